@@ -43,6 +43,11 @@ if config["figures"]["budget"]:
     include: "workflow/rules/budget.smk"
 
 
+if config["groups"]:
+
+    include: "workflow/rules/groups.smk"
+
+
 if config["estimator_study"]:
 
     include: "workflow/rules/estimator_study.smk"

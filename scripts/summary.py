@@ -9,6 +9,7 @@ import pandas as pd
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.sampling.moments import EQUAL
+from sampled_metrics.study.groups import sentences
 from sampled_metrics.study.paper.reference import ARCHIVE_MD5, has_paper_users
 from sampled_metrics.study.workflow.jobs import run
 from sampled_metrics.study.workflow.provenance import checksums, code, software
@@ -19,6 +20,7 @@ from sampled_metrics.study.workflow.summary import (
     exact_standings,
     exact_values,
     made_from,
+    on_exact_margin,
     summary,
 )
 
@@ -49,7 +51,13 @@ def main(snakemake: Any) -> None:
         standings = exact_standings(ranks, params.metrics)
         values = exact_values(ranks, params.metrics)
         budget = next((pd.read_csv(path) for path in given.budgets if Path(path).parts[-2] == name), None)
-        studied.append(Studied(name, rows, trained, table_3, table_4, figures, standings, values, budget))
+        on_margin = on_exact_margin(ranks, params.metrics, params.margin) if standings else []
+        by_group = [
+            text for path in given.groups if Path(path).parts[-2] == name for text in sentences(pd.read_csv(path))
+        ]
+        studied.append(
+            Studied(name, rows, trained, table_3, table_4, figures, standings, values, budget, on_margin, by_group)
+        )
         if facts and has_paper_users(ranks[names[0]]) and facts["md5"] != ARCHIVE_MD5:
             stand_ins.append(name)
     printed, claims, chosen = (

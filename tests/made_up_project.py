@@ -40,6 +40,8 @@ STUDY = {
     "sampling": {"negatives": 20, "repetitions": 10, "readings": ["default", "as-printed"]},
     "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}, "proof": {}},
     "estimator_study": {},
+    "groups": ["activity", "item-popularity"],
+    "margin": "2%",
     "toy": {"repetitions": 20},
 }
 DEFAULTS = [read_config(ROOT / name) for name in ("datasets.yaml", "config.yaml")]

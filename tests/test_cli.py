@@ -850,3 +850,57 @@ class TestNamesOfTheFile:
     def test_errors_of_sampled_ranks_quote_the_file(self, run, files, text, arguments, says):
         (files / "f.csv").write_text(text)
         refused(run, says, "correct", "f.csv", "--candidates", 100, "--negatives", 58, *arguments)
+
+
+class TestGroupsAndMargins:
+    GROUPED = "user,candidates,rank,age\n" + "".join(f"{user},50,{user % 7 + 1},{user % 2}\n" for user in range(40))
+
+    @pytest.fixture
+    def both(self, tmp_path):
+        for name, text in {"a": self.GROUPED, "b": self.GROUPED.replace(",50,7,", ",50,20,")}.items():
+            (tmp_path / f"{name}.csv").write_text(text)
+        return {name: tmp_path / f"{name}.csv" for name in "ab"}
+
+    @pytest.mark.parametrize("margin", [0.05, "2%"])
+    def test_are_those_of_the_library(self, run, both, margin):
+        tables = sampled_metrics.exact_ranks(both, groups="age", exact=True)
+        expected = sampled_metrics.compare(tables, groups=True, margin=margin)
+        options = ("--exact", "--groups", "age", "--json")
+        code, out, err = run("compare", *both.values(), *options, "--margin", margin)
+        assert (code, err) == (0, "")
+        assert json.loads(out)["rows"] == expected.plain_rows()
+        values = sampled_metrics.evaluate(tables["a"], groups=True)
+        assert json.loads(run("evaluate", both["a"], *options)[1])["rows"] == values.plain_rows()
+
+    def test_are_sections_of_the_report(self, run, both):
+        code, _, err = run(
+            "report",
+            *both.values(),
+            "-o",
+            "page.html",
+            "--exact",
+            "--groups",
+            "age",
+            "--margin",
+            ".5",
+            "--metrics",
+            "ap",
+        )
+        assert (code, err) == (0, "")
+        page = Path("page.html").read_text()
+        assert "Comparisons by group" in page
+        assert "by less than the margin" in page or "Equivalent are" in page
+
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [
+            (["--groups", "nothing"], "error: .*b.csv, line 1: lacks the column nothing"),
+            (["--groups", "user"], "error: groups: none has the 2 users that an interval needs"),
+            (["--margin", "many"], "error: margin must be a number above 0"),
+        ],
+    )
+    def test_that_are_wrong_are_one_line(self, run, both, options, says):
+        code, _, err = run("compare", both["b"], both["a"], "--exact", *options)
+        assert code == 2
+        assert len(err.splitlines()) == 1
+        assert re.match(says, err)

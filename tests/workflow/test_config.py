@@ -110,6 +110,9 @@ class TestDefaults:
 
 
 ERRORS = [
+    ("margin", 0, "margin must be a number above 0, such as 0.005, or a part of the worse value, "),
+    ("margin", "much", "margin must be a number above 0"),
+    ("groups", ["age"], "groups"),
     # unknown keys, with a guess
     ("sampling/negative", 5, "sampling: unknown key 'negative' (did you mean negatives?); it may be negatives, "),
     ("metrcs", [], "unknown key 'metrcs' (did you mean metrics?); it may be study, seed, "),

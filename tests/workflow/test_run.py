@@ -25,7 +25,7 @@ def test_everything_is_there(finished: Project) -> None:
         **{f"toy/figure-{number}": figure for number in (1, 2, 3, 4)},
         **dict.fromkeys(("toy/fidelity", "toy/claims", "made-up/studied"), ("csv", "md", "html")),
         **{f"made-up/{name}": table for name in ("table-3", "table-4")},
-        **{f"made-up/{name}": figure for name in ("figure-5", "figure-6", "proof")},
+        **{f"made-up/{name}": figure for name in ("figure-5", "figure-6", "proof", "groups")},
         "made-up/estimator-study": ("csv", "md", "html", "svg", "png"),
     }
     for name, kinds in made.items():
@@ -33,7 +33,7 @@ def test_everything_is_there(finished: Project) -> None:
             assert (finished.folder / f"results/{name}.{kind}").stat().st_size > 0, f"{name}.{kind}"
     assert [path for path in (finished.folder / "results").rglob(".*") if path.is_file()] == []
     summary = (finished.folder / "results/summary.html").read_text(encoding="utf-8")
-    assert summary.count("data:image/svg+xml;base64,") == 3
+    assert summary.count("data:image/svg+xml;base64,") == 4
     assert "elsewhere were made elsewhere" in summary
     assert "12 of 12 in Table 1" in summary
     report = (finished.folder / "results/report.html").read_text(encoding="utf-8")
@@ -52,6 +52,10 @@ def test_the_columns_are_the_contract(finished: Project) -> None:
         "made-up/conditions/X.csv": "estimator,candidates,negatives,condition_number,digits",
         "made-up/proof.csv": "metric,recommender,assumption,negatives,low,high,exact",
         "made-up/proof-pairs.csv": "metric,worse,better,assumption,negatives,low,high,exact,right,wrong",
+        "made-up/groups.csv": "by,recommender,group,metric,value,low,high,standard_error,users",
+        "made-up/groups-pairs.csv": (
+            "by,group,metric,a,b,value_a,value_b,difference,low,high,p_value,conclusion,users"
+        ),
         "made-up/estimator-study.csv": "recommender,negatives,estimator,metric,exact,mean,bias,sd,rmse,error",
         "made-up/estimator-study-order.csv": "negatives,estimator,metric,worse,better,correct",
         "toy/table-1.csv": "recommender,metric,value",

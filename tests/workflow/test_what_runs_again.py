@@ -15,7 +15,7 @@ from made_up_project import MORE, RANKS, STUDY, Project, archive, merged, rating
 
 FIGURES = {f"toy_figure_{number}" for number in (1, 2, 3, 4)}
 TOY = {"toy_tables", "toy_fidelity"}
-OF_ALL = {"studied", "tables", "figure_5", "figure_6", "proof", "estimator_study", "summary"}
+OF_ALL = {"studied", "tables", "figure_5", "figure_6", "proof", "groups", "estimator_study", "summary"}
 CONFIG = {"provenance"}  # it states the whole config
 SUMMARY = {"summary", "provenance"}
 
@@ -69,7 +69,7 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     "ranking.memory": ({"ranking": {"memory": 3000}}, CONFIG),
     "metrics": (
         {"metrics": ["recall@10", "ap"]},
-        {*each("sample", "exact_moments", "study_estimators"), "tables", "estimator_study", *SUMMARY},
+        {*each("sample", "exact_moments", "study_estimators"), "tables", "groups", "estimator_study", *SUMMARY},
     ),
     "sampling.negatives": (
         {"sampling": {"negatives": 10}},
@@ -77,7 +77,7 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     ),
     "sampling.replacement": (
         {"sampling": {"replacement": True}},
-        {*each("sample", "exact_moments", "study_estimators"), *OF_ALL, *CONFIG} - {"studied", "figure_5"},
+        {*each("sample", "exact_moments", "study_estimators"), *OF_ALL, *CONFIG} - {"studied", "figure_5", "groups"},
     ),
     "sampling.repetitions": ({"sampling": {"repetitions": 11}}, {*each("sample"), "tables", *SUMMARY}),
     "sampling.readings": (
@@ -96,6 +96,8 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"estimator_study": {"repetitions": 6}},
         {*each("study_estimators"), "estimator_study", *SUMMARY},
     ),
+    "groups": ({"groups": ["activity"]}, {"groups", *SUMMARY}),
+    "margin": ({"margin": 0.01}, SUMMARY),
     "toy.repetitions": ({"toy": {"repetitions": 21}}, {*TOY, *SUMMARY}),
     "toy.negatives": ({"toy": {"negatives": 98}}, {"toy_tables", "summary", *CONFIG}),  # no longer the paper's
     "toy.metrics": (

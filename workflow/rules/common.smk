@@ -115,6 +115,8 @@ KINDS = {
     "budget": ["csv", "md", "html", "svg", "png"],
     "budget-pair": ["csv"],
     "proof-pairs": ["csv"],
+    "groups": ["csv", "svg", "png"],
+    "groups-pairs": ["csv"],
     "estimator-study": ["csv", "md", "html", "svg", "png"],
     "estimator-study-order": ["csv"],
     "fidelity": ["csv", "md", "html"],
@@ -170,6 +172,8 @@ def result_names():
             names[dataset] += ["proof", "proof-pairs"]
         if config["figures"]["budget"] and TRAINED[dataset]:
             names[dataset] += ["budget", "budget-pair"]
+        if config["groups"] and TRAINED[dataset]:
+            names[dataset] += ["groups", "groups-pairs"]
         if config["estimator_study"]:
             names[dataset] += ["estimator-study", "estimator-study-order"]
         if reference.covers_study(config):

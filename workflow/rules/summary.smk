@@ -5,6 +5,7 @@ FIGURES_OF_SUMMARY = {
     "estimator-study": "Error and order of the estimators",
     "budget": "What a number of scores buys",
     "proof": "What a sample proves",
+    "groups": "Metrics by group",
     "figure-6": "Figure 6: by sample size",
 }
 COMPARED_WITH_PAPER = [folder for folder, names in result_names().items() if "fidelity" in names]
@@ -23,6 +24,9 @@ rule summary:
             if name in result_names()[dataset]
         ],
         budgets=[f"results/{dataset}/budget.csv" for dataset in config["study"] if "budget" in result_names()[dataset]],
+        groups=[
+            f"results/{dataset}/groups-pairs.csv" for dataset in config["study"] if "groups" in result_names()[dataset]
+        ],
         fidelity=expand("results/{folder}/fidelity.csv", folder=COMPARED_WITH_PAPER),
         claims=expand("results/{folder}/claims.csv", folder=COMPARED_WITH_PAPER),
         choices=[
@@ -47,6 +51,7 @@ rule summary:
         **EVALUATION,
         **{key: config[key] for key in ("seed", "split", "recommenders", "estimator_model")},
         code=code("summary.py", *config["recommenders"]),
+        margin=config["margin"],
         titles=FIGURES_OF_SUMMARY,
         trained=TRAINED,
     script:

@@ -19,7 +19,9 @@ from sampled_metrics.cli.options import (
     CONFIDENCE_LEVEL,
     EXACT,
     FILE,
+    GROUPS,
     LISTS,
+    MARGIN,
     METRIC_LIST,
     NAME,
     NEGATIVES,
@@ -113,13 +115,13 @@ cli.command_class = Command
     "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank per line and --candidates",
 )
 @click.argument("ranks", type=FILE)
-@reading(BY, LISTS, CANDIDATES, EXACT)
+@reading(BY, LISTS, CANDIDATES, EXACT, GROUPS)
 @interval_options("delta")
 @prints_result
 def _evaluate(ranks: str, reading: Reading, **options: Any) -> Result:
     """Exact metrics of ranks among all candidates, or of ranked lists, with intervals."""
     tables = reading.exact_ranks_or_lists(reading.one_recommender(ranks))
-    return sm.evaluate(tables, progress=terminal_progress, **options)
+    return sm.evaluate(tables, groups=reading.has_groups, progress=terminal_progress, **options)
 
 
 @cli.command(
@@ -129,7 +131,7 @@ def _evaluate(ranks: str, reading: Reading, **options: Any) -> Result:
     "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
 )
 @click.argument("ranks", type=FILE)
-@reading(BY, CANDIDATES, NEGATIVES, REPLACEMENT)
+@reading(BY, CANDIDATES, NEGATIVES, REPLACEMENT, GROUPS)
 @label_option("estimators", ESTIMATORS, known=KNOWN)
 @METRIC_LIST
 @interval_options(None)
@@ -137,7 +139,7 @@ def _evaluate(ranks: str, reading: Reading, **options: Any) -> Result:
 def _correct(ranks: str, reading: Reading, **options: Any) -> Result:
     """The true metrics behind ranks among sampled negatives, with intervals."""
     tables = reading.sampled_ranks(reading.one_recommender(ranks))
-    return sm.correct(tables, progress=terminal_progress, **options)
+    return sm.correct(tables, groups=reading.has_groups, progress=terminal_progress, **options)
 
 
 @cli.command(
@@ -194,6 +196,7 @@ def _published(values: tuple[str, ...], **options: Any) -> Result:
     type=Labels(),
     help=f"The one that corrects sampled ranks: {labels_in_help(KNOWN)}.  [default: decreasing]",
 )
+@MARGIN
 @interval_options(None)
 @prints_result
 def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
@@ -211,7 +214,7 @@ def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
         tables = reading.tables(reading.recommenders(ranks))
     if not isinstance(tables, dict) or len(tables) < 2:
         raise DataError(f"compare takes two recommenders or more, not only {ranks[0]}; or one table and --by")
-    return sm.compare(tables, progress=terminal_progress, **options)
+    return sm.compare(tables, groups=reading.has_groups, progress=terminal_progress, **options)
 
 
 @cli.command(
@@ -271,6 +274,7 @@ def _plan(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
 @click.option(
     "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help="The html file to write."
 )
+@MARGIN
 @CONFIDENCE_LEVEL
 @RESAMPLES
 @SEED
@@ -283,7 +287,8 @@ def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: An
     from sampled_metrics.reporting.report import report  # loads matplotlib
 
     tables = reading.tables(reading.recommenders(ranks))
-    report(tables, output, replacement=reading.replacement, progress=terminal_progress, **options)
+    groups = reading.has_groups
+    report(tables, output, groups=groups, replacement=reading.replacement, progress=terminal_progress, **options)
     click.echo(f"{printable(output)} is written")
 
 

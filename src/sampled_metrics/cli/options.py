@@ -111,6 +111,14 @@ READING = together(
 
 BY = click.option("--by", metavar="NAME", help="The column that names the recommenders of a table with all of them.")
 
+MARGIN = click.option(
+    "--margin", metavar="NUMBER|PERCENT%", help="The smallest difference that matters, such as 0.005 or 2%."
+)
+
+GROUPS = click.option(
+    "--groups", metavar="NAME", help="The column of groups of users or held-out items; each has rows of its own."
+)
+
 CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."
 )

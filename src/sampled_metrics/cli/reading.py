@@ -12,6 +12,7 @@ from sampled_metrics.cli.options import (
     BY,
     CANDIDATES,
     EXACT,
+    GROUPS,
     LISTS,
     NEGATIVES,
     READING,
@@ -59,6 +60,7 @@ class Reading:
         replacement: whether a negative could be sampled twice.
         relevance: the file of judged items.
         relevant_from: the lowest relevant grade.
+        groups: the column of the groups of the rows; of lists, a column of the judged items.
     """
 
     separator: str | None = None
@@ -74,6 +76,12 @@ class Reading:
     replacement: bool = False
     relevance: str | None = None
     relevant_from: float | None = None
+    groups: str | None = None
+
+    @property
+    def has_groups(self) -> bool:
+        """Return whether results are by group."""
+        return self.groups is not None
 
     @property
     def is_of_several(self) -> bool:
@@ -95,7 +103,7 @@ class Reading:
             raise DataError(f"--separator must be one sign, or tab, not {separator!r}")
         given = {"user": self.user_column, "candidates": self.candidates_column, "negatives": self.negatives_column}
         names = {column: name for column, name in given.items() if name}
-        kept = [*names.values(), *(self.rank_column or ()), *([self.by] if self.by else [])]
+        kept = [*names.values(), *(self.rank_column or ()), *filter(None, (self.by, self.groups))]
         columns = read_standard_input(separator, kept) if path == "-" else read_columns(path, separator, kept)
         return replace(columns.named(names), refuses_shallow=True)
 
@@ -195,7 +203,8 @@ class Reading:
 
     @property
     def _names(self) -> dict[str, Any]:
-        return {"by": self.by, "rank_column": self.rank_column or None, "zero_based": self.zero_based}
+        columns = {"by": self.by, "rank_column": self.rank_column or None, "groups": self.groups}
+        return columns | {"zero_based": self.zero_based}
 
     def _require_no_relevant_from(self) -> None:
         if self.relevant_from is not None:
@@ -216,7 +225,7 @@ def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
     return decorate
 
 
-ANY_TABLES = reading(BY, LISTS, CANDIDATES, EXACT, NEGATIVES, REPLACEMENT)
+ANY_TABLES = reading(BY, LISTS, CANDIDATES, EXACT, NEGATIVES, REPLACEMENT, GROUPS)
 """The options of a command that takes exact or sampled ranks, or ranked lists."""
 
 

@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
-from sampled_metrics._validation import Ints, enumerated, shown
+from sampled_metrics._validation import Floats, Ints, enumerated, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimate, Estimator, estimator_name, estimators_by_label
 from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
 from sampled_metrics.estimators.strict_bounds import has_bounds
+from sampled_metrics.evaluation.by_group import compared_by_group
 from sampled_metrics.evaluation.comparison import Comparison, Standings
 from sampled_metrics.evaluation.evaluate import about_users, checked_metrics, equal_metrics, undefined
+from sampled_metrics.evaluation.magnitude import (
+    EQUIVALENT,
+    against_margin_in_words,
+    on_margin,
+    on_users,
+    relative_in_words,
+    with_magnitudes,
+)
 from sampled_metrics.inference.differences import BONFERRONI, ComparedRecommender, Differences, differences
-from sampled_metrics.inference.families import pairs_of
+from sampled_metrics.inference.families import holm, pairs_of
 from sampled_metrics.inference.intervals import IntervalOptions
+from sampled_metrics.inference.margins import Margin
 from sampled_metrics.inference.strict_intervals import Support, contradictions, tested, unexplained
 from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metric_name
 from sampled_metrics.ranks.given import cautions_of, require_same_design, seeds_by_name
+from sampled_metrics.ranks.groups import Groups, tables_by_group
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -39,6 +52,8 @@ def compare(
     *,
     metrics: MetricsLike | None = None,
     estimator: str | Estimator | None = None,
+    margin: float | str | None = None,
+    groups: Groups = False,
     confidence_level: float = 0.95,
     method: str | None = None,
     n_resamples: int = 1000,
@@ -66,6 +81,12 @@ def compare(
             decreasing: the interval holds the true difference if better ranks are more frequent than worse ones in the
             better half of the ranks. The estimator free assumes less, and convex more. All others compare the means of
             the estimator, and assume that its bias is equal for both recommenders; bv-0.1 has a low variance.
+        margin: the smallest difference that matters, as a number, or relative to the worse value, such as "2%". Then a
+            column says by how much a recommender is better. Choose it before you look.
+        groups: True for rows by the groups that the reader kept (its argument groups), or a mapping from users to
+            groups, as in `evaluate`. The verdicts by group are adjusted for the groups: the intervals of a metric hold
+            together for all groups and pairs, and Holm's method is over all of them. Those of all rows are as without
+            groups.
         confidence_level: probability that the interval covers the difference, or those of all pairs: 1 - the
             false-alarm rate of a metric.
         method: delta (likelihood ratio) or bootstrap (BCa; resamples users with both of their ranks).
@@ -78,9 +99,13 @@ def compare(
         A row for each metric and pair, with the columns metric, a and b (names; only for more than two recommenders),
         value_a, value_b, difference (b - a), low, high, p_value (two-sided), conclusion (a name, undecided, or no
         verdict), users_needed (how many users would decide it; missing if it is decided, if no number would, or if it
-        is not known), users. The remarks state the conclusions in sentences. The method standings() gives the
-        recommenders by metric, with letters for the groups that cannot be told apart, and latex() a LaTeX table of
-        them.
+        is not known), users. With a margin, the conclusion may be equivalent, which means that the interval is within ±
+        the margin, and there are more columns: relative (the difference as a part of the worse value), higher_a and
+        higher_b (shares of users for whom each ranks the held-out item higher, or whose list has the higher metric;
+        missing for staged ranks), and size (more than the margin, less than the margin, or nothing if the interval does
+        not say). With groups, there is a first column group, which is "all" for all rows. The remarks state the
+        conclusions in sentences. The method standings() gives the recommenders by metric, with letters for the groups
+        that cannot be told apart, and latex() a LaTeX table of them.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. So a
         p-value of a single pair is below 0.05 if the 95 % interval excludes 0. It is not the probability that a
@@ -115,44 +140,134 @@ def compare(
         S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
     """
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
+    least = None if margin is None else Margin.from_given(margin)
     seeds = seeds_by_name(ranks, "compare")
     if len(seeds) < 2:
         raise DataError(f"compare takes two recommenders or more, not {shown(list(seeds))}")
-    names, tables = list(seeds), _by_seed(seeds)
+    tables = _by_seed(seeds)
     require_same_design(tables)
     first, *further = tables.values()
     by_label = checked_metrics(first, metrics)
     for table in further:
         table.check_metrics(by_label)
-    wanted = list(by_label.values())
-    label, corrects = _one_estimator(estimator, first)
-    fitted = [_fitted(table, wanted, corrects) for table in tables.values()]
+    question = _Question(by_label, *_one_estimator(estimator, first), least)
+    parts, left_out = tables_by_group(tables, groups)
+    whole = _answer(seeds, question, options, progress)
+    result = _comparison(whole.adjusted(holm(whole.compared.p_value)), question, options)
+    if not parts:
+        return result
+    narrower = replace(options, confidence_level=1 - (1 - confidence_level) / len(parts))
+    answers = {group: _answer(_seeds_of(seeds, part), question, narrower, progress) for group, part in parts.items()}
+    p_values = np.split(holm(np.concatenate([answer.compared.p_value for answer in answers.values()])), len(parts))
+    by_group = {
+        group: _comparison(answer.adjusted(of_group), question, narrower)
+        for (group, answer), of_group in zip(answers.items(), p_values, strict=True)
+    }
+    together = (
+        f"their intervals hold together at {100 * confidence_level:g} % (Bonferroni, each group at "
+        f"{100 * narrower.confidence_level:.4g} %)"
+    )
+    p_values_too = "" if whole.compared.strict else ", and the p-values are adjusted by the method of Holm"
+    named = partial(_compared_name, is_uncorrected=question.is_uncorrected)
+    return compared_by_group(result, by_group, named, f"{together}{p_values_too}.").with_remarks(left_out)
+
+
+class _Question(NamedTuple):
+    """What is asked of the tables.
+
+    Attributes:
+        metrics: by label.
+        label: of the estimator; empty for exact ranks and lists.
+        estimator: of sampled ranks.
+        margin: the smallest difference that matters.
+    """
+
+    metrics: Mapping[str, Metric]
+    label: str
+    estimator: Estimator | None
+    margin: Margin | None
+
+    @property
+    def is_uncorrected(self) -> bool:
+        """Return whether the metrics of sampled ranks are compared as they are."""
+        return self.estimator is not None and self.estimator.is_uncorrected
+
+
+class _Answer(NamedTuple):
+    """What is computed from the tables.
+
+    Attributes:
+        seeds: the tables of the seeds of each recommender.
+        compared: differences; the p-values are not adjusted.
+        recommenders: with their estimates.
+        by_outcome: their users.
+        supports: what the sample of each recommender supports, by name.
+        paired: sentences on how users were paired.
+    """
+
+    seeds: Mapping[str, Sequence[Table]]
+    compared: Differences
+    recommenders: Sequence[ComparedRecommender]
+    by_outcome: Users
+    supports: Mapping[str, Support]
+    paired: Sequence[str]
+
+    def adjusted(self, p_values: Floats) -> _Answer:
+        """Return the same with other p-values."""
+        return self._replace(compared=replace(self.compared, p_value=p_values))
+
+
+def _seeds_of(seeds: Mapping[str, Sequence[Table]], tables: Mapping[str, Table]) -> dict[str, list[Table]]:
+    """Return tables, by the names and the numbers of seeds, as seeds of the recommenders."""
+    parts = iter(tables.values())
+    return {name: [next(parts) for _ in of_one] for name, of_one in seeds.items()}
+
+
+def _answer(
+    seeds: Mapping[str, Sequence[Table]], question: _Question, options: IntervalOptions, progress: Progress
+) -> _Answer:
+    """Compute the differences of all pairs of recommenders."""
+    tables, wanted = _by_seed(seeds), list(question.metrics.values())
+    first, *further = tables.values()
+    fitted = [_fitted(table, wanted, question.estimator) for table in tables.values()]
     numbers, paired = first.pair(further, list(tables))
     by_outcome = users_by_outcome(
-        *((side.outcome, user, len(side.seen)) for side, user in zip(fitted, numbers, strict=True))
+        *((side.outcome, user, side.seen.shape[1]) for side, user in zip(fitted, numbers, strict=True))
     )
     recommenders = _recommenders(seeds, fitted, by_outcome)
     largest = np.array([one.largest for one in wanted])
-    compared = differences(recommenders, by_outcome, options, largest, progress)
-    supports = _supports(compared, recommenders, by_outcome, fitted, seed)
+    compared = differences(recommenders, by_outcome, options, largest, progress, question.margin)
+    supports = _supports(compared, recommenders, by_outcome, fitted, options.seed)
     unsure = [
         number
         for number, (name, of_one) in enumerate(seeds.items())
         if any(table.without_interval() for table in of_one) or not supports.get(name, _EXPLAINED).is_explained
     ]
-    compared = compared.without_verdicts(unsure)
-    is_uncorrected = corrects is not None and corrects.is_uncorrected
-    table = _table(compared, names, list(by_label), int(by_outcome.counts.sum()))
+    return _Answer(seeds, compared.without_verdicts(unsure), recommenders, by_outcome, supports, paired)
+
+
+def _comparison(answer: _Answer, question: _Question, options: IntervalOptions) -> Comparison:
+    """Return the rows and the sentences of an answer."""
+    seeds, compared, recommenders, by_outcome, supports, paired = answer
+    names, tables, margin = list(seeds), _by_seed(seeds), question.margin
+    first, level = next(iter(tables.values())), options.confidence_level
+    table = _table(compared, names, list(question.metrics), int(by_outcome.counts.sum()))
+    if margin is not None:
+        table = with_magnitudes(table, compared, margin, recommenders, by_outcome.counts)
     notes = _assumed(compared, names, supports)
-    if first.is_sampled and not compared.strict and not is_uncorrected:
-        notes += _biased(label)
-    table.attrs = {"confidence_level": confidence_level, "names": names, "assumption": next(iter(notes), "")}
-    table.attrs["parameters"] = first.description
-    cautions = [*cautions_of(tables), *_without_intervals(tables), *_cautions(supports, is_uncorrected)]
+    if first.is_sampled and not compared.strict and not question.is_uncorrected:
+        notes += _biased(question.label)
+    table.attrs = {"confidence_level": level, "names": names, "assumption": next(iter(notes), "")}
+    table.attrs |= {"parameters": first.description, "about": about_users(by_outcome)}
+    if margin is not None and not margin.is_relative:
+        table.attrs["margin"] = margin.size
+    cautions = [*cautions_of(tables), *_without_intervals(tables), *_cautions(supports, question.is_uncorrected)]
     table = table.with_cautions(cautions)
-    remarks = [*_conclusions(table, compared, is_uncorrected, confidence_level), *_on_seeds(seeds), *notes]
-    about = [*paired, *equal_metrics(first, by_label), *(note for one in tables.values() for note in one.notes)]
-    return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(by_outcome), *about])
+    remarks = [*_conclusions(table, compared, question.is_uncorrected, level, margin), *_on_seeds(seeds), *notes]
+    if margin is not None and first.has_one_relevant_item:
+        remarks += on_users(table, names, first.is_sampled)
+    about = [*paired, *equal_metrics(first, question.metrics), *(note for one in tables.values() for note in one.notes)]
+    return table.with_remarks([*remarks, *undefined(table, "difference"), *table.attrs["about"], *about])
 
 
 _EXPLAINED = Support(SHAPES[0], 1.0, {})
@@ -165,13 +280,13 @@ class _Fitted(NamedTuple):
     Attributes:
         estimate: the metrics as a function of the numbers of rows by outcome.
         outcome: (rows,) outcomes.
-        seen: (outcomes,) numbers that tell outcomes apart.
+        seen: (1 or metrics, outcomes) numbers that tell outcomes apart, as in `ComparedRecommender`.
         outcomes: of sampled ranks.
     """
 
     estimate: Estimate
     outcome: Ints
-    seen: Ints
+    seen: Floats
     outcomes: Outcomes | None = None
 
 
@@ -210,10 +325,16 @@ def _fitted(table: Any, metrics: Sequence[Metric], estimator: Estimator | None) 
     """Return what is estimated from a table: for exact ranks and lists, the mean of the values."""
     if estimator is not None:
         outcomes, outcome = Outcomes.observed(table)
-        return _Fitted(estimator.fit(outcomes, metrics), outcome, outcomes.x, outcomes)
+        return _Fitted(estimator.fit(outcomes, metrics), outcome, outcomes.x[np.newaxis].astype(np.float64), outcomes)
     values, outcome, least, most, _ = table.outcome_values(metrics)
     possible = np.stack((least, most), axis=1)
-    return _Fitted(LinearEstimate(values, (possible,)), outcome, np.arange(values.shape[1]))
+    places = table.places
+    if places is None:
+        seen = -values if table.has_exact_values else np.full_like(values, np.nan)
+    else:
+        seen = np.zeros((1, values.shape[1]))
+        seen[0, outcome] = places
+    return _Fitted(LinearEstimate(values, (possible,)), outcome, seen)
 
 
 def _recommenders(
@@ -232,7 +353,7 @@ def _recommenders(
     recommenders, first = list[ComparedRecommender](), 0
     for name, tables in seeds.items():
         places = tuple(range(first, first := first + len(tables)))
-        seen = np.mean([by_outcome.shares[place] @ fitted[place].seen for place in places], axis=0)
+        seen = np.mean([by_outcome.weights(fitted[place].seen, place) for place in places], axis=0)
         recommenders.append(ComparedRecommender(name, tuple(fitted[place].estimate for place in places), places, seen))
     return recommenders
 
@@ -290,12 +411,17 @@ def _conclusion(compared: Differences, pair: int, metric: int) -> str:
     return NO_VERDICT if compared.apart[pair, metric] and excludes_zero else "undecided"
 
 
-def _conclusions(table: Comparison, compared: Differences, is_uncorrected: bool, level: float) -> list[str]:
+def _conclusions(
+    table: Comparison, compared: Differences, is_uncorrected: bool, level: float, margin: Margin | None
+) -> list[str]:
     """Return the conclusion for each metric as a sentence, and how the pairs are adjusted for one another."""
     names = table.attrs["names"]
     if len(names) == 2:
         rows = [row for row in table.to_dict("records") if not np.isnan(row["difference"])]
-        return [f"{_compared_name(row['metric'], is_uncorrected)}: {_of_pair(row, names, level)}" for row in rows]
+        sentences = [
+            f"{_compared_name(row['metric'], is_uncorrected)}: {_of_pair(row, names, level, margin)}" for row in rows
+        ]
+        return [*sentences, *(on_margin(table, margin, level) if margin else [])]
     remarks: list[str] = [
         f"{_compared_name(label, is_uncorrected)}: {standings.sentence}" for label, standings in table.by_metric.items()
     ]
@@ -305,6 +431,7 @@ def _conclusions(table: Comparison, compared: Differences, is_uncorrected: bool,
     p_values = "" if compared.strict else " The p-values are adjusted for these pairs by the method of Holm."
     return [
         *remarks,
+        *(on_margin(table, margin, level) if margin else []),
         *_without_users(table, compared),
         f"The intervals of a metric hold together at {100 * level:g} % for its {pairs} pairs ({by}).{p_values} "
         "Metrics are not adjusted for one another.",
@@ -323,7 +450,7 @@ def _without_users(table: Comparison, compared: Differences) -> list[str]:
     return [f"No number of users would decide {enumerated(rows)}; more negatives for each user would."]
 
 
-def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> str:
+def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float, margin: Margin | None) -> str:
     """Return the conclusion for a metric of two recommenders."""
     first, second = names
     if np.isnan(row["low"]):
@@ -331,14 +458,19 @@ def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> str:
     conclusion, rest = "undecided", f" that includes 0 (p = {row['p_value']:.2g})"
     if row["conclusion"] == NO_VERDICT:
         conclusion, rest = NO_VERDICT, ", which excludes the difference itself"
+    elif row["conclusion"] == EQUIVALENT:
+        conclusion, rest = f"{first} and {second} are equivalent", ""
     elif row["conclusion"] != "undecided":
         worse = first if row["conclusion"] == second else second
         conclusion, rest = f"{row['conclusion']} is better than {worse}", ""
+        if margin is not None:
+            conclusion += against_margin_in_words(row["size"], margin)
     elif np.isnan(row["p_value"]):
         conclusion, rest = f"undecided; {_what_decides(row)}", ""
     return (
         f"{conclusion}. The difference ({second} - {first}) is "
-        f"{row['difference']:+.4f}, with a {100 * level:g} % interval of {row['low']:+.4f} to {row['high']:+.4f}{rest}."
+        f"{row['difference']:+.4f}{'' if margin is None else relative_in_words(row['relative'])}, with a "
+        f"{100 * level:g} % interval of {row['low']:+.4f} to {row['high']:+.4f}{rest}."
     )
 
 

@@ -22,6 +22,7 @@ from sampled_metrics.estimators import (
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.estimators.strict_bounds import has_bounds
+from sampled_metrics.evaluation.by_group import by_group
 from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, undefined
 from sampled_metrics.evaluation.result import Result, by_recommender, with_clauses
 from sampled_metrics.inference.intervals import IntervalOptions, evaluated, in_blocks, uncertainty
@@ -37,6 +38,7 @@ from sampled_metrics.inference.strict_intervals import (
 from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.given import tables_by_name
+from sampled_metrics.ranks.groups import Groups
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.outcomes import Group, Outcomes
 
@@ -55,6 +57,7 @@ def correct(
     *,
     estimators: EstimatorsLike = ESTIMATORS,
     metrics: MetricsLike = METRICS,
+    groups: Groups = False,
     confidence_level: float = 0.95,
     method: str | None = None,
     n_resamples: int = 1000,
@@ -73,6 +76,7 @@ def correct(
             and free. An estimator of your own is an object with the method `fit`, as in
             `sampled_metrics.estimators.protocol`, in place of a label; str() gives its label.
         metrics: labels such as recall@10, ndcg@10, ap, auc.
+        groups: True for rows by the groups that the reader kept, or a mapping from users to groups, as in `evaluate`.
         confidence_level: probability that the interval covers the true metric (free, decreasing, convex) or the mean of
             the estimator over users and samples (others).
         method: delta (likelihood ratio) or bootstrap (BCa). The default is delta, or bootstrap for estimators that are
@@ -83,9 +87,9 @@ def correct(
 
     Returns:
         A row for each estimator and metric, with the columns estimator, metric, value, low, high, assumes,
-        standard_error, bias, bias_error, users. The interval holds the true metric if the assumption in `assumes` is
-        right: none, decreasing, convex, or that the bias of the estimator is zero. The value of free, decreasing and
-        convex is that of smooth, or the nearest end of the interval.
+        standard_error, bias, bias_error, users, and with groups a column group. The interval holds the true metric if
+        the assumption in `assumes` is right: none, decreasing, convex, or that the bias of the estimator is zero. The
+        value of free, decreasing and convex is that of smooth, or the nearest end of the interval.
 
         The bias is the mean error of the estimator under the distributions of true ranks that mle finds, and bias_error
         its standard error over users and samples. Intervals ignore the bias; a remark says where it matters. It is
@@ -113,7 +117,12 @@ def correct(
     wanted, options = metrics_by_label(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
     chosen = estimators_by_label(estimators)
     tables = tables_by_name(ranks, "correct")
-    return by_recommender({name: _correct(table, chosen, wanted, options, progress) for name, table in tables.items()})
+    return by_recommender(
+        {
+            name: by_group(table, name, groups, lambda part: _correct(part, chosen, wanted, options, progress))
+            for name, table in tables.items()
+        }
+    )
 
 
 def _correct(

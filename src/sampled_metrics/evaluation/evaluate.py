@@ -9,11 +9,13 @@ import numpy as np
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import enumerated
+from sampled_metrics.evaluation.by_group import by_group
 from sampled_metrics.evaluation.result import Result, by_recommender
 from sampled_metrics.inference.intervals import FEW_USERS, IntervalOptions, evaluated, linear, uncertainty
 from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metric_name, metrics_by_label
 from sampled_metrics.ranks.given import tables_by_name
+from sampled_metrics.ranks.groups import Groups
 from sampled_metrics.ranks.table import Table
 
 
@@ -22,6 +24,7 @@ def evaluate(
     ranks: Any,
     *,
     metrics: MetricsLike | None = None,
+    groups: Groups = False,
     confidence_level: float = 0.95,
     method: str = "delta",
     n_resamples: int = 1000,
@@ -41,6 +44,8 @@ def evaluate(
             ndcg-exp@10, with the gain 2^grade - 1, and dcg@10 and dcg-exp@10, but not auc. The default is recall@10,
             ndcg@10, ap, and auc, or mrr of lists. Labels come back as they are written. A metric of your own is a
             `Metric` in place of a label; lists have none.
+        groups: True for rows by the groups that the reader kept (its argument groups), or a mapping from users to the
+            names of their groups. A user with held-out items of several groups counts in each, by the rows of it.
         confidence_level: probability that the interval covers the mean over the population of users.
         method: delta (the likelihood ratio of a mean of values with bounds) or bootstrap (BCa, where it is wider). The
             page docs/coverage.md shows how often the intervals of delta hold the truth.
@@ -50,7 +55,9 @@ def evaluate(
 
     Returns:
         A row for each metric, with the columns metric, value (a fraction), low and high (the ends of the interval),
-        standard_error, users. The result of a mapping has a first column recommender.
+        standard_error, users. The result of a mapping has a first column recommender. With groups there is a column
+        group, which is "all" for all rows together; groups of fewer than two users are left out, and a remark names
+        them.
 
     Raises:
         DataError: the ranks are sampled, or have not been read by a reader, or there are too few for an interval.
@@ -71,7 +78,12 @@ def evaluate(
     """
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     tables = tables_by_name(ranks, "evaluate")
-    return by_recommender({name: _evaluate(table, metrics, options, progress) for name, table in tables.items()})
+    return by_recommender(
+        {
+            name: by_group(table, name, groups, lambda part: _evaluate(part, metrics, options, progress))
+            for name, table in tables.items()
+        }
+    )
 
 
 def _evaluate(table: Table, metrics: MetricsLike | None, options: IntervalOptions, progress: Progress) -> Result:

@@ -40,6 +40,7 @@ class Panel(NamedTuple):
     axis: str
     rows: Mapping[str, list[Mark]]
     log: bool = False
+    margin: float = 0.0  # differences from minus to plus this are shaded
 
 
 class Picture(NamedTuple):
@@ -97,6 +98,8 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
             height += 1
     if "difference" in panel.axis:
         axes.axvline(0, color="#404040", linewidth=0.9, zorder=1)
+        if panel.margin:
+            axes.axvspan(-panel.margin, panel.margin, color="#dddddd", linewidth=0, zorder=0)
     axes.margins(x=0.15)
     if panel.log:
         _log_axis(axes, [mark.value for marks in panel.rows.values() for mark in marks])
@@ -158,7 +161,7 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
 
 
 def _values(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and metric."""
+    """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and metric, or group."""
     labels = [column for column in ("recommender", "estimator") if column in table]
     number = line_styles if "estimator" in labels else _numbers
     styles = number(table[labels[-1]]) if labels else {}
@@ -173,7 +176,10 @@ def _values(table: pd.DataFrame) -> Picture:
             styles[row[labels[-1]]] if labels else 0,
             row.get("assumes") != "bias is zero",
         )
-        rows.setdefault(what, {}).setdefault(": ".join(named), []).append(mark)
+        name = ": ".join(named)
+        if "group" in table:
+            mark, name = mark._replace(name=name), str(row["group"])
+        rows.setdefault(what, {}).setdefault(name, []).append(mark)
     axis = f"value, {interval}"
     if any("" not in marks for marks in rows.values()):
         panels = [Panel(what, axis, marks) for what, marks in rows.items()]
@@ -201,22 +207,33 @@ def _assumptions(table: pd.DataFrame) -> str:
 
 
 def _differences(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `compare`: a row for each metric, or a panel for each metric with a row for each pair."""
+    """Lay out the result of `compare`: a row for each metric, or a panel for each with a row for each pair or group."""
     rows: dict[str, dict[str, list[Mark]]] = {}
+    pairs: dict[str, int] = {}
     for row in table.to_dict("records"):
-        decided = row["conclusion"] != "undecided"
-        text = f"{row['difference']:+.4f}: {row['conclusion']}{' is better' if decided else ''}"
+        decided = row["conclusion"] not in ("undecided", "equivalent", "no verdict")
+        size = f" by {row['size']}" if row.get("size") else ""
+        text = f"{row['difference']:+.4f}: {row['conclusion']}{' is better' * decided}{size}"
         mark = Mark(*_interval_of(row, "difference"), text, int(decided), decided)
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
-        rows.setdefault(metric_name(str(row["metric"])), {})[pair] = [mark]
-    if "a" in table:
-        panels = [Panel(what, f"difference, {_interval(table)}", marks) for what, marks in rows.items()]
+        if "group" in table and pair:
+            mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
+        rows.setdefault(metric_name(str(row["metric"])), {}).setdefault(str(row.get("group", pair)), []).append(mark)
+    a, b = table.attrs.get("names", ("a", "b")) if "a" not in table else ("", "")
+    axis = f"difference{f' ({b} - {a})' if b else ''}, {_interval(table)}"
+    if "a" in table or "group" in table:
+        panels = [Panel(what, axis, marks) for what, marks in rows.items()]
     else:
-        a, b = table.attrs.get("names", ("a", "b"))
-        axis = f"difference ({b} - {a}), {_interval(table)}"
         panels = _panels_of_metrics({what: marks[""] for what, marks in rows.items()}, axis)
-    hollow = "Hollow: undecided, the interval includes 0." if (table["conclusion"] == "undecided").any() else ""
-    return Picture(panels, f"{table.attrs.get('assumption', '')} {hollow}".strip())
+    sentences = [table.attrs.get("assumption", "")]
+    if hollow := [word for word in ("undecided", "equivalent") if (table["conclusion"] == word).any()]:
+        sentences.append(f"Hollow: {' or '.join(hollow)}, the interval includes 0.")
+    if "group" in table:
+        sentences.append("The intervals of the groups are wider, so that they hold together.")
+    if margin := table.attrs.get("margin", 0.0):
+        panels = [panel._replace(margin=margin) for panel in panels]
+        sentences.append(f"Shaded: differences within the margin of {margin:g}.")
+    return Picture(panels, " ".join(filter(None, sentences)))
 
 
 def _expectations(table: pd.DataFrame) -> Picture:

@@ -160,11 +160,14 @@ def by_recommender(results: Mapping[str, Result]) -> Result:
 
     A sentence that differs between recommenders says which one it is about.
     """
-    if list(results) == [UNNAMED]:
-        return results[UNNAMED]
-    rows = [pd.DataFrame(result).assign(recommender=name) for name, result in results.items()]
+    return results[UNNAMED] if list(results) == [UNNAMED] else together(results, "recommender")
+
+
+def together(results: Mapping[str, Result], column: str) -> Result:
+    """Return several results as one, with their names in the first column; sentences are as in `by_recommender`."""
+    rows = [pd.DataFrame(result).assign(**{column: name}) for name, result in results.items()]
     table = Result(pd.concat(rows, ignore_index=True))
-    table = table[["recommender", *table.columns.drop("recommender")]]
+    table = table[[column, *table.columns.drop(column)]]
     first, *further = (result.attrs for result in results.values())
     table.attrs = {key: value for key, value in first.items() if all(attrs.get(key) == value for attrs in further)}
     table = table.with_cautions(_named({name: result.cautions for name, result in results.items()}))

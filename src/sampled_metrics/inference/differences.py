@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,7 +13,7 @@ from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats
 from sampled_metrics.estimators import Estimate
 from sampled_metrics.estimators.strict_bounds import ShapeEstimate, has_bounds
-from sampled_metrics.inference.families import Pair, holm, max_t_rates, pairs_of, replicate_rates
+from sampled_metrics.inference.families import Pair, max_t_rates, pairs_of, replicate_rates
 from sampled_metrics.inference.intervals import (
     Evaluated,
     IntervalOptions,
@@ -24,6 +24,7 @@ from sampled_metrics.inference.intervals import (
     resamples,
     uncertainty,
 )
+from sampled_metrics.inference.margins import Margin
 from sampled_metrics.inference.seeds import SeedSpread, with_seeds
 from sampled_metrics.inference.strict_intervals import StrictInterval, fits_of, strict_interval, supported
 from sampled_metrics.inference.users import Users
@@ -41,7 +42,8 @@ class ComparedRecommender:
         name: its name.
         estimates: fitted estimators, one for each seed.
         sides: their places among the recommenders of `Users`.
-        seen: (groups,) mean sampled ranks of users; two recommenders differ for users with different ones.
+        seen: (1 or metrics, groups) means over the rows of users, the smaller the better: ranks, which are the same for
+            all metrics, or negative values of lists; NaN if they are not known.
     """
 
     name: str
@@ -88,11 +90,13 @@ class Differences:
         difference: (pairs, metrics) differences.
         low: (pairs, metrics) lower ends.
         high: (pairs, metrics) upper ends.
-        p_value: (pairs, metrics) p-values, adjusted for the pairs; NaN for strict bounds.
+        p_value: (pairs, metrics) p-values, not adjusted for the pairs; NaN for strict bounds.
         rates: (metrics,) error rates of the interval of each pair, such that those of all pairs hold together.
         family: the method of these error rates.
         users_needed: (pairs, metrics) numbers of users that would decide; NaN if no number would, or it is not known.
         strict: of each pair, if these are strict bounds.
+        scaled: (2, 2, pairs, metrics) ends of the intervals of the second value minus the first one times 1 + a
+            relative margin, and of the first minus the second likewise; None without a relative margin.
     """
 
     values: Floats
@@ -104,6 +108,16 @@ class Differences:
     family: str
     users_needed: Floats
     strict: tuple[StrictInterval, ...] = ()
+    scaled: Floats | None = None
+
+    def above_margin(self, margin: Margin) -> Floats:
+        """Return the ends of the intervals of what a difference is above the margin, (2, 2, pairs, metrics).
+
+        The first axis is that of the directions: of the second recommender from the first, and the reverse.
+        """
+        if self.scaled is not None:
+            return self.scaled
+        return np.array([(self.low, self.high), (-self.high, -self.low)]) - margin.size
 
     @cached_property
     def undecided(self) -> NDArray[np.bool_]:
@@ -122,7 +136,8 @@ class Differences:
             np.where(missing[:, np.newaxis], np.nan, numbers)
             for numbers in (self.low, self.high, self.p_value, self.users_needed)
         )
-        return replace(self, low=low, high=high, p_value=p_value, users_needed=needed)
+        scaled = None if self.scaled is None else np.where(missing[:, np.newaxis], np.nan, self.scaled)
+        return replace(self, low=low, high=high, p_value=p_value, users_needed=needed, scaled=scaled)
 
 
 def differences(
@@ -131,6 +146,7 @@ def differences(
     options: IntervalOptions,
     most: Floats,
     progress: Progress = no_progress,
+    margin: Margin | None = None,
 ) -> Differences:
     """Return the differences of all pairs of two recommenders or more, with intervals that hold together.
 
@@ -140,12 +156,14 @@ def differences(
         options: of the intervals; the confidence level is that of all pairs of a metric together.
         most: (metrics,) largest values.
         progress: wraps the blocks of bootstrap samples, or the pairs.
+        margin: a relative one has intervals of its own.
 
     Raises:
         DataError: there are fewer than two users, or the delta method takes too much work.
     """
+    ratio = 1 + margin.size if margin is not None and margin.is_relative else None
     if all(has_bounds(estimate) for recommender in recommenders for estimate in recommender.estimates):
-        return _strict(recommenders, by_outcome, options, most, progress)
+        return _strict(recommenders, by_outcome, options, most, progress, ratio)
     of_users = [recommender.weights(by_outcome) for recommender in recommenders]
     means = [weights.mean(axis=0) for weights in of_users if weights is not None]
     weights = np.stack(means) if means else None
@@ -159,13 +177,26 @@ def differences(
     )
     family = _Family(recommenders, by_outcome, values, of_users, weights)
     rates, method = family.rates(options, progress)
-    intervals = [family.interval(pair, most, options, rates) for pair in progress(pairs_of(len(recommenders)))]
+    pairs = pairs_of(len(recommenders))
+    intervals = [family.interval(pair, most, options, rates) for pair in progress(pairs)]
     low, high, p_value = (
         np.stack([getattr(interval, name) for interval in intervals]) for name in ("low", "high", "p_value")
     )
-    one, other = np.transpose(pairs_of(len(recommenders)))
+    one, other = np.transpose(pairs)
     gaps, unknown = values.estimate[other] - values.estimate[one], np.full(low.shape, np.nan)
-    return Differences(values.estimate, gaps, low, high, holm(p_value), rates, method, unknown)
+    scaled = None
+    if ratio is not None:
+        scaled = _scaled(pairs, lambda pair: family.interval(pair, most, options, rates, ratio))
+    return Differences(values.estimate, gaps, low, high, p_value, rates, method, unknown, scaled=scaled)
+
+
+def _scaled(pairs: Sequence[Pair], interval: Callable[[Pair], Uncertainty | StrictInterval]) -> Floats:
+    """Return the (2, 2, pairs, metrics) ends of the intervals of pairs, and of the same pairs the other way round."""
+    directions = [pairs, [(other, one) for one, other in pairs]]
+    intervals = [[interval(pair) for pair in direction] for direction in directions]
+    return np.array(
+        [[[one.low for one in of_direction], [one.high for one in of_direction]] for of_direction in intervals]
+    )
 
 
 @dataclass(frozen=True)
@@ -205,26 +236,29 @@ class _Family:
                 return max_t_rates(self.weights, self.by_outcome.counts, alpha, samples), MAX_T
         return np.full(self.values.estimate.shape[1], alpha / pairs), BONFERRONI
 
-    def interval(self, pair: Pair, most: Floats, options: IntervalOptions, rates: Floats) -> Uncertainty:
-        """Return the (metrics,) intervals of the differences of the second recommender of a pair from the first."""
+    def interval(
+        self, pair: Pair, most: Floats, options: IntervalOptions, rates: Floats, ratio: float = 1.0
+    ) -> Uncertainty:
+        """Return the (metrics,) intervals of the second recommender of a pair minus the first one times a ratio."""
         one, other = pair
         first, second = self.recommenders[one], self.recommenders[other]
         (least_first, most_first), (least_second, most_second) = first.bounds(most), second.bounds(most)
-        least, largest = least_second - most_first, most_second - least_first
-        values, counts = self.values.difference(one, other), self.by_outcome.counts
+        least, largest = least_second - ratio * most_first, most_second - ratio * least_first
+        values, counts = self.values.difference(one, other, ratio), self.by_outcome.counts
         interval = uncertainty(
             values,
             counts,
             options,
             bounds=(least, largest),
-            weights=None if self.weights is None else self.weights[other] - self.weights[one],
+            weights=None if self.weights is None else self.weights[other] - ratio * self.weights[one],
             alpha=rates,
-            differ=int(counts @ (np.abs(second.seen - first.seen) > EQUAL)),
+            differ=int(counts @ (np.abs(second.seen - first.seen) > EQUAL).any(axis=0)),
             test=True,
         )
         if len(first.sides) == len(second.sides) == 1:
             return interval
-        wider = with_seeds(interval, values.estimate, [self.spreads[one], self.spreads[other]], rates)
+        spreads = [self.spreads[one].scaled(ratio), self.spreads[other]]
+        wider = with_seeds(interval, values.estimate, spreads, rates)
         return replace(wider, low=np.maximum(wider.low, least), high=np.minimum(wider.high, largest))
 
 
@@ -234,6 +268,7 @@ def _strict(
     options: IntervalOptions,
     most: Floats,
     progress: Progress,
+    ratio: float | None,
 ) -> Differences:
     """Return differences with strict bounds, which hold together by Bonferroni's inequality."""
     pairs = pairs_of(len(recommenders))
@@ -251,17 +286,15 @@ def _strict(
         supported(estimate, by_outcome.of(place), options, variances)
         for estimate, place, (_, variances) in zip(estimates, places, moments, strict=True)
     ]
-    intervals = [
-        strict_interval(
-            [estimates[one], estimates[other]],
-            by_outcome.of(places[one], places[other]),
-            options,
-            (-most, most),
-            [supports[one], supports[other]],
-            within_pair,
+
+    def interval(pair: Pair, ratio: float = 1.0) -> StrictInterval:
+        of_pair = by_outcome.of(*(places[number] for number in pair))
+        both, limits = [estimates[number] for number in pair], (-ratio * most, most)
+        return strict_interval(
+            both, of_pair, options, limits, [supports[number] for number in pair], within_pair, ratio
         )
-        for one, other in of_pairs(pairs)
-    ]
+
+    intervals = [interval(pair) for pair in of_pairs(pairs)]
     values = np.stack([mean for mean, _ in moments])
     first, second = np.transpose(pairs)
     low, high = np.stack([one.low for one in intervals]), np.stack([one.high for one in intervals])
@@ -275,6 +308,7 @@ def _strict(
         family=BONFERRONI,
         users_needed=_needed(estimates, places, by_outcome, intervals, options.confidence_level),
         strict=tuple(intervals),
+        scaled=None if ratio is None else _scaled(pairs, lambda pair: interval(pair, ratio)),
     )
 
 

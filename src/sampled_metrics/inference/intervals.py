@@ -129,12 +129,16 @@ class Evaluated:
     left_out: Floats | None = None
     replicates: Floats | None = None
 
-    def difference(self, one: int, other: int) -> "Evaluated":
-        """Return the values of a difference, from those of several recommenders, (…, recommenders, metrics)."""
+    def difference(self, one: int, other: int, ratio: float = 1.0) -> "Evaluated":
+        """Return the values of a recommender minus those of another one times a ratio.
+
+        The values here are those of several recommenders, (…, recommenders, metrics).
+        """
         left_out, replicates = (
-            None if values is None else values[:, other] - values[:, one] for values in (self.left_out, self.replicates)
+            None if values is None else values[:, other] - ratio * values[:, one]
+            for values in (self.left_out, self.replicates)
         )
-        return Evaluated(self.estimate[other] - self.estimate[one], left_out, replicates)
+        return Evaluated(self.estimate[other] - ratio * self.estimate[one], left_out, replicates)
 
 
 def evaluated(

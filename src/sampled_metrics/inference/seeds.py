@@ -66,6 +66,10 @@ class SeedSpread:
             interaction = (residuals**2).sum(axis=0) @ counts / ((users - 1) * (seeds - 1)) / (users * seeds)
         return cls(np.maximum(between - interaction, 0.0), seeds - 1)
 
+    def scaled(self, ratio: float) -> "SeedSpread":
+        """Return the spread of the metrics times a ratio."""
+        return SeedSpread(self.variance * ratio**2, self.freedom)
+
     @property
     def nodes(self) -> tuple[Floats, Floats]:
         """Return (nodes,) possible variances relative to the estimate, and their probabilities."""

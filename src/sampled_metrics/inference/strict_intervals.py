@@ -105,8 +105,9 @@ def strict_interval(
     limits: tuple[Floats, Floats],
     supports: Sequence[Support],
     progress: Progress = no_progress,
+    ratio: float = 1.0,
 ) -> StrictInterval:
-    """Return the intervals of the metrics of a recommender, or of the second of two minus the first.
+    """Return the intervals of the metrics of a recommender, or of the second of two minus the first times a ratio.
 
     Args:
         estimates: one or two recommenders, with the same shape.
@@ -115,6 +116,7 @@ def strict_interval(
         limits: (metrics,) smallest and largest values.
         supports: what the sample of each recommender supports.
         progress: wraps the blocks of bootstrap samples.
+        ratio: above 0; it is 1 where the users are not known.
     """
     shape = min((support.shape for support in supports), key=SHAPES.index)
     if not all(support.is_explained for support in supports):
@@ -127,7 +129,7 @@ def strict_interval(
     elif len(estimates) == 1 and supports[0].ends is not None:
         ends = supports[0].ends
     else:
-        ends = _ends_by_fold(estimates, shape, by_outcome, options, progress)
+        ends = _ends_by_fold(estimates, shape, by_outcome, options, progress, ratio)
     low, high = np.split(ends[0], 2)[0], np.split(ends[1], 2)[1]
     low, high = (np.clip(end, *limits) for end in (np.minimum(low, high), np.maximum(low, high)))
     return StrictInterval(low, high, shape, supports)
@@ -139,12 +141,13 @@ def _ends_by_fold(
     by_outcome: Users,
     options: IntervalOptions,
     progress: Progress = no_progress,
+    ratio: float = 1.0,
 ) -> Floats:
     """Return (2, 2 metrics) ends of the means of the weights that the users of the other folds choose."""
     assert by_outcome.folds is not None
     quantile = float(ndtri(0.5 + options.confidence_level / 2))
     deviations = quantile * (PAIRED if len(estimates) == 2 else 1.0)
-    weights = weights_by_fold(estimates, shape, by_outcome, deviations)
+    weights = weights_by_fold(estimates, shape, by_outcome, deviations, ratio)
     defined = np.isfinite(weights.values.sum(axis=1))
     kept, counts = weights.values[defined], by_outcome.folds.ravel()
     values = evaluated(linear(kept), counts, options, kept, progress)
@@ -254,7 +257,7 @@ class BoundWeights:
 
 
 def weights_by_fold(
-    estimates: Sequence[ShapeEstimate], shape: str, by_outcome: Users, deviations: float
+    estimates: Sequence[ShapeEstimate], shape: str, by_outcome: Users, deviations: float, ratio: float = 1.0
 ) -> BoundWeights:
     """Return the weights of all metrics, (2 metrics, folds × groups), that the users of the other folds choose."""
     assert by_outcome.folds is not None
@@ -263,7 +266,7 @@ def weights_by_fold(
         counts = by_outcome.counts - own
         sides = zip(estimates, by_outcome.shares, strict=True)
         bounds = [one.bounding_weights(one.fits_of_part(shape, counts @ shares), deviations) for one, shares in sides]
-        of_folds.append(bound_weights(bounds, by_outcome))
+        of_folds.append(bound_weights(bounds, by_outcome, ratio))
     values = np.concatenate([weights.values for weights in of_folds], axis=1)
     least, most = (
         np.min([weights.least for weights in of_folds], axis=0),
@@ -272,15 +275,19 @@ def weights_by_fold(
     return BoundWeights(values, least, most, np.mean([weights.fitted for weights in of_folds], axis=0))
 
 
-def bound_weights(bounds: Sequence[Bounds], by_outcome: Users) -> BoundWeights:
-    """Return the weights of users from the bounds of one recommender, or of the second minus the first of two."""
+def bound_weights(bounds: Sequence[Bounds], by_outcome: Users, ratio: float = 1.0) -> BoundWeights:
+    """Return the weights of users from the bounds of one recommender, or of the second of two minus ratio × the first.
+
+    The ratio is above 0.
+    """
     last = bounds[-1]
     values = np.concatenate([by_outcome.weights(weights, len(bounds) - 1) for weights in last.weights])
     least, most, fitted = last.least, last.most, last.fitted
     if len(bounds) == 2:  # the upper bound of a difference takes the lower one of what is subtracted
         first = bounds[0]
-        values = values - np.concatenate([by_outcome.weights(weights, 0) for weights in first.weights[::-1]])
-        least, most, fitted = least - first.most[::-1], most - first.least[::-1], fitted - first.fitted[::-1]
+        values = values - ratio * np.concatenate([by_outcome.weights(weights, 0) for weights in first.weights[::-1]])
+        least, most = least - ratio * first.most[::-1], most - ratio * first.least[::-1]
+        fitted = fitted - ratio * first.fitted[::-1]
     return BoundWeights(values, least.ravel(), most.ravel(), fitted.ravel())
 
 

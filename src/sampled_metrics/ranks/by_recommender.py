@@ -19,7 +19,11 @@ UNNAMED = ""
 
 
 def columns_by_recommender(
-    ranks: Any, by: str | None = None, rank_column: str | Sequence[str] | None = None, zero_based: bool = False
+    ranks: Any,
+    by: str | None = None,
+    rank_column: str | Sequence[str] | None = None,
+    zero_based: bool = False,
+    groups: str | None = None,
 ) -> Columns | dict[str, Columns]:
     """Return the columns of a recommender, or of several by name; ranks start at 1.
 
@@ -28,6 +32,7 @@ def columns_by_recommender(
         by: the column of a table that names the recommenders of its rows.
         rank_column: the column of ranks, or several columns of several recommenders.
         zero_based: whether ranks start at 0.
+        groups: the column of the groups of the rows.
 
     Raises:
         ConfigError: `by` or `rank_column` is not text, or `zero_based` is not True or False.
@@ -37,11 +42,13 @@ def columns_by_recommender(
     rank_columns = [] if rank_column is None else check_labels(rank_column, "rank_column")
     if by is not None:
         check_label(by, "by")
+    if groups is not None:
+        check_label(groups, "groups")
     is_split = by is not None or len(rank_columns) > 1
     names = {"rank": rank_columns[0]} if rank_columns else {}
 
     def renamed(columns: Columns) -> Columns:
-        return columns.named(names, zero_based).refuse_counts()
+        return columns.with_groups(groups).named(names, zero_based).refuse_counts()
 
     if not is_table(ranks, rank_columns):
         if is_split:
@@ -51,7 +58,7 @@ def columns_by_recommender(
     if not is_split:
         return renamed(columns)
     if by is None:
-        return by_name(columns.by_rank_column(rank_columns, zero_based))
+        return by_name(columns.with_groups(groups).by_rank_column(rank_columns, zero_based))
     if len(rank_columns) > 1:
         raise DataError("by is for one column of ranks, and rank_column names several; give one of them")
     return {name: renamed(part) for name, part in by_name(columns.by_column(by)).items()}

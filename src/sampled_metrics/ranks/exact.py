@@ -48,6 +48,7 @@ class ExactRanks(Ranked):
         notes: sentences on how the ranks were read.
         cautions: sentences on what would make all results wrong.
         source: name of the file or table that they are from.
+        groups: (rows,) text, the group of each row, for metrics by group; None if there are none.
 
     Raises:
         DataError: a column is not one-dimensional integers, or a user is missing; the columns differ in length; or
@@ -80,9 +81,11 @@ class ExactRanks(Ranked):
     source: str = ""
     cautions: tuple[str, ...] = ()
     written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
+    groups: NDArray[np.str_] | None = None
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         columns = [self._column(name) for name in COLUMNS if getattr(self, name) is not None]
+        columns += [] if self.groups is None else [self.groups]
         if len({len(values) for values in columns}) > 1:
             raise DataError("the columns of exact ranks differ in length")
         where = place or (lambda row: f"user {shown(self.users[row])}")
@@ -119,6 +122,7 @@ class ExactRanks(Ranked):
         return values
 
     kind: ClassVar[str] = "exact ranks"
+    per_row: ClassVar[tuple[str, ...]] = (*COLUMNS, "groups")
     reader: ClassVar[str] = "exact_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "expect", "plan", "plan_stages", "report")
     beside: ClassVar[tuple[str, ...]] = ("staged ranks",)
@@ -142,6 +146,11 @@ class ExactRanks(Ranked):
         """Return the table itself."""
         return self
 
+    @property
+    def places(self) -> Floats:
+        """Return the (rows,) expected numbers of candidates above, ties broken at random."""
+        return np.asarray(self.above + self.tied / 2)
+
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the values of metrics, by distinct rows; they are from 0 to that of rank 1."""
         rows = np.stack((self.candidates, self.above, self.tied), axis=1)
@@ -150,11 +159,6 @@ class ExactRanks(Ranked):
         values = np.stack([metric.over_ties(above, tied, n) for metric in metrics])
         largest = np.array([metric.largest for metric in metrics])
         return OutcomeValues(values, np.asarray(outcome).ravel(), np.zeros_like(largest), largest, largest)
-
-    def rows(self, positions: Ints) -> ExactRanks:
-        """Return the table of the rows at some positions, in that order."""
-        user = None if self.user is None else self.user[positions]
-        return ExactRanks(user, self.candidates[positions], self.above[positions], self.tied[positions])
 
     @property
     def users(self) -> NDArray[np.generic]:
@@ -232,8 +236,8 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         tied = np.zeros_like(above)
     n = columns.column_or_argument("candidates", candidates, 1)
     remarks, cautions = tuple(columns.remarks), columns.cautions
-    users, written = columns.users(), columns.written
-    table = ExactRanks(users, n, above, tied, columns.place, remarks, columns.name, cautions, written)
+    users, written, groups = columns.users(), columns.written, columns.groups()
+    table = ExactRanks(users, n, above, tied, columns.place, remarks, columns.name, cautions, written, groups)
     if exact or "above" in columns or not len(table):
         return table
     last, most = int(above.max()) + 1, float(np.median(n))
@@ -261,7 +265,12 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
 
 @overload
 def exact_ranks(
-    ranks: str | os.PathLike[str], *, candidates: PerUser | None = None, exact: bool = False, zero_based: bool = False
+    ranks: str | os.PathLike[str],
+    *,
+    candidates: PerUser | None = None,
+    exact: bool = False,
+    zero_based: bool = False,
+    groups: str | None = None,
 ) -> ExactRanks: ...
 
 
@@ -274,6 +283,7 @@ def exact_ranks(
     by: str | None = None,
     rank_column: str | Sequence[str] | None = None,
     zero_based: bool = False,
+    groups: str | None = None,
 ) -> Any: ...
 
 
@@ -285,6 +295,7 @@ def exact_ranks(
     by: str | None = None,
     rank_column: str | Sequence[str] | None = None,
     zero_based: bool = False,
+    groups: str | None = None,
 ) -> ExactRanks | dict[str, ExactRanks]:
     r"""Read ranks among all candidates.
 
@@ -303,13 +314,15 @@ def exact_ranks(
         rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
             mapping from these names.
         zero_based: whether ranks start at 0, in place of 1.
+        groups: the column of the groups of the rows, of users or of held-out items, for metrics by group
+            (`groups=True` of `evaluate` and `compare`).
 
     Returns:
         The ranks, or a mapping from the names of several recommenders to them.
 
     Raises:
         DataError: the ranks cannot be read, are not exact, or lack n; the message names the file and the line.
-        ConfigError: `by` or `rank_column` is not text.
+        ConfigError: `by`, `rank_column` or `groups` is not text.
 
     Examples:
         >>> import pathlib, tempfile
@@ -324,7 +337,7 @@ def exact_ranks(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
-    columns = columns_by_recommender(ranks, by, rank_column, zero_based)
+    columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups)
     if isinstance(columns, Columns):
         return table_of_columns(columns, "ranks", candidates, exact)
     tables = {name: table_of_columns(of_one, name, candidates, exact) for name, of_one in columns.items()}

@@ -78,6 +78,7 @@ class Columns:
         names: the names in the source of columns that have another one here.
         taken: those of these columns that were found by a usual name; a remark names them.
         zero_based: whether ranks start at 0 in the source; they start at 1 here.
+        grouped_by: the column of the groups of the rows.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Columns:
     names: Mapping[str, str] = field(default_factory=dict)
     taken: tuple[str, ...] = ()
     zero_based: bool = False
+    grouped_by: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.frame.columns, pd.MultiIndex):
@@ -152,6 +154,21 @@ class Columns:
                 f"{self.name}: no rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1.",
             )
         return replace(columns, frame=columns.frame.assign(rank=ranks + 1), cautions=cautions, zero_based=True)
+
+    def with_groups(self, column: str | None) -> "Columns":
+        """Return the columns with groups by a column, if there is one; raise DataError if it does not exist."""
+        if column is None:
+            return self
+        self.require(column)
+        return replace(self, grouped_by=column)
+
+    def groups(self) -> NDArray[np.str_] | None:
+        """Return the (rows,) names of the groups of the rows as text; raise DataError if one is empty."""
+        if self.grouped_by is None:
+            return None
+        text = as_text(self.frame[self.grouped_by])
+        refuse_rows(text == "", lambda row: f"{self.grouped_by} is empty, and each row has a group", self.place)
+        return text.to_numpy(dtype=np.str_)
 
     def by_column(self, column: str) -> dict[str, "Columns"]:
         """Return the rows of each recommender, by the names in a column.
@@ -285,7 +302,7 @@ class Columns:
             ranks = [str(name) for name in self.frame.columns if plain(name) in NAMES["rank"]]
             sentences += [f"The column {name} is not used, because above and tied give the ranks." for name in ranks]
         used_names = NAMES["rank"] if "above" in self else set[str]()
-        unused = self.unused((*COLUMNS, *used_names))
+        unused = self.unused((*COLUMNS, *used_names, *([self.grouped_by] if self.grouped_by else [])))
         if not unused:
             return sentences
         unit = "Intervals take users as the unit." if "user" in self else "Each row is taken to be a user."

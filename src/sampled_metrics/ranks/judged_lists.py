@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampled_metrics._validation import Floats, Ints, is_real, shown
@@ -36,6 +37,7 @@ class Judgements:
         grades: (judgements,) from 0.
         relevant_from: the lowest relevant grade; None if every grade above 0 is relevant.
         remarks: sentences on the table.
+        groups: (users,) the groups of the users; None if there are none.
     """
 
     users: pd.Index
@@ -44,16 +46,21 @@ class Judgements:
     grades: Floats
     relevant_from: float | None
     remarks: tuple[str, ...]
+    groups: NDArray[np.str_] | None = None
 
     @classmethod
-    def from_table(cls, relevance: Any, relevant_from: float | None = None) -> "Judgements":
+    def from_table(cls, relevance: Any, relevant_from: float | None = None, groups: str | None = None) -> "Judgements":
         """Return the judgements of a table; arguments and errors as in `ranked_lists`."""
         if relevant_from is not None and not (is_real(relevant_from) and 0 < relevant_from < np.inf):
             raise ConfigError(f"relevant_from must be a number above 0, not {shown(relevant_from)}")
-        columns = _with_columns(columns_of_table(relevance, "relevance").refuse_counts(), "relevance")
+        columns = columns_of_table(relevance, "relevance").refuse_counts().with_groups(groups)
+        columns = _with_columns(columns, "relevance")
         if are_lists(relevance):  # its columns have names of ours
             columns = replace(columns, names={}, taken=())
-        remarks = [*columns.remarks_on_taken, *columns.unused(("user", "item", "relevance"))]
+        remarks = [
+            *columns.remarks_on_taken,
+            *columns.unused(("user", "item", "relevance", *([groups] if groups else []))),
+        ]
         (user, users), (item, items) = _ids(columns, "user"), _ids(columns, "item")
         pairs = _distinct(user, item, items, columns)
         if "relevance" in columns:
@@ -68,7 +75,22 @@ class Judgements:
         if nothing := len(users) - len(np.unique(user[relevant])):
             remarks.append(f"{nothing} of {len(users)} users have no relevant item, and count with the value 0.")
         order = np.argsort(pairs)
-        return cls(users, items, pairs[order], grades[order], relevant_from, tuple(remarks))
+        of_users = _groups_of_users(columns, user)
+        return cls(users, items, pairs[order], grades[order], relevant_from, tuple(remarks), of_users)
+
+    def of_users(self, positions: Ints) -> "Judgements":
+        """Return the judgements of the users at some ascending positions."""
+        number = np.full(len(self.users), -1)
+        number[positions] = np.arange(len(positions))
+        user, item = np.divmod(self.pairs, len(self.items))
+        kept = number[user] >= 0
+        return replace(
+            self,
+            users=self.users[positions],
+            pairs=number[user[kept]] * len(self.items) + item[kept],
+            grades=self.grades[kept],
+            groups=None if self.groups is None else self.groups[positions],
+        )
 
     def grades_of(self, run: Columns, name: str) -> tuple[csr_array, list[str]]:
         """Return the grades of the lists of a run, (users, longest) by user and place, and remarks on the run.
@@ -173,6 +195,7 @@ class RankedLists(Table):
     source: str = ""
     cautions: tuple[str, ...] = ()
 
+    per_row: ClassVar[tuple[str, ...]] = ("grades",)
     kind: ClassVar[str] = "ranked lists"
     reader: ClassVar[str] = "ranked_lists"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "report")
@@ -186,6 +209,20 @@ class RankedLists(Table):
     def __repr__(self) -> str:
         judged = len(self.judgements.pairs)
         return f"{self.kind} of {len(self):,} user{'s' * (len(self) != 1)}, with {judged:,} judged items"
+
+    @property
+    def groups(self) -> NDArray[np.str_] | None:
+        """The (users,) groups of the judged users; None if there are none."""
+        return self.judgements.groups
+
+    @property
+    def row_users(self) -> NDArray[np.generic]:
+        """The (users,) judged users."""
+        return np.asarray(self.judgements.users)
+
+    def rows(self, positions: Ints) -> "RankedLists":
+        """Return the lists of the users at some ascending positions."""
+        return replace(super().rows(positions), judgements=self.judgements.of_users(positions))
 
     @property
     def user_numbers(self) -> Ints:
@@ -240,6 +277,7 @@ def ranked_lists(
     by: str | None = None,
     rank_column: str | Sequence[str] | None = None,
     zero_based: bool = False,
+    groups: str | None = None,
 ) -> RankedLists | dict[str, RankedLists]:
     """Read ranked lists of items, with the judged items of the users.
 
@@ -254,6 +292,8 @@ def ranked_lists(
         by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
         rank_column: the column of places in the list, if it has another name.
         zero_based: whether these places start at 0, in place of 1.
+        groups: the column of `relevance` that has the groups of the users, for metrics by group; it is the same for all
+            items of a user.
 
     Returns:
         The lists, or a mapping from the names of several recommenders to them.
@@ -279,7 +319,7 @@ def ranked_lists(
         K. Järvelin and J. Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, ACM Transactions on Information
         Systems 20, 2002.
     """
-    judgements = Judgements.from_table(relevance, relevant_from)
+    judgements = Judgements.from_table(relevance, relevant_from, groups)
 
     def table_of(columns: Columns, name: str) -> RankedLists:
         grades, remarks = judgements.grades_of(columns, name)
@@ -317,6 +357,21 @@ def _ids(columns: Columns, kind: str) -> tuple[Ints, pd.Index]:
     refuse_rows(np.append(text == "", True)[codes], lambda row: f"{columns.called(kind)} is empty", columns.place)
     number, ids = pd.factorize(text, sort=True)
     return number[codes], pd.Index(ids)
+
+
+def _groups_of_users(columns: Columns, user: Ints) -> NDArray[np.str_] | None:
+    """Return the groups of the users from 0, if there are groups; raise DataError if a user has several."""
+    groups = columns.groups()
+    if groups is None:
+        return None
+    _, first = np.unique(user, return_index=True)
+    of_users = groups[first]
+    refuse_rows(
+        of_users[user] != groups,
+        lambda row: f"this user is in another group by {columns.grouped_by}, too",
+        columns.place,
+    )
+    return of_users
 
 
 def _distinct(user: Ints, item: Ints, items: pd.Index, columns: Columns) -> Ints:

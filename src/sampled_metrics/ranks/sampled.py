@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -40,6 +40,7 @@ class SampledRanks(Ranked):
         notes: sentences on how the ranks were read.
         cautions: sentences on what would make all results wrong.
         source: name of the file or table that they are from.
+        groups: (rows,) text, the group of each row, for metrics by group; None if there are none.
         drawn: the ranks among all negatives, if they were drawn with weights and a uniform sample of them is kept.
 
     Raises:
@@ -58,6 +59,7 @@ class SampledRanks(Ranked):
     cautions: tuple[str, ...] = ()
     written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
     drawn: ExactRanks | None = None
+    groups: NDArray[np.str_] | None = None
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         require_flags(replacement=self.replacement)
@@ -97,6 +99,7 @@ class SampledRanks(Ranked):
             refuse_rows(wrong, partial(filled, message), where)
 
     kind: ClassVar[str] = "sampled ranks"
+    per_row: ClassVar[tuple[str, ...]] = ("x", "negatives", "candidates", "user", "groups")
     reader: ClassVar[str] = "sampled_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("correct", "compare", "report")
     is_sampled: ClassVar[bool] = True
@@ -117,6 +120,11 @@ class SampledRanks(Ranked):
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes of the sample."""
         raise DataError("sampled ranks have no true metrics, only estimates; `correct` has them")
+
+    def rows(self, positions: Ints) -> SampledRanks:
+        """Return the table of the rows at some positions, in that order."""
+        table = super().rows(positions)
+        return table if self.drawn is None else replace(table, drawn=self.drawn.rows(positions))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the columns user, candidates, negatives and rank, which `sampled_ranks` reads."""
@@ -143,6 +151,7 @@ def sampled_ranks(
     by: str | None = None,
     rank_column: str | Sequence[str] | None = None,
     zero_based: bool = False,
+    groups: str | None = None,
 ) -> SampledRanks | dict[str, SampledRanks]:
     """Read ranks among sampled negatives.
 
@@ -159,6 +168,7 @@ def sampled_ranks(
         rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
             mapping from these names.
         zero_based: whether ranks start at 0, in place of 1.
+        groups: the column of the groups of the rows, of users or of held-out items, for metrics by group.
 
     Returns:
         The ranks, or a mapping from the names of several recommenders to them.
@@ -166,7 +176,7 @@ def sampled_ranks(
     Raises:
         DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; the message names the
             file and the line.
-        ConfigError: `by` or `rank_column` is not text.
+        ConfigError: `by`, `rank_column` or `groups` is not text.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -178,7 +188,7 @@ def sampled_ranks(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
-    columns = columns_by_recommender(ranks, by, rank_column, zero_based)
+    columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups)
     if isinstance(columns, Columns):
         return sampled_of_columns(columns, "ranks", candidates, negatives, replacement)
     tables = {
@@ -212,7 +222,9 @@ def sampled_of_columns(
             f"{name}: no {rank} is above {x.max() + best}, although {m[0]} negatives allow up to {m[0] + best}. If "
             "fewer were sampled, all numbers here are wrong: say how many.",
         )
-    return SampledRanks(x, m, n, replacement, users, columns.place, notes, columns.name, cautions, written)
+    return SampledRanks(
+        x, m, n, replacement, users, columns.place, notes, columns.name, cautions, written, groups=columns.groups()
+    )
 
 
 def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:

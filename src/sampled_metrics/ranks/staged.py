@@ -80,10 +80,13 @@ class StagedRanks(Ranked):
     source: str = ""
     cautions: tuple[str, ...] = ()
 
+    groups: ClassVar[None] = None  # a mapping from users gives them
+    per_row: ClassVar[tuple[str, ...]] = (*_COLUMNS, "above_at", "complete")
     kind: ClassVar[str] = "staged ranks"
     reader: ClassVar[str] = "staged_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "report", "plan_stages")
     beside: ClassVar[tuple[str, ...]] = ("exact ranks",)
+    has_exact_values: ClassVar[bool] = False
 
     @property
     def _among(self) -> str:
@@ -326,8 +329,9 @@ class StagedRanks(Ranked):
         users = pd.Series(np.concatenate([np.unique(part.user) for part in parts]))
         if users.duplicated().any():
             raise DataError(f"user {shown(users[users.duplicated()].iloc[0])} is in two parts")
-        names = (*_COLUMNS, "above_at", "complete")
-        columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.per_row
+        }
         ranked = hashlib.blake2b("".join(sorted(part.digests["users"] for part in parts)).encode(), digest_size=16)
         return replace(parts[0], **columns, digests={**parts[0].digests, "users": ranked.hexdigest()})
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -64,12 +65,34 @@ class Table(ABC):
     has_one_relevant_item: ClassVar[bool] = True
     """Whether a row is of one relevant item, for which some metrics are equal."""
 
+    has_exact_values: ClassVar[bool] = True
+    """Whether the values of `outcome_values` are those of the metrics, and not estimates of them."""
+
     default_metrics: ClassVar[tuple[str, ...]] = _defaults.METRICS
     """The labels of the metrics that are computed if none are given."""
+
+    per_row: ClassVar[tuple[str, ...]]
+    """The names of the attributes that have an entry for each row."""
 
     notes: tuple[str, ...]
     cautions: tuple[str, ...]
     source: str
+
+    @property
+    @abstractmethod
+    def groups(self) -> NDArray[np.str_] | None:
+        """The (rows,) names of the groups of the rows, which metrics by group use; None if they are not known."""
+
+    @property
+    @abstractmethod
+    def row_users(self) -> NDArray[np.generic] | None:
+        """The (rows,) users; None if they are not known."""
+
+    def rows(self, positions: Ints) -> Self:
+        """Return the table of the rows at some positions, in that order."""
+        columns = {name: getattr(self, name) for name in self.per_row}
+        table: Any = self
+        return replace(table, **{name: of_rows[positions] for name, of_rows in columns.items() if of_rows is not None})
 
     @property
     @abstractmethod
@@ -98,6 +121,11 @@ class Table(ABC):
     @property
     def ranked_items(self) -> Any:
         """Return the `ExactRanks` of the held-out items among the ranked items; None if there are no ranks."""
+        return None
+
+    @property
+    def places(self) -> Floats | None:
+        """Return (rows,) ranks, the lower the better, that can be compared with those of other tables, if there are."""
         return None
 
     def check_metrics(self, metrics: Mapping[str, Metric]) -> None:  # noqa: B027  # most tables have all metrics
@@ -138,6 +166,11 @@ class Ranked(Table):
 
     user: NDArray[np.generic] | None
     candidates: Ints
+
+    @property
+    def row_users(self) -> NDArray[np.generic] | None:
+        """The (rows,) users; None if they are not known."""
+        return self.user
 
     def __len__(self) -> int:
         return len(self.candidates)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from sampled_metrics._validation import enumerated
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import BOUNDS, estimator, estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
+from sampled_metrics.evaluation.by_group import ORDER_DIFFERS
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import checked_metrics
 from sampled_metrics.evaluation.expect import wrong_orders
@@ -24,6 +25,7 @@ from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, by_recommender, cell
 from sampled_metrics.metrics.metric import MetricsLike, metric_name
 from sampled_metrics.ranks.given import cautions_of, tables_by_name
+from sampled_metrics.ranks.groups import Groups
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import render
@@ -54,6 +56,8 @@ def report(
     *,
     metrics: MetricsLike | None = None,
     replacement: bool = False,
+    margin: float | str | None = None,
+    groups: Groups = False,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     seed: int = 0,
@@ -71,6 +75,9 @@ def report(
         path: a file to write, in a folder that exists.
         metrics: labels such as recall@10; the default is that of `evaluate`.
         replacement: of exact ranks, whether the negatives of what a sample would show may be sampled twice.
+        margin: the smallest difference that matters, as in `compare`.
+        groups: True for a section by the groups that the reader kept, or a mapping from users to groups, as in
+            `compare`.
         confidence_level: probability that an interval covers its value.
         n_resamples: bootstrap samples, for estimators that are not linear in the sample.
         seed: seed of the bootstrap.
@@ -111,11 +118,12 @@ def report(
         if first.is_sampled
         else ({name: evaluate(table, **options) for name, table in tables.items()}, [])
     )
-    compared = compare(tables, **options) if len(tables) > 1 else None
+    compared = compare(tables, margin=margin, **options) if len(tables) > 1 else None
     cautions = list(first.cautions if compared is None else cautions_of(tables))
     cautions += next(iter(results.values())).cautions if compared is None else compared.cautions
     known = [*cautions, *(caution for table in tables.values() for caution in table.cautions)]
     drawn = _Drawn()
+    remarks = {text for result in (*results.values(), compared) if result is not None for text in result.remarks}
     exact = {name: table for name, table in tables.items() if "expect" in table.taken_by}
     values = _values_of(results, left_out, known, drawn)
     text = render(
@@ -126,6 +134,7 @@ def report(
         shortest=_shortest(results, first.is_sampled) if first.is_sampled or len(tables) == 1 else [],
         values={**values, "heading": "True metrics, estimated" if first.is_sampled else "Metrics"},
         comparison=None if compared is None else _comparison(compared, list(tables), drawn),
+        groups=_by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn) if groups else [],
         negatives=_sampled_negatives(exact, wanted, replacement, progress, compared, drawn) if exact else None,
         ranks=_histograms(tables, "the sampled negatives" if first.is_sampled else "all candidates", drawn),
         read=laid_out(_what_was_read(tables)),
@@ -289,7 +298,48 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     if names:
         words |= {"value_a": f"Value of {names[0]}", "value_b": f"Value of {names[1]}"}
         words |= {"difference": f"{names[1]} - {names[0]}"}
+        words |= {"higher_a": f"{names[0]} higher", "higher_b": f"{names[1]} higher"}
     return text.rename(columns=words)
+
+
+# --- by group ---------------------------------------------------------------------------------------------------------
+
+
+def _by_group(
+    tables: Mapping[str, Any],
+    groups: Groups,
+    margin: float | str | None,
+    options: Mapping[str, Any],
+    shown: Collection[str],
+    drawn: _Drawn,
+) -> list[dict[str, Any]]:
+    """Return values by group, of sampled ranks their strict bounds, and comparisons by group, with a figure of each.
+
+    Sentences that are shown on the page already are left out.
+    """
+    given = tables if len(tables) > 1 else next(iter(tables.values()))
+    if next(iter(tables.values())).is_sampled:
+        values = correct(given, estimators=ESTIMATORS[0], groups=groups, **options)
+    else:
+        values = evaluate(given, groups=groups, **options)
+    parts = {"Metrics by group": values}
+    if len(tables) > 1:
+        parts["Comparisons by group"] = compare(tables, margin=margin, groups=groups, **options)
+    shown_parts = []
+    for title, table in parts.items():
+        remarks = [text for text in table.further_remarks if text not in shown]
+        shown_parts.append(
+            {
+                "heading": title,
+                "cautions": [text for text in table.cautions if text not in shown],
+                "verdicts": [text for text in remarks if ORDER_DIFFERS in text],
+                "table": laid_out(_worded(table, list(tables) if len(tables) == 2 else ())),
+                "figures": drawn(figures.intervals(table)),
+                "caption": caption_of(table),
+                "remarks": [text for text in remarks if ORDER_DIFFERS not in text],
+            }
+        )
+    return shown_parts
 
 
 # --- what a sample would show -----------------------------------------------------------------------------------------
@@ -347,12 +397,17 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
 
 
 def verdict(compared: Result, names: Sequence[str]) -> str:
-    """Return in words which of two recommenders is better, by metric."""
+    """Return in words which of two recommenders is better, by metric, and by how much if there is a margin."""
     sentences = []
     decided = compared["conclusion"].value_counts()
+    sizes = compared["size"] if "size" in compared else pd.Series("", index=compared.index)
     for winner, loser in sorted((tuple(names), tuple(names[::-1])), key=lambda pair: -decided.get(pair[0], 0)):
-        if on := [metric_name(label) for label in compared["metric"][compared["conclusion"] == winner]]:
-            sentences.append(f"{winner} is better than {loser} on {enumerated(on)}.")
-    if undecided := [metric_name(label) for label in compared["metric"][compared["conclusion"] == "undecided"]]:
-        sentences.append(f"Undecided between {names[0]} and {names[1]}: {enumerated(undecided)}.")
+        for size in dict.fromkeys(sizes):
+            rows = (compared["conclusion"] == winner) & (sizes == size)
+            if on := [metric_name(label) for label in compared["metric"][rows]]:
+                by = f", by {size}" if size else ""
+                sentences.append(f"{winner} is better than {loser} on {enumerated(on)}{by}.")
+    for conclusion, text in {"equivalent": "Equivalent are", "undecided": "Undecided between"}.items():
+        if on := [metric_name(label) for label in compared["metric"][compared["conclusion"] == conclusion]]:
+            sentences.append(f"{text} {names[0]} and {names[1]}: {enumerated(on)}.")
     return " ".join(sentences)

@@ -18,6 +18,7 @@ from sampled_metrics.data import download, formats
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator, estimators_by_label, linear_estimator, usual_label
+from sampled_metrics.inference.margins import Margin
 from sampled_metrics.metrics.metric import metric, metrics_by_label
 from sampled_metrics.recommenders import config_schema, recommender, recommender_type
 from sampled_metrics.recommenders.precomputed import PrecomputedRanks
@@ -114,6 +115,8 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     edges = config["figures"]["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
+    if config["margin"] is not None:
+        Margin.from_given(config["margin"])
     if config["figures"]["budget"]:
         _check_budget(config["figures"]["budget"], config["recommenders"])
     if config["toy"] is not None:

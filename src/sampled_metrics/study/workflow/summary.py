@@ -14,7 +14,9 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare, evaluate
 from sampled_metrics.evaluation.comparison import Standings
+from sampled_metrics.evaluation.magnitude import on_margin
 from sampled_metrics.inference.families import pairs_of
+from sampled_metrics.inference.margins import Margin
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.recommenders import recommender_type
@@ -58,6 +60,8 @@ class Studied(NamedTuple):
         standings: result of `exact_standings`.
         exact: result of `exact_values`.
         budget: what scores buy, if the run computes it.
+        on_margin: result of `on_exact_margin`.
+        by_group: sentences on the pairs that groups order in different ways.
     """
 
     name: str
@@ -69,6 +73,8 @@ class Studied(NamedTuple):
     standings: Mapping[str, Standings]
     exact: pd.DataFrame
     budget: pd.DataFrame | None = None
+    on_margin: Sequence[str] = ()
+    by_group: Sequence[str] = ()
 
 
 def dataset_facts(ranks: ExactRanks, counted: Mapping[str, Any] | None = None) -> dict[str, str]:
@@ -109,6 +115,15 @@ def exact_values(ranks: Mapping[str, ExactRanks], metrics: Sequence[str]) -> pd.
     return pd.DataFrame(evaluate(ranks, metrics=metrics))[["recommender", "metric", "value", "low", "high"]]
 
 
+def on_exact_margin(ranks: Mapping[str, ExactRanks], metrics: Sequence[str], margin: float | str | None) -> list[str]:
+    """Return sentences on which exact metrics differ by more or less than a margin; none without a margin."""
+    if margin is None:
+        return []
+    compared, (first, second, *_) = compare(ranks, metrics=metrics, margin=margin), ranks
+    rows = compared if "a" in compared else compared.assign(a=first, b=second)
+    return on_margin(rows, Margin.from_given(margin), compared.attrs["confidence_level"])
+
+
 def summary(
     config: Mapping[str, Any],
     studied: Sequence[Studied],
@@ -140,7 +155,10 @@ def summary(
             given = answer(of_size(table_3, m), of_size(table_4, m), config["metrics"][0], negatives, dataset)
             figure = inline_svg(order_figure.draw(*given.sides), "Exact and sampled values", f"a{len(answers)}")
             heading = dataset.name if m is None else f"{dataset.name}, {m} negatives"
-            answers.append({**given._asdict(), "heading": heading, "figure": figure, "level": "95 %"})
+            further = [*dataset.on_margin, *dataset.by_group]
+            answers.append(
+                {**given._asdict(), "heading": heading, "figure": figure, "level": "95 %", "further": further}
+            )
     facts = pd.DataFrame({dataset.name: dataset.facts for dataset in studied})
     recommenders = list(config["recommenders"])
     return render(

@@ -1,0 +1,188 @@
+"""Metrics by group: those of the rows of the group alone, and verdicts that are adjusted for the groups."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampled_metrics as sm
+from sampled_metrics.errors import ConfigError, DataError
+
+USERS = np.repeat(np.arange(100, 250), 2)  # two rows of each user
+RNG = np.random.default_rng(46)
+X, Z = (RNG.geometric(chance, len(USERS)).clip(max=40) for chance in (0.1, 0.15))
+AGE = {user: "old" if user % 3 else "young" for user in range(100, 250)}
+ITEM = np.where(RNG.random(len(USERS)) < 0.3, "rare", "frequent")
+RECALL = {"metrics": ["recall@10", "auc"]}
+
+
+def frame(ranks, rows=slice(None), **more):
+    columns = {"user": USERS, "rank": ranks, "age": [AGE[user] for user in USERS], "item_kind": ITEM} | more
+    return pd.DataFrame(columns)[rows].reset_index(drop=True)
+
+
+def exact(rows=slice(None), **options):
+    return sm.exact_ranks({"X": frame(X, rows), "Z": frame(Z, rows)}, candidates=50, **options)
+
+
+def of_group(result, group):
+    return pd.DataFrame(result[result["group"] == group].drop(columns="group")).reset_index(drop=True)
+
+
+def same(one, other, columns):
+    pd.testing.assert_frame_equal(pd.DataFrame(one)[columns], pd.DataFrame(other)[columns], check_dtype=False)
+
+
+def lists(users):
+    """One list for each user, with its relevant item at a place that grows with the user."""
+    run = {str(user): {f"i{place}": -place for place in range(5)} for user in users}
+    judged = [{"user": str(user), "item": f"i{user % 5}", "relevance": 1, "age": AGE[user]} for user in users]
+    return run, pd.DataFrame(judged)
+
+
+class TestValues:
+    @pytest.mark.parametrize(("column", "of_rows"), [("age", None), ("item_kind", ITEM)])
+    def test_are_those_of_the_rows_of_the_group_alone(self, column, of_rows):
+        groups = np.array([AGE[user] for user in USERS]) if of_rows is None else of_rows
+        result = sm.evaluate(exact(groups=column), groups=True, **RECALL)
+        for group in set(groups):
+            alone = sm.evaluate(exact(groups == group), **RECALL)
+            same(of_group(result, group), alone, [*alone.columns])
+        same(of_group(result, "all"), sm.evaluate(exact(), **RECALL), ["recommender", "metric", "value", "low", "high"])
+
+    def test_by_a_mapping_are_those_by_a_column(self):
+        by_column = sm.evaluate(exact(groups="age")["X"], groups=True)
+        for groups in (AGE, {str(user): age for user, age in AGE.items()}):
+            same(sm.evaluate(exact()["X"], groups=groups), by_column, [*by_column.columns])
+
+    def test_of_sampled_ranks_are_those_of_their_rows(self):
+        sampled = {"negatives": 39, "candidates": 500}
+        result = sm.correct(sm.sampled_ranks(frame(X), groups="age", **sampled), groups=True, metrics="recall@10")
+        young = frame(X)["age"] == "young"
+        alone = sm.correct(sm.sampled_ranks(frame(X, young), **sampled), metrics="recall@10")
+        same(of_group(result, "young"), alone, [*alone.columns])
+
+    def test_of_lists_are_those_of_the_judged_users(self):
+        run, judged = lists(range(100, 250))
+        result = sm.evaluate(sm.ranked_lists(run, relevance=judged, groups="age"), groups=True)
+        young = [user for user in range(100, 250) if AGE[user] == "young"]
+        alone = sm.evaluate(sm.ranked_lists(lists(young)[0], relevance=lists(young)[1]))
+        same(of_group(result, "young"), alone, [*alone.columns])
+
+    def test_of_staged_ranks_are_by_a_mapping(self):
+        scores, training = RNG.random((60, 30)), np.zeros((60, 30))
+        held_out = RNG.integers(0, 30, 60)
+        staged = sm.staged_ranks(lambda users, items: scores[users, items], training, held_out, depth=None)
+        ranks = sm.rank(scores, training, held_out)
+        groups = {user: "ab"[user % 2] for user in range(60)}
+        one, other = (sm.evaluate(table, metrics="recall@10", groups=groups) for table in (staged, ranks))
+        same(one, other, ["group", "metric", "value", "users"])
+
+    def test_of_a_single_user_are_left_out_with_a_remark(self):
+        groups = AGE | {100: "alone"}
+        result = sm.evaluate(exact(), groups=groups)
+        assert set(result["group"]) == {"all", "old", "young"}
+        assert "Left out, as an interval needs 2 users or more: alone (1 user)." in result.remarks
+        assert any(remark.startswith("young: There are only 50 users.") for remark in result.remarks)
+
+
+class TestComparisons:
+    def test_of_groups_hold_together_and_leave_all_rows_as_they_are(self):
+        result = sm.compare(exact(groups="age"), groups=True, margin=0.05, **RECALL)
+        plain = sm.compare(exact(), margin=0.05, **RECALL)
+        same(of_group(result, "all"), plain, [*plain.columns])
+        p_values = []
+        for group in ("old", "young"):
+            rows = np.array([AGE[user] == group for user in USERS])
+            alone = sm.compare(exact(rows), confidence_level=0.975, margin=0.05, **RECALL)
+            same(of_group(result, group), alone, [*alone.columns.drop("p_value")])
+            p_values.append(alone["p_value"].to_numpy())
+        low, high = np.minimum(*p_values), np.maximum(*p_values)
+        holm = np.minimum(2 * low, 1), np.maximum(2 * low, high)
+        for group, own in zip(("old", "young"), p_values, strict=True):
+            expected = np.where(own == low, holm[0], holm[1])
+            assert of_group(result, group)["p_value"].to_numpy() == pytest.approx(expected)
+
+    @pytest.mark.parametrize("names", ["XZ", "XYZ"])
+    def test_say_where_the_order_differs_only_if_both_are_decided(self, names):
+        """X is ahead for 200 users of group 1, Z for 200 of group 10, and nobody for 100 of group 2."""
+        groups = np.repeat(["1", "10", "2"], [200, 200, 100])
+        near, far = np.tile([1, 1, 1, 40], 125), np.tile([1, 40, 40, 40], 125)
+        x, z = np.where(groups == "1", near, far), np.where(groups == "10", near, far)
+        ranks = {name: {"X": x, "Y": x, "Z": z}[name] for name in names}
+        data = {name: pd.DataFrame({"rank": of_one, "g": groups}) for name, of_one in ranks.items()}
+        result = sm.compare(sm.exact_ranks(data, candidates=50, groups="g"), groups=True, metrics="recall@10")
+        assert list(dict.fromkeys(result["group"])) == ["all", "1", "2", "10"]
+        differ = [remark for remark in result.remarks if "differs between groups" in remark]
+        others = ["Y"] * (len(names) == 3)
+        assert differ == [
+            f"The order by Recall@10 differs between groups: Z is better than {one} for group 10, and {one} is better "
+            "than Z for group 1."
+            for one in ["X", *others]
+        ]
+
+    def test_of_equal_recommenders_claim_rarely_in_any_of_the_groups(self):
+        rng, runs, wrong = np.random.default_rng(46), 300, 0
+        groups = {user: str(user % 4) for user in range(400)}
+        for _ in range(runs):
+            ranks = {name: {"user": range(400), "rank": rng.choice([1, 40], 400)} for name in "AB"}
+            tables = sm.exact_ranks({name: pd.DataFrame(of_one) for name, of_one in ranks.items()}, candidates=50)
+            result = sm.compare(tables, groups=groups, metrics="recall@10")
+            wrong += bool((result["conclusion"][result["group"] != "all"] != "undecided").any())
+        assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+@pytest.mark.parametrize(
+    ("groups", "says"),
+    [
+        (True, "X: has no groups; read it with groups"),
+        ("age", "groups must be True or a mapping"),
+        ({100: "a"}, "groups: 149 users of X have none, for instance 101"),
+        (AGE | {100: " "}, "groups: 1 user of X have none, for instance 100"),
+        (dict.fromkeys(AGE, "a"), "must be from 2 to 100 groups, not 1"),
+        ({user: user for user in AGE}, "must be from 2 to 100 groups, not 150"),
+        (AGE | {100: "all"}, "a group is called all"),
+    ],
+)
+def test_groups_that_are_none_are_refused(groups, says):
+    for table in (exact(), exact()["X"]):
+        function = sm.compare if isinstance(table, dict) else sm.evaluate
+        with pytest.raises((ConfigError, DataError), match=says.replace("X", "(X|the ranks|ranks)")):
+            function(table, groups=groups)
+
+
+def test_groups_of_ranks_without_users_are_a_column():
+    with pytest.raises(DataError, match="has no column user, which a mapping"):
+        sm.evaluate(sm.exact_ranks([1, 40], candidates=50), groups={1: "a", 2: "b"})
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"age": ""}, "age is empty, and each row has a group"),
+        ({"age": None}, "age is empty, and each row has a group"),
+    ],
+)
+def test_an_empty_group_is_refused_with_its_row(change, says):
+    with pytest.raises(DataError, match=f"user 100.*{says}"):
+        sm.exact_ranks(frame(X, **change), candidates=50, groups="age")
+
+
+def test_a_column_that_does_not_exist_is_refused():
+    with pytest.raises(DataError, match="lacks the column nothing"):
+        exact(groups="nothing")
+
+
+def test_tables_of_other_groups_are_refused():
+    data = {"X": frame(X), "Z": frame(Z, age="third")}
+    with pytest.raises(DataError, match="Z: has no row of the group 'old'"):
+        sm.compare(sm.exact_ranks(data, candidates=50, groups="age"), groups=True)
+
+
+def test_judged_items_of_a_user_are_of_one_group():
+    judged = pd.DataFrame({"user": ["a", "a", "b"], "item": ["i", "j", "i"], "g": ["1", "2", "1"]})
+    with pytest.raises(DataError, match="this user is in another group by g, too"):
+        sm.ranked_lists({"a": {"i": 1}}, relevance=judged, groups="g")
+
+
+def test_the_reader_says_nothing_of_a_column_that_is_used():
+    assert all("item_kind" in note and "age" not in note for note in exact(groups="age")["X"].notes)

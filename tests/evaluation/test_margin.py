@@ -1,0 +1,115 @@
+"""Margins: conclusions from the interval, intervals of b - (1 + d) a by definition, and false claims at the edge."""
+
+import numpy as np
+import pytest
+from read_and import compare
+
+from sampled_metrics import compare as compare_tables
+from sampled_metrics import exact_ranks, sampled_ranks
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.inference.bounded_means import mean_interval
+from sampled_metrics.inference.margins import Margin
+
+HIT, MISS = 1, 40
+A = [HIT] * 20 + [MISS] * 80
+B = [HIT] * 10 + [MISS] * 10 + [HIT] * 30 + [MISS] * 50  # 10 hits of A are missed, and 30 others found
+RECALL = {"metrics": ["recall@10"], "candidates": 50, "exact": True}
+
+
+def row(one=A, other=B, **options):
+    return compare(one, other, **RECALL, **options).iloc[0]
+
+
+def hits(probabilities, users, rng):
+    """Ranks of independent recommenders that hit with some probabilities."""
+    return [np.where(rng.random(users) < probability, HIT, MISS) for probability in probabilities]
+
+
+class TestConclusions:
+    LOW, HIGH = (row()[end] for end in ("low", "high"))
+
+    @pytest.mark.parametrize(
+        ("margin", "size"),
+        [(LOW - 0.001, "more than the margin"), (HIGH + 0.001, "less than the margin"), ((LOW + HIGH) / 2, "")],
+    )
+    @pytest.mark.parametrize("turned", [False, True])
+    def test_are_those_of_the_interval(self, margin, size, turned):
+        found = row(*((B, A) if turned else (A, B)), margin=margin)
+        assert (found["conclusion"], found["size"]) == ("A" if turned else "B", size)
+
+    def test_is_equivalent_only_if_the_interval_is_within_the_margin(self):
+        same = {"one": A, "other": A[::-1]}
+        plain = row(**same)
+        assert plain["low"] == pytest.approx(-plain["high"])
+        for margin, conclusion in ((plain["high"] + 0.001, "equivalent"), (plain["high"] - 0.001, "undecided")):
+            assert row(**same, margin=margin)["conclusion"] == conclusion
+
+    def test_leave_all_else_as_it_is(self):
+        plain = row()
+        assert row(margin=0.01)[plain.index].drop("users_needed").equals(plain.drop("users_needed"))
+
+    @pytest.mark.parametrize("kind", ["exact", "sampled"])
+    def test_say_relative_difference_and_shares_of_users(self, kind):
+        """20 % and 40 % hit; B ranks higher for 30 users, and A for 10."""
+        if kind == "exact":
+            tables = exact_ranks({"A": A, "B": B}, candidates=50, exact=True)
+            compared = compare_tables(tables, metrics="recall@10", margin=0.1)
+            assert compared["relative"][0] == pytest.approx((0.4 - 0.2) / 0.2)
+        else:
+            tables = sampled_ranks({"A": A, "B": B}, candidates=500, negatives=49)
+            compared = compare_tables(tables, metrics="recall@10", margin=0.1)
+        assert compared[["higher_a", "higher_b"]].iloc[0].tolist() == [0.1, 0.3]
+        assert "B ranks the held-out item higher for 30 % of the users, and A for 10 %." in str(compared.remarks)
+
+    @pytest.mark.parametrize("given", [0, -1, np.nan, np.inf, "", "2 parts", "-2%", True, [1]])
+    def test_refuse_what_is_no_margin(self, given):
+        with pytest.raises(ConfigError, match="margin must be a number above 0"):
+            row(margin=given)
+
+    @pytest.mark.parametrize(
+        ("given", "margin"),
+        [(0.5, Margin(0.5)), (" 0.5", Margin(0.5)), ("2%", Margin(0.02, True)), ("2 %", Margin(0.02, True))],
+    )
+    def test_read_numbers_and_percentages(self, given, margin):
+        assert Margin.from_given(given) == margin
+
+
+class TestRelativeMargins:
+    @pytest.mark.parametrize("percent", [5, 20, 60, 150, 400])
+    def test_are_judged_by_the_interval_of_the_scaled_difference(self, percent):
+        ratio, (a, b) = 1 + percent / 100, (np.array(ranks) <= 10 for ranks in (A, B))
+        low, high = mean_interval(b - ratio * a, np.ones(100, dtype=int), (-ratio, 1.0), 0.05)
+        size = "more than the margin" if low > 0 else "less than the margin" if high < 0 else ""
+        for one, other in ((A, B), (B, A)):
+            found = row(one, other, margin=f"{percent}%")
+            assert (found["size"], found["difference"] > 0) == (size, found["conclusion"] == "B")
+
+    @pytest.mark.parametrize("how", [{}, {"estimator": "mle"}, {"estimator": "bv-0.1"}])
+    def test_of_sampled_ranks_are_consistent_with_their_interval(self, how):
+        """A huge margin is never exceeded, and a tiny one always is by a difference that is decided."""
+        sampled = {"negatives": 49, "candidates": 50, "metrics": ["recall@10"], **how}
+        sizes = [compare(A, B, **sampled, margin=margin)["size"][0] for margin in ("5000%", "0.001%")]
+        assert sizes == ["less than the margin", "more than the margin"]
+
+
+@pytest.mark.parametrize(("margin", "probabilities"), [(0.05, (0.25, 0.3)), ("20%", (0.25, 0.3))])
+def test_at_the_edge_of_the_margin_claims_are_rare(margin, probabilities):
+    """A difference that is the margin is neither more nor less, and certainly not equivalent."""
+    rng, runs = np.random.default_rng(46), 400
+    found = [row(*hits(probabilities, 500, rng), margin=margin) for _ in range(runs)]
+    wrong = np.mean([bool(one["size"]) or one["conclusion"] in ("equivalent", "A") for one in found])
+    assert wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+@pytest.mark.parametrize("margin", [0.1, "40%"])
+def test_of_three_pairs_at_the_edge_claims_are_rare_together(margin):
+    """The pairs A, C and B, C are at the edge, and A, B are equal."""
+    rng, runs, wrong = np.random.default_rng(46), 150, 0
+    for _ in range(runs):
+        ranks = dict(zip("ABC", hits((0.25, 0.25, 0.35), 300, rng), strict=True))
+        rows = compare(ranks, **RECALL, margin=margin, n_resamples=200)
+        with_c = rows["b"] == "C"
+        of_c = (rows["size"] != "") | rows["conclusion"].isin(["equivalent", "A", "B"])
+        of_equals = rows["conclusion"].isin(["A", "B"])
+        wrong += bool(np.where(with_c, of_c, of_equals).any())
+    assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)

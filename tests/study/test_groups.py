@@ -1,0 +1,87 @@
+"""Metrics by thirds of the held-out items: which rows are in a third, and sentences where the order differs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import sampled_metrics as sm
+from sampled_metrics.data.split import Split
+from sampled_metrics.errors import DataError
+from sampled_metrics.study.groups import KINDS, by_groups, draw, sentences, thirds
+
+ITEMS = 30
+
+
+@pytest.fixture(scope="module")
+def split():
+    """300 users, of whom user u has 1 + u % 3 training items among the first ones, and another one held out."""
+    training, held_out = np.zeros((2, 300, ITEMS))
+    for user in range(300):
+        training[user, : 1 + user % 3] = 1
+        held_out[user, user % 7 + 3] = 1
+    return Split(*map(csr_array, (training, held_out)), np.arange(300), np.arange(ITEMS))
+
+
+@pytest.fixture(scope="module")
+def tables(split):
+    """X hits for users with one training item, and Z for those with three; a miss is the last rank."""
+    n, activity = split.candidates, split.user % 3
+    miss = np.where(np.arange(300) % 10 == 0, 1, n - 1)
+    above = {"X": np.where(activity == 0, 0, miss), "Z": np.where(activity == 2, 0, miss)}
+    return {
+        name: sm.ExactRanks(split.user_ids[split.user], n, of_one, np.zeros_like(n)) for name, of_one in above.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        (range(1, 10), "1 to 3|1 to 3|1 to 3|4 to 6|4 to 6|4 to 6|7 to 9|7 to 9|7 to 9"),
+        ([9, 1, 1, 1, 5, 5], "9 to 9|1 to 1|1 to 1|1 to 1|5 to 5|5 to 5"),
+        ([2, 2, 2], "2 to 2|2 to 2|2 to 2"),
+    ],
+)
+def test_equal_numbers_are_in_the_same_third(numbers, expected):
+    found = thirds(np.array(numbers))
+    assert [name.split("(")[1].rstrip(")") for name in found] == expected.split("|")
+
+
+def test_kinds_count_the_training_events_of_the_user_and_of_the_item(split):
+    assert KINDS["activity"](split).tolist() == [1 + user % 3 for user in range(300)]
+    popular = replace(split, training=csr_array(np.eye(300, ITEMS)), held_out=csr_array(np.eye(300, ITEMS, 1)))
+    assert KINDS["item-popularity"](popular).tolist() == [1] * (ITEMS - 1)
+
+
+def test_metrics_are_by_group_and_the_order_differs(split, tables):
+    values, pairs = by_groups(tables, split, ["activity"], ["recall@1"])
+    hits = values.set_index(["recommender", "group"])["value"]
+    assert hits["X", "lower third (1 to 1)"] == hits["Z", "upper third (3 to 3)"] == 1
+    assert set(pairs["by"]) == {"activity"}
+    assert sentences(pairs) == [
+        "By activity: The order by Recall@1 differs between groups: Z is better than X for group upper third (3 to 3), "
+        "and X is better than Z for group lower third (1 to 1)."
+    ]
+    assert len(draw(values, "").axes) == 1
+
+
+def test_one_recommender_has_no_pairs(split, tables):
+    values, pairs = by_groups({"X": tables["X"]}, split, ["activity"], ["recall@1"])
+    assert len(values) == 4
+    assert pairs.empty
+    assert sentences(pairs) == []
+
+
+def test_ranks_of_another_split_are_refused(split, tables):
+    for other in (tables["X"].rows(np.arange(300)[::-1]), replace(tables["X"], candidates=split.candidates + 1)):
+        with pytest.raises(DataError, match="X: its users or their candidates are not those of the split"):
+            by_groups({"X": other}, split, ["activity"], ["recall@1"])
+
+
+def test_a_kind_that_divides_nothing_is_left_out(split, tables, caplog):
+    values, _ = by_groups(tables, split, ["item-popularity", "activity"], ["recall@1"])
+    assert set(values["by"]) == {"activity"}
+    assert "item-popularity is left out" in caplog.text
+    with pytest.raises(DataError, match="no kind divides"):
+        by_groups(tables, split, ["item-popularity"], ["recall@1"])
