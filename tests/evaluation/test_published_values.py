@@ -73,13 +73,13 @@ def test_of_all_shares_the_interval_is_somewhat_wider_than_that_of_the_ranks(sha
 
 
 def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_contradict_it() -> None:
-    """Of 6040 users, 1.000 is 6037 to 6040. All with x = 0 fits; three with x = 5 to 9, and none with 1 to 4, not."""
-    options = {"negatives": 100, "candidates": 3541, "users": 6040, "estimators": "decreasing"}
+    """Of N users, 1.000 is .9995 N to N. All with x = 0 fits; 40, 210 and 50 with x = 1 to 4, 5 to 9 and more not."""
+    options = {"negatives": 100, "candidates": 3541, "users": 604_000, "estimators": "decreasing"}
     labels = ("recall@1", "recall@5", "recall@10")
     rounded = sm.published({"A": dict.fromkeys(labels, "1.000")}, **options)
     assert set(rounded["assumes"]) == {"decreasing"}
     assert not any("contradicts" in remark for remark in rounded.remarks)
-    shares = [f"{users / 6040:.9f}" for users in (6037, 6037, 6040)]
+    shares = [f"{users / 604_000:.9f}" for users in (603_700, 603_740, 603_950)]
     contradicts = sm.published({"A": dict(zip(labels, shares, strict=True))}, **options)
     assert set(contradicts["assumes"]) == {"none"}
     assert any("contradicts decreasing" in remark for remark in contradicts.remarks)
@@ -100,13 +100,15 @@ def test_coverage_of_a_binomial_share_by_enumeration(users: int) -> None:
 @pytest.mark.parametrize(
     ("values", "more", "error", "says"),
     [
-        ({"ndcg@10": 0.5}, {}, sm.ConfigError, "ndcg@10 does not say how many users .* take recall@k, hit-rate@k or"),
-        ({"ap": 0.5}, {}, sm.ConfigError, "ap does not say how many users"),
+        ({"dcg@10": 1.5}, {}, sm.DataError, "dcg@10: the value must be from 0 to 1, not 1.5"),
+        ({"mrr": "0.001"}, {}, sm.DataError, "values: mrr cannot be: no sample"),
+        ({"hr@10": 0.3, "ndcg@10": 0.5}, {}, sm.DataError, "values: hr@10, ndcg@10 cannot be: no sample"),
+        ({"recall@5": 0.5}, {"candidates": (300, 200)}, sm.DataError, "give one number, or the least and the largest"),
         ({"recall@10": 1.2}, {}, sm.DataError, "recall@10: the value must be from 0 to 1, not 1.2"),
         ({"precision@5": 0.3}, {}, sm.DataError, "precision@5: the value must be from 0 to 0.2, not 0.3"),
         ({"recall@10": "many"}, {}, sm.DataError, "recall@10: the value must be a number, not 'many'"),
         ({"recall@200": 0.5}, {}, sm.DataError, "recall@200: k must be at most the 99 negatives"),
-        ({"recall@5": 0.8, "recall@10": 0.6}, {"users": 1000}, sm.DataError, "a larger k cannot have a smaller share"),
+        ({"recall@5": 0.8, "recall@10": 0.6}, {"users": 1000}, sm.DataError, "recall@5, recall@10 cannot be: no sample"),
         ({"recall@5": 0.5}, {"users": 0}, sm.DataError, "users must be a whole number, 1 or more, not 0"),
         ({"recall@5": 0.5}, {"candidates": 50}, sm.DataError, "99 negatives without replacement were asked for"),
         ({"recall@5": 0.5}, {"estimators": "mle"}, sm.ConfigError, "mle needs all ranks; .* free, decreasing, convex"),

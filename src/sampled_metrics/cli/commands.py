@@ -28,6 +28,7 @@ from sampled_metrics.cli.options import (
     WHOLE,
     Labels,
     OutputFile,
+    WholeRange,
     interval_options,
     label_option,
     labels_in_help,
@@ -155,16 +156,20 @@ def _correct(ranks: str, reading: Reading, **options: Any) -> Result:
     multiple=True,
     required=True,
     metavar="NAME:METRIC=VALUE",
-    help="A recommender's recall@k or hit-rate@k; again for another k or recommender.",
+    help="A sampled metric of a recommender; again for another metric or recommender.",
 )
 @click.option("--negatives", type=WHOLE, required=True, help="m: how many negatives were sampled.")
-@click.option("--candidates", type=WHOLE, required=True, help="n: how many items an exact evaluation ranks.")
+@click.option(
+    "--candidates",
+    type=WholeRange(),
+    required=True,
+    help="n: how many items an exact evaluation ranks; 3000-10000 if it is not known.",
+)
 @click.option("--users", type=WHOLE, required=True, help="How many users the values are of.")
 @label_option("estimators", ESTIMATORS, known=BOUNDS)
 @label_option("metrics", (), "those of the values")
 @REPLACEMENT
 @CONFIDENCE_LEVEL
-@SEED
 @prints_result
 def _published(values: tuple[str, ...], **options: Any) -> Result:
     """The true metrics behind published values of sampled ones, with intervals."""
