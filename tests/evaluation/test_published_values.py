@@ -108,7 +108,12 @@ def test_coverage_of_a_binomial_share_by_enumeration(users: int) -> None:
         ({"precision@5": 0.3}, {}, sm.DataError, "precision@5: the value must be from 0 to 0.2, not 0.3"),
         ({"recall@10": "many"}, {}, sm.DataError, "recall@10: the value must be a number, not 'many'"),
         ({"recall@200": 0.5}, {}, sm.DataError, "recall@200: k must be at most the 99 negatives"),
-        ({"recall@5": 0.8, "recall@10": 0.6}, {"users": 1000}, sm.DataError, "recall@5, recall@10 cannot be: no sample"),
+        (
+            {"recall@5": 0.8, "recall@10": 0.6},
+            {"users": 1000},
+            sm.DataError,
+            "recall@5, recall@10 cannot be: no sample",
+        ),
         ({"recall@5": 0.5}, {"users": 0}, sm.DataError, "users must be a whole number, 1 or more, not 0"),
         ({"recall@5": 0.5}, {"candidates": 50}, sm.DataError, "99 negatives without replacement were asked for"),
         ({"recall@5": 0.5}, {"estimators": "mle"}, sm.ConfigError, "mle needs all ranks; .* free, decreasing, convex"),

@@ -245,7 +245,7 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
     epilog="  sampled-metrics plan x.csv y.csv --metric recall@10 --probability 0.95",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
-@reading(CANDIDATES, EXACT, REPLACEMENT)
+@reading(CANDIDATES, EXACT, NEGATIVES, REPLACEMENT)
 @click.option(
     "--metric",
     "--metrics",
@@ -261,8 +261,11 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
 @label_option("estimators", PLANNED, known=BOUNDS + LINEAR)
 @prints_result
 def _plan(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
-    """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""
-    tables = reading.exact_ranks(reading.recommenders(ranks))
+    """How many negatives, and users, it takes to order two recommenders rightly, from the ranks of a pilot.
+
+    Ranks are sampled if --negatives is given or there is a column negatives, and exact if not.
+    """
+    tables = reading.tables(reading.recommenders(ranks))
     if not isinstance(tables, dict) or len(tables) != 2:
         raise click.UsageError("plan takes the ranks of two recommenders, a file of each")
     return sm.plan(tables, replacement=reading.replacement, progress=terminal_progress, **options)

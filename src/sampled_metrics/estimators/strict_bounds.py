@@ -169,6 +169,10 @@ class Fit:
         best = int(np.argmin(limits))
         return side * (offsets[best] + lines[best] * slope)
 
+    def furthest(self, metric: int, side: int, deviations: float) -> Floats:
+        """Return the (members,) proportions within a distance with the largest metric, or the smallest for side -1."""
+        return self._furthest(side * self.mixture.values[:, metric], deviations)
+
     def _furthest(self, value: Floats, deviations: float) -> Floats:
         """Return the proportions with the largest mean of (members,) values within a distance in standard errors.
 

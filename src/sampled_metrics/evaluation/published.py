@@ -54,8 +54,9 @@ def published(
         values: for each recommender, by its name, the sampled metrics by label, such as hr@10, ndcg@10, mrr and auc.
             Several values of a recommender are of the same users and negatives. A value is rounded as it is written:
             .62 stands for .615 to .625. Text keeps zeros at the end: "0.620". A number has as many decimals as the
-            other recommenders' numbers for the metric: .7 beside .68 is read as 0.70, and a remark says so. A share that no whole number of users
-            has, such as .333333 of 100 users, is refused; a mean over seeds needs fewer digits.
+            other recommenders' numbers for the metric: .7 beside .68 is read as 0.70, and a remark says so. A share
+            that no whole number of users has, such as .333333 of 100 users, is refused; a mean over seeds needs fewer
+            digits.
         negatives: m, the number of sampled negatives of each user.
         candidates: n, the number of items in an exact evaluation, including the held-out item. If it is not known, the
             least and the largest: the bounds are those of five n in geometric steps together.
@@ -137,9 +138,7 @@ def published(
         table.attrs = {"confidence_level": confidence_level, "parameters": parameters}
         remarks = knowledge(table, chosen, confidence_level, np.array([negatives]))
         results[name] = table.with_remarks(remarks).with_cautions(cautions)
-    return by_recommender(results).with_remarks(
-        [*_verdicts(found, list(wanted), confidence_level), *notes]
-    )
+    return by_recommender(results).with_remarks([*_verdicts(found, list(wanted), confidence_level), *notes])
 
 
 class _Bounds(NamedTuple):
