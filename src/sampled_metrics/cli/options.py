@@ -34,7 +34,8 @@ class WholeRange(click.ParamType):  # type: ignore[type-arg]  # generic from cli
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | tuple[int, int]:
         """Return the number, or the two."""
-        least, *largest = [WHOLE.convert(part, param, ctx) for part in str(value).split("-", 1)]
+        whole: click.ParamType = WHOLE  # type: ignore[type-arg]
+        least, *largest = [whole.convert(part, param, ctx) for part in str(value).split("-", 1)]
         return (least, largest[0]) if largest else least
 
 

@@ -159,7 +159,7 @@ def _bounds(
     known: KnownMeans, mixtures: Mapping[str, Mixture], shape: str, alphas: Sequence[float], most: Floats
 ) -> _Bounds:
     """Return the bounds at error rates, the largest first, with a shape or the next weaker one that is possible."""
-    contradicted = {}
+    contradicted: dict[str, float] = {}
     for weaker in SHAPES[SHAPES.index(shape) :: -1]:
         region = KnownRegion(known, mixtures[weaker])
         deviance = region.deviance()
