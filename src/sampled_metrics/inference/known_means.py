@@ -27,7 +27,8 @@ from sampled_metrics._validation import Floats
 from sampled_metrics.estimators.shapes import Mixture
 from sampled_metrics.inference.bounded_means import p_value_of_deviance, threshold
 
-_STEPS = 100  # most rows that are added for a bound
+_STEPS = 60  # most rows that are added for a bound
+_STALLED, _SLOW = 5, 1e-3  # steps after which a bound has to have moved by this part of itself, or no rows are added
 _CLOSE = 0.03  # relative violation of the threshold at which no more rows are added
 _FIRST = (0.3, 1.0, 3.0)  # sizes of the first λ, relative to that of the best row for a mean alone
 _STEEP = 300.0  # largest |λ| (max g - min g) for each function
@@ -137,13 +138,16 @@ class KnownRegion:
 
     def _largest(self, value: Floats, limit: float) -> float:
         """Return the largest mean of (members,) values."""
+        ends: list[float] = []
         for _ in range(_STEPS):
             solution = self._solved(-value, limit)
+            ends.append(float(value @ solution))
             direction, violation = self.known.steepest(self._shown(solution))
-            if violation <= limit * (1 + _CLOSE):
+            is_slow = len(ends) > _STALLED and ends[-_STALLED - 1] - ends[-1] < _SLOW * abs(ends[-1])
+            if violation <= limit * (1 + _CLOSE) or is_slow:
                 break
             self.rows.append(direction)
-        return float(value @ solution)
+        return ends[-1]
 
     def _shown(self, proportions: Floats) -> Floats:
         shown = np.maximum(proportions, 0.0) @ self.mixture.probabilities
