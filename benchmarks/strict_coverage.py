@@ -179,7 +179,7 @@ def simulated(cell: Cell, evaluations: int) -> list[dict[str, object]]:
         n, ranks = population.draw(users, rng)
         x = rng.hypergeometric(ranks - 1, (n[:, np.newaxis] - ranks), negatives)
         if values:
-            low, high, assumed = bounds_of_values(x[:, 0], population.candidates[0], negatives, shape, values, number)
+            low, high, assumed = bounds_of_values(x[:, 0], population.candidates[0], negatives, shape, values)
         else:
             start = first[np.searchsorted(np.array(population.candidates), n)]
             by_outcome = users_by_outcome(*((start + side, np.arange(users), len(outcomes)) for side in x.T))
@@ -227,7 +227,7 @@ def known_name(values: tuple[str, ...]) -> str:
 
 
 def bounds_of_values(
-    x: np.ndarray, candidates: int, negatives: int, shape: str, values: tuple[str, ...], seed: int
+    x: np.ndarray, candidates: int, negatives: int, shape: str, values: tuple[str, ...]
 ) -> tuple[np.ndarray, np.ndarray, str]:
     """Return the bounds by `published` of the values of a sample with three decimals, and their assumption."""
     rounded = {label: f"{metric(label).of_rank(x + 1, negatives + 1).mean():.3f}" for label in values}
@@ -238,7 +238,6 @@ def bounds_of_values(
         users=len(x),
         estimators=shape,
         metrics=METRICS,
-        seed=seed,
     )
     assumed = str(table["assumes"].iloc[0])
     return table["low"].to_numpy(), table["high"].to_numpy(), "free" if assumed == "none" else assumed

@@ -11,7 +11,7 @@ from read_and import correct, evaluate
 from scipy import stats
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.evaluation.correct import _ends
+from sampled_metrics.evaluation.correct import rounded_outward
 
 SAMPLED = [1, 1, 2, 3, 1, 2, 1, 1]
 
@@ -292,4 +292,4 @@ class TestSentencesOfBounds:
 
     @pytest.mark.parametrize(("low", "high"), [(0.0, 0.0), (0.0, -1e-12), (-0.0, -0.0)])
     def test_have_no_negative_zero(self, low, high):
-        assert _ends(low, high) == ("0", "0")
+        assert rounded_outward(low, high) == ("0", "0")

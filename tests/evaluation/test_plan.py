@@ -6,10 +6,13 @@ import pytest
 from read_and import compare, expect, plan
 from scipy import stats
 
+import sampled_metrics as sm
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import linear_estimator
+from sampled_metrics.evaluation.pilot_samples import pilots_that_fit
 from sampled_metrics.inference.intervals import IntervalOptions, evaluated, linear, uncertainty
 from sampled_metrics.metrics.metric import metric as metric_of
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 
 N = 300
@@ -305,3 +308,36 @@ class TestForms:
     def test_of_two_candidates(self):
         table = plan([1, 1, 2], [1, 1, 1], metric="auc", candidates=2, estimators=["uncorrected"])
         assert table["negatives"].iloc[0] == 1
+
+
+def test_samples_of_all_negatives_are_planned_as_the_exact_ranks():
+    """With m = n - 1 the only true ranks that fit are those of the sample."""
+    rng = np.random.default_rng(0)
+    ranks = {"A": rng.geometric(0.1, 400).clip(1, 50), "B": rng.geometric(0.13, 400).clip(1, 50)}
+    given = {"metric": "recall@5", "estimators": ["uncorrected"]}
+    exact = sm.plan(sm.exact_ranks(ranks, candidates=50), **given)
+    sampled = sm.plan(sm.sampled_ranks(ranks, negatives=49, candidates=50), **given)
+    assert sampled["pilot"].tolist() == ["smooth", "closest", "farthest"]
+    assert set(sampled["negatives"]) == {exact["negatives"].iloc[0]}
+    assert any("staged_ranks" in remark for remark in sampled.remarks)
+
+
+@pytest.mark.parametrize("candidates", [(1000,), (900, 1000)])
+def test_pilots_fit_the_sample_and_hold_the_truth_between_them(candidates):
+    rng, recall = np.random.default_rng(1), metric_of("recall@10")
+    n = rng.choice(candidates, 2000)
+    ranks = {
+        name: 1 + np.floor((n - 1) * rng.random(2000) ** power).astype(int) for name, power in {"A": 4, "B": 5}.items()
+    }
+    x = {name: rng.hypergeometric(rank - 1, n - rank, 50) for name, rank in ranks.items()}
+    tables = {name: SampledRanks(above, 50, n) for name, above in x.items()}
+    pilots, cautions = pilots_that_fit(tables, recall)
+    assert not cautions
+    gaps = {
+        name: np.subtract(*(of_one[side].values(recall).mean() for side in "BA")) for name, of_one in pilots.items()
+    }
+    assert gaps["closest"] < np.mean(ranks["B"] <= 10) - np.mean(ranks["A"] <= 10) < gaps["farthest"]
+    for of_one in pilots.values():  # redrawn samples have the same mean
+        for name, table in of_one.items():
+            again = rng.hypergeometric(table.above, n - 1 - table.above, 50)
+            assert again.mean() == pytest.approx(x[name].mean(), abs=5 * x[name].std() / np.sqrt(2000))

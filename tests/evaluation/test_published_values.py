@@ -10,6 +10,8 @@ from scipy.optimize import linprog
 from scipy.stats import binom, binomtest, hypergeom
 
 import sampled_metrics as sm
+from sampled_metrics.inference.known_means import KnownMeans
+from sampled_metrics.metrics.metric import metric
 
 
 def row(result: pd.DataFrame, estimator: str) -> pd.Series:
@@ -55,6 +57,76 @@ def test_of_very_many_users_the_free_bounds_are_those_of_a_linear_programme() ->
     assert found["high"] == pytest.approx(ends[1], abs=2e-3)
 
 
+def test_ndcg_narrows_the_bounds_to_those_of_a_linear_programme() -> None:
+    """As above, from NDCG@5 and Recall@3, whose variances over users do not matter with so many users."""
+    n, m, users = 12, 5, 10**9
+    rank, x = np.arange(1, n + 1), np.arange(m + 1)
+    functions = np.stack((np.where(x < 5, 1 / np.log2(x + 2), 0), x < 3), axis=1)
+    shown = np.array([hypergeom(n - 1, r - 1, m).pmf(x) for r in rank]) @ functions
+    law = 1 / (rank + 1.0)
+    means = law / law.sum() @ shown
+    ends = [
+        side * linprog(side * (rank <= 3), A_eq=np.vstack((shown.T, np.ones(n))), b_eq=[*means, 1]).fun
+        for side in (1, -1)
+    ]
+    values = {"ndcg@5": f"{means[0]:.9f}", "recall@3": f"{means[1]:.9f}"}
+    options = {"negatives": m, "candidates": n, "users": users, "estimators": "free", "metrics": "recall@3"}
+    found = row(sm.published({"A": values}, **options), "free")
+    assert [found["low"], found["high"]] == pytest.approx(ends, abs=2e-3)
+
+
+@pytest.mark.parametrize("labels", [("ndcg@10",), ("hr@1", "hr@10", "mrr")])
+@pytest.mark.parametrize("users", [30, 1000])
+def test_the_region_of_known_means_holds_the_distribution(labels: tuple[str, ...], users: int) -> None:
+    """So all bounds hold together with this probability, whichever metric they are of."""
+    x, repetitions = np.arange(21), 300
+    law = 1 / (x + 1.0) / (1 / (x + 1.0)).sum()
+    functions = np.stack([metric(label).of_rank(x + 1, 21) for label in labels])
+    held = 0
+    for counts in np.random.default_rng(1).multinomial(users, law, size=repetitions):
+        means = functions @ counts / users
+        known = KnownMeans(functions, means, means, users)
+        held += known.steepest(law)[1] <= known.limit(0.05)
+    assert held / repetitions >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / repetitions)
+
+
+def test_pairs_are_ordered_wrongly_at_most_as_often_as_stated() -> None:
+    """Two laws with the same AUC, whose sampled AUC differ by chance alone."""
+    rng, wrong, repetitions = np.random.default_rng(4), 0, 60
+    for _ in range(repetitions):
+        values = {}
+        for name, law in {"A": [20, 20], "B": [1, 39]}.items():
+            ranks = rng.choice(law, 200)
+            x = rng.hypergeometric(ranks - 1, 40 - ranks, 10)
+            values[name] = {"auc": f"{1 - x.mean() / 10:.4f}"}
+        remarks = sm.published(values, negatives=10, candidates=40, users=200, estimators="free").remarks
+        wrong += any("is better than" in remark for remark in remarks)
+    assert wrong / repetitions <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / repetitions)
+
+
+def test_a_verdict_for_each_pair() -> None:
+    values = {"A": {"auc": "0.80", "hr@10": 0.68}, "B": {"auc": "0.90", "hr@10": 0.70}, "C": {"hr@10": "0.71"}}
+    result = sm.published(values, negatives=99, candidates=3706, users=6040)
+    ordered = [remark for remark in result.remarks if "B is better than A by AUC" in remark]
+    assert [remark.partition(",")[0] for remark in ordered] == ["By these numbers"]
+    assert "without an assumption on the ranks" in ordered[0]
+    [undecided] = [remark for remark in result.remarks if remark.startswith("These numbers do not order A and B by")]
+    for pair in ("A and C by AUC", "B and C by Hit rate@10"):
+        assert pair in undecided
+    assert 'B: hr@10 is read as 0.70, with the decimals of the others. Text keeps its own: "0.7".' in result.remarks
+
+
+def test_a_range_of_candidates_holds_the_bounds_of_each() -> None:
+    options = {"negatives": 99, "users": 1000, "metrics": ["hr@10", "auc"]}
+    values = {"A": {"hr@10": "0.60", "ndcg@10": "0.40"}}
+    together = sm.published(values, candidates=(500, 5000), **options)
+    for n in (500, 1581, 5000):
+        alone = sm.published(values, candidates=n, **options)
+        assert (together["low"] <= alone["low"] + 1e-9).all()
+        assert (together["high"] >= alone["high"] - 1e-9).all()
+    assert together.attrs["parameters"] == "1,000 users, n = 500 to 5,000, m = 99"
+
+
 @pytest.mark.parametrize("shape", ["free", "decreasing", "convex"])
 def test_of_all_shares_the_interval_is_somewhat_wider_than_that_of_the_ranks(shape: str) -> None:
     rng = np.random.default_rng(3)
@@ -73,13 +145,13 @@ def test_of_all_shares_the_interval_is_somewhat_wider_than_that_of_the_ranks(sha
 
 
 def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_contradict_it() -> None:
-    """Of 6040 users, 1.000 is 6037 to 6040. All with x = 0 fits; three with x = 5 to 9, and none with 1 to 4, not."""
-    options = {"negatives": 100, "candidates": 3541, "users": 6040, "estimators": "decreasing"}
+    """Of N users, 1.000 is .9995 N to N. All with x = 0 fits; 40, 210 and 50 with x = 1 to 4, 5 to 9 and more not."""
+    options = {"negatives": 100, "candidates": 3541, "users": 604_000, "estimators": "decreasing"}
     labels = ("recall@1", "recall@5", "recall@10")
     rounded = sm.published({"A": dict.fromkeys(labels, "1.000")}, **options)
     assert set(rounded["assumes"]) == {"decreasing"}
     assert not any("contradicts" in remark for remark in rounded.remarks)
-    shares = [f"{users / 6040:.9f}" for users in (6037, 6037, 6040)]
+    shares = [f"{users / 604_000:.9f}" for users in (603_700, 603_740, 603_950)]
     contradicts = sm.published({"A": dict(zip(labels, shares, strict=True))}, **options)
     assert set(contradicts["assumes"]) == {"none"}
     assert any("contradicts decreasing" in remark for remark in contradicts.remarks)
@@ -100,13 +172,20 @@ def test_coverage_of_a_binomial_share_by_enumeration(users: int) -> None:
 @pytest.mark.parametrize(
     ("values", "more", "error", "says"),
     [
-        ({"ndcg@10": 0.5}, {}, sm.ConfigError, "ndcg@10 does not say how many users .* take recall@k, hit-rate@k or"),
-        ({"ap": 0.5}, {}, sm.ConfigError, "ap does not say how many users"),
+        ({"dcg@10": 1.5}, {}, sm.DataError, "dcg@10: the value must be from 0 to 1, not 1.5"),
+        ({"mrr": "0.001"}, {}, sm.DataError, "values: mrr cannot be: no sample"),
+        ({"hr@10": 0.3, "ndcg@10": 0.5}, {}, sm.DataError, "values: hr@10, ndcg@10 cannot be: no sample"),
+        ({"recall@5": 0.5}, {"candidates": (300, 200)}, sm.DataError, "give one number, or the least and the largest"),
         ({"recall@10": 1.2}, {}, sm.DataError, "recall@10: the value must be from 0 to 1, not 1.2"),
         ({"precision@5": 0.3}, {}, sm.DataError, "precision@5: the value must be from 0 to 0.2, not 0.3"),
         ({"recall@10": "many"}, {}, sm.DataError, "recall@10: the value must be a number, not 'many'"),
         ({"recall@200": 0.5}, {}, sm.DataError, "recall@200: k must be at most the 99 negatives"),
-        ({"recall@5": 0.8, "recall@10": 0.6}, {"users": 1000}, sm.DataError, "a larger k cannot have a smaller share"),
+        (
+            {"recall@5": 0.8, "recall@10": 0.6},
+            {"users": 1000},
+            sm.DataError,
+            "recall@5, recall@10 cannot be: no sample",
+        ),
         ({"recall@5": 0.5}, {"users": 0}, sm.DataError, "users must be a whole number, 1 or more, not 0"),
         ({"recall@5": 0.5}, {"candidates": 50}, sm.DataError, "99 negatives without replacement were asked for"),
         ({"recall@5": 0.5}, {"estimators": "mle"}, sm.ConfigError, "mle needs all ranks; .* free, decreasing, convex"),

@@ -4,6 +4,6 @@ A module imports its library only when it is called. `sampled_ranks` of some mod
 of a sampled evaluation, for `correct`; prefer `ranks`, which needs no correction.
 """
 
-from sampled_metrics.adapters import cornac, implicit, lenskit, ncf, pykeen, recbole, rectools
+from sampled_metrics.adapters import cornac, implicit, lenskit, ncf, pykeen, recbole, rectools, warprec
 
-__all__ = ["cornac", "implicit", "lenskit", "ncf", "pykeen", "recbole", "rectools"]
+__all__ = ["cornac", "implicit", "lenskit", "ncf", "pykeen", "recbole", "rectools", "warprec"]

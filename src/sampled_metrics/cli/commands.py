@@ -32,6 +32,7 @@ from sampled_metrics.cli.options import (
     Command,
     Labels,
     OutputFile,
+    WholeRange,
     interval_options,
     label_option,
     labels_in_help,
@@ -154,16 +155,20 @@ def _correct(ranks: str, reading: Reading, **options: Any) -> Result:
     multiple=True,
     required=True,
     metavar="NAME:METRIC=VALUE",
-    help="A recommender's recall@k or hit-rate@k; again for another k or recommender.",
+    help="A sampled metric of a recommender; again for another metric or recommender.",
 )
 @click.option("--negatives", type=WHOLE, required=True, help="m: how many negatives were sampled.")
-@click.option("--candidates", type=WHOLE, required=True, help="n: how many items an exact evaluation ranks.")
+@click.option(
+    "--candidates",
+    type=WholeRange(),
+    required=True,
+    help="n: how many items an exact evaluation ranks; 3000-10000 if it is not known.",
+)
 @click.option("--users", type=WHOLE, required=True, help="How many users the values are of.")
 @label_option("estimators", ESTIMATORS, known=BOUNDS)
 @label_option("metrics", (), "those of the values")
 @REPLACEMENT
 @CONFIDENCE_LEVEL
-@SEED
 @prints_result
 def _published(values: tuple[str, ...], **options: Any) -> Result:
     """The true metrics behind published values of sampled ones, with intervals."""
@@ -240,7 +245,7 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
     epilog="  sampled-metrics plan x.csv y.csv --metric recall@10 --probability 0.95",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
-@reading(CANDIDATES, EXACT, REPLACEMENT)
+@reading(CANDIDATES, EXACT, NEGATIVES, REPLACEMENT)
 @click.option(
     "--metric",
     "--metrics",
@@ -256,8 +261,11 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
 @label_option("estimators", PLANNED, known=BOUNDS + LINEAR)
 @prints_result
 def _plan(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
-    """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""
-    tables = reading.exact_ranks(reading.recommenders(ranks))
+    """How many negatives, and users, it takes to order two recommenders rightly, from the ranks of a pilot.
+
+    Ranks are sampled if --negatives is given or there is a column negatives, and exact if not.
+    """
+    tables = reading.tables(reading.recommenders(ranks))
     if not isinstance(tables, dict) or len(tables) != 2:
         raise click.UsageError("plan takes the ranks of two recommenders, a file of each")
     return sm.plan(tables, replacement=reading.replacement, progress=terminal_progress, **options)

@@ -30,6 +30,18 @@ class Labels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
         return labels
 
 
+class WholeRange(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
+    """A whole number, or the least and the largest with a hyphen between them."""
+
+    name = "n|least-largest"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | tuple[int, int]:
+        """Return the number, or the two."""
+        whole: click.ParamType = WHOLE  # type: ignore[type-arg]
+        least, *largest = [whole.convert(part, param, ctx) for part in str(value).split("-", 1)]
+        return (least, largest[0]) if largest else least
+
+
 def label_option(
     name: str, default: tuple[str, ...], otherwise: str = "", *, known: tuple[str, ...] = ()
 ) -> Callable[..., Any]:

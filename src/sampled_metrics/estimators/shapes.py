@@ -108,14 +108,7 @@ def mixtures(
     Raises:
         DataError: n or m is too large for the allowed memory.
     """
-    replaced, largest = users[0].replacement, max(group.candidates for group in users)
-    cutoffs = {largest // 2} | {metric.cutoff for metric in metrics if metric.cutoff is not None}
-    k = _grid(largest, cutoffs, finer)
-    by_size = [
-        (m, list(groups))
-        for m, groups in groupby(sorted(users, key=lambda group: group.negatives), key=lambda g: g.negatives)
-    ]
-    ends = [min, max] if any(len({group.candidates for group in groups}) > 1 for _, groups in by_size) else [max]
+    replaced, k, (by_size, ends) = users[0].replacement, _members_k(users, metrics, finer), _by_negatives(users)
     of_ends = [_of_end(end, by_size, k, replaced, metrics, replacement) for end in ends]
     return {
         shape: Mixture(
@@ -124,6 +117,38 @@ def mixtures(
         )
         for shape in SHAPES
     }
+
+
+def density(users: Sequence[Size], metrics: tuple[Metric, ...], shape: str, ranks: Floats) -> Floats:
+    """Return the (members, ranks) probabilities of ranks by the members of `free` or `decreasing`, as in `mixtures`."""
+    k, (by_size, ends) = _members_k(users, metrics), _by_negatives(users)
+    of_ends = []
+    for end in ends:
+        n = end(group.candidates for _, groups in by_size for group in groups)
+        last = np.minimum(k, n)[:, np.newaxis]
+        is_uniform = (shape != "free") & (last <= max(1, n // 2))
+        first = np.where(is_uniform, 0, np.minimum(np.append(0, k[:-1]), last[:, 0] - 1)[:, np.newaxis])
+        of_ends.append(((ranks > first) & (ranks <= last)) / (last - first))
+    return np.vstack(of_ends)
+
+
+def _members_k(users: Sequence[Size], metrics: tuple[Metric, ...], finer: int = 1) -> Ints:
+    """Return the increasing k of the members for a class of users."""
+    largest = max(group.candidates for group in users)
+    cutoffs = {largest // 2} | {metric.cutoff for metric in metrics if metric.cutoff is not None}
+    return _grid(largest, cutoffs, finer)
+
+
+def _by_negatives(
+    users: Sequence[Size],
+) -> tuple[list[tuple[int, list[Size]]], list[Callable[[Iterable[int]], int]]]:
+    """Return the groups of a class by m, and the n that have members: the smallest and the largest, or both as one."""
+    by_size = [
+        (m, list(groups))
+        for m, groups in groupby(sorted(users, key=lambda group: group.negatives), key=lambda g: g.negatives)
+    ]
+    several = any(len({group.candidates for group in groups}) > 1 for _, groups in by_size)
+    return by_size, [min, max] if several else [max]
 
 
 def _of_end(

@@ -169,6 +169,10 @@ class Fit:
         best = int(np.argmin(limits))
         return side * (offsets[best] + lines[best] * slope)
 
+    def furthest(self, metric: int, side: int, deviations: float) -> Floats:
+        """Return the (members,) proportions within a distance with the largest metric, or the smallest for side -1."""
+        return self._furthest(side * self.mixture.values[:, metric], deviations)
+
     def _furthest(self, value: Floats, deviations: float) -> Floats:
         """Return the proportions with the largest mean of (members,) values within a distance in standard errors.
 
@@ -256,14 +260,11 @@ class ShapeEstimate(Estimate):
         estimator: the estimator, which has the shape.
         metrics: the metrics of one relevant item.
         outcomes: the outcomes of the samples.
-        cuts: ascending k, if a sample is known only by the numbers of users with x < k. The outcomes from one cut to
-            the next are one cell then, and all users have the same m. Without cuts, every outcome is known.
     """
 
     estimator: StrictBounds
     metrics: tuple[Metric, ...]
     outcomes: Outcomes
-    cuts: tuple[int, ...] = ()
 
     @property
     def assumed_shape(self) -> str:
@@ -311,24 +312,10 @@ class ShapeEstimate(Estimate):
     @cached_property
     def _classes(self) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
         """Return the classes of users with the mixture of each shape."""
-        known = class_mixtures(self.outcomes, self.metrics, self.estimator.replacement)
-        return known if not self.cuts else tuple((users, self._merged(users, of_shapes)) for users, of_shapes in known)
-
-    def _merged(self, users: RankClass, of_shapes: dict[str, Mixture]) -> dict[str, Mixture]:
-        """Return the mixtures with the cells that are known."""
-        cell, number = self._cells(users)
-        known = np.zeros((cells(users)[1], number))
-        known[cells(users)[0], cell] = 1.0
-        return {shape: Mixture(mixture.probabilities @ known, mixture.values) for shape, mixture in of_shapes.items()}
-
-    def _cells(self, users: RankClass) -> tuple[Ints, int]:
-        """Return the cell of each outcome of a class, and the number of cells."""
-        if not self.cuts:
-            return cells(users)
-        return np.searchsorted(self.cuts, users.x, side="right"), len(self.cuts) + 1
+        return class_mixtures(self.outcomes, self.metrics, self.estimator.replacement)
 
     def _in_cells(self, users: RankClass, counts: Floats) -> Floats:
-        of_outcomes, number = self._cells(users)
+        of_outcomes, number = cells(users)
         return np.bincount(of_outcomes, counts[users.outcomes], minlength=number).astype(np.float64)
 
     def bounding_weights(self, fits: Fits, deviations: float, wanted: Sequence[int] | None = None) -> Bounds:
@@ -345,12 +332,12 @@ class ShapeEstimate(Estimate):
         least[:, wanted], most[:, wanted], fitted[:, wanted] = np.inf, -np.inf, 0.0
         total = sum(fit.users for _, fit in fits if fit)
         for (users, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):
-            share, of_members = fit.users / total if fit else 0.0, self._cells(users)[0]
+            share, of_members = fit.users / total if fit else 0.0, cells(users)[0]
             for metric in wanted:
                 values = of_shapes[SHAPES[0]].values[:, metric]
                 for end, (side, extreme) in enumerate(((-1, values.min()), (1, values.max()))):
                     if fit is None:
-                        of_cells = np.full(self._cells(users)[1], extreme)
+                        of_cells = np.full(cells(users)[1], extreme)
                     else:
                         of_cells = fit.weights(metric, side, deviations * float(np.sqrt(share)))
                         fitted[end, metric] += share * float(of_cells @ fit.fitted)
@@ -380,7 +367,7 @@ class ShapeEstimate(Estimate):
                 continue
             test = ShapeTest.from_fit(fit, of_shapes[SHAPES[0]].probabilities)
             if shares.nnz > shares.shape[0]:
-                test = test.inflated(shares[:, members.outcomes] @ test.directions[self._cells(members)[0]], users)
+                test = test.inflated(shares[:, members.outcomes] @ test.directions[cells(members)[0]], users)
             tests.append(test)
         return p_value_of(tests, seed, significance)
 

@@ -238,7 +238,7 @@ def knowledge(
         name, assumption = metric_name(str(row["metric"])), ASSUMPTIONS.get(str(row["assumes"]), "")
         if np.isnan(row["low"]):
             continue
-        low, high = _ends(row["low"], row["high"])
+        low, high = rounded_outward(row["low"], row["high"])
         if assumption:
             sentence = f"W{confidence}, {{}}, if {assumption}."
             remarks.append((sentence, f"{name} is between {low} and {high}"))
@@ -248,7 +248,7 @@ def knowledge(
     return with_clauses(remarks)
 
 
-def _ends(low: float, high: float) -> tuple[str, str]:
+def rounded_outward(low: float, high: float) -> tuple[str, str]:
     """Return the ends of an interval, rounded outward, with as many decimals as its width has, to two digits."""
     decimals = min(max(1 - int(np.floor(np.log10(high - low))), 2), 6) if high > low else 6
     scale = 10.0**decimals

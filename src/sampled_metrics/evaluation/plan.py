@@ -17,6 +17,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.evaluation.compare import compare
+from sampled_metrics.evaluation.pilot_samples import pilots_that_fit
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.inference.expectation import (
     DesignWeights,
@@ -30,6 +31,7 @@ from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.given import cautions_of, tables_by_name
 from sampled_metrics.ranks.pairing import Pairs, pair_users
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
@@ -39,12 +41,16 @@ _NEAR = 0.1  # probabilities are near if they differ by less
 _FEW_USERS = 1000  # up to this number of users, larger m are tried in small steps
 _MOST_USERS = 1000.0  # largest multiple of the users of the pilot that a plan names
 _STEP = 1.02  # ratio of such a step
+_STAGES = (
+    "Where the ranker can be called, staged_ranks needs no negatives and no assumption on the ranks; plan_stages says "
+    "what it costs."
+)
 _CLOSE = 1.1  # ratio of two m between which the chance grows along a line, in log m
 
 
 @on_one_thread
 def plan(
-    ranks: Mapping[str, ExactRanks],
+    ranks: Mapping[str, ExactRanks | SampledRanks],
     *,
     metric: str | Metric = "recall@10",
     probability: float = 0.95,
@@ -56,7 +62,7 @@ def plan(
 
     Args:
         ranks: a mapping from the names of two recommenders to their `ExactRanks`, as `exact_ranks` or `rank` returns
-            them. Users are paired as in `compare`.
+            them, or to their `SampledRanks`. Users are paired as in `compare`.
         metric: one label, such as recall@10.
         probability: the required probability of the correct order, above one half and below 1.
         estimators: labels of estimators that are linear in the sample.
@@ -78,6 +84,11 @@ def plan(
         weights have two values, as those of the uncorrected recall have. Otherwise they are normal approximations, with
         a correction for ties. Probabilities of a conclusion are always normal approximations; they are too high where
         only a few users differ.
+
+        Of `SampledRanks` the true ranks are not known. So there are rows for each of three pilots that fit the samples,
+        named in the column pilot: with the smooth ranks, and with the smallest and the largest difference that
+        decreasing allows, closest and farthest. In each, the users have ranks that are drawn given their samples. The
+        remarks say the range that follows.
 
         The first remark says whether the exact ranks decide which recommender is better, by `compare`. If they do not,
         the plan holds for a true difference as large as the one in these ranks, and of the same sign.
@@ -115,10 +126,38 @@ def plan(
         raise ConfigError(f"probability must be above 0.5 and below 1, not {probability}")
     [(label_of_metric, measure)] = by_label.items()
     what = metric_name(label_of_metric)
-    pilot = _Pilot.from_tables(tables, measure, what)
+
+    def of_pilot(tables: Mapping[str, ExactRanks]) -> Result:
+        return _of_exact_ranks(tables, measure, what, chosen, probability, replacement, progress)
+
+    if not any(table.is_sampled for table in tables.values()):
+        return of_pilot(tables)
+    pilots, contradicted = pilots_that_fit(tables, measure)
+    results = {pilot: of_pilot(of_one) for pilot, of_one in pilots.items()}
+    rows = [pd.DataFrame(result[:-1]).assign(pilot=pilot) for pilot, result in results.items()]
+    table = Result(pd.concat(rows, ignore_index=True))
+    table = table[["pilot", *table.columns.drop("pilot")]]
+    table.attrs = results["smooth"].attrs
+    differences = {pilot: _difference(of_one, measure) for pilot, of_one in pilots.items()}
+    remarks = [_of_sample(differences, tuple(tables), what), *_ranges(results, differences, list(chosen)), _STAGES]
+    remarks += [_words(list(chosen)), *(note for one in tables.values() for note in one.notes)]
+    return table.with_remarks(remarks).with_cautions([*contradicted, *cautions_of(tables)])
+
+
+def _of_exact_ranks(
+    tables: Mapping[str, ExactRanks],
+    metric: Metric,
+    what: str,
+    estimators: Mapping[str, Estimator],
+    probability: float,
+    replacement: bool,
+    progress: Progress,
+) -> Result:
+    """Return the plan from the exact ranks of a pilot; `what` names the metric."""
+    pilot = _Pilot.from_tables(tables, metric, what)
     sizes = _sizes(pilot, replacement)
-    smallest = _Search(pilot, replacement, probability).smallest(chosen, sizes, progress)
-    rows = [_row(label, *smallest[label], pilot.users, probability) for label in chosen]
+    smallest = _Search(pilot, replacement, probability).smallest(estimators, sizes, progress)
+    rows = [_row(label, *smallest[label], pilot.users, probability) for label in estimators]
     exact = _ExpectedDifference(pilot.gap, 0.0, pilot.user_deviation, 1.0)
     rows.append(_row("exact", None, [exact], pilot.users, probability))
     table = Result(rows)
@@ -126,7 +165,7 @@ def plan(
     remarks = [
         _of_pilot(pilot, what),
         *_sentences(table, probability, sizes[-1]),
-        _words(list(chosen)),
+        _words(list(estimators)),
         pilot.pairs.sentence,
         *(note for one in tables.values() for note in one.notes),
     ]
@@ -419,6 +458,38 @@ def _of_pilot(pilot: _Pilot, what: str) -> str:
         f"By the exact {what}, {verdict}. {difference}. The plan takes {better} as the better one, by as much as in "
         "the pilot. A smaller true difference takes more, and the true order may be the other one."
     )
+
+
+def _difference(tables: Mapping[str, ExactRanks], metric: Metric) -> float:
+    """Return the metric of the second recommender minus that of the first."""
+    first, second = (float(table.values(metric).mean()) for table in tables.values())
+    return second - first
+
+
+def _of_sample(differences: Mapping[str, float], names: tuple[str, ...], what: str) -> str:
+    """Return sentences on the differences that the sample allows, by pilot."""
+    low, high = sorted((differences["closest"], differences["farthest"]))
+    first, second = names
+    sentence = (
+        f"By smooth ranks, {what} differs by {differences['smooth']:+.4f} ({second} - {first}); by ranks that do not "
+        f"contradict the samples, by {low:+.4f} to {high:+.4f}."
+    )
+    if low * high < 0:
+        sentence += " The samples allow both orders, and differences near 0, so no number of negatives is sure to do."
+    return sentence
+
+
+def _ranges(results: Mapping[str, Result], differences: Mapping[str, float], labels: Sequence[str]) -> list[str]:
+    """Return a sentence for each estimator on the numbers of negatives by the pilots that fit the samples."""
+    sentences = []
+    for label in labels:
+        needed = []
+        for pilot, result in results.items():
+            [negatives] = result.loc[result["estimator"] == label, "negatives"]
+            enough = "no number is enough" if pd.isna(negatives) else counted(negatives, "negative")
+            needed.append(f"{enough} for {differences[pilot]:+.4f} ({pilot})")
+        sentences.append(f"{estimator_name(label)}: {', '.join(needed)}.")
+    return sentences
 
 
 def _words(labels: Sequence[str]) -> str:

@@ -1,34 +1,35 @@
-"""Say what a published sampled metric shows of the true one, from its value alone."""
+"""Say what published sampled metrics show of the true ones, from their values alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal, InvalidOperation
-from itertools import pairwise, product
+from itertools import combinations
 from math import ceil, floor
+from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from sampled_metrics._defaults import ESTIMATORS
 from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import MOST, Floats, Ints, counted, is_whole, shown
+from sampled_metrics._validation import MOST, Floats, counted, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError, printable
-from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
-from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.estimators.strict_bounds import has_bounds
-from sampled_metrics.evaluation.correct import knowledge
-from sampled_metrics.evaluation.result import Result, by_recommender
+from sampled_metrics.estimators import EstimatorsLike, estimators_by_label
+from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES, Mixture
+from sampled_metrics.estimators.strict_bounds import class_mixtures
+from sampled_metrics.evaluation.correct import knowledge, rounded_outward
+from sampled_metrics.evaluation.result import Result, by_recommender, with_clauses
 from sampled_metrics.inference.intervals import IntervalOptions
-from sampled_metrics.inference.strict_intervals import contradictions, strict_interval, supported
-from sampled_metrics.inference.users import Users
+from sampled_metrics.inference.known_means import KnownMeans, KnownRegion
+from sampled_metrics.inference.strict_intervals import Support, contradictions
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
 MOST_VALUES = 6
-"""Largest number of values that are taken together."""
+"""Largest number of values of a recommender that are taken together."""
+
+_SIZES = 5  # numbers of candidates that stand for a range
 
 
 @on_one_thread
@@ -36,45 +37,45 @@ def published(
     values: Mapping[str, Mapping[str, float | str]],
     *,
     negatives: int,
-    candidates: int,
+    candidates: int | tuple[int, int],
     users: int,
     replacement: bool = False,
     estimators: EstimatorsLike = ESTIMATORS,
     metrics: MetricsLike | None = None,
     confidence_level: float = 0.95,
-    seed: int = 0,
 ) -> Result:
     """Bound the true metrics behind published sampled ones, such as a hit rate of .62 among 99 negatives.
 
-    If x of a user's m sampled negatives rank above the held-out item, a hit rate at k is the share of users with x < k.
-    So each value says how many users are in a range of x. The bounds are those of `correct` for a sample of which only
-    these numbers are known.
+    If x of a user's m sampled negatives rank above the held-out item, a sampled metric is the mean over users of a
+    function of x. The bounds hold for all distributions of true ranks that agree with all values of a recommender, up
+    to rounding and the error of so many users. For each two recommenders, a remark says whether the values order them.
 
     Args:
-        values: for each recommender, by its name, the values by label: recall@k, hit-rate@k, or precision@k, which is
-            the hit rate divided by k. Several values of a recommender are of the same users and negatives. A value is
-            rounded as it is written: .62 stands for .615 to .625, and the intervals are those of both ends together. An
-            assumption is contradicted only if all of these numbers contradict it. Text keeps zeros at the end: "0.620".
-            A value that no whole number of users has, such as .333333 of 100 users, is refused; a mean over seeds needs
-            fewer digits.
+        values: for each recommender, by its name, the sampled metrics by label, such as hr@10, ndcg@10, mrr and auc.
+            Several values of a recommender are of the same users and negatives. A value is rounded as it is written:
+            .62 stands for .615 to .625. Text keeps zeros at the end: "0.620". A number has as many decimals as the
+            other recommenders' numbers for the metric: .7 beside .68 is read as 0.70, and a remark says so. A share
+            that no whole number of users has, such as .333333 of 100 users, is refused; a mean over seeds needs fewer
+            digits.
         negatives: m, the number of sampled negatives of each user.
-        candidates: n, the number of items in an exact evaluation, including the held-out item.
+        candidates: n, the number of items in an exact evaluation, including the held-out item. If it is not known, the
+            least and the largest: the bounds are those of five n in geometric steps together.
         users: the number of users, each with one held-out item.
         replacement: whether a negative could be sampled twice for the same user.
-        estimators: some of free, decreasing and convex, which bound the metric.
-        metrics: the true metrics to bound, such as recall@10. The default is those of the values.
-        confidence_level: probability that the interval covers the true metric.
-        seed: seed of the simulated samples that the test of the assumption draws.
+        estimators: some of free, decreasing and convex, which bound the metric. A weaker one takes the place of one
+            that the values contradict.
+        metrics: the true metrics to bound, such as recall@10. The default is those of all values.
+        confidence_level: probability that the interval covers the true metric. The verdicts hold together for all
+            recommenders (Bonferroni), whether their users are the same or not.
 
     Returns:
         A row for each recommender, estimator and metric, with the columns recommender, estimator, metric, low, high,
-        assumes, users. There is no value between the ends, as a share of users does not determine one.
+        assumes, users. There is no value between the ends, as the values do not determine one.
 
     Raises:
-        ConfigError: values are not by name and label, a metric does not say how many users have x < k, an estimator is
-            not one of bounds, or an option does not exist.
-        DataError: a value is not a number from 0 to 1, the values contradict one another, or candidates, negatives and
-            users do not fit.
+        ConfigError: values are not by name and label, an estimator is not one of bounds, or an option does not exist.
+        DataError: a value is not a number that its metric can have, the values contradict one another, or candidates,
+            negatives and users do not fit.
 
     Examples:
         A paper reports a hit rate at 10 of .62 among 99 sampled negatives, for 6040 users and 20,000 items:
@@ -85,135 +86,246 @@ def published(
         >>> [(row.estimator, round(row.low, 3), round(row.high, 3)) for row in result.itertuples()]
         [('decreasing', 0.003, 0.637), ('free', 0.0, 0.637)]
 
+        Another recommender has .70, and the paper does not say which is better by the true hit rate:
+
+        >>> values = {"GMF": {"hr@10": 0.68, "ndcg@10": 0.41}, "NCF": {"hr@10": 0.70}}
+        >>> result = sm.published(values, negatives=99, candidates=3706, users=6040, metrics="hr@10")
+        >>> print(result.remarks[-2])  # doctest: +NORMALIZE_WHITESPACE
+        These numbers do not order GMF and NCF by Hit rate@10 (GMF may be better by up to 0.23, NCF by up to 0.68),
+        with 95 % confidence, even if better ranks are more frequent than worse ones in the better half of the ranks.
+
     References:
         P. B. Stark, Inference in infinite-dimensional inverse problems: discretization and duality, Journal of
         Geophysical Research 97, 1992.
     """
-    for name, number, least in (("candidates", candidates, 1), ("users", users, 1)):
-        if not is_whole(number) or number < least:
-            raise DataError(f"{name} must be a whole number, {least} or more, not {shown(number)}")
+    IntervalOptions(confidence_level)  # checks it
+    sizes, design = _sizes(candidates), SamplingDesign(negatives, replacement)
+    if not is_whole(users) or users < 1:
+        raise DataError(f"users must be a whole number, 1 or more, not {shown(users)}")
+    for name, number in (("candidates", sizes[-1]), ("users", users)):
         if number > MOST:
             raise DataError(f"{name} must be 2^53 or less, not {number}")
-    design, options = SamplingDesign(negatives, replacement), IntervalOptions(confidence_level, None, 1000, seed)
-    design.check(candidates)
+    for n in sizes:
+        design.check(n)
     if not isinstance(values, Mapping) or not values or not all(isinstance(one, Mapping) for one in values.values()):
         raise ConfigError(f"values: give them by recommender, {{'GMF': {{'hit-rate@10': 0.62}}}}, not {shown(values)}")
     chosen = estimators_by_label(estimators)
     for label, estimator in chosen.items():
         if estimator.assumed_shape is None:
             raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
+    values = {printable(str(name)): of_one for name, of_one in values.items()}
+    given = {name: metrics_by_label(list(of_one), "values") for name, of_one in values.items()}
+    values, notes = _with_decimals(given, values)
+    known = {name: _known(given[name], list(values[name].values()), negatives, users) for name in values}
+    wanted = _distinct(given) if metrics is None else metrics_by_label(metrics)
+    limits = np.array([metric.largest for metric in wanted.values()])
+    alphas = sorted({1 - confidence_level, (1 - confidence_level) / len(values)}, reverse=True)
+    found: dict[str, list[dict[str, _Bounds]]] = {name: [] for name in values}  # by n, and by shape
+    for n in sizes:
+        [(_, mixtures)] = class_mixtures(Outcomes.from_design(design, n), tuple(wanted.values()), None)
+        for name, means in known.items():
+            found[name].append(
+                {str(one): _bounds(means, mixtures, str(one), alphas, limits) for one in chosen.values()}
+            )
     results = {}
-    for name, of_one in {printable(str(name)): of_one for name, of_one in values.items()}.items():
-        given = metrics_by_label(list(of_one), "values")
-        wanted = given if metrics is None else metrics_by_label(metrics)
-        cuts, possible = _counts(given, list(of_one.values()), negatives, users)
-        results[name] = _of_counts(cuts, possible, chosen, wanted, Outcomes.from_design(design, candidates), options)
-        results[name].attrs["parameters"] = f"{users:,} users, n = {candidates:,}, m = {negatives:,}"
-    return by_recommender(results)
+    for name, by_size in found.items():
+        rows: list[tuple[object, ...]] = []
+        cautions: list[str] = []
+        for label, estimator in chosen.items():
+            together = _together([of_shapes[str(estimator)] for of_shapes in by_size])
+            assumes = "none" if together.shape == SHAPES[0] else together.shape
+            rows += [(label, *row, assumes, users) for row in zip(wanted, *together.ends[0], strict=True)]
+            cautions += contradictions(Support(together.shape, 1.0, together.contradicted))
+        table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
+        n_text = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+        parameters = f"{users:,} users, n = {n_text}, m = {negatives:,}"
+        table.attrs = {"confidence_level": confidence_level, "parameters": parameters}
+        remarks = knowledge(table, chosen, confidence_level, np.array([negatives]))
+        results[name] = table.with_remarks(remarks).with_cautions(cautions)
+    return by_recommender(results).with_remarks([*_verdicts(found, list(wanted), confidence_level), *notes])
 
 
-def _of_counts(
-    cuts: tuple[int, ...],
-    possible: Sequence[Ints],
-    estimators: Mapping[str, Estimator],
-    wanted: Mapping[str, Metric],
-    outcomes: Outcomes,
-    options: IntervalOptions,
-) -> Result:
-    """Return the bounds of a recommender, from the numbers of users between cuts of x that its values allow."""
-    negatives, users = int(outcomes.negatives[0]), int(possible[0].sum())
-    limits = np.zeros(len(wanted)), np.array([metric.largest for metric in wanted.values()])
-    rows: list[tuple[object, ...]] = []
-    cautions: list[str] = []
-    for label, estimator in estimators.items():
-        estimate = estimator.fit(outcomes, tuple(wanted.values()))
-        assert has_bounds(estimate)  # others are refused before
-        estimate = replace(estimate, cuts=cuts)
-        intervals = []
-        for counts in possible:
-            by_outcome = _users(cuts, counts, negatives)
-            support = supported(estimate, by_outcome, options)
-            intervals.append(strict_interval([estimate], by_outcome, options, limits, [support]))
-        fitting = min(intervals, key=lambda one: len(one.supports[0].contradicted))  # of the counts that fit best
-        low: Floats = np.min([one.low for one in intervals], axis=0)
-        high: Floats = np.max([one.high for one in intervals], axis=0)
-        rows += [(label, *row, fitting.assumes, users) for row in zip(wanted, low, high, strict=True)]
-        cautions += contradictions(fitting.supports[0])
-    table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
-    table.attrs = {"confidence_level": options.confidence_level}
-    remarks = knowledge(table, estimators, options.confidence_level, outcomes.negatives)
-    return table.with_remarks(remarks).with_cautions(cautions)
+class _Bounds(NamedTuple):
+    """The bounds of a recommender under an assumption.
+
+    Attributes:
+        shape: the assumption, the strongest one that the values do not contradict.
+        contradicted: p-values of the stronger ones; `free` is among them if no ranks explain the values.
+        ends: (levels, 2, metrics) smallest and largest metrics at each error rate.
+    """
+
+    shape: str
+    contradicted: dict[str, float]
+    ends: Floats
 
 
-def _counts(
-    given: Mapping[str, Metric], values: Sequence[float | str], negatives: int, users: int
-) -> tuple[tuple[int, ...], list[Ints]]:
-    """Return the cuts of x, and the numbers of users in the ranges between them that agree with rounded values.
+def _bounds(
+    known: KnownMeans, mixtures: Mapping[str, Mixture], shape: str, alphas: Sequence[float], most: Floats
+) -> _Bounds:
+    """Return the bounds at error rates, the largest first, with a shape or the next weaker one that is possible."""
+    contradicted: dict[str, float] = {}
+    for weaker in SHAPES[SHAPES.index(shape) :: -1]:
+        region = KnownRegion(known, mixtures[weaker])
+        deviance = region.deviance()
+        if deviance <= known.limit(alphas[0]):
+            ends = [np.clip(region.bounds(known.limit(alpha)), 0.0, most) + 0.0 for alpha in alphas]  # 0.0, not -0.0
+            return _Bounds(weaker, contradicted, np.array(ends))
+        contradicted[weaker] = known.p_value(deviance)
+    return _Bounds(SHAPES[0], contradicted, np.full((len(alphas), 2, len(most)), np.nan))
+
+
+def _together(bounds: Sequence[_Bounds]) -> _Bounds:
+    """Return the bounds of several n together; an n with which no ranks explain the values is left out."""
+    possible = [one for one in bounds if SHAPES[0] not in one.contradicted] or bounds
+    weakest = min(possible, key=lambda one: SHAPES.index(one.shape))
+    ends = np.stack([one.ends for one in possible])
+    return weakest._replace(ends=np.stack((ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)), axis=1))
+
+
+def _difference(
+    of_first: Sequence[Mapping[str, _Bounds]], of_second: Sequence[Mapping[str, _Bounds]], shape: str
+) -> _Bounds | None:
+    """Return the bounds of the second minus the first, of all n together; None if no ranks explain one of them."""
+    differences = []
+    for one, other in zip(of_first, of_second, strict=True):
+        first, second = one[shape], other[shape]
+        ends = second.ends - first.ends[:, ::-1]
+        if np.isfinite(ends).all():
+            differences.append(_Bounds(min(first.shape, second.shape, key=SHAPES.index), {}, ends))
+    return _together(differences) if differences else None
+
+
+def _verdicts(
+    found: Mapping[str, Sequence[Mapping[str, _Bounds]]], metrics: Sequence[str], confidence_level: float
+) -> list[str]:
+    """Return sentences on the order of each two recommenders, from their bounds by n and shape."""
+    confidence, remarks = f"with {100 * confidence_level:g} % confidence", []
+    for (first, of_first), (second, of_second) in combinations(found.items(), 2):
+        differences = [_difference(of_first, of_second, shape) for shape in sorted(of_first[0], key=SHAPES.index)]
+        explained = [one for one in differences if one is not None]
+        for column, label in enumerate(metrics if explained else ()):
+            by_metric = f"by {metric_name(label)}"
+            ends = [tuple(map(float, one.ends[-1, :, column])) for one in explained]
+            orders = [low > 0 or high < 0 for low, high in ends]
+            if any(orders):
+                weakest = orders.index(True)
+                low, high = ends[weakest]
+                better, worse = (second, first) if low > 0 else (first, second)
+                least, most = rounded_outward(*sorted((abs(low), abs(high))))
+                assumption = ASSUMPTIONS[explained[weakest].shape]
+                condition = f"if {assumption}" if assumption else "without an assumption on the ranks"
+                sentence = f"By these numbers, {confidence} and {condition}, {{}}."
+                remarks.append((sentence, f"{better} is better than {worse} {by_metric} ({least} to {most})"))
+            else:
+                low, high = ends[-1]
+                for_first, for_second = (rounded_outward(0.0, end)[1] for end in (-low, high))
+                assumption = ASSUMPTIONS[explained[-1].shape]
+                condition = f", even if {assumption}" if assumption else ""
+                clause = f"{first} may be better by up to {for_first}, {second} by up to {for_second}"
+                sentence = f"These numbers do not order {{}}, {confidence}{condition}."
+                remarks.append((sentence, f"{first} and {second} {by_metric} ({clause})"))
+    return with_clauses(remarks)
+
+
+def _sizes(candidates: int | tuple[int, int]) -> list[int]:
+    """Return the numbers of candidates that stand for one, or for a range."""
+    ends = list(candidates) if isinstance(candidates, tuple | list) else [candidates]
+    if not all(is_whole(n) and n >= 1 for n in ends):
+        raise DataError(f"candidates must be a whole number, 1 or more, or two of them, not {shown(candidates)}")
+    if len(ends) > 2 or ends[0] > ends[-1]:
+        raise DataError(f"candidates: give one number, or the least and the largest, not {shown(candidates)}")
+    return sorted({round(n) for n in np.geomspace(ends[0], ends[-1], _SIZES)})
+
+
+def _distinct(given: Mapping[str, Mapping[str, Metric]]) -> dict[str, Metric]:
+    """Return the metrics of all recommenders by label; one with several names has the first."""
+    distinct: dict[str, tuple[str, Metric]] = {}
+    for metrics in given.values():
+        for label, metric in metrics.items():
+            distinct.setdefault(metric.label, (label, metric))
+    return dict(distinct.values())
+
+
+def _with_decimals(
+    given: Mapping[str, Mapping[str, Metric]], values: Mapping[str, Mapping[str, float | str]]
+) -> tuple[dict[str, dict[str, float | str]], list[str]]:
+    """Return the values with the zeros at the end that numbers have lost, and sentences that say so."""
+    decimals: dict[str, int] = {}
+    for name, metrics in given.items():
+        for metric, value in zip(metrics.values(), values[name].values(), strict=True):
+            places = len(str(value).partition(".")[2]) if isinstance(value, float) and "e" not in str(value) else 0
+            decimals[metric.label] = max(decimals.get(metric.label, 0), places)
+    read: dict[str, dict[str, float | str]] = {}
+    notes = []
+    for name, metrics in given.items():
+        read[name] = {}
+        for (label, metric), value in zip(metrics.items(), values[name].values(), strict=True):
+            number = f"{value:.{decimals[metric.label]}f}" if isinstance(value, float) else str(value)
+            is_longer = isinstance(value, float) and len(number) > len(str(value)) and float(number) == value
+            read[name][label] = number if is_longer else value
+            if is_longer:
+                notes.append(
+                    f"{name}: {label} is read as {number}, with the decimals of the others. Text keeps its own: "
+                    f'"{value}".'
+                )
+    return read, notes
+
+
+def _known(given: Mapping[str, Metric], values: Sequence[float | str], negatives: int, users: int) -> KnownMeans:
+    """Return what rounded values of sampled metrics say.
 
     Raises:
-        ConfigError: a metric does not say how many users have x < k; there are too many values.
-        DataError: a value is not a number from 0 to 1, or the values contradict one another.
+        ConfigError: there are too many values.
+        DataError: a value is not a number that its metric can have, or the values contradict one another.
     """
     if len(given) > MOST_VALUES:
         raise ConfigError(f"values: at most {MOST_VALUES} values are taken together, not {len(given)}")
-    limits: dict[int, tuple[int, int]] = {}
-    shares: dict[int, dict[str, tuple[float, float]]] = {}  # and halves of their last digits, by k and label
+    ranks = np.arange(1, negatives + 2)
+    known: dict[bytes, tuple[str, Floats, float, float]] = {}
     for (label, metric), value in zip(given.items(), values, strict=True):
-        k = metric.cutoff
-        divisor = 0.0 if k is None else 1 / float(metric.of_rank(1, 2))
-        if k is None or divisor not in (1, k) or not _is_flat(metric, k):
-            raise ConfigError(
-                f"values: {label} does not say how many users have the held-out item among the first k; take recall@k, "
-                "hit-rate@k or precision@k"
-            )
-        if k > negatives:
+        function = metric.of_rank(ranks, negatives + 1) / metric.largest
+        if not np.ptp(function):
             raise DataError(
                 f"{label}: k must be at most the {counted(negatives, 'negative')}, as the value is 1 otherwise"
             )
-        share, half = (number * divisor for number in _rounded(label, value))
-        if not 0 <= share <= 1 + 1e-9:
-            raise DataError(f"{label}: the value must be from 0 to {1 / divisor:g}, not {value}")
-        low, high = max(0, ceil((share - half) * users - 1e-9)), min(users, floor((share + half) * users + 1e-9))
-        if low > high:
-            nearest = f"{high / users / divisor:.6g} and {low / users / divisor:.6g}"
-            raise DataError(
-                f"{label}: no number of {users} users has the value {value}; the nearest are {nearest}. Give a mean "
-                "over seeds with fewer digits"
-            )
-        for other, (other_share, other_half) in shares.get(k, {}).items():
-            if share != other_share and abs(share - other_share) > half + other_half - 1e-12:
-                raise DataError(f"values: {other} and {label} are the same share, so they contradict one another")
-        shares.setdefault(k, {})[label] = share, half
-        before = limits.get(k, (0, users))
-        limits[k] = max(low, before[0]), min(high, before[1])
-    cuts = tuple(sorted(limits))
-    possible = [np.diff(corner, prepend=0, append=users) for corner in _corners([limits[k] for k in cuts])]
-    if not possible:
-        labels = ", ".join(map(metric_name, given))
-        raise DataError(f"values: {labels} contradict one another: a larger k cannot have a smaller share")
-    return cuts, possible
+        low, high = _limits(label, value, metric, users, is_share=bool(np.isin(function, (0, 1)).all()))
+        before, _, least, most = known.get(function.tobytes(), (label, function, low, high))
+        are_ranges = low < high and least < most
+        low, high = max(low, least), min(high, most)
+        if low > high or (are_ranges and low > high - 1e-12):  # both round to the same number, but not the same way
+            raise DataError(f"values: {before} and {label} are the same share, so they contradict one another")
+        known[function.tobytes()] = before, function, low, high
+    labels, functions, lows, highs = zip(*known.values(), strict=True)
+    means = KnownMeans(np.array(functions), np.array(lows), np.array(highs), users)
+    if not means.are_possible():
+        raise DataError(f"values: {', '.join(labels)} cannot be: no sample has all of them")
+    return means
 
 
-def _corners(limits: Sequence[tuple[int, int]]) -> list[Ints]:
-    """Return the corners of the ascending numbers within limits.
+def _limits(label: str, value: float | str, metric: Metric, users: int, *, is_share: bool) -> tuple[float, float]:
+    """Return the least and the largest mean, relative to the largest one, that is written as a value.
 
-    In a corner, each number is at one of its limits, or equal to a neighbour that is.
+    Args:
+        label: the label of the metric.
+        value: the value.
+        metric: the metric.
+        users: the number of users.
+        is_share: whether the mean is the share of some of the users, so that it is a multiple of 1 / users.
     """
-    ends = sorted({end for pair in limits for end in pair})
-    within = [[end for end in ends if low <= end <= high] for low, high in limits]
-    corners = []
-    for numbers in product(*within):
-        ascending = all(one <= other for one, other in pairwise(numbers))
-        limited = {number for number, pair in zip(numbers, limits, strict=True) if number in pair}
-        if ascending and set(numbers) <= limited:
-            corners.append(np.array(numbers))
-    return corners
-
-
-def _is_flat(metric: Metric, k: int) -> bool:
-    """Return whether a metric is the same for all ranks up to k, and 0 beyond."""
-    ranks = np.arange(1, k + 2)
-    return np.array_equal(metric.of_rank(ranks, k + 2), metric.of_rank(1, 2) * (ranks <= k))
+    number, half = _rounded(label, value)
+    if not 0 <= number <= metric.largest * (1 + 1e-9):
+        raise DataError(f"{label}: the value must be from 0 to {metric.largest:g}, not {value}")
+    low, high = max(0.0, (number - half) / metric.largest), min(1.0, (number + half) / metric.largest)
+    if not is_share:
+        return low, high
+    least, most = ceil(low * users - 1e-9), floor(high * users + 1e-9)
+    if least > most:
+        nearest = " and ".join(f"{one / users * metric.largest:.6g}" for one in (most, least))
+        raise DataError(
+            f"{label}: no number of {users} users has the value {value}; the nearest are {nearest}. Give a mean over "
+            "seeds with fewer digits"
+        )
+    return least / users, most / users
 
 
 def _rounded(label: str, value: float | str) -> tuple[float, float]:
@@ -226,10 +338,3 @@ def _rounded(label: str, value: float | str) -> tuple[float, float]:
         raise DataError(f"{label}: the value must be a number, not {shown(value)}")
     exponent = int(digits.as_tuple().exponent)
     return float(digits), 0.5 * 10.0**exponent if exponent < 0 else 0.0
-
-
-def _users(cuts: tuple[int, ...], counts: Ints, negatives: int) -> Users:
-    """Return the users by range of x; the first outcome of a range stands for it."""
-    ranges = np.flatnonzero(counts)
-    first, ones, rows = np.array((0, *cuts))[ranges], np.ones(len(ranges)), np.arange(len(ranges))
-    return Users(counts[ranges], (csr_array((ones, (rows, first)), shape=(len(ranges), negatives + 1)),))

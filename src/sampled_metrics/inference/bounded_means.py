@@ -47,9 +47,7 @@ _CLOSE = 1e-12  # relative change at which a search ends
 _ROUNDING = 1e-12  # relative distances up to this are none
 
 
-def mean_interval(
-    values: Floats, counts: Ints, bounds: tuple[float, float], alpha: float, freedom: int = 1
-) -> tuple[float, float]:
+def mean_interval(values: Floats, counts: Ints, bounds: tuple[float, float], alpha: float) -> tuple[float, float]:
     """Return the interval of the mean of the values of users at the level 1 - α.
 
     Args:
@@ -57,7 +55,6 @@ def mean_interval(
         counts: (groups,) numbers of users with the value.
         bounds: the smallest and the largest possible value.
         alpha: the error rate.
-        freedom: as in `threshold`.
 
     Examples:
         One hit of ten users, and none:
@@ -70,7 +67,7 @@ def mean_interval(
     if np.isnan(values).any():
         return np.nan, np.nan
     mean, lower, upper = _sides(values, counts, bounds)
-    return float(mean - lower.depth(alpha, freedom)), float(mean + upper.depth(alpha, freedom))
+    return float(mean - lower.depth(alpha)), float(mean + upper.depth(alpha))
 
 
 def p_value_of_zero(values: Floats, counts: Ints, bounds: tuple[float, float]) -> float:
@@ -84,7 +81,7 @@ def p_value_of_zero(values: Floats, counts: Ints, bounds: tuple[float, float]) -
         return np.nan
     mean, lower, upper = _sides(values, counts, bounds)
     side = lower if mean > 0 else upper
-    return 1.0 if mean == 0 else _inverted(side.deviance_at(abs(mean)), side.deciding)
+    return 1.0 if mean == 0 else p_value_of_deviance(side.deviance_at(abs(mean)), side.deciding)
 
 
 def threshold(alpha: float, deciding: float, freedom: int = 1) -> float:
@@ -93,24 +90,24 @@ def threshold(alpha: float, deciding: float, freedom: int = 1) -> float:
     Args:
         alpha: the error rate of both ends together.
         deciding: k, the number of users who decide the end.
-        freedom: the number of means that may be chosen after a look at the sample. The intervals of all combinations of
-            so many means hold together, as those of H. Scheffé do. 1 is for a mean that was chosen before.
+        freedom: the number of means that are known together. What holds for them holds for all their combinations, as
+            the intervals of H. Scheffé do.
     """
     many = chdtri(freedom, alpha) / 2  # upper quantile of the χ² distribution
     few = np.log(2 / alpha) - ndtri(alpha / 2) ** 2 / 2
     return float(many + few / deciding)
 
 
-def _inverted(deviance: float, deciding: float) -> float:
-    """Return the largest α at which the threshold is at least the deviance."""
-    if deviance > threshold(SMALLEST_P_VALUE, deciding):
+def p_value_of_deviance(deviance: float, deciding: float, freedom: int = 1) -> float:
+    """Return the largest α at which the threshold is at least the deviance; parameters as in `threshold`."""
+    if deviance > threshold(SMALLEST_P_VALUE, deciding, freedom):
         return SMALLEST_P_VALUE
-    least = threshold(1.0, deciding)
+    least = threshold(1.0, deciding, freedom)
     if deviance <= least:
         return 1.0
 
     def rising(tail: float) -> float:  # the tail is -log α; the threshold grows nearly as it does
-        return threshold(float(np.exp(-tail)), deciding) - least
+        return threshold(float(np.exp(-tail)), deciding, freedom) - least
 
     return float(np.exp(-_solve(rising, deviance - least, 1.0, -np.log(SMALLEST_P_VALUE))))
 
@@ -151,11 +148,11 @@ class LowerSide:
             deciding = min(deciding, _effective_number(above, counts) + 1)
         return cls(distances, counts, reach, deciding)
 
-    def depth(self, alpha: float, freedom: int) -> float:
-        """Return how far the end is below the mean, for an error rate α; the freedom is that of `threshold`."""
+    def depth(self, alpha: float) -> float:
+        """Return how far the end is below the mean, for an error rate α."""
         if self.reach <= 0:
             return 0.0
-        limit = threshold(alpha, self.deciding, freedom)
+        limit = threshold(alpha, self.deciding)
         deviance, depth = self._at_bound
         if limit < deviance:
             slope = float(np.sqrt(self.counts @ self.distances**2 / 2))

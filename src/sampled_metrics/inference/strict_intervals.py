@@ -7,9 +7,6 @@ the users of a fold are those that are best for the users of the other folds. Wh
 weights over the users of the fold bounds the metric in expectation, so that the interval of the mean over all users
 holds the metric.
 
-A published value has no users to divide: it shows only a few shares of the users. The interval then holds the means of
-all weights together (Scheffé), so that the weights may be chosen by the sample.
-
 Where the sample contradicts the assumed shape of the distribution of ranks, the next weaker one takes its place. Where
 it contradicts any distribution of ranks, there is no interval. A test does not notice all wrong assumptions. So an
 assumption is also dropped where it alone would decide, that is, where the interval would be hardly wider than one from
@@ -27,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtri, ndtri
+from scipy.special import ndtri
 
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats, Ints
@@ -41,7 +38,6 @@ from sampled_metrics.estimators.strict_bounds import (
     ShapeEstimate,
     StrictBounds,
 )
-from sampled_metrics.inference.bounded_means import mean_interval
 from sampled_metrics.inference.intervals import FEW_USERS, IntervalOptions, evaluated, linear, uncertainty
 from sampled_metrics.inference.users import Users
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -122,11 +118,7 @@ def strict_interval(
     if not all(support.is_explained for support in supports):
         missing = np.full(len(estimates[0].metrics), np.nan)
         return StrictInterval(missing, missing, shape, supports)
-    if by_outcome.folds is None:
-        sides = zip(estimates, supports, by_outcome.shares, strict=True)
-        fits = [fits_of(one, support, by_outcome.counts @ shares, shape) for one, support, shares in sides]
-        ends = _simultaneous_ends(estimates, fits, by_outcome, options.confidence_level)
-    elif len(estimates) == 1 and supports[0].ends is not None:
+    if len(estimates) == 1 and supports[0].ends is not None:
         ends = supports[0].ends
     else:
         ends = _ends_by_fold(estimates, shape, by_outcome, options, progress, ratio)
@@ -144,7 +136,6 @@ def _ends_by_fold(
     ratio: float = 1.0,
 ) -> Floats:
     """Return (2, 2 metrics) ends of the means of the weights that the users of the other folds choose."""
-    assert by_outcome.folds is not None
     quantile = float(ndtri(0.5 + options.confidence_level / 2))
     deviations = quantile * (PAIRED if len(estimates) == 2 else 1.0)
     weights = weights_by_fold(estimates, shape, by_outcome, deviations, ratio)
@@ -172,8 +163,7 @@ def supported(
         estimate: the recommender.
         by_outcome: its users.
         options: of the interval, which an assumption must not make too narrow; `free` needs only the seed.
-        variances: (metrics,) variances over users, by the same estimate. None, if no interval can be too narrow: for
-            `free`, and where the users are not known.
+        variances: (metrics,) variances over users, by the same estimate; `free` needs none.
     """
     contradicted, narrow, ends = dict[str, float](), list[str](), None
     shares = by_outcome.shares[0]
@@ -185,7 +175,7 @@ def supported(
         if p_value <= significance:
             contradicted[shape] = p_value
             continue
-        if shape == SHAPES[0] or by_outcome.folds is None:
+        if shape == SHAPES[0]:
             break
         assert variances is not None
         ends = _ends_by_fold([estimate], shape, by_outcome, options)
@@ -218,22 +208,6 @@ def unexplained(outcomes: Outcomes, by_outcome: Users, seed: int) -> dict[str, f
     return supported(estimate, by_outcome, IntervalOptions(seed=seed)).contradicted
 
 
-def _simultaneous_ends(
-    estimates: Sequence[ShapeEstimate], fits: Sequence[Fits], by_outcome: Users, confidence_level: float
-) -> Floats:
-    """Return (2, 2 metrics) ends of the means of weights that are chosen by the sample itself.
-
-    With F known shares of users, the intervals hold together for all weights, at √χ²_F standard errors.
-    """
-    freedom, alpha = max(1, len(estimates[0].cuts)), 1 - confidence_level
-    deviations = float(np.sqrt(chdtri(freedom, alpha)))
-    bounds = [one.bounding_weights(fit, deviations) for one, fit in zip(estimates, fits, strict=True)]
-    weights = bound_weights(bounds, by_outcome)
-    rows = zip(weights.values, weights.least, weights.most, strict=True)
-    ends = [mean_interval(values, by_outcome.counts, (least, most), alpha, freedom) for values, least, most in rows]
-    return np.transpose(ends)
-
-
 @dataclass(frozen=True)
 class BoundWeights:
     """Weights of users whose means bound metrics, or differences of metrics: first lower bounds, then upper ones.
@@ -260,7 +234,6 @@ def weights_by_fold(
     estimates: Sequence[ShapeEstimate], shape: str, by_outcome: Users, deviations: float, ratio: float = 1.0
 ) -> BoundWeights:
     """Return the weights of all metrics, (2 metrics, folds × groups), that the users of the other folds choose."""
-    assert by_outcome.folds is not None
     of_folds = []
     for own in by_outcome.folds:
         counts = by_outcome.counts - own

@@ -25,12 +25,12 @@ class Users:
     Attributes:
         counts: (groups,) numbers of users.
         shares: for each recommender, the (groups, outcomes) share of a user's rows that have an outcome.
-        folds: (folds, groups) numbers of users by fold; None if the users themselves are not known.
+        folds: (folds, groups) numbers of users by fold.
     """
 
     counts: Ints
     shares: tuple[csr_array, ...]
-    folds: Ints | None = None
+    folds: Ints
 
     def weights(self, weights: Floats, side: int = 0) -> Floats:
         """Return (metrics, groups) weights from the (metrics, outcomes) weights of a recommender."""

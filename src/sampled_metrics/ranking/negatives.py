@@ -19,6 +19,7 @@ from sampled_metrics.ranking.loop import block_of_scores, in_blocks, not_compara
 from sampled_metrics.ranking.near_ties import pair_scores
 from sampled_metrics.ranking.pairs import Ids, PairsLike, is_table, split_of, table_of_pairs, warn_of_users_without
 from sampled_metrics.ranking.rank import ScoresLike, scores_and_shape
+from sampled_metrics.ranking.uniformity import uniformity
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns
 from sampled_metrics.ranks.sampled import SampledRanks
@@ -62,7 +63,8 @@ def rank_among_negatives(
         held_out: as in `rank`.
         negatives: m, the number of negatives to draw for each held-out item. Or the negatives themselves: (users, m)
             indices of items, or a list of them for each user; a dict of such lists by user, or a DataFrame with the
-            columns user and item, with ids if there are `user_ids` and `item_ids`.
+            columns user and item, with ids if there are `user_ids` and `item_ids`. Given negatives that do not look
+            as if they were drawn uniformly for each user (p <= .01) have a caution, as results do not hold then.
         weights: (items,) numbers of 0 or more, or a Series or dict of them by item id. Negatives are drawn one after
             another, with probabilities in proportion to the weights. With replacement, each is kept with a probability
             in proportion to 1 / weight. The kept ones are a uniform sample of a random size, which the result holds.
@@ -118,7 +120,11 @@ def rank_among_negatives(
     counts = _Counts(*(np.concatenate(parts) for parts in zip(*of_blocks, strict=True)))
     users, candidates = split.user_ids[split.user], split.candidates
     if weight is None:
-        return SampledRanks(counts.rank - 1, counts.negatives, candidates, replacement, users)
+        cautions: tuple[str, ...] = ()
+        if not is_whole(negatives):
+            ranked = np.unique(split.user)
+            cautions = uniformity(*draw(ranked), ranked, split, replacement=replacement).cautions
+        return SampledRanks(counts.rank - 1, counts.negatives, candidates, replacement, users, cautions=cautions)
     drawn = ExactRanks(users, counts.negatives + 1, counts.rank - 1, np.zeros_like(counts.rank))
     if not (replacement and counts.least.min() > 0):
         nothing = np.zeros_like(counts.rank)

@@ -101,7 +101,7 @@ class SampledRanks(Ranked):
     kind: ClassVar[str] = "sampled ranks"
     per_row: ClassVar[tuple[str, ...]] = ("x", "negatives", "candidates", "user", "groups")
     reader: ClassVar[str] = "sampled_ranks"
-    taken_by: ClassVar[tuple[str, ...]] = ("correct", "compare", "report")
+    taken_by: ClassVar[tuple[str, ...]] = ("correct", "compare", "plan", "report")
     is_sampled: ClassVar[bool] = True
 
     @property

@@ -1,0 +1,98 @@
+"""Exact ranks that samples allow, as pilots of a plan.
+
+A sampled pilot does not have the true ranks, but some distributions of them fit it. From each of these, every user is
+given a rank that is drawn from the distribution given the user's own sample, so that users who are alike stay alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.special import ndtri
+
+from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.estimators.shapes import density
+from sampled_metrics.estimators.smooth import Smooth
+from sampled_metrics.estimators.strict_bounds import PAIRED, ShapeEstimate, StrictBounds
+from sampled_metrics.inference.intervals import IntervalOptions
+from sampled_metrics.inference.strict_intervals import contradictions, supported
+from sampled_metrics.inference.users import users_by_outcome
+from sampled_metrics.metrics.metric import Metric
+from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.rank_classes import RankClass
+
+_DISTANCE = PAIRED * float(ndtri(0.975))  # of the extremes from the best fit, in standard errors, as in `compare`
+
+
+def pilots_that_fit(
+    tables: Mapping[str, SampledRanks], metric: Metric
+) -> tuple[dict[str, dict[str, ExactRanks]], list[str]]:
+    """Return exact ranks of two recommenders by pilot, and sentences on assumptions that the samples contradict.
+
+    The pilots are smooth, closest and farthest. The better recommender is that of the smooth ranks. The closest pilot
+    has its worst ranks by the metric that decreasing allows, and the best ones of the other; the farthest the opposite.
+    """
+    of_tables, cautions = {}, dict.fromkeys(list[str]())
+    for number, (name, table) in enumerate(tables.items()):
+        of_tables[name], contradicted = _ranks_that_fit(table, metric, number)
+        cautions |= dict.fromkeys(contradicted)
+    first, second = tables
+    means = [float(of_one["smooth"].values(metric).mean()) for of_one in of_tables.values()]
+    better = first if means[0] > means[1] else second
+    ends = {"smooth": ("smooth", "smooth"), "closest": ("low", "high"), "farthest": ("high", "low")}
+    pilots = {
+        pilot: {name: of_one[of_better if name == better else of_worse] for name, of_one in of_tables.items()}
+        for pilot, (of_better, of_worse) in ends.items()
+    }
+    return pilots, list(cautions)
+
+
+def _ranks_that_fit(table: SampledRanks, metric: Metric, seed: int) -> tuple[dict[str, ExactRanks], list[str]]:
+    """Return smooth ranks, and those with the lowest and the highest metric that decreasing, or free, allows."""
+    outcomes, outcome = Outcomes.observed(table)
+    counts = np.bincount(outcome, minlength=len(outcomes)).astype(np.float64)
+    estimate = ShapeEstimate(StrictBounds("decreasing"), (metric,), outcomes)
+    by_outcome = users_by_outcome((outcome, table.user_numbers, len(outcomes)))
+    support = supported(estimate, by_outcome, IntervalOptions(), estimate.moments(counts)[1])
+    smooth = Smooth().fit(outcomes, (metric,)).distributions(counts[np.newaxis])
+    fits = estimate.fits(counts, support.shape)
+
+    def extreme(side: int) -> list[tuple[RankClass, Floats, Floats]]:
+        parts = []
+        for users, fit in fits:
+            if fit is not None:
+                share = fit.users / counts.sum()
+                proportions = fit.furthest(0, side, _DISTANCE * float(np.sqrt(share)))
+                nodes = users.nodes((metric,))
+                of_members = density(users.sizes, (metric,), support.shape, nodes.ranks)
+                parts.append((users, nodes.ranks, proportions @ of_members * nodes.weights))
+        return parts
+
+    distributions = {
+        "smooth": [(one.users, one.ranks, one.probabilities[0]) for one in smooth],
+        "low": extreme(-1),
+        "high": extreme(1),
+    }
+    return {
+        name: _drawn(table, outcome, parts, np.random.default_rng(seed)) for name, parts in distributions.items()
+    }, contradictions(support)
+
+
+def _drawn(
+    table: SampledRanks, outcome: Ints, parts: list[tuple[RankClass, Floats, Floats]], rng: np.random.Generator
+) -> ExactRanks:
+    """Draw the true rank of each row, given its outcome, from the distribution of ranks of its class."""
+    above = np.zeros(len(table), dtype=np.int64)
+    for users, ranks, probabilities in parts:
+        column = np.full(outcome.max() + 1, -1)
+        column[users.outcomes] = users.columns[2]
+        rows = np.flatnonzero(column[outcome] >= 0)
+        joint = np.cumsum(probabilities[:, np.newaxis] * users.likelihood(ranks, None), axis=0)
+        for number in np.unique(column[outcome[rows]]):
+            same = rows[column[outcome[rows]] == number]
+            drawn = np.searchsorted(joint[:, number], rng.random(len(same)) * joint[-1, number], side="right")
+            above[same] = np.round(ranks[np.minimum(drawn, len(ranks) - 1)]) - 1
+    return ExactRanks(table.user, table.candidates, np.minimum(above, table.candidates - 1), np.zeros_like(above))
