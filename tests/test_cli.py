@@ -723,11 +723,30 @@ def test_published_values_have_a_name_and_a_metric(run, value):
             "published", "--value", value, *options)  # fmt: skip
 
 
-def test_published_values_are_those_of_the_library(run):
-    options = ["--users", 100, "--negatives", 99, "--candidates", 2000, "--estimators", "free", "--json"]
+@pytest.mark.parametrize(("candidates", "n"), [("2000", 2000), ("1000-2000", (1000, 2000))])
+def test_published_values_are_those_of_the_library(run, candidates, n):
+    options = ["--users", 100, "--negatives", 99, "--candidates", candidates, "--estimators", "free", "--json"]
     _, out, _ = run("published", "--value", "GMF:hr@10=0.60", "--value", "MLP:hr@10=0.7", *options)
     values = {"GMF": {"hr@10": "0.60"}, "MLP": {"hr@10": "0.7"}}
-    expected = sampled_metrics.published(values, users=100, negatives=99, candidates=2000, estimators="free")
+    expected = sampled_metrics.published(values, users=100, negatives=99, candidates=n, estimators="free")
+    assert json.loads(out)["rows"] == expected.plain_rows()
+
+
+@pytest.mark.parametrize("candidates", ["1000-", "-5", "10-20-30", "many"])
+def test_a_range_of_candidates_is_of_two_numbers(run, candidates):
+    options = ["--users", 100, "--negatives", 9, f"--candidates={candidates}"]
+    refused(run, "is not a valid integer", "published", "--value", "A:hr@5=0.5", *options)
+
+
+def test_a_plan_from_samples_is_that_of_the_library(run, tmp_path):
+    ranks = np.random.default_rng(0).geometric(0.2, (2, 200)).clip(1, 21)
+    files = {name: tmp_path / f"{name}.csv" for name in "ab"}
+    for path, rank in zip(files.values(), ranks, strict=True):
+        pd.DataFrame({"rank": rank}).to_csv(path, index=False)
+    options = ["--negatives", 20, "--candidates", 50, "--metric", "recall@5", "--estimators", "uncorrected", "--json"]
+    _, out, _ = run("plan", *map(str, files.values()), *options)
+    sample = sampled_metrics.sampled_ranks(dict(zip("ab", ranks, strict=True)), negatives=20, candidates=50)
+    expected = sampled_metrics.plan(sample, metric="recall@5", estimators="uncorrected")
     assert json.loads(out)["rows"] == expected.plain_rows()
 
 

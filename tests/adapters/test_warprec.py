@@ -20,8 +20,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "SASRec": {
         "embedding_size": 8, "n_layers": 1, "n_heads": 1, "inner_size": 8, "dropout_prob": 0.1,
         "attn_dropout_prob": 0.1, "reg_weight": 0.0, "weight_decay": 0.0, "batch_size": 16, "epochs": 1,
-        "learning_rate": 0.01,
-        "neg_samples": 1, "max_seq_len": 5,
+        "learning_rate": 0.01, "neg_samples": 1, "max_seq_len": 5,
     },
 }  # fmt: skip
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from itertools import combinations
-from math import ceil, floor
 from typing import NamedTuple
 
 import numpy as np
 
 from sampled_metrics._defaults import ESTIMATORS
 from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import MOST, Floats, counted, is_whole, shown
+from sampled_metrics._validation import MOST, Floats, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError, printable
-from sampled_metrics.estimators import EstimatorsLike, estimators_by_label
+from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES, Mixture
 from sampled_metrics.estimators.strict_bounds import class_mixtures
 from sampled_metrics.evaluation.correct import knowledge, rounded_outward
+from sampled_metrics.evaluation.published_values import known_means, with_decimals
 from sampled_metrics.evaluation.result import Result, by_recommender, with_clauses
 from sampled_metrics.inference.intervals import IntervalOptions
 from sampled_metrics.inference.known_means import KnownMeans, KnownRegion
@@ -25,9 +24,6 @@ from sampled_metrics.inference.strict_intervals import Support, contradictions
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
-
-MOST_VALUES = 6
-"""Largest number of values of a recommender that are taken together."""
 
 _SIZES = 5  # numbers of candidates that stand for a range
 
@@ -115,34 +111,41 @@ def published(
             raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
     values = {printable(str(name)): of_one for name, of_one in values.items()}
     given = {name: metrics_by_label(list(of_one), "values") for name, of_one in values.items()}
-    values, notes = _with_decimals(given, values)
-    known = {name: _known(given[name], list(values[name].values()), negatives, users) for name in values}
+    values, notes = with_decimals(given, values)
+    known = {name: known_means(given[name], list(values[name].values()), negatives, users) for name in values}
     wanted = _distinct(given) if metrics is None else metrics_by_label(metrics)
-    limits = np.array([metric.largest for metric in wanted.values()])
     alphas = sorted({1 - confidence_level, (1 - confidence_level) / len(values)}, reverse=True)
     found: dict[str, list[dict[str, _Bounds]]] = {name: [] for name in values}  # by n, and by shape
     for n in sizes:
         [(_, mixtures)] = class_mixtures(Outcomes.from_design(design, n), tuple(wanted.values()), None)
+        most = np.array([metric.largest for metric in wanted.values()])
         for name, means in known.items():
-            found[name].append(
-                {str(one): _bounds(means, mixtures, str(one), alphas, limits) for one in chosen.values()}
-            )
+            found[name].append({str(one): _bounds(means, mixtures, str(one), alphas, most) for one in chosen.values()})
+    of_n = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     results = {}
     for name, by_size in found.items():
-        rows: list[tuple[object, ...]] = []
-        cautions: list[str] = []
-        for label, estimator in chosen.items():
-            together = _together([of_shapes[str(estimator)] for of_shapes in by_size])
-            assumes = "none" if together.shape == SHAPES[0] else together.shape
-            rows += [(label, *row, assumes, users) for row in zip(wanted, *together.ends[0], strict=True)]
-            cautions += contradictions(Support(together.shape, 1.0, together.contradicted))
-        table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
-        n_text = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-        parameters = f"{users:,} users, n = {n_text}, m = {negatives:,}"
-        table.attrs = {"confidence_level": confidence_level, "parameters": parameters}
+        table, cautions = _table(by_size, chosen, list(wanted), users)
+        table.attrs = {
+            "confidence_level": confidence_level,
+            "parameters": f"{users:,} users, n = {of_n}, m = {negatives:,}",
+        }
         remarks = knowledge(table, chosen, confidence_level, np.array([negatives]))
         results[name] = table.with_remarks(remarks).with_cautions(cautions)
     return by_recommender(results).with_remarks([*_verdicts(found, list(wanted), confidence_level), *notes])
+
+
+def _table(
+    by_size: Sequence[Mapping[str, _Bounds]], estimators: Mapping[str, Estimator], metrics: Sequence[str], users: int
+) -> tuple[Result, list[str]]:
+    """Return the rows of a recommender, from its bounds by n and shape, and sentences on what its values contradict."""
+    rows: list[tuple[object, ...]] = []
+    cautions: list[str] = []
+    for label, estimator in estimators.items():
+        together = _together([of_shapes[str(estimator)] for of_shapes in by_size])
+        assumes = "none" if together.shape == SHAPES[0] else together.shape
+        rows += [(label, *row, assumes, users) for row in zip(metrics, *together.ends[0], strict=True)]
+        cautions += contradictions(Support(together.shape, 1.0, together.contradicted))
+    return Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"]), cautions
 
 
 class _Bounds(NamedTuple):
@@ -203,28 +206,41 @@ def _verdicts(
     for (first, of_first), (second, of_second) in combinations(found.items(), 2):
         differences = [_difference(of_first, of_second, shape) for shape in sorted(of_first[0], key=SHAPES.index)]
         explained = [one for one in differences if one is not None]
-        for column, label in enumerate(metrics if explained else ()):
-            by_metric = f"by {metric_name(label)}"
-            ends = [tuple(map(float, one.ends[-1, :, column])) for one in explained]
-            orders = [low > 0 or high < 0 for low, high in ends]
-            if any(orders):
-                weakest = orders.index(True)
-                low, high = ends[weakest]
-                better, worse = (second, first) if low > 0 else (first, second)
-                least, most = rounded_outward(*sorted((abs(low), abs(high))))
-                assumption = ASSUMPTIONS[explained[weakest].shape]
-                condition = f"if {assumption}" if assumption else "without an assumption on the ranks"
-                sentence = f"By these numbers, {confidence} and {condition}, {{}}."
-                remarks.append((sentence, f"{better} is better than {worse} {by_metric} ({least} to {most})"))
-            else:
-                low, high = ends[-1]
-                for_first, for_second = (rounded_outward(0.0, end)[1] for end in (-low, high))
-                assumption = ASSUMPTIONS[explained[-1].shape]
-                condition = f", even if {assumption}" if assumption else ""
-                clause = f"{first} may be better by up to {for_first}, {second} by up to {for_second}"
-                sentence = f"These numbers do not order {{}}, {confidence}{condition}."
-                remarks.append((sentence, f"{first} and {second} {by_metric} ({clause})"))
+        if explained:
+            assumed = [ASSUMPTIONS[one.shape] for one in explained]
+            for column, label in enumerate(metrics):
+                ends = [tuple(map(float, one.ends[-1, :, column])) for one in explained]
+                remarks.append(_verdict((first, second), metric_name(label), ends, assumed, confidence))
     return with_clauses(remarks)
+
+
+def _verdict(
+    names: tuple[str, str], what: str, ends: Sequence[tuple[float, ...]], assumed: Sequence[str], confidence: str
+) -> tuple[str, str]:
+    """Return a sentence on the order of two recommenders, with {} for its clause, and the clause.
+
+    Args:
+        names: the recommenders.
+        what: the name of the metric.
+        ends: the ends of the difference (second - first), by assumption, the weakest first.
+        assumed: the assumptions in words, or "" for none.
+        confidence: the confidence in words.
+    """
+    first, second = names
+    for (low, high), assumption in zip(ends, assumed, strict=True):
+        if low > 0 or high < 0:
+            better, worse = (second, first) if low > 0 else (first, second)
+            least, most = rounded_outward(*sorted((abs(low), abs(high))))
+            condition = f"if {assumption}" if assumption else "without an assumption on the ranks"
+            clause = f"{better} is better than {worse} by {what} ({least} to {most})"
+            return f"By these numbers, {confidence} and {condition}, {{}}.", clause
+    (low, high), assumption = ends[-1], assumed[-1]
+    for_first, for_second = (rounded_outward(0.0, end)[1] for end in (-low, high))
+    condition = f", even if {assumption}" if assumption else ""
+    clause = (
+        f"{first} and {second} by {what} ({first} may be better by up to {for_first}, {second} by up to {for_second})"
+    )
+    return f"These numbers do not order {{}}, {confidence}{condition}.", clause
 
 
 def _sizes(candidates: int | tuple[int, int]) -> list[int]:
@@ -244,97 +260,3 @@ def _distinct(given: Mapping[str, Mapping[str, Metric]]) -> dict[str, Metric]:
         for label, metric in metrics.items():
             distinct.setdefault(metric.label, (label, metric))
     return dict(distinct.values())
-
-
-def _with_decimals(
-    given: Mapping[str, Mapping[str, Metric]], values: Mapping[str, Mapping[str, float | str]]
-) -> tuple[dict[str, dict[str, float | str]], list[str]]:
-    """Return the values with the zeros at the end that numbers have lost, and sentences that say so."""
-    decimals: dict[str, int] = {}
-    for name, metrics in given.items():
-        for metric, value in zip(metrics.values(), values[name].values(), strict=True):
-            places = len(str(value).partition(".")[2]) if isinstance(value, float) and "e" not in str(value) else 0
-            decimals[metric.label] = max(decimals.get(metric.label, 0), places)
-    read: dict[str, dict[str, float | str]] = {}
-    notes = []
-    for name, metrics in given.items():
-        read[name] = {}
-        for (label, metric), value in zip(metrics.items(), values[name].values(), strict=True):
-            number = f"{value:.{decimals[metric.label]}f}" if isinstance(value, float) else str(value)
-            is_longer = isinstance(value, float) and len(number) > len(str(value)) and float(number) == value
-            read[name][label] = number if is_longer else value
-            if is_longer:
-                notes.append(
-                    f"{name}: {label} is read as {number}, with the decimals of the others. Text keeps its own: "
-                    f'"{value}".'
-                )
-    return read, notes
-
-
-def _known(given: Mapping[str, Metric], values: Sequence[float | str], negatives: int, users: int) -> KnownMeans:
-    """Return what rounded values of sampled metrics say.
-
-    Raises:
-        ConfigError: there are too many values.
-        DataError: a value is not a number that its metric can have, or the values contradict one another.
-    """
-    if len(given) > MOST_VALUES:
-        raise ConfigError(f"values: at most {MOST_VALUES} values are taken together, not {len(given)}")
-    ranks = np.arange(1, negatives + 2)
-    known: dict[bytes, tuple[str, Floats, float, float]] = {}
-    for (label, metric), value in zip(given.items(), values, strict=True):
-        function = metric.of_rank(ranks, negatives + 1) / metric.largest
-        if not np.ptp(function):
-            raise DataError(
-                f"{label}: k must be at most the {counted(negatives, 'negative')}, as the value is 1 otherwise"
-            )
-        low, high = _limits(label, value, metric, users, is_share=bool(np.isin(function, (0, 1)).all()))
-        before, _, least, most = known.get(function.tobytes(), (label, function, low, high))
-        are_ranges = low < high and least < most
-        low, high = max(low, least), min(high, most)
-        if low > high or (are_ranges and low > high - 1e-12):  # both round to the same number, but not the same way
-            raise DataError(f"values: {before} and {label} are the same share, so they contradict one another")
-        known[function.tobytes()] = before, function, low, high
-    labels, functions, lows, highs = zip(*known.values(), strict=True)
-    means = KnownMeans(np.array(functions), np.array(lows), np.array(highs), users)
-    if not means.are_possible():
-        raise DataError(f"values: {', '.join(labels)} cannot be: no sample has all of them")
-    return means
-
-
-def _limits(label: str, value: float | str, metric: Metric, users: int, *, is_share: bool) -> tuple[float, float]:
-    """Return the least and the largest mean, relative to the largest one, that is written as a value.
-
-    Args:
-        label: the label of the metric.
-        value: the value.
-        metric: the metric.
-        users: the number of users.
-        is_share: whether the mean is the share of some of the users, so that it is a multiple of 1 / users.
-    """
-    number, half = _rounded(label, value)
-    if not 0 <= number <= metric.largest * (1 + 1e-9):
-        raise DataError(f"{label}: the value must be from 0 to {metric.largest:g}, not {value}")
-    low, high = max(0.0, (number - half) / metric.largest), min(1.0, (number + half) / metric.largest)
-    if not is_share:
-        return low, high
-    least, most = ceil(low * users - 1e-9), floor(high * users + 1e-9)
-    if least > most:
-        nearest = " and ".join(f"{one / users * metric.largest:.6g}" for one in (most, least))
-        raise DataError(
-            f"{label}: no number of {users} users has the value {value}; the nearest are {nearest}. Give a mean over "
-            "seeds with fewer digits"
-        )
-    return least / users, most / users
-
-
-def _rounded(label: str, value: float | str) -> tuple[float, float]:
-    """Return a value, and half of its last digit; whole numbers are not rounded."""
-    try:
-        digits = Decimal(str(value))
-    except InvalidOperation:
-        raise DataError(f"{label}: the value must be a number, not {shown(value)}") from None
-    if not digits.is_finite():
-        raise DataError(f"{label}: the value must be a number, not {shown(value)}")
-    exponent = int(digits.as_tuple().exponent)
-    return float(digits), 0.5 * 10.0**exponent if exponent < 0 else 0.0
