@@ -185,7 +185,11 @@ def simulated(cell: Cell, evaluations: int) -> list[dict[str, object]]:
             by_outcome = users_by_outcome(*((start + side, np.arange(users), len(outcomes)) for side in x.T))
             limits = -ones * (sides - 1), ones
             options = IntervalOptions(seed=number)
-            supports = [supported(estimate, by_outcome.of(side), options) for side in range(sides)]
+            users_of = [by_outcome.of(side) for side in range(sides)]
+            variances = [estimate.moments(np.asarray(one.counts @ one.shares[0]))[1] for one in users_of]
+            supports = [
+                supported(estimate, one, options, spread) for one, spread in zip(users_of, variances, strict=True)
+            ]
             interval = strict_interval([estimate] * sides, by_outcome, options, limits, supports)
             low, high, assumed = interval.low, interval.high, interval.shape
         kept += assumed == shape
