@@ -121,7 +121,7 @@ def test_a_function_is_called_with_batches_of_users(batch_size, calls) -> None:
         (
             {"scores": lambda users: SCORES[users], "training": table_of(TRAINING)},
             DataError,
-            "the numbers of users and items are not known: give user_ids and item_ids",
+            r"the number of users and items is not known: give user_ids \(--user-ids\) and item_ids",
         ),
         ({"held_out": TRAINING}, DataError, "the held-out item is one of the user's training items"),
     ],

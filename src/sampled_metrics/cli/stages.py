@@ -101,7 +101,8 @@ def stages(
 
     Candidates are scored until k of them are above the held-out item. A share of the users goes on from 10, 30, 100,
     300, ... candidates. Each answer is kept in OUTPUT.journal at once: a run that was stopped goes on if it is called
-    again, and no pair is scored twice. evaluate, compare and report take the file.
+    again, and no pair is scored twice. Take another file for another ranker, or a changed one: its scores are not told
+    apart. evaluate, compare and report take the file, and plan-stages that of some users by --depth none.
     """
     import numpy as np
 

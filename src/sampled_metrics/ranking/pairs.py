@@ -100,10 +100,12 @@ def split_of(
         [None if ids is None else np.size(ids) for ids in (user_ids, item_ids)],
     ]
     count, items = (next((n for n in counts if n is not None), None) for counts in zip(*shapes, strict=True))
-    if count is None or items is None:
+    unknown = [name for name, number in (("user", count), ("item", items)) if number is None]
+    if unknown or count is None or items is None:
+        missing = " and ".join(f"{name}_ids (--{name}-ids)" for name in unknown)
         raise DataError(
-            "the numbers of users and items are not known: give user_ids and item_ids (--user-ids, --item-ids), or "
-            "training as a matrix"
+            f"the number of {' and '.join(f'{name}s' for name in unknown)} is not known: give {missing}, or training as a "
+            "matrix"
         )
     if (shape[0] or count, shape[1] or items) != (count, items):
         raise DataError(f"scores have shape {shape}, but training has {count} users and {items} items")

@@ -41,21 +41,22 @@ class StageCosts:
     Attributes:
         max_scores: the largest number of scores.
         max_calls: the largest number of calls.
-        scores: about how many scores, if a tenth of the held-out items are among the first k and the other ones are
-            beaten after 5 k candidates.
+        scores: how many scores there will be about: the least if a twentieth of the held-out items are among the first
+            k and the other ones are beaten after 5 k candidates, and the most if a fifth are and 10 k.
         calls: about how many calls, likewise.
     """
 
     max_scores: int
     max_calls: int
-    scores: int
-    calls: int
+    scores: tuple[int, int]
+    calls: tuple[int, int]
 
     def __str__(self) -> str:
+        (few, many), (few_calls, many_calls) = self.scores, self.calls
         return (
-            f"At most {self.max_scores:,} scores in {self.max_calls:,} calls. About {self.scores:,} scores in "
-            f"{self.calls:,} calls, if a tenth of the held-out items are among the first k, and the other ones are "
-            "beaten after 5 k candidates."
+            f"At most {self.max_scores:,} scores in {self.max_calls:,} calls. About {few:,} to {many:,} scores in "
+            f"{few_calls:,} to {many_calls:,} calls, if 5 to 20 % of the held-out items are among the first k, and the "
+            "other ones are beaten after 5 k to 10 k candidates."
         )
 
 
@@ -289,15 +290,22 @@ class _Run:
         most = np.where(stop > self.last, self.others, self.boundaries[np.minimum(stop, len(self.boundaries) - 1)])
         steps = np.minimum(np.append(self.boundaries, np.iinfo(np.int64).max), most[:, np.newaxis])
         batches = -(-np.diff(steps, axis=1) // self.batch_size)
-        usual = np.minimum(most, 5 * self.k)
         first_calls = -(-len(self.rows) // pairs_per_call)
-        scores = len(self.rows) + round(float((0.1 * most + 0.9 * usual).sum()))
-        per_batch = most.sum() / max(1, batches.sum())
+        per_batch = float(most.sum() / max(1, batches.sum()))
+
+        def about(hits: float, beaten_after: int) -> tuple[int, int]:
+            usual = np.minimum(most, beaten_after * self.k)
+            scores = float((hits * most + (1 - hits) * usual).sum())
+            return len(self.rows) + round(scores), first_calls + round(
+                scores / max(1.0, per_batch * self.users_per_call)
+            )
+
+        (few, few_calls), (many, many_calls) = about(0.05, 5), about(0.2, 10)
         return StageCosts(
             max_scores=len(self.rows) + int(most.sum()),
             max_calls=first_calls + int(batches.sum()) // self.users_per_call + int(batches.sum(axis=1).max()),
-            scores=scores,
-            calls=first_calls + int(-(-scores // max(1, per_batch * self.users_per_call))),
+            scores=(few, many),
+            calls=(few_calls, many_calls),
         )
 
 
