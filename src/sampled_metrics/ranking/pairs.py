@@ -103,10 +103,8 @@ def split_of(
     unknown = [name for name, number in (("user", count), ("item", items)) if number is None]
     if unknown or count is None or items is None:
         missing = " and ".join(f"{name}_ids (--{name}-ids)" for name in unknown)
-        raise DataError(
-            f"the number of {' and '.join(f'{name}s' for name in unknown)} is not known: give {missing}, or training as a "
-            "matrix"
-        )
+        counted = " and ".join(f"{name}s" for name in unknown)
+        raise DataError(f"the number of {counted} is not known: give {missing}, or training as a matrix")
     if (shape[0] or count, shape[1] or items) != (count, items):
         raise DataError(f"scores have shape {shape}, but training has {count} users and {items} items")
     ids = Ids.from_given("user", user_ids, count), Ids.from_given("item", item_ids, items)
