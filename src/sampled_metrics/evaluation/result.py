@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,9 +129,11 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     def __repr__(self) -> str:
         return "\n\n".join([*self.cautions, tables.as_text(self.as_text()), *self.further_remarks])
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         from sampled_metrics.rendering import page
 
+        if find_spec("jinja2") is None:  # a notebook then shows the text
+            return None
         table = tables.laid_out(self.as_text())
         return page.render("result.html", cautions=self.cautions, table=table, remarks=self.further_remarks)
 
