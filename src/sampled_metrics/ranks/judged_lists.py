@@ -211,7 +211,7 @@ class RankedLists(Table):
         return f"{self.kind} of {len(self):,} user{'s' * (len(self) != 1)}, with {judged:,} judged items"
 
     @property
-    def groups(self) -> NDArray[np.str_] | None:
+    def groups(self) -> NDArray[np.str_] | None:  # type: ignore[override]
         """The (users,) groups of the judged users; None if there are none."""
         return self.judgements.groups
 

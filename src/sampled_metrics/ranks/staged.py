@@ -80,7 +80,7 @@ class StagedRanks(Ranked):
     source: str = ""
     cautions: tuple[str, ...] = ()
 
-    groups: ClassVar[None] = None  # a mapping from users gives them
+    groups: ClassVar[None] = None  # type: ignore[misc]  # a mapping from users gives them
     per_row: ClassVar[tuple[str, ...]] = (*_COLUMNS, "above_at", "complete")
     kind: ClassVar[str] = "staged ranks"
     reader: ClassVar[str] = "staged_ranks"

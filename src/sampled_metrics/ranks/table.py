@@ -42,6 +42,7 @@ class Table(ABC):
     """Ranks or ranked lists of a recommender, as a reader or a ranker returns them.
 
     Attributes:
+        groups: (rows,) names of the groups of the rows, which metrics by group use; None if they are not known.
         notes: sentences on how the table was read.
         cautions: sentences on what would make all results wrong.
         source: name of the file or table that it is from.
@@ -74,14 +75,10 @@ class Table(ABC):
     per_row: ClassVar[tuple[str, ...]]
     """The names of the attributes that have an entry for each row."""
 
+    groups: NDArray[np.str_] | None
     notes: tuple[str, ...]
     cautions: tuple[str, ...]
     source: str
-
-    @property
-    @abstractmethod
-    def groups(self) -> NDArray[np.str_] | None:
-        """The (rows,) names of the groups of the rows, which metrics by group use; None if they are not known."""
 
     @property
     @abstractmethod
