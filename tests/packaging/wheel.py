@@ -88,7 +88,9 @@ def look_into_wheel(wheel: Path) -> None:
         [points] = [archive.read(name).decode() for name in names if name.endswith(".dist-info/entry_points.txt")]
     modules = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
     held = {name for name in names if ".dist-info/" not in name}
-    assert held == modules | {"sampled_metrics/py.typed"}, held ^ modules
+    templates = {path.relative_to(ROOT / "src").as_posix() for path in ROOT.glob("src/*/rendering/templates/*")}
+    assert len(templates) > 5
+    assert held == modules | templates | {"sampled_metrics/py.typed"}, held ^ modules ^ templates
     assert "sampled-metrics = sampled_metrics.cli:main" in points
     assert any(name.endswith("/licenses/LICENSE") for name in names)
     assert metadata["Name"] == PROJECT["name"]
