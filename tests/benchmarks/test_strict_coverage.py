@@ -19,7 +19,9 @@ def benchmark_module():
     del sys.modules[spec.name]
 
 
-@pytest.mark.parametrize("values", [(), ("recall@10",), ("recall@1", "recall@5", "recall@10")])
+@pytest.mark.parametrize(
+    "values", [(), ("recall@10",), pytest.param(("recall@1", "recall@5", "recall@10"), marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("shape", ["free", "decreasing"])
 def test_coverage(benchmark_module, shape, values):
     """At least 37 of 40 evaluations; in docs/reproduction/strict-coverage.csv it is 98 % or more."""
