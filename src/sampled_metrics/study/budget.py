@@ -40,6 +40,7 @@ CHANCES = ["worse", "better", "method", "scores", "right"]
 
 _NUMBERS = 2**26  # numbers of the scores of a block of users
 _COLUMNS = 3  # panels in a row
+_LEGEND = 0.7  # height of the legend, in inches
 _TITLE = 22  # letters in a line of the title of a panel
 
 
@@ -185,6 +186,7 @@ def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = ""
         plain_numbers(panel.xaxis)
         panel.xaxis.set_minor_locator(NullLocator())
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    figure.set_figheight(figure.get_figheight() + _LEGEND)
     return figure
 
 
