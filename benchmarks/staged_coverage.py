@@ -24,11 +24,11 @@ from threadpoolctl import threadpool_limits
 import sampled_metrics as sm
 from sampled_metrics._running import terminal_progress
 from sampled_metrics.data.split import read_split
-from sampled_metrics.ranks.stages import shares
+from sampled_metrics.ranks.stages import FOLDS, shares
 from sampled_metrics.recommenders.models import read_model
 
 METRICS = ("recall@1", "recall@10", "ndcg@10", "mrr@10")
-K, FOLDS = 10, 5
+K = 10
 USERS, DEPTHS = (500, 2000, 6040), (30.0, 100.0, 300.0, 1000.0)
 ORDERS = ("popularity", "svd", "random")
 BATCHES = (1, 32)

@@ -174,6 +174,17 @@ class TestJournal:
             staged(Asked(calls=0), file=tmp_path / file.removesuffix(".journal"))
         assert content is None or (tmp_path / file).read_bytes() == content
 
+    def test_a_damaged_journal_is_refused_and_kept(self, tmp_path):
+        with pytest.raises(ConnectionError):
+            staged(Asked(calls=20), file=tmp_path / "x.parquet")
+        journal = tmp_path / "x.parquet.journal"
+        content = bytearray(journal.read_bytes())
+        content[2 * 4096 :] = b"\xff" * (len(content) - 2 * 4096)  # the pages of the scores
+        journal.write_bytes(content)
+        with pytest.raises(sm.DataError, match=r"x.parquet.journal: is not a journal of staged ranks"):
+            staged(Asked(calls=0), file=tmp_path / "x.parquet")
+        assert journal.read_bytes() == content
+
     def test_an_error_before_the_first_score_leaves_no_file(self, tmp_path):
         with pytest.raises(ConnectionError):
             staged(Asked(calls=0), file=tmp_path / "x.parquet")

@@ -22,6 +22,7 @@ from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.given import require_same_design, tables_by_name
 from sampled_metrics.ranks.sampled import SampledRanks, sampled_ranks
 from sampled_metrics.ranks.staged import FEW_COMPLETED, StagedRanks
+from sampled_metrics.ranks.stages import FOLDS
 from sampled_metrics.sampling.moments import EQUAL
 
 DRAWS = 20
@@ -32,8 +33,6 @@ SAMPLES = 5
 
 _MANY_HITS = 400  # with more, the error of the pilot is not said
 _QUANTILE = 1.96  # of the stated error of the widths, which is that of the square root of a count
-
-FOLDS = 5  # as many as those of `staged_ranks`
 
 
 def plan_stages(
@@ -132,7 +131,7 @@ def plan_stages(
     return result.with_remarks(_advice(result, study, metric_name(label)))
 
 
-def _exact_of(exact: Any, tables: Mapping[str, Any], numbers: Mapping[str, Ints]) -> dict[str, ExactRanks]:
+def _exact_of(exact: Any, tables: Mapping[str, Any]) -> dict[str, ExactRanks]:
     """Return exact ranks in the order of the rows of each pilot, by name; none if they are not given."""
     if exact is None:
         return {}
@@ -188,7 +187,7 @@ class _Study:
             if abs(gap) <= EQUAL:
                 raise DataError(f"pilot: {names[0]} and {names[1]} have the same {metric_name(metric.label)}")
         count = int(numbers[names[0]].max()) + 1
-        exact = _exact_of(exact, tables, numbers)
+        exact = _exact_of(exact, tables)
         return cls(tables, numbers, exact, metric, users or count, confidence_level, seed, gap)
 
     @property

@@ -33,8 +33,12 @@ class Journal:
         self._name = os.fspath(path)
         try:
             self._connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
+        except sqlite3.Error as error:
+            raise self._error(error) from None
+        try:
             self._open(json.loads(json.dumps(dict(run))))
         except sqlite3.Error as error:
+            self._connection.close()
             raise self._error(error) from None
 
     def _open(self, run: dict[str, Any]) -> None:
@@ -58,13 +62,19 @@ class Journal:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether there are no scores."""
-        return self._connection.execute("SELECT 1 FROM scores LIMIT 1").fetchone() is None
+        """Return whether there are no scores; a damaged file is not empty."""
+        try:
+            return self._connection.execute("SELECT 1 FROM scores LIMIT 1").fetchone() is None
+        except sqlite3.Error:
+            return False
 
     def scores(self) -> tuple[Ints, Ints, Floats]:
         """Return the (scores,) users, items and scores that were added, also by earlier processes."""
-        rows = self._connection.execute("SELECT user, item, score FROM scores")
-        table = np.fromiter(rows, dtype=[("user", np.int64), ("item", np.int64), ("score", np.float64)])
+        try:
+            rows = self._connection.execute("SELECT user, item, score FROM scores")
+            table = np.fromiter(rows, dtype=[("user", np.int64), ("item", np.int64), ("score", np.float64)])
+        except sqlite3.Error as error:
+            raise self._error(error) from None
         return table["user"], table["item"], table["score"]
 
     def add(self, users: Ints, items: Ints, scores: Floats) -> None:

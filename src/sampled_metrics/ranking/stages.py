@@ -25,10 +25,7 @@ from sampled_metrics.ranking.pairs import PairsLike, split_of, warn_of_users_wit
 from sampled_metrics.ranking.rank import chosen_users
 from sampled_metrics.ranking.scoring import Request, Score, Scorer
 from sampled_metrics.ranks.staged import StagedRanks
-from sampled_metrics.ranks.stages import boundaries, last_boundary, shares
-
-FOLDS = 5
-"""Number of folds of the users, whose predictions are those of the others."""
+from sampled_metrics.ranks.stages import FOLDS, boundaries, last_boundary, shares
 
 ScoreProgress = Callable[[int, float], object]
 """Function of the number of scores so far and of the share of users who are not done."""

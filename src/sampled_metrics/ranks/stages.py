@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 
 from sampled_metrics._validation import Floats, Ints
 
+FOLDS = 5
+"""Number of folds of the users, whose predictions are those of the others."""
+
 _EXPONENT = 0.75  # of the share of users who go on
 
 
