@@ -43,7 +43,7 @@ if config["figures"]["budget"]:
     include: "workflow/rules/budget.smk"
 
 
-if config["groups"]:
+if config["groups"] or any(map(group_files, config["study"])):
 
     include: "workflow/rules/groups.smk"
 

@@ -4,17 +4,23 @@ from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
-from sampled_metrics.ranks.exact import read_rank_tables
+from sampled_metrics.ranks.exact import ExactRanks, read_rank_tables
 from sampled_metrics.rendering import drawing
-from sampled_metrics.study.groups import by_groups, draw
+from sampled_metrics.study.groups import by_file, by_groups, by_thirds, draw
 from sampled_metrics.study.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:
     """Write the metrics, the comparisons and the figure."""
-    params, output = snakemake.params, snakemake.output
-    ranks = read_rank_tables(params.recommenders, snakemake.input.ranks)
-    values, pairs = by_groups(ranks, read_split(snakemake.input.split), params.groups, params.metrics)
+    params, given, output = snakemake.params, snakemake.input, snakemake.output
+    ranks = read_rank_tables(params.recommenders, given.ranks)
+    grouped: dict[str, dict[str, ExactRanks]] = {}
+    trained = {name: ranks[name] for name in params.trained}
+    for split in given.split:  # one or none
+        grouped |= by_thirds(trained, read_split(split), params.groups)
+    for users in given.users:
+        grouped |= by_file(ranks, users)
+    values, pairs = by_groups(grouped, params.metrics)
     _files.write_csv(output.csv, values)
     _files.write_csv(output.pairs, pairs)
     note = f"{snakemake.wildcards.dataset}: {next(iter(ranks.values())).description}"

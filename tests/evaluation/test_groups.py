@@ -60,6 +60,7 @@ class TestValues:
         young = frame(X)["age"] == "young"
         alone = sm.correct(sm.sampled_ranks(frame(X, young), **sampled), metrics="recall@10")
         same(of_group(result, "young"), alone, [*alone.columns])
+        assert [remark for remark in result.remarks if " 95 % confidence" in remark and "all: " not in remark] == []
 
     def test_of_lists_are_those_of_the_judged_users(self):
         run, judged = lists(range(100, 250))

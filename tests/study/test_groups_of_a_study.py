@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 import sampled_metrics as sm
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.study.groups import KINDS, by_groups, draw, sentences, thirds
+from sampled_metrics.study.groups import KINDS, by_file, by_groups, by_thirds, draw, sentences, thirds
 
 ITEMS = 30
 
@@ -55,7 +55,7 @@ def test_kinds_count_the_training_events_of_the_user_and_of_the_item(split):
 
 
 def test_metrics_are_by_group_and_the_order_differs(split, tables):
-    values, pairs = by_groups(tables, split, ["activity"], ["recall@1"])
+    values, pairs = by_groups(by_thirds(tables, split, ["activity"]), ["recall@1"])
     hits = values.set_index(["recommender", "group"])["value"]
     assert hits["X", "lower third (1 to 1)"] == hits["Z", "upper third (3 to 3)"] == 1
     assert set(pairs["by"]) == {"activity"}
@@ -67,7 +67,7 @@ def test_metrics_are_by_group_and_the_order_differs(split, tables):
 
 
 def test_one_recommender_has_no_pairs(split, tables):
-    values, pairs = by_groups({"X": tables["X"]}, split, ["activity"], ["recall@1"])
+    values, pairs = by_groups(by_thirds({"X": tables["X"]}, split, ["activity"]), ["recall@1"])
     assert len(values) == 4
     assert pairs.empty
     assert sentences(pairs) == []
@@ -76,12 +76,43 @@ def test_one_recommender_has_no_pairs(split, tables):
 def test_ranks_of_another_split_are_refused(split, tables):
     for other in (tables["X"].rows(np.arange(300)[::-1]), replace(tables["X"], candidates=split.candidates + 1)):
         with pytest.raises(DataError, match="X: its users or their candidates are not those of the split"):
-            by_groups({"X": other}, split, ["activity"], ["recall@1"])
+            by_thirds({"X": other}, split, ["activity"])
 
 
 def test_a_kind_that_divides_nothing_is_left_out(split, tables, caplog):
-    values, _ = by_groups(tables, split, ["item-popularity", "activity"], ["recall@1"])
-    assert set(values["by"]) == {"activity"}
+    assert list(by_thirds(tables, split, ["item-popularity", "activity"])) == ["activity"]
     assert "item-popularity is left out" in caplog.text
     with pytest.raises(DataError, match="no kind divides"):
-        by_groups(tables, split, ["item-popularity"], ["recall@1"])
+        by_groups({}, ["recall@1"])
+
+
+def test_groups_of_a_file_are_by_column(tables, tmp_path):
+    path = tmp_path / "users.csv"
+    path.write_text("age,user,town\n" + "".join(f"{20 + user % 3},{user},{'ab'[user % 2]}\n" for user in range(400)))
+    values, pairs = by_groups(by_file(tables, str(path)), ["recall@1"])
+    hits = values.set_index(["by", "recommender", "group"])["value"]
+    assert hits["age", "X", "20"] == hits["age", "Z", "22"] == 1
+    assert dict(pairs.query("by == 'age'").set_index("group")["conclusion"]) == {
+        "all": "undecided",
+        "20": "X",
+        "21": "undecided",
+        "22": "Z",
+    }
+    assert hits.loc["town"].index.get_level_values("group").unique().tolist() == ["all", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("user\n1\n", "line 1: has no column of groups beside user"),
+        ("person,age\n1,2\n", "line 1: lacks the column user"),
+        ("user,activity\n1,2\n", "line 1: the column activity has the name of a kind"),
+        ("user,age\n1,2\n1,3\n", "line 3: user 1 is there twice"),
+        ("user,age\n1,2\n2,\n", "users.csv: groups: 299 users of X have none, for instance 0"),
+    ],
+)
+def test_a_file_of_groups_is_refused(tables, tmp_path, text, message):
+    path = tmp_path / "users.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        by_file(tables, str(path))

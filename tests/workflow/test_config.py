@@ -75,6 +75,7 @@ class TestDefaults:
             "core": 0,
             "test": None,
             "ranks": {},
+            "groups": None,
         }
 
     def test_of_a_recommenders_type_are_filled_in(self):

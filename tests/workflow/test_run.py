@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_up_project import MORE, Project
+from made_up_project import MORE, STUDY, Project
 
 
 def copied(finished: Project, tmp_path: Path) -> Project:
@@ -114,6 +114,34 @@ def test_recommenders_that_do_not_differ(finished: Project, tmp_path: Path, name
     ran = project.snakemake("results/summary.html", "--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert said in (project.folder / "results/summary.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kinds", "recommenders"), [(["activity"], [*MORE]), ([], ["elsewhere"])])
+def test_groups_of_ones_own(finished: Project, tmp_path: Path, kinds: list[str], recommenders: list[str]) -> None:
+    """Beside thirds, which ready-made ranks do not have, and for ready-made ranks alone."""
+    project = copied(finished, tmp_path)
+    towns = {user: "ab"[user % 2] for user in range(1, 61)}
+    lines = [f"{user},{town}" for user, town in towns.items()]
+    (project.folder / "users.csv").write_text("\n".join(["user,town", *lines]) + "\n", encoding="utf-8")
+    data = STUDY["datasets"]["made-up"] if kinds else {}
+    project.configure(
+        datasets={"made-up": data | {"groups": "users.csv"}},
+        recommenders={name: MORE[name] for name in recommenders},
+        groups=kinds,
+    )
+    ran = project.snakemake("results/made-up/groups.csv", "--cores", "2")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    groups = pd.read_csv(project.folder / "results/made-up/groups.csv")
+    assert groups.groupby("by")["recommender"].unique().map(list).to_dict() == {
+        **{kind: ["X", "Y"] for kind in kinds},
+        "town": recommenders,
+    }
+    ranks = pd.read_csv(project.folder / "results/made-up/ranks/elsewhere.csv.gz")
+    in_a = ranks[ranks["user"].map(towns) == "a"]
+    hits = groups.query("by == 'town' and group == 'a' and metric == 'recall@10' and recommender == 'elsewhere'")
+    within = (10 - in_a["above"]).clip(0, in_a["tied"] + 1) / (in_a["tied"] + 1)
+    assert hits["value"].item() == pytest.approx(within.mean())
 
 
 @pytest.mark.slow

@@ -53,6 +53,7 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"datasets": {"made-up": {"ranks": {"Y": RANKS}}}},
         {"import_ranks Y", *ranked("Y")},
     ),
+    "groups of a dataset": ({"datasets": {"made-up": {"groups": RANKS}}}, {"groups", *SUMMARY}),
     "split.strategy": ({"split": {"strategy": "random-event"}}, SPLIT),
     "split.ties": ({"split": {"ties": "last"}}, SPLIT),
     "split.held_out": ({"split": {"held_out": 2}}, SPLIT),

@@ -158,6 +158,21 @@ def results(folder, titles, category, of={}):
     }
 
 
+def group_files(dataset):
+    """The file with the groups of the users of a dataset, if it has one."""
+    return [path for path in [config["datasets"][dataset]["groups"]] if path]
+
+
+def has_thirds(dataset):
+    """Whether metrics are by thirds of the held-out items of a dataset."""
+    return bool(config["groups"] and TRAINED[dataset])
+
+
+def grouped_names(dataset):
+    """The recommenders that have metrics by group: all if there is a file of groups, else those that are trained."""
+    return list(config["recommenders"]) if group_files(dataset) else TRAINED[dataset]
+
+
 def result_names():
     """Names of the results of this config, by folder."""
     comparisons = ["fidelity", "claims"]
@@ -172,7 +187,7 @@ def result_names():
             names[dataset] += ["proof", "proof-pairs"]
         if config["figures"]["budget"] and TRAINED[dataset]:
             names[dataset] += ["budget", "budget-pair"]
-        if config["groups"] and TRAINED[dataset]:
+        if has_thirds(dataset) or group_files(dataset):
             names[dataset] += ["groups", "groups-pairs"]
         if config["estimator_study"]:
             names[dataset] += ["estimator-study", "estimator-study-order"]

@@ -1,11 +1,13 @@
-# Needs: the split and the rank tables of a dataset's recommenders that are trained here. Makes: metrics by group.
+# Needs: the rank tables of a dataset; for thirds of the held-out items its split; the user's own file of groups.
+# Makes: metrics by group.
 
 
 rule groups:
     input:
-        split="results/{dataset}/split.npz",
+        split=lambda wildcards: [f"results/{wildcards.dataset}/split.npz"] if has_thirds(wildcards.dataset) else [],
+        users=lambda wildcards: ancient(list(map(local, group_files(wildcards.dataset)))),
         ranks=lambda wildcards: [
-            RANKS.format(dataset=wildcards.dataset, recommender=name) for name in TRAINED[wildcards.dataset]
+            RANKS.format(dataset=wildcards.dataset, recommender=name) for name in grouped_names(wildcards.dataset)
         ],
     output:
         **result("{dataset}", "groups", "{dataset}", svg="Metrics by group"),
@@ -16,7 +18,9 @@ rule groups:
         "results/benchmarks/{dataset}/groups.tsv"
     params:
         code=code("groups.py"),
-        recommenders=lambda wildcards: TRAINED[wildcards.dataset],
+        fingerprints=lambda wildcards: list(map(fingerprint, group_files(wildcards.dataset))),
+        recommenders=lambda wildcards: grouped_names(wildcards.dataset),
+        trained=lambda wildcards: TRAINED[wildcards.dataset],
         groups=config["groups"],
         metrics=config["metrics"],
     script:

@@ -31,7 +31,7 @@ def archive_of(wildcards):
 
 def split_entry(wildcards):
     """The config of a dataset without the keys that do not change the split."""
-    unused = {"ranks", "md5", "sha256"} | ({"urls"} if own_files(wildcards) else set())
+    unused = {"ranks", "groups", "md5", "sha256"} | ({"urls"} if own_files(wildcards) else set())
     return {key: value for key, value in config["datasets"][wildcards.dataset].items() if key not in unused}
 
 

@@ -117,12 +117,14 @@ def correct(
     wanted, options = metrics_by_label(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
     chosen = estimators_by_label(estimators)
     tables = tables_by_name(ranks, "correct")
-    return by_recommender(
-        {
-            name: by_group(table, name, groups, lambda part: _correct(part, chosen, wanted, options, progress))
-            for name, table in tables.items()
-        }
-    )
+
+    def of_recommender(name: str, table: SampledRanks) -> Result:
+        def of_rows(part: SampledRanks) -> Result:
+            return _correct(part, chosen, wanted, options, progress, explains=part is table)
+
+        return by_group(table, name, groups, of_rows)
+
+    return by_recommender({name: of_recommender(name, table) for name, table in tables.items()})
 
 
 def _correct(
@@ -131,8 +133,10 @@ def _correct(
     metrics: Mapping[str, Metric],
     options: IntervalOptions,
     progress: Progress,
+    *,
+    explains: bool,
 ) -> Result:
-    """Return the result of `correct` of the ranks of a recommender."""
+    """Return the result of `correct` of the ranks of a recommender; `explains` adds sentences on its intervals."""
     outcomes, outcome = Outcomes.observed(ranks)
     by_outcome = users_by_outcome((outcome, ranks.user_numbers, len(outcomes)))
     counts = np.asarray(by_outcome.counts @ by_outcome.shares[0])
@@ -165,10 +169,10 @@ def _correct(
     unbiased = None
     if (outcomes.negatives > 0).all():
         unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])
+    explanation = [*knowledge(table, estimators, options.confidence_level, outcomes.negatives), *tests]
     return table.with_remarks(
         [
-            *knowledge(table, estimators, options.confidence_level, outcomes.negatives),
-            *tests,
+            *(explanation if explains else []),
             *_remarks(table, estimators, metrics, unbiased),
             *_warnings(fitted),
             *undefined(table),

@@ -43,7 +43,7 @@ def tables_by_group(tables: Mapping[str, Table], groups: Groups) -> tuple[dict[s
     """
     if groups is False or groups is None:
         return {}, []
-    of_rows = {name: _groups_of_rows(table, name, groups) for name, table in tables.items()}
+    of_rows = {name: groups_of_rows(table, name, groups) for name, table in tables.items()}
     names = _names(of_rows)
     parts, too_small = dict[str, dict[str, Table]](), list[str]()
     for group in names:
@@ -64,8 +64,18 @@ def tables_by_group(tables: Mapping[str, Table], groups: Groups) -> tuple[dict[s
     return parts, [remark] if remark else []
 
 
-def _groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
-    """Return the (rows,) names of the groups of a table."""
+def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
+    """Return the (rows,) names of the groups of a table.
+
+    Args:
+        table: the ranks.
+        name: the name of the table, for messages.
+        groups: True, or a mapping from users to names.
+
+    Raises:
+        DataError: the table has no groups, or no users; or a user has none.
+        ConfigError: `groups` has another type.
+    """
     if groups is True:
         if table.groups is None:
             raise DataError(

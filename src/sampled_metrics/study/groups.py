@@ -1,4 +1,4 @@
-"""For whom a recommender is good: metrics and verdicts by thirds of the held-out rows."""
+"""For whom a recommender is good: metrics and verdicts by thirds of the held-out rows, or by a file of users."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from sampled_metrics._validation import Ints
 from sampled_metrics.data.split import Split
+from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation import compare, evaluate
 from sampled_metrics.evaluation.by_group import verdicts
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.groups import ALL
+from sampled_metrics.ranks.files import read_columns
+from sampled_metrics.ranks.groups import ALL, groups_of_rows
 from sampled_metrics.rendering.drawing import literal, panels, style, styled
 
 KINDS: dict[str, Callable[[Split], Ints]] = {
@@ -61,24 +63,16 @@ def thirds(numbers: Ints) -> NDArray[np.str_]:
     return np.array([names[number] for number in part])
 
 
-def by_groups(
-    tables: Mapping[str, ExactRanks], split: Split, kinds: Sequence[str], metrics: Sequence[str]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the metrics, and the comparisons of pairs, by kind of groups.
+def by_thirds(tables: Mapping[str, ExactRanks], split: Split, kinds: Sequence[str]) -> dict[str, dict[str, ExactRanks]]:
+    """Return tables whose groups are thirds of the held-out rows, by kind.
 
     Args:
         tables: rank tables of the split, by recommender.
         split: the split that they are of.
-        kinds: keys of `KINDS`.
-        metrics: labels.
-
-    Returns:
-        The results of `evaluate` and of `compare` with groups, each with a first column `by`. The verdicts of a kind
-        are adjusted for its groups. The second one is empty if there is one recommender.
+        kinds: keys of `KINDS`. One that does not divide the rows is left out, with a warning.
 
     Raises:
-        DataError: the tables are not of this split, or no kind divides the rows. A kind that does not is left out, with
-            a warning.
+        DataError: the tables are not of this split.
     """
     for name, table in tables.items():
         same_users = np.array_equal(table.users.astype(str), split.user_ids[split.user].astype(str))
@@ -86,20 +80,73 @@ def by_groups(
             raise DataError(
                 f"{name}: its users or their candidates are not those of the split, so groups are not known"
             )
-    values, pairs = [], [pd.DataFrame(columns=_PAIRS)]
+    grouped = {}
     for kind in kinds:
         groups = thirds(KINDS[kind](split))
         if len(np.unique(groups)) == 1:
             logging.getLogger(__name__).warning("%s is left out: all numbers of training events are equal", kind)
             continue
-        grouped = {name: replace(table, groups=groups) for name, table in tables.items()}
-        values.append(pd.DataFrame(evaluate(grouped, metrics=metrics, groups=True)).assign(by=kind))
+        grouped[kind] = {name: replace(table, groups=groups) for name, table in tables.items()}
+    return grouped
+
+
+def by_file(tables: Mapping[str, ExactRanks], path: str) -> dict[str, dict[str, ExactRanks]]:
+    """Return tables whose groups are those of a file of users, by column.
+
+    Args:
+        tables: rank tables with users, by recommender.
+        path: a csv or parquet file with a column user, and one or more columns with the names of groups.
+
+    Raises:
+        DataError: the file cannot be read, lacks a column, or has a user twice; or a user of a table has no group.
+    """
+    columns = read_columns(path)
+    columns.require("user")
+    frame = columns.frame.where(columns.frame.notna(), "").astype(str)
+    kinds = [str(column) for column in frame.columns if column != "user"]
+    if not kinds:
+        raise DataError(f"{columns.header}: has no column of groups beside user")
+    if unusable := sorted({*KINDS} & {*kinds}):
+        raise DataError(f"{columns.header}: the column {unusable[0]} has the name of a kind of groups of the workflow")
+    refuse_rows(frame["user"].duplicated(), lambda row: f"user {frame['user'].iloc[row]} is there twice", columns.place)
+    of_users = {kind: dict(zip(frame["user"], frame[kind], strict=True)) for kind in kinds}
+    try:
+        return {
+            kind: {
+                name: replace(table, groups=groups_of_rows(table, name, of_users[kind]))
+                for name, table in tables.items()
+            }
+            for kind in kinds
+        }
+    except DataError as error:
+        raise DataError(f"{columns.name}: {error}") from None
+
+
+def by_groups(
+    grouped: Mapping[str, Mapping[str, ExactRanks]], metrics: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the metrics, and the comparisons of pairs, by kind of groups.
+
+    Args:
+        grouped: rank tables with groups, by kind and recommender.
+        metrics: labels.
+
+    Returns:
+        The results of `evaluate` and of `compare` with groups, each with a first column `by`. The verdicts of a kind
+        are adjusted for its groups. The second one is empty if there is one recommender.
+
+    Raises:
+        DataError: there is no kind.
+    """
+    if not grouped:
+        raise DataError("groups: no kind divides the held-out items")
+    values, pairs = [], [pd.DataFrame(columns=_PAIRS)]
+    for kind, tables in grouped.items():
+        values.append(pd.DataFrame(evaluate(tables, metrics=metrics, groups=True)).assign(by=kind))
         if len(tables) > 1:
             first, second = list(tables)[:2]
-            compared = pd.DataFrame(compare(grouped, metrics=metrics, groups=True))
+            compared = pd.DataFrame(compare(tables, metrics=metrics, groups=True))
             pairs.append(compared.assign(**{"a": first, "b": second, **compared, "by": kind}))
-    if not values:
-        raise DataError("groups: no kind divides the held-out items")
     of_values = pd.concat(values, ignore_index=True)
     return of_values[["by", *of_values.columns.drop("by")]], pd.concat(pairs, ignore_index=True)[_PAIRS]
 
@@ -116,12 +163,9 @@ def sentences(pairs: pd.DataFrame) -> list[str]:
 @styled
 def draw(values: pd.DataFrame, note: str) -> Figure:
     """Draw the metrics of `by_groups`: a panel for each metric, with groups in rows and recommenders as marks."""
-    shown = values[(values["group"] != ALL) | (values["by"] == values["by"].iloc[0])]
-    rows = list(
-        dict.fromkeys(
-            (by if group != ALL else "", group) for by, group in zip(shown["by"], shown["group"], strict=True)
-        )
-    )
+    shown = values.assign(by=values["by"].where(values["group"] != ALL, ""))  # all rows are the same for each kind
+    shown = shown.drop_duplicates(["by", "group", "recommender", "metric"])
+    rows = list(dict.fromkeys(zip(shown["by"], shown["group"], strict=True)))
     names = list(dict.fromkeys(shown["recommender"]))
     labels = [f"{by}:\n{group}" if by else group for by, group in rows]
     metrics = list(shown.groupby("metric", sort=False))
@@ -130,8 +174,7 @@ def draw(values: pd.DataFrame, note: str) -> Figure:
     )
     for panel, (label, of_metric) in zip(axes, metrics, strict=True):
         for number, name in enumerate(names):
-            own = of_metric[of_metric["recommender"] == name].set_index(["by", "group"])
-            own = own.loc[[(by or own.index[0][0], group) for by, group in rows]]
+            own = of_metric[of_metric["recommender"] == name].set_index(["by", "group"]).reindex(rows)
             height = np.arange(len(rows)) + _APART * (number - (len(names) - 1) / 2) / len(names)
             reach = np.abs(own[["low", "high"]].to_numpy().T - own["value"].to_numpy())
             look = style(number) | {"linestyle": "none", "label": literal(name)}

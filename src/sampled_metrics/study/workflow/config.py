@@ -196,6 +196,8 @@ def _check_sources(dataset_name: str, config: Mapping[str, Any]) -> None:
     for name in dataset["ranks"]:
         if name not in recommenders:
             raise ConfigError(f"{where}.ranks: unknown recommender {name!r}; it may be {', '.join(recommenders)}")
+    if dataset["groups"]:
+        _check_file(f"{where}.groups", dataset["groups"], config)
     precomputed = precomputed_ranks(config)
     for name in recommenders:
         if (dataset_name, name) in precomputed:

@@ -1,0 +1,28 @@
+"""The examples of docs/adapters.md with tools that have no adapter: they run, and print what the page shows."""
+
+import contextlib
+import io
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "adapters.md"
+EXAMPLE = re.compile(r"^```py\n(.*?)^```\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("title", "tool"), [("torchmetrics", "torchmetrics"), ("TensorFlow Recommenders", "tensorflow_recommenders")]
+)
+def test_examples_print_what_the_page_shows(title, tool):
+    if find_spec(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    section = PAGE.read_text(encoding="utf-8").split(f"\n## {title}\n")[1].split("\n## ")[0]
+    examples, namespace = EXAMPLE.findall(section), {}
+    assert examples
+    for code, shown in examples:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, str(PAGE), "exec"), namespace)
+        assert printed.getvalue() == shown
