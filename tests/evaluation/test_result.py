@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -76,6 +77,14 @@ class TestText:
         assert ">0.1235</td>" in page
         assert "<p>First &lt;remark&gt; &amp; more.</p>\n<p>Second.</p>" in page
         assert "<script>" not in Result({"a": ["<script>"]})._repr_html_()
+
+    def test_ranks_show_what_was_read(self):
+        ranks = sm.exact_ranks(pd.DataFrame({"user": ["a", "<b>"], "rank": [1, 30]}), candidates=40)
+        page = ranks._repr_html_()
+        assert re.findall("<t[hd][^>]*>([^<]*)</t[hd]>", page) == [
+            *("Kind", "Rows", "Users", "Candidates", "Ties"),
+            *("exact ranks", "2", "2", "40", "none"),
+        ]
 
     @pytest.mark.parametrize(
         ("value", "shown"),

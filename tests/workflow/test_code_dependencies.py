@@ -96,6 +96,7 @@ class TestImports:
             ("from sampled_metrics.one import name", {"__init__.py", "one.py"}),
             ("from sampled_metrics.inner import leaf", {"__init__.py", "inner/__init__.py", "inner/leaf.py"}),
             ("def later():\n    from sampled_metrics import one", {"__init__.py", "one.py"}),
+            ("class Shown:\n    def _repr_html_(self):\n        from sampled_metrics import one", set()),
             ('path = "sampled_metrics.one.Class"', {"__init__.py", "one.py"}),
             ("import json\nfrom os import path", set()),
             ("import sampled_metrics_other", set()),

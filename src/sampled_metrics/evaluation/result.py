@@ -3,7 +3,6 @@
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,10 +131,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     def _repr_html_(self) -> str | None:
         from sampled_metrics.rendering import page
 
-        if find_spec("jinja2") is None:  # a notebook then shows the text
-            return None
-        table = tables.laid_out(self.as_text())
-        return page.render("result.html", cautions=self.cautions, table=table, remarks=self.further_remarks)
+        return page.notebook_table(self.as_text(), self.cautions, self.further_remarks)
 
     def as_text(self) -> pd.DataFrame:
         """Return the table as text in single lines, with at most four significant digits; what is missing is a dash."""

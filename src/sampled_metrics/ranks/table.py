@@ -111,6 +111,11 @@ class Table(ABC):
     def facts(self) -> dict[str, str]:
         """Return what was read, by the heading of a column of a report."""
 
+    def _repr_html_(self) -> str | None:
+        from sampled_metrics.rendering import page
+
+        return page.notebook_table(pd.DataFrame([{"Kind": self.kind} | self.facts]), self.cautions, self.notes)
+
     @abstractmethod
     def title(self, names: str) -> str:
         """Return the title of a page about tables of some recommenders."""

@@ -5,8 +5,11 @@ import os
 import re
 from collections.abc import Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pandas as pd
 
 from sampled_metrics import _files
 from sampled_metrics.errors import ConfigError
@@ -43,6 +46,19 @@ def render(template: str, **data: Any) -> str:
         ConfigError: jinja2 is not installed.
     """
     return str(_templates().get_template(template).render(**data))
+
+
+def notebook_table(table: pd.DataFrame, cautions: Sequence[str], remarks: Sequence[str]) -> str | None:
+    """Return a table of text as a notebook shows it, with sentences; None, for text in its place, without jinja2.
+
+    Args:
+        table: the table.
+        cautions: sentences above it.
+        remarks: sentences below it.
+    """
+    if find_spec("jinja2") is None:
+        return None
+    return render("result.html", cautions=cautions, table=laid_out(table), remarks=remarks)
 
 
 @cache

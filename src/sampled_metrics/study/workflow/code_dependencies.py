@@ -30,8 +30,8 @@ def digest(script: Path, modules: Iterable[str] = ()) -> str:
 def library_files(script: Path, modules: Iterable[str] = ()) -> list[Path]:
     """Return the library's files that a script imports, directly or indirectly, sorted; parameters as in `digest`.
 
-    Imports under `if TYPE_CHECKING` do not count. The dotted path of a class as text does, as in the registry of
-    estimators, and so does the name of a template.
+    Imports under `if TYPE_CHECKING` do not count, nor do those of `_repr_html_`, which only notebooks call. The dotted
+    path of a class as text counts, as in the registry of estimators, and so does the name of a template.
     """
     files: set[Path] = set()
     pending = [*_imported(script), *chain.from_iterable(map(_files, modules))]
@@ -67,6 +67,8 @@ def _statements(block: ast.AST) -> Iterator[ast.AST]:
     """Yield the statements of a block and of its inner blocks; expressions hold no imports."""
     for part in ("body", "orelse", "handlers", "finalbody", "cases"):
         if part == "body" and isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(block, ast.FunctionDef) and block.name == "_repr_html_":
             continue
         for statement in getattr(block, part, ()):
             yield statement
