@@ -39,7 +39,7 @@ def main(snakemake: Any) -> None:
         ranks = read_rank_tables(names, files)
         facts = archives.get(name)
         figures = [
-            (params.titles[path.stem], path.read_text(encoding="utf-8"), captions[path.stem])
+            (params.titles[path.stem], path.read_text(encoding="utf-8"), captions[path.stem], f"{name}/{path.stem}.csv")
             for path in map(Path, given.figures)
             if path.parts[-2] == name
         ]

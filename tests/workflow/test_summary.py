@@ -217,7 +217,7 @@ def page_of(*studied, **changes):
 
 def study(name="one", trained=("X",), counted=None):
     facts = dataset_facts(table_of([(100, 1, 0), (201, 5, 2)]), counted)
-    figures = [("A figure", SVG, "What it shows.")]
+    figures = [("A figure", SVG, "What it shows.", f"{name}/figure-6.csv")]
     return Studied(name, facts, trained, METRICS, ORDER, figures, DECIDED, exact_of(METRICS))
 
 
@@ -275,7 +275,8 @@ class TestPage:
         assert "What Table 3 holds." in text
         assert "What it shows." in text
         assert "--natural: 10.00in" in page  # 720 points
-        assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
+        assert not re.findall(r'src="(?!data:|#)', page)
+        assert set(re.findall(r'href="([^#][^"]*)', page)) == {"one/figure-6.csv", "one/table-3.csv", "one/table-4.csv"}
         assert "X: each is trained once" in text
         assert "Bold on this page: the best by the exact metric" in text
         assert "66.00<wbr>±1.00" in page  # what a sample shows is no truth

@@ -56,7 +56,7 @@ class Studied(NamedTuple):
         facts: numbers about it, by row of a table.
         trained: the recommenders that were trained here. The ranks of the others are ready-made.
         table_3, table_4: results of `tables.table_3` and `tables.table_4`.
-        figures: (title, svg, caption) of each figure.
+        figures: (title, svg, caption, csv) of each figure; csv is the file of its numbers, from the folder of the page.
         standings: result of `exact_standings`.
         exact: result of `exact_values`.
         budget: what scores buy, if the run computes it.
@@ -69,7 +69,7 @@ class Studied(NamedTuple):
     trained: Sequence[str]
     table_3: pd.DataFrame
     table_4: pd.DataFrame
-    figures: Sequence[tuple[str, str, str]]
+    figures: Sequence[tuple[str, str, str, str]]
     standings: Mapping[str, Standings]
     exact: pd.DataFrame
     budget: pd.DataFrame | None = None
@@ -215,9 +215,13 @@ def _results(dataset: Studied, reading: str, repetitions: int, captions: Mapping
                 }
                 for m in sizes_of(table)
             ]
-            shown.append({"title": _TITLES[name], "parts": parts, "caption": f"{_BOLD[name]} {captions[name]}"})
+            caption = f"{_BOLD[name]} {captions[name]}"
+            shown.append(
+                {"title": _TITLES[name], "parts": parts, "caption": caption, "csv": f"{dataset.name}/{name}.csv"}
+            )
     figures = [
-        {"title": title, "image": Image.from_svg(svg), "caption": caption} for title, svg, caption in dataset.figures
+        {"title": title, "image": Image.from_svg(svg), "caption": caption, "csv": csv}
+        for title, svg, caption, csv in dataset.figures
     ]
     return {"name": dataset.name, "exact": laid_out(_exact(dataset.exact)), "tables": shown, "figures": figures}
 
@@ -266,7 +270,7 @@ class Answer(NamedTuple):
     Attributes:
         metric: the name of the metric.
         negatives: m.
-        csv: the file with the numbers.
+        csv: the file with the numbers, from the folder of the page.
         recommenders: names, the best by the exact metric first.
         exact: their exact values.
         sampled: their uncorrected sampled values; none if they were not computed.
@@ -327,7 +331,7 @@ def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: 
     return Answer(
         name,
         negatives,
-        f"results/{dataset.name}/table-3.csv",
+        f"{dataset.name}/table-3.csv",
         list(map(str, means.index)),
         means["exact"].tolist(),
         [] if sampled is None else sampled.tolist(),
