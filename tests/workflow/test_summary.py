@@ -277,10 +277,23 @@ class TestPage:
         assert "--natural: 10.00in" in page  # 720 points
         assert not re.findall(r'src="(?!data:|#)', page)
         assert set(re.findall(r'href="([^#][^"]*)', page)) == {"one/figure-6.csv", "one/table-3.csv", "one/table-4.csv"}
-        assert "X: each is trained once" in text
+        assert "X is trained once" in text
         assert "Bold on this page: the best by the exact metric" in text
         assert "66.00<wbr>±1.00" in page  # what a sample shows is no truth
         assert "Y, Z were made elsewhere" in text
+
+    @pytest.mark.parametrize("names", [["X"], ["X", "Z"]])
+    def test_one_recommender_has_no_order(self, names):
+        one = study()
+        one = one._replace(
+            table_3=one.table_3[one.table_3["recommender"].isin(names)],
+            exact=one.exact[one.exact["recommender"].isin(names)],
+            table_4=one.table_4 if len(names) > 1 else one.table_4[:0],
+            standings=one.standings if len(names) > 1 else {},
+        )
+        page, text = page_of(one, datasets={"one": MADE}, recommenders=dict.fromkeys(names, {"type": "popularity"}))
+        for of_order in ("order recommenders correctly", "Is the order", "Lines cross", "its own scale"):
+            assert (of_order in text) == (len(names) > 1)
 
     @pytest.mark.parametrize(("standings", "said"), [(DECIDED, "decided"), (ALIKE, "undecided")])
     def test_table_4_marks_what_is_not_decided(self, standings, said):

@@ -46,10 +46,10 @@ _LONG = 16  # letters; lines with longer names have a legend, too
 _LEGEND_ROW = 0.17  # inches
 
 SETTINGS: Any = {
-    "font.family": ["STIXGeneral", "DejaVu Sans"],  # matplotlib has both; the second has signs that the first lacks
-    "font.size": 10,
-    "mathtext.fontset": "stix",
-    "axes.titlesize": 10,
+    "font.family": "DejaVu Sans",  # matplotlib has it; it is near to the fonts of pages
+    "font.size": 8.7,
+    "mathtext.fontset": "dejavusans",
+    "axes.titlesize": 8.7,
     "axes.labelpad": 2,
     "legend.handlelength": 2.8,
     "legend.columnspacing": 1.2,

@@ -1,7 +1,9 @@
 """The figure of the answer: exact and sampled values of recommenders, with lines that cross where the order turns."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -35,15 +37,17 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
 
     The two sides have scales of their own. Each spans from the lowest to the highest end of an interval, so that lines
     cross where the order of two recommenders differs. Of many recommenders, those with the best exact values are drawn.
+    A single recommender has no order, and the sides share a scale from 0.
     """
     names = exact.value.sort_values(ascending=False, kind="stable").index[:_SHOWN]
     figure = Figure(figsize=(_WIDTH, _HEIGHT))
     panel = figure.subplots()
     looks = styles(len(names), marked=True)
-    places = [_places(side, names) for side in (exact, sampled)]
+    sides = exact, sampled
+    places = [_places(side, names, shared=sides if len(names) == 1 else ()) for side in sides]
     for name, look in zip(names, looks, strict=True):
         panel.plot([0, 1], [place.loc[name, "value"] for place in places], linewidth=1.4, **look)
-    for x, (side, place) in enumerate(zip((exact, sampled), places, strict=True)):
+    for x, (side, place) in enumerate(zip(sides, places, strict=True)):
         heights = _apart(place["value"])
         for number, (name, look) in enumerate(zip(names, looks, strict=True), 1):
             beside = x + (0.025 if x == 0 else -0.025) * number  # intervals stand side by side
@@ -56,11 +60,13 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
     return figure
 
 
-def _places(side: Ends, names: "pd.Index[str]") -> pd.DataFrame:
-    """Return the values and ends of recommenders as heights from 0 to 1."""
+def _places(side: Ends, names: "pd.Index[str]", shared: Sequence[Ends] = ()) -> pd.DataFrame:
+    """Return the values and ends of recommenders as heights from 0 to 1, on a scale from 0 if sides share it."""
     table = pd.DataFrame({"value": side.value, "low": side.low, "high": side.high}).loc[names]
     table["low"], table["high"] = table["low"].fillna(table["value"]), table["high"].fillna(table["value"])
     lowest, highest = table["low"].min(), table["high"].max()
+    if shared:
+        lowest, highest = 0.0, max(float(np.fmax(one.value, one.high).max()) for one in shared)
     return (table - lowest) / (highest - lowest) if highest > lowest else table * 0 + 0.5
 
 

@@ -29,6 +29,7 @@ from sampled_metrics.study.repetitions import of_size, sizes_of
 from sampled_metrics.study.variants import VARIANTS
 
 TITLE = "Do sampled metrics order recommenders correctly?"
+TITLE_OF_ONE = "Are sampled metrics the true metrics?"
 
 _WIDER = 1.25  # how much wider than with all candidates an interval of stages may be that the page names
 
@@ -163,7 +164,8 @@ def summary(
     recommenders = list(config["recommenders"])
     return render(
         "summary.html",
-        title=TITLE,
+        title=TITLE if len(recommenders) > 1 else TITLE_OF_ONE,
+        is_single=len(recommenders) == 1,
         sizes=_sizes(sampling),
         level="95 %",
         answers=answers,

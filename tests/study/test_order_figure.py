@@ -1,0 +1,25 @@
+"""The figure of the answer: heights of exact and sampled values."""
+
+import pandas as pd
+import pytest
+
+from sampled_metrics.study.order_figure import Ends, draw
+
+
+def side(values: dict[str, float], reach: float) -> Ends:
+    value = pd.Series(values)
+    return Ends("a side", value, value - reach, value + reach)
+
+
+@pytest.mark.parametrize(
+    ("exact", "sampled", "heights"),
+    [
+        # each side spans its intervals: .1 to .6 and .7 to .9
+        ({"X": 0.2, "Y": 0.5}, {"X": 0.85, "Y": 0.75}, [[0.8, 0.25], [0.2, 0.75]]),  # the best exact value first
+        ({"X": 0.2}, {"X": 0.75}, [[0.25, 0.9375]]),  # a scale from 0 to .8
+    ],
+)
+def test_lines_go_from_the_exact_to_the_sampled_value(exact, sampled, heights):
+    lines = draw(side(exact, 0.1), side(sampled, 0.05)).axes[0].lines
+    found = [list(line.get_ydata()) for line in lines if list(line.get_xdata()) == [0, 1]]
+    assert found == [pytest.approx(of_one) for of_one in heights]
