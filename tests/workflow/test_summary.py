@@ -291,7 +291,8 @@ class TestPage:
             table_4=one.table_4 if len(names) > 1 else one.table_4[:0],
             standings=one.standings if len(names) > 1 else {},
         )
-        page, text = page_of(one, datasets={"one": MADE}, recommenders=dict.fromkeys(names, {"type": "popularity"}))
+        recommenders = {name: {"type": "popularity"} for name in names}
+        _, text = page_of(one, datasets={"one": MADE}, recommenders=recommenders)
         for of_order in ("order recommenders correctly", "Is the order", "Lines cross", "its own scale"):
             assert (of_order in text) == (len(names) > 1)
 
