@@ -12,7 +12,8 @@ from sampled_metrics.rendering.drawing import WIDTH, literal, styled, styles
 
 _WIDTH, _HEIGHT = 0.8 * WIDTH, 3.0  # inches
 _SHOWN = 12  # most recommenders that are drawn
-_APART = 0.055  # least distance of two names, as a share of the height
+_LETTERS = 10  # points
+_APART = 0.06  # least distance of two names, as a share of the height
 
 
 class Ends(NamedTuple):
@@ -54,8 +55,10 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
             panel.plot([beside] * 2, place.loc[name, ["low", "high"]], color=look["color"], linewidth=2.5, alpha=0.5)
             text = f"{100 * side.value[name]:.1f} %"
             text = f"{literal(str(name))}  {text}" if x == 0 else f"{text}  {literal(str(name))}"
-            panel.text(x - 0.06 + 0.12 * x, heights[name], text, ha="left" if x else "right", va="center")
-        panel.text(x, 1.12, side.title, ha="center", va="bottom", fontweight="bold")
+            panel.text(
+                x - 0.06 + 0.12 * x, heights[name], text, ha="left" if x else "right", va="center", fontsize=_LETTERS
+            )
+        panel.text(x, 1.12, side.title, ha="center", va="bottom", fontweight="bold", fontsize=_LETTERS)
     _without_axes(panel)
     return figure
 

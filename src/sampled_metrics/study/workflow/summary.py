@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics import __version__
+from sampled_metrics._validation import enumerated
 from sampled_metrics.data import formats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
@@ -244,7 +245,7 @@ def _exact(exact: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sizes(sampling: Mapping[str, Any]) -> str:
-    return " or ".join(map(str, np.atleast_1d(sampling["negatives"])))
+    return enumerated(map(str, np.atleast_1d(sampling["negatives"])), "or")
 
 
 class Correction(NamedTuple):
