@@ -58,7 +58,15 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
             panel.text(
                 x - 0.06 + 0.12 * x, heights[name], text, ha="left" if x else "right", va="center", fontsize=_LETTERS
             )
-        panel.text(x, 1.12, side.title, ha="center", va="bottom", fontweight="bold", fontsize=_LETTERS)
+        panel.text(
+            0.42 + 0.16 * x,
+            1.12,
+            side.title,
+            ha="left" if x else "right",
+            va="bottom",
+            fontweight="bold",
+            fontsize=_LETTERS,
+        )
     _without_axes(panel)
     return figure
 
