@@ -1,6 +1,6 @@
 # From the archive of a dataset to the figures and tables of Krichene and Rendle (KDD 2020).
 # `snakemake --cores 2` makes everything that config.yaml describes. Other workflows may import it as a module
-# (docs/how-to/import-the-workflow.md).
+# (docs/own-study.md).
 import atexit
 import os
 import sys

@@ -31,7 +31,7 @@ autodoc_preserve_defaults = True
 autodoc_typehints = "none"  # docstrings state shapes and types
 
 html_theme = "furo"
-html_theme_options = {"light_css_variables": {"code-font-size": "0.75rem"}}  # 96 columns fit beside the menu
+html_theme_options = {"light_css_variables": {"code-font-size": "0.72rem"}}  # 100 columns fit beside the menu
 html_title = project
 html_copy_source = False
 html_show_sphinx = html_show_copyright = False

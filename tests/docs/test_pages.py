@@ -22,6 +22,7 @@ SLURM = "needs a cluster; make test-slurm brings one up"
 COMMANDS = "tests/workflow/test_commands.py runs it in a study"
 RAW = "tests/data/test_raw_files.py reads a made-up file of each layout"
 SERVICE = "takes 90 s; tests/docs/test_expensive_ranker.py runs its parts, and compares what it printed"
+IMPORT = "tests/workflow/test_import.py imports the workflow in these ways"
 NOT_CODE = "not code"
 
 ELSEWHERE = {
@@ -37,7 +38,10 @@ ELSEWHERE = {
     ("docs/own-study.md", "study: [ours]"): CONFIG,
     ("docs/own-study.md", "study: [films]"): FILMS,
     ("docs/own-study.md", "snakemake --cores 2 --configfile examples/films.yaml"): FILMS,
-    ("docs/how-to/import-the-workflow.md", ""): "tests/workflow/test_import.py imports the workflow in these ways",
+    ("docs/own-study.md", 'configfile: "study.yaml"'): IMPORT,
+    ("docs/own-study.md", "module sampled_metrics:"): IMPORT,
+    ("docs/own-study.md", "snakedeploy"): IMPORT,
+    ("docs/own-study.md", "module last_event:"): IMPORT,
     ("docs/add-a-recommender.md", '"""Item-based'): ADDING,
     ("docs/add-a-recommender.md", " RECOMMENDERS = {"): ADDING,
     ("docs/add-a-recommender.md", "recommenders:"): ADDING,

@@ -23,9 +23,9 @@ def test_films(project: Project) -> None:
     folder = project.folder / "results/films"
     for name in ("table-3.csv", "table-4.md", "table-4.tex", "figure-5.svg", "figure-6.png"):
         assert (folder / name).stat().st_size > 0, name
-    assert len(pd.read_csv(folder / "ranks/mf.csv.gz")) == 10
+    assert len(pd.read_csv(folder / "ranks/item-cf.csv.gz")) == 10
     table = pd.read_csv(folder / "table-3.csv")
-    assert list(table["recommender"].unique()) == ["mf", "item-cf", "popularity"]
+    assert list(table["recommender"].unique()) == ["item-cf", "popularity"]
     # popularity is checked by counting: candidates with more training events than the held-out film
     assert exact_recall_of_popularity(films, 3) == recall_at_3(folder)
 
