@@ -1,5 +1,7 @@
 """How many negatives and users it takes: each m against all others, and the number of users by simulation."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,8 @@ from sampled_metrics.inference.intervals import IntervalOptions, evaluated, line
 from sampled_metrics.metrics.metric import metric as metric_of
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
+
+ROOT = Path(__file__).resolve().parents[2]
 
 N = 300
 
@@ -341,3 +345,13 @@ def test_pilots_fit_the_sample_and_hold_the_truth_between_them(candidates):
         for name, table in of_one.items():
             again = rng.hypergeometric(table.above, n - 1 - table.above, 50)
             assert again.mean() == pytest.approx(x[name].mean(), abs=5 * x[name].std() / np.sqrt(2000))
+
+
+@pytest.mark.parametrize("shape", ["free", "decreasing", "convex"])
+def test_all_negatives_prove_as_much_as_exact_ranks(shape):
+    """Samples of this pilot, which is not decreasing, make `compare` take a weaker assumption."""
+    files = {name: ROOT / f"docs/examples/pilot-{name}.csv" for name in "xz"}
+    table = sm.plan(sm.exact_ranks(files), metric="ndcg@10", estimators=[shape])
+    chances = table.set_index("estimator")["conclusive"]
+    assert chances[shape] == pytest.approx(chances["exact"])
+    assert any("takes the weaker assumption free" in remark for remark in table.remarks) == (shape != "free")

@@ -26,7 +26,7 @@ from sampled_metrics.inference.expectation import (
     mean_of_rows,
     step_of_difference,
 )
-from sampled_metrics.inference.verdicts import expected_gaps
+from sampled_metrics.inference.verdicts import expected_gaps, shape_taken
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.given import cautions_of, tables_by_name
@@ -41,6 +41,7 @@ _NEAR = 0.1  # probabilities are near if they differ by less
 _FEW_USERS = 1000  # up to this number of users, larger m are tried in small steps
 _MOST_USERS = 1000.0  # largest multiple of the users of the pilot that a plan names
 _STEP = 1.02  # ratio of such a step
+_SUPPORTED_FROM = 0.1  # chance of a verdict from which the plan looks up whether samples support its assumption
 _STAGES = (
     "Where the ranker can be called, staged_ranks needs no negatives and no assumption on the ranks; plan_stages says "
     "what it costs."
@@ -165,6 +166,7 @@ def _of_exact_ranks(
     remarks = [
         _of_pilot(pilot, what),
         *_sentences(table, probability, sizes[-1]),
+        *_not_supported(smallest, sizes[-1]),
         _words(list(estimators)),
         pilot.pairs.sentence,
         *(note for one in tables.values() for note in one.notes),
@@ -231,6 +233,7 @@ class _ExpectedDifference(NamedTuple):
     deviation: float  # its standard deviation over samples of negatives, for these users
     user_deviation: float  # standard deviation of one user's difference, over users and negatives
     right: float  # probability of the correct order on these users
+    shape: str = ""  # the assumption of strict bounds, if it is one
 
     def conclusive(self, users: float) -> float:
         """Return the chance that the 95 % interval of `compare` on that many new users is above 0."""
@@ -301,12 +304,29 @@ class _Search:
         return expected
 
     def verdicts(self, negatives: int, shapes: Sequence[str]) -> dict[str, list[_ExpectedDifference]]:
-        """Return the expected lower bounds of the difference, for weights that are best for `FACTORS` of the users."""
+        """Return the expected lower bounds of the difference, for weights that are best for `FACTORS` of the users.
+
+        The bounds of a shape are those that `compare` takes for a sample of the pilot: those of a weaker shape if the
+        sample does not support it. This takes long to see, so it is only looked up where a verdict is not unlikely. No
+        bound proves more than exact ranks.
+        """
         pilot, design = self.pilot, SamplingDesign(negatives, self.replacement)
+        verdicts = self._bounds(design, shapes)
+        for shape in shapes:
+            if verdicts[shape][0].right >= _SUPPORTED_FROM:
+                taken = shape_taken((pilot.worse, pilot.better), design, shape, pilot.metric)
+                if taken != shape:
+                    verdicts |= {shape: self._bounds(design, [taken])[taken]}
+        return verdicts
+
+    def _bounds(self, design: SamplingDesign, shapes: Sequence[str]) -> dict[str, list[_ExpectedDifference]]:
+        """Return the expected lower bounds of the difference by shape, whether or not a sample supports the shape."""
+        pilot = self.pilot
         sides = (pilot.better, pilot.pairs.other), (pilot.worse, pilot.pairs.one)
         verdicts = {}
         for shape, bounds in expected_gaps(*sides, design, shapes, pilot.metric).items():
-            expected = [_ExpectedDifference(gap, np.nan, deviation, np.nan) for gap, deviation in bounds]
+            kept = [(min(gap, pilot.gap), max(deviation, pilot.user_deviation)) for gap, deviation in bounds]
+            expected = [_ExpectedDifference(gap, np.nan, deviation, np.nan, shape) for gap, deviation in kept]
             verdicts[shape] = [difference._replace(right=difference.conclusive(pilot.users)) for difference in expected]
         return verdicts
 
@@ -529,6 +549,16 @@ def _sentences(table: Result, probability: float, most: int) -> list[str]:
             sentence = f"{name}: orders the two wrongly on average even with {with_most}; more users do not help."
         sentences.append(sentence)
     return sentences
+
+
+def _not_supported(smallest: Mapping[str, tuple[int | None, list[_ExpectedDifference]]], most: int) -> list[str]:
+    """Return sentences on the assumptions that samples of the pilot do not support; `most` is the largest m."""
+    return [
+        f"{estimator_name(label)}: with {counted(m or most, 'negative')}, compare takes the weaker assumption "
+        f"{differences[0].shape}, as samples like these contradict {label}, or its intervals are too narrow."
+        for label, (m, differences) in smallest.items()
+        if label in SHAPES and differences[0].shape != label
+    ]
 
 
 def _verdict(name: str, row: Mapping[str, Any], probability: float, most: int) -> str:

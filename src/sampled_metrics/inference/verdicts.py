@@ -8,15 +8,27 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.estimators.strict_bounds import PAIRED, Bounds, Fits, ShapeEstimate, expected_weights
+from sampled_metrics.estimators.shapes import SHAPES
+from sampled_metrics.estimators.strict_bounds import (
+    PAIRED,
+    Bounds,
+    Fits,
+    ShapeEstimate,
+    StrictBounds,
+    expected_weights,
+)
 from sampled_metrics.inference.expectation import mean_of_rows
 from sampled_metrics.inference.families import Pair
-from sampled_metrics.inference.strict_intervals import BoundWeights, bound_weights
-from sampled_metrics.inference.users import Users
+from sampled_metrics.inference.intervals import IntervalOptions
+from sampled_metrics.inference.strict_intervals import BoundWeights, bound_weights, supported
+from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.draws import draw
 from sampled_metrics.sampling.moments import user_moments
+from sampled_metrics.sampling.outcomes import Outcomes
 
 FACTORS = (1.0, 10.0, 100.0, 10_000.0)
 """Multiples of the users for which weights are chosen; the last stands for any number."""
@@ -89,6 +101,30 @@ def _enough(weights: BoundWeights, counts: Ints, quantile: float) -> Floats:
         for distance, spread in zip((low, -high), spreads, strict=True)
     ]
     return np.fmin(*ends)
+
+
+def shape_taken(tables: Sequence[ExactRanks], design: SamplingDesign, shape: str, metric: Metric) -> str:
+    """Return the assumption that `compare` takes for samples of exact ranks: a shape, or a weaker one.
+
+    It is decided by one sample of each recommender, with a seed of its own.
+
+    Args:
+        tables: exact ranks of the recommenders.
+        design: how negatives are drawn.
+        shape: the assumption on the ranks.
+        metric: the metric.
+    """
+    taken = []
+    for seed, table in enumerate(tables):
+        drawn = draw(table.above, table.tied, table.candidates, design, np.random.default_rng(seed))
+        x = drawn.ranked_above("random")
+        sample = SampledRanks(x, np.full_like(x, design.negatives), table.candidates, design.replacement, table.user)
+        outcomes, outcome = Outcomes.observed(sample)
+        by_outcome = users_by_outcome((outcome, sample.user_numbers, len(outcomes)))
+        estimate = ShapeEstimate(StrictBounds(shape), (metric,), outcomes)
+        _, variances = estimate.moments(by_outcome.counts @ by_outcome.shares[0])
+        taken.append(supported(estimate, by_outcome, IntervalOptions(), variances).shape)
+    return min(taken, key=SHAPES.index)
 
 
 def expected_gaps(
