@@ -28,13 +28,6 @@ def test_a_class_beside_the_config_is_trained_and_ranked(project: Project, monke
     own = scores[np.arange(len(scores)), held.item][:, np.newaxis]
     assert table.above.tolist() == ((scores > own * (1 + 1e-12)) & (training == 0)).sum(axis=1).tolist()
 
-    project.configure(recommenders={"W": entry | {"type": "mine.models.Jacard"}})
-    ran = project.snakemake("results/made-up/ranks/W.csv.gz", "--dry-run")
-    assert ran.returncode == 1
-    says = "recommenders.W.type: 'mine.models.Jacard' cannot be imported: AttributeError: module 'mine.models' has no"
-    assert says in ran.stdout + ran.stderr
-    assert "Traceback" not in ran.stdout + ran.stderr
-
 
 def test_a_class_that_was_edited_is_trained_again_and_nothing_else(project: Project) -> None:
     (module,) = blocks("add-a-recommender.md", "python")
@@ -47,6 +40,5 @@ def test_a_class_that_was_edited_is_trained_again_and_nothing_else(project: Proj
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "Nothing to be done" in project.snakemake(*models, "--cores", "1", "--dry-run").stdout
     path.write_text(f"{module}# edited\n", encoding="utf-8")
-    for model, jobs in zip(models, ({"train", "total"}, set()), strict=True):
-        ran = project.snakemake(model, "--cores", "1", "--dry-run")
-        assert {*re.findall(r"^(\w+) +1$", ran.stdout + ran.stderr, re.MULTILINE)} == jobs
+    ran = project.snakemake(*models, "--cores", "1", "--dry-run", "--quiet", "host")
+    assert re.findall(r"recommender=(\S+)", ran.stdout + ran.stderr) == ["W"]
