@@ -191,7 +191,7 @@ class TestJournal:
         assert not list(tmp_path.iterdir())
 
     def test_killed_processes_lose_no_answer(self, tmp_path):
-        """Ten processes are killed; what the scorer logged is asked for once, but the calls that ran at the kill."""
+        """Three processes are killed; what the scorer logged is asked for once, but the calls that ran at the kill."""
         np.savez(tmp_path / "data.npz", scores=SCORES, training=TRAINING, held_out=HELD_OUT)
         expected = staged(Asked(), file=tmp_path / "whole.parquet")
         log = tmp_path / "log"
@@ -211,7 +211,7 @@ class TestJournal:
         assert (tmp_path / "x.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
 
 
-KILLS = 10
+KILLS = 3
 KILLED = f"""
 import time
 import numpy as np
