@@ -92,6 +92,7 @@ class TestRelativeMargins:
         assert sizes == ["less than the margin", "more than the margin"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("margin", "probabilities"), [(0.05, (0.25, 0.3)), ("20%", (0.25, 0.3))])
 def test_at_the_edge_of_the_margin_claims_are_rare(margin, probabilities):
     """A difference that is the margin is neither more nor less, and certainly not equivalent."""
@@ -101,6 +102,7 @@ def test_at_the_edge_of_the_margin_claims_are_rare(margin, probabilities):
     assert wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", [0.1, "40%"])
 def test_of_three_pairs_at_the_edge_claims_are_rare_together(margin):
     """The pairs A, C and B, C are at the edge, and A, B are equal."""
