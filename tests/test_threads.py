@@ -104,8 +104,8 @@ class TestThreadsOfTheCaller:
     """What is called from several threads at once gives the same as from one, and leaves nothing changed."""
 
     def in_threads(self, work) -> list:
-        with ThreadPoolExecutor(4) as pool:
-            return list(pool.map(work, range(8)))
+        with ThreadPoolExecutor(3) as pool:
+            return list(pool.map(work, range(3)))
 
     def test_reports_and_figures_are_the_same(self, tmp_path):
         result, settings = sm.evaluate(TABLES), dict(matplotlib.rcParams)

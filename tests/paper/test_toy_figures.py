@@ -22,10 +22,6 @@ TABLES = {
 }
 
 
-def drawn(figure):
-    return toy_figures.FIGURES[figure][1](TABLES[figure])
-
-
 class TestTables:
     def test_figure_1_has_every_rank_of_both_panels_and_the_last(self):
         table = toy_figures.figure_1(5000, ["ap", "auc"], 30)
@@ -76,10 +72,9 @@ def test_texts_are_apart(figure):
     assert_texts_are_apart(toy_figures.FIGURES[figure][1](TABLES[figure], note))
 
 
-@pytest.mark.parametrize("figure", TABLES)
-def test_the_same_table_gives_the_same_bytes(figure, tmp_path):
+def test_the_same_table_gives_the_same_bytes(tmp_path):
     for name in ("1", "2"):
-        drawing.write(drawn(figure), tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
+        drawing.write(toy_figures.draw_1(TABLES[1]), tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
     for ending in ("svg", "png"):
         assert (tmp_path / f"1.{ending}").read_bytes() == (tmp_path / f"2.{ending}").read_bytes()
 
