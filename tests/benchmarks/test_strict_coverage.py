@@ -20,7 +20,9 @@ def benchmark_module():
 
 
 @pytest.mark.parametrize(("evaluations", "misses"), [(5, 1), pytest.param(40, 3, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("values", [(), ("recall@10",), ("recall@1", "recall@5", "recall@10")])
+@pytest.mark.parametrize(
+    "values", [(), ("recall@10",), pytest.param(("recall@1", "recall@5", "recall@10"), marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("shape", ["free", "decreasing"])
 def test_coverage(benchmark_module, shape, values, evaluations, misses):
     """In docs/reproduction/strict-coverage.csv, 2 % miss, or fewer."""

@@ -36,8 +36,7 @@ def same(function, *tables, **options) -> None:
     assert again.remarks == found.remarks
 
 
-@pytest.mark.parametrize("rows", [1, 2])
-@pytest.mark.parametrize("method", ["delta", "bootstrap"])
+@pytest.mark.parametrize(("rows", "method"), [(1, "delta"), (2, "bootstrap")])
 class TestOrderOfRows:
     def test_exact(self, rows, method):
         one, other = ranks(60, rows)

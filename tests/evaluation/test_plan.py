@@ -159,7 +159,6 @@ class TestConclusive:
             ("bv-0.1", 40, 200),
             ("uncorrected", 150, 60),
             ("uncorrected", 150, 200),
-            ("exact", None, 200),
             ("exact", None, 60),
         ],
     )

@@ -44,8 +44,8 @@ def row(result, method, depth=None):
 class TestAgainstEvaluations:
     @pytest.mark.parametrize("depth", [25, 60])
     def test_stages(self, depth):
-        """Twenty evaluations of 500 other users, by other seeds."""
-        runs = [staged("A", depth=depth, seed=seed, users=slice(1000, 1500)) for seed in range(20)]
+        """Ten evaluations of 500 other users, by other seeds."""
+        runs = [staged("A", depth=depth, seed=seed, users=slice(1000, 1500)) for seed in range(10)]
         planned = row(both_planned(), "stages", depth)
         assert planned["scores"] == pytest.approx(np.mean([run.scores_per_user for run in runs]), rel=0.1)
         assert planned["completed"] == pytest.approx(np.mean([run.completed_users for run in runs]), rel=0.1)

@@ -6,7 +6,6 @@ elsewhere has ready-made ranks.
 
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -159,8 +158,7 @@ TOUCHED = ["made-up.zip", RANKS, "scripts/train.py", "config.yaml", "src/sampled
 @pytest.fixture
 def project(finished: Project, tmp_path: Path) -> Project:
     """A copy of a finished study."""
-    shutil.copytree(finished.folder, tmp_path / "copy", copy_function=shutil.copy2)
-    return Project(tmp_path / "copy")
+    return finished.copy(tmp_path / "copy")
 
 
 def planned(project: Project) -> set[str]:
