@@ -48,23 +48,12 @@ def test_is_found_by_its_label(label, wanted):
     assert estimator(label, assume_replacement=True) == wanted
 
 
-KNOWN = (
-    "decreasing, free, convex, uncorrected, rank-estimate, rank-estimate-as-printed, cls, bv-γ with γ from 0 to 1, "
-    "such as bv-0.1, mle or mle-I with I iterations of EM, mes or mes-η, smooth"
-)
-
-
 @pytest.mark.parametrize("label", ["", "mn", "b", "xyz"])
 def test_refuses_an_unknown_one(label):
     with pytest.raises(ConfigError) as caught:
         estimator(label, assume_replacement=True)
     assert str(caught.value).startswith(f"unknown estimator {label!r}; it may be decreasing, free, convex, ")
-
-
-def test_the_message_describes_all():
-    with pytest.raises(ConfigError) as caught:
-        estimator("xyz")
-    assert str(caught.value) == f"unknown estimator 'xyz'; it may be {KNOWN}"
+    assert all(entry.label.partition("-")[0] in str(caught.value) for entry in ESTIMATORS)
 
 
 @pytest.mark.parametrize(
