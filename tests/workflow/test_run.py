@@ -98,7 +98,7 @@ def test_adding_a_recommender_trains_it_alone(finished: Project, tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "said"),
-    [(["one"], "Exact Recall@10: one"), (["one", "other"], "one and other cannot be told apart")],
+    [(["one"], "The exact Recall@10 of one is "), (["one", "other"], "Undecided: these users do not show which ")],
 )
 def test_recommenders_that_do_not_differ(finished: Project, tmp_path: Path, names: list[str], said: str) -> None:
     """Table 4 has no rows."""
