@@ -173,10 +173,15 @@ class Project:
         """Write study.yaml: the made-up dataset, sampling to match, and changes by top-level key."""
         (self.folder / "study.yaml").write_text(yaml.safe_dump(STUDY | changes), encoding="utf-8")
 
+    def copy(self, folder: Path) -> "Project":
+        """Copy all files with their times, so that nothing of a finished study runs again there."""
+        return Project(shutil.copytree(self.folder, folder, copy_function=shutil.copy2))
+
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run snakemake with the library of the copy; arguments come first, so that targets may be among them."""
         command = [sys.executable, "-m", "snakemake", *arguments, "--configfile", "study.yaml"]
-        environment = os.environ | {"PYTHONPATH": str(self.folder / "src")}
+        # each job compiles the copy's library anew if bytecode is not written
+        environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": ""}
         return subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300, check=False
         )

@@ -19,16 +19,17 @@ def benchmark_module():
     del sys.modules[spec.name]
 
 
+@pytest.mark.parametrize(("evaluations", "misses"), [(5, 1), pytest.param(40, 3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "values", [(), ("recall@10",), pytest.param(("recall@1", "recall@5", "recall@10"), marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("shape", ["free", "decreasing"])
-def test_coverage(benchmark_module, shape, values):
-    """At least 37 of 40 evaluations; in docs/reproduction/strict-coverage.csv it is 98 % or more."""
+def test_coverage(benchmark_module, shape, values, evaluations, misses):
+    """In docs/reproduction/strict-coverage.csv, 2 % miss, or fewer."""
     population = next(benchmark_module.made_up())
-    rows = benchmark_module.simulated((population, 100, 1000, shape, values), 40)
+    rows = benchmark_module.simulated((population, 100, 1000, shape, values), evaluations)
     assert [row["metric"] for row in rows] == list(benchmark_module.METRICS)
-    assert all(row["covered"] >= 37 / 40 for row in rows)
+    assert all(row["covered"] >= (evaluations - misses) / evaluations for row in rows)
     assert {row["known"] for row in rows} == {" ".join(values) or "all ranks"}
 
 

@@ -85,7 +85,16 @@ def text_of(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", [page for page in pages() if is_run(page)])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page, marks=[pytest.mark.slow] if page == "docs/how-to/large.md" else []
+        )  # starts a cluster of Dask
+        for page in pages()
+        if is_run(page)
+    ],
+)
 def test_blocks_print_what_the_page_shows(page: str) -> None:
     assert with_outputs(text_of(page)) == text_of(page)
 

@@ -62,9 +62,9 @@ class TestIntervals:
         """Intervals at levels to both sides of 1 - p, for 12 users with gains of different sizes."""
         rng = np.random.default_rng(8)
         checked = 0
-        for shift in range(8):
+        for shift in range(4):
             one = rng.integers(1, 51, size=12)
-            other = np.maximum(1, one - rng.integers(-10, 10 + 5 * shift, size=12)).clip(max=50)
+            other = np.maximum(1, one - rng.integers(-10, 10 + 10 * shift, size=12)).clip(max=50)
             arguments = {"candidates": 50, "metrics": ["auc", "ap"], "n_resamples": 200, **how}
             p_values = compare(one, other, **arguments)["p_value"].to_numpy()
             for at, p_value in enumerate(p_values):
@@ -74,10 +74,9 @@ class TestIntervals:
                 for factor, excludes in ((0.999, False), (1.001, True)):
                     row = compare(one, other, **arguments, confidence_level=1 - factor * p_value).iloc[at]
                     assert (row["low"] > 0 or row["high"] < 0) == excludes
-        assert checked >= 5
+        assert checked >= 3
 
-    @pytest.mark.parametrize("m", [1, 2, 9])
-    @pytest.mark.parametrize("users", [3, 8, 30])
+    @pytest.mark.parametrize(("m", "users"), [(1, 30), (2, 8), (9, 3), (9, 30)])
     def test_the_other_way_round_is_mirrored(self, m, users):
         one, other = np.random.default_rng(m).integers(1, m + 2, size=(2, users))
         there, back = (compare(*each, candidates=11, negatives=m) for each in ((one, other), (other, one)))

@@ -97,7 +97,7 @@ class TestIntervals:
                 estimators=["bv-0.1"],
                 method=how,
             )
-            for _ in range(60)
+            for _ in range(30)
             for how in ("delta", "bootstrap")
         ]
         for how in (0, 1):
@@ -124,7 +124,7 @@ class TestBias:
         assert any(remark.startswith("No bias is estimated for MLE: it is known of") for remark in table.remarks)
         assert not any("BV 0.1" in each for each in table.remarks if "No bias" in each)
 
-    @pytest.mark.parametrize("label", ["bv-0.1", "rank-estimate"])
+    @pytest.mark.parametrize("label", ["bv-0.1", pytest.param("rank-estimate", marks=pytest.mark.slow)])
     def test_of_thirty_different_numbers_is_the_mean_of_those_of_each(self, label, monkeypatch):
         """The n of two classes of users differ by more than a factor of 1.25, so each is by itself."""
         monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 3)
@@ -142,12 +142,12 @@ class TestBias:
 
     @pytest.mark.parametrize("label", ["bv-0.1", "uncorrected"])
     def test_error_is_the_spread_over_samples(self, label):
-        """40 samples of 300 users and their negatives from one population."""
+        """20 samples of 300 users and their negatives from one population."""
         rng = np.random.default_rng(5)
         n, m = 60, 15
         chances = 1 / np.arange(1, n + 1)
         tables = []
-        for _ in range(40):
+        for _ in range(20):
             ranks = 1 + rng.choice(n, size=300, p=chances / chances.sum())
             sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, m)
             tables.append(correct(sampled, candidates=n, negatives=m, estimators=label, metrics=["recall@3", "ap"]))

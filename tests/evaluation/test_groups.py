@@ -121,6 +121,7 @@ class TestComparisons:
             for one in ["X", *others]
         ]
 
+    @pytest.mark.slow
     def test_of_equal_recommenders_claim_rarely_in_any_of_the_groups(self):
         rng, runs, wrong = np.random.default_rng(46), 300, 0
         groups = {user: str(user % 4) for user in range(400)}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from read_and import compare
+from scipy.optimize import brentq
 
 from sampled_metrics import compare as compare_tables
 from sampled_metrics import exact_ranks, sampled_ranks
@@ -84,6 +85,20 @@ class TestRelativeMargins:
             found = row(one, other, margin=f"{percent}%")
             assert (found["size"], found["difference"] > 0) == (size, found["conclusion"] == "B")
 
+    @pytest.mark.parametrize(
+        ("percent", "alone", "of_three"), [(17, True, True), (23, True, False), (35, False, False)]
+    )
+    def test_of_several_pairs_are_judged_at_the_level_of_their_intervals(self, percent, alone, of_three):
+        """That level is the one at which the interval of the difference itself is the stated one."""
+        a, b = (np.array(ranks) <= 10 for ranks in (A, B))
+        ones, ratio = np.ones(100, dtype=int), 1 + percent / 100
+        ranks = {"A": A, "B": B, "C": A[::-1]}
+        found = compare(ranks, **RECALL, margin=f"{percent}%", n_resamples=200).iloc[0]
+        alpha = brentq(lambda alpha: mean_interval(1 * b - a, ones, (-1, 1), alpha)[0] - found["low"], 1e-3, 0.2)
+        lows = [mean_interval(b - ratio * a, ones, (-ratio, 1.0), each)[0] for each in (0.05, alpha)]
+        assert [low > 0 for low in lows] == [alone, of_three]
+        assert (found["size"] == "more than the margin") == of_three
+
     @pytest.mark.parametrize("how", [{}, {"estimator": "mle"}, {"estimator": "bv-0.1"}])
     def test_of_sampled_ranks_are_consistent_with_their_interval(self, how):
         """A huge margin is never exceeded, and a tiny one always is by a difference that is decided."""
@@ -92,6 +107,7 @@ class TestRelativeMargins:
         assert sizes == ["less than the margin", "more than the margin"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("margin", "probabilities"), [(0.05, (0.25, 0.3)), ("20%", (0.25, 0.3))])
 def test_at_the_edge_of_the_margin_claims_are_rare(margin, probabilities):
     """A difference that is the margin is neither more nor less, and certainly not equivalent."""
@@ -101,6 +117,7 @@ def test_at_the_edge_of_the_margin_claims_are_rare(margin, probabilities):
     assert wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", [0.1, "40%"])
 def test_of_three_pairs_at_the_edge_claims_are_rare_together(margin):
     """The pairs A, C and B, C are at the edge, and A, B are equal."""

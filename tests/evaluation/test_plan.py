@@ -77,8 +77,10 @@ def right_by_convolution(worse, better, n, m, label, points=60):
 class TestSmallest:
     """Against every m, with chances by convolution."""
 
-    @pytest.mark.parametrize("label", ["rank-estimate", "uncorrected", "bv-0.1"])
-    @pytest.mark.parametrize(("users", "probability"), [(20, 0.8), (30, 0.9), (55, 0.95)])
+    @pytest.mark.parametrize(
+        ("label", "users", "probability"),
+        [("rank-estimate", 20, 0.8), ("uncorrected", 30, 0.9), ("bv-0.1", 55, 0.95)],
+    )
     def test_is_that_from_which_on_all_are_enough(self, label, users, probability):
         rng = np.random.default_rng([4, users])
         n = 70
@@ -100,7 +102,7 @@ class TestSmallest:
 class TestTies:
     """A tie orders nothing: the chance that is stated is that of the order, on users who are hit or not."""
 
-    @pytest.mark.parametrize("users", [60, 300, 3000])
+    @pytest.mark.parametrize("users", [60, pytest.param(300, marks=pytest.mark.slow), 3000])
     def test_are_no_right_order(self, users):
         rng = np.random.default_rng([6, users])
         worse = 1 + rng.geometric(1 / 30, size=users).clip(1, 199)
@@ -108,12 +110,12 @@ class TestTies:
         table = plan(worse, better, candidates=200, estimators="uncorrected", probability=0.9)
         m, stated = int(table["negatives"][0]), table["probability"][0]
         hits = [
-            (rng.hypergeometric(each - 1, 200 - each, m, size=(3000, users)) < 10).sum(axis=1)
+            (rng.hypergeometric(each - 1, 200 - each, m, size=(1000, users)) < 10).sum(axis=1)
             for each in (worse, better)
         ]
         assert (hits[0] == hits[1]).mean() > 0.01
         assert stated >= 0.9
-        assert (hits[1] > hits[0]).mean() == pytest.approx(stated, abs=4 * np.sqrt(0.09 / 3000))
+        assert (hits[1] > hits[0]).mean() == pytest.approx(stated, abs=4 * np.sqrt(0.09 / 1000))
 
     def test_of_the_pilot_of_the_documentation(self):
         """The m of X and Z gives the right order in .95 of 3,000 samples; their hits tie in 2 %."""
@@ -161,7 +163,6 @@ class TestConclusive:
             ("bv-0.1", 40, 200),
             ("uncorrected", 150, 60),
             ("uncorrected", 150, 200),
-            ("exact", None, 200),
             ("exact", None, 60),
         ],
     )
@@ -214,9 +215,9 @@ def above_t(effect, users):
 
 class TestSeveralRows:
     def test_of_a_user_twice_are_those_of_once_by_the_exact_metric(self):
-        users = np.tile(np.arange(400), 2)
-        once = plan(A, B, candidates=N, estimators=["uncorrected"])
-        frames = [pd.DataFrame({"userId": users, "rank": np.tile(each, 2), "candidates": N}) for each in (A, B)]
+        users, pair = np.tile(np.arange(100), 2), (A[:100], B[:100])
+        once = plan(*pair, candidates=N, estimators=["uncorrected"])
+        frames = [pd.DataFrame({"userId": users, "rank": np.tile(each, 2), "candidates": N}) for each in pair]
         twice = plan(*frames, estimators=["uncorrected"])
         assert twice["gap"].iloc[-1] == pytest.approx(once["gap"].iloc[-1])
         assert twice["users"].iloc[-1] == once["users"].iloc[-1]
@@ -224,8 +225,10 @@ class TestSeveralRows:
 
 
 class TestNegatives:
-    @pytest.mark.parametrize("label", ["uncorrected", "rank-estimate", "bv-0.1", "bv-0.01"])
-    @pytest.mark.parametrize("confidence", [0.8, 0.95])
+    @pytest.mark.parametrize(
+        ("label", "confidence"),
+        [("uncorrected", 0.95), ("rank-estimate", 0.8), ("bv-0.1", 0.8), ("bv-0.01", 0.95)],
+    )
     def test_are_the_fewest_that_are_enough(self, label, confidence):
         row = plan(A, B, estimators=[label], candidates=N, probability=confidence).iloc[0]
         m = row["negatives"]
@@ -237,7 +240,7 @@ class TestNegatives:
         assert all(chance(more, label) >= confidence for more in tried if m < more < N)
 
     def test_exact_is_the_last_row_and_needs_no_sample(self):
-        table = plan(A, B, candidates=N)
+        table = plan(A, B, candidates=N, estimators="bv-0.1")
         last = table.iloc[-1]
         assert last["estimator"] == "exact"
         assert last["probability"] == 1
@@ -317,7 +320,7 @@ class TestForms:
 def test_samples_of_all_negatives_are_planned_as_the_exact_ranks():
     """With m = n - 1 the only true ranks that fit are those of the sample."""
     rng = np.random.default_rng(0)
-    ranks = {"A": rng.geometric(0.1, 400).clip(1, 50), "B": rng.geometric(0.13, 400).clip(1, 50)}
+    ranks = {"A": rng.geometric(0.1, 100).clip(1, 50), "B": rng.geometric(0.13, 100).clip(1, 50)}
     given = {"metric": "recall@5", "estimators": ["uncorrected"]}
     exact = sm.plan(sm.exact_ranks(ranks, candidates=50), **given)
     sampled = sm.plan(sm.sampled_ranks(ranks, negatives=49, candidates=50), **given)

@@ -1,5 +1,7 @@
 """What a number of scores buys: the rows against evaluations that are simulated on other users."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,8 +21,19 @@ def staged(name, **options):
     return sm.staged_ranks(lambda u, i: scores[u, i], TRAINING, HELD_OUT, pairs_per_call=10**5, **options)
 
 
-PILOT = {name: staged(name, depth=None, users=slice(0, 1000)) for name in SCORES}
-EXACT = {name: sm.rank(scores, TRAINING, HELD_OUT, users=slice(0, 1000)) for name, scores in SCORES.items()}
+@cache
+def pilot(name, users=1000):
+    return staged(name, depth=None, users=slice(0, users))
+
+
+@cache
+def exact(name):
+    return sm.rank(SCORES[name], TRAINING, HELD_OUT, users=slice(0, 1000))
+
+
+@cache
+def both_planned():
+    return sm.plan_stages({name: pilot(name) for name in SCORES}, depths=[25, 60], users=500)
 
 
 def row(result, method, depth=None):
@@ -29,13 +42,11 @@ def row(result, method, depth=None):
 
 
 class TestAgainstEvaluations:
-    RESULT = sm.plan_stages(PILOT, depths=[25, 60], users=500)
-
     @pytest.mark.parametrize("depth", [25, 60])
     def test_stages(self, depth):
-        """Twenty evaluations of 500 other users, by other seeds."""
-        runs = [staged("A", depth=depth, seed=seed, users=slice(1000, 1500)) for seed in range(20)]
-        planned = row(self.RESULT, "stages", depth)
+        """Ten evaluations of 500 other users, by other seeds."""
+        runs = [staged("A", depth=depth, seed=seed, users=slice(1000, 1500)) for seed in range(10)]
+        planned = row(both_planned(), "stages", depth)
         assert planned["scores"] == pytest.approx(np.mean([run.scores_per_user for run in runs]), rel=0.1)
         assert planned["completed"] == pytest.approx(np.mean([run.completed_users for run in runs]), rel=0.1)
         widths = [np.ptp(sm.evaluate(run, metrics="recall@10")[["low", "high"]].to_numpy()) for run in runs]
@@ -45,44 +56,45 @@ class TestAgainstEvaluations:
         table = sm.rank(SCORES["A"], TRAINING, HELD_OUT, users=slice(1000, 1500))
         width = np.ptp(sm.evaluate(table, metrics="recall@10")[["low", "high"]].to_numpy())
         for method in ("all candidates", "stop at k"):
-            assert row(self.RESULT, method)["width"] == pytest.approx(width, rel=0.1)
-        assert row(self.RESULT, "all candidates")["scores"] == EXACT["A"].candidates.mean()
-        assert row(self.RESULT, "stop at k")["scores"] == pytest.approx(PILOT["A"].scores_per_user, rel=0.03)
+            assert row(both_planned(), method)["width"] == pytest.approx(width, rel=0.1)
+        assert row(both_planned(), "all candidates")["scores"] == exact("A").candidates.mean()
+        assert row(both_planned(), "stop at k")["scores"] == pytest.approx(pilot("A").scores_per_user, rel=0.03)
 
     def test_a_part_of_the_users_takes_as_many_scores(self):
-        stages = self.RESULT[self.RESULT["method"] == "stages"]
+        result = both_planned()
+        stages = result[result["method"] == "stages"]
         for method in ("stop at k", "all candidates"):
-            parts = self.RESULT[self.RESULT["method"] == f"{method}, part of users"]
+            parts = result[result["method"] == f"{method}, part of users"]
             np.testing.assert_allclose(parts["scores"], stages["scores"], rtol=0.05)
 
     def test_the_chance_of_a_verdict(self):
         """Simulated with users drawn from all, 100 times; the pilot's gap is within its error of that of all."""
-        rng, full = np.random.default_rng(1), {name: staged(name, depth=None) for name in SCORES}
+        rng, full = np.random.default_rng(1), {name: pilot(name, USERS) for name in SCORES}
         better = 0
         for _ in range(100):
             drawn, coins = rng.integers(0, USERS, 500), (rng.random(500), rng.integers(0, 5, 500))
             tables = {name: ranks.redrawn(drawn, np.arange(500), *coins, 60) for name, ranks in full.items()}
             better += sm.compare(tables, metrics="recall@10")["conclusion"].item() == "B"
-        assert row(self.RESULT, "stages", 60)["conclusive"] == pytest.approx(better / 100, abs=0.2)
+        assert row(both_planned(), "stages", 60)["conclusive"] == pytest.approx(better / 100, abs=0.2)
 
 
 def test_beside_a_model_that_is_ranked_in_full():
     """The difference from exact ranks varies less than that from staged ones, whichever comes first."""
-    both = row(sm.plan_stages(PILOT, depths=[25], users=500), "stages")
-    beside = sm.plan_stages({"A": PILOT["A"], "B": EXACT["B"]}, depths=[25], users=500)
-    reverse = sm.plan_stages({"B": EXACT["B"], "A": PILOT["A"]}, depths=[25], users=500)
+    both = row(both_planned(), "stages", 25)
+    beside = sm.plan_stages({"A": pilot("A"), "B": exact("B")}, depths=[25], users=500)
+    reverse = sm.plan_stages({"B": exact("B"), "A": pilot("A")}, depths=[25], users=500)
     assert row(beside, "stages")["width"] == both["width"]
     assert row(beside, "stages")["conclusive"] == pytest.approx(row(reverse, "stages")["conclusive"], abs=1e-9)
     assert 0 < both["conclusive"] < row(beside, "stages")["conclusive"] < row(beside, "all candidates")["conclusive"]
 
 
 def test_sampled_negatives_are_those_of_correct():
-    result = sm.plan_stages(PILOT["A"], depths=[60], users=100, exact=EXACT["A"], negatives=[50])
+    result = sm.plan_stages(pilot("A"), depths=[60], users=100, exact=exact("A"), negatives=[50])
     assert result["method"].tolist()[-2:] == ["decreasing", "free"]
     rng, widths = np.random.default_rng(1), []
     for _ in range(5):
         drawn = rng.integers(0, 1000, 100)
-        above, n = EXACT["A"].above[drawn], EXACT["A"].candidates[drawn]
+        above, n = exact("A").above[drawn], exact("A").candidates[drawn]
         columns = {"rank": 1 + rng.hypergeometric(above, n - 1 - above, 50), "candidates": n, "negatives": 50}
         table = sm.correct(sm.sampled_ranks(pd.DataFrame(columns)), metrics="recall@10", estimators="free")
         widths.append((table["high"] - table["low"]).item())
@@ -102,7 +114,7 @@ def test_redrawn_ranks_are_those_of_a_run():
 
 
 def test_few_completed_users_are_told():
-    result = sm.plan_stages(PILOT["A"], depths=[3], users=200)
+    result = sm.plan_stages(pilot("A"), depths=[3], users=200)
     assert "conclusive" not in result
     assert "With depth 3, fewer than 30 users are completed" in str(result)
 
@@ -110,24 +122,29 @@ def test_few_completed_users_are_told():
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
-        ({"pilot": EXACT["A"]}, sm.DataError, "plan_stages takes staged ranks of one"),
-        ({"pilot": staged("A", depth=5)}, sm.DataError, "some ranks are not known; a pilot takes depth=None"),
-        ({"pilot": {"A": PILOT["A"], "B": PILOT["A"]}}, sm.DataError, "A and B have the same Recall@10"),
+        ({"pilot": lambda: exact("A")}, sm.DataError, "plan_stages takes staged ranks of one"),
+        ({"pilot": lambda: staged("A", depth=5)}, sm.DataError, "some ranks are not known; a pilot takes depth=None"),
+        ({"pilot": lambda: {"A": pilot("A"), "B": pilot("A")}}, sm.DataError, "A and B have the same Recall@10"),
         (
-            {"pilot": dict.fromkeys("ABC", PILOT["A"])},
+            {"pilot": lambda: dict.fromkeys("ABC", pilot("A"))},
             sm.DataError,
             "plan_stages takes staged ranks of one recommender",
         ),
-        ({"pilot": {"A": PILOT["A"], "B": staged("B", depth=None)}}, sm.DataError, "A and B must have the same users"),
+        (
+            {"pilot": lambda: {"A": pilot("A"), "B": pilot("B", USERS)}},
+            sm.DataError,
+            "A and B must have the same users",
+        ),
         ({"metric": "auc"}, sm.ConfigError, "auc has no cut-off"),
         ({"metric": ["recall@10", "recall@5"]}, sm.ConfigError, "metric: give one"),
         ({"depths": [0]}, sm.ConfigError, "depths must be numbers of 1 or more, not 0"),
         ({"users": 0}, sm.ConfigError, "must be whole numbers of 1 or more, not 0"),
         ({"confidence_level": 2}, sm.ConfigError, "confidence_level must be above 0 and below 1, not 2"),
-        ({"exact": EXACT["B"]}, sm.DataError, "exact: has other ranks than the pilot"),
-        ({"exact": EXACT}, sm.DataError, "exact: must be of one recommender"),
+        ({"exact": lambda: exact("B")}, sm.DataError, "exact: has other ranks than the pilot"),
+        ({"exact": lambda: {name: exact(name) for name in SCORES}}, sm.DataError, "exact: must be of one recommender"),
     ],
 )
 def test_refuses(options, error, says):
+    given = {"pilot": pilot("A")} | {name: each() if callable(each) else each for name, each in options.items()}
     with pytest.raises(error, match=says):
-        sm.plan_stages(**({"pilot": PILOT["A"]} | options))
+        sm.plan_stages(**given)

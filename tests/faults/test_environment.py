@@ -169,6 +169,7 @@ def test_an_environment_that_lacks_something(undisturbed: Undisturbed, fresh: Pa
     completes(undisturbed, fresh, ENVIRONMENTS[name])
 
 
+@pytest.mark.slow
 def test_a_python_that_does_not_read_utf_8(fresh: Path) -> None:
     ended = run(fresh, env=without(*LOCALES, LANG="POSIX", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"))
     assert ended.returncode != 0

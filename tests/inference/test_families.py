@@ -37,7 +37,7 @@ class TestRates:
         critical = stats.studentized_range.isf(alpha, recommenders, 1e6) / np.sqrt(2)
         return 2 * stats.norm.sf(critical)
 
-    @pytest.mark.parametrize("recommenders", [3, 5])
+    @pytest.mark.parametrize("recommenders", [3, pytest.param(5, marks=pytest.mark.slow)])
     def test_of_independent_normal_values_are_those_of_tukey(self, recommenders):
         ones = np.ones(self.USERS, dtype=np.int64)
         weights = np.random.default_rng(1).normal(size=(recommenders, 2, self.USERS))
@@ -87,7 +87,7 @@ class TestGroups:
 class TestFalseAlarms:
     """Families of five equal recommenders; docs/coverage.md counts them in more and larger ones."""
 
-    @pytest.mark.parametrize("share", [0.02, 0.3])
+    @pytest.mark.parametrize("share", [pytest.param(0.02, marks=pytest.mark.slow), 0.3])
     def test_are_in_five_families_of_a_hundred_at_most(self, share):
         ones, pairs = np.ones(200, dtype=np.int64), pairs_of(5)
         one, other = np.transpose(pairs)

@@ -182,8 +182,7 @@ class TestCoverage:
         sure = of_users_values(differences, (-1.0, 1.0))
         assert ((sure.low > 0) | (sure.high < 0)).mean() <= 0.07
 
-    @pytest.mark.parametrize("differ", [5, 10])
-    @pytest.mark.parametrize("kind", ["hits", "reciprocal ranks"])
+    @pytest.mark.parametrize(("differ", "kind"), [(5, "hits"), (10, "reciprocal ranks")])
     def test_false_alarms_of_the_bootstrap_if_few_of_200_users_differ(self, differ, kind):
         """Equal recommenders; BCa alone finds a difference in up to a third of these."""
         ranks = 1 + 1000 * np.random.default_rng([9, differ]).random((2, 120, differ)) ** 3

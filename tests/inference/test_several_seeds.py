@@ -69,7 +69,10 @@ class TestIntervals:
         assert (found.low[0], found.high[0]) == pytest.approx((gap[0] - reach, gap[0] + reach), abs=0.03 * reach)
         assert found.p_value[0] == pytest.approx(np.mean(np.abs(drawn) >= abs(gap[0])), rel=0.02)
 
-    @pytest.mark.parametrize(("seeds", "spread", "both"), [(3, 0.1, 0.4), (5, 0.1, 0.4), (3, 0.02, 0.4), (5, 0.0, 0.4)])
+    @pytest.mark.parametrize(
+        ("seeds", "spread", "both"),
+        [(3, 0.1, 0.4), *(pytest.param(*each, marks=pytest.mark.slow) for each in [(3, 0.02, 0.4), (5, 0.0, 0.4)])],
+    )
     def test_hold_the_truth(self, seeds, spread, both):
         """500 comparisons of equal recommenders; without the spread between seeds, far fewer hold."""
         rng = np.random.default_rng([7, seeds, int(100 * spread)])
@@ -82,6 +85,7 @@ class TestIntervals:
         if spread == 0.1:
             assert held[1] / 500 < 0.75
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("seeds", "others"), [(2, 10), (2, 2), (3, 10)])
     @pytest.mark.parametrize("spread", [0.3, 1.0])
     def test_of_unequal_numbers_of_seeds_hold_the_truth(self, seeds, others, spread):

@@ -229,6 +229,9 @@ def refusal(error, function, *arguments, **options):
 
 class TestRefuses:
     @pytest.mark.parametrize("metric", LIST_METRICS)
+    def test_one_user_without_a_row(self, metric):
+        assert "has to be (users, positions)" in refusal(DataError, metric, [1, 0, 1])
+
     @pytest.mark.parametrize(
         ("lists", "message"),
         [
@@ -259,10 +262,10 @@ class TestRefuses:
             ),
         ],
     )
-    def test_malformed_lists(self, metric, lists, message):
-        assert refusal(DataError, metric, lists) == message
+    def test_malformed_lists(self, lists, message):
+        assert refusal(DataError, graded.ndcg, lists) == message
 
-    @pytest.mark.parametrize("metric", TestNothingRelevant.METRICS)
+    @pytest.mark.parametrize("metric", [graded.ndcg, graded.recall])
     @pytest.mark.parametrize(
         ("judged", "message"),
         [
@@ -301,11 +304,13 @@ class TestRefuses:
         assert refusal(DataError, metric, [[2, 1, NAN]], scores=scores) == message
 
     @pytest.mark.parametrize("k", [0, -1, 1.5, 2.0, "3", True, NAN])
+    def test_cutoff(self, k):
+        says = f"the cut-off k is {k!r}; it has to be a whole number from 1"
+        assert refusal(ConfigError, graded.ndcg, [[1, 0]], k) == says
+
     @pytest.mark.parametrize("metric", [*TestNothingRelevant.METRICS, graded.dcg, graded.half_life_utility])
-    def test_cutoff(self, metric, k):
-        assert (
-            refusal(ConfigError, metric, [[1, 0]], k) == f"the cut-off k is {k!r}; it has to be a whole number from 1"
-        )
+    def test_cutoff_of_each_metric(self, metric):
+        assert "the cut-off k is 0" in refusal(ConfigError, metric, [[1, 0]], 0)
 
 
 @pytest.fixture(scope="module")

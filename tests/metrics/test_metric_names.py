@@ -10,13 +10,8 @@ from sampled_metrics.metrics.metric import metric_name
     ("label", "name"),
     [
         ("auc", "AUC"),
-        ("ap", "AP"),
         ("ap@5", "AP@5"),
-        ("ndcg@10", "NDCG@10"),
-        ("recall@10", "Recall@10"),
-        ("mrr", "MRR"),
         ("hit-rate@3", "Hit rate@3"),
-        ("precision@3", "Precision@3"),
         ("recall@1-50", "Recall@1-50"),  # the mean over the cut-offs
         ("unknown@3", "unknown@3"),
     ],

@@ -7,7 +7,6 @@ from scipy import stats
 from study.read_figures import assert_texts_are_apart
 
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.rendering import drawing
 from sampled_metrics.study.paper import toy_figures
 
 RANKS = {"A": [3, 3], "B": [1, 9]}
@@ -20,10 +19,6 @@ TABLES = {
     3: toy_figures.figure_3(60, METRICS, [1, 5], 30),
     4: toy_figures.figure_4(60, "ap", 6, ["uncorrected", "cls", "bv-0.1"]),
 }
-
-
-def drawn(figure):
-    return toy_figures.FIGURES[figure][1](TABLES[figure])
 
 
 class TestTables:
@@ -74,14 +69,6 @@ def test_texts_are_apart(figure):
     note = toy_figures.note(10000, negatives=100, metric_label="ap")
     assert note == "AP, n = 10,000 items, m = 100 negatives drawn with replacement"
     assert_texts_are_apart(toy_figures.FIGURES[figure][1](TABLES[figure], note))
-
-
-@pytest.mark.parametrize("figure", TABLES)
-def test_the_same_table_gives_the_same_bytes(figure, tmp_path):
-    for name in ("1", "2"):
-        drawing.write(drawn(figure), tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
-    for ending in ("svg", "png"):
-        assert (tmp_path / f"1.{ending}").read_bytes() == (tmp_path / f"2.{ending}").read_bytes()
 
 
 class TestDrawn:

@@ -110,7 +110,7 @@ ALL: dict[str, Callable[[Case], tuple[Any, np.ndarray]]] = {
 
 
 @pytest.mark.parametrize("name", ALL)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=settings().max_examples // 2)  # of each of 50 forms
 @given(
     seed=st.integers(0, 2**32 - 1),
     users=st.integers(1, 12),

@@ -145,7 +145,7 @@ def test_popular_negatives_are_corrected_without_bias_and_intervals_cover() -> N
     nothing = np.zeros_like(scores)
     truth = evaluate(rank(scores, nothing, held_out), metrics=["auc", "recall@10"])["value"].to_numpy()
     naive, found, covered = [], [], 0
-    for seed in range(40):
+    for seed in range(20):
         table = rank_among_negatives(
             scores, nothing, held_out, negatives=80, weights=popularity + 0.3, replacement=True, seed=seed
         )
@@ -153,11 +153,11 @@ def test_popular_negatives_are_corrected_without_bias_and_intervals_cover() -> N
         result = correct(table, estimators="bv-0.001", metrics=["auc", "recall@10"])
         found.append(result["value"])
         covered += int(result["low"][0] <= truth[0] <= result["high"][0])
-    error = np.std(found, axis=0, ddof=1) / np.sqrt(40)
+    error = np.std(found, axis=0, ddof=1) / np.sqrt(20)
     assert np.abs(np.mean(found, axis=0) - truth)[0] < 4 * error[0]  # AUC has no bias
     assert np.abs(np.mean(found, axis=0) - truth)[1] < 4 * error[1] + 0.01
     assert abs(np.mean(naive) - truth[0]) > 10 * error[0]
-    assert covered >= 36  # the users stay the same, so intervals over users cover more than 95 %
+    assert covered >= 18  # the users stay the same, so intervals over users cover more than 95 %
     assert "negatives are kept, as a uniform sample." in result.remarks[-1]
     other = rank_among_negatives(
         rng.normal(size=scores.shape), nothing, held_out, negatives=80, weights=popularity + 0.3, replacement=True

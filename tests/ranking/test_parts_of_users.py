@@ -60,7 +60,7 @@ def joined(parts: list[sm.ExactRanks]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=settings().max_examples // 3)  # of each form
 @given(
     seed=st.integers(0, 1000),
     ends=st.lists(st.integers(1, USERS - 1), unique=True, max_size=6),
@@ -81,7 +81,7 @@ def test_joined_are_the_ranks_of_all_users(form, seed, ends, batch_size) -> None
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=settings().max_examples // 3)  # of each form
 @given(
     seed=st.integers(0, 1000),
     users=st.lists(st.integers(0, USERS - 1), unique=True, min_size=1),

@@ -29,7 +29,7 @@ def cautions(negatives, **options):
 
 @pytest.mark.parametrize("replacement", [False, True])
 def test_uniform_negatives_raise_few_alarms(replacement):
-    rng, uniform, repetitions = np.random.default_rng(1), np.ones(ITEMS), 200
+    rng, uniform, repetitions = np.random.default_rng(1), np.ones(ITEMS), 60
     alarms = [
         cautions(drawn(rng, uniform, replacement=replacement), replacement=replacement) for _ in range(repetitions)
     ]

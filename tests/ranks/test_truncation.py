@@ -92,8 +92,10 @@ SAMPLED = 1 + np.random.default_rng(0).integers(0, 101, 400)
         lambda **more: read_and.evaluate(SAMPLED, candidates=3541, **more),
         lambda **more: read_and.compare(SAMPLED, SAMPLED[::-1], candidates=3541, **more),
         lambda **more: read_and.expect({"x": SAMPLED, "y": SAMPLED[::-1]}, candidates=3541, negatives=50, **more),
-        lambda **more: read_and.plan(SAMPLED, SAMPLED**2 // 200 + 1, candidates=3541, estimators="uncorrected", **more),
-        lambda **more: read_and.report({"x": SAMPLED}, candidates=3541, **more),
+        lambda **more: read_and.plan(
+            SAMPLED, SAMPLED // 2 + 1, candidates=3541, metric="ap", estimators="uncorrected", **more
+        ),
+        lambda **more: read_and.report({"x": SAMPLED}, candidates=3541, metrics="ap", **more),
     ],
     ids=["evaluate", "compare", "expect", "plan", "report"],
 )
@@ -105,23 +107,25 @@ def test_functions_refuse_them_unless_they_are_said_to_be_exact(call) -> None:
 
 
 SHALLOW = np.random.default_rng(1).geometric(0.1, 400).clip(max=85)
-"""Exact ranks, or ranks among 99 negatives, of which none is above a tenth of 3561 candidates."""
+"""Exact ranks, or ranks among 99 negatives, of which none is above a tenth of 900 candidates."""
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda **more: read_and.evaluate(SHALLOW, candidates=3561, **more),
-        lambda **more: read_and.evaluate({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=3561, **more),
-        lambda **more: read_and.compare(SHALLOW, SHALLOW[::-1], candidates=3561, **more),
-        lambda **more: read_and.expect({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=3561, negatives=50, **more),
-        lambda **more: read_and.plan(SHALLOW, SHALLOW // 2 + 1, candidates=3561, estimators="uncorrected", **more),
+        lambda **more: read_and.evaluate(SHALLOW, candidates=900, **more),
+        lambda **more: read_and.evaluate({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=900, **more),
+        lambda **more: read_and.compare(SHALLOW, SHALLOW[::-1], candidates=900, **more),
+        lambda **more: read_and.expect({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=900, negatives=50, **more),
+        lambda **more: read_and.plan(
+            SHALLOW, SHALLOW // 2 + 1, candidates=900, metric="ap", estimators="uncorrected", **more
+        ),
     ],
     ids=["evaluate", "evaluate two", "compare", "expect", "plan"],
 )
 def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled(call) -> None:
     last = SHALLOW.max()
-    result, said = call(), f"no rank of 400 is above {last} of 3561 candidates. If these are ranks among sampled"
+    result, said = call(), f"no rank of 400 is above {last} of 900 candidates. If these are ranks among sampled"
     assert said in result.remarks[0]
     assert said in repr(result).split("\n")[0]
     assert said in result._repr_html_().split("</p>")[0]
@@ -130,17 +134,17 @@ def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled(call) 
 
 
 def test_a_caution_stands_before_the_verdict_of_a_report() -> None:
-    page = read_and.report({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=3561, metrics="recall@10")
+    page = read_and.report({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=900, metrics="recall@10")
     assert page.count('class="caution"') == 2
     assert page.index('<p class="caution">x: no rank of 400') < page.index('<p class="verdict">')
 
 
 def test_a_caution_stays_with_rows_and_is_said_once() -> None:
-    result = read_and.evaluate(SHALLOW, candidates=3561, metrics=["recall@10", "ap"])
+    result = read_and.evaluate(SHALLOW, candidates=900, metrics=["recall@10", "ap"])
     assert result[:1].cautions == result.cautions
     assert result.with_cautions(result.cautions).remarks == result.remarks
 
 
 @pytest.mark.parametrize("users", [19, 20])
 def test_few_users_have_no_caution(users: int) -> None:
-    assert bool(read_and.evaluate(SHALLOW[:users], candidates=3561).cautions) == (users == 20)
+    assert bool(read_and.evaluate(SHALLOW[:users], candidates=900).cautions) == (users == 20)

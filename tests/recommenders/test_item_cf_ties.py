@@ -7,12 +7,12 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from ranked_by_argsort import rows, split_of
 from scipy.sparse import csr_array
 
 from sampled_metrics.recommenders.item_cf import ItemCF
 
-CASES = 80
 DIGITS = 60
 EQUAL = Decimal("1e-45")
 """Larger than an error of 60 digits, and smaller than a difference of the scores of these cases."""
@@ -76,9 +76,10 @@ def is_exact(training, parameters):
     return True
 
 
-def test_equal_scores_tie_and_no_others():
+@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 80), marks=pytest.mark.slow)])
+def test_equal_scores_tie_and_no_others(seeds):
     wrong = []
-    for seed in range(CASES):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         shape = rng.integers((4, 8), (13, 19))
         # items of one or two sizes have many equal cosines

@@ -208,6 +208,7 @@ class TestLists:
     "code",
     [
         "from sampled_metrics.cli import main; main(['report', '-', '--candidates', '9', '-o', 'a.html'])",
+        "from sampled_metrics.cli import main; main(['evaluate', '-', '--candidates', '9', '--plot', 'a.svg'])",
         "import sampled_metrics as sm\ntry: sm.report(sm.exact_ranks([1, 2], candidates=9))\n"
         "except sm.ConfigError as error: sys.exit(f'error: {error}')",
     ],
@@ -222,6 +223,7 @@ def test_without_matplotlib_says_in_a_line_what_to_install(code):
         env={**os.environ, "PYTHONPATH": str(Path(sm.__file__).parents[1])},
     )
     assert ran.returncode != 0
+    assert ran.stdout == ""
     assert ran.stderr == (
         "error: a figure needs matplotlib, which is not installed: pip install 'sampled-metrics[plots]'\n"
     )

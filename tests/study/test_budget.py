@@ -1,5 +1,7 @@
 """What a number of scores buys, on made-up models."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,43 +22,57 @@ SPLIT = Split(TRAINING, HELD_OUT, np.arange(USERS), np.arange(ITEMS))
 MODELS = {
     name: FactorModel(TASTE, ITEM + noise * RNG.normal(size=ITEM.shape)) for name, noise in {"A": 1.0, "B": 0.3}.items()
 }
-PILOTS = {name: budget.pilot_of(model, SPLIT, 10) for name, model in MODELS.items()}
-EXACT = {name: model.rank(SPLIT) for name, model in MODELS.items()}
+
+
+@cache
+def exact():
+    return {name: model.rank(SPLIT) for name, model in MODELS.items()}
+
+
+@cache
+def pilots():
+    return {name: budget.pilot_of(model, SPLIT, 10) for name, model in MODELS.items()}
+
+
+@cache
+def bought():
+    """Return the tables of widths and of chances."""
+    return budget.bought(pilots(), exact(), "recall@10", [20], [10, 30], ("A", "B"), replacement=False)
 
 
 @pytest.mark.parametrize("numbers", [2**26, 70 * ITEMS])
 def test_pilots_are_ranks_of_all_users_by_any_size_of_blocks(monkeypatch, numbers):
     monkeypatch.setattr(budget, "_NUMBERS", numbers)
     pilot = budget.pilot_of(MODELS["A"], SPLIT, 10)
-    expected = [EXACT["A"].values(sm.metric(label)) for label in ("recall@10", "ndcg@10")]
+    expected = [exact()["A"].values(sm.metric(label)) for label in ("recall@10", "ndcg@10")]
     metrics = [sm.metric("recall@10"), sm.metric("ndcg@10")]
     np.testing.assert_allclose(pilot.outcome_values(metrics).values, expected, atol=1e-14)
 
 
 class TestBought:
-    WIDTHS, CHANCES = budget.bought(PILOTS, EXACT, "recall@10", [20], [10, 30], ("A", "B"), replacement=False)
-
     def test_has_each_way_for_each_recommender(self):
         ways = ["all candidates", "stop at k", "stages", "stop at k, part of users", "all candidates, part of users"]
-        for name in PILOTS:
-            methods = self.WIDTHS.loc[self.WIDTHS["recommender"] == name, "method"].tolist()
+        widths, chances = bought()
+        for name in MODELS:
+            methods = widths.loc[widths["recommender"] == name, "method"].tolist()
             assert methods == [*ways, *["decreasing", "free"] * 2]
-        assert set(self.CHANCES["method"]) == {*ways, "decreasing", "free"}
-        assert self.CHANCES[["worse", "better"]].drop_duplicates().to_numpy().tolist() == [["A", "B"]]
+        assert set(chances["method"]) == {*ways, "decreasing", "free"}
+        assert chances[["worse", "better"]].drop_duplicates().to_numpy().tolist() == [["A", "B"]]
 
     def test_widths_are_those_of_evaluate_and_plan_stages(self):
-        of_b = self.WIDTHS[self.WIDTHS["recommender"] == "B"].set_index("method")
-        exact = sm.evaluate(EXACT["B"], metrics="recall@10")
-        assert of_b.loc["all candidates", "width"] == pytest.approx((exact["high"] - exact["low"]).item(), rel=0.05)
-        assert of_b.loc["all candidates", "scores"] == EXACT["B"].candidates.mean()
-        planned = sm.plan_stages(PILOTS["B"], depths=[20]).set_index("method")
+        widths, _ = bought()
+        of_b = widths[widths["recommender"] == "B"].set_index("method")
+        of_all = sm.evaluate(exact()["B"], metrics="recall@10")
+        assert of_b.loc["all candidates", "width"] == pytest.approx((of_all["high"] - of_all["low"]).item(), rel=0.05)
+        assert of_b.loc["all candidates", "scores"] == exact()["B"].candidates.mean()
+        planned = sm.plan_stages(pilots()["B"], depths=[20]).set_index("method")
         for column in ("scores", "completed"):
             assert of_b.loc["stages", column] == planned.loc["stages", column]
         assert (of_b.loc["free", "scores"] == [11, 31]).all()
 
     def test_one_recommender_has_no_pair(self):
         widths, chances = budget.bought(
-            {"A": PILOTS["A"]}, {"A": EXACT["A"]}, "recall@10", [20], [], None, replacement=False
+            {"A": pilots()["A"]}, {"A": exact()["A"]}, "recall@10", [20], [], None, replacement=False
         )
         assert len(widths) == 5
         assert chances.empty
@@ -64,15 +80,16 @@ class TestBought:
         assert len(budget.draw(widths, chances, "recall@10").axes) == 1
 
     def test_the_figure_has_the_numbers_of_the_table(self):
-        figure = budget.draw(self.WIDTHS, self.CHANCES, "recall@10")
+        widths, chances = bought()
+        figure = budget.draw(widths, chances, "recall@10")
         assert [panel.get_title() for panel in figure.axes] == ["A", "B", "B over A"]
         line = next(line for line in figure.axes[0].get_lines() if line.get_label() == "negatives, free")
-        of_a = self.WIDTHS[(self.WIDTHS["recommender"] == "A") & (self.WIDTHS["method"] == "free")]
+        of_a = widths[(widths["recommender"] == "A") & (widths["method"] == "free")]
         np.testing.assert_array_equal(line.get_xydata(), np.c_[of_a["scores"], 100 * of_a["width"]])
 
     def test_tables(self):
-        (_, widths), (heading, pair) = budget.sections(self.WIDTHS, self.CHANCES, "recall@10")
-        assert len(widths) == len(self.WIDTHS)
+        (_, widths), (heading, pair) = budget.sections(*bought(), "recall@10")
+        assert len(widths) == len(bought()[0])
         assert heading == "How often compare decides by Recall@10 that B is better than A, in per cent"
         assert isinstance(pair, pd.DataFrame)
         assert "stages, depth 20" in set(widths["Way"])

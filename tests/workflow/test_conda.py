@@ -25,6 +25,7 @@ OPTIONS = ["--sdm", "conda", "--cores", "1", "--configfile", "study.yaml", "--"]
 SITE = "import sys\nsys.path.insert(0, {source!r})\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a stand-in in sh")
 def test_jobs_run_in_the_environment_with_the_library(
     project: Project, tmp_path_factory: pytest.TempPathFactory

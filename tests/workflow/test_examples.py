@@ -24,9 +24,8 @@ def test_a_config_is_complete_and_allowed(name: str, tmp_path: Path, monkeypatch
     complete_config(ROOT / f"examples/{name}.yaml")
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if at else []) for at, name in enumerate(NAMES)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
 def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
     shutil.copytree(ROOT / "examples", project.folder / "examples")
     for archive in ("large.zip", "ml-1m.zip"):

@@ -6,7 +6,6 @@ elsewhere has ready-made ranks.
 
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,6 @@ SPLIT = {"split", *made("X", "Y")}
 IMPORTED = {"import_ranks elsewhere", *ranked("elsewhere")}
 
 OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
-    "nothing": ({}, set()),
     "another dataset": ({"datasets": {"other": {"path": "made-up.zip", "format": "movielens-dat"}}}, CONFIG),
     "seed": ({"seed": 7}, {"toy_tables", "toy_fidelity", *made("X"), *each("sample", "study_estimators")}),
     "urls beside a path": ({"datasets": {"made-up": {"urls": ["https://example.org/made-up.zip"]}}}, CONFIG),
@@ -124,6 +122,7 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figure_6", *SUMMARY}),
     "figures.proof": ({"figures": {"proof": {"metric": "ap"}}}, {"proof", *SUMMARY}),
 }
+HISTOGRAM, EASE = (f"src/sampled_metrics/{name}.py" for name in ("reporting/rank_histogram", "recommenders/ease"))
 EDIT, COMMENT = "\nEDITED = 1\n", "\n# edited\n"
 OF_FILES = {
     ("src/sampled_metrics/errors.py", COMMENT): set(),
@@ -138,14 +137,14 @@ OF_FILES = {
     - {"figure_5", "studied", "toy_tables"},  # the figures of the running example share a module
     ("src/sampled_metrics/recommenders/ials.py", EDIT): made("X"),
     ("src/sampled_metrics/recommenders/item_cf.py", EDIT): made("Y"),
-    ("src/sampled_metrics/recommenders/ease.py", EDIT): set(),
+    (EASE, EDIT): set(),
     ("src/sampled_metrics/study/repetitions.py", EDIT): {
         *each("sample", "exact_moments", "study_estimators"),
         "tables",
         "estimator_study",
         *SUMMARY,
     },
-    ("src/sampled_metrics/reporting/rank_histogram.py", EDIT): {"figure_5", *CONFIG},
+    (HISTOGRAM, EDIT): {"figure_5", *CONFIG},
     ("src/sampled_metrics/study/workflow/summary.py", EDIT): SUMMARY,
     ("src/sampled_metrics/study/workflow/provenance.py", EDIT): SUMMARY,
     ("src/sampled_metrics/cli/commands.py", EDIT): set(),
@@ -160,8 +159,7 @@ TOUCHED = ["made-up.zip", RANKS, "scripts/train.py", "config.yaml", "src/sampled
 @pytest.fixture
 def project(finished: Project, tmp_path: Path) -> Project:
     """A copy of a finished study."""
-    shutil.copytree(finished.folder, tmp_path / "copy", copy_function=shutil.copy2)
-    return Project(tmp_path / "copy")
+    return finished.copy(tmp_path / "copy")
 
 
 def planned(project: Project) -> set[str]:
@@ -172,29 +170,44 @@ def planned(project: Project) -> set[str]:
     return {" ".join([rule, *re.findall(r"recommender=(\S+)", about)]) for rule, about in jobs} - {"all"}
 
 
-def marked(cases: Any, *, slow: int) -> list[Any]:
-    """Return parameters, of which all but the first are slow."""
-    rows = [case if isinstance(case, tuple) else (case,) for case in cases]
-    return [pytest.param(*row, marks=[pytest.mark.slow] if at >= slow else []) for at, row in enumerate(rows)]
+def edit_config(project: Project, changes: dict[str, Any]) -> None:
+    project.configure(**merged(STUDY | {"recommenders": MORE}, changes))
 
 
-@pytest.mark.parametrize("edit", marked(OF_CONFIG, slow=3))
+def append(project: Project, file: str, text: str) -> None:
+    path = project.folder / file
+    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edit", OF_CONFIG)
 def test_after_an_edit_of_the_config(project: Project, edit: str) -> None:
     changes, runs = OF_CONFIG[edit]
-    project.configure(**merged(STUDY | {"recommenders": MORE}, changes))
+    edit_config(project, changes)
     assert planned(project) == runs
 
 
-@pytest.mark.parametrize(("file", "text"), marked(OF_FILES, slow=1))
+@pytest.mark.slow
+@pytest.mark.parametrize(("file", "text"), OF_FILES)
 def test_after_an_edit_of_a_file(project: Project, file: str, text: str) -> None:
-    path = project.folder / file
-    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+    append(project, file, text)
     assert planned(project) == OF_FILES[file, text]
 
 
-def test_after_a_touch(project: Project) -> None:
+def test_after_edits_of_the_config_and_of_files(project: Project) -> None:
+    """Several of the above at once, as a dry run takes seconds."""
+    changes, of_config = OF_CONFIG["sampling.negatives"]
+    files = [(HISTOGRAM, EDIT), (EASE, EDIT), ("scripts/train.py", COMMENT)]
+    edit_config(project, changes)
+    for file, text in files:
+        append(project, file, text)
+    assert planned(project) == of_config.union(*(OF_FILES[each] for each in files))
+
+
+def test_after_a_touch_and_a_comment(project: Project) -> None:
     for file in TOUCHED:
         (project.folder / file).touch()
+    append(project, "src/sampled_metrics/errors.py", COMMENT)
     assert planned(project) == set()
 
 
