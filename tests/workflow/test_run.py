@@ -113,7 +113,7 @@ def test_recommenders_that_do_not_differ(finished: Project, tmp_path: Path, name
 @pytest.mark.parametrize(("kinds", "recommenders"), [(["activity"], [*MORE]), ([], ["elsewhere"])])
 def test_groups_of_ones_own(finished: Project, tmp_path: Path, kinds: list[str], recommenders: list[str]) -> None:
     """Beside thirds, which ready-made ranks do not have, and for ready-made ranks alone."""
-    project = finished.copy(tmp_path)
+    project = finished.copy(tmp_path / "copy")
     towns = {user: "ab"[user % 2] for user in range(1, 61)}
     lines = [f"{user},{town}" for user, town in towns.items()]
     (project.folder / "users.csv").write_text("\n".join(["user,town", *lines]) + "\n", encoding="utf-8")
