@@ -116,6 +116,17 @@ def test_a_verdict_for_each_pair() -> None:
     assert 'B: hr@10 is read as 0.70, with the decimals of the others. Text keeps its own: "0.7".' in result.remarks
 
 
+def test_a_whole_number_beside_numbers_with_decimals_is_rounded_as_they_are() -> None:
+    """So 0 beside .12 is up to 4 of 1000 users; alone it is nobody."""
+    options = {"negatives": 99, "candidates": 1000, "users": 1000, "metrics": "hr@1"}
+    ends = {}
+    for value in (0, "0.00", "0"):
+        result = sm.published({"A": {"hr@1": value}, "B": {"hr@1": 0.12}}, **options)
+        ends[value] = result["high"][0]
+        assert ("A: hr@1 is read as 0.00, with" in str(result.remarks)) == (value == 0)
+    assert ends["0"] < 0.005 < ends[0] == ends["0.00"]
+
+
 def test_a_range_of_candidates_holds_the_bounds_of_each() -> None:
     options = {"negatives": 99, "users": 1000, "metrics": ["hr@10", "auc"]}
     values = {"A": {"hr@10": "0.60", "ndcg@10": "0.40"}}
