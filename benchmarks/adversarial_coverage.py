@@ -1,9 +1,9 @@
 """Search for the laws of true ranks for which intervals and verdicts are wrong most often.
 
 A promise is a kind of statement of the library with 95 % confidence. It covers a class of laws: all laws for exact
-ranks, those of the assumed shape for sampled ranks. For each promise and each of a few cells (n, m, users, metrics,
-level), laws of the class are simulated with common random numbers, the worst is changed step by step, and the worst of
-all is simulated anew. Results depend on the seed only, not on the number of processes.
+ranks, those of the assumed shape for sampled ranks and for published values of them. For each promise and each of a few
+cells (n, m, users, metrics, level), laws of the class are simulated with common random numbers, the worst is changed
+step by step, and the worst of all is simulated anew. Results depend on the seed only, not on the number of processes.
 
     python benchmarks/adversarial_coverage.py --processes 2 --output worst.csv --table worst.md
     python benchmarks/adversarial_coverage.py --again worst.csv --output now.csv
@@ -12,11 +12,12 @@ The second command simulates the laws of a table again, with the same users and 
 """
 
 import argparse
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from multiprocessing import Pool
 from pathlib import Path
@@ -43,12 +44,14 @@ class Statement:
         high: the upper end.
         better: the recommender that is stated to be better: 1 for B, -1 for A, 0 for neither.
         contradicted: whether the statement is that the sample contradicts the assumption.
+        above_margin: whether the difference is stated to be more than the margin; None if nothing is stated.
     """
 
     low: float
     high: float
     better: int = 0
     contradicted: bool = False
+    above_margin: bool | None = None
 
 
 REFUSED = Statement(np.nan, np.nan)
@@ -84,25 +87,79 @@ def state_correct(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dic
 
 
 def state_compare(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
-    """Return the statements of `compare` on exact or sampled ranks."""
-    ranks = dict(zip("AB", sides, strict=True))
+    """Return the statements of `compare` on exact or sampled ranks.
+
+    With a margin, the conclusions are the statement, and the interval is that of all differences. With groups, the
+    statement is that of all groups together: the common part of their intervals, and a recommender that is better in
+    one.
+    """
+    users, asked = np.arange(cell.users), cell.asked
+    groups = np.searchsorted(np.cumsum(asked.groups), (users + 0.5) / cell.users)
+    ranks = {name: pd.DataFrame({"user": users, "rank": side}) for name, side in zip("AB", sides, strict=True)}
     if cell.m:
-        tables = sm.sampled_ranks(ranks, negatives=np.full(cell.users, cell.m), candidates=cell.n)
+        tables = sm.sampled_ranks(ranks, negatives=cell.m, candidates=cell.n)
     else:
         tables = sm.exact_ranks(ranks, candidates=cell.n, exact=True)
     table = sm.compare(
         tables,
         metrics=list(cell.metrics),
         estimator=cell.shape if cell.m else None,
+        margin=f"{100 * asked.margin}%" if asked.is_relative else asked.margin or None,
+        groups=dict(zip(users, groups, strict=True)) if asked.groups else False,
         confidence_level=cell.level,
         seed=seed,
     )
     contradicted = is_contradicted(table.remarks)
-    better = {"A": -1, "B": 1}
-    return {
-        str(row.metric): Statement(row.low, row.high, better.get(row.conclusion, 0), contradicted)
-        for row in table.itertuples()
-    }
+    if asked.groups:
+        table = table[table["group"] != "all"]
+    statements = {}
+    for metric, rows in table.groupby("metric", sort=False):
+        low, high = (-1.0, 1.0) if asked.margin else (rows["low"].max(), rows["high"].min())
+        better = [{"A": -1, "B": 1}.get(conclusion, 0) for conclusion in rows["conclusion"]]
+        statements[str(metric)] = Statement(
+            low, high, max(better, key=abs), contradicted, said_of_margin(rows.iloc[0]) if asked.margin else None
+        )
+    return statements
+
+
+def said_of_margin(row: pd.Series) -> bool | None:
+    """Return whether a difference is stated to be more than the margin; None if nothing is stated."""
+    is_less = row["size"] == "less than the margin" or row["conclusion"] == "equivalent"
+    return True if row["size"] == "more than the margin" else False if is_less else None
+
+
+def state_published(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
+    """Return the statements of `published` on the sampled metrics of a sample, of two recommenders on their order."""
+    del seed
+    metrics = {label: sm.metric(label) for label in cell.asked.values}
+    values = [{label: metric.of_rank(side, cell.m + 1).mean() for label, metric in metrics.items()} for side in sides]
+    return said_of_values(cell, tuple(tuple(f"{value:.3f}" for value in of_side.values()) for of_side in values))
+
+
+@cache
+def said_of_values(cell: "Cell", values: tuple[tuple[str, ...], ...]) -> dict[str, Statement]:
+    """Return the statements of `published` on the printed values of each recommender."""
+    given = [dict(zip(cell.asked.values, of_side, strict=True)) for of_side in values]
+    table = sm.published(
+        dict(zip("AB", given, strict=False)),
+        negatives=cell.m,
+        candidates=cell.n,
+        users=cell.users,
+        estimators=cell.shape,
+        metrics=list(cell.metrics),
+        confidence_level=cell.level,
+    )
+    contradicted = is_contradicted(table.remarks)
+    if not cell.pair:
+        return {str(row.metric): Statement(row.low, row.high, 0, contradicted) for row in table.itertuples()}
+    [metric], text = cell.metrics, " ".join(table.remarks)
+    if order := re.search(r"(A|B) is better than [AB] by [^(]+ \((\S+) to (\S+)\)", text):
+        better, ends = 1 if order[1] == "B" else -1, sorted((float(order[2]), float(order[3])))
+        low, high = sorted(better * end for end in ends)
+        return {metric: Statement(low, high, better, contradicted)}
+    if neither := re.search(r"A may be better by up to (\S+), B by up to ([\d.]+)", text):
+        return {metric: Statement(-float(neither[1]), float(neither[2]), 0, contradicted)}
+    return {metric: replace(REFUSED, contradicted=contradicted)}
 
 
 def state_evaluate_staged(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
@@ -167,12 +224,23 @@ class Promise:
         state: function that asks the library.
         shape: shape of the laws that the promise covers.
         recommenders: number of recommenders, 1 or 2.
+        margin: the smallest difference that matters; 0 for none.
+        is_relative: whether the margin is relative to the worse value.
+        groups: shares of the users by group. The laws are the same in all groups.
+        values: labels of the sampled metrics that are published.
     """
 
     state: Adapter
     shape: str
     recommenders: int = 1
+    margin: float = 0.0
+    is_relative: bool = False
+    groups: tuple[float, ...] = ()
+    values: tuple[str, ...] = ()
 
+
+HIT_RATE, THREE = ("recall@10",), ("recall@10", "ndcg@10", "mrr")
+"""Published metrics."""
 
 PROMISES = {
     "evaluate": Promise(state_evaluate, "free"),
@@ -184,6 +252,22 @@ PROMISES = {
     "compare decreasing": Promise(state_compare, "decreasing", 2),
     "evaluate staged": Promise(state_evaluate_staged, "free"),
     "compare staged": Promise(state_compare_staged, "free", 2),
+    "margin .01": Promise(state_compare, "free", 2, margin=0.01),
+    "margin .1": Promise(state_compare, "free", 2, margin=0.1),
+    "margin 5 %": Promise(state_compare, "free", 2, margin=0.05, is_relative=True),
+    "margin 100 %": Promise(state_compare, "free", 2, margin=1.0, is_relative=True),
+    "margin .1 free": Promise(state_compare, "free", 2, margin=0.1),
+    "groups of 1/3": Promise(state_compare, "free", 2, groups=(1 / 3, 1 / 3, 1 / 3)),
+    "groups of .6, .3, .1": Promise(state_compare, "free", 2, groups=(0.6, 0.3, 0.1)),
+    "groups of 1/2 decreasing": Promise(state_compare, "decreasing", 2, groups=(0.5, 0.5)),
+    "published hit rate free": Promise(state_published, "free", values=HIT_RATE),
+    "published hit rate decreasing": Promise(state_published, "decreasing", values=HIT_RATE),
+    "published hit rate free pair": Promise(state_published, "free", 2, values=HIT_RATE),
+    "published hit rate decreasing pair": Promise(state_published, "decreasing", 2, values=HIT_RATE),
+    "published MRR free": Promise(state_published, "free", values=("mrr",)),
+    "published MRR free pair": Promise(state_published, "free", 2, values=("mrr",)),
+    "published three free": Promise(state_published, "free", values=THREE),
+    "published three decreasing pair": Promise(state_published, "decreasing", 2, values=THREE),
 }
 
 
@@ -199,7 +283,7 @@ class Cell:
         metrics: metrics that are computed together, each with its worst law. It is one metric if two recommenders have
             equal metrics.
         level: confidence level.
-        equal: whether two recommenders have equal metrics.
+        equal: whether two recommenders have equal metrics, or differ by the margin.
         known: further populations at the start of a search. They take part in the last choice.
         depth: depth of staged ranks; 0 for others.
     """
@@ -215,14 +299,19 @@ class Cell:
     depth: float = 0.0
 
     @property
+    def asked(self) -> Promise:
+        """The promise."""
+        return PROMISES[self.promise]
+
+    @property
     def shape(self) -> str:
         """The shape of the laws that the promise covers."""
-        return PROMISES[self.promise].shape
+        return self.asked.shape
 
     @property
     def pair(self) -> bool:
         """Whether two recommenders are compared."""
-        return PROMISES[self.promise].recommenders == 2
+        return self.asked.recommenders == 2
 
     def __str__(self) -> str:
         sample = f", m = {self.m}" if self.m else f", depth = {self.depth:g}" if self.depth else ""
@@ -235,8 +324,15 @@ class Cell:
         return sm.metric(metric).values(self.n)
 
     def fitted(self, population: Population) -> Population:
-        """Return a population, changed so that two recommenders have equal metrics if the cell requires it."""
-        return population.balanced(self.values(self.metrics[0])) if self.pair and self.equal else population
+        """Return a population, changed so that two recommenders are equal, or at the margin, if the cell needs it."""
+        if not self.pair or not self.equal:
+            return population
+        ratio, margin = (1 + self.asked.margin, 0.0) if self.asked.is_relative else (1.0, self.asked.margin)
+        return population.balanced(self.values(self.metrics[0]), ratio, margin)
+
+    def margin(self, population: Population, metric: str) -> float:
+        """Return the margin of a metric as a difference."""
+        return self.asked.margin * (population.worse(self.values(metric)) if self.asked.is_relative else 1.0)
 
     def starts(self) -> list[Population]:
         """Return the first populations of a search, all different and of the class, the known ones first."""
@@ -245,13 +341,31 @@ class Cell:
         else:
             usual = [Population((side,)) for side in starts(self.n, self.users)]
         populations = [start for start in (*self.known, *usual) if start.keeps(self.shape, self.n)]
-        fitted = dict.fromkeys(map(self.fitted, populations))
-        return [population for population in fitted if population.keeps(self.shape, self.n)]
+        return [*filter(self.covers, dict.fromkeys(map(self.fitted, populations)))]
+
+    def covers(self, population: Population) -> bool:
+        """Return whether a population is of the class, and two recommenders are equal, or at the margin, if required.
+
+        A metric may be too high for another one to be above it by the margin.
+        """
+        metric = self.metrics[0]
+        apart = population.truth(self.values(metric)) - self.margin(population, metric)
+        return population.keeps(self.shape, self.n) and not (self.pair and self.equal and abs(apart) > EXACT)
 
 
 def one(*parts: Part) -> tuple[Population, ...]:
     """Return the population of a law."""
     return (Population((law(*parts),)),)
+
+
+def hits(n: int, share: float) -> tuple[Population, ...]:
+    """Return the population with a share of the users at rank 1, and the others last."""
+    return one(ranks(1, share=share), ranks(n, share=1 - share))
+
+
+def pair_of_hits(n: int, first: float, second: float, coupled: float) -> tuple[Population, ...]:
+    """Return a pair with shares of the users at rank 1, and the others last."""
+    return (Population(tuple(hits(n, share)[0].sides[0] for share in (first, second)), coupled),)
 
 
 def cells() -> Iterator[Cell]:
@@ -292,6 +406,29 @@ def cells() -> Iterator[Cell]:
         yield Cell("evaluate staged", 1000, 0, users, ("recall@10", "recall@1", "ndcg@10"), depth=depth)
         yield Cell("compare staged", 1000, 0, users, ("recall@10",), depth=depth)
         yield Cell("compare staged", 1000, 0, users, ("ndcg@10",), depth=depth)
+    for users in (30, 100, 400):
+        yield Cell("margin .01", 1000, 0, users, ("ap",), known=pair_of_hits(1000, 0.495, 0.505, -1.0))
+        yield Cell("margin .1", 1000, 0, users, ("recall@10",))
+        yield Cell("margin 5 %", 1000, 0, users, ("ap",))
+        yield Cell("margin 100 %", 1000, 0, users, ("recall@10",), known=pair_of_hits(1000, 0.5, 1.0, 1.0))
+    yield Cell("margin .1", 1000, 0, 100, ("recall@10",), equal=False)
+    yield Cell("margin .1 free", 1000, 500, 200, ("recall@10",))
+    for users in (90, 600):
+        yield Cell("groups of 1/3", 1000, 0, users, ("ap",))
+    yield Cell("groups of .6, .3, .1", 1000, 0, 300, ("recall@10",))
+    yield Cell("groups of .6, .3, .1", 1000, 0, 300, ("ap",), equal=False)
+    yield Cell("groups of 1/2 decreasing", 1000, 100, 200, ("recall@10",))
+    yield Cell("published hit rate free", 100, 99, 30, ("recall@10",), known=hits(100, 0.4155))
+    for shape in ("free", "decreasing"):
+        for users in (30, 1000):
+            yield Cell(f"published hit rate {shape}", 1000, 100, users, both)
+        yield Cell(f"published hit rate {shape} pair", 1000, 100, 200, ("recall@10",))
+    yield Cell("published MRR free", 1000, 10, 200, ("ap", "recall@10"), known=hits(1000, 0.0104))
+    yield Cell("published MRR free", 1000, 99, 1000, ("ap",), known=hits(1000, 0.0023))
+    yield Cell("published MRR free pair", 1000, 10, 200, ("ap",))
+    for n, m, users in ((1000, 100, 200), (100, 99, 30)):
+        yield Cell("published three free", n, m, users, ("recall@10",))
+    yield Cell("published three decreasing pair", 1000, 100, 200, ("recall@10",))
     yield Cell("evaluate staged", 20000, 0, 6040, ("recall@10", "ndcg@10"), depth=100)
     yield Cell("compare staged", 20000, 0, 6040, ("recall@10",), depth=100)
 
@@ -307,6 +444,19 @@ def quick_cells() -> list[Cell]:
         Cell("compare", 1000, 0, 60, ("ap",)),
         Cell("compare", 1000, 0, 400, ("ap",)),
         Cell("evaluate", 1000, 0, 60, ("ap",)),
+        Cell("margin .01", 1000, 0, 60, ("ap",)),
+        Cell("margin .1", 1000, 0, 100, ("recall@10",)),
+        Cell("margin 5 %", 1000, 0, 60, ("ap",)),
+        Cell("margin 100 %", 1000, 0, 60, ("recall@10",)),
+        Cell("margin .1 free", 1000, 50, 100, ("recall@10",)),
+        Cell("groups of 1/3", 1000, 0, 90, ("ap",)),
+        Cell("groups of .6, .3, .1", 1000, 0, 300, ("recall@10",)),
+        Cell("groups of 1/2 decreasing", 1000, 100, 200, ("recall@10",)),
+        *(
+            Cell(name, 1000, 10, 60, ("ap",), known=() if promise.recommenders == 2 else hits(1000, 0.03))
+            for name, promise in PROMISES.items()
+            if promise.state is state_published
+        ),
         Cell("evaluate staged", 1000, 0, 1000, ("recall@10",), depth=100),
         Cell("compare staged", 1000, 0, 1000, ("recall@10",), depth=100),
     ]
@@ -326,8 +476,8 @@ class Tally:
         missed_above: the interval is above the truth.
         refused: there is no interval.
         contradicted: the sample is stated to contradict the assumption, whatever the interval.
-        false_verdicts: a recommender is stated to be better, and is not.
-        wrong: the interval misses the truth or the verdict is false; contradicted samples count too.
+        false_verdicts: a recommender is stated to be better, and is not, or by more or less than the margin.
+        wrong: the interval misses the truth or a verdict is false; contradicted samples count too.
         width: mean width of the intervals that are neither refused nor of contradicted samples.
         smooth: share that would miss if the ends had a normal distribution with the same means and deviations. It
             distinguishes laws that few simulations do not distinguish.
@@ -354,8 +504,11 @@ class Tally:
         return float(self.wrong + min(self.smooth, self.wrong + error)) / 2
 
     @classmethod
-    def from_statements(cls, statements: list[Statement], truth: float) -> "Tally":
-        """Return the shares of statements about the same truth. A truth within `EXACT` of 0 counts as 0."""
+    def from_statements(cls, statements: list[Statement], truth: float, margin: float = 0.0) -> "Tally":
+        """Return the shares of statements about the same truth. A truth within `EXACT` of 0 counts as 0.
+
+        A truth within `EXACT` of the margin is neither more nor less.
+        """
         low = np.array([statement.low for statement in statements], dtype=float)
         high = np.array([statement.high for statement in statements], dtype=float)
         better = np.array([statement.better for statement in statements])
@@ -363,7 +516,9 @@ class Tally:
         refused = ~contradicted & ~(np.isfinite(low) & np.isfinite(high))
         counted = ~contradicted & ~refused
         below, above = high < truth - EXACT, low > truth + EXACT
+        more, less = (np.array([one.above_margin is side for one in statements]) for side in (True, False))
         false = (better != 0) & (better != (np.sign(truth) if abs(truth) > EXACT else 0))
+        false |= (more & (abs(truth) < margin + EXACT)) | (less & (abs(truth) > margin - EXACT))
         return cls(
             len(statements),
             float((counted & ~below & ~above).mean()),
@@ -404,9 +559,9 @@ def simulate(cell: Cell, population: Population, stage: str, simulations: int) -
     """Return a tally for each metric.
 
     The users of a simulation are at the same quantiles for all laws of a stage. A statement about exact ranks does not
-    depend on the order of the users, so the library is asked once for equal samples.
+    depend on the order of the users, unless they are in groups, so the library is asked once for equal samples.
     """
-    state, known = PROMISES[cell.promise].state, dict[bytes, dict[str, Statement]]()
+    state, known = cell.asked.state, dict[bytes, dict[str, Statement]]()
     statements: dict[str, list[Statement]] = {metric: [] for metric in cell.metrics}
     for number in range(simulations):
         rng = seeded(cell, stage, number)
@@ -414,7 +569,7 @@ def simulate(cell: Cell, population: Population, stage: str, simulations: int) -
         key = str(number).encode()
         if cell.m:
             sides = tuple(rng.hypergeometric(side - 1, cell.n - side, cell.m) + 1 for side in sides)
-        else:
+        elif not cell.asked.groups:
             key = np.sort(sides[0] + (cell.n + 1) * (sides[-1] - 1)).tobytes()
         if key not in known:
             try:
@@ -424,7 +579,10 @@ def simulate(cell: Cell, population: Population, stage: str, simulations: int) -
         for metric, statement in known[key].items():
             statements[metric].append(statement)
     truths = {metric: population.truth(cell.values(metric)) for metric in statements}
-    return {metric: Tally.from_statements(statements[metric], truth) for metric, truth in truths.items()}
+    return {
+        metric: Tally.from_statements(statements[metric], truth, cell.margin(population, metric))
+        for metric, truth in truths.items()
+    }
 
 
 # --- search -----------------------------------------------------------------------------------------------------------
@@ -481,7 +639,7 @@ def worst(cell: Cell, metric: str, tried: dict[Population, dict[str, Tally]], ef
     rng = seeded(cell, f"changes, {metric}", 0)
     for _ in range(effort.steps):
         other = cell.fitted(changed_population(best, cell.shape, cell.n, kept, rng))
-        if other in scores or not other.keeps(cell.shape, cell.n):
+        if other in scores or not cell.covers(other):
             continue
         scores[other] = simulated(other, "search", effort.again).score
         if scores[other] >= scores[best]:
@@ -537,11 +695,10 @@ def row_of(cell: Cell, metric: str, population: Population, tally: Tally) -> dic
 
 def again(row: dict[str, object], simulations: int) -> list[dict[str, object]]:
     """Return the line of the csv of a population, simulated by the present code."""
-    metric, equal = str(row["metric"]), abs(float(row["truth"])) < EXACT
-    cell = Cell(
-        row["promise"], row["n"], row["m"], row["users"], (metric,), row["level"], equal, depth=row.get("depth", 0.0)
-    )
-    population = Population.from_text(str(row["parameters"]))
+    metric, population = str(row["metric"]), Population.from_text(str(row["parameters"]))
+    cell = Cell(row["promise"], row["n"], row["m"], row["users"], (metric,), row["level"], depth=row.get("depth", 0.0))
+    equal = abs(float(row["truth"]) - cell.margin(population, metric)) < EXACT
+    cell = replace(cell, equal=equal)
     return [row_of(cell, metric, population, simulate(cell, population, "confirm", simulations)[metric])]
 
 
@@ -612,7 +769,7 @@ class _NoPool:
 def main() -> None:
     """Search, write the csv, and print the worst law of each promise."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few cells and simulations: about two minutes")
+    parser.add_argument("--quick", action="store_true", help="few cells and simulations: some minutes")
     parser.add_argument("--promise", action="append", choices=list(PROMISES), help="only this one; may be repeated")
     parser.add_argument("--again", type=Path, help="csv file whose laws are simulated again, instead of a search")
     parser.add_argument("--simulations", type=int, help="number for the worst law of a cell (1000; 60 to 200 if quick)")

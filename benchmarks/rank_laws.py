@@ -167,15 +167,23 @@ class Population:
         means = [float(rank_probabilities(side, len(values)) @ values) for side in self.sides]
         return means[-1] - (means[0] if len(means) == 2 else 0.0)
 
-    def balanced(self, values: np.ndarray) -> "Population":
-        """Return a population with equal metrics: the worse law gets more users at rank 1."""
+    def worse(self, values: np.ndarray) -> float:
+        """Return the smaller true metric of the recommenders."""
+        return min(float(rank_probabilities(side, len(values)) @ values) for side in self.sides)
+
+    def balanced(self, values: np.ndarray, ratio: float = 1.0, margin: float = 0.0) -> "Population":
+        """Return a population in which the second metric is the first one times a ratio, and a margin.
+
+        One law gets more users at rank 1. The population is the same if that is not possible.
+        """
         first, second = (float(rank_probabilities(side, len(values)) @ values) for side in self.sides)
-        low, high = min(first, second), max(first, second)
-        if low >= values[0] or high - low < ROUNDING:
+        gap = second - ratio * first - margin
+        number, metric, missing = (0, first, gap / ratio) if gap > 0 else (1, second, -gap)
+        if metric >= values[0] or missing < ROUNDING or missing > values[0] - metric:
             return self
-        better = mixed(self.sides[int(second < first)], law(ranks(1)), (high - low) / (values[0] - low))
-        sides = (better, self.sides[1]) if first < second else (self.sides[0], better)
-        return Population(sides, self.coupled)
+        sides = list(self.sides)
+        sides[number] = mixed(sides[number], law(ranks(1)), missing / (values[0] - metric))
+        return Population(tuple(sides), self.coupled)
 
     def draw(self, n: int, users: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         """Return (users,) true ranks of each recommender. The same generator gives common random numbers."""

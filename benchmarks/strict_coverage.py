@@ -1,8 +1,8 @@
 """Measure how often strict bounds hold the true metric, and how often `compare` decides by them, rightly and wrongly.
 
-Bounds are those of the ranks of a sample, or those of published values alone. Evaluations are simulated from
-distributions of true ranks. Some are those of recommenders of given rank tables, with users drawn anew. Others are made
-up, and a few of these contradict the assumption. The same seed gives the same numbers for any number of jobs.
+Evaluations are simulated from distributions of true ranks. Some are those of recommenders of given rank tables, with
+users drawn anew. Others are made up, and a few of these contradict the assumption. The same seed gives the same numbers
+for any number of jobs.
 
     python benchmarks/strict_coverage.py --jobs 2 --ranks ml-1m=published/ml-1m --ranks ml-100k=results/ml-100k/ranks \
         --output docs/reproduction/strict-coverage.csv
@@ -21,7 +21,6 @@ import pandas as pd
 from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
 
-from sampled_metrics import published
 from sampled_metrics._running import terminal_progress
 from sampled_metrics.estimators import estimator
 from sampled_metrics.inference.intervals import IntervalOptions
@@ -32,13 +31,7 @@ from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.sampling.outcomes import Outcomes
 
 METRICS = ("recall@1", "recall@10", "ndcg@10", "ap")
-SIZES, USERS = (20, 100, 500, 1000), (200, 1000, 6040)
-PAIR_SIZES = (100, 300, 1000)
-VALUES, VALUE_SIZES = (("recall@10",), ("recall@1", "recall@5", "recall@10")), (20, 100, 500)
-"""The values that a paper reports, and the numbers of negatives of such papers."""
-
-ALL_RANKS = "all ranks"
-"""Name of the known values if the ranks of the sample are known."""
+SIZES, PAIR_SIZES = (20, 100, 500, 1000), (100, 300, 1000)
 
 
 @dataclass(frozen=True)
@@ -159,40 +152,37 @@ def equal_by_recall() -> Population:
     return Population("equal by Recall@10", (3541,), (1.0,), (np.stack(ranks, axis=1),))
 
 
-Cell = tuple[Population, int, int, str, tuple[str, ...]]
-"""A population, the numbers of negatives and users, the assumption, and the known values, or () for all ranks."""
+Cell = tuple[Population, int, int, str]
+"""A population, the numbers of negatives and users, and the assumption."""
 
 
 def simulated(cell: Cell, evaluations: int) -> list[dict[str, object]]:
     """Return a row for each metric of a cell, by simulation."""
-    population, negatives, users, shape, values = cell
+    population, negatives, users, shape = cell
     outcomes = population.outcomes(negatives)
     estimate = estimator(shape).fit(outcomes, [metric(label) for label in METRICS])
     sides = len(population.truth)
     truth = population.truth[-1] - (population.truth[0] if sides == 2 else 0)
     first = np.searchsorted(np.array(population.candidates), outcomes.candidates[:: negatives + 1]) * (negatives + 1)
-    rng = np.random.default_rng([1, negatives, users, *map(ord, population.name + shape + "".join(values))])
+    rng = np.random.default_rng([1, negatives, users, *map(ord, population.name + shape)])
     missed, width, kept = np.zeros((2, len(METRICS))), np.zeros(len(METRICS)), 0
     right, wrong = np.zeros(len(METRICS)), np.zeros(len(METRICS))
     ones = np.ones(len(METRICS))
     for number in range(evaluations):
         n, ranks = population.draw(users, rng)
         x = rng.hypergeometric(ranks - 1, (n[:, np.newaxis] - ranks), negatives)
-        if values:
-            low, high, assumed = bounds_of_values(x[:, 0], population.candidates[0], negatives, shape, values)
-        else:
-            start = first[np.searchsorted(np.array(population.candidates), n)]
-            by_outcome = users_by_outcome(*((start + side, np.arange(users), len(outcomes)) for side in x.T))
-            limits = -ones * (sides - 1), ones
-            options = IntervalOptions(seed=number)
-            of_sides = [by_outcome.of(side) for side in range(sides)]
-            variances = [estimate.moments(side.counts @ side.shares[0])[1] for side in of_sides]
-            supports = [
-                supported(estimate, side, options, of_side) for side, of_side in zip(of_sides, variances, strict=True)
-            ]
-            interval = strict_interval([estimate] * sides, by_outcome, options, limits, supports)
-            low, high, assumed = interval.low, interval.high, interval.shape
-        kept += assumed == shape
+        start = first[np.searchsorted(np.array(population.candidates), n)]
+        by_outcome = users_by_outcome(*((start + side, np.arange(users), len(outcomes)) for side in x.T))
+        limits = -ones * (sides - 1), ones
+        options = IntervalOptions(seed=number)
+        of_sides = [by_outcome.of(side) for side in range(sides)]
+        variances = [estimate.moments(side.counts @ side.shares[0])[1] for side in of_sides]
+        supports = [
+            supported(estimate, side, options, of_side) for side, of_side in zip(of_sides, variances, strict=True)
+        ]
+        interval = strict_interval([estimate] * sides, by_outcome, options, limits, supports)
+        low, high = interval.low, interval.high
+        kept += interval.shape == shape
         missed += [low > truth + 1e-12, high < truth - 1e-12]
         width += high - low
         right += np.where(truth > 0, low > 0, (high < 0) & (truth < 0))
@@ -214,33 +204,10 @@ def simulated(cell: Cell, evaluations: int) -> list[dict[str, object]]:
             "contradicted": 1 - kept / evaluations,
             "right": right[i] / evaluations,
             "wrong": wrong[i] / evaluations,
-            "known": known_name(values),
             "evaluations": evaluations,
         }
         for i, label in enumerate(METRICS)
     ]
-
-
-def known_name(values: tuple[str, ...]) -> str:
-    """Return the name of the known values."""
-    return " ".join(values) or ALL_RANKS
-
-
-def bounds_of_values(
-    x: np.ndarray, candidates: int, negatives: int, shape: str, values: tuple[str, ...]
-) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the bounds by `published` of the values of a sample with three decimals, and their assumption."""
-    rounded = {label: f"{metric(label).of_rank(x + 1, negatives + 1).mean():.3f}" for label in values}
-    table = published(
-        {"": rounded},
-        negatives=negatives,
-        candidates=candidates,
-        users=len(x),
-        estimators=shape,
-        metrics=METRICS,
-    )
-    assumed = str(table["assumes"].iloc[0])
-    return table["low"].to_numpy(), table["high"].to_numpy(), "free" if assumed == "none" else assumed
 
 
 def all_cells(folders: list[str]) -> list[Cell]:
@@ -250,23 +217,13 @@ def all_cells(folders: list[str]) -> list[Cell]:
         (alone if len(population.truth) == 1 else pairs).append(population)
 
     def cells(populations: list[Population], sizes: tuple[int, ...], users: int, shape: str) -> list[Cell]:
-        return [(population, m, users, shape, ()) for m in sizes for population in populations]
+        return [(population, m, users, shape) for m in sizes for population in populations]
 
-    of_values = [
-        (population, m, users, shape, values)
-        for users in USERS
-        for m in VALUE_SIZES
-        for values in VALUES
-        for shape in ("decreasing", "free")
-        for population in alone
-        if len(population.candidates) == 1
-    ]
     return [
         *cells(pairs, PAIR_SIZES, 6040, "decreasing"),
         *cells(alone, SIZES, 1000, "decreasing"),
         *cells(alone, SIZES, 6040, "decreasing"),
         *cells(alone, SIZES, 200, "decreasing"),
-        *of_values,
         *cells(pairs, PAIR_SIZES, 6040, "convex"),
         *cells(pairs, PAIR_SIZES, 1000, "decreasing"),
         *cells([population for population in alone if population.has_shape], SIZES, 1000, "convex"),
@@ -283,9 +240,9 @@ def main() -> None:
     arguments = parser.parse_args()
     done = set()
     if arguments.output.exists():
-        rows = pd.read_csv(arguments.output)[["population", "negatives", "users", "shape", "known"]]
+        rows = pd.read_csv(arguments.output)[["population", "negatives", "users", "shape"]]
         done = set(map(tuple, rows.to_numpy()))
-    todo = [cell for cell in all_cells(arguments.ranks) if (cell[0].name, *cell[1:4], known_name(cell[4])) not in done]
+    todo = [cell for cell in all_cells(arguments.ranks) if (cell[0].name, *cell[1:]) not in done]
     with threadpool_limits(1), Pool(arguments.jobs) as pool:
         rows_of_cells = pool.imap_unordered(partial(simulated, evaluations=arguments.evaluations), todo)
         for rows, _ in zip(rows_of_cells, terminal_progress(todo), strict=True):

@@ -5,6 +5,7 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.exact import ExactRanks, read_rank_tables
+from sampled_metrics.ranks.files import read_columns
 from sampled_metrics.rendering import drawing
 from sampled_metrics.study.groups import by_file, by_groups, by_thirds, draw
 from sampled_metrics.study.workflow.jobs import run
@@ -18,6 +19,8 @@ def main(snakemake: Any) -> None:
     trained = {name: ranks[name] for name in params.trained}
     for split in given.split:  # one or none
         grouped |= by_thirds(trained, read_split(split), params.groups)
+    for source in given.sources:  # the tables of a study number the users that a file does not name
+        read_columns(source).require("user")
     for users in given.users:
         grouped |= by_file(ranks, users)
     values, pairs = by_groups(grouped, params.metrics)

@@ -58,7 +58,10 @@ def test_starts_are_of_the_class_and_equal(benchmark, laws):
             assert each.keeps(cell.shape, cell.n)
             assert laws.Population.from_text(each.text()) == each
             if cell.pair and cell.equal:
-                assert abs(each.truth(cell.values(cell.metrics[0]))) < 1e-12
+                values, margin = cell.values(cell.metrics[0]), cell.asked.margin
+                first, second = (laws.rank_probabilities(side, cell.n) @ values for side in each.sides)
+                at_edge = (1 + margin) * first if cell.asked.is_relative else first + margin
+                assert second == pytest.approx(at_edge, abs=1e-12)
 
 
 @pytest.mark.parametrize("shape", ["free", "decreasing", "convex"])
@@ -125,6 +128,41 @@ def test_a_statement_counts_once(benchmark):
     assert tally.width == pytest.approx((0.2 + 0.1 + 0.1 + 0.4) / 4)
 
 
+@pytest.mark.parametrize(("truth", "false"), [(0.1, (1, 1)), (-0.1, (1, 1)), (0.05, (1, 0)), (0.2, (0, 1))])
+def test_statements_on_a_margin_count(benchmark, truth, false):
+    """At the margin, a difference is neither more nor less."""
+    for is_above, expected in zip((True, False, None), (*false, 0), strict=True):
+        said = benchmark.Statement(-1.0, 1.0, 0, above_margin=is_above)
+        assert benchmark.Tally.from_statements([said], truth, 0.1).wrong == expected
+
+
+@pytest.mark.parametrize(
+    ("ranks", "promise", "said"),
+    [
+        (([9] * 60, [1] * 60), "margin .01", (1, True)),
+        (([1] * 60, [1] * 60), "margin .1", (0, False)),
+        (([1] * 60, [80] * 60), "groups of 1/3", (-1, None)),
+        (([80] * 30 + [1] * 30, [80] * 60), "groups of .6, .3, .1", (-1, None)),
+    ],
+)
+def test_conclusions_are_read(benchmark, ranks, promise, said):
+    cell = benchmark.Cell(promise, 100, 0, 60, ("ap",))
+    statement = cell.asked.state(cell, tuple(map(np.array, ranks)), 0)["ap"]
+    assert (statement.better, statement.above_margin) == said
+
+
+@pytest.mark.parametrize(("values", "better", "sign"), [(("0.300", "0.900"), 1, 1), (("0.900", "0.300"), -1, -1)])
+def test_verdicts_of_published_values_are_read(benchmark, values, better, sign):
+    cell = benchmark.Cell("published MRR free pair", 100, 99, 200, ("ap",))
+    statement = benchmark.said_of_values(cell, tuple((value,) for value in values))["ap"]
+    assert statement.better == better
+    least, most = sorted((sign * statement.low, sign * statement.high))
+    assert 0 < least < 0.6 < most < 1
+    neither = benchmark.said_of_values(cell, (("0.300",), ("0.310",)))["ap"]
+    assert neither.better == 0
+    assert neither.low < 0 < 0.01 < neither.high
+
+
 def test_ends_at_the_truth_do_not_miss(benchmark):
     """The truth 0 is the smallest value, so that no interval is above it, however near the ends are."""
     said = [benchmark.Statement(0.0, high) for high in (0.1, 0.0, 0.2, 0.1)]
@@ -167,7 +205,10 @@ def test_refusals_of_the_library_are_counted(benchmark, laws, monkeypatch):
     assert (tally.refused, tally.covered, tally.wrong) == (1, 0, 0)
 
 
-@pytest.mark.parametrize("promise", ["evaluate", "compare", "correct decreasing", "compare free"])
+@pytest.mark.parametrize(
+    "promise",
+    ["evaluate", "compare", "correct decreasing", "compare free", "published hit rate free", "published MRR free pair"],
+)
 def test_the_library_is_asked(benchmark, laws, promise):
     """Intervals of a uniform law hold its truth in most of ten simulations."""
     flat = laws.law(laws.ranks(1, 100))

@@ -116,6 +116,17 @@ def test_a_verdict_for_each_pair() -> None:
     assert 'B: hr@10 is read as 0.70, with the decimals of the others. Text keeps its own: "0.7".' in result.remarks
 
 
+def test_a_whole_number_beside_numbers_with_decimals_is_rounded_as_they_are() -> None:
+    """So 0 beside .12 is up to 4 of 1000 users; alone it is nobody."""
+    options = {"negatives": 99, "candidates": 1000, "users": 1000, "metrics": "hr@1"}
+    ends = {}
+    for value in (0, "0.00", "0"):
+        result = sm.published({"A": {"hr@1": value}, "B": {"hr@1": 0.12}}, **options)
+        ends[value] = result["high"][0]
+        assert ("A: hr@1 is read as 0.00, with" in str(result.remarks)) == (value == 0)
+    assert ends["0"] < 0.005 < ends[0] == ends["0.00"]
+
+
 def test_a_range_of_candidates_holds_the_bounds_of_each() -> None:
     options = {"negatives": 99, "users": 1000, "metrics": ["hr@10", "auc"]}
     values = {"A": {"hr@10": "0.60", "ndcg@10": "0.40"}}
@@ -167,6 +178,22 @@ def test_coverage_of_a_binomial_share_by_enumeration(users: int) -> None:
     low, high = np.concatenate(ends).T
     for truth in np.linspace(0.01, 0.99, 99):
         assert binom.pmf(counts, users, truth) @ ((low <= truth) & (truth <= high)) >= 0.93
+
+
+@pytest.mark.parametrize(("label", "negatives"), [("mrr", 10), ("mrr", 99), ("ndcg@10", 5)])
+def test_coverage_of_rare_hits_by_enumeration(label: str, negatives: int) -> None:
+    """Few users are at rank 1, and all others are last, where the metrics are not 0. The counts are binomial."""
+    users, n, counts = 200, 1000, np.arange(13)
+    given = {"negatives": negatives, "candidates": n, "users": users, "estimators": "free", "metrics": label}
+    top, bottom = metric(label).of_rank(np.array([1, negatives + 1]), negatives + 1)
+    means = bottom + counts / users * (top - bottom)
+    ends = [sm.published({"A": {label: f"{mean:.4f}"}}, **given)[["low", "high"]] for mean in means]
+    low, high = np.concatenate(ends).T
+    first, *_, last = metric(label).values(n)
+    for expected in np.linspace(0.1, 4, 40):
+        truth = last + expected / users * (first - last)
+        missed = (low > truth + 1e-9) | (high < truth - 1e-9)
+        assert binom.pmf(counts, users, expected / users) @ missed <= 0.05
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,12 @@ def has_thirds(dataset):
     return bool(config["groups"] and TRAINED[dataset])
 
 
+def grouped_sources(dataset):
+    """The files of ready-made ranks of a dataset with a file of groups."""
+    sources = [source for (of, _), source in PRECOMPUTED.items() if of == dataset]
+    return [source.file(dataset) for source in sources] if group_files(dataset) else []
+
+
 def grouped_names(dataset):
     """The recommenders that have metrics by group: all if there is a file of groups, else those that are trained."""
     return list(config["recommenders"]) if group_files(dataset) else TRAINED[dataset]

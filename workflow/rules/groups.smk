@@ -6,6 +6,7 @@ rule groups:
     input:
         split=lambda wildcards: [f"results/{wildcards.dataset}/split.npz"] if has_thirds(wildcards.dataset) else [],
         users=lambda wildcards: ancient(list(map(local, group_files(wildcards.dataset)))),
+        sources=lambda wildcards: ancient(list(map(local, grouped_sources(wildcards.dataset)))),
         ranks=lambda wildcards: [
             RANKS.format(dataset=wildcards.dataset, recommender=name) for name in grouped_names(wildcards.dataset)
         ],

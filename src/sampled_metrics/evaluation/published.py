@@ -49,10 +49,10 @@ def published(
     Args:
         values: for each recommender, by its name, the sampled metrics by label, such as hr@10, ndcg@10, mrr and auc.
             Several values of a recommender are of the same users and negatives. A value is rounded as it is written:
-            .62 stands for .615 to .625. Text keeps zeros at the end: "0.620". A number has as many decimals as the
-            other recommenders' numbers for the metric: .7 beside .68 is read as 0.70, and a remark says so. A share
-            that no whole number of users has, such as .333333 of 100 users, is refused; a mean over seeds needs fewer
-            digits.
+            .62 stands for .615 to .625, and 1 for itself. Text keeps zeros at the end: "0.620". A number has as many
+            decimals as the other recommenders' numbers for the metric: .7 and 1 beside .68 are read as 0.70 and 1.00,
+            and a remark says so. A share that no whole number of users has, such as .333333 of 100 users, is refused; a
+            mean over seeds needs fewer digits.
         negatives: m, the number of sampled negatives of each user.
         candidates: n, the number of items in an exact evaluation, including the held-out item. If it is not known, the
             least and the largest: the bounds are those of five n in geometric steps together.

@@ -8,7 +8,7 @@ from math import ceil, floor
 
 import numpy as np
 
-from sampled_metrics._validation import Floats, counted, shown
+from sampled_metrics._validation import Floats, counted, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.inference.known_means import KnownMeans
 from sampled_metrics.metrics.metric import Metric
@@ -24,15 +24,15 @@ def with_decimals(
     decimals: dict[str, int] = {}
     for name, metrics in given.items():
         for metric, value in zip(metrics.values(), values[name].values(), strict=True):
-            places = len(str(value).partition(".")[2]) if isinstance(value, float) and "e" not in str(value) else 0
+            places = len(str(value).partition(".")[2]) if is_real(value) and "e" not in str(value) else 0
             decimals[metric.label] = max(decimals.get(metric.label, 0), places)
     read: dict[str, dict[str, float | str]] = {}
     notes = []
     for name, metrics in given.items():
         read[name] = {}
         for (label, metric), value in zip(metrics.items(), values[name].values(), strict=True):
-            number = f"{value:.{decimals[metric.label]}f}" if isinstance(value, float) else str(value)
-            is_longer = isinstance(value, float) and len(number) > len(str(value)) and float(number) == value
+            number = f"{value:.{decimals[metric.label]}f}" if is_real(value) else str(value)
+            is_longer = is_real(value) and len(number) > len(str(value)) and float(number) == value
             read[name][label] = number if is_longer else value
             if is_longer:
                 notes.append(

@@ -60,8 +60,14 @@ class KnownMeans:
 
     @property
     def _deciding(self) -> float:
-        """Return the smallest number of users who decide a mean, and one more, as in `bounded_means.threshold`."""
-        return 1.0 + self.users * float(np.minimum(self.low, 1 - self.high).min())
+        """Return the smallest number of users who decide a mean, and one more, as in `bounded_means.threshold`.
+
+        They are counted as if all others had the smallest value of the function, or all the largest one. The smallest
+        reciprocal rank is 1 / (m + 1), so of a mean near it, few users decide.
+        """
+        least, most = self.functions.min(axis=1), self.functions.max(axis=1)
+        shares = np.minimum(self.low - least, most - self.high) / (most - least)
+        return 1.0 + self.users * max(0.0, float(shares.min()))
 
     def are_possible(self) -> bool:
         """Return whether any sample has all of these means."""
