@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_up_project import MORE, STUDY, Project
+from made_up_project import MORE, RANKS, STUDY, Project
 
 
 def test_everything_is_there(finished: Project) -> None:
@@ -135,6 +135,11 @@ def test_groups_of_ones_own(finished: Project, tmp_path: Path, kinds: list[str],
     hits = groups.query("by == 'town' and group == 'a' and metric == 'recall@10' and recommender == 'elsewhere'")
     within = (10 - in_a["above"]).clip(0, in_a["tied"] + 1) / (in_a["tied"] + 1)
     assert hits["value"].item() == pytest.approx(within.mean())
+    table = pd.read_csv(project.folder / RANKS).drop(columns="user")
+    table.to_csv(project.folder / RANKS, index=False)  # the rows are numbered then, and may be of any users
+    ran = project.snakemake("results/made-up/groups.csv", "--cores", "2")
+    assert ran.returncode != 0
+    assert f"{RANKS}, line 1: lacks the column user" in ran.stdout + ran.stderr
 
 
 @pytest.mark.slow
