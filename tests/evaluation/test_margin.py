@@ -67,6 +67,11 @@ class TestConclusions:
         with pytest.raises(ConfigError, match="margin must be a number above 0"):
             row(margin=given)
 
+    @pytest.mark.parametrize("given", [1, 2, "1e9"])
+    def test_refuse_what_no_difference_can_exceed(self, given):
+        with pytest.raises(ConfigError, match=r"a difference of recall@10 is never above .* from 0 to 1; .* \"2%\""):
+            row(margin=given)
+
     @pytest.mark.parametrize(
         ("given", "margin"),
         [(0.5, Margin(0.5)), (" 0.5", Margin(0.5)), ("2%", Margin(0.02, True)), ("2 %", Margin(0.02, True))],

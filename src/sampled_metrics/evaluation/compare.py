@@ -150,6 +150,8 @@ def compare(
     by_label = checked_metrics(first, metrics)
     for table in further:
         table.check_metrics(by_label)
+    if least is not None:
+        least.require_possible(by_label)
     question = _Question(by_label, *_one_estimator(estimator, first), least)
     parts, left_out = tables_by_group(tables, groups)
     whole = _answer(seeds, question, options, progress)

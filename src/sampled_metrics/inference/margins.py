@@ -7,11 +7,13 @@ fall as d rises, and so do the ends of its interval. So all statements on a pair
 are right if the interval at the true ratio is; they need no adjustment for one another.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sampled_metrics._validation import is_real, shown
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.metrics.metric import Metric
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,15 @@ class Margin:
                 f"{shown(given)}"
             )
         return cls(number / 100, True) if text.endswith("%") else cls(number)
+
+    def require_possible(self, metrics: Mapping[str, Metric]) -> None:
+        """Raise ConfigError if no difference of one of these metrics, by label, can be above the margin."""
+        for label, one in metrics.items():
+            if not self.is_relative and self.size >= one.largest:
+                raise ConfigError(
+                    f"margin: a difference of {label} is never above {self.size:g}, as its values are from 0 to "
+                    f'{one.largest:g}; a part of the worse value is text, such as "2%"'
+                )
 
     @property
     def text(self) -> str:

@@ -116,7 +116,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
     if config["margin"] is not None:
-        Margin.from_given(config["margin"])
+        Margin.from_given(config["margin"]).require_possible(metrics_by_label(config["metrics"]))
     if config["figures"]["budget"]:
         _check_budget(config["figures"]["budget"], config["recommenders"])
     if config["toy"] is not None:
