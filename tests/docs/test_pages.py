@@ -23,6 +23,7 @@ COMMANDS = "tests/workflow/test_commands.py runs it in a study"
 RAW = "tests/data/test_raw_files.py reads a made-up file of each layout"
 SERVICE = "takes 90 s; tests/docs/test_expensive_ranker.py runs its parts, and compares what it printed"
 IMPORT = "tests/workflow/test_import.py imports the workflow in these ways"
+OF_ADAPTERS = "tests/adapters/test_examples_of_the_page.py runs it, where the other library is installed"
 NOT_CODE = "not code"
 
 ELSEWHERE = {
@@ -65,6 +66,9 @@ ELSEWHERE = {
     ("docs/workflow.md", "archive"): NOT_CODE,
     ("docs/architecture.md", "study"): NOT_CODE,
     ("docs/workflow.md", "train E on ml-1m failed"): "tests/workflow/test_messages.py has such a failure",
+    ("docs/adapters.md", "import torch"): OF_ADAPTERS,
+    ("docs/adapters.md", "import os"): OF_ADAPTERS,
+    ("docs/adapters.md", "every_item = sm.rank("): OF_ADAPTERS,
     ("docs/how-to/rank.md", "import torch"): "tests/adapters/test_arrays.py runs it, where torch is installed",
     ("docs/how-to/expensive-rankers.md", "return sm.staged_ranks("): SERVICE,
     ("docs/how-to/expensive-rankers.md", "python -m docs.examples.expensive_ranker"): SERVICE,
