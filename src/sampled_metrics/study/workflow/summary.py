@@ -34,6 +34,8 @@ TITLE_OF_ONE = "Are sampled metrics the true metrics?"
 
 _WIDER = 1.25  # how much wider than with all candidates an interval of stages may be that the page names
 
+_SAME_RIGHT = 0.005  # shares of right orders that differ by no more are named together
+
 _KEYS_3, _KEYS_4 = ["metric", "recommender"], ["pair", "metric"]
 
 _TITLES = {
@@ -258,6 +260,9 @@ class Correction(NamedTuple):
         right: the share of samples in which the estimator orders the decided pairs rightly, over all metrics; None if
             there are none.
         uncorrected_right: that of the uncorrected metric, likewise.
+        surest: the names of the estimators with the largest such share, among those with an error; none if there is no
+            pair.
+        surest_right: their share; None likewise.
     """
 
     nearest: str
@@ -265,6 +270,8 @@ class Correction(NamedTuple):
     uncorrected_error: float | None
     right: float | None
     uncorrected_right: float | None
+    surest: list[str]
+    surest_right: float | None
 
 
 class Answer(NamedTuple):
@@ -350,7 +357,7 @@ def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: 
 
 
 def correction_of(means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFrame) -> Correction | None:
-    """Return what the correction with the smallest root mean square error does; None if there is none.
+    """Return what the corrections with the smallest error and with the most right orders do; None if there is none.
 
     Args:
         means: means by recommender and estimator, with a column exact.
@@ -364,12 +371,16 @@ def correction_of(means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFra
         return None
     nearest = str(corrected.idxmin())
     right = decided.groupby("estimator", sort=False)["correct"].mean()
+    of_corrections = right[right.index.isin(corrected.index)]
+    surest = of_corrections.index[of_corrections >= of_corrections.max() - _SAME_RIGHT]
     return Correction(
         estimator_name(nearest),
         float(errors[nearest]),
         float(errors["uncorrected"]) if "uncorrected" in errors else None,
         float(right[nearest]) if nearest in right else None,
         float(right["uncorrected"]) if "uncorrected" in right else None,
+        [estimator_name(str(label)) for label in surest],
+        float(of_corrections.max()) if len(of_corrections) else None,
     )
 
 
