@@ -27,11 +27,11 @@ def benchmark_module():
 @pytest.mark.parametrize("users", [10, 200])
 @pytest.mark.parametrize("name", ["n = 3541, m = 100", "n = 100 and 5000, m = 50", "n = 3541, m = 100, ties of 20"])
 def test_coverage_and_alarms(benchmark_module, name, users, evaluations):
-    """A share of .95 of 300 evaluations has a standard error of .013, four of which are allowed."""
+    """A share of .95 of 300 evaluations has a standard error of .013, and 3.5 of these are allowed."""
     candidates, negatives, ties = benchmark_module.CANDIDATES[name]
     setting = benchmark_module.Setting(name, users, candidates, negatives, ties, 5)
     row = benchmark_module.simulated(evaluations, 1, setting)
-    most = 0.05 + 4 * np.sqrt(0.05 * 0.95 / evaluations)
+    most = 0.05 + 3.5 * np.sqrt(0.05 * 0.95 / evaluations)
     assert (row["covered"] >= 1 - most).all()
     for rates in row["alarms"].values():
         assert (rates <= most).all()

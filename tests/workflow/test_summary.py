@@ -295,7 +295,8 @@ class TestPage:
         )
         recommenders = {name: {"type": "popularity"} for name in names}
         _, text = page_of(one, datasets={"one": MADE}, recommenders=recommenders)
-        for of_order in ("order recommenders correctly", "Is the order", "Lines cross", "its own scale"):
+        of_orders = ("order recommenders correctly", "Is the order", "Lines cross", "its own scale", "Tables 3 and 4")
+        for of_order in of_orders:
             assert (of_order in text) == (len(names) > 1)
 
     @pytest.mark.parametrize(("standings", "said"), [(DECIDED, "decided"), (ALIKE, "undecided")])

@@ -18,6 +18,9 @@ ALL = "all"
 MOST_GROUPS = 100
 """More groups are refused, as they come from a wrong column."""
 
+LEFT_OUT = "Left out"
+"""Words of the sentence on groups that are too small."""
+
 FEWEST_USERS = 2
 """An interval needs so many users; smaller groups are left out."""
 
@@ -59,7 +62,7 @@ def tables_by_group(tables: Mapping[str, Table], groups: Groups) -> tuple[dict[s
     if not parts:
         raise DataError(f"groups: none has the {FEWEST_USERS} users that an interval needs")
     remark = (
-        f"Left out, as an interval needs {FEWEST_USERS} users or more: {enumerated(too_small)}." if too_small else ""
+        f"{LEFT_OUT}, as an interval needs {FEWEST_USERS} users or more: {enumerated(too_small)}." if too_small else ""
     )
     return parts, [remark] if remark else []
 

@@ -18,7 +18,7 @@ from sampled_metrics.evaluation.by_group import verdicts
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.files import read_columns
-from sampled_metrics.ranks.groups import ALL, groups_of_rows
+from sampled_metrics.ranks.groups import ALL, LEFT_OUT, groups_of_rows
 from sampled_metrics.rendering.drawing import literal, panels, style, styled
 
 KINDS: dict[str, Callable[[Split], Ints]] = {
@@ -142,7 +142,11 @@ def by_groups(
         raise DataError("groups: no kind divides the held-out items")
     values, pairs = [], [pd.DataFrame(columns=_PAIRS)]
     for kind, tables in grouped.items():
-        values.append(pd.DataFrame(evaluate(tables, metrics=metrics, groups=True)).assign(by=kind))
+        of_groups = evaluate(tables, metrics=metrics, groups=True)
+        for remark in of_groups.remarks:
+            if LEFT_OUT in remark:
+                logging.getLogger(__name__).warning("%s: %s", kind, remark)
+        values.append(pd.DataFrame(of_groups).assign(by=kind))
         if len(tables) > 1:
             first, second = list(tables)[:2]
             compared = pd.DataFrame(compare(tables, metrics=metrics, groups=True))

@@ -38,12 +38,14 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
 
     The two sides have scales of their own. Each spans from the lowest to the highest end of an interval, so that lines
     cross where the order of two recommenders differs. Of many recommenders, those with the best exact values are drawn.
+    The styles are by the order of the recommenders, as in other figures.
     A single recommender has no order, and the sides share a scale from 0.
     """
+    styles_of = dict(zip(exact.value.index, styles(len(exact.value), marked=True), strict=True))
     names = exact.value.sort_values(ascending=False, kind="stable").index[:_SHOWN]
     figure = Figure(figsize=(_WIDTH, _HEIGHT))
     panel = figure.subplots()
-    looks = styles(len(names), marked=True)
+    looks = [styles_of[name] for name in names]
     sides = exact, sampled
     places = [_places(side, names, shared=sides if len(names) == 1 else ()) for side in sides]
     for name, look in zip(names, looks, strict=True):

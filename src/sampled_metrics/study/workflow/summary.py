@@ -220,7 +220,7 @@ def _results(dataset: Studied, reading: str, repetitions: int, captions: Mapping
                 }
                 for m in sizes_of(table)
             ]
-            caption = f"{_BOLD[name]} {captions[name]}"
+            caption = f"{_BOLD[name]} {captions[name]}" if dataset.standings else captions[name]
             shown.append(
                 {"title": _TITLES[name], "parts": parts, "caption": caption, "csv": f"{dataset.name}/{name}.csv"}
             )
@@ -331,11 +331,12 @@ def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: 
     decided = table_4[_is_decided(table_4, dataset.standings)]
     of_sampled = decided[decided["estimator"] == "uncorrected"]
     all_pairs = sum(len(pairs_of(len(of_metric.rows))) for of_metric in dataset.standings.values())
-    exact = dataset.exact[dataset.exact["metric"] == label].set_index("recommender").loc[means.index]
+    exact = dataset.exact[dataset.exact["metric"] == label].set_index("recommender")
+    exact = exact[exact.index.isin(means.index)]  # in the order of all figures
     name = metric_name(label)
     left = order_figure.Ends(f"exact {name}", exact["value"], exact["low"], exact["high"])
     right_values = means["exact"] if sampled is None else sampled
-    deviation = 2 * spread["exact" if sampled is None else "uncorrected"].loc[means.index]
+    deviation = 2 * spread["exact" if sampled is None else "uncorrected"]
     title = f"exact {name}" if sampled is None else f"among {negatives} negatives"
     right = order_figure.Ends(title, right_values, right_values - deviation, right_values + deviation)
     return Answer(
@@ -464,7 +465,7 @@ def reproduced(printed: pd.DataFrame, claims: pd.DataFrame | None = None) -> lis
         rows = _under_reading(printed, name)
         counts = [f"{ok.sum()} of {len(ok)} in Table {table}" for table, ok in rows.groupby("table")["ok"]]
         heading = VARIANTS[name].heading.removeprefix("Reading: ")
-        which = "is the correct one" if name == "default" else "has two slips that the printed numbers seem to have"
+        which = "is the correct one" if name == "default" else "repeats two errors that the printed numbers fit"
         sentences.append(
             f"The reading {heading} {which}. It reproduces {rows['ok'].sum()} of the {len(rows)} printed numbers: "
             f"{', '.join(counts)}."
@@ -554,7 +555,7 @@ def _settings(config: Mapping[str, Any], split: bool) -> pd.DataFrame:
         "Repetitions": str(sampling["repetitions"]),
         "Estimators": f"{estimators} (BV γ minimises bias² + γ · variance; docs/which-estimator.md describes all)",
         "P(x | r) of CLS and BV": config["estimator_model"],
-        "Readings": f"{', '.join(sampling['readings'])} (Tables 3 and 4 below: {sampling['readings'][0]})",
+        "Readings": f"{', '.join(sampling['readings'])} (on this page: {sampling['readings'][0]})",
         "Seed": str(config["seed"]),
         "Version": f"sampled-metrics {__version__}",
     }
