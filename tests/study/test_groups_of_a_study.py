@@ -116,3 +116,12 @@ def test_a_file_of_groups_is_refused(tables, tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(DataError, match=message):
         by_file(tables, str(path))
+
+
+def test_groups_that_are_too_small_are_named(tables, tmp_path, caplog):
+    path = tmp_path / "users.csv"
+    path.write_text(
+        "user,town\n" + "".join(f"{user},{'lonely' if user == 7 else 'ab'[user % 2]}\n" for user in range(300))
+    )
+    by_groups(by_file(tables, str(path)), ["recall@1"])
+    assert "town: Left out, as an interval needs 2 users or more: lonely (1 user)." in caplog.text

@@ -400,3 +400,13 @@ def test_two_datasets_two_sizes_of_samples_and_one_recommender_of_ready_made_ran
     ):
         assert said in text
     assert "Table 4." not in text[text.index("Results on two") :]
+    assert "come out the wrong way round" not in text  # of the second there is no pair
+    _, text = page_of(first, datasets={"one": MADE}, sampling={"negatives": [20, 50]})
+    wrong = "1 of 1 (one, 20 negatives), 1 of 1 (one, 50 negatives)."  # Z is better, and X looks better
+    assert f"Decided pairs that come out the wrong way round by Recall@10: {wrong}" in text
+
+
+def test_a_stand_in_is_named_beside_the_answer():
+    config = complete_config({"datasets": {"one": MADE}})
+    page = summary(config, [study()], CAPTIONS, MADE_FROM, stand_ins=["one"])
+    assert 0 < page.index("The archive of one does not have") < page.index("For your own evaluation")
