@@ -103,8 +103,8 @@ class TestAnswer:
         assert given.correction.uncorrected_error == pytest.approx(0.51918, abs=1e-5)
         assert given.correction.right == pytest.approx(0.7)  # .5 and .9
         assert given.correction.uncorrected_right == pytest.approx(0.5)
-        assert given.correction.surest == ["BV 1"]
-        assert given.correction.surest_right == pytest.approx(0.95)  # .9 and 1
+        assert given.correction.best_for_order == ["BV 1"]
+        assert given.correction.most_right == pytest.approx(0.95)  # .9 and 1
 
     def test_the_figure_has_the_intervals_of_both_sides(self):
         exact, sampled = answer_of(METRICS, ORDER, DECIDED).sides

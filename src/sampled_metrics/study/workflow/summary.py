@@ -260,9 +260,8 @@ class Correction(NamedTuple):
         right: the share of samples in which the estimator orders the decided pairs rightly, over all metrics; None if
             there are none.
         uncorrected_right: that of the uncorrected metric, likewise.
-        surest: the names of the estimators with the largest such share, among those with an error; none if there is no
-            pair.
-        surest_right: their share; None likewise.
+        best_for_order: the names of the corrections with the largest such share; none if there is no decided pair.
+        most_right: their share; None likewise.
     """
 
     nearest: str
@@ -270,8 +269,8 @@ class Correction(NamedTuple):
     uncorrected_error: float | None
     right: float | None
     uncorrected_right: float | None
-    surest: list[str]
-    surest_right: float | None
+    best_for_order: list[str]
+    most_right: float | None
 
 
 class Answer(NamedTuple):
@@ -373,14 +372,14 @@ def correction_of(means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFra
     nearest = str(corrected.idxmin())
     right = decided.groupby("estimator", sort=False)["correct"].mean()
     of_corrections = right[right.index.isin(corrected.index)]
-    surest = of_corrections.index[of_corrections >= of_corrections.max() - _SAME_RIGHT]
+    best_for_order = of_corrections.index[of_corrections >= of_corrections.max() - _SAME_RIGHT]
     return Correction(
         estimator_name(nearest),
         float(errors[nearest]),
         float(errors["uncorrected"]) if "uncorrected" in errors else None,
         float(right[nearest]) if nearest in right else None,
         float(right["uncorrected"]) if "uncorrected" in right else None,
-        [estimator_name(str(label)) for label in surest],
+        [estimator_name(str(label)) for label in best_for_order],
         float(of_corrections.max()) if len(of_corrections) else None,
     )
 
