@@ -80,6 +80,7 @@ def test_by_its_address_from_another_folder(finished: Project, repository: Path,
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="snakedeploy needs Python 3.11 or 3.12")
 def test_deployed(finished: Project, repository: Path, tmp_path: Path) -> None:
     deploy = [str(Path(sys.executable).with_name("snakedeploy")), "deploy-workflow", URL, ".", "--tag", "v1"]
     run(tmp_path, *deploy, repository=repository)
