@@ -13,7 +13,9 @@ def main(snakemake: Any) -> None:
     """Write the provenance."""
     given = snakemake.input
     archives = {Path(path).parts[-2]: json.loads(Path(path).read_text(encoding="utf-8")) for path in given.archives}
-    made = provenance(snakemake.params.config, checksums(given.ranks, archives), given.benchmarks)
+    groups = dict(zip(snakemake.params.grouped, given.users, strict=True))
+    data = checksums(given.ranks, archives, groups)
+    made = provenance(snakemake.params.config, data, given.benchmarks)
     _files.write_json(snakemake.output.provenance, made)
 
 

@@ -64,7 +64,8 @@ def main(snakemake: Any) -> None:
         pd.concat(map(pd.read_csv, paths), ignore_index=True) if paths else None
         for paths in (given.fidelity, given.claims, given.choices)
     )
-    made = made_from(code(), software(), checksums(given.ranks, archives))
+    groups = dict(zip(params.grouped, given.users, strict=True))
+    made = made_from(code(), software(), checksums(given.ranks, archives, groups))
     page = summary(snakemake.config, studied, captions, made, printed, claims, stand_ins, chosen)
     _files.write_text(snakemake.output.page, page)
 

@@ -30,9 +30,10 @@ def test_checksums_are_of_the_archive_and_the_ranks(
     for path in paths:
         Path(path).parent.mkdir(parents=True)
         Path(path).write_text(path, encoding="utf-8")
-    first, second = (hashlib.sha256(path.encode()).hexdigest() for path in paths)
-    found = checksums(paths, {"two": {"source": "two.zip", "sha256": "abc"}})
-    assert found == {"one": {paths[0]: first}, "two": {"two.zip": "abc", paths[1]: second}}
+    Path("users.csv").write_text("users.csv", encoding="utf-8")
+    first, second, users = (hashlib.sha256(path.encode()).hexdigest() for path in [*paths, "users.csv"])
+    found = checksums(paths, {"two": {"source": "two.zip", "sha256": "abc"}}, {"one": "users.csv"})
+    assert found == {"one": {paths[0]: first, "users.csv": users}, "two": {"two.zip": "abc", paths[1]: second}}
 
 
 def test_a_study_states_each_of_its_jobs_once(finished: Project) -> None:

@@ -1,5 +1,7 @@
 """The whole study of a made-up dataset: what is there at the end, and what another run adds and removes."""
 
+import hashlib
+import json
 import os
 import re
 import subprocess
@@ -123,8 +125,12 @@ def test_groups_of_ones_own(finished: Project, tmp_path: Path, kinds: list[str],
         recommenders={name: MORE[name] for name in recommenders},
         groups=kinds,
     )
-    ran = project.snakemake("results/made-up/groups.csv", "--cores", "2")
+    ran = project.snakemake("results/provenance.json", "--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
+    stated = json.loads((project.folder / "results/provenance.json").read_text(encoding="utf-8"))
+    digest = hashlib.sha256((project.folder / "users.csv").read_bytes()).hexdigest()
+    assert stated["data"]["made-up"]["users.csv"] == digest
+    assert digest in (project.folder / "results/summary.html").read_text(encoding="utf-8")
     groups = pd.read_csv(project.folder / "results/made-up/groups.csv")
     assert groups.groupby("by")["recommender"].unique().map(list).to_dict() == {
         **{kind: ["X", "Y"] for kind in kinds},

@@ -163,6 +163,11 @@ def group_files(dataset):
     return [path for path in [config["datasets"][dataset]["groups"]] if path]
 
 
+def groups_of_study():
+    """The file with the groups of the users of each dataset that has one, by dataset."""
+    return {dataset: path for dataset in config["study"] for path in group_files(dataset)}
+
+
 def has_thirds(dataset):
     """Whether metrics are by thirds of the held-out items of a dataset."""
     return bool(config["groups"] and TRAINED[dataset])

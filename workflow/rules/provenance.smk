@@ -5,6 +5,7 @@ rule provenance:
     input:
         ranks=expand(RANKS, dataset=config["study"], recommender=list(config["recommenders"])),
         archives=[f"results/{dataset}/archive.json" for dataset, trained in TRAINED.items() if trained],
+        users=ancient(list(map(local, groups_of_study().values()))),
         benchmarks=[
             "results/benchmarks/summary.tsv",
             *(f"results/benchmarks/toy/{job}.tsv" for job in jobs_of_toy()),
@@ -21,5 +22,6 @@ rule provenance:
     params:
         code=code("provenance.py"),
         config=config,
+        grouped=list(groups_of_study()),
     script:
         "../../scripts/provenance.py"

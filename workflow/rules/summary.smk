@@ -15,6 +15,7 @@ rule summary:
     input:
         ranks=expand(RANKS, dataset=config["study"], recommender=list(config["recommenders"])),
         facts=[f"results/{dataset}/dataset.json" for dataset, trained in TRAINED.items() if trained],
+        users=ancient(list(map(local, groups_of_study().values()))),
         table_3=expand("results/{dataset}/table-3.csv", dataset=config["study"]),
         table_4=expand("results/{dataset}/table-4.csv", dataset=config["study"]),
         figures=[
@@ -51,6 +52,7 @@ rule summary:
         **EVALUATION,
         **{key: config[key] for key in ("seed", "split", "recommenders", "estimator_model")},
         code=code("summary.py", *config["recommenders"]),
+        grouped=list(groups_of_study()),
         margin=config["margin"],
         titles=FIGURES_OF_SUMMARY,
         trained=TRAINED,

@@ -44,12 +44,15 @@ def _job(benchmark: str) -> str:
     return benchmark.rpartition("benchmarks/")[2].removesuffix(".tsv")
 
 
-def checksums(ranks: Sequence[str], archives: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
-    """Return the SHA-256 of the archive and of the rank tables of each dataset, by dataset and file.
+def checksums(
+    ranks: Sequence[str], archives: Mapping[str, Mapping[str, str]], groups: Mapping[str, str]
+) -> dict[str, dict[str, str]]:
+    """Return the SHA-256 of the archive, the groups and the rank tables of each dataset, by dataset and file.
 
     Args:
         ranks: the rank tables, files such as ``…/ml-1m/ranks/X.csv.gz``.
         archives: the source and the sha256 of the archive of each dataset that was split here.
+        groups: the file of the groups of users of each dataset that has one.
     """
     data: dict[str, dict[str, str]] = {}
     for path in ranks:
@@ -57,6 +60,8 @@ def checksums(ranks: Sequence[str], archives: Mapping[str, Mapping[str, str]]) -
         archive = archives.get(dataset)
         files = data.setdefault(dataset, {archive["source"]: archive["sha256"]} if archive else {})
         files[path] = _files.digest(path, "sha256")
+    for dataset, path in groups.items():
+        data[dataset][path] = _files.digest(path, "sha256")
     return data
 
 
