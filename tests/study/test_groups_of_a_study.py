@@ -108,7 +108,7 @@ def test_groups_of_a_file_are_by_column(tables, tmp_path):
         ("person,age\n1,2\n", "line 1: lacks the column user"),
         ("user,activity\n1,2\n", "line 1: the column activity has the name of a kind"),
         ("user,age\n1,2\n1,3\n", "line 3: user 1 is there twice"),
-        ("user,age\n1,2\n2,\n", "users.csv: groups: 299 users of X have none, for instance 0"),
+        ("user,age\n1,2\n2,\n", "users.csv, column age: groups: 299 users of X have none, for instance 0"),
     ],
 )
 def test_a_file_of_groups_is_refused(tables, tmp_path, text, message):
@@ -116,6 +116,13 @@ def test_a_file_of_groups_is_refused(tables, tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(DataError, match=message):
         by_file(tables, str(path))
+
+
+def test_a_kind_of_one_group_is_refused(tables, tmp_path):
+    path = tmp_path / "users.csv"
+    path.write_text("user,town\n" + "".join(f"{user},a\n" for user in range(300)))
+    with pytest.raises(DataError, match="by town: groups: there must be from 2 to 100 groups, not 1"):
+        by_groups(by_file(tables, str(path)), ["recall@1"])
 
 
 def test_groups_that_are_too_small_are_named(tables, tmp_path, caplog):

@@ -110,16 +110,16 @@ def by_file(tables: Mapping[str, ExactRanks], path: str) -> dict[str, dict[str, 
         raise DataError(f"{columns.header}: the column {unusable[0]} has the name of a kind of groups of the workflow")
     refuse_rows(frame["user"].duplicated(), lambda row: f"user {frame['user'].iloc[row]} is there twice", columns.place)
     of_users = {kind: dict(zip(frame["user"], frame[kind], strict=True)) for kind in kinds}
-    try:
-        return {
-            kind: {
+    grouped = {}
+    for kind in kinds:
+        try:
+            grouped[kind] = {
                 name: replace(table, groups=groups_of_rows(table, name, of_users[kind]))
                 for name, table in tables.items()
             }
-            for kind in kinds
-        }
-    except DataError as error:
-        raise DataError(f"{columns.name}: {error}") from None
+        except DataError as error:
+            raise DataError(f"{columns.name}, column {kind}: {error}") from None
+    return grouped
 
 
 def by_groups(
@@ -136,13 +136,16 @@ def by_groups(
         are adjusted for its groups. The second one is empty if there is one recommender.
 
     Raises:
-        DataError: there is no kind.
+        DataError: there is no kind; or a kind has less than two groups, or too many.
     """
     if not grouped:
         raise DataError("groups: no kind divides the held-out items")
     values, pairs = [], [pd.DataFrame(columns=_PAIRS)]
     for kind, tables in grouped.items():
-        of_groups = evaluate(tables, metrics=metrics, groups=True)
+        try:
+            of_groups = evaluate(tables, metrics=metrics, groups=True)
+        except DataError as error:
+            raise DataError(f"by {kind}: {error}") from None
         for remark in of_groups.remarks:
             if LEFT_OUT in remark:
                 logging.getLogger(__name__).warning("%s: %s", kind, remark)
