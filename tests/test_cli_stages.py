@@ -28,6 +28,12 @@ async def later(users, items):
     return score(users, items)
 def fails(users, items):
     raise TimeoutError("after 30 s")
+calls = []
+def stops(users, items):
+    calls.append(1)
+    if len(calls) == 3:
+        raise KeyboardInterrupt
+    return score(users, items)
 number = 3
 """
 FILES = ("--training", "train.csv", "--held-out", "test.csv", "--item-ids", "items.txt")
@@ -146,6 +152,15 @@ def test_a_run_that_stops_goes_on(run, folder):
     assert stages(run)[0] == 0
     assert not (folder / "x.parquet.journal").exists()
     assert stages(run, score="mine:fails")[0] == 0  # nothing is left to score
+
+
+def test_an_interrupted_run_says_where_its_scores_are(run, folder):
+    code, _, err = stages(run, score="mine:stops")
+    assert code == 130
+    assert err.splitlines()[-1] == (
+        "error: interrupted; what was scored is in x.parquet.journal, and the same call goes on from there"
+    )
+    assert stages(run)[0] == 0
 
 
 def test_a_dry_run_calls_nothing(run, folder):

@@ -54,8 +54,8 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks
     try:
         code = cli.main(arguments, prog_name=NAME, standalone_mode=False)
-    except click.Abort:
-        _fail("interrupted", 130)
+    except click.Abort as error:
+        _fail("; ".join(["interrupted", *getattr(error.__cause__, "__notes__", ())]), 130)
     except click.ClickException as error:
         _fail(error.format_message())
     except SampledMetricsError as error:

@@ -187,7 +187,7 @@ def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks
             return _finished(file, run)
         try:
             table = ranks(journal)
-        except Exception as error:
+        except BaseException as error:  # an interruption, too
             if not journal.is_empty:
                 error.add_note(f"what was scored is in {journal.path}, and the same call goes on from there")
             raise
