@@ -102,11 +102,12 @@ def test_sampled_ranks(events: pd.DataFrame, trained, name: str) -> None:
     np.random.seed(3)  # noqa: NPY002
     theirs = trainer.evaluate(test, load_best_model=False, show_progress=False)
     np.random.seed(3)  # noqa: NPY002
-    table = adapters.recbole.sampled_ranks(model, test).to_frame()
+    ranks = adapters.recbole.sampled_ranks(model, test)
+    table = ranks.to_frame()
     assert sorted(table["user"]) == sorted(f"u{user}" for user in range(USERS))
     expected = np.full(USERS, ITEMS) if name == "SASRec" else candidates(events, table["user"].to_numpy())
     np.testing.assert_array_equal(table["candidates"], expected)
-    assert sm.correct(table, metrics="recall@5", estimators="uncorrected")["value"].between(0, 1).all()
+    assert sm.correct(ranks, metrics="recall@5", estimators="uncorrected")["value"].between(0, 1).all()
     if name == "Pop":
         several = [adapters.recbole.sampled_ranks(model, test, seed=seed).x.mean() for seed in range(2)]
         assert several[0] != several[1]
