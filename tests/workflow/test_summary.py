@@ -357,7 +357,7 @@ class TestMadeUpStudies:
         assert (
             "No. By the exact Recall@10, some is better than never. Among 100 sampled negatives, never looks better."
         ) in text
-        assert "1 of 2 decided comparisons of two recommenders come out wrong in most samples" in text  # AUC is right
+        assert "1 of 2 decided comparisons of two recommenders comes out wrong in most samples" in text  # AUC is right
         assert "The exact ranks do not decide" not in text
         assert exact_cells(page)["Recall@10", "some"] == "<strong>20.00</strong>"
         assert exact_cells(page)["Recall@10", "never"] == "0.00"
@@ -380,7 +380,16 @@ class TestMadeUpStudies:
         _, text = made_up({"never": NEVER, "some": SOME}, negatives=5)
         assert "No. By the exact Recall@10, some is better than never. Among 5 sampled negatives, both have" in text
         assert "looks better" not in text
-        assert "come out wrong or equal in most samples" in text
+        assert "out wrong or equal in most samples" in text
+
+    def test_counts_one_and_names_several_wrong_pairs(self):
+        hits = {"best": 100, "better": 80, "good": 60}
+        ranks = {name: np.where(np.arange(USERS) < number, 3, 900) for name, number in hits.items()}
+        _, text = made_up({"never": NEVER, **ranks})
+        assert "No. Among 100 sampled negatives, 3 of 6 decided pairs are the wrong way round by Recall@10." in text
+        assert "best is better than never, better is better than never, and good is better than never." in text
+        _, text = made_up({"never": NEVER, "best": ranks["best"], "worst": np.full(USERS, 950)})
+        assert "1 of 2 decided pairs is the wrong way round by Recall@10." in text
 
     def test_an_order_that_changes_from_sample_to_sample(self):
         """120 hits, and 80 hits with 42 ranks that are hits in 94 % of the samples: 119.5 on average."""
