@@ -168,6 +168,12 @@ class TestSampledRanks:
         assert "is better" not in first
         assert "Recall@10: no verdict." in text
 
+    def test_the_uncorrected_auc_is_not_another_metric(self, sampled):
+        recall, auc = text_of(sampled[sampled.index("<h3>Recall@10</h3>") :]).split("The uncorrected AUC of a uniform")
+        assert recall.count("The uncorrected metric is another one") == 1
+        assert auc.startswith(" sample has no bias.")
+        assert "The uncorrected metric is another one" not in auc
+
     def test_says_of_whom_an_estimator_assumes_less(self):
         """Half of the users of b have the last rank among 21, which decreasing does not allow in the better half."""
         rng = np.random.default_rng(0)

@@ -232,7 +232,7 @@ def _values_of(
     table = by_recommender(results) if len(results) > 1 else first
     bounds = table[_holds_truth(table)]
     if len(results) == 1 and first["metric"].is_unique:
-        tables = [{"heading": "", "table": laid_out(_worded(first)), "biased": None}]
+        tables = [{"heading": "", "is_auc": False, "table": laid_out(_worded(first)), "biased": None}]
     else:
         tables = [_of_metric(str(label), cells) for label, cells in table.groupby("metric", sort=False)]
     return {
@@ -250,6 +250,7 @@ def _of_metric(label: str, cells: Result) -> dict[str, Any]:
     bounds, biased = (_worded(part).drop(columns="Metric") for part in (cells[holds], cells[~holds]))
     return {
         "heading": metric_name(label),
+        "is_auc": label == "auc",
         "table": laid_out(bounds),
         "biased": laid_out(biased) if len(biased) else None,
     }
