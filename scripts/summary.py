@@ -56,7 +56,20 @@ def main(snakemake: Any) -> None:
             text for path in given.groups if Path(path).parts[-2] == name for text in sentences(pd.read_csv(path))
         ]
         studied.append(
-            Studied(name, rows, trained, table_3, table_4, figures, standings, values, budget, on_margin, by_group)
+            Studied(
+                name,
+                rows,
+                trained,
+                table_3,
+                table_4,
+                figures,
+                standings,
+                values,
+                budget,
+                on_margin,
+                by_group,
+                one_item_each=all(table.weights is None for table in ranks.values()),
+            )
         )
         if facts and has_paper_users(ranks[names[0]]) and facts["md5"] != ARCHIVE_MD5:
             stand_ins.append(name)

@@ -284,6 +284,12 @@ def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditione
     assert large[0].startswith("BV 1e-12: ")
 
 
+def test_names_the_ends_of_an_interval_that_leave_0_to_1():
+    found = correct([1] * 600, candidates=1000, negatives=100, metrics="recall@10", estimators="bv-0.1")
+    [said] = [remark for remark in found.remarks if "a metric is from 0 to 1" in remark]
+    assert re.search(r"but not the value of .*, the low end of .*, the high end of ", said)
+
+
 class TestSentencesOfBounds:
     def test_without_an_assumption_state_the_confidence_themselves(self):
         said = correct([2] * 30, negatives=1, candidates=1000, metrics="recall@10", estimators="free").remarks[0]

@@ -89,6 +89,12 @@ class TestContent:
         assert "Hollow: undecided" in caption(axes.figure)
         assert "Hollow" not in caption(table.iloc[:1].plot().figure)
 
+    def test_compare_shows_an_interval_that_excludes_its_difference(self):
+        table = compared(metrics="auc").assign(difference=0.5, low=0.1, high=0.3, conclusion="no verdict")
+        axes = table.plot()
+        assert marks(axes) == [(pytest.approx(0.2), pytest.approx((0.1, 0.3))), (0.5, None)]
+        assert "no verdict, the interval excludes the difference itself." in caption(axes.figure)
+
     def test_expect_shows_exact_and_expected_values(self):
         table = expected(metrics="recall@10", estimators=["uncorrected", "bv-0.1"])
         axes = table.plot()

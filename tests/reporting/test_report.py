@@ -101,6 +101,41 @@ class TestExactRanks:
             "these is right or wrong.</li>" in page
         )
 
+    def test_calls_no_order_right_where_all_samples_give_the_same(self):
+        """Every rank among 100 negatives is at most 101, so that each Recall@200 is 1."""
+        ranks = {"X": np.full(50, 900), "Y": np.full(50, 150)}
+        page = read_and.report(ranks, candidates=1000, metrics="recall@200", exact=True)
+        assert "Y is better than X on Recall@200." in page
+        assert "Y is better than X. Among 100 sampled negatives, both have the same value on average.</li>" in page
+        assert "rightly" not in page
+
+    @pytest.mark.parametrize("margin", [None, 0.05])
+    def test_an_equivalent_pair_has_no_order(self, margin):
+        """X is far below; of 2000 users, Y and Z differ for two."""
+        ranks = {"X": np.full(2000, 900), "Y": np.tile([5, 700], 1000), "Z": np.tile([5, 700], 1000)}
+        ranks["Z"][:4] = [5, 5, 700, 700]
+        page = read_and.report(ranks, candidates=1000, metrics="recall@10", margin=margin)
+        assert "all decided pairs are ordered rightly on average" in page
+        what = "Undecided" if margin is None else "Undecided or equivalent"
+        assert f"<li>{what} by the exact ranks: 1 of 3 comparisons" in page
+        if margin:
+            [head] = re.findall(
+                r"<thead><tr>(.*?)</tr>", page[page.index("Comparison of X, Y and Z</h2>") :], re.DOTALL
+            )[:1]
+            assert re.findall(r">(. higher)<", head) == ["A higher", "B higher"]
+
+    def test_says_nothing_of_orders_without_the_expectation_of_each(self):
+        """A sampled evaluation of staged ranks is not computed."""
+        scores, given = np.tile(np.linspace(1, 0, 200), (40, 1)), (np.zeros((40, 200)), np.full(40, 5))
+        staged = sm.staged_ranks(lambda user, item: scores[user, item], *given, depth=50)
+        page = sm.report({"staged": staged, "X": sm.rank(-scores, *given)}, metrics="recall@10")
+        assert "staged is better than X on Recall@10." in page
+        assert "What sampled negatives would show" in page
+        assert "rightly" not in page
+
+    def test_ranks_without_a_name(self):
+        assert "<h1>Ranks of one recommender among all candidates</h1>" in sm.report(sm.exact_ranks(A, candidates=500))
+
 
 class TestSampledRanks:
     def test_metrics_are_those_of_correct(self, sampled):
@@ -132,6 +167,20 @@ class TestSampledRanks:
         assert "b: No distribution of true ranks explains the sample (p = " in first
         assert "is better" not in first
         assert "Recall@10: no verdict." in text
+
+    def test_the_uncorrected_auc_is_not_another_metric(self, sampled):
+        recall, auc = text_of(sampled[sampled.index("<h3>Recall@10</h3>") :]).split("The uncorrected AUC of a uniform")
+        assert recall.count("The uncorrected metric is another one") == 1
+        assert auc.startswith(" sample has no bias.")
+        assert "The uncorrected metric is another one" not in auc
+
+    def test_says_of_whom_an_estimator_assumes_less(self):
+        """Half of the users of b have the last rank among 21, which decreasing does not allow in the better half."""
+        rng = np.random.default_rng(0)
+        ranks = {"a": rng.integers(1, 22, 300), "b": np.tile([1, 8, 9, 10], 75)}
+        text = text_of(read_and.report(ranks, candidates=500, negatives=20, metrics="recall@10", n_resamples=200))
+        assert "Free, Decreasing of b: the 95 % interval holds the true metric without an assumption" in text
+        assert "Decreasing of a: the 95 % interval holds the true metric if better ranks" in text
 
     def test_the_expectation_of_sampled_negatives_is_not_shown(self, sampled):
         assert "What sampled negatives would show" not in sampled
@@ -176,6 +225,8 @@ class TestThePageItself:
         (["b", "a", "b"], "b is better than a on AP and MRR. a is better than b on AUC."),
         (["undecided", "a", "undecided"], "a is better than b on AUC. Undecided between a and b: AP and MRR."),
         (["a", "a", "a"], "a is better than b on AP, AUC and MRR."),
+        (["equivalent", "a", "equivalent"], "a is better than b on AUC. a and b are equivalent on AP and MRR."),
+        (["b", "no verdict", "b"], "b is better than a on AP and MRR. No verdict on a and b: AUC."),
     ],
 )
 def test_a_verdict_in_words(conclusions, said):

@@ -310,11 +310,11 @@ class TestPage:
         assert bold == ([["90"], ["100", "100"]] if said == "decided" else [[], []])
 
 
-def made_up(ranks):
-    """A study of ranks by recommender among 1000 candidates, and its page; m = 100, 50 repetitions."""
+def made_up(ranks, negatives=100, estimators=("uncorrected", "bv-0.1")):
+    """A study of ranks by recommender among 1000 candidates, and its page; 50 repetitions."""
     rank_tables = {name: table_of([(1000, rank - 1, 0) for rank in each]) for name, each in ranks.items()}
     evaluation = Evaluation(
-        SamplingDesign(100, False), 50, ["default"], ["uncorrected", "bv-0.1"], ["recall@10", "auc"], False
+        SamplingDesign(negatives, False), 50, ["default"], list(estimators), ["recall@10", "auc"], False
     )
     runs = {
         name: repeat(each, evaluation, np.random.default_rng(at)) for at, (name, each) in enumerate(rank_tables.items())
@@ -329,7 +329,7 @@ def made_up(ranks):
         datasets={"made": MADE},
         recommenders=own,
         metrics=evaluation.metrics,
-        sampling={"negatives": 100, "repetitions": 50},
+        sampling={"negatives": negatives, "repetitions": 50},
     )
 
 
@@ -357,7 +357,7 @@ class TestMadeUpStudies:
         assert (
             "No. By the exact Recall@10, some is better than never. Among 100 sampled negatives, never looks better."
         ) in text
-        assert "1 of 2 decided comparisons of two recommenders come out wrong in most samples" in text  # AUC is right
+        assert "1 of 2 decided comparisons of two recommenders comes out wrong in most samples" in text  # AUC is right
         assert "The exact ranks do not decide" not in text
         assert exact_cells(page)["Recall@10", "some"] == "<strong>20.00</strong>"
         assert exact_cells(page)["Recall@10", "never"] == "0.00"
@@ -374,6 +374,87 @@ class TestMadeUpStudies:
         assert cells["Recall@10", "one"] == "<strong>30.00</strong>"
         assert cells["Recall@10", "other"] == "<strong>29.50</strong>"
         assert cells["Recall@10", "last"] == "0.00"
+
+    def test_equal_values_in_all_samples_put_no_one_first(self):
+        """Among 5 negatives, every rank is at most 6."""
+        _, text = made_up({"never": NEVER, "some": SOME}, negatives=5)
+        assert "No. By the exact Recall@10, some is better than never. Among 5 sampled negatives, both have" in text
+        assert "looks better" not in text
+        assert "out wrong or equal in most samples" in text
+
+    def test_counts_one_and_names_several_wrong_pairs(self):
+        hits = {"best": 100, "better": 80, "good": 60}
+        ranks = {name: np.where(np.arange(USERS) < number, 3, 900) for name, number in hits.items()}
+        _, text = made_up({"never": NEVER, **ranks})
+        assert "No. Among 100 sampled negatives, 3 of 6 decided pairs are the wrong way round by Recall@10." in text
+        assert "best is better than never, better is better than never, and good is better than never." in text
+        _, text = made_up({"never": NEVER, "best": ranks["best"], "worst": np.full(USERS, 950)})
+        assert "1 of 2 decided pairs is the wrong way round by Recall@10." in text
+
+    def test_an_order_that_changes_from_sample_to_sample(self):
+        """120 hits, and 80 hits with 42 ranks that are hits in 94 % of the samples: 119.5 on average."""
+        more, fewer = (np.where(np.arange(USERS) < hits, 1, 900) for hits in (120, 80))
+        fewer[80:122] = 60
+        _, text = made_up({"more": more, "fewer": fewer})
+        assert re.search(r"(in the right order|fewer looks better) on average\.", text)
+        [share] = re.findall(
+            r"Samples differ: by Recall@10, more comes out better than fewer in (\d+) % of them\.", text
+        )
+        assert 20 < int(share) < 80
+
+    def test_without_the_uncorrected_metric_nothing_is_said_of_it(self):
+        page, text = made_up({"never": NEVER, "some": SOME}, estimators=["bv-0.1"])
+        assert "some is better than never. This run did not compute the uncorrected sampled metric." in text
+        assert "BV 0.1 has this root mean square error of Recall@10 in one sample" in text
+        for absent in ("Lines cross", "two standard deviations", "Of the corrections"):
+            assert absent not in text
+        assert "<figure></figure>" not in page
+
+    def test_of_equal_ranks_there_is_no_table_4(self):
+        _, text = made_up({"one": SOME, "other": SOME})
+        assert "The ± of Table 3 describes the random negatives of the same users. It does not" in text
+
+    @pytest.mark.parametrize("count", [12, 13])
+    def test_says_that_some_are_not_drawn(self, count):
+        _, text = made_up({f"r{number}": np.roll(SOME, number) for number in range(count)})
+        assert ("Only the 12 recommenders with the best exact values are drawn." in text) == (count > 12)
+
+
+class TestSentences:
+    """What the page says of made-up tables."""
+
+    def test_counts_one_undecided_comparison(self):
+        one = study()._replace(standings=DECIDED | {"recall@10": ALIKE["recall@10"]})
+        _, text = page_of(one, datasets={"one": MADE})
+        assert "The exact ranks do not decide 1 further one." in text
+
+    def test_ranks_that_are_not_compared_are_not_undecided(self):
+        page, _ = page_of(study()._replace(standings={}), datasets={"one": MADE})
+        assert re.findall(r">([\w ]*compared|\w*decided)<", page[page.index("Table 4.") :]) == ["not compared"] * 2
+
+    @pytest.mark.parametrize(
+        ("each", "said"),
+        [
+            (True, "One item of each user is held out. Here, as in many papers, it is ranked among"),
+            (False, "Items of users are held out. Here, as in many papers, each is ranked among"),
+        ],
+    )
+    def test_users_may_have_several_items(self, each, said):
+        _, text = page_of(study()._replace(one_item_each=each), datasets={"one": MADE})
+        assert said in text
+
+    def test_what_the_exact_ranks_say_is_there_once(self):
+        both = [by_size(dict.fromkeys((20, 50), part)) for part in (METRICS, ORDER)]
+        one = study()._replace(table_3=both[0], table_4=both[1], on_margin=["Of a margin."], by_group=["Of groups."])
+        _, text = page_of(one, datasets={"one": MADE}, sampling={"negatives": [20, 50]})
+        assert "By the exact ranks: Of a margin. Of groups." in text
+        assert text.count("Of a margin.") == 1
+
+    def test_corrections_that_order_alike_are_not_called_best(self):
+        alike = ORDER.assign(correct=1.0)
+        _, text = page_of(study()._replace(table_4=alike), datasets={"one": MADE})
+        assert "Each correction orders the decided pairs rightly, in 100 % of the samples over all metrics" in text
+        assert "most often" not in text
 
 
 def test_ranks_of_other_users_state_no_order(caplog):

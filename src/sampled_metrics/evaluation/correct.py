@@ -314,8 +314,8 @@ def _remarks(
             remarks.append((sentence, ""))
         if estimator.assumed_shape is not None:
             continue
-        ends = {"the value": row["value"], "low": row["low"], "high": row["high"]}
-        out = [f"{end} of {what} ({value:.4g})" for end, value in ends.items() if value < -1e-9 or value > 1 + 1e-9]
+        ends = {"the value": row["value"], "the low end": row["low"], "the high end": row["high"]}
+        out = [f"{end} of {what} ({at:.4g})" for end, at in ends.items() if at < -1e-9 or at > 1 + 1e-9]
         if out:
             sentence = (
                 f"{name}: a metric is from 0 to 1, but not {{}}. Its weights vary too much for this sample; take "

@@ -151,10 +151,14 @@ def _height(panel: Panel) -> float:
 
 
 def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> Any:
-    ends = [[value - mark.low], [mark.high - value]]
     look = style(mark.style) | {"linestyle": "none", "capsize": 3, "markersize": 6, **more}
-    face = look["color"] if mark.filled else "white"
-    return axes.errorbar([value], [height], xerr=None if np.isnan(ends).any() else ends, markerfacecolor=face, **look)
+    look |= {"markerfacecolor": look["color"] if mark.filled else "white"}
+    ends = np.array([[value - mark.low], [mark.high - value]])
+    if (ends < 0).any():  # the interval excludes the value
+        middle, reach = (mark.low + mark.high) / 2, (mark.high - mark.low) / 2
+        axes.errorbar([middle], [height], xerr=[reach], **look | {"marker": ""})
+    is_around = bool((ends >= 0).all())
+    return axes.errorbar([value], [height], xerr=ends if is_around else None, **look)
 
 
 # --- what each function's result shows --------------------------------------------------------------------------------
@@ -191,10 +195,13 @@ def _values(table: pd.DataFrame) -> Picture:
 def _assumptions(table: pd.DataFrame) -> str:
     """Return sentences on what the intervals of `correct` assume."""
     groups: dict[str, list[str]] = {}
-    for label, assumes in zip(table["estimator"], table["assumes"], strict=True):
-        names = groups.setdefault(str(assumes), [])
-        if estimator_name(str(label)) not in names:
-            names.append(estimator_name(str(label)))
+    varying = table.groupby("estimator")["assumes"].nunique() > 1  # among recommenders
+    for row in table.to_dict("records"):
+        names, name = groups.setdefault(str(row["assumes"]), []), estimator_name(str(row["estimator"]))
+        if varying[row["estimator"]] and "recommender" in table:
+            name += f" of {row['recommender']}"
+        if name not in names:
+            names.append(name)
     sentences = []
     for assumes, names in groups.items():
         given = {
@@ -228,6 +235,8 @@ def _differences(table: pd.DataFrame) -> Picture:
     sentences = [table.attrs.get("assumption", "")]
     if hollow := [word for word in ("undecided", "equivalent") if (table["conclusion"] == word).any()]:
         sentences.append(f"Hollow: {' or '.join(hollow)}, the interval includes 0.")
+    if ((table["low"] > table["difference"]) | (table["high"] < table["difference"])).any():
+        sentences.append("A marker beside its interval: no verdict, the interval excludes the difference itself.")
     if "group" in table:
         sentences.append("The intervals of the groups are wider, so that they hold together.")
     if margin := table.attrs.get("margin", 0.0):

@@ -18,9 +18,11 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import BOUNDS, estimator, estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
 from sampled_metrics.evaluation.by_group import ORDER_DIFFERS
+from sampled_metrics.evaluation.compare import NO_VERDICT
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import checked_metrics
 from sampled_metrics.evaluation.expect import wrong_orders
+from sampled_metrics.evaluation.magnitude import EQUIVALENT
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, by_recommender, cell
 from sampled_metrics.metrics.metric import MetricsLike, metric_name
@@ -31,6 +33,7 @@ from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import render
 from sampled_metrics.rendering.tables import laid_out
 from sampled_metrics.reporting import figures
+from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
 
 if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed
@@ -101,7 +104,9 @@ def report(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, sections 4 and 5.
     """
-    tables = {name or "ranks": table for name, table in tables_by_name(ranks, "report").items()}
+    given = tables_by_name(ranks, "report")
+    is_named = all(given)
+    tables = {name or "ranks": table for name, table in given.items()}
     if path is not None:
         _files.require_writable(path, [table.source for table in tables.values()])
     first = next(iter(tables.values()))
@@ -128,7 +133,7 @@ def report(
     values = _values_of(results, left_out, known, drawn)
     text = render(
         "report.html",
-        title=first.title(enumerated(tables)),
+        title=first.title(enumerated(tables) if is_named else "one recommender"),
         cautions=list(dict.fromkeys(cautions)),
         verdicts=[] if compared is None else _verdicts(compared),
         shortest=_shortest(results, first.is_sampled) if first.is_sampled or len(tables) == 1 else [],
@@ -227,7 +232,7 @@ def _values_of(
     table = by_recommender(results) if len(results) > 1 else first
     bounds = table[_holds_truth(table)]
     if len(results) == 1 and first["metric"].is_unique:
-        tables = [{"heading": "", "table": laid_out(_worded(first)), "biased": None}]
+        tables = [{"heading": "", "is_auc": False, "table": laid_out(_worded(first)), "biased": None}]
     else:
         tables = [_of_metric(str(label), cells) for label, cells in table.groupby("metric", sort=False)]
     return {
@@ -245,6 +250,7 @@ def _of_metric(label: str, cells: Result) -> dict[str, Any]:
     bounds, biased = (_worded(part).drop(columns="Metric") for part in (cells[holds], cells[~holds]))
     return {
         "heading": metric_name(label),
+        "is_auc": label == "auc",
         "table": laid_out(bounds),
         "biased": laid_out(biased) if len(biased) else None,
     }
@@ -295,6 +301,7 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
             text[column] = text[column].map(name_of)
     words = {column: column.replace("_", " ").capitalize() for column in text}
     words |= {"value_a": "Value of A", "value_b": "Value of B", "difference": "B - A"}
+    words |= {"higher_a": "A higher", "higher_b": "B higher"}
     if names:
         words |= {"value_a": f"Value of {names[0]}", "value_b": f"Value of {names[1]}"}
         words |= {"difference": f"{names[1]} - {names[0]}"}
@@ -369,26 +376,43 @@ def _sampled_negatives(
 
 
 def _orders(expected: Result, compared: Comparison) -> list[str]:
-    """Say which decided pairs a sampled metric orders wrongly, and how many pairs the exact ranks do not decide."""
+    """Say which decided pairs a sampled metric orders wrongly, and how many pairs the exact ranks do not decide.
+
+    Pairs with a recommender that has no expectation, as of staged ranks, are left out.
+    """
+    names = set(expected["recommender"])
+    if len(names) < 2:
+        return []
+    if "a" in compared:
+        compared = compared[compared["a"].isin(names) & compared["b"].isin(names)]
     decided = {
         (label, standings.rows[better].name, standings.rows[worse].name)
         for label, standings in compared.by_metric.items()
         for better, worse in standings.decided
+        if {standings.rows[better].name, standings.rows[worse].name} <= names
     }
     wrong = [
         sentence
         for (_, label, better, worse), sentence in wrong_orders(expected, SHOWN_NEGATIVES).items()
         if (label, better, worse) in decided
     ]
-    sentences = list(wrong)
-    undecided = int((compared["conclusion"] == "undecided").sum())
-    if decided and not wrong:
+    values = expected.set_index(["metric", "recommender"])["expected"]
+    alike = [
+        f"By the exact {metric_name(label)}, {better} is better than {worse}. Among {SHOWN_NEGATIVES} sampled "
+        "negatives, both have the same value on average."
+        for label, better, worse in sorted(decided)
+        if abs(values[label, better] - values[label, worse]) <= EQUAL
+    ]
+    sentences = [*wrong, *alike]
+    equivalent = int((compared["conclusion"] == EQUIVALENT).sum())
+    undecided = int((compared["conclusion"] == "undecided").sum()) + equivalent
+    if decided and not sentences:
         pairs = "all decided pairs" if undecided else "all recommenders"
         sentences.append(f"With {SHOWN_NEGATIVES} sampled negatives, {pairs} are ordered rightly on average.")
     if undecided:
         sentences.append(
-            f"Undecided by the exact ranks: {undecided} of {len(compared)} comparisons of two recommenders by a "
-            "metric. No order of these is right or wrong."
+            f"Undecided{' or equivalent' if equivalent else ''} by the exact ranks: {undecided} of {len(compared)} "
+            "comparisons of two recommenders by a metric. No order of these is right or wrong."
         )
     return sentences
 
@@ -407,7 +431,12 @@ def verdict(compared: Result, names: Sequence[str]) -> str:
             if on := [metric_name(label) for label in compared["metric"][rows]]:
                 by = f", by {size}" if size else ""
                 sentences.append(f"{winner} is better than {loser} on {enumerated(on)}{by}.")
-    for conclusion, text in {"equivalent": "Equivalent are", "undecided": "Undecided between"}.items():
+    of_both = {
+        EQUIVALENT: f"{names[0]} and {names[1]} are equivalent on ",
+        "undecided": f"Undecided between {names[0]} and {names[1]}: ",
+        NO_VERDICT: f"No verdict on {names[0]} and {names[1]}: ",
+    }
+    for conclusion, text in of_both.items():
         if on := [metric_name(label) for label in compared["metric"][compared["conclusion"] == conclusion]]:
-            sentences.append(f"{text} {names[0]} and {names[1]}: {enumerated(on)}.")
+            sentences.append(f"{text}{enumerated(on)}.")
     return " ".join(sentences)

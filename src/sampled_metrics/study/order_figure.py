@@ -5,15 +5,18 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sampled_metrics.rendering.drawing import WIDTH, literal, styled, styles
 
+SHOWN = 12
+"""The most recommenders that are drawn."""
+
 _WIDTH, _HEIGHT = 0.8 * WIDTH, 3.0  # inches
-_SHOWN = 12  # most recommenders that are drawn
 _LETTERS = 10  # points
 _APART = 0.06  # least distance of two names, as a share of the height
+_ROOM, _LONGEST = 10, 20  # letters of a name that the width has room for, and that are drawn at most
+_LETTER = 0.06  # width of a letter; the sides are at 0 and 1
 
 
 class Ends(NamedTuple):
@@ -38,12 +41,14 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
 
     The two sides have scales of their own. Each spans from the lowest to the highest end of an interval, so that lines
     cross where the order of two recommenders differs. Of many recommenders, those with the best exact values are drawn.
-    The styles are by the order of the recommenders, as in other figures.
+    The styles are by the order of the recommenders, as in other figures. Of a long name, the two ends are drawn.
     A single recommender has no order, and the sides share a scale from 0.
     """
     styles_of = dict(zip(exact.value.index, styles(len(exact.value), marked=True), strict=True))
-    names = exact.value.sort_values(ascending=False, kind="stable").index[:_SHOWN]
-    figure = Figure(figsize=(_WIDTH, _HEIGHT))
+    names = exact.value.sort_values(ascending=False, kind="stable").index[:SHOWN]
+    texts = {name: _shortened(str(name)) for name in names}
+    wider = _LETTER * max(0, max(map(len, texts.values())) - _ROOM)
+    figure = Figure(figsize=(_WIDTH * (2.5 + 2 * wider) / 2.5, _HEIGHT))  # 2.5: from edge to edge without longer names
     panel = figure.subplots()
     looks = [styles_of[name] for name in names]
     sides = exact, sampled
@@ -56,7 +61,7 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
             beside = x + (0.025 if x == 0 else -0.025) * number  # intervals stand side by side
             panel.plot([beside] * 2, place.loc[name, ["low", "high"]], color=look["color"], linewidth=2.5, alpha=0.5)
             text = f"{100 * side.value[name]:.1f} %"
-            text = f"{literal(str(name))}  {text}" if x == 0 else f"{text}  {literal(str(name))}"
+            text = f"{literal(texts[name])}  {text}" if x == 0 else f"{text}  {literal(texts[name])}"
             panel.text(
                 x - 0.06 + 0.12 * x, heights[name], text, ha="left" if x else "right", va="center", fontsize=_LETTERS
             )
@@ -69,7 +74,8 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
             fontweight="bold",
             fontsize=_LETTERS,
         )
-    _without_axes(panel)
+    panel.set(xlim=(-0.75 - wider, 1.75 + wider), ylim=(-0.08, 1.2))
+    panel.set_axis_off()
     return figure
 
 
@@ -92,6 +98,6 @@ def _apart(values: "pd.Series[float]") -> "pd.Series[float]":
     return pd.Series(isotonic_regression(ascending - steps).x, index=ascending.index) + steps
 
 
-def _without_axes(panel: Axes) -> None:
-    panel.set(xlim=(-0.75, 1.75), ylim=(-0.08, 1.2))
-    panel.set_axis_off()
+def _shortened(name: str) -> str:
+    """Return the two ends of a long name."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[1 - _LONGEST // 2 :]}"

@@ -24,6 +24,7 @@ from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import Image, render
 from sampled_metrics.rendering.tables import laid_out, number
+from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.study import order_figure, tables
 from sampled_metrics.study.paper import choices, fidelity
 from sampled_metrics.study.repetitions import of_size, sizes_of
@@ -35,6 +36,10 @@ TITLE_OF_ONE = "Are sampled metrics the true metrics?"
 _WIDER = 1.25  # how much wider than with all candidates an interval of stages may be that the page names
 
 _SAME_RIGHT = 0.005  # shares of right orders that differ by no more are named together
+
+_STEADY = (
+    0.95  # share of samples that agree on the order of a pair, from which the page does not say that samples differ
+)
 
 _KEYS_3, _KEYS_4 = ["metric", "recommender"], ["pair", "metric"]
 
@@ -66,6 +71,7 @@ class Studied(NamedTuple):
         budget: what scores buy, if the run computes it.
         on_margin: result of `on_exact_margin`.
         by_group: sentences on the pairs that groups order in different ways.
+        one_item_each: whether no user has several held-out items.
     """
 
     name: str
@@ -79,6 +85,7 @@ class Studied(NamedTuple):
     budget: pd.DataFrame | None = None
     on_margin: Sequence[str] = ()
     by_group: Sequence[str] = ()
+    one_item_each: bool = True
 
 
 def dataset_facts(ranks: ExactRanks, counted: Mapping[str, Any] | None = None) -> dict[str, str]:
@@ -157,9 +164,11 @@ def summary(
         for m in sizes_of(table_3):
             negatives = sampling["negatives"] if m is None else m
             given = answer(of_size(table_3, m), of_size(table_4, m), config["metrics"][0], negatives, dataset)
-            figure = inline_svg(order_figure.draw(*given.sides), "Exact and sampled values", f"a{len(answers)}")
+            drawn = order_figure.draw(*given.sides) if given.sampled else None
+            figure = inline_svg(drawn, "Exact and sampled values", f"a{len(answers)}") if drawn else ""
             heading = dataset.name if m is None else f"{dataset.name}, {m} negatives"
-            further = [*dataset.on_margin, *dataset.by_group]
+            is_first = m == sizes_of(table_3)[0]  # what the exact ranks say is the same for all m
+            further = [*dataset.on_margin, *dataset.by_group] if is_first else []
             answers.append(
                 {**given._asdict(), "heading": heading, "figure": figure, "level": "95 %", "further": further}
             )
@@ -169,7 +178,10 @@ def summary(
         "summary.html",
         title=TITLE if len(recommenders) > 1 else TITLE_OF_ONE,
         is_single=len(recommenders) == 1,
+        one_item_each=all(dataset.one_item_each for dataset in studied),
+        has_pairs=any(len(dataset.table_4) for dataset in studied),
         sizes=_sizes(sampling),
+        most_drawn=order_figure.SHOWN,
         level="95 %",
         answers=answers,
         stages=[cost for dataset in studied for cost in stage_costs(dataset)],
@@ -254,6 +266,7 @@ class Correction(NamedTuple):
     """What corrections do on one dataset.
 
     Attributes:
+        corrections: number of corrections.
         nearest: the name of the estimator with the smallest root mean square error.
         error: this error, a fraction.
         uncorrected_error: that of the uncorrected metric; None if it was not computed.
@@ -264,6 +277,7 @@ class Correction(NamedTuple):
         most_right: their share; None likewise.
     """
 
+    corrections: int
     nearest: str
     error: float
     uncorrected_error: float | None
@@ -285,6 +299,9 @@ class Answer(NamedTuple):
         sampled: their uncorrected sampled values; none if they were not computed.
         pairs: (better, worse) pairs that the exact ranks decide; None if the users cannot be compared.
         wrong: those that the sampled metric orders wrongly.
+        alike: those whose sampled values are equal.
+        unsteady: (better, worse, share) of those that some samples order rightly and others do not, with the share of
+            samples that do.
         sentence: what the exact ranks decide, in words.
         wrong_of_all: number of decided comparisons over all metrics that come out wrong in most samples.
         decided_of_all: number of decided comparisons over all metrics.
@@ -301,6 +318,8 @@ class Answer(NamedTuple):
     sampled: list[float]
     pairs: list[tuple[str, str]] | None
     wrong: list[tuple[str, str]]
+    alike: list[tuple[str, str]]
+    unsteady: list[tuple[str, str, float]]
     sentence: str
     wrong_of_all: int
     decided_of_all: int
@@ -326,9 +345,14 @@ def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: 
     standings = dataset.standings.get(label)
     pairs = None if standings is None and len(means) > 1 else _decided(standings) if standings else []
     sampled = means.get("uncorrected")
-    wrong = [] if sampled is None else [pair for pair in pairs or [] if sampled[pair[0]] <= sampled[pair[1]]]
+    gaps = {} if sampled is None else {(one, other): sampled[one] - sampled[other] for one, other in pairs or []}
+    wrong = [pair for pair, gap in gaps.items() if gap < -EQUAL]
+    alike = [pair for pair, gap in gaps.items() if abs(gap) <= EQUAL]
     decided = table_4[_is_decided(table_4, dataset.standings)]
     of_sampled = decided[decided["estimator"] == "uncorrected"]
+    of_metric = of_sampled[of_sampled["metric"] == label]
+    shares = zip(of_metric["better"], of_metric["worse"], of_metric["correct"], strict=True)
+    unsteady = [(one, other, share) for one, other, share in shares if 1 - _STEADY < share < _STEADY]
     all_pairs = sum(len(pairs_of(len(of_metric.rows))) for of_metric in dataset.standings.values())
     exact = dataset.exact[dataset.exact["metric"] == label].set_index("recommender")
     exact = exact[exact.index.isin(means.index)]  # in the order of all figures
@@ -347,6 +371,8 @@ def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: 
         [] if sampled is None else sampled.tolist(),
         pairs,
         wrong,
+        alike,
+        unsteady,
         standings.sentence if standings else "",
         int((of_sampled["correct"] < 0.5).sum()),
         len(of_sampled),
@@ -374,6 +400,7 @@ def correction_of(means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFra
     of_corrections = right[right.index.isin(corrected.index)]
     best_for_order = of_corrections.index[of_corrections >= of_corrections.max() - _SAME_RIGHT]
     return Correction(
+        len(corrected),
         estimator_name(nearest),
         float(errors[nearest]),
         float(errors["uncorrected"]) if "uncorrected" in errors else None,
@@ -447,7 +474,7 @@ def _table_4(table: pd.DataFrame, standings: Mapping[str, Standings], repetition
     bold = decided & (share.loc[best].to_numpy() - share <= half_width)
     cells["cell"] = cells["cell"].where(~bold, "**" + cells["cell"] + "**")
     wide = tables.wide(cells, _KEYS_4)
-    words = decided.map({True: "decided", False: "undecided"})
+    words = decided.map({True: "decided", False: "undecided" if standings else "not compared"})
     word_of_row = {
         (pair, metric_name(str(label))): word
         for pair, label, word in zip(cells["pair"], cells["metric"], words, strict=True)
