@@ -19,6 +19,7 @@ from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.pilot_samples import pilots_that_fit
 from sampled_metrics.evaluation.result import Result
+from sampled_metrics.evaluation.simulated_comparisons import Contender, Simulated, simulated_comparisons
 from sampled_metrics.inference.expectation import (
     DesignWeights,
     Expectation,
@@ -42,6 +43,10 @@ _FEW_USERS = 1000  # up to this number of users, larger m are tried in small ste
 _MOST_USERS = 1000.0  # largest multiple of the users of the pilot that a plan names
 _STEP = 1.02  # ratio of such a step
 _SUPPORTED_FROM = 0.1  # chance of a verdict from which the plan looks up whether samples support its assumption
+_COMPARISONS = (5, 20)  # least and largest number of comparisons that are simulated with a number of negatives
+_NEGATIVES = 6000  # of a user in all of them, if their number is between the two
+_SIMULATED_TO = 1000  # largest m for which comparisons are simulated, as they take long
+_MORE = 1.5  # ratio of the next m, if too few of them decide
 _STAGES = (
     "Where the ranker can be called, staged_ranks needs no negatives and no assumption on the ranks; plan_stages says "
     "what it costs."
@@ -83,8 +88,9 @@ def plan(
         The search ends after two m that leave less than a tenth of the allowed chance of a wrong order. A tie is not a
         correct order. Probabilities near the given one are exact sums with up to 100 users, and with up to 1250 if the
         weights have two values, as those of the uncorrected recall have. Otherwise they are normal approximations, with
-        a correction for ties. Probabilities of a conclusion are always normal approximations; they are too high where
-        only a few users differ.
+        a correction for ties. Probabilities of a conclusion are normal approximations; they are too high where only a
+        few users differ. Those of strict bounds are not above the share of up to 20 simulated comparisons that decide,
+        and m grows by half until enough of them do. With more than 1000 negatives, nothing is simulated.
 
         Of `SampledRanks` the true ranks are not known. So there are rows for each of three pilots that fit the samples,
         named in the column pilot: with the smooth ranks, and with the smallest and the largest difference that
@@ -158,7 +164,7 @@ def _of_exact_ranks(
     pilot = _Pilot.from_tables(tables, metric, what)
     sizes = _sizes(pilot, replacement)
     smallest = _Search(pilot, replacement, probability).smallest(estimators, sizes, progress)
-    rows = [_row(label, *smallest[label], pilot.users, probability) for label in estimators]
+    rows = [_row(label, *smallest[label][:2], pilot.users, probability) for label in estimators]
     exact = _ExpectedDifference(pilot.gap, 0.0, pilot.user_deviation, 1.0)
     rows.append(_row("exact", None, [exact], pilot.users, probability))
     table = Result(rows)
@@ -166,7 +172,7 @@ def _of_exact_ranks(
     remarks = [
         _of_pilot(pilot, what),
         *_sentences(table, probability, sizes[-1]),
-        *_not_supported(smallest, sizes[-1]),
+        *_of_bounds(smallest, sizes[-1]),
         _words(list(estimators)),
         pilot.pairs.sentence,
         *(note for one in tables.values() for note in one.notes),
@@ -244,6 +250,21 @@ class _ExpectedDifference(NamedTuple):
         return float(ndtr((noncentral - t) / np.sqrt(1 + t**2 / (2 * max(users - 1, 1)))))
 
 
+class _Smallest(NamedTuple):
+    """The smallest m that is enough for an estimator.
+
+    Attributes:
+        negatives: the m; None if no m is enough.
+        differences: the expected differences at this m, or at the largest: one of a linear estimator, and one for each
+            of `FACTORS` of strict bounds.
+        simulated: simulated comparisons by strict bounds, for each m for which they were made.
+    """
+
+    negatives: int | None
+    differences: list[_ExpectedDifference]
+    simulated: list[Simulated]
+
+
 @dataclass(frozen=True)
 class _Search:
     """The search for the smallest m."""
@@ -254,22 +275,18 @@ class _Search:
 
     def smallest(
         self, estimators: Mapping[str, Estimator], sizes: Sequence[int], progress: Progress
-    ) -> dict[str, tuple[int | None, list[_ExpectedDifference]]]:
-        """Return the smallest m of each estimator, by label; None if no m is enough.
+    ) -> dict[str, _Smallest]:
+        """Return the smallest m of each estimator, by label.
 
         Args:
             estimators: linear ones, and strict bounds, by label.
             sizes: the m to try first, ascending.
             progress: wraps these m, and then the strict bounds.
-
-        Returns:
-            The m, and the expected differences at this m or at the largest: one of a linear estimator, and several of
-            strict bounds, as `verdicts` returns them.
         """
         strict = [label for label in estimators if label in SHAPES]
         by_label: dict[str, dict[int, _ExpectedDifference]] = {label: {} for label in estimators if label not in SHAPES}
         verdicts: dict[str, list[_ExpectedDifference]] = {}  # of the largest m
-        smallest: dict[str, tuple[int | None, list[_ExpectedDifference]]] = {}
+        smallest: dict[str, _Smallest] = {}
         for step in progress([*(sizes if by_label else []), *strict]):
             if step in strict:
                 verdicts = verdicts or self.verdicts(sizes[-1], strict)
@@ -280,7 +297,7 @@ class _Search:
                     by_label[label][step] = difference
         for label, by_size in by_label.items():
             m = self._smallest_of_linear(estimators[label], by_size)
-            smallest[label] = m, [by_size[m or sizes[-1]]]
+            smallest[label] = _Smallest(m, [by_size[m or sizes[-1]]], [])
         return smallest
 
     def expected(self, negatives: int, estimators: Sequence[Estimator]) -> list[_ExpectedDifference]:
@@ -359,10 +376,12 @@ class _Search:
             later[last] = by_size[last]
         return high
 
-    def _smallest_of_bounds(
-        self, shape: str, most: int, verdict: list[_ExpectedDifference]
-    ) -> tuple[int | None, list[_ExpectedDifference]]:
-        """Return the m at which a verdict is likely enough, up to 3 %, and the verdict at this m.
+    def _smallest_of_bounds(self, shape: str, most: int, verdict: list[_ExpectedDifference]) -> _Smallest:
+        """Return the m at which a verdict is likely enough.
+
+        The expected bounds give an m, up to 3 %. It is too small where some samples do not support the assumption, or
+        where the users are few. So m grows until enough simulated comparisons decide. If too few decide with a thousand
+        negatives, the m is that of `free`, which all samples support.
 
         Args:
             shape: the assumption on the ranks.
@@ -371,7 +390,7 @@ class _Search:
         """
         verdicts, by_size = {most: verdict}, {most: verdict[0]}
         if verdict[0].right < self.probability:
-            return None, verdict
+            return _Smallest(None, verdict, [])
 
         def enough(m: int) -> bool:
             verdicts[m] = self.verdicts(m, [shape])[shape]
@@ -379,7 +398,32 @@ class _Search:
             return by_size[m].right >= self.probability
 
         m = self._bisect(enough, by_size, 1, most, 1.03)
-        return m, verdicts[m]
+        simulated: list[Simulated] = []
+        while m <= _SIMULATED_TO:
+            simulated.append(self._simulated(m, shape))
+            if self._is_enough(simulated[-1]) or m == most:
+                break
+            m = min(int(np.ceil(_MORE * m)), most)
+        if simulated and m > _SIMULATED_TO and shape != SHAPES[0]:
+            by_free = self._smallest_of_bounds(SHAPES[0], most, self.verdicts(most, SHAPES[:1])[SHAPES[0]])
+            return by_free._replace(simulated=[*simulated, *by_free.simulated])
+        verdict = verdicts[m] if m in verdicts else self.verdicts(m, [shape])[shape]
+        if not simulated or simulated[-1].negatives < m:
+            return _Smallest(m, verdict, simulated)
+        right = min(verdict[0].right, simulated[-1].share)
+        verdict = [difference._replace(right=right) for difference in verdict]
+        return _Smallest(m if self._is_enough(simulated[-1]) else None, verdict, simulated)
+
+    def _simulated(self, negatives: int, shape: str) -> Simulated:
+        """Return simulated comparisons by strict bounds; fewer with more negatives, which take longer."""
+        pilot = self.pilot
+        sides = Contender(pilot.worse, pilot.pairs.one), Contender(pilot.better, pilot.pairs.other)
+        number = int(np.clip(_NEGATIVES // negatives, *_COMPARISONS))
+        return simulated_comparisons(*sides, SamplingDesign(negatives, self.replacement), shape, pilot.metric, number)
+
+    def _is_enough(self, simulated: Simulated) -> bool:
+        """Return whether the number that decides is the expected one at the probability, to the nearest, or larger."""
+        return simulated.decided >= round(self.probability * simulated.comparisons)
 
     def _bisect(
         self,
@@ -431,9 +475,16 @@ def _row(
         "negatives": pd.NA if negatives is None else negatives,
         "probability": difference.right,
         "gap": difference.gap,
-        "conclusive": difference.conclusive(users) if np.isfinite(difference.user_deviation) else np.nan,
+        "conclusive": _conclusive(difference, users),
         "users": min(enough, default=pd.NA),
     }
+
+
+def _conclusive(difference: _ExpectedDifference, users: int) -> float:
+    """Return the chance of a verdict with as many new users; NaN if one user does not tell it."""
+    if not np.isfinite(difference.user_deviation):
+        return np.nan
+    return difference.right if difference.shape else difference.conclusive(users)
 
 
 def _users_needed(difference: _ExpectedDifference, probability: float) -> int:
@@ -551,21 +602,36 @@ def _sentences(table: Result, probability: float, most: int) -> list[str]:
     return sentences
 
 
-def _not_supported(smallest: Mapping[str, tuple[int | None, list[_ExpectedDifference]]], most: int) -> list[str]:
-    """Return sentences on the assumptions that samples of the pilot do not support; `most` is the largest m."""
-    return [
-        f"{estimator_name(label)}: with {counted(m or most, 'negative')}, compare takes the weaker assumption "
-        f"{differences[0].shape}, as samples like these contradict {label}, or its intervals are too narrow."
-        for label, (m, differences) in smallest.items()
-        if label in SHAPES and differences[0].shape != label
-    ]
+def _of_bounds(smallest: Mapping[str, _Smallest], most: int) -> list[str]:
+    """Return sentences on strict bounds: simulated comparisons, and assumptions that samples do not support.
+
+    Args:
+        smallest: the smallest m by label.
+        most: the largest m.
+    """
+    sentences = []
+    for label, (m, differences, simulated) in smallest.items():
+        name = estimator_name(label)
+        if simulated:
+            decided = [
+                f"{one.decided} of {one.comparisons} with {counted(one.negatives, 'negative')}" for one in simulated
+            ]
+            sentences.append(
+                f"{name}: of simulated comparisons of new users, {' and '.join(decided)} decide for the better one."
+            )
+        if differences[0].shape not in ("", label):
+            sentences.append(
+                f"{name}: with {counted(m or most, 'negative')}, compare takes the weaker assumption "
+                f"{differences[0].shape}, as samples like these contradict {label}, or its intervals are too narrow."
+            )
+    return sentences
 
 
 def _verdict(name: str, row: Mapping[str, Any], probability: float, most: int) -> str:
     """Return a sentence on what strict bounds need to decide."""
     if not pd.isna(row["negatives"]):
         enough = counted(row["negatives"], "negative")
-        return f"{name}: with {enough} or more, compare decides with a chance of {probability:g}."
+        return f"{name}: with {enough}, compare decides with a chance of about {probability:g}."
     sentence = (
         f"{name}: with up to {counted(most, 'negative')}, compare decides with a chance of {row['probability']:.2f}"
     )
