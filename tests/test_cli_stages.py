@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import sys
 
 import numpy as np
 import pandas as pd
@@ -54,8 +55,11 @@ def folder(tmp_path, monkeypatch):
     np.save("scores.npy", SCORES)
     (tmp_path / "mine.py").write_text(MODULE)
     (tmp_path / "broken.py").write_text("import os\n1 / 0\n")
-    monkeypatch.delitem(__import__("sys").modules, "mine", raising=False)
-    return tmp_path
+    for name in ("mine", "broken"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield tmp_path
+    for name in ("mine", "broken"):
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from made_up_project import MORE, RANKS, STUDY, Project, archive, merged, rating
 
 FIGURES = {f"toy_figure_{number}" for number in (1, 2, 3, 4)}
 TOY = {"toy_tables", "toy_fidelity"}
-OF_ALL = {"studied", "tables", "figure_5", "figure_6", "proof", "groups", "estimator_study", "summary"}
+OF_ALL = {"studied", "tables", "figure_5", "figure_6", "proof", "estimator_study", "summary"}
 CONFIG = {"provenance"}  # it states the whole config
 SUMMARY = {"summary", "provenance"}
 
@@ -31,7 +31,7 @@ def ranked(*names: str) -> set[str]:
 
 def made(*names: str) -> set[str]:
     """Return what depends on the models of recommenders, and these."""
-    return each("train", "rank", of=names) | ranked(*names)
+    return each("train", "rank", of=names) | {"groups"} | ranked(*names)
 
 
 SPLIT = {"split", *made("X", "Y")}
@@ -49,7 +49,7 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     "core": ({"datasets": {"made-up": {"core": 2}}}, SPLIT),
     "ranks of a dataset": (
         {"datasets": {"made-up": {"ranks": {"Y": RANKS}}}},
-        {"import_ranks Y", *ranked("Y")},
+        {"import_ranks Y", "groups", *ranked("Y")},
     ),
     "groups of a dataset": ({"datasets": {"made-up": {"groups": RANKS}}}, {"groups", *SUMMARY}),
     "split.strategy": ({"split": {"strategy": "random-event"}}, SPLIT),
@@ -63,7 +63,7 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     "X.factors": ({"recommenders": {"X": {"factors": 5}}}, made("X")),
     "Y.exponent": ({"recommenders": {"Y": {"exponent": 2}}}, made("Y")),
     "elsewhere.candidates": ({"recommenders": {"elsewhere": {"candidates": 90}}}, IMPORTED),
-    "ranking.precision": ({"ranking": {"precision": "float32"}}, {"rank X", *ranked("X")}),
+    "ranking.precision": ({"ranking": {"precision": "float32"}}, {"rank X", "groups", *ranked("X")}),
     "ranking.threads": ({"ranking": {"threads": 2}}, CONFIG),
     "ranking.memory": ({"ranking": {"memory": 3000}}, CONFIG),
     "metrics": (
@@ -76,7 +76,7 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     ),
     "sampling.replacement": (
         {"sampling": {"replacement": True}},
-        {*each("sample", "exact_moments", "study_estimators"), *OF_ALL, *CONFIG} - {"studied", "figure_5", "groups"},
+        {*each("sample", "exact_moments", "study_estimators"), *OF_ALL, *CONFIG} - {"studied", "figure_5"},
     ),
     "sampling.repetitions": ({"sampling": {"repetitions": 11}}, {*each("sample"), "tables", *SUMMARY}),
     "sampling.readings": (
@@ -130,6 +130,7 @@ OF_FILES = {
     ("src/sampled_metrics/estimators/bias_variance.py", EDIT): {
         *each("sample", "exact_moments", "study_estimators"),
         *OF_ALL,
+        "groups",
         *TOY,
         *FIGURES,
         *CONFIG,
