@@ -11,7 +11,7 @@ from sampled_metrics.study.workflow.jobs import run
 def main(snakemake: Any) -> None:
     """Write the rank table."""
     given, params = snakemake.input, snakemake.params
-    table = exact_ranks(given.ranks, candidates=params.candidates)
+    table = exact_ranks(given.ranks, candidates=params.candidates, exact=params.exact)
     if table.weights is not None:
         logging.warning("some users have several rows: a user counts once, by the mean over the user's rows")
     log_ranks(table)

@@ -47,7 +47,7 @@ def imported(ranks: str, own: dict, recommenders: dict) -> list[str]:
         "import_ranks",
         input={"ranks": found.file("own")},
         output={"ranks": f"ranks/{key[1]}.csv.gz"},
-        params={"candidates": found.candidates},
+        params={"candidates": found.candidates, "exact": found.exact},
     )
 
 
@@ -63,6 +63,14 @@ def imported(ranks: str, own: dict, recommenders: dict) -> list[str]:
 def test_ranks(ranks: str, own: dict, recommenders: dict, says: str) -> None:
     [line] = imported(ranks, own, recommenders)
     assert line.startswith(f"error: mine.csv, {says}")
+
+
+def test_good_ranks_look_sampled_unless_they_are_said_to_be_exact() -> None:
+    ranks = "candidates,rank\n" + "".join(f"1000,{1 + row % 399}\n" for row in range(798))
+    [line] = imported(ranks, {}, MINE)
+    assert "no rank is above 399 of 1000 candidates" in line
+    assert line.endswith("in a config exact: true)")
+    assert imported(ranks, {}, {"mine": MINE["mine"] | {"exact": True}}) == []
 
 
 def without(role: str) -> dict:

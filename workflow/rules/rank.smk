@@ -89,5 +89,6 @@ rule import_ranks:
             fingerprint(PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset))
         ],
         candidates=lambda wildcards: PRECOMPUTED[wildcards.dataset, wildcards.recommender].candidates,
+        exact=lambda wildcards: PRECOMPUTED[wildcards.dataset, wildcards.recommender].exact,
     script:
         "../../scripts/import_ranks.py"

@@ -246,7 +246,8 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         raise DataError(
             f"{name}: no {rank} is above {worst} of {most:.0f} candidates, as among {last - 1} sampled negatives; "
             "correct, compare and report take sampled ranks, with "
-            f"--negatives {last - 1} (in Python negatives={last - 1}); if these are exact, say --exact (exact=True)"
+            f"--negatives {last - 1} (in Python negatives={last - 1}); if these are exact, say --exact "
+            "(in Python exact=True, in a config exact: true)"
         )
     if len(table) < _FEW or last > most / _FAR:
         return table

@@ -27,6 +27,11 @@ class PrecomputedRanks(Recommender):
     candidates: int | None = parameter(
         "n, the candidates of every held-out item, for a file without that column", **COUNT
     )
+    exact: bool = parameter(
+        "whether the ranks are among all candidates although all of them are good, which sampled ranks are, too",
+        default=False,
+        type="boolean",
+    )
 
     def file(self, dataset: str) -> str:
         """Return the file that holds the ranks on a dataset."""
