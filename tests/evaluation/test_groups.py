@@ -188,3 +188,24 @@ def test_judged_items_of_a_user_are_of_one_group():
 
 def test_the_reader_says_nothing_of_a_column_that_is_used():
     assert all("item_kind" in note and "age" not in note for note in exact(groups="age")["X"].notes)
+
+
+def test_of_several_recommenders_it_names_those_that_may_be_the_best_of_each_group():
+    """C is as good as B in the group b, and far behind it in the group a."""
+    rng = np.random.default_rng(3)
+    groups = np.repeat(["a", "b"], 500)
+
+    def ranks(*shares):
+        hit = rng.random(1000) < np.repeat(shares, 500)
+        return np.where(hit, 1, rng.integers(11, 1000, 1000))
+
+    drawn = {"A": ranks(0.1, 0.1), "B": ranks(0.4, 0.4), "C": ranks(0.1, 0.4)}
+    tables = sm.exact_ranks(
+        {name: {"rank": of_one, "group": groups} for name, of_one in drawn.items()}, candidates=1000, groups="group"
+    )
+    table = sm.compare(tables, metrics="recall@10", groups=True)
+    [sentence] = [remark for remark in table.remarks if remark.startswith("The best by")]
+    assert sentence in {
+        "The best by Recall@10: B for group a; B or C for group b.",
+        "The best by Recall@10: B for group a; C or B for group b.",
+    }

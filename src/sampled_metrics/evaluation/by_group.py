@@ -60,7 +60,7 @@ def compared_by_group(
         [
             *whole.further_remarks,
             *verdicts(pairs, name_of),
-            *of_two,
+            *(of_two or _best_of_several(parts, name_of)),
             *_of_groups(about, whole.further_remarks),
             f"The verdicts by group are adjusted for the {len(parts)} groups: {method}",
         ]
@@ -99,6 +99,21 @@ def _of_two(pairs: pd.DataFrame, name_of: Callable[[str], str]) -> list[str]:
         rest = of_metric[~of_metric["conclusion"].isin([a, b])]
         others = [f"{word} for {_named(rows['group'])}" for word, rows in rest.groupby("conclusion")]
         sentences.append(f"{name_of(str(label))} by group: {'; '.join([*_better(of_metric, a, b), *others])}.")
+    return sentences
+
+
+def _best_of_several(parts: Mapping[str, Comparison], name_of: Callable[[str], str]) -> list[str]:
+    """Return a sentence for each metric on the recommenders that may be the best of each group: no other is better."""
+    groups_of: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    for group, part in parts.items():
+        for label, standings in part.by_metric.items():
+            worse = {row for _, row in standings.decided}
+            best = tuple(standing.name for row, standing in enumerate(standings.rows) if row not in worse)
+            groups_of.setdefault(label, {}).setdefault(best, []).append(group)
+    sentences = []
+    for label, groups in groups_of.items():
+        texts = [f"{enumerated(best, 'or')} for {_named(pd.Series(names))}" for best, names in groups.items()]
+        sentences.append(f"The best by {name_of(label)}: {'; '.join(texts)}.")
     return sentences
 
 
