@@ -1,5 +1,6 @@
 """What a number of scores buys: the rows against evaluations that are simulated on other users."""
 
+import re
 from functools import cache
 
 import numpy as np
@@ -117,6 +118,20 @@ def test_few_completed_users_are_told():
     result = sm.plan_stages(pilot("A"), depths=[3], users=200)
     assert "conclusive" not in result
     assert "With depth 3, fewer than 30 users are completed" in str(result)
+
+
+def test_the_chance_of_too_few_completed_users_is_told():
+    result = sm.plan_stages(pilot("A"), depths=[80, 1000], users=200)
+    [sentence] = [remark for remark in result.remarks if "they are fewer than 30" in remark]
+    assert sentence.startswith("With depth 80, 39 users are completed on average.")
+    rng, full = np.random.default_rng(5), pilot("A")
+    completed = [
+        full.redrawn(rng.integers(0, 1000, 200), np.arange(200), rng.random(200), rng.integers(0, 10, 200), 80)
+        for _ in range(400)
+    ]
+    share = np.mean([ranks.completed_users < 30 for ranks in completed])
+    [chance] = re.findall(r"a chance of about (\d+) %", sentence)
+    assert int(chance) / 100 == pytest.approx(share, abs=0.02)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import bdtr, ndtr, ndtri
 
 from sampled_metrics._running import Progress, late_progress
 from sampled_metrics._validation import Floats, Ints, counted, enumerated, is_real, is_whole, shown
@@ -31,6 +31,7 @@ DRAWS = 20
 SAMPLES = 5
 """Number of simulated samples of negatives."""
 
+_LIKELY = 0.01  # chance of no interval that is said
 _MANY_HITS = 400  # with more, the error of the pilot is not said
 _QUANTILE = 1.96  # of the stated error of the widths, which is that of the square root of a count
 
@@ -352,6 +353,13 @@ def _advice(result: Result, study: _Study, what: str) -> list[str]:
             f"With depth {few['depth'].iloc[-1]:g}, fewer than {FEW_COMPLETED} users are completed in most "
             "evaluations, so that there is no interval."
         )
+    for row in good.itertuples():
+        chance = float(bdtr(FEW_COMPLETED - 1, row.users, row.completed / row.users))
+        if chance >= _LIKELY:
+            sentences.append(
+                f"With depth {row.depth:g}, {row.completed:.0f} users are completed on average. With a chance of about "
+                f"{100 * chance:.0f} %, they are fewer than {FEW_COMPLETED}, and there is no interval."
+            )
     hits = int(study.first.complete.sum())
     if hits < _MANY_HITS:
         sentences.append(
