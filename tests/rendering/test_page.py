@@ -64,3 +64,8 @@ class TestBest:
         cells = pd.Series(list("1234567"))
         found = tables.with_best(cells, values, [group], 3)
         assert found.tolist() == ["**1**", "**2**", "3", "4", "5", "6", "7"]
+
+
+def test_a_value_that_rounds_to_zero_has_no_sign():
+    assert tables.plus_minus(-0.001, 0.12, 2) == "0.00±0.12"
+    assert tables.plus_minus(-0.001, float("nan"), 2) == "0.00"

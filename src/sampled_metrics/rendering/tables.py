@@ -22,7 +22,7 @@ def number(value: float, form: str) -> str:
 
 def plus_minus(mean: float, sd: float, digits: int) -> str:
     """Format a mean and its standard deviation, if there is one."""
-    return f"{mean:.{digits}f}" if math.isnan(sd) else f"{mean:.{digits}f}±{sd:.{digits}f}"
+    return f"{mean:z.{digits}f}" if math.isnan(sd) else f"{mean:z.{digits}f}±{sd:.{digits}f}"
 
 
 def with_best(

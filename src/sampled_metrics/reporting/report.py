@@ -295,7 +295,7 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     """Return a result as text, in words."""
     text = table.as_text().reset_index(drop=True)
     for column in _DECIMALS.intersection(text):
-        text[column] = ["-" if np.isnan(value) else f"{value:.4f}" for value in table[column]]
+        text[column] = ["-" if np.isnan(value) else f"{value:z.4f}" for value in table[column]]
     for column, name_of in {"metric": metric_name, "estimator": estimator_name}.items():
         if column in text:
             text[column] = text[column].map(name_of)
