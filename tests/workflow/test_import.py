@@ -71,6 +71,10 @@ def test_with_a_prefix_of_the_workflow_that_imports_it(finished: Project, reposi
     same_results(tmp_path, finished, [imported])
 
 
+def test_the_config_that_snakedeploy_copies_is_that_of_the_study() -> None:
+    assert (ROOT / "config/config.yaml").read_bytes() == (ROOT / "config.yaml").read_bytes()
+
+
 @pytest.mark.slow
 def test_by_its_address_from_another_folder(finished: Project, repository: Path, tmp_path: Path) -> None:
     prepared(tmp_path, finished)
