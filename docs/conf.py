@@ -23,6 +23,7 @@ default_role = "code"
 nitpicky = True
 nitpick_ignore_regex = [(r"py:.*", r"(?!sampled_metrics).*")]  # no links to the documentation of other projects
 myst_heading_anchors = 3
+myst_enable_extensions = ["html_image"]  # the figure of README, which has a width
 add_module_names = False
 napoleon_attr_annotations = False
 autodoc_member_order = "bysource"
@@ -47,6 +48,7 @@ def with_readme(app: Sphinx, page: str, content: list[str]) -> None:
     if page == "index":
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
         readme = re.sub(r"\]\((?!\w+:)", "](../", readme).replace("](../docs/", "](")
+        readme = readme.replace('src="docs/', 'src="')
         readme = re.sub(r"\[([^]]*)\]\(\.\./[A-Z]+\.md\)", r"\1", readme)  # the site has no such pages
         content[0] = content[0].replace("<!-- README.md -->", readme)
 
