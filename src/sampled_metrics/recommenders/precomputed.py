@@ -28,7 +28,7 @@ class PrecomputedRanks(Recommender):
         "n, the candidates of every held-out item, for a file without that column", **COUNT
     )
     exact: bool = parameter(
-        "whether the ranks are among all candidates although all of them are good, which sampled ranks are, too",
+        "whether the ranks are exact although they look sampled: none is far down the candidates",
         default=False,
         type="boolean",
     )

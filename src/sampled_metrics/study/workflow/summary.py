@@ -37,9 +37,7 @@ _WIDER = 1.25  # how much wider than with all candidates an interval of stages m
 
 _SAME_RIGHT = 0.005  # shares of right orders that differ by no more are named together
 
-_STEADY = (
-    0.95  # share of samples that agree on the order of a pair, from which the page does not say that samples differ
-)
+_STEADY = 0.95  # share of samples that agree on the order of a pair, from which the page does not say that they differ
 
 _KEYS_3, _KEYS_4 = ["metric", "recommender"], ["pair", "metric"]
 
