@@ -367,7 +367,7 @@ class TestMadeUpStudies:
         one, other = (np.full(USERS, 100) for _ in range(2))
         one[:120], other[120:238] = 5, 5
         page, text = made_up({"last": np.full(USERS, 200), "one": one, "other": other})
-        assert "Yes, by Recall@10: among 100 sampled negatives, all 2 decided pairs are in the right order." in text
+        assert "Yes, by Recall@10: among 100 sampled negatives, both decided pairs are in the right order." in text
         assert "0 of 4 decided comparisons" in text
         assert "The exact ranks do not decide 2 further ones." in text
         cells = exact_cells(page)
