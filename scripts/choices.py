@@ -9,7 +9,7 @@ from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.recommenders import recommender
 from sampled_metrics.study.paper import choices, fidelity
-from sampled_metrics.study.paper.reference import RECOMMENDERS, has_paper_users
+from sampled_metrics.study.paper.reference import RECOMMENDERS, require_paper_users
 from sampled_metrics.study.repetitions import Evaluation, exact_moments, repeat
 from sampled_metrics.study.tables import table_3, table_4
 from sampled_metrics.study.workflow.jobs import progress_bar, run
@@ -18,28 +18,28 @@ from sampled_metrics.study.workflow.stage_files import read_table
 
 
 def main(snakemake: Any) -> None:
-    """Write a row for each choice; none if the data are not the paper's."""
+    """Write a row for each choice."""
     dataset, params, given = snakemake.wildcards.dataset, snakemake.params, snakemake.input
     ranks = read_rank_tables(RECOMMENDERS, given.ranks)
+    require_paper_users(ranks[RECOMMENDERS[0]], dataset)
     rows = []
-    if has_paper_users(ranks[RECOMMENDERS[0]]):
-        split, spread = read_split(given.split), read_table(given.seed_spread, "seed-spread")
-        # the comparison takes expectations; the repetitions only name the rows of the tables
-        sampling = params.sampling | {"repetitions": 2, "readings": ["default"]}
-        options = params.estimators, params.metrics, params.assume_replacement
-        evaluation = Evaluation.from_config(sampling, *options)[None]
-        for choice in progress_bar("choices of the paper")(choices.CHOICES):
-            tables = dict(ranks)
-            for name, entry in choices.changed(params.entries, choice.otherwise).items():
-                rng = stream(params.seed, dataset, name, "train")
-                tables[name] = recommender(entry).fit(split.training, rng).rank(split, precision=params.precision)
-            expected = {name: exact_moments(table, evaluation) for name, table in tables.items()}
-            runs = {
-                name: repeat(table, evaluation, stream(params.seed, dataset, name, "sample"))
-                for name, table in tables.items()
-            }
-            of_choice = table_3(tables, runs, expected), table_4(tables, runs, expected)
-            rows.append(choices.row(choice, params.entries, fidelity.compare_study(*of_choice, spread)))
+    split, spread = read_split(given.split), read_table(given.seed_spread, "seed-spread")
+    # the comparison takes expectations; the repetitions only name the rows of the tables
+    sampling = params.sampling | {"repetitions": 2, "readings": ["default"]}
+    options = params.estimators, params.metrics, params.assume_replacement
+    evaluation = Evaluation.from_config(sampling, *options)[None]
+    for choice in progress_bar("choices of the paper")(choices.CHOICES):
+        tables = dict(ranks)
+        for name, entry in choices.changed(params.entries, choice.otherwise).items():
+            rng = stream(params.seed, dataset, name, "train")
+            tables[name] = recommender(entry).fit(split.training, rng).rank(split, precision=params.precision)
+        expected = {name: exact_moments(table, evaluation) for name, table in tables.items()}
+        runs = {
+            name: repeat(table, evaluation, stream(params.seed, dataset, name, "sample"))
+            for name, table in tables.items()
+        }
+        of_choice = table_3(tables, runs, expected), table_4(tables, runs, expected)
+        rows.append(choices.row(choice, params.entries, fidelity.compare_study(*of_choice, spread)))
     _files.write_csv(snakemake.output.choices, pd.DataFrame(rows, columns=choices.COLUMNS))
 
 

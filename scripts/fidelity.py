@@ -1,15 +1,12 @@
 """Compare the study with the paper: Tables 3 and 4, and the claims of section 6."""
 
-import logging
 from typing import Any
-
-import pandas as pd
 
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import page
 from sampled_metrics.study.paper import claims, fidelity, study_claims
-from sampled_metrics.study.paper.reference import RECOMMENDERS, has_paper_users
+from sampled_metrics.study.paper.reference import RECOMMENDERS, require_paper_users
 from sampled_metrics.study.workflow.jobs import run
 from sampled_metrics.study.workflow.stage_files import read_table
 
@@ -20,12 +17,9 @@ def main(snakemake: Any) -> None:
     ranks = read_rank_tables(params.recommenders, given.ranks)
     table_3, table_4 = read_table(given.table_3, "table-3"), read_table(given.table_4, "table-4")
     spread = read_table(given.seed_spread, "seed-spread")
-    if not has_paper_users(ranks[RECOMMENDERS[0]]):
-        logging.warning("not compared with the paper, as the ranks are not of its users and candidates")
-        printed, claimed = pd.DataFrame(columns=fidelity.COLUMNS), pd.DataFrame(columns=claims.COLUMNS)
-    else:
-        printed = fidelity.compare_study(table_3, table_4, spread)
-        claimed = study_claims.check(ranks, table_3, table_4, read_table(given.figure_6, "figure-6"), printed)
+    require_paper_users(ranks[RECOMMENDERS[0]], snakemake.wildcards.dataset)
+    printed = fidelity.compare_study(table_3, table_4, spread)
+    claimed = study_claims.check(ranks, table_3, table_4, read_table(given.figure_6, "figure-6"), printed)
     _files.write_csv(output.fidelity_csv, printed)
     _files.write_csv(output.claims_csv, claimed)
     title = "The paper's printed numbers beside ours: Tables 3 and 4"

@@ -47,7 +47,7 @@ def main(snakemake: Any) -> None:
         exact = table_3[table_3["estimator"] == "exact"].groupby("metric")["mean"]
         all_equal = bool((exact.max() - exact.min() <= EQUAL).all())
         table_4 = read_table(given.table_4[index], "table-4", empty=all_equal)
-        rows = dataset_facts(ranks[names[0]], facts)
+        rows = dataset_facts(ranks[names[0]], facts, snakemake.config["datasets"][name]["repeated"])
         standings = exact_standings(ranks, params.metrics)
         values = exact_values(ranks, params.metrics)
         budget = next((pd.read_csv(path) for path in given.budgets if Path(path).parts[-2] == name), None)

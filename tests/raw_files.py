@@ -77,14 +77,12 @@ class Layout(NamedTuple):
         events: what it holds, in its order.
         content: its bytes.
         counts: whether an event is one that the entry asks for.
-        last: whether the last one of a repeated pair counts.
     """
 
     file: str
     events: list[Event]
     content: bytes
     counts: Callable[[Event], bool] = lambda event: True
-    last: bool = False
 
 
 def amazon_2018() -> Layout:
@@ -118,7 +116,7 @@ def amazon_2023_reviews() -> Layout:
 def gowalla() -> Layout:
     events = newest_first(made_up("{}", "{}"))
     lines = [f"{each.user}\t{time(each, '%Y-%m-%dT%H:%M:%SZ')}\t30.23590911\t-97.7951\t{each.item}" for each in events]
-    return Layout("loc-gowalla_totalCheckins.txt.gz", events, gzip.compress(as_lines(lines)), last=True)
+    return Layout("loc-gowalla_totalCheckins.txt.gz", events, gzip.compress(as_lines(lines)))
 
 
 def yelp() -> Layout:
@@ -144,7 +142,7 @@ def lastfm_1k() -> Layout:
         for each in events
     ]
     lines.insert(500, lines[500] + "\tagain\tand again")  # two fields too many
-    return Layout("userid-timestamp-artid-artname-traid-traname.tsv", events, as_lines(lines), last=True)
+    return Layout("userid-timestamp-artid-artname-traid-traname.tsv", events, as_lines(lines))
 
 
 def lastfm_360k() -> Layout:

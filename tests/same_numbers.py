@@ -1,9 +1,10 @@
-"""The numbers of about sixty made-up evaluations, to see that a change of the code leaves them as they are.
+"""The numbers of about two hundred made-up evaluations, to see that a change of the code leaves them as they are.
 
     python tests/same_numbers.py --output before.json
     python tests/same_numbers.py --against before.json    # after the change; exits with 1 if a number differs
 
-Numbers are equal up to 12 digits. Sentences are not compared.
+Numbers are equal up to 12 digits. Sentences are not compared, nor columns that only one of the two has. For an interval
+that differs, the line says how wide it is relative to the one before.
 """
 
 import argparse
@@ -14,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 import sampled_metrics as sm
 
 METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
-ESTIMATORS = ["decreasing", "free", "convex", "uncorrected", "bv-0.1", "cls", "mle"]
+ESTIMATORS = ["decreasing", "free", "uncorrected", "rank-estimate", "bv-0.1", "bv-0.01", "cls", "mle", "mes", "smooth"]
 PUBLISHED = Path(__file__).resolve().parents[1] / "published/ml-1m"
 
 
@@ -52,16 +54,51 @@ def sampled(columns: dict[str, np.ndarray], m: int, replacement: bool, rng: np.r
     return sm.sampled_ranks(data, replacement=replacement)
 
 
-def numbers(table: Any) -> list[list[Any]]:
-    """Return the rows of a result; NaN becomes None."""
+def numbers(table: Any) -> list[dict[str, Any]]:
+    """Return the rows of a result by column; NaN becomes None."""
     rows = []
-    for row in table.itertuples(index=False):
-        cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in row]
-        rows.append([None if cell != cell else cell if isinstance(cell, float | int) else str(cell) for cell in cells])
+    for row in table.to_dict("records"):
+        cells = {name: cell.item() if isinstance(cell, np.generic) else cell for name, cell in row.items()}
+        rows.append(
+            {
+                name: None if cell != cell else cell if isinstance(cell, float | int) else str(cell)
+                for name, cell in cells.items()
+            }
+        )
     return rows
 
 
-def results() -> Iterator[tuple[str, list[list[Any]]]]:
+def staged(users: int, items: int, depth: int | None, seed: int) -> Any:
+    """Return staged ranks of users by made-up scores."""
+    rng = np.random.default_rng(seed)
+    popular = rng.random(items) ** 3
+    scores = rng.random((users, items)) + popular
+    held_out = np.array([rng.choice(items, p=popular / popular.sum()) for _ in range(users)])
+    training = csr_array((users, items))
+    return sm.staged_ranks(
+        lambda user, item: scores[user, item] + 0.5 * (held_out[user] == item),
+        training,
+        held_out,
+        k=10,
+        depth=depth,
+        order=popular,
+    )
+
+
+def lists(seed: int) -> Any:
+    """Return ranked lists of two recommenders, with judged items."""
+    rng = np.random.default_rng(seed)
+    judged = {
+        f"u{user}": {f"i{item}": int(rng.integers(0, 4)) for item in rng.integers(0, 40, 6)} for user in range(80)
+    }
+    runs = {
+        name: {user: {f"i{item}": float(score) for item, score in enumerate(rng.random(40))} for user in judged}
+        for name in "AB"
+    }
+    return sm.ranked_lists(runs, relevance=judged)
+
+
+def results() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield the name and the rows of each evaluation."""
     for name, one, other, replacement in tables(1):
         a, b = sm.exact_ranks(one, exact=True), sm.exact_ranks(other, exact=True)
@@ -70,7 +107,7 @@ def results() -> Iterator[tuple[str, list[list[Any]]]]:
         yield f"expect, {name}", numbers(sm.expect({"A": a, "B": b}, negatives=20, metrics=METRICS))
         rng = np.random.default_rng(2)
         x, y = sampled(one, 30, replacement, rng), sampled(other, 30, replacement, rng)
-        yield f"correct, {name}", numbers(sm.correct(x, estimators=ESTIMATORS, metrics=METRICS, n_resamples=200))
+        yield f"correct, {name}", numbers(sm.correct(x, estimators=ESTIMATORS, metrics=METRICS))
         for label in ("decreasing", "bv-0.1", "uncorrected"):
             compared = sm.compare({"A": x, "B": y}, estimator=label, metrics=METRICS)
             yield f"compare {label}, {name}", numbers(compared)
@@ -81,6 +118,34 @@ def results() -> Iterator[tuple[str, list[list[Any]]]]:
     yield "evaluate X", numbers(sm.evaluate(x, metrics=METRICS))
     yield "compare X, Y and Z", numbers(sm.compare({"X": x, "Y": y, "Z": z}, metrics=METRICS))
     yield "expect X, Y and Z", numbers(sm.expect({"X": x, "Y": y, "Z": z}, negatives=100, metrics=METRICS))
+    by_user = {user: "ab"[user % 2] for user in range(400)}
+    _, one, other, _ = next(table for table in tables(5) if table[0] == "400 users, ties")
+    a, b = sm.exact_ranks(one, exact=True), sm.exact_ranks(other, exact=True)
+    yield "evaluate groups", numbers(sm.evaluate({"A": a, "B": b}, metrics=METRICS, groups=by_user))
+    for margin in (0.01, "5%"):
+        compared = sm.compare({"A": a, "B": b}, metrics=METRICS, groups=by_user, margin=margin)
+        yield f"compare groups, margin {margin}", numbers(compared)
+    rng = np.random.default_rng(6)
+    x, y = sampled(one, 30, False, rng), sampled(other, 30, False, rng)
+    yield "correct groups", numbers(sm.correct({"A": x, "B": y}, metrics=METRICS, groups=by_user))
+    yield (
+        "compare decreasing, groups, margin",
+        numbers(sm.compare({"A": x, "B": y}, metrics=METRICS, groups=by_user, margin="5%")),
+    )
+    z = sampled(one, 30, False, rng)
+    for label in ("decreasing", "bv-0.1"):
+        compared = sm.compare({"A": x, "B": y, "C": z}, metrics=METRICS, estimator=label)
+        yield f"compare {label}, three", numbers(compared)
+    yield "compare bv-0.1, seeds", numbers(sm.compare({"A": [x, z], "B": y}, metrics=METRICS, estimator="bv-0.1"))
+    for depth in (None, 60):
+        s, t = staged(300, 400, depth, 7), staged(300, 400, depth, 8)
+        yield f"evaluate staged, depth {depth}", numbers(sm.evaluate(s, metrics=["recall@10", "ndcg@10"]))
+        yield f"compare staged, depth {depth}", numbers(sm.compare({"A": s, "B": t}, metrics=["recall@10", "ndcg@10"]))
+    of_lists = lists(9)
+    yield "evaluate lists", numbers(sm.evaluate(of_lists, metrics=["ndcg@10", "ap", "mrr", "dcg@10", "precision@5"]))
+    yield "compare lists", numbers(sm.compare(of_lists, metrics=["ndcg@10", "ap", "dcg@10"], margin=0.02))
+    values = {"GMF": {"hr@10": 0.68, "ndcg@10": 0.41}, "NCF": {"hr@10": 0.70}}
+    yield "published", numbers(sm.published(values, negatives=99, candidates=(2000, 3706), users=6040))
 
 
 def differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
@@ -91,15 +156,26 @@ def differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
             yield f"{name}: {len(old)} rows before, {len(new)} now"
             continue
         for first, second in zip(old, new, strict=True):
-            pairs = list(zip(first, second, strict=False))
-            same = all(
-                np.isclose(one, two, rtol=1e-12, atol=1e-12)
-                if isinstance(one, float | int) and isinstance(two, float | int)
-                else one == two
-                for one, two in pairs
-            )
-            if len(first) != len(second) or not same:
-                yield f"{name}: {first} before, {second} now"
+            changed = {column for column in {*first} & {*second} if not is_same(first[column], second[column])}
+            if changed:
+                labels = " ".join(str(first[key]) for key in ("group", "estimator", "metric", "a", "b") if key in first)
+                cells = "; ".join(f"{column} {first[column]} -> {second[column]}" for column in sorted(changed))
+                yield f"{name}, {labels}: {cells}{width_ratio(first, second)}"
+
+
+def is_same(one: Any, two: Any) -> bool:
+    """Return whether two cells are equal up to 12 digits."""
+    if isinstance(one, float | int) and isinstance(two, float | int):
+        return bool(np.isclose(one, two, rtol=1e-12, atol=1e-12))
+    return bool(one == two)
+
+
+def width_ratio(first: dict[str, Any], second: dict[str, Any]) -> str:
+    """Return how wide an interval is, relative to the one before."""
+    ends = [row.get(end) for row in (first, second) for end in ("low", "high")]
+    if any(end is None for end in ends) or ends[1] == ends[0]:
+        return ""
+    return f" (width x {(ends[3] - ends[2]) / (ends[1] - ends[0]):.3f})"
 
 
 def main() -> int:
@@ -111,9 +187,9 @@ def main() -> int:
     now = dict(results())
     if given.output:
         given.output.write_text(json.dumps(now, indent=0), encoding="utf-8")
-    found = list(differences(json.loads(given.against.read_text(encoding="utf-8")), now)) if given.against else []
-    print("\n".join([*found, f"{len(now)} evaluations, {len(found)} rows differ"]))
-    return 1 if found else 0
+    lines = list(differences(json.loads(given.against.read_text(encoding="utf-8")), now)) if given.against else []
+    print("\n".join([*lines, f"{len(now)} evaluations, {len(lines)} rows differ"]))
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":

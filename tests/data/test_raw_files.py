@@ -12,11 +12,12 @@ from sampled_metrics.data.split import read_split
 
 
 def counted(layout: Layout, core: int) -> dict[str, list[tuple[int, str]]]:
-    """Times and items of each user, ascending: one event a pair, and so many of each user and item."""
+    """Times and items of each user, ascending: the earliest event of a pair, and so many of each user and item."""
     pairs: dict[tuple[str, str], int] = {}
     for event in layout.events:
-        if layout.counts(event) and (layout.last or (event.user, event.item) not in pairs):
-            pairs[event.user, event.item] = event.second
+        if layout.counts(event):
+            pair = event.user, event.item
+            pairs[pair] = min(event.second, pairs.get(pair, event.second))
     while core:
         users, items = Counter(user for user, _ in pairs), Counter(item for _, item in pairs)
         enough = {pair: when for pair, when in pairs.items() if min(users[pair[0]], items[pair[1]]) >= core}

@@ -3,6 +3,7 @@
 from copy import deepcopy
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from made_up_project import complete_config
@@ -10,7 +11,7 @@ from made_up_project import complete_config
 from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender_type
-from sampled_metrics.study.workflow.config import check, complete
+from sampled_metrics.study.workflow.config import check, compared_with_paper, complete
 
 ROOT = Path(__file__).parents[2]
 
@@ -62,7 +63,7 @@ class TestDefaults:
         assert config["metrics"] == ["recall@10", "ndcg@10", "ap", "auc"]
         assert config["toy"]["ranks"]["C"] == [212, 2, 743, 5342, 1548]
         assert LEAST["datasets"]["mine"].items() <= config["datasets"]["mine"].items()
-        assert (config["datasets"]["mine"]["repeated"], config["datasets"]["mine"]["md5"]) == ("first", None)
+        assert (config["datasets"]["mine"]["repeated"], config["datasets"]["mine"]["md5"]) == ("earliest", None)
 
     def test_of_a_recommenders_type_are_filled_in(self):
         found = completed(LEAST)["recommenders"]["Y"]
@@ -303,3 +304,33 @@ def test_every_key_is_described_and_no_other_is_allowed(schema):
     assert described(schema)
     with pytest.raises(ConfigError, match=r"unknown key 'seperator'|lacks the key|unknown recommender type"):
         check({"seperator": ";"}, schema)
+
+
+PAPERS_RANKS = {name: str(ROOT / f"published/ml-1m/{name}.csv.gz") for name in "XYZ"}
+
+
+@pytest.mark.parametrize(
+    ("given", "compared"),
+    [
+        ({}, ["ml-1m"]),
+        ({"study": ["ml-100k"]}, []),
+        ({"study": ["ml-100k", "ml-1m"]}, ["ml-1m"]),
+        ({"datasets": {"ml-1m": {"min_rating": 4}}}, []),
+        ({"datasets": {"ml-1m": {"core": 5}}}, []),
+        ({"split": {"held_out": 2}}, []),
+        ({"split": {"strategy": "random-event"}}, []),
+        ({"split": {"ties": "last"}}, ["ml-1m"]),
+        ({"study": ["ours"], "datasets": {"ours": {"ranks": PAPERS_RANKS}}}, ["ours"]),
+        ({"sampling": {"negatives": 50}}, []),
+    ],
+)
+def test_the_paper_is_compared_with_its_own_data_alone(given: dict, compared: list[str]) -> None:
+    assert compared_with_paper(complete_config(given)) == compared
+
+
+def test_ranks_of_other_users_are_not_compared_with_the_paper(tmp_path: Path) -> None:
+    for name in "XYZ":
+        table = pd.read_csv(PAPERS_RANKS[name]).assign(candidates=3706)
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    ranks = {name: str(tmp_path / f"{name}.csv") for name in "XYZ"}
+    assert compared_with_paper(complete_config({"datasets": {"ml-1m": {"ranks": ranks}}})) == []

@@ -224,7 +224,17 @@ def study(name="one", trained=("X",), counted=None):
 
 
 MADE = {"format": "movielens-dat", "urls": ["https://a.b/c"]}
-COUNTED = {"users": 2, "items": 300, "events": 40, "training_events": 38, "users_left_out_with_few_training_events": 1}
+COUNTED = {
+    **{"users": 2, "items": 300, "events": 40, "training_events": 38, "users_left_out_with_few_training_events": 1},
+    **{"events_left_out_below_min_rating": 0, "events_left_out_repeated": 7, "events_left_out_by_core": 0},
+}
+
+
+def test_what_was_left_out_is_among_the_facts():
+    facts = dataset_facts(table_of([(100, 1, 0)]), COUNTED, "latest")
+    assert [(row, count) for row, count in facts.items() if row.startswith("Events left out")] == [
+        ("Events left out (a user's repeated events of an item; the latest is kept)", "7")
+    ]
 
 
 class TestPage:

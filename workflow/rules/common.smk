@@ -41,7 +41,7 @@ from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.study.paper import reference
 from sampled_metrics.study.workflow.code_dependencies import digest
-from sampled_metrics.study.workflow.config import complete, leave_paper_out, precomputed_ranks
+from sampled_metrics.study.workflow.config import compared_with_paper, complete, leave_paper_out, precomputed_ranks
 from sampled_metrics.study.workflow.config_files import read_config
 
 given = copy.deepcopy(config)  # from the command line, or from the workflow that imports this one
@@ -77,6 +77,7 @@ wildcard_constraints:
 # import what its own environment has, too.
 ENVIRONMENT = "../../envs/environment.yaml"
 
+COMPARED = compared_with_paper(config)  # the datasets whose tables are compared with the printed ones
 RANKS = "results/{dataset}/ranks/{recommender}.csv.gz"
 PRECOMPUTED = precomputed_ranks(config)
 TRAINED = {
@@ -202,9 +203,9 @@ def result_names():
             names[dataset] += ["groups", "groups-pairs"]
         if config["estimator_study"]:
             names[dataset] += ["estimator-study", "estimator-study-order"]
-        if reference.covers_study(config):
+        if dataset in COMPARED:
             names[dataset] += comparisons
-        if config["choices"] and {*reference.RECOMMENDERS} <= {*TRAINED[dataset]}:
+        if config["choices"] and dataset in COMPARED and {*reference.RECOMMENDERS} <= {*TRAINED[dataset]}:
             names[dataset].append("choices")
     return names
 

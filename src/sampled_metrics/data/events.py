@@ -56,7 +56,7 @@ class Events:
         return len(self.users)
 
 
-def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "first") -> Events:
+def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "earliest") -> Events:
     """Return an event for each rating of `min_rating` or more, with users and items numbered in the order of their ids.
 
     Feedback is a set of (user, item) pairs: if a pair repeats, one of its events is kept. Ids that the file gives as
@@ -65,7 +65,9 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "f
     Args:
         chunks: the parsed file, in the order of the file.
         min_rating: lowest rating that counts; 0 keeps every event.
-        repeated: which of the events of a pair is kept, by the order of the file: "first" or "last".
+        repeated: which of the events of a pair is kept: the "earliest" or "latest" by their timestamps, or the "first"
+            or "last" by the order of the file. Of events with equal timestamps, and in a file without them, the
+            earliest is the first, and the latest the last.
 
     Raises:
         ConfigError: `min_rating` is not 0, and the file has no ratings.
@@ -93,7 +95,7 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "f
     out = _concatenate(held_out) if held_out else None
     if out is not None:
         _refuse_both(users, items, out, user_ids, item_ids)
-    repeats = _repeats(users, items, len(item_ids), repeated)
+    repeats = _repeats(users, items, len(item_ids), times if repeated in ("earliest", "latest") else None, repeated)
     left_out = {"below_min_rating": low, "repeated": int(repeats.sum())}
     if not repeats.any():
         return Events(users, items, times, user_ids, item_ids, out, left_out)
@@ -139,16 +141,22 @@ def _concatenate(parts: list[Any]) -> Any:
     return whole
 
 
-def _repeats(users: NDArray[np.integer], items: NDArray[np.integer], n_items: int, repeated: str) -> NDArray[np.bool_]:
-    """Return whether each event repeats the pair of an earlier one, or of a later one if `repeated` is "last"."""
+def _repeats(
+    users: NDArray[np.integer],
+    items: NDArray[np.integer],
+    n_items: int,
+    timestamps: NDArray[np.int64] | NDArray[np.float64] | None,
+    repeated: str,
+) -> NDArray[np.bool_]:
+    """Return whether each event is another one of its pair than that which `repeated` keeps; by timestamps if given."""
     repeats = np.zeros(len(users), dtype=np.bool_)
     numbers = pair_numbers(users, items, n_items)
     numbers.sort()  # in place; the order of the events is needed only if a pair repeats
     if (numbers[1:] == numbers[:-1]).any():
         numbers = pair_numbers(users, items, n_items)
-        order = np.argsort(numbers, kind="stable")
+        order = np.lexsort((numbers,) if timestamps is None else (timestamps, numbers))  # stable
         numbers = numbers[order]
-        repeated_events = order[1:] if repeated == "first" else order[:-1]
+        repeated_events = order[1:] if repeated in ("first", "earliest") else order[:-1]
         repeats[repeated_events[numbers[1:] == numbers[:-1]]] = True
     return repeats
 

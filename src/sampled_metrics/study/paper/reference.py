@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.exact import ExactRanks
 
+DATASET = "ml-1m"
+"""The name of the paper's dataset in config.yaml."""
 RECOMMENDERS = ("X", "Y", "Z")
 """Recommenders of Tables 3 and 4."""
 RANDOM_RECOMMENDER = "X"
@@ -99,8 +102,8 @@ def covers_toy(config: Mapping[str, Any]) -> bool:
 def covers_study(config: Mapping[str, Any]) -> bool:
     """Return whether a configuration samples as the paper does, and covers all of its recommenders and claims.
 
-    The parameters of the recommenders may differ from config.yaml. `has_paper_users` says whether the data are the
-    paper's.
+    The parameters of the recommenders may differ from config.yaml. `is_paper_dataset` and `has_paper_users` say whether
+    the data are the paper's.
     """
     sampling, figure_6 = config["sampling"], config["figures"]["figure-6"]
     return (
@@ -115,6 +118,16 @@ def covers_study(config: Mapping[str, Any]) -> bool:
     )
 
 
+def is_paper_dataset(config: Mapping[str, Any], name: str) -> bool:
+    """Return whether a dataset is ml-1m, unfiltered, and split by each user's last event, as in the paper."""
+    dataset, split = config["datasets"][name], config["split"]
+    return (
+        name == DATASET
+        and (dataset["min_rating"], dataset["core"], dataset["test"]) == (0, 0, None)
+        and (split["strategy"], split["held_out"], split["min_training_events"]) == ("last-event", 1, 1)
+    )
+
+
 def has_paper_users(table: ExactRanks) -> bool:
     """Return whether ranks are of the paper's users, each with as many candidates as in the paper's split.
 
@@ -122,6 +135,15 @@ def has_paper_users(table: ExactRanks) -> bool:
     """
     candidates = np.sort(table.candidates).astype("<i8")
     return hashlib.sha256(candidates.tobytes()).hexdigest() == _CANDIDATES
+
+
+def require_paper_users(table: ExactRanks, dataset: str) -> None:
+    """Raise DataError if the ranks on a dataset that is called as the paper's are not of its users and candidates."""
+    if not has_paper_users(table):
+        raise DataError(
+            f"datasets.{dataset}: its users and candidates are not those of MovieLens 1M in the paper, with which "
+            f"{DATASET} is compared; give this dataset another name"
+        )
 
 
 def _table(text: str, keys: list[str], across: str, scale: float = 1.0) -> pd.DataFrame:

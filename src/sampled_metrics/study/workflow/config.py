@@ -20,10 +20,11 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator, estimators_by_label, linear_estimator, usual_label
 from sampled_metrics.inference.margins import Margin
 from sampled_metrics.metrics.metric import metric, metrics_by_label
+from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.recommenders import config_schema, recommender, recommender_type
 from sampled_metrics.recommenders.precomputed import PrecomputedRanks
+from sampled_metrics.study.paper import reference
 from sampled_metrics.study.paper.choices import can_change
-from sampled_metrics.study.paper.reference import covers_study
 
 T = TypeVar("T")
 
@@ -37,6 +38,9 @@ RESERVED = (
     "README.md",
 )  # names below results/
 
+
+_LONGEST_NAME = 200
+"""Bytes of the name of a dataset or recommender, which is a part of file names of at most 255 bytes."""
 
 PAPER_ONLY = (("", "toy"), ("sampling", "readings"), ("figures", "figure-6"))
 """Section and name of the keys of config.yaml that fit the paper's data only."""
@@ -96,6 +100,10 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         ConfigError: one line that names the key and says what it may be.
     """
     check(config, schema)
+    for key in ("datasets", "recommenders"):
+        for name in config[key]:
+            if len(os.fsencode(name)) > _LONGEST_NAME:
+                raise ConfigError(f"{key}: {name!r:.80} cannot be a name: it is longer than a file name may be")
     for name, entry in config["recommenders"].items():
         check_recommender(entry, f"recommenders.{name}")
     for name in config["study"]:
@@ -121,7 +129,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         _check_budget(config["figures"]["budget"], config["recommenders"])
     if config["toy"] is not None:
         _check_toy(config["toy"], config["figures"])
-    if config["choices"] and not (covers_study(config) and can_change(config["recommenders"])):
+    if config["choices"] and not (compared_with_paper(config) and can_change(config["recommenders"])):
         raise ConfigError("choices: is for the study of the paper, with X, Y and Z of its types and its sampling")
 
 
@@ -187,6 +195,32 @@ def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], Precom
             if isinstance(source, PrecomputedRanks):
                 precomputed[dataset, name] = source
     return precomputed
+
+
+def compared_with_paper(config: Mapping[str, Any]) -> list[str]:
+    """Return the datasets of a study whose Tables 3 and 4 are compared with the printed ones.
+
+    The sampling, recommenders, metrics and estimators must cover the paper's. The data must be the paper's: ready-made
+    ranks have its users and candidates, and trained recommenders are of the dataset ml-1m, whole, with its last events
+    held out.
+    """
+    if not reference.covers_study(config):
+        return []
+    precomputed, datasets = precomputed_ranks(config), []
+    for name in config["study"]:
+        files = [precomputed[name, label] for label in reference.RECOMMENDERS if (name, label) in precomputed]
+        is_papers = _are_of_paper_users(files[0], name) if files else reference.is_paper_dataset(config, name)
+        datasets += [name] if is_papers else []
+    return datasets
+
+
+def _are_of_paper_users(source: PrecomputedRanks, dataset: str) -> bool:
+    """Return whether ready-made ranks are of the paper's users; false for a file that the job will refuse."""
+    try:
+        table = exact_ranks(source.file(dataset), candidates=source.candidates, exact=source.exact)
+    except (ConfigError, DataError):
+        return False
+    return reference.has_paper_users(table)
 
 
 def _check_sources(dataset_name: str, config: Mapping[str, Any]) -> None:
@@ -329,7 +363,8 @@ def _one_line(error: ValidationError, where: str) -> str:
         letters = f"it has {len(error.instance)} letters, and may have {error.validator_value}"
         return f"{key}: {error.instance!r:.80} cannot be a name: {letters}"
     if "propertyNames" in error.absolute_schema_path:
-        return f"{key}: {error.instance!r} cannot be a name; it may be letters and digits, and . _ + - in between"
+        allowed = "letters and digits, and spaces and . _ + - in between"
+        return f"{key}: {error.instance!r} cannot be a name; it may be {allowed}"
     if error.validator == "additionalProperties":
         allowed = list(error.schema.get("properties", {}))
         unknown = next(name for name in error.instance if name not in allowed)

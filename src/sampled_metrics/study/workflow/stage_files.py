@@ -31,28 +31,28 @@ class TableSchema(NamedTuple):
     Attributes:
         key: columns that identify a row.
         numbers: the other columns.
-        may_lack: whether a number may be missing.
+        may_lack: the numbers that may be missing, such as the deviation over a single repetition.
         within: columns of the key. Each of their values has all combinations of the values of the other key columns.
     """
 
     key: tuple[str, ...]
     numbers: tuple[str, ...]
-    may_lack: bool = False
+    may_lack: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
 
 
 CELL = ("reading", "metric", "estimator")
 FILES = {
     "estimates": TableSchema((*CELL, "repetition"), ("estimate",)),
-    "expected": TableSchema(CELL, ("mean_exact", "sd_exact"), may_lack=True),
+    "expected": TableSchema(CELL, ("mean_exact", "sd_exact"), may_lack=("mean_exact", "sd_exact")),
     "estimator-study": TableSchema(
         ("negatives", "estimator", "metric"),
         ("exact", "mean", "bias", "sd", "rmse", "error"),
-        may_lack=True,
+        may_lack=("mean", "bias", "sd", "rmse", "error"),
     ),
     "table-1": TableSchema(("recommender", "metric"), ("value",)),
     "table-2": TableSchema(("recommender", "metric"), ("mean", "sd")),
-    "table-3": TableSchema(("recommender", *CELL), ("mean", "sd")),
+    "table-3": TableSchema(("recommender", *CELL), ("mean", "sd"), may_lack=("sd",)),
     "table-4": TableSchema(("worse", "better", *CELL), ("correct",), within=("worse", "better", "metric")),
     "figure-2": TableSchema(("recommender", "metric", "negatives"), ("expected",)),
     "figure-3": TableSchema(("metric", "negatives", "rank"), ("expected",)),
@@ -93,7 +93,7 @@ def read_table(path: str | os.PathLike[str], kind: str, *, empty: bool = False) 
             continue
         values = pd.to_numeric(table[name].astype(str), errors="coerce").to_numpy(dtype=np.float64)
         wrong = ~np.isfinite(values)
-        if may_lack and name in numbers:
+        if name in may_lack:
             wrong &= table[name].notna().to_numpy()
         _refuse(wrong, rows, f"{name} is not a finite number")
         if name in ("repetition", "rank"):

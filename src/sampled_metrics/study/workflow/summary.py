@@ -86,8 +86,16 @@ class Studied(NamedTuple):
     one_item_each: bool = True
 
 
-def dataset_facts(ranks: ExactRanks, counted: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """Return the numbers of a dataset: from the ranks of a recommender, and from dataset.json if it was split here."""
+def dataset_facts(
+    ranks: ExactRanks, counted: Mapping[str, Any] | None = None, repeated: str = "earliest"
+) -> dict[str, str]:
+    """Return the numbers of a dataset, by row of a table.
+
+    Args:
+        ranks: ranks of a recommender.
+        counted: dataset.json, if the dataset was split here.
+        repeated: which of the repeated events of a user and an item are kept, as in the config.
+    """
     of_ranks = {"Held-out items": f"{len(ranks)}", "Mean candidates": f"{ranks.candidates.mean():.1f}"}
     if counted is None:
         return of_ranks
@@ -98,7 +106,15 @@ def dataset_facts(ranks: ExactRanks, counted: Mapping[str, Any] | None = None) -
         "Training events": "training_events",
         "Users left out (too few training events)": "users_left_out_with_few_training_events",
     }
-    return {row: f"{counted[key]}" for row, key in keys.items()} | of_ranks
+    left_out = {
+        "Events left out (below min_rating)": counted["events_left_out_below_min_rating"],
+        f"Events left out (a user's repeated events of an item; the {repeated} is kept)": counted[
+            "events_left_out_repeated"
+        ],
+        "Events left out (core)": counted["events_left_out_by_core"],
+    }
+    some = {row: f"{count}" for row, count in left_out.items() if count}
+    return {row: f"{counted[key]}" for row, key in keys.items()} | some | of_ranks
 
 
 def exact_standings(ranks: Mapping[str, ExactRanks], metrics: Sequence[str]) -> Mapping[str, Standings]:
@@ -160,7 +176,7 @@ def summary(
     for dataset in studied:
         table_3, table_4 = (table[table["reading"] == reading] for table in (dataset.table_3, dataset.table_4))
         for m in sizes_of(table_3):
-            negatives = sampling["negatives"] if m is None else m
+            negatives = sampling["negatives"] if m is None else int(m)
             given = answer(of_size(table_3, m), of_size(table_4, m), config["metrics"][0], negatives, dataset)
             drawn = order_figure.draw(*given.sides) if given.sampled else None
             figure = inline_svg(drawn, "Exact and sampled values", f"a{len(answers)}") if drawn else ""
@@ -289,6 +305,7 @@ class Answer(NamedTuple):
     """The answer on one dataset and one number of negatives.
 
     Attributes:
+        dataset: the name of the dataset.
         metric: the name of the metric.
         negatives: m.
         csv: the file with the numbers, from the folder of the page.
@@ -308,6 +325,7 @@ class Answer(NamedTuple):
         sides: the exact and the sampled side of the figure.
     """
 
+    dataset: str
     metric: str
     negatives: int
     csv: str
@@ -338,7 +356,8 @@ def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: 
     """
     values = table_3[table_3["metric"] == label]
     means = values.pivot(index="recommender", columns="estimator", values="mean")
-    spread = values.pivot(index="recommender", columns="estimator", values="sd").fillna(0)
+    values = values.assign(sd=values["sd"].fillna(values["sd_exact"]))  # a single repetition shows none
+    spread = values.pivot(index="recommender", columns="estimator", values="sd")
     means = means.sort_values("exact", ascending=False, kind="stable")
     standings = dataset.standings.get(label)
     pairs = None if standings is None and len(means) > 1 else _decided(standings) if standings else []
@@ -361,6 +380,7 @@ def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: 
     title = f"exact {name}" if sampled is None else f"among {negatives} negatives"
     right = order_figure.Ends(title, right_values, right_values - deviation, right_values + deviation)
     return Answer(
+        dataset.name,
         name,
         negatives,
         f"{dataset.name}/table-3.csv",
@@ -389,7 +409,8 @@ def correction_of(means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFra
         decided: the rows of Table 4 of pairs that the exact ranks decide.
     """
     spread = spread.loc[means.index, means.columns]
-    errors = np.sqrt((means.sub(means["exact"], axis=0) ** 2 + spread**2).mean()).drop("exact")
+    squares = means.sub(means["exact"], axis=0) ** 2 + spread**2
+    errors = np.sqrt(squares.mean(skipna=False)).drop("exact").dropna()
     corrected = errors.drop("uncorrected", errors="ignore")
     if corrected.empty:
         return None
