@@ -85,6 +85,15 @@ def shown(value: Any) -> str:
     return f"{value.item() if isinstance(value, np.generic) else value!r:.80}"
 
 
+def require_confidence_level(level: Any) -> float:
+    """Return a confidence level; raise ConfigError unless it is a number above 0 and below 1."""
+    if not is_real(level):
+        raise ConfigError(f"confidence_level must be a number above 0 and below 1, not {shown(level)}")
+    if not level > 0 or not 0.5 + level / 2 < 1:  # the sum may round to 1
+        raise ConfigError(f"confidence_level must be above 0 and below 1, not {level}")
+    return float(level)
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, in plural unless it is 1: "1 negative", "99 negatives"."""
     return f"{number} {noun}{'s' * (number != 1)}"

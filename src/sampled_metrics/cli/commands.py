@@ -26,14 +26,11 @@ from sampled_metrics.cli.options import (
     NAME,
     NEGATIVES,
     REPLACEMENT,
-    RESAMPLES,
-    SEED,
     WHOLE,
     Command,
     Labels,
     OutputFile,
     WholeRange,
-    interval_options,
     label_option,
     labels_in_help,
 )
@@ -117,12 +114,12 @@ cli.command_class = Command
 )
 @click.argument("ranks", type=FILE)
 @reading(BY, LISTS, CANDIDATES, EXACT, GROUPS)
-@interval_options("delta")
+@CONFIDENCE_LEVEL
 @prints_result
 def _evaluate(ranks: str, reading: Reading, **options: Any) -> Result:
     """Exact metrics of ranks among all candidates, or of ranked lists, with intervals."""
     tables = reading.exact_ranks_or_lists(reading.one_recommender(ranks))
-    return sm.evaluate(tables, groups=reading.has_groups, progress=terminal_progress, **options)
+    return sm.evaluate(tables, groups=reading.has_groups, **options)
 
 
 @cli.command(
@@ -135,12 +132,12 @@ def _evaluate(ranks: str, reading: Reading, **options: Any) -> Result:
 @reading(BY, CANDIDATES, NEGATIVES, REPLACEMENT, GROUPS)
 @label_option("estimators", ESTIMATORS, known=KNOWN)
 @METRIC_LIST
-@interval_options(None)
+@CONFIDENCE_LEVEL
 @prints_result
 def _correct(ranks: str, reading: Reading, **options: Any) -> Result:
     """The true metrics behind ranks among sampled negatives, with intervals."""
     tables = reading.sampled_ranks(reading.one_recommender(ranks))
-    return sm.correct(tables, groups=reading.has_groups, progress=terminal_progress, **options)
+    return sm.correct(tables, groups=reading.has_groups, **options)
 
 
 @cli.command(
@@ -202,7 +199,7 @@ def _published(values: tuple[str, ...], **options: Any) -> Result:
     help=f"The one that corrects sampled ranks: {labels_in_help(KNOWN)}.  [default: decreasing]",
 )
 @MARGIN
-@interval_options(None)
+@CONFIDENCE_LEVEL
 @prints_result
 def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """Which recommenders are better than others, paired by user.
@@ -219,7 +216,7 @@ def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
         tables = reading.tables(reading.recommenders(ranks))
     if not isinstance(tables, dict) or len(tables) < 2:
         raise DataError(f"compare takes two recommenders or more, not only {ranks[0]}; or one table and --by")
-    return sm.compare(tables, groups=reading.has_groups, progress=terminal_progress, **options)
+    return sm.compare(tables, groups=reading.has_groups, **options)
 
 
 @cli.command(
@@ -284,8 +281,6 @@ def _plan(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
 )
 @MARGIN
 @CONFIDENCE_LEVEL
-@RESAMPLES
-@SEED
 def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: Any) -> None:
     """One html page about ranks: what was read, a verdict in words, tables and figures.
 

@@ -134,24 +134,6 @@ GROUPS = click.option(
 CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."
 )
-RESAMPLES = click.option("--n-resamples", type=int, default=1000, show_default=True, help="Bootstrap samples.")
-SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
-
-
-def interval_options(default: str | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the options of the intervals, with the default method of the command."""
-    return together(
-        CONFIDENCE_LEVEL,
-        click.option(
-            "--method",
-            default=default,
-            show_default=default or "delta; bootstrap for estimators that are not linear",
-            metavar="delta|bootstrap",
-            help="How intervals are computed.",
-        ),
-        RESAMPLES,
-        SEED,
-    )
 
 
 class OutputFile(File):

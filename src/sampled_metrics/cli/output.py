@@ -39,7 +39,8 @@ class Output:
         if self.plot is not None:
             result.plot(self.plot)
         if self.form == "json":
-            content = {"remarks": list(result.remarks), "rows": result.plain_rows()}
+            findings = [finding.plain() for finding in result.findings]
+            content = {"remarks": list(result.remarks), "findings": findings, "rows": result.plain_rows()}
             click.echo(json.dumps(content, indent=2))
         elif self.form == "csv":
             for caution in result.cautions:

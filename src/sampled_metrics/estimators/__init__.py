@@ -100,7 +100,6 @@ class Entry:
 ESTIMATORS = (
     Entry("decreasing", _BOUNDS, "Decreasing", arguments=("decreasing",), lines={"decreasing": 11}),
     Entry("free", _BOUNDS, "Free", arguments=("free",), lines={"free": 12}),
-    Entry("convex", _BOUNDS, "Convex", arguments=("convex",), lines={"convex": 13}),
     Entry(
         "uncorrected",
         "sampled_metrics.estimators.uncorrected.Uncorrected",

@@ -7,7 +7,7 @@ ranks, up to h = n / 2. The worse half may have any distribution, as items that 
 - `decreasing`: π does not increase up to h, a mixture of the uniform distributions on 1 … k, k <= h, and of single
   ranks above h;
 - `convex`: π decreases up to h, and ever more slowly, a mixture of the triangles (k + 1 - r)₊, k <= h, of the uniform
-  distribution on 1 … h, and of single ranks above h.
+  distribution on 1 … h, and of single ranks above h. No result assumes it (see `MIXTURES`).
 
 The members of a mixture are indexed by k. All k up to 60 are taken, about 160 more in geometric steps, the last 20,
 about 40 in geometric steps before them, and the cut-offs of the metrics. A single rank k stands for all ranks from the
@@ -33,16 +33,12 @@ from sampled_metrics.sampling.distributions import sparse_pmf
 from sampled_metrics.sampling.rank_classes import RankClass, Size
 from sampled_metrics.sampling.rank_nodes import rank_nodes
 
-SHAPES = ("free", "decreasing", "convex")
-"""The assumptions, each one stronger than the one before it."""
+FREE, DECREASING = "free", "decreasing"
+SHAPES = (FREE, DECREASING)
+"""The assumptions, the second one stronger than the first."""
 
-ASSUMPTIONS = {
-    "free": "",
-    "decreasing": "better ranks are more frequent than worse ones in the better half of the ranks",
-    "convex": "better ranks are more frequent than worse ones in the better half of the ranks, by differences that "
-    "shrink with the rank",
-}
-"""The assumptions in words."""
+MIXTURES = (*SHAPES, "convex")
+"""All mixtures. No interval assumes `convex`: weights that hold under `decreasing` are chosen near its best fit."""
 
 _ALL = 60  # every k up to here
 _MORE = 160  # further k, in geometric steps
@@ -115,7 +111,7 @@ def mixtures(
             np.vstack([members[shape].probabilities for members in of_ends]),
             np.vstack([members[shape].values for members in of_ends]),
         )
-        for shape in SHAPES
+        for shape in MIXTURES
     }
 
 
@@ -170,15 +166,15 @@ def _of_end(
         replacement: whether P(x | r) is taken as binomial; None follows `replaced`.
     """
     total = sum(group.events for _, groups in by_size for group in groups)
-    probabilities: dict[str, list[Floats]] = {shape: [] for shape in SHAPES}
-    values: dict[str, Floats | float] = dict.fromkeys(SHAPES, 0.0)
+    probabilities: dict[str, list[Floats]] = {shape: [] for shape in MIXTURES}
+    values: dict[str, Floats | float] = dict.fromkeys(MIXTURES, 0.0)
     for m, groups in by_size:
         check_memory_limit((16 * len(k), m + 1), f"what samples of {m} negatives can show", "take fewer")
         n, share = end(group.candidates for group in groups), sum(group.events for group in groups) / total
         for shape, (of_samples, of_metrics) in _members(n, m, k, replaced, metrics, replacement).items():
             probabilities[shape].append(share * of_samples)
             values[shape] = values[shape] + share * of_metrics
-    return {shape: Mixture(np.hstack(probabilities[shape]), np.asarray(values[shape])) for shape in SHAPES}
+    return {shape: Mixture(np.hstack(probabilities[shape]), np.asarray(values[shape])) for shape in MIXTURES}
 
 
 def _grid(candidates: int, cutoffs: set[int], finer: int) -> Ints:

@@ -39,7 +39,7 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
 from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.rank_prior import PlugIn
-from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures
+from sampled_metrics.estimators.shapes import FREE, MIXTURES, Mixture, cells, mixtures
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.exact import ExactRanks
@@ -48,9 +48,6 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import expected_distribution
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import RankClass, Size, rank_classes
-
-PAIRED = 0.5
-"""Distance of the bounds of each of two recommenders, relative to that of the difference, in standard errors."""
 
 SIGNIFICANCE = 0.05
 """The sample contradicts a shape if the p-value of the shape is at most this."""
@@ -232,7 +229,7 @@ class StrictBounds(Estimator):
     """The estimator of the bounds under an assumption on the shape of the distribution of ranks.
 
     Attributes:
-        shape: free, decreasing or convex.
+        shape: free or decreasing.
         replacement: whether P(x | r) is taken as binomial; None follows the design of the sample.
     """
 
@@ -298,7 +295,7 @@ class ShapeEstimate(Estimate):
             shape: the shape of the bounds.
             part: (outcomes,) counts of the part.
         """
-        stronger = SHAPES[min(SHAPES.index(shape) + 1, len(SHAPES) - 1)]
+        stronger = MIXTURES[MIXTURES.index(shape) + 1]
         fits = []
         for users, of_shapes in self._classes:
             fit = self._fit(users, of_shapes[stronger], part, ROUGH)
@@ -334,7 +331,7 @@ class ShapeEstimate(Estimate):
         for (users, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):
             share, of_members = fit.users / total if fit else 0.0, cells(users)[0]
             for metric in wanted:
-                values = of_shapes[SHAPES[0]].values[:, metric]
+                values = of_shapes[FREE].values[:, metric]
                 for end, (side, extreme) in enumerate(((-1, values.min()), (1, values.max()))):
                     if fit is None:
                         of_cells = np.full(cells(users)[1], extreme)
@@ -365,7 +362,7 @@ class ShapeEstimate(Estimate):
         for (members, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):
             if fit is None:
                 continue
-            test = ShapeTest.from_fit(fit, of_shapes[SHAPES[0]].probabilities)
+            test = ShapeTest.from_fit(fit, of_shapes[FREE].probabilities)
             if shares.nnz > shares.shape[0]:
                 test = test.inflated(shares[:, members.outcomes] @ test.directions[cells(members)[0]], users)
             tests.append(test)
@@ -453,7 +450,7 @@ def expected_weights(
     Args:
         table: exact ranks.
         design: how negatives are drawn.
-        shapes: some of free, decreasing and convex.
+        shapes: some of free and decreasing.
         metric: the metric.
         bounds: for each bound, its side (1 for upper, -1 for lower) and its distance in standard errors.
 
@@ -478,11 +475,11 @@ def expected_weights(
         fits = [
             Fit.from_counts(of_shapes[shape], of_class) for of_shapes, of_class in zip(classes, counts, strict=True)
         ]
-        if shape != SHAPES[0]:
-            any_ranks = [of_shapes[SHAPES[0]].probabilities for of_shapes in classes]
+        if shape != FREE:
+            any_ranks = [of_shapes[FREE].probabilities for of_shapes in classes]
             tests = [ShapeTest.from_fit(*both) for both in zip(fits, any_ranks, strict=True)]
             if p_value_of(tests, 0, SIGNIFICANCE) <= SIGNIFICANCE:
-                return fits_of(SHAPES[SHAPES.index(shape) - 1])
+                return fits_of(FREE)
         return fits
 
     weights = [

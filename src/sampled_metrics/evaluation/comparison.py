@@ -1,101 +1,36 @@
 """The result of `compare`: a table of pairs, which also knows the recommenders and their groups."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable
 
 import pandas as pd
 
-from sampled_metrics._validation import enumerated
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.inference.families import Pair, groups, pairs_of
+from sampled_metrics.evaluation.standings import Standings
+from sampled_metrics.evaluation.wording import VERDICTS
+from sampled_metrics.inference.findings import Finding
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.tables import as_latex
 
-_FEW = 3  # recommenders that a sentence names in place of "all others"
-
-
-class Standing(NamedTuple):
-    """A recommender by a metric; two that have a letter in common cannot be told apart."""
-
-    name: str
-    value: float
-    letters: str
-
-
-@dataclass(frozen=True)
-class Standings:
-    """The recommenders by a metric, best first, with the decided pairs and the groups that cannot be told apart.
-
-    Attributes:
-        rows: the recommenders.
-        decided: the decided pairs, the better one first, as places in the rows.
-        groups: the largest groups of which all pairs are undecided, as places in the rows.
-    """
-
-    rows: list[Standing]
-    decided: list[Pair]
-    groups: list[tuple[int, ...]]
-
-    @classmethod
-    def from_values(cls, names: Sequence[str], values: Sequence[float], decided: Sequence[Pair]) -> "Standings":
-        """Return the standings of recommenders from their values and the decided pairs, the better one first."""
-        order = sorted(range(len(names)), key=lambda number: -values[number])
-        row_of = {number: row for row, number in enumerate(order)}
-        wins = sorted((row_of[better], row_of[worse]) for better, worse in decided)
-        undecided = [pair for pair in pairs_of(len(names)) if pair not in wins and pair[::-1] not in wins]
-        alike = groups(undecided, range(len(names)))
-        letters = [
-            "".join(_letter(number) for number, group in enumerate(alike) if row in group) for row in range(len(names))
-        ]
-        rows = [Standing(names[number], values[number], letters[row]) for row, number in enumerate(order)]
-        return cls(rows, wins, alike)
-
-    @property
-    def sentence(self) -> str:
-        """Say who is better than whom, and then who cannot be told apart."""
-        names = [standing.name for standing in self.rows]
-        by_losers: dict[tuple[int, ...], list[int]] = {}
-        for row in range(len(names)):
-            if losers := tuple(worse for better, worse in self.decided if better == row):
-                by_losers.setdefault(losers, []).append(row)
-        sentences = []
-        for losers, winners in by_losers.items():
-            all_others = len(losers) > _FEW and len(losers) + len(winners) == len(names)
-            than = "all others" if all_others else enumerated([names[row] for row in losers])
-            verb = "is" if len(winners) == 1 else "are"
-            sentences.append(f"{enumerated([names[row] for row in winners])} {verb} better than {than}.")
-        alike = [enumerated([names[row] for row in group]) for group in self.groups if len(group) > 1]
-        if alike:
-            sentences.append(f"{', and '.join(alike)}{',' * (len(alike) > 1)} cannot be told apart.")
-        return " ".join(sentences)
-
-
-def _letter(number: int) -> str:
-    return chr(ord("a") + number % 26) * (1 + number // 26)
-
 
 class Comparison(Result):
-    """A table of pairs of recommenders, with remarks."""
-
-    _metadata = [*Result._metadata, "_standings"]  # noqa: RUF012  # pandas requires this
-
-    _standings: Mapping[str, Standings] = {}  # by metric
+    """A table of pairs of recommenders, with findings."""
 
     @property
-    def _constructor(self) -> Callable[..., "Comparison"]:
+    def _constructor(self) -> Callable[..., Comparison]:
         return Comparison
 
-    def with_standings(self, standings: Mapping[str, Standings]) -> "Comparison":
-        """Return the same table with other standings, by metric."""
-        table = self.copy()
-        table._standings = standings
-        return table
+    @property
+    def verdicts(self) -> list[Finding]:
+        """Return the verdicts on all pairs by all users."""
+        return [finding for finding in self.findings if finding.kind in VERDICTS and not finding.group]
 
     @property
     def by_metric(self) -> dict[str, Standings]:
-        """Return the standings by the metrics that this table has."""
-        return {label: standings for label, standings in self._standings.items() if label in set(self["metric"])}
+        """Return the standings by the metrics that this table has, and that are defined."""
+        labels = [label for label in dict.fromkeys(self["metric"]) if any(one.metric == label for one in self.verdicts)]
+        return {label: Standings.from_verdicts(one for one in self.verdicts if one.metric == label) for label in labels}
 
     def standings(self) -> Result:
         """Return a row for each recommender and metric, best first: metric, recommender, value, group.

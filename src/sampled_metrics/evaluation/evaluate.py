@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sampled_metrics._running import Progress, no_progress, on_one_thread
-from sampled_metrics._validation import enumerated
+from sampled_metrics._running import on_one_thread
+from sampled_metrics._validation import Floats, require_confidence_level
 from sampled_metrics.evaluation.by_group import by_group
 from sampled_metrics.evaluation.result import Result, by_recommender
-from sampled_metrics.inference.intervals import FEW_USERS, IntervalOptions, evaluated, linear, uncertainty
-from sampled_metrics.inference.users import Users, users_by_outcome
-from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metric_name, metrics_by_label
+from sampled_metrics.evaluation.values import table_values
+from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metrics_by_label
 from sampled_metrics.ranks.given import tables_by_name
 from sampled_metrics.ranks.groups import Groups
 from sampled_metrics.ranks.table import Table
@@ -26,10 +27,6 @@ def evaluate(
     metrics: MetricsLike | None = None,
     groups: Groups = False,
     confidence_level: float = 0.95,
-    method: str = "delta",
-    n_resamples: int = 1000,
-    seed: int = 0,
-    progress: Progress = no_progress,
 ) -> Result:
     """Compute the exact metrics of ranks among all candidates, or of ranked lists, with intervals over users.
 
@@ -46,12 +43,8 @@ def evaluate(
             `Metric` in place of a label; lists have none.
         groups: True for rows by the groups that the reader kept (its argument groups), or a mapping from users to the
             names of their groups. A user with held-out items of several groups counts in each, by the rows of it.
-        confidence_level: probability that the interval covers the mean over the population of users.
-        method: delta (the likelihood ratio of a mean of values with bounds) or bootstrap (BCa, where it is wider). The
-            page docs/coverage.md shows how often the intervals of delta hold the truth.
-        n_resamples: bootstrap samples, from 100 to 1,000,000.
-        seed: seed of the bootstrap.
-        progress: wraps the blocks of bootstrap samples, for a progress bar.
+        confidence_level: probability that the interval covers the mean over the population of users. The interval is
+            the likelihood ratio of a mean of values with bounds; docs/coverage.md shows how often it holds the truth.
 
     Returns:
         A row for each metric, with the columns metric, value (a fraction), low and high (the ends of the interval),
@@ -74,43 +67,36 @@ def evaluate(
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
-        B. Efron, Better Bootstrap Confidence Intervals, Journal of the American Statistical Association 82, 1987.
+        J. Honda and A. Takemura, An Asymptotically Optimal Bandit Algorithm for Bounded Support Models, COLT 2010.
     """
-    options = IntervalOptions(confidence_level, method, n_resamples, seed)
-    tables = tables_by_name(ranks, "evaluate")
+    setting = Setting(require_confidence_level(confidence_level))
     return by_recommender(
         {
-            name: by_group(table, name, groups, lambda part: _evaluate(part, metrics, options, progress))
-            for name, table in tables.items()
+            name: by_group(table, name, groups, lambda part: _evaluate(part, metrics, setting))
+            for name, table in tables_by_name(ranks, "evaluate").items()
         }
     )
 
 
-def _evaluate(table: Table, metrics: MetricsLike | None, options: IntervalOptions, progress: Progress) -> Result:
+def _evaluate(table: Table, metrics: MetricsLike | None, setting: Setting) -> Result:
     """Return the result of `evaluate` of a recommender."""
     by_label = checked_metrics(table, metrics)
-    of_table = table.outcome_values(list(by_label.values()))
-    by_outcome = users_by_outcome((of_table.outcome, table.user_numbers, of_table.values.shape[1]))
-    weights, bounds = by_outcome.weights(of_table.values), (of_table.least, of_table.most)
-    values = evaluated(linear(weights), by_outcome.counts, options, weights, progress)
-    interval = uncertainty(values, by_outcome.counts, options, bounds=bounds, weights=weights)
+    values = table_values(table, list(by_label.values()), table.user_numbers)
+    ends = values.interval(1 - setting.confidence_level)
     result = Result(
         {
             "metric": list(by_label),
-            "value": values.estimate,
-            "low": np.maximum(interval.low, 0.0),
-            "high": np.minimum(interval.high, of_table.largest),
-            "standard_error": interval.standard_error,
-            "users": int(by_outcome.counts.sum()),
+            "value": values.point,
+            "low": ends.low,
+            "high": ends.high,
+            "standard_error": ends.standard_error,
+            "users": values.low.shape[1],
         }
     )
-    if reason := table.without_interval():
-        result = result.assign(low=np.nan, high=np.nan).with_cautions([reason])
-    result.attrs = {"confidence_level": options.confidence_level}
-    if table.description:
-        result.attrs["parameters"] = table.description
-    result = result.with_remarks([*undefined(result), *about_users(by_outcome), *equal_metrics(table, by_label)])
-    return result.with_remarks(table.notes).with_cautions(table.cautions)
+    undefined = about_metrics(table, by_label, values.point)
+    return result.found(
+        [*undefined, *values.findings, *from_reader(table)], replace(setting, parameters=table.description)
+    )
 
 
 def checked_metrics(table: Table, metrics: MetricsLike | None) -> dict[str, Metric]:
@@ -124,37 +110,23 @@ def checked_metrics(table: Table, metrics: MetricsLike | None) -> dict[str, Metr
     return by_label
 
 
-def undefined(table: Result, column: str = "value") -> list[str]:
-    """Return a remark on metrics that are not defined."""
+def about_metrics(table: Table, metrics: Mapping[str, Metric], values: Floats) -> list[Finding]:
+    """Return findings on metrics that are not defined, and on those that are the same for one relevant item.
+
+    Args:
+        table: the ranks or lists.
+        metrics: by label.
+        values: (metrics,) values, NaN where a metric is not defined.
+    """
+    missing = [Finding("undefined", label) for label, value in zip(metrics, values, strict=True) if np.isnan(value)]
+    same = alike(metrics) if table.has_one_relevant_item else []
+    return [*missing, *(Finding("equal-metrics", values={"metrics": list(labels)}) for labels in same)]
+
+
+def from_reader(table: Table, name: str = "") -> list[Finding]:
+    """Return what the reader of a table says of it, as findings with the name of the recommender."""
+    names = (name,) if name else ()
     return [
-        f"{metric_name(label)} is not defined, as a user has only one candidate."
-        for label in dict.fromkeys(table["metric"][np.isnan(table[column].to_numpy(dtype=float))])
+        *(Finding("caution", names=names, values={"text": text}) for text in table.cautions),
+        *(Finding("note", values={"text": text}) for text in table.notes),
     ]
-
-
-def equal_metrics(table: Table, metrics: Mapping[str, Metric]) -> list[str]:
-    """Return remarks on metrics that are the same for one relevant item."""
-    if not table.has_one_relevant_item:
-        return []
-    return [
-        f"{enumerated([metric_name(label) for label in labels])} are equal here, as ranks are of one relevant item, "
-        "with grade 1."
-        for labels in alike(metrics)
-    ]
-
-
-def about_users(by_outcome: Users) -> list[str]:
-    """Return remarks if users have several rows, or if there are too few users to rely on an interval."""
-    remarks, users = [], int(by_outcome.counts.sum())
-    if any((shares.data < 1).any() for shares in by_outcome.shares):
-        remarks.append(
-            "Some users have several rows. A user counts by the mean over the user's rows, each of one relevant item "
-            "among irrelevant ones. Hit rate, NDCG or MAP of all items of a user together are others: `evaluate` has "
-            "them of ranked lists."
-        )
-    if users < FEW_USERS:
-        remarks.append(
-            f"There are only {users} users. With fewer than {FEW_USERS}, intervals are rough: a few users who are "
-            "unlike the others decide them."
-        )
-    return remarks

@@ -6,15 +6,17 @@ from itertools import combinations, product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import counted
-from sampled_metrics.estimators import EstimatorsLike, estimator_name, estimators_by_label
+from sampled_metrics.estimators import EstimatorsLike, estimators_by_label
+from sampled_metrics.evaluation.evaluate import from_reader
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.inference.expectation import DesignWeights, Expectation, mean_of_rows
-from sampled_metrics.metrics.metric import MetricsLike, metric_name, metrics_by_label
-from sampled_metrics.ranks.given import cautions_of, tables_by_name
+from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.metrics.metric import MetricsLike, metrics_by_label
+from sampled_metrics.ranks.given import tables_by_name
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
@@ -83,36 +85,28 @@ def expect(
             )
         ]
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
-    result.attrs = {"negatives": negatives, "parameters": next(iter(tables.values())).description}
-    unused = dict.fromkeys(note for table in tables.values() for note in table.notes)
-    wrong = list(wrong_orders(result, negatives).values())
-    undecided = "An order by exact values may be undecided. compare says whether the exact ranks decide it."
-    result = result.with_cautions(cautions_of(tables))
-    return result.with_remarks([*wrong, *([undecided] if wrong else []), *unused])
+    setting = Setting(parameters=next(iter(tables.values())).description, names=tuple(tables), negatives=negatives)
+    wrong = wrong_orders(result)
+    further = [Finding("order-undecided")] if wrong else []
+    readers = [finding for name, table in tables.items() for finding in from_reader(table, name)]
+    return result.found([*wrong, *further, *readers], setting)
 
 
-def wrong_orders(table: Result, negatives: int) -> dict[tuple[str, str, str, str], str]:
-    """Return sentences on the recommenders that a sampled evaluation orders wrongly on average.
+def wrong_orders(table: pd.DataFrame) -> list[Finding]:
+    """Return the pairs of recommenders that a sampled evaluation orders wrongly on average, the better one first.
 
-    They are by estimator, metric, the better recommender and the worse one, by exact values.
+    A pair is by an estimator and a metric, and the better one is so by the exact values.
     """
-    sentences = {}
+    findings = []
     for (label, metric_label), group in table.groupby(["estimator", "metric"], sort=False):
         for one, other in combinations(group.to_dict("records"), 2):
             better, worse = (one, other) if one["exact"] > other["exact"] else (other, one)
             gap = better["expected"] - worse["expected"]
             if better["exact"] - worse["exact"] > EQUAL and gap < -EQUAL:
                 variance = better["deviation"] ** 2 + worse["deviation"] ** 2
-                chance = probability_of_order(gap, float(np.sqrt(variance)))
-                name, decimals = metric_name(str(metric_label)), "{:.4f} against {:.4f}"
-                exact = decimals.format(better["exact"], worse["exact"])
-                expected = decimals.format(better["expected"], worse["expected"])
-                key = str(label), str(metric_label), better["recommender"], worse["recommender"]
-                by = f"the uncorrected {name}" if label == "uncorrected" else f"{estimator_name(str(label))} of {name}"
-                sentences[key] = (
-                    f"Another order: by the exact {name}, {better['recommender']} is ahead of {worse['recommender']} "
-                    f"({exact}). Among {counted(negatives, 'sampled negative')}, {by} puts {better['recommender']} "
-                    f"behind {worse['recommender']} on average ({expected}). The chance of the exact order is "
-                    f"{chance:.2f}."
-                )
-    return sentences
+                values = {"estimator": str(label), "chance": probability_of_order(gap, float(np.sqrt(variance)))}
+                values |= {f"exact_{word}": row["exact"] for word, row in (("better", better), ("worse", worse))}
+                values |= {f"expected_{word}": row["expected"] for word, row in (("better", better), ("worse", worse))}
+                names = better["recommender"], worse["recommender"]
+                findings.append(Finding("wrong-order", str(metric_label), names, values=values))
+    return findings

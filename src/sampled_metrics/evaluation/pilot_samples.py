@@ -14,31 +14,31 @@ from scipy.special import ndtri
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.shapes import density
 from sampled_metrics.estimators.smooth import Smooth
-from sampled_metrics.estimators.strict_bounds import PAIRED, ShapeEstimate, StrictBounds
-from sampled_metrics.inference.intervals import IntervalOptions
-from sampled_metrics.inference.strict_intervals import contradictions, supported
-from sampled_metrics.inference.users import users_by_outcome
+from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
+from sampled_metrics.inference.findings import Finding
+from sampled_metrics.inference.samples import Sample
+from sampled_metrics.inference.strict import strict_values
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import RankClass
 
-_DISTANCE = PAIRED * float(ndtri(0.975))  # of the extremes from the best fit, in standard errors, as in `compare`
+_DISTANCE = 0.5 * float(ndtri(0.975))  # of the extremes from the best fit, in standard errors, as in `compare`
 
 
 def pilots_that_fit(
     tables: Mapping[str, SampledRanks], metric: Metric
-) -> tuple[dict[str, dict[str, ExactRanks]], list[str]]:
-    """Return exact ranks of two recommenders by pilot, and sentences on assumptions that the samples contradict.
+) -> tuple[dict[str, dict[str, ExactRanks]], list[Finding]]:
+    """Return exact ranks of two recommenders by pilot, and findings on assumptions that the samples contradict.
 
     The pilots are smooth, closest and farthest. The better recommender is that of the smooth ranks. The closest pilot
     has its worst ranks by the metric that decreasing allows, and the best ones of the other; the farthest the opposite.
     """
-    of_tables, cautions = {}, dict.fromkeys(list[str]())
+    of_tables, cautions = {}, list[Finding]()
     for number, (name, table) in enumerate(tables.items()):
         of_tables[name], contradicted = _ranks_that_fit(table, metric, number)
-        cautions |= dict.fromkeys(contradicted)
+        cautions += contradicted
     first, second = tables
     means = [float(of_one["smooth"].values(metric).mean()) for of_one in of_tables.values()]
     better = first if means[0] > means[1] else second
@@ -47,18 +47,18 @@ def pilots_that_fit(
         pilot: {name: of_one[of_better if name == better else of_worse] for name, of_one in of_tables.items()}
         for pilot, (of_better, of_worse) in ends.items()
     }
-    return pilots, list(cautions)
+    return pilots, cautions
 
 
-def _ranks_that_fit(table: SampledRanks, metric: Metric, seed: int) -> tuple[dict[str, ExactRanks], list[str]]:
+def _ranks_that_fit(table: SampledRanks, metric: Metric, seed: int) -> tuple[dict[str, ExactRanks], list[Finding]]:
     """Return smooth ranks, and those with the lowest and the highest metric that decreasing, or free, allows."""
     outcomes, outcome = Outcomes.observed(table)
+    sample = Sample.from_ranks(table, table.user_numbers)
     counts = np.bincount(outcome, minlength=len(outcomes)).astype(np.float64)
     estimate = ShapeEstimate(StrictBounds("decreasing"), (metric,), outcomes)
-    by_outcome = users_by_outcome((outcome, table.user_numbers, len(outcomes)))
-    support = supported(estimate, by_outcome, IntervalOptions(), estimate.moments(counts)[1])
+    support = strict_values(estimate, sample, estimate.moments(counts)[1], 0.05)
     smooth = Smooth().fit(outcomes, (metric,)).distributions(counts[np.newaxis])
-    fits = estimate.fits(counts, support.shape)
+    fits = estimate.fits(counts, support.assumption)
 
     def extreme(side: int) -> list[tuple[RankClass, Floats, Floats]]:
         parts = []
@@ -67,7 +67,7 @@ def _ranks_that_fit(table: SampledRanks, metric: Metric, seed: int) -> tuple[dic
                 share = fit.users / counts.sum()
                 proportions = fit.furthest(0, side, _DISTANCE * float(np.sqrt(share)))
                 nodes = users.nodes((metric,))
-                of_members = density(users.sizes, (metric,), support.shape, nodes.ranks)
+                of_members = density(users.sizes, (metric,), support.assumption, nodes.ranks)
                 parts.append((users, nodes.ranks, proportions @ of_members * nodes.weights))
         return parts
 
@@ -78,7 +78,7 @@ def _ranks_that_fit(table: SampledRanks, metric: Metric, seed: int) -> tuple[dic
     }
     return {
         name: _drawn(table, outcome, parts, np.random.default_rng(seed)) for name, parts in distributions.items()
-    }, contradictions(support)
+    }, [one for one in support.findings if one.kind != "supported"]
 
 
 def _drawn(

@@ -17,6 +17,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.evaluation.compare import compare
+from sampled_metrics.evaluation.evaluate import from_reader
 from sampled_metrics.evaluation.pilot_samples import pilots_that_fit
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.simulated_comparisons import Contender, Simulated, simulated_comparisons
@@ -27,10 +28,11 @@ from sampled_metrics.inference.expectation import (
     mean_of_rows,
     step_of_difference,
 )
+from sampled_metrics.inference.findings import Setting, notes
 from sampled_metrics.inference.verdicts import expected_gaps, shape_taken
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.given import cautions_of, tables_by_name
+from sampled_metrics.ranks.given import tables_by_name
 from sampled_metrics.ranks.pairing import Pairs, pair_users
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
@@ -144,11 +146,11 @@ def plan(
     rows = [pd.DataFrame(result[:-1]).assign(pilot=pilot) for pilot, result in results.items()]
     table = Result(pd.concat(rows, ignore_index=True))
     table = table[["pilot", *table.columns.drop("pilot")]]
-    table.attrs = results["smooth"].attrs
     differences = {pilot: _difference(of_one, measure) for pilot, of_one in pilots.items()}
     remarks = [_of_sample(differences, tuple(tables), what), *_ranges(results, differences, list(chosen)), _STAGES]
-    remarks += [_words(list(chosen)), *(note for one in tables.values() for note in one.notes)]
-    return table.with_remarks(remarks).with_cautions([*contradicted, *cautions_of(tables)])
+    remarks.append(_words(list(chosen)))
+    cautions = [finding for name, one in tables.items() for finding in from_reader(one, name)]
+    return table.found([*contradicted, *notes(remarks), *cautions], results["smooth"].setting)
 
 
 def _of_exact_ranks(
@@ -168,16 +170,16 @@ def _of_exact_ranks(
     exact = _ExpectedDifference(pilot.gap, 0.0, pilot.user_deviation, 1.0)
     rows.append(_row("exact", None, [exact], pilot.users, probability))
     table = Result(rows)
-    table.attrs = {"probability": probability, "parameters": f"{what}, {pilot.worse.description}"}
     remarks = [
         _of_pilot(pilot, what),
         *_sentences(table, probability, sizes[-1]),
         *_of_bounds(smallest, sizes[-1]),
         _words(list(estimators)),
         pilot.pairs.sentence,
-        *(note for one in tables.values() for note in one.notes),
     ]
-    return table.with_remarks(remarks).with_cautions(cautions_of(tables))
+    cautions = [finding for name, one in tables.items() for finding in from_reader(one, name)]
+    setting = Setting(parameters=f"{what}, {pilot.worse.description}", names=tuple(tables))
+    return table.found([*notes(remarks), *cautions], setting)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.correct import correct
 from sampled_metrics.evaluation.evaluate import evaluate
 from sampled_metrics.evaluation.result import Result
+from sampled_metrics.inference.findings import Setting, notes
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.by_recommender import UNNAMED
 from sampled_metrics.ranks.exact import ExactRanks
@@ -128,8 +129,8 @@ def plan_stages(
     result = Result(list(study.rows(depths, negatives, progress)))
     if not study.is_pair:
         result = result.drop(columns="conclusive")
-    result.attrs = {"confidence_level": confidence_level, "parameters": f"{metric_name(label)}, {study.users:,} users"}
-    return result.with_remarks(_advice(result, study, metric_name(label)))
+    setting = Setting(confidence_level, f"{metric_name(label)}, {study.users:,} users")
+    return result.found(notes(_advice(result, study, metric_name(label))), setting)
 
 
 def _exact_of(exact: Any, tables: Mapping[str, Any]) -> dict[str, ExactRanks]:

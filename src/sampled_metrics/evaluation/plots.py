@@ -12,7 +12,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, line_styles
-from sampled_metrics.estimators.shapes import ASSUMPTIONS
+from sampled_metrics.evaluation.wording import ASSUMPTIONS, assumed
+from sampled_metrics.inference.findings import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import WIDTH, literal, style, styled, write_below
 
@@ -55,9 +56,14 @@ def picture(table: pd.DataFrame) -> Picture | None:
     for columns, lay_out in _LAYOUTS.items():
         if set(columns) <= set(table.columns) and len(table):
             drawn = lay_out(table)
-            parameters = table.attrs.get("parameters")
+            parameters = setting_of(table).parameters
             return drawn._replace(caption=f"{parameters}. {drawn.caption}".strip()) if parameters else drawn
     return None
+
+
+def setting_of(table: pd.DataFrame) -> Setting:
+    """Return the setting of a result; a table that lost it, such as one of plain pandas, has the default one."""
+    return getattr(table, "setting", Setting())
 
 
 def caption_of(table: pd.DataFrame) -> str:
@@ -226,22 +232,23 @@ def _differences(table: pd.DataFrame) -> Picture:
         if "group" in table and pair:
             mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
         rows.setdefault(metric_name(str(row["metric"])), {}).setdefault(str(row.get("group", pair)), []).append(mark)
-    a, b = table.attrs.get("names", ("a", "b")) if "a" not in table else ("", "")
+    setting = setting_of(table)
+    a, b = (setting.names or ("a", "b")) if "a" not in table else ("", "")
     axis = f"difference{f' ({b} - {a})' if b else ''}, {_interval(table)}"
     if "a" in table or "group" in table:
         panels = [Panel(what, axis, marks) for what, marks in rows.items()]
     else:
         panels = _panels_of_metrics({what: marks[""] for what, marks in rows.items()}, axis)
-    sentences = [table.attrs.get("assumption", "")]
+    sentences = [*assumed(getattr(table, "findings", ()), setting)]
     if hollow := [word for word in ("undecided", "equivalent") if (table["conclusion"] == word).any()]:
         sentences.append(f"Hollow: {' or '.join(hollow)}, the interval includes 0.")
     if ((table["low"] > table["difference"]) | (table["high"] < table["difference"])).any():
         sentences.append("A marker beside its interval: no verdict, the interval excludes the difference itself.")
     if "group" in table:
         sentences.append("The intervals of the groups are wider, so that they hold together.")
-    if margin := table.attrs.get("margin", 0.0):
-        panels = [panel._replace(margin=margin) for panel in panels]
-        sentences.append(f"Shaded: differences within the margin of {margin:g}.")
+    if setting.margin is not None and not setting.margin.is_relative:
+        panels = [panel._replace(margin=setting.margin.size) for panel in panels]
+        sentences.append(f"Shaded: differences within the margin of {setting.margin.text}.")
     return Picture(panels, " ".join(filter(None, sentences)))
 
 
@@ -259,7 +266,7 @@ def _expectations(table: pd.DataFrame) -> Picture:
         number = styles[row["estimator"]]
         marks.append(Mark(value, value - deviation, value + deviation, _text(value), number, True, name))
     panels = [Panel(what, "exact and expected metric", marks) for what, marks in rows.items()]
-    negatives = table.attrs.get("negatives", "the")
+    negatives = setting_of(table).negatives or "the"
     caption = f"Among {negatives} sampled negatives. Bars: one standard deviation of an evaluation of these users."
     return Picture(panels, caption)
 
@@ -276,8 +283,7 @@ def _plan(table: pd.DataFrame) -> Picture:
             reached = f"{none} ({row['probability']:.2f} with the largest)"
             negatives[name] = [_needed(row["negatives"], reached, number)]
         users[name] = [_needed(row["users"], "no number is enough", number)]
-    probability = table.attrs.get("probability")
-    chance = "the wanted chance" if probability is None else f"a chance of {probability:g}"
+    chance = "the wanted chance"
     panels = [
         Panel("Negatives needed", f"m, for {chance} of the right order", negatives, log=True),
         Panel("Users needed", f"users, for {chance} that compare decides", users, log=True),
@@ -323,8 +329,8 @@ def _text(value: float) -> str:
 
 
 def _interval(table: pd.DataFrame) -> str:
-    level = table.attrs.get("confidence_level")
-    return "interval" if level is None else f"{100 * level:g} % interval"
+    setting = getattr(table, "setting", None)
+    return "interval" if setting is None else f"{100 * setting.confidence_level:g} % interval"
 
 
 def only_panel(panels: list[Panel]) -> Panel:

@@ -10,18 +10,17 @@ import numpy as np
 
 from sampled_metrics._defaults import ESTIMATORS
 from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import MOST, Floats, is_whole, shown
+from sampled_metrics._validation import MOST, Floats, is_whole, require_confidence_level, shown
 from sampled_metrics.errors import ConfigError, DataError, printable
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
-from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES, Mixture
+from sampled_metrics.estimators.shapes import DECREASING, FREE, SHAPES, Mixture
 from sampled_metrics.estimators.strict_bounds import class_mixtures
-from sampled_metrics.evaluation.correct import knowledge, rounded_outward
 from sampled_metrics.evaluation.published_values import known_means, with_decimals
-from sampled_metrics.evaluation.result import Result, by_recommender, with_clauses
-from sampled_metrics.inference.intervals import IntervalOptions
+from sampled_metrics.evaluation.result import Result, by_recommender
+from sampled_metrics.evaluation.values import NO_ASSUMPTION
+from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.inference.known_means import KnownMeans, KnownRegion
-from sampled_metrics.inference.strict_intervals import Support, contradictions
-from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
+from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
@@ -58,8 +57,8 @@ def published(
             least and the largest: the bounds are those of five n in geometric steps together.
         users: the number of users, each with one held-out item.
         replacement: whether a negative could be sampled twice for the same user.
-        estimators: some of free, decreasing and convex, which bound the metric. A weaker one takes the place of one
-            that the values contradict.
+        estimators: free or decreasing or both, which bound the metric. Free takes the place of decreasing where the
+            values contradict it.
         metrics: the true metrics to bound, such as recall@10. The default is those of all values.
         confidence_level: probability that the interval covers the true metric. The verdicts hold together for all
             recommenders (Bonferroni), whether their users are the same or not.
@@ -94,7 +93,7 @@ def published(
         P. B. Stark, Inference in infinite-dimensional inverse problems: discretization and duality, Journal of
         Geophysical Research 97, 1992.
     """
-    IntervalOptions(confidence_level)  # checks it
+    require_confidence_level(confidence_level)
     sizes, design = _sizes(candidates), SamplingDesign(negatives, replacement)
     if not is_whole(users) or users < 1:
         raise DataError(f"users must be a whole number, 1 or more, not {shown(users)}")
@@ -124,28 +123,39 @@ def published(
     of_n = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     results = {}
     for name, by_size in found.items():
-        table, cautions = _table(by_size, chosen, list(wanted), users)
-        table.attrs = {
-            "confidence_level": confidence_level,
-            "parameters": f"{users:,} users, n = {of_n}, m = {negatives:,}",
-        }
-        remarks = knowledge(table, chosen, confidence_level, np.array([negatives]))
-        results[name] = table.with_remarks(remarks).with_cautions(cautions)
-    return by_recommender(results).with_remarks([*_verdicts(found, list(wanted), confidence_level), *notes])
+        table = _table(by_size, chosen, list(wanted), users, negatives)
+        parameters = f"{users:,} users, n = {of_n}, m = {negatives:,}"
+        results[name] = table.found([], Setting(confidence_level, parameters))
+    table = by_recommender(results)
+    return table.found([*_verdicts(found, list(wanted)), *(Finding("note", values={"text": text}) for text in notes)])
 
 
 def _table(
-    by_size: Sequence[Mapping[str, _Bounds]], estimators: Mapping[str, Estimator], metrics: Sequence[str], users: int
-) -> tuple[Result, list[str]]:
-    """Return the rows of a recommender, from its bounds by n and shape, and sentences on what its values contradict."""
-    rows: list[tuple[object, ...]] = []
-    cautions: list[str] = []
+    by_size: Sequence[Mapping[str, _Bounds]],
+    estimators: Mapping[str, Estimator],
+    metrics: Sequence[str],
+    users: int,
+    negatives: int,
+) -> Result:
+    """Return the rows of a recommender, from its bounds by n and shape, with what its values show and contradict."""
+    rows, findings, contradicted = list[tuple[object, ...]](), list[Finding](), list[Finding]()
     for label, estimator in estimators.items():
         together = _together([of_shapes[str(estimator)] for of_shapes in by_size])
-        assumes = "none" if together.shape == SHAPES[0] else together.shape
-        rows += [(label, *row, assumes, users) for row in zip(metrics, *together.ends[0], strict=True)]
-        cautions += contradictions(Support(together.shape, 1.0, together.contradicted))
-    return Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"]), cautions
+        assumes = NO_ASSUMPTION if together.shape == FREE else together.shape
+        for metric, low, high in zip(metrics, *together.ends[0], strict=True):
+            rows.append((label, metric, low, high, assumes, users))
+            if not np.isnan(low):
+                ends = {"estimator": label, "low": low, "high": high, "assumes": assumes}
+                ends |= {"least_negatives": negatives, "most_negatives": negatives}
+                findings.append(Finding("bounds", metric, values=ends))
+        kinds = {FREE: "unexplained"} if FREE in together.contradicted else {DECREASING: "contradicted"}
+        contradicted += [
+            Finding(kinds[shape], values={"assumption": shape, "p_value": p_value})
+            for shape, p_value in together.contradicted.items()
+            if shape in kinds
+        ]
+    table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
+    return table.found([*contradicted, *findings])
 
 
 class _Bounds(NamedTuple):
@@ -174,12 +184,12 @@ def _bounds(
             ends = [np.clip(region.bounds(known.limit(alpha)), 0.0, most) + 0.0 for alpha in alphas]  # 0.0, not -0.0
             return _Bounds(weaker, contradicted, np.array(ends))
         contradicted[weaker] = known.p_value(deviance)
-    return _Bounds(SHAPES[0], contradicted, np.full((len(alphas), 2, len(most)), np.nan))
+    return _Bounds(FREE, contradicted, np.full((len(alphas), 2, len(most)), np.nan))
 
 
 def _together(bounds: Sequence[_Bounds]) -> _Bounds:
     """Return the bounds of several n together; an n with which no ranks explain the values is left out."""
-    possible = [one for one in bounds if SHAPES[0] not in one.contradicted] or bounds
+    possible = [one for one in bounds if FREE not in one.contradicted] or bounds
     weakest = min(possible, key=lambda one: SHAPES.index(one.shape))
     ends = np.stack([one.ends for one in possible])
     return weakest._replace(ends=np.stack((ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)), axis=1))
@@ -198,49 +208,25 @@ def _difference(
     return _together(differences) if differences else None
 
 
-def _verdicts(
-    found: Mapping[str, Sequence[Mapping[str, _Bounds]]], metrics: Sequence[str], confidence_level: float
-) -> list[str]:
-    """Return sentences on the order of each two recommenders, from their bounds by n and shape."""
-    confidence, remarks = f"with {100 * confidence_level:g} % confidence", []
-    for (first, of_first), (second, of_second) in combinations(found.items(), 2):
-        differences = [_difference(of_first, of_second, shape) for shape in sorted(of_first[0], key=SHAPES.index)]
-        explained = [one for one in differences if one is not None]
-        if explained:
-            assumed = [ASSUMPTIONS[one.shape] for one in explained]
-            for column, label in enumerate(metrics):
-                ends = [tuple(map(float, one.ends[-1, :, column])) for one in explained]
-                remarks.append(_verdict((first, second), metric_name(label), ends, assumed, confidence))
-    return with_clauses(remarks)
+def _verdicts(found: Mapping[str, Sequence[Mapping[str, _Bounds]]], metrics: Sequence[str]) -> list[Finding]:
+    """Return findings on the order of each two recommenders, from their bounds by n and shape.
 
-
-def _verdict(
-    names: tuple[str, str], what: str, ends: Sequence[tuple[float, ...]], assumed: Sequence[str], confidence: str
-) -> tuple[str, str]:
-    """Return a sentence on the order of two recommenders, with {} for its clause, and the clause.
-
-    Args:
-        names: the recommenders.
-        what: the name of the metric.
-        ends: the ends of the difference (second - first), by assumption, the weakest first.
-        assumed: the assumptions in words, or "" for none.
-        confidence: the confidence in words.
+    The weakest assumption that orders a pair is named, or else the strongest one, which does not order it either.
     """
-    first, second = names
-    for (low, high), assumption in zip(ends, assumed, strict=True):
-        if low > 0 or high < 0:
-            better, worse = (second, first) if low > 0 else (first, second)
-            least, most = rounded_outward(*sorted((abs(low), abs(high))))
-            condition = f"if {assumption}" if assumption else "without an assumption on the ranks"
-            clause = f"{better} is better than {worse} by {what} ({least} to {most})"
-            return f"By these numbers, {confidence} and {condition}, {{}}.", clause
-    (low, high), assumption = ends[-1], assumed[-1]
-    for_first, for_second = (rounded_outward(0.0, end)[1] for end in (-low, high))
-    condition = f", even if {assumption}" if assumption else ""
-    clause = (
-        f"{first} and {second} by {what} ({first} may be better by up to {for_first}, {second} by up to {for_second})"
-    )
-    return f"These numbers do not order {{}}, {confidence}{condition}.", clause
+    findings = []
+    for (a, of_a), (b, of_b) in combinations(found.items(), 2):
+        differences = [_difference(of_a, of_b, shape) for shape in sorted(of_a[0], key=SHAPES.index)]
+        explained = [one for one in differences if one is not None]
+        for column, label in enumerate(metrics if explained else ()):
+            ends = [tuple(map(float, one.ends[-1, :, column])) for one in explained]
+            ordering = (place for place, (low, high) in enumerate(ends) if low > 0 or high < 0)
+            place = next(ordering, len(ends) - 1)
+            low, high = ends[place]
+            values = {"low": low, "high": high, "assumption": explained[place].shape}
+            is_decided = low > 0 or high < 0
+            names = (b, a) if low > 0 else (a, b)
+            findings.append(Finding("published-order", label, names, values=values | {"is_decided": is_decided}))
+    return findings
 
 
 def _sizes(candidates: int | tuple[int, int]) -> list[int]:

@@ -1,9 +1,10 @@
-"""The result of `evaluate` and the other functions: a pandas DataFrame with remarks."""
+"""The result of `evaluate` and the other functions: a pandas DataFrame with findings."""
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ from pandas.plotting import PlotAccessor
 
 from sampled_metrics import _files
 from sampled_metrics.errors import ConfigError, printable
+from sampled_metrics.evaluation import wording
+from sampled_metrics.inference.findings import Finding, Setting, about, distinct
 from sampled_metrics.ranks.by_recommender import UNNAMED
 from sampled_metrics.rendering import tables
 
@@ -75,16 +78,16 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
 
 
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
-    """A DataFrame that shows its numbers with few digits, cautions above them, and remarks below.
+    """A DataFrame with findings. It shows its numbers with few digits, cautions above them, and other remarks below.
 
-    Rows, columns and copies taken from it keep the remarks. `plot()` draws the values with
-    their intervals, `plot("figure.svg")` writes the figure (see `Plot`).
+    Rows, columns and copies taken from it keep the findings. `plot()` draws the values with their intervals,
+    `plot("figure.svg")` writes the figure (see `Plot`).
     """
 
-    _metadata = ["_remarks", "_cautions"]  # noqa: RUF012  # pandas requires this
+    _metadata = ["findings", "setting"]  # noqa: RUF012  # pandas requires this
 
-    _remarks: tuple[str, ...] = ()
-    _cautions: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    setting: Setting = Setting()
 
     @property
     def _constructor(self) -> Callable[..., "Result"]:
@@ -95,35 +98,30 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         """Draw the result, or plot its columns as pandas does."""
         return Plot(self)
 
-    def with_remarks(self, remarks: Iterable[str]) -> "Result":
-        """Return the same table with further remarks; one that is already there is not repeated."""
+    def found(self, findings: Iterable[Finding], setting: Setting | None = None) -> Self:
+        """Return the same table with further findings, each once, and with a setting if one is given."""
         table = self.copy()
-        table._remarks = tuple(dict.fromkeys((*self._remarks, *map(printable, remarks))))
-        return table
-
-    def with_cautions(self, cautions: Iterable[str]) -> "Result":
-        """Return the same table with further cautions; one that is already there is not repeated."""
-        table = self.copy()
-        table._cautions = tuple(dict.fromkeys((*self._cautions, *map(printable, cautions))))
+        table.findings = distinct((*self.findings, *findings))
+        table.setting = setting or self.setting
         return table
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return the cautions, the warnings and the conclusions, as sentences.
+        """Return the findings as sentences: the cautions, and then the conclusions and the other remarks.
 
         They are those of the table that the rows were taken from.
         """
-        return (*self._cautions, *self._remarks)
+        return (*self.cautions, *self.further_remarks)
 
     @property
     def cautions(self) -> tuple[str, ...]:
         """Return the cautions, the first of the remarks: what they name would make all numbers wrong."""
-        return self._cautions
+        return wording.cautions(self.findings, self.setting)
 
     @property
     def further_remarks(self) -> tuple[str, ...]:
         """Return the remarks that are not cautions."""
-        return self._remarks
+        return wording.remarks(self.findings, self.setting)
 
     def __repr__(self) -> str:
         return "\n\n".join([*self.cautions, tables.as_text(self.as_text()), *self.further_remarks])
@@ -155,40 +153,24 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
 
 def by_recommender(results: Mapping[str, Result]) -> Result:
-    """Return the results of recommenders as one, with their names in the first column; an unnamed one is unchanged.
-
-    A sentence that differs between recommenders says which one it is about.
-    """
+    """Return the results of recommenders as one, with their names in the first column; an unnamed one is unchanged."""
     return results[UNNAMED] if list(results) == [UNNAMED] else together(results, "recommender")
 
 
 def together(results: Mapping[str, Result], column: str) -> Result:
-    """Return several results as one, with their names in the first column; sentences are as in `by_recommender`."""
+    """Return results of recommenders, or of groups, as one, with their names in the first column."""
     rows = [pd.DataFrame(result).assign(**{column: name}) for name, result in results.items()]
     table = Result(pd.concat(rows, ignore_index=True))
     table = table[[column, *table.columns.drop(column)]]
-    first, *further = (result.attrs for result in results.values())
-    table.attrs = {key: value for key, value in first.items() if all(attrs.get(key) == value for attrs in further)}
-    table = table.with_cautions(_named({name: result.cautions for name, result in results.items()}))
-    return table.with_remarks(_named({name: result.further_remarks for name, result in results.items()}))
-
-
-def _named(sentences: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the sentences on recommenders; one that is not about all of them begins with the name."""
-    shared = set.intersection(*map(set, sentences.values()))
-    return [
-        sentence if sentence in shared or sentence.startswith(f"{name}: ") else f"{name}: {sentence}"
-        for name, of_one in sentences.items()
-        for sentence in of_one
+    is_group, first = column == "group", next(iter(results.values())).setting
+    findings = [
+        finding
+        for name, result in results.items()
+        for finding in about(result.findings, **({"group": name} if is_group else {"name": name}))
     ]
-
-
-def with_clauses(remarks: Iterable[tuple[str, str]]) -> list[str]:
-    """Return sentences, each once, with its clauses in place of ``{}``, with commas between them."""
-    clauses: dict[str, dict[str, None]] = {}
-    for sentence, clause in remarks:
-        clauses.setdefault(sentence, {})[clause] = None
-    return [sentence.replace("{}", ", ".join(of_sentence)) for sentence, of_sentence in clauses.items()]
+    alike = all(result.setting.parameters == first.parameters for result in results.values())
+    names = first.names if is_group else tuple(results)
+    return table.found(findings, replace(first, names=names, parameters=first.parameters if alike else ""))
 
 
 def _plain(value: Any) -> Any:

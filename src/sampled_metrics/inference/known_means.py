@@ -8,7 +8,7 @@ g(x). The means V of F such functions are known, up to rounding by h. Let p be t
 with U users. The largest violation over λ is the smallest Kullback-Leibler divergence from p of a sample that has these
 means, so it is the likelihood ratio of p, and (1) holds for all λ together with probability 1 - α if t is half the
 quantile of χ² with F degrees of freedom (Wilks), with the correction for few users of
-`sampled_metrics.inference.bounded_means`. The variance of g need not be known.
+`sampled_metrics.inference.means`. The variance of g need not be known.
 
 With p = Bν for the proportions ν of a mixture (`sampled_metrics.estimators.shapes`), (1) is linear in ν for each λ. So
 the bounds of a true metric are those of a linear programme with a row for each λ. Rows are added where the solution
@@ -25,7 +25,7 @@ from scipy.special import logsumexp
 
 from sampled_metrics._validation import Floats
 from sampled_metrics.estimators.shapes import Mixture
-from sampled_metrics.inference.bounded_means import p_value_of_deviance, threshold
+from sampled_metrics.inference.means import p_value_of_deviance, threshold
 
 _STEPS = 60  # most rows that are added for a bound
 _STALLED, _SLOW = 5, 1e-3  # steps after which a bound has to have moved by this part of itself, or no rows are added
@@ -60,7 +60,7 @@ class KnownMeans:
 
     @property
     def _deciding(self) -> float:
-        """Return the smallest number of users who decide a mean, and one more, as in `bounded_means.threshold`.
+        """Return the smallest number of users who decide a mean, and one more, as in `means.threshold`.
 
         They are counted as if all others had the smallest value of the function, or all the largest one. The smallest
         reciprocal rank is 1 / (m + 1), so of a mean near it, few users decide.

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtri, ndtr
 
-from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.inference.intervals import Uncertainty
+from sampled_metrics._validation import Floats
+from sampled_metrics.inference.means import Intervals
 
 _NODES = 32  # of the mean over a variance; the ends for two seeds are right to three digits
 _HALVINGS = 30  # of the search for an end
@@ -47,24 +47,18 @@ class SeedSpread:
     freedom: int
 
     @classmethod
-    def from_seeds(cls, values: Floats, weights: Floats | None, counts: Ints) -> "SeedSpread":
-        """Estimate the spread of two seeds or more; one seed shows none.
+    def from_seeds(cls, points: Floats, values: Floats) -> "SeedSpread":
+        """Estimate the spread of two seeds or more.
 
         Args:
-            values: (seeds, metrics) estimates.
-            weights: (seeds, metrics, groups) values of the users of a group; None for an estimator that is not linear.
-                Its interaction is not known and not subtracted, so the interval is somewhat too wide.
-            counts: (groups,) numbers of users.
+            points: (seeds, metrics) estimates.
+            values: (seeds, metrics, users) values of users.
         """
-        seeds, users = len(values), counts.sum()
-        if seeds == 1:
-            return cls(np.zeros(values.shape[1]), 0)
-        between, interaction = values.var(axis=0, ddof=1) / seeds, np.zeros(values.shape[1])
-        if weights is not None:
-            means = weights @ counts / users
-            residuals = weights - weights.mean(axis=0) - (means - means.mean(axis=0))[..., np.newaxis]
-            interaction = (residuals**2).sum(axis=0) @ counts / ((users - 1) * (seeds - 1)) / (users * seeds)
-        return cls(np.maximum(between - interaction, 0.0), seeds - 1)
+        seeds, _, users = values.shape
+        residuals = values - values.mean(axis=0)
+        residuals -= residuals.mean(axis=2, keepdims=True)
+        interaction = (residuals**2).sum(axis=(0, 2)) / ((users - 1) * (seeds - 1)) / (users * seeds)
+        return cls(np.maximum(points.var(axis=0, ddof=1) / seeds - interaction, 0.0), seeds - 1)
 
     def scaled(self, ratio: float) -> "SeedSpread":
         """Return the spread of the metrics times a ratio."""
@@ -73,19 +67,20 @@ class SeedSpread:
     @property
     def nodes(self) -> tuple[Floats, Floats]:
         """Return (nodes,) possible variances relative to the estimate, and their probabilities."""
-        if self.freedom == 0:
-            return np.zeros(1), np.ones(1)
         points, weights = np.polynomial.legendre.leggauss(_NODES)
         return self.freedom / chdtri(self.freedom, (1 - points) / 2), weights / 2
 
 
-def with_seeds(interval: Uncertainty, difference: Floats, spreads: Sequence[SeedSpread], alpha: Floats) -> Uncertainty:
-    """Return intervals of differences over users, widened by the spreads of the two recommenders.
+def with_seeds(
+    interval: Intervals, mean: Floats, spreads: Sequence[SeedSpread], limits: Floats, alpha: Floats | float
+) -> Intervals:
+    """Return intervals of means over users, widened by the spreads between the seeds of one recommender, or of two.
 
     Args:
         interval: (metrics,) intervals over users, with p-values.
-        difference: (metrics,) differences.
-        spreads: of the two recommenders.
+        mean: (metrics,) means.
+        spreads: of the recommenders with several seeds.
+        limits: (metrics, 2) smallest and largest value of a mean.
         alpha: (metrics,) error rates.
     """
     variances, probabilities = _possible_variances(interval.standard_error**2, spreads)
@@ -97,12 +92,12 @@ def with_seeds(interval: Uncertainty, difference: Floats, spreads: Sequence[Seed
         return np.asarray(2 * ndtr(-t) @ probabilities)
 
     error = np.sqrt(interval.standard_error**2 + sum(spread.variance for spread in spreads))
-    reach = _inverse(p_value, alpha, error)
-    return Uncertainty(
-        np.minimum(interval.low, difference - reach),
-        np.maximum(interval.high, difference + reach),
+    reach = _inverse(p_value, np.broadcast_to(alpha, mean.shape), error)
+    return Intervals(
+        np.maximum(np.minimum(interval.low, mean - reach), limits[:, 0]),
+        np.minimum(np.maximum(interval.high, mean + reach), limits[:, 1]),
         error,
-        np.maximum(interval.p_value, p_value(np.abs(difference))),
+        np.maximum(interval.p_value, p_value(np.abs(mean))),
     )
 
 

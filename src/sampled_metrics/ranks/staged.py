@@ -166,7 +166,7 @@ class StagedRanks(Ranked):
         """Return k, depth and seed, which decide who goes on."""
         return {"k": self.k, "depth": self.depth, "seed": self.seed}
 
-    def without_interval(self) -> str:
+    def without_interval(self) -> dict[str, Any]:
         """Return why there is no interval, with an upper bound in its place; empty if there is one.
 
         With few completed users, φ has rare large values that are not seen. The share of users who are not beaten at
@@ -174,19 +174,22 @@ class StagedRanks(Ranked):
         """
         all_go_on = (shares(self.depth, self.boundaries) == 1).all()
         if all_go_on or self.completed_users >= FEW_COMPLETED:
-            return ""
+            return {}
         full = int(np.flatnonzero(shares(self.depth, self.boundaries) == 1)[-1])
         until = min(full + 1, len(self.boundaries) - 1)
         users = len(np.unique(self.user_numbers))
         above = self.above_at[np.arange(len(self)), np.minimum(until, self._last)]
         still_open = len(np.unique(self.user_numbers[(above >= 0) & (above < self.k)]))
         most = float(betaincinv(still_open + 1, users - still_open, 0.975)) if still_open < users else 1.0
-        return (
-            f"Only {self.completed_users} users are completed, and an interval needs {FEW_COMPLETED}. With "
-            f"97.5 % confidence, no metric is above {most:.3f}: of {users} users, {still_open} have fewer than "
-            f"{self.k} candidates above the held-out item among the first {self.boundaries[until]}. Take a larger "
-            "depth, or depth=None."
-        )
+        return {
+            "completed": self.completed_users,
+            "needed": FEW_COMPLETED,
+            "most": most,
+            "users": users,
+            "open": still_open,
+            "k": self.k,
+            "boundary": int(self.boundaries[until]),
+        }
 
     def _phi(self, stages: Stages, metric: Metric) -> tuple[Floats, tuple[float, float]]:
         """Return the (rows,) φ of a metric, and the smallest and the largest value that they may have."""

@@ -137,9 +137,9 @@ class Table(ABC):
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the values of metrics, by outcome."""
 
-    def without_interval(self) -> str:
-        """Return why there are no intervals, as a sentence; empty if there are."""
-        return ""
+    def without_interval(self) -> dict[str, Any]:
+        """Return the numbers that say why there are no intervals; empty if there are intervals."""
+        return {}
 
     @abstractmethod
     def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:

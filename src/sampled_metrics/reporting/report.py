@@ -16,17 +16,14 @@ from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import enumerated
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import BOUNDS, estimator, estimator_name
-from sampled_metrics.evaluation import compare, correct, evaluate, expect
-from sampled_metrics.evaluation.by_group import ORDER_DIFFERS
-from sampled_metrics.evaluation.compare import NO_VERDICT
+from sampled_metrics.evaluation import compare, correct, evaluate, expect, wording
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import checked_metrics
 from sampled_metrics.evaluation.expect import wrong_orders
-from sampled_metrics.evaluation.magnitude import EQUIVALENT
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, by_recommender, cell
 from sampled_metrics.metrics.metric import MetricsLike, metric_name
-from sampled_metrics.ranks.given import cautions_of, tables_by_name
+from sampled_metrics.ranks.given import tables_by_name
 from sampled_metrics.ranks.groups import Groups
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.rendering.drawing import inline_svg
@@ -62,8 +59,6 @@ def report(
     margin: float | str | None = None,
     groups: Groups = False,
     confidence_level: float = 0.95,
-    n_resamples: int = 1000,
-    seed: int = 0,
     progress: Progress = no_progress,
 ) -> str:
     """Write one html page about the ranks of one or several recommenders; it needs matplotlib.
@@ -82,9 +77,7 @@ def report(
         groups: True for a section by the groups that the reader kept, or a mapping from users to groups, as in
             `compare`.
         confidence_level: probability that an interval covers its value.
-        n_resamples: bootstrap samples, for estimators that are not linear in the sample.
-        seed: seed of the bootstrap.
-        progress: wraps the blocks of bootstrap samples, and the sample sizes of the expectations.
+        progress: wraps the sample sizes of the expectations.
 
     Returns:
         The page, as text. The intervals of the pairs of three recommenders or more hold together, as in `compare`.
@@ -111,21 +104,14 @@ def report(
         _files.require_writable(path, [table.source for table in tables.values()])
     first = next(iter(tables.values()))
     wanted = list(checked_metrics(first, metrics).values()) if first.has_one_relevant_item else metrics
-    options: dict[str, Any] = {
-        "metrics": wanted,
-        "confidence_level": confidence_level,
-        "n_resamples": n_resamples,
-        "seed": seed,
-        "progress": progress,
-    }
+    options: dict[str, Any] = {"metrics": wanted, "confidence_level": confidence_level}
     results, left_out = (
         _corrected(tables, options)
         if first.is_sampled
         else ({name: evaluate(table, **options) for name, table in tables.items()}, [])
     )
     compared = compare(tables, margin=margin, **options) if len(tables) > 1 else None
-    cautions = list(first.cautions if compared is None else cautions_of(tables))
-    cautions += next(iter(results.values())).cautions if compared is None else compared.cautions
+    cautions = next(iter(results.values())).cautions if compared is None else compared.cautions
     known = [*cautions, *(caution for table in tables.values() for caution in table.cautions)]
     drawn = _Drawn()
     remarks = {text for result in (*results.values(), compared) if result is not None for text in result.remarks}
@@ -134,7 +120,7 @@ def report(
     text = render(
         "report.html",
         title=first.title(enumerated(tables) if is_named else "one recommender"),
-        cautions=list(dict.fromkeys(cautions)),
+        cautions=cautions,
         verdicts=[] if compared is None else _verdicts(compared),
         shortest=_shortest(results, first.is_sampled) if first.is_sampled or len(tables) == 1 else [],
         values={**values, "heading": "True metrics, estimated" if first.is_sampled else "Metrics"},
@@ -145,8 +131,6 @@ def report(
         read=laid_out(_what_was_read(tables)),
         version=__version__,
         level=f"{100 * confidence_level:g}",
-        n_resamples=n_resamples,
-        seed=seed,
     )
     if path is not None:
         _files.write_text(path, text)
@@ -178,20 +162,22 @@ def _what_was_read(tables: Mapping[str, Table]) -> pd.DataFrame:
 # --- in short, and ranks ----------------------------------------------------------------------------------------------
 
 
-def _verdicts(compared: Comparison) -> list[str]:
+def _verdicts(compared: Comparison) -> tuple[str, ...]:
     """Return who is better, in words."""
-    names = compared.attrs["names"]
-    if len(names) == 2:
-        return [verdict(compared, names)]
-    return list(compared.further_remarks[: len(compared.by_metric)])
+    if len(compared.setting.names) == 2:
+        return (wording.on_metrics(compared.verdicts, compared.setting),)
+    return wording.remarks(compared.verdicts, compared.setting)
 
 
 def _shortest(results: Mapping[str, Result], is_sampled: bool) -> list[str]:
     """Return the metrics of each recommender as a sentence: of sampled ranks, what its strict bounds allow."""
     if not is_sampled:
         return [f"{name}: {_values(table)}." for name, table in results.items()]
-    bounds = {name: table[table["estimator"].isin(ESTIMATORS[:2])] for name, table in results.items()}
-    return [f"{name}: {table.further_remarks[0]}" for name, table in bounds.items() if table["low"].notna().any()]
+    bounds = {
+        name: wording.remarks([one for one in table.findings if one.kind == "bounds"], table.setting)
+        for name, table in results.items()
+    }
+    return [f"{name}: {sentences[0]}" for name, sentences in bounds.items() if sentences]
 
 
 def _histograms(tables: Mapping[str, Table], among: str, drawn: _Drawn) -> dict[str, Any]:
@@ -334,16 +320,18 @@ def _by_group(
         parts["Comparisons by group"] = compare(tables, margin=margin, groups=groups, **options)
     shown_parts = []
     for title, table in parts.items():
-        remarks = [text for text in table.further_remarks if text not in shown]
+        differs = [one for one in table.findings if one.kind == "order-differs"]
+        verdicts = wording.remarks(differs, table.setting)
+        remarks = [text for text in table.further_remarks if text not in {*shown, *verdicts}]
         shown_parts.append(
             {
                 "heading": title,
                 "cautions": [text for text in table.cautions if text not in shown],
-                "verdicts": [text for text in remarks if ORDER_DIFFERS in text],
+                "verdicts": verdicts,
                 "table": laid_out(_worded(table, list(tables) if len(tables) == 2 else ())),
                 "figures": drawn(figures.intervals(table)),
                 "caption": caption_of(table),
-                "remarks": [text for text in remarks if ORDER_DIFFERS not in text],
+                "remarks": remarks,
             }
         )
     return shown_parts
@@ -391,11 +379,8 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
         for better, worse in standings.decided
         if {standings.rows[better].name, standings.rows[worse].name} <= names
     }
-    wrong = [
-        sentence
-        for (_, label, better, worse), sentence in wrong_orders(expected, SHOWN_NEGATIVES).items()
-        if (label, better, worse) in decided
-    ]
+    wrong_of_decided = [one for one in wrong_orders(expected) if (one.metric, *one.names) in decided]
+    wrong = wording.remarks(wrong_of_decided, expected.setting)
     values = expected.set_index(["metric", "recommender"])["expected"]
     alike = [
         f"By the exact {metric_name(label)}, {better} is better than {worse}. Among {SHOWN_NEGATIVES} sampled "
@@ -404,7 +389,7 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
         if abs(values[label, better] - values[label, worse]) <= EQUAL
     ]
     sentences = [*wrong, *alike]
-    equivalent = int((compared["conclusion"] == EQUIVALENT).sum())
+    equivalent = int((compared["conclusion"] == "equivalent").sum())
     undecided = int((compared["conclusion"] == "undecided").sum()) + equivalent
     if decided and not sentences:
         pairs = "all decided pairs" if undecided else "all recommenders"
@@ -415,28 +400,3 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
             "comparisons of two recommenders by a metric. No order of these is right or wrong."
         )
     return sentences
-
-
-# --- words ------------------------------------------------------------------------------------------------------------
-
-
-def verdict(compared: Result, names: Sequence[str]) -> str:
-    """Return in words which of two recommenders is better, by metric, and by how much if there is a margin."""
-    sentences = []
-    decided = compared["conclusion"].value_counts()
-    sizes = compared["size"] if "size" in compared else pd.Series("", index=compared.index)
-    for winner, loser in sorted((tuple(names), tuple(names[::-1])), key=lambda pair: -decided.get(pair[0], 0)):
-        for size in dict.fromkeys(sizes):
-            rows = (compared["conclusion"] == winner) & (sizes == size)
-            if on := [metric_name(label) for label in compared["metric"][rows]]:
-                by = f", by {size}" if size else ""
-                sentences.append(f"{winner} is better than {loser} on {enumerated(on)}{by}.")
-    of_both = {
-        EQUIVALENT: f"{names[0]} and {names[1]} are equivalent on ",
-        "undecided": f"Undecided between {names[0]} and {names[1]}: ",
-        NO_VERDICT: f"No verdict on {names[0]} and {names[1]}: ",
-    }
-    for conclusion, text in of_both.items():
-        if on := [metric_name(label) for label in compared["metric"][compared["conclusion"] == conclusion]]:
-            sentences.append(f"{text}{enumerated(on)}.")
-    return " ".join(sentences)

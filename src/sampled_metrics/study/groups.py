@@ -14,7 +14,8 @@ from sampled_metrics.data.split import Split
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation import compare, evaluate
-from sampled_metrics.evaluation.by_group import verdicts
+from sampled_metrics.evaluation.wording import remarks
+from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.files import read_columns
@@ -160,11 +161,13 @@ def by_groups(
 
 def sentences(pairs: pd.DataFrame) -> list[str]:
     """Return sentences on the pairs of `by_groups` that groups order in different ways."""
-    return [
-        f"By {kind}: {sentence}"
-        for kind, of_kind in pairs[pairs["group"] != ALL].groupby("by", sort=False)
-        for sentence in verdicts(of_kind, metric_name)
-    ]
+    sentences = []
+    for (kind, label, a, b), of_pair in pairs[pairs["group"] != ALL].groupby(["by", "metric", "a", "b"], sort=False):
+        groups = {name: of_pair["group"][of_pair["conclusion"] == name].tolist() for name in (a, b)}
+        if all(groups.values()):
+            differs = Finding("order-differs", str(label), (a, b), values=groups)
+            sentences += [f"By {kind}: {text}" for text in remarks([differs], Setting())]
+    return sentences
 
 
 @styled

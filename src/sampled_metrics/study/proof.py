@@ -19,7 +19,7 @@ from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.estimators.strict_bounds import PAIRED, expected_weights
+from sampled_metrics.estimators.strict_bounds import expected_weights
 from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering.drawing import (
@@ -83,7 +83,7 @@ def proven(
     if not sizes:
         raise DataError(f"negatives of the figure: each is above {fewest}, the fewest other candidates of a row")
     pairs = [pair for names in combinations(tables, 2) if (pair := worse_and_better(*names, exact))]
-    bounds = [(side, share * _QUANTILE) for share in (1.0, PAIRED) for side in (-1, 1)]
+    bounds = [(side, share * _QUANTILE) for share in (1.0, 1.0) for side in (-1, 1)]
     alone, paired = [], []
     for m in progress(sizes):
         design = SamplingDesign(m, replacement)

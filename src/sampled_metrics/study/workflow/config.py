@@ -363,8 +363,8 @@ def _one_line(error: ValidationError, where: str) -> str:
         letters = f"it has {len(error.instance)} letters, and may have {error.validator_value}"
         return f"{key}: {error.instance!r:.80} cannot be a name: {letters}"
     if "propertyNames" in error.absolute_schema_path:
-        allowed = "letters and digits, and spaces and . _ + - in between"
-        return f"{key}: {error.instance!r} cannot be a name; it may be {allowed}"
+        signs = "letters and digits, and spaces and . _ + - in between"
+        return f"{key}: {error.instance!r} cannot be a name; it may be {signs}"
     if error.validator == "additionalProperties":
         allowed = list(error.schema.get("properties", {}))
         unknown = next(name for name in error.instance if name not in allowed)

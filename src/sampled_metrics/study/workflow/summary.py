@@ -14,10 +14,9 @@ from sampled_metrics.data import formats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare, evaluate
-from sampled_metrics.evaluation.comparison import Standings
-from sampled_metrics.evaluation.magnitude import on_margin
+from sampled_metrics.evaluation.standings import Standings
+from sampled_metrics.evaluation.wording import margin_of_pairs, standing
 from sampled_metrics.inference.families import pairs_of
-from sampled_metrics.inference.margins import Margin
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.recommenders import recommender_type
@@ -144,9 +143,8 @@ def on_exact_margin(ranks: Mapping[str, ExactRanks], metrics: Sequence[str], mar
     """Return sentences on which exact metrics differ by more or less than a margin; none without a margin."""
     if margin is None:
         return []
-    compared, (first, second, *_) = compare(ranks, metrics=metrics, margin=margin), ranks
-    rows = compared if "a" in compared else compared.assign(a=first, b=second)
-    return on_margin(rows, Margin.from_given(margin), compared.attrs["confidence_level"])
+    compared = compare(ranks, metrics=metrics, margin=margin)
+    return margin_of_pairs(compared.verdicts, compared.setting)
 
 
 def summary(
@@ -391,7 +389,7 @@ def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: 
         wrong,
         alike,
         unsteady,
-        standings.sentence if standings else "",
+        standing(standings) if standings else "",
         int((of_sampled["correct"] < 0.5).sum()),
         len(of_sampled),
         all_pairs - sum(len(of_metric.decided) for of_metric in dataset.standings.values()),

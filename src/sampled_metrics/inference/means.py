@@ -1,4 +1,4 @@
-"""The likelihood-ratio interval of a mean of values with bounds.
+"""Intervals of means over users: the likelihood ratio of values with bounds, and Student's of values without.
 
 A mean μ is compatible with U values y_u from L to H if some distribution on [L, H] has this mean and explains the
 values well. The deviance of μ below the sample mean is the loss of log-likelihood of the best such distribution,
@@ -35,16 +35,75 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import chdtri, ndtri
+from scipy.special import chdtri, ndtri, stdtr, stdtrit
 
 from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.errors import DataError
 
 SMALLEST_P_VALUE = 1e-50
 """Smallest p-value that is told apart from 0."""
 
+FEW_USERS = 100
+"""Below this number of users, a finding says that an interval is rough."""
+
 _STEPS = 100  # most steps of a search; Newton's method takes about five
 _CLOSE = 1e-12  # relative change at which a search ends
 _ROUNDING = 1e-12  # relative distances up to this are none
+_NO_WIDTH = 1e-6  # widths up to this, relative to the limits of a mean, show only that all users are alike
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """(metrics,) ends of the intervals of means, standard errors, and two-sided p-values of a mean of 0.
+
+    The standard error is NaN where a mean is known to lie between two means only.
+    """
+
+    low: Floats
+    high: Floats
+    standard_error: Floats
+    p_value: Floats
+
+
+def intervals(
+    low: Floats, high: Floats, bounds: Floats, limits: Floats, alpha: Floats | float, *, test: bool = False
+) -> Intervals:
+    """Return the intervals of means that lie between the means of two values of each user.
+
+    The lower end is that of the interval of the mean of `low`, and the upper end that of `high`.
+
+    Args:
+        low: (metrics, users) values whose mean is, in expectation, at most the one that is sought; NaN if it is not
+            defined.
+        high: (metrics, users) values whose mean is at least the one that is sought: the same array as `low` where the
+            mean is that of the values.
+        bounds: (metrics, 2, 2) smallest and largest value of `low`, and of `high`. Where they are infinite, the
+            interval is Student's.
+        limits: (metrics, 2) smallest and largest value of the mean.
+        alpha: the error rate, or (metrics,) error rates.
+        test: whether to compute the p-value of a mean of 0: the smallest α for which the interval excludes 0.
+
+    Raises:
+        DataError: there are fewer than two users.
+    """
+    metrics, users = low.shape
+    if users < 2:
+        raise DataError(f"an interval needs two users or more, not {users}")
+    rows, rates = np.full((metrics, 4), np.nan), np.broadcast_to(np.asarray(alpha, dtype=np.float64), metrics)
+    for row, (rate, limit) in enumerate(zip(rates, limits, strict=True)):
+        if np.isnan(low[row]).any() or np.isnan(high[row]).any():
+            continue
+        of_low = np.unique(low[row], return_counts=True)
+        of_high = of_low if high is low else np.unique(high[row], return_counts=True)
+        if not np.isfinite(bounds[row]).all():
+            rows[row] = _student(*of_low, limit, rate)
+            continue
+        lower = LowerSide.from_values(*of_low, bounds[row, 0])
+        upper = LowerSide.from_values(-of_high[0], of_high[1], -bounds[row, 1, ::-1])
+        rows[row, :2] = np.clip(sorted((lower.end(rate), -upper.end(rate))), *limit)
+        rows[row, 2] = _standard_error(*of_low) if high is low else np.nan
+        rows[row, 3] = _p_value(lower, upper) if test else np.nan
+    return Intervals(*rows.T)
 
 
 def mean_interval(values: Floats, counts: Ints, bounds: tuple[float, float], alpha: float) -> tuple[float, float]:
@@ -64,10 +123,9 @@ def mean_interval(values: Floats, counts: Ints, bounds: tuple[float, float], alp
         >>> [round(end, 3) for end in mean_interval(np.array([0, 1]), np.array([10, 0]), (0, 1), alpha=0.05)]
         [0.0, 0.308]
     """
-    if np.isnan(values).any():
-        return np.nan, np.nan
-    mean, lower, upper = _sides(values, counts, bounds)
-    return float(mean - lower.depth(alpha)), float(mean + upper.depth(alpha))
+    lower = LowerSide.from_values(values, counts, np.asarray(bounds))
+    upper = LowerSide.from_values(-values, counts, -np.asarray(bounds)[::-1])
+    return lower.end(alpha), -upper.end(alpha)
 
 
 def p_value_of_zero(values: Floats, counts: Ints, bounds: tuple[float, float]) -> float:
@@ -77,11 +135,41 @@ def p_value_of_zero(values: Floats, counts: Ints, bounds: tuple[float, float]) -
         >>> round(p_value_of_zero(np.array([-1, 1]), np.array([1, 8]), (-1, 1)), 3)
         0.036
     """
-    if np.isnan(values).any():
-        return np.nan
-    mean, lower, upper = _sides(values, counts, bounds)
-    side = lower if mean > 0 else upper
-    return 1.0 if mean == 0 else p_value_of_deviance(side.deviance_at(abs(mean)), side.deciding)
+    lower = LowerSide.from_values(values, counts, np.asarray(bounds))
+    return _p_value(lower, LowerSide.from_values(-values, counts, -np.asarray(bounds)[::-1]))
+
+
+def _p_value(lower: LowerSide, upper: LowerSide) -> float:
+    """Return the smallest α for which the interval excludes 0."""
+    side = next((side for side in (lower, upper) if side.mean > 0), None)
+    return 1.0 if side is None else p_value_of_deviance(side.deviance_at(side.mean), side.deciding)
+
+
+def _standard_error(values: Floats, counts: Ints) -> float:
+    """Return the standard error of the mean of values."""
+    users = counts.sum()
+    return float(np.sqrt(counts @ (values - counts @ values / users) ** 2 / (users - 1) / users))
+
+
+def _student(values: Floats, counts: Ints, limits: Floats, alpha: float) -> tuple[float, float, float, float]:
+    """Return the ends of Student's interval of a mean, its standard error, and the p-value of a mean of 0.
+
+    If all values are alike, the ends are those with t² more users at the limits of the mean.
+    """
+    users = int(counts.sum())
+    mean, error, t = (
+        float(counts @ values / users),
+        _standard_error(values, counts),
+        -float(stdtrit(users - 1, alpha / 2)),
+    )
+    if 2 * t * error > _NO_WIDTH * (limits[1] - limits[0]):
+        reach, distance = (t * error, t * error), abs(mean) / error
+    else:
+        share = t**2 / (users + t**2)
+        reach = share * (mean - limits[0]), share * (limits[1] - mean)
+        distance = float(np.sqrt(users * abs(mean) / abs(limits[0] if mean > 0 else limits[1]))) if mean else 0.0
+    ends = max(mean - reach[0], float(limits[0])), min(mean + reach[1], float(limits[1]))
+    return *ends, error, float(2 * stdtr(users - 1, -distance))
 
 
 def threshold(alpha: float, deciding: float, freedom: int = 1) -> float:
@@ -112,41 +200,42 @@ def p_value_of_deviance(deviance: float, deciding: float, freedom: int = 1) -> f
     return float(np.exp(-_solve(rising, deviance - least, 1.0, -np.log(SMALLEST_P_VALUE))))
 
 
-def _sides(values: Floats, counts: Ints, bounds: tuple[float, float]) -> tuple[float, LowerSide, LowerSide]:
-    """Return the mean, what decides the lower end, and what decides the upper one, mirrored."""
-    seen = counts > 0
-    values, counts = values[seen], counts[seen]
-    mean = float(counts @ values / counts.sum())
-    distances = values - mean
-    distances[np.abs(distances) <= _ROUNDING * max(abs(bounds[0]), abs(bounds[1]))] = 0.0
-    lower = LowerSide.from_distances(distances, counts, mean - bounds[0])
-    return mean, lower, LowerSide.from_distances(-distances, counts, bounds[1] - mean)
-
-
 @dataclass(frozen=True)
 class LowerSide:
     """What decides the lower end of the interval of a mean.
 
     Attributes:
+        mean: the sample mean.
         distances: (groups,) values minus their mean.
         counts: (groups,) numbers of users with the value.
         reach: distance of the mean from the lower bound.
         deciding: k, the number of users who decide the end; see the top of this file.
     """
 
+    mean: float
     distances: Floats
     counts: Ints
     reach: float
     deciding: float
 
     @classmethod
-    def from_distances(cls, distances: Floats, counts: Ints, reach: float) -> LowerSide:
-        """Count the users who decide the end; the arguments are attributes."""
+    def from_values(cls, values: Floats, counts: Ints, bounds: Floats) -> LowerSide:
+        """Return what decides the lower end of the mean of (groups,) values with a smallest and a largest one."""
+        seen = counts > 0
+        values, counts = values[seen], counts[seen]
+        mean = float(counts @ values / counts.sum())
+        distances = values - mean
+        distances[np.abs(distances) <= _ROUNDING * np.abs(bounds).max()] = 0.0
+        reach = float(mean - bounds[0])
         below, above = np.minimum(distances, 0.0) ** 2, np.maximum(distances, 0.0) ** 2
         deciding = _effective_number(np.append(below, reach**2), np.append(counts, 1))
         if above.any():
             deciding = min(deciding, _effective_number(above, counts) + 1)
-        return cls(distances, counts, reach, deciding)
+        return cls(mean, distances, counts, reach, deciding)
+
+    def end(self, alpha: float) -> float:
+        """Return the lower end of the interval of the mean, for an error rate α of both ends."""
+        return float(self.mean - self.depth(alpha))
 
     def depth(self, alpha: float) -> float:
         """Return how far the end is below the mean, for an error rate α."""

@@ -1,0 +1,56 @@
+"""Recommenders by a metric, best first, with those that cannot be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sampled_metrics.inference.families import Pair, groups, pairs_of
+from sampled_metrics.inference.findings import Finding
+
+
+class Standing(NamedTuple):
+    """A recommender by a metric; two that have a letter in common cannot be told apart."""
+
+    name: str
+    value: float
+    letters: str
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The recommenders by a metric, best first, with the decided pairs and the groups that cannot be told apart.
+
+    Attributes:
+        rows: the recommenders.
+        decided: the decided pairs, the better one first, as places in the rows.
+        groups: the largest groups of which all pairs are undecided, as places in the rows.
+    """
+
+    rows: list[Standing]
+    decided: list[Pair]
+    groups: list[tuple[int, ...]]
+
+    @classmethod
+    def from_verdicts(cls, verdicts: Iterable[Finding]) -> Standings:
+        """Return the standings from the verdicts on all pairs of recommenders by a metric."""
+        values: dict[str, float] = {}
+        verdicts = list(verdicts)
+        for verdict in verdicts:
+            for side in ("a", "b"):
+                values.setdefault(verdict.values[side], verdict.values[f"value_{side}"])
+        names = sorted(values, key=lambda name: -values[name])
+        row_of = {name: row for row, name in enumerate(names)}
+        wins = sorted((row_of[one.names[0]], row_of[one.names[1]]) for one in verdicts if one.kind == "better")
+        is_decided = {*wins, *((worse, better) for better, worse in wins)}
+        undecided = [pair for pair in pairs_of(len(names)) if pair not in is_decided]
+        alike = groups(undecided, range(len(names)))
+        letters = [
+            "".join(_letter(number) for number, group in enumerate(alike) if row in group) for row in range(len(names))
+        ]
+        return cls([Standing(name, values[name], letters[row]) for row, name in enumerate(names)], wins, alike)
+
+
+def _letter(number: int) -> str:
+    return chr(ord("a") + number % 26) * (1 + number // 26)

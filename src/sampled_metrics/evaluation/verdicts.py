@@ -1,0 +1,181 @@
+"""Which of two recommenders is better, by how much, and for which groups: rows of a comparison, and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sampled_metrics._validation import Floats
+from sampled_metrics.evaluation.values import UserValues
+from sampled_metrics.evaluation.wording import CAUTIONS, LESS, MORE
+from sampled_metrics.inference.findings import Finding, Setting, about
+from sampled_metrics.inference.margins import Margin
+from sampled_metrics.sampling.moments import EQUAL
+
+_OF_GROUPS = CAUTIONS | {"assumes", "few-users", "several-rows"}  # kinds of findings that groups have of their own
+
+
+def pair_rows(
+    names: tuple[str, str],
+    values: Mapping[str, UserValues],
+    labels: Sequence[str],
+    rates: Floats,
+    margin: Margin | None,
+    places: Mapping[str, Floats],
+) -> list[dict[str, Any]]:
+    """Return the row of each metric of two recommenders, with a p-value that is not adjusted.
+
+    Args:
+        names: the recommenders.
+        values: of all recommenders, by name.
+        labels: of the metrics.
+        rates: (metrics,) error rates.
+        margin: the smallest difference that matters.
+        places: with a margin, the (1 or metrics, users) places of the users by name, as `place_of_users` returns them.
+
+    Returns:
+        The columns are those of `compare`, and kind, the kind of the verdict, and is_bounded, whether more negatives
+        would make the interval narrower.
+    """
+    a, b = (values[name] for name in names)
+    gap = b.minus(a)
+    ends = gap.interval(rates, test=True)
+    above = None if margin is None else _above_margin(a, b, ends.low, ends.high, rates, margin)
+    higher = np.full((2, len(labels)), np.nan) if margin is None else _higher(*(places[name] for name in names))
+    higher, rows = np.broadcast_to(higher, (2, len(labels))), []
+    for place, label in enumerate(labels):
+        difference, low, high = float(gap.point[place]), float(ends.low[place]), float(ends.high[place])
+        kind, size = _verdict(difference, low, high), ""
+        if above is not None:
+            kind, size = _against_margin(kind, low > EQUAL, above[..., place])
+        row: dict[str, Any] = {"metric": label, "a": names[0], "b": names[1]}
+        row |= {
+            "value_a": a.point[place],
+            "value_b": b.point[place],
+            "difference": difference,
+            "low": low,
+            "high": high,
+        }
+        if margin is not None:
+            worse = min(a.point[place], b.point[place])
+            row["relative"] = difference / worse if worse > 0 else np.nan
+            row |= {"higher_a": higher[0, place], "higher_b": higher[1, place]}
+        row |= {"p_value": ends.p_value[place]}
+        row["conclusion"] = names[low > EQUAL] if kind == "better" else kind.replace("-", " ")
+        if margin is not None:
+            row["size"] = size
+        rows.append(row | {"users": gap.low.shape[1], "kind": kind, "is_bounded": not gap.are_known})
+    return rows
+
+
+def _verdict(difference: float, low: float, high: float) -> str:
+    """Return the kind of the verdict that an interval of a difference gives."""
+    if np.isnan(difference):
+        return "undecided"
+    if np.isnan(low):
+        return "no-verdict"
+    if not (low > EQUAL or high < -EQUAL):
+        return "undecided"
+    return "no-verdict" if difference < low - EQUAL or difference > high + EQUAL else "better"
+
+
+def _above_margin(a: UserValues, b: UserValues, low: Floats, high: Floats, rates: Floats, margin: Margin) -> Floats:
+    """Return the ends of the intervals of what a difference is above the margin, (2, 2, metrics).
+
+    The first axis is that of the directions: of the second recommender from the first, and the reverse.
+    """
+    if not margin.is_relative:
+        return np.array([(low, high), (-high, -low)]) - margin.size
+    scaled = [one.minus(other, 1 + margin.size).interval(rates) for one, other in ((b, a), (a, b))]
+    return np.array([(ends.low, ends.high) for ends in scaled])
+
+
+def _against_margin(kind: str, is_rising: bool, above: Floats) -> tuple[str, str]:
+    """Return the kind of a verdict with a margin, and by how much a recommender is better, or nothing.
+
+    Args:
+        kind: without a margin.
+        is_rising: whether the second recommender is the better one, if the pair is decided.
+        above: (2, 2) ends of the intervals of what the difference is above the margin, as in `_above_margin`.
+    """
+    if kind == "undecided" and above[:, 1].max() < -EQUAL:
+        return "equivalent", ""
+    low, high = above[0 if is_rising else 1]
+    return kind, (MORE if low > EQUAL else LESS if high < -EQUAL else "") if kind == "better" else ""
+
+
+def _higher(a: Floats, b: Floats) -> Floats:
+    """Return the (2, 1 or metrics) shares of users for whom each of two ranks higher; NaN if ranks are not known."""
+    gaps = a - b  # above 0 where the second one ranks higher
+    shares = np.array([(gaps < -EQUAL).mean(axis=1), (gaps > EQUAL).mean(axis=1)])
+    return np.where(np.isfinite(gaps).all(axis=1), shares, np.nan)
+
+
+def verdict_findings(rows: pd.DataFrame, setting: Setting, group: str = "") -> list[Finding]:
+    """Return the verdict on each pair and metric; none of a metric that is not defined.
+
+    Args:
+        rows: of a comparison, with the column kind.
+        setting: of the comparison.
+        group: the group of users that they are of.
+    """
+    findings = []
+    missing = set(rows["metric"][rows["difference"].isna()])
+    for row in rows[~rows["metric"].isin(missing)].to_dict("records"):
+        pair = row["a"], row["b"]
+        names = pair[::-1] if row["kind"] == "better" and row["conclusion"] == row["b"] else pair
+        kept = (
+            "a",
+            "b",
+            "value_a",
+            "value_b",
+            "difference",
+            "low",
+            "high",
+            "p_value",
+            "is_bounded",
+            "relative",
+            "size",
+        )
+        numbers = {name: row[name] for name in kept if name in row}
+        findings.append(Finding(row["kind"], row["metric"], names, group, numbers))
+    if group or "higher_a" not in rows or len(setting.names) > 2:
+        return findings
+    first = rows.iloc[0]
+    if not np.isnan(first["higher_a"]):
+        shares = {name: first[name] for name in ("higher_a", "higher_b")}
+        findings.append(Finding("higher", names=setting.names, values=shares | {"is_sampled": bool(setting.estimator)}))
+    return findings
+
+
+def findings_of_groups(
+    rows: Mapping[str, pd.DataFrame], findings: Mapping[str, Sequence[Finding]], setting: Setting
+) -> list[Finding]:
+    """Return the verdicts by group, the pairs that groups order in different ways, and what is said of single groups.
+
+    Args:
+        rows: of the comparison of each group, with p-values that are adjusted for the groups.
+        findings: on each group.
+        setting: of the comparisons of the groups.
+    """
+    verdicts = [one for group, of_group in rows.items() for one in verdict_findings(of_group, setting, group)]
+    groups_of: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    for verdict in verdicts:
+        if verdict.kind == "better":
+            key = verdict.metric, verdict.values["a"], verdict.values["b"]
+            groups_of.setdefault(key, {}).setdefault(verdict.names[0], []).append(verdict.group)
+    differs = [
+        Finding("order-differs", label, (a, b), values=groups)
+        for (label, a, b), groups in groups_of.items()
+        if len(groups) == 2
+    ]
+    of_groups = [
+        one
+        for group, of_group in findings.items()
+        for one in about([finding for finding in of_group if finding.kind in _OF_GROUPS], group=group)
+    ]
+    adjusted = Finding("groups-adjusted", values={"groups": len(rows), "level": setting.confidence_level})
+    return [*differs, *verdicts, *of_groups, adjusted]

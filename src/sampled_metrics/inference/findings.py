@@ -1,0 +1,102 @@
+"""Findings: what a result says beside its numbers, as data.
+
+A program filters the findings of a result by `kind`. `sampled_metrics.evaluation.wording` turns them into sentences for
+people, and nothing else does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sampled_metrics.inference.margins import Margin
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a result says beside its numbers.
+
+    Attributes:
+        kind: what is found, such as better, undecided or contradicted; docs/reference/python.md lists all kinds.
+        metric: the label of the metric that it is about; empty if it is about all.
+        names: the recommenders that it is about: one, or the two of a pair. Of a decided pair the better one is first.
+            Empty if it is about all.
+        group: the group of users that it is about; empty if it is about all users.
+        values: numbers and labels that belong to it, by name.
+    """
+
+    kind: str
+    metric: str = ""
+    names: tuple[str, ...] = ()
+    group: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the finding as JSON has it."""
+        return {
+            "kind": self.kind,
+            "metric": self.metric,
+            "names": list(self.names),
+            "group": self.group,
+            "values": {name: _plain(value) for name, value in self.values.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all findings of a result have in common.
+
+    Attributes:
+        confidence_level: of its intervals.
+        parameters: what the numbers are of, such as "60 users, n = 100"; empty if there is nothing to say.
+        names: the recommenders, in the order in which they were given.
+        margin: the smallest difference that matters; None without a margin.
+        estimator: the label of the estimator of a comparison; empty for exact ranks and lists.
+        is_uncorrected: whether a comparison is of the metrics of sampled ranks as they are.
+        negatives: m of an expectation; 0 elsewhere.
+    """
+
+    confidence_level: float = 0.95
+    parameters: str = ""
+    names: tuple[str, ...] = ()
+    margin: Margin | None = None
+    estimator: str = ""
+    is_uncorrected: bool = False
+    negatives: int = 0
+
+
+def about(findings: Iterable[Finding], name: str = "", group: str = "") -> list[Finding]:
+    """Return the findings with the name of their recommender, or of their group, where they have none yet."""
+    return [
+        replace(finding, names=finding.names or ((name,) if name else ()), group=finding.group or group)
+        for finding in findings
+    ]
+
+
+def notes(texts: Iterable[str], kind: str = "note") -> list[Finding]:
+    """Return sentences of a reader as findings."""
+    return [Finding(kind, values={"text": text}) for text in texts]
+
+
+def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings, each once, in their order."""
+    kept: list[Finding] = []
+    seen: set[tuple[Any, ...]] = set()
+    for finding in findings:
+        key = (finding.kind, finding.metric, finding.names, finding.group, repr(finding.values))
+        if key not in seen:
+            seen.add(key)
+            kept.append(finding)
+    return tuple(kept)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; what is not finite is None."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and (value != value or abs(value) == float("inf")) else value

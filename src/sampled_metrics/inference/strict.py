@@ -1,0 +1,131 @@
+"""Values of users whose means bound true metrics, by strict bounds (`sampled_metrics.estimators.strict_bounds`).
+
+Weights that a sample chooses fit this sample too well. So the users are divided into five folds, and the weights for
+the users of a fold are those that are best for the users of the other folds. Whatever they choose, the mean of these
+weights over the users of the fold bounds the metric in expectation, so that the interval of the mean over all users
+holds the metric.
+
+Where the sample contradicts the assumption on the distribution of ranks, the weights are those without an assumption.
+Where it contradicts any distribution of ranks, there is no interval. A test does not notice all wrong assumptions. So
+an assumption is also dropped where it alone would decide, that is, where the interval would be hardly wider than one
+from the exact ranks of as many users. AUC needs no assumption, as samples have no bias for it.
+
+References:
+    P. Batlle, P. Patil, M. Stanley and M. Kuusela, Optimization-Based Frequentist Confidence Intervals for Functionals
+    in Constrained Inverse Problems: Resolving the Burrus Conjecture, 2023: why a single sample cannot both choose the
+    weights and be the sample they are applied to.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from sampled_metrics._validation import Floats
+from sampled_metrics.estimators.shapes import FREE, SHAPES
+from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, SIGNIFICANCE, ShapeEstimate, StrictBounds
+from sampled_metrics.inference.findings import Finding
+from sampled_metrics.inference.means import FEW_USERS, intervals
+from sampled_metrics.inference.samples import Sample
+
+_HARDLY_WIDER = 1.25  # ratio of the width to that of exact ranks up to which an assumption alone decides
+
+
+class StrictValues(NamedTuple):
+    """Values of users whose means are, in expectation, at most and at least a metric.
+
+    Attributes:
+        low: (metrics, users) values for lower bounds.
+        high: (metrics, users) values for upper bounds.
+        bounds: (metrics, 2, 2) smallest and largest value of low, and of high.
+        assumption: on the distribution of ranks: free or decreasing.
+        findings: what the sample supports.
+    """
+
+    low: Floats
+    high: Floats
+    bounds: Floats
+    assumption: str
+    findings: list[Finding]
+
+
+def strict_values(estimate: ShapeEstimate, sample: Sample, variances: Floats, alpha: float) -> StrictValues:
+    """Return the values under the strongest assumption that the sample supports, from the estimate's own downwards.
+
+    Args:
+        estimate: the bounds of the metrics.
+        sample: the sampled ranks.
+        variances: (metrics,) variances of the metrics over users, by the same estimate.
+        alpha: error rate of the interval for which the weights are best.
+    """
+    findings: list[Finding] = []
+    values = _nothing(len(estimate.metrics), len(sample))
+    for assumption in SHAPES[SHAPES.index(estimate.estimator.shape) :: -1]:
+        p_value = _p_value(estimate, sample, assumption)
+        if p_value <= _significance(assumption):
+            of_test = {"assumption": assumption, "p_value": p_value}
+            if assumption == FREE:
+                return values._replace(findings=[Finding("unexplained", values=of_test)])
+            findings.append(Finding("contradicted", values=of_test))
+            continue
+        values = _by_fold(estimate, sample, assumption, alpha)
+        if assumption == FREE:
+            break
+        if len(sample) < FEW_USERS or not _is_too_narrow(values, estimate, variances, alpha):
+            findings.append(Finding("supported", values={"assumption": assumption, "p_value": p_value}))
+            break
+        findings.append(Finding("narrow", values={"assumption": assumption}))
+    return values._replace(findings=findings)
+
+
+def unexplained(sample: Sample) -> list[Finding]:
+    """Return a finding if no distribution of true ranks explains the sample of a recommender."""
+    p_value = _p_value(ShapeEstimate(StrictBounds(FREE), (), sample.outcomes), sample, FREE)
+    if p_value > IMPOSSIBLE:
+        return []
+    return [Finding("unexplained", values={"assumption": FREE, "p_value": p_value})]
+
+
+def _significance(assumption: str) -> float:
+    return IMPOSSIBLE if assumption == FREE else SIGNIFICANCE
+
+
+def _p_value(estimate: ShapeEstimate, sample: Sample, assumption: str) -> float:
+    """Return the p-value of an assumption on the distribution of true ranks."""
+    ones, fits = np.ones(len(sample), dtype=np.int64), estimate.fits(sample.counts, assumption)
+    return estimate.p_value(ones, sample.shares, fits, 0, _significance(assumption))
+
+
+def _by_fold(estimate: ShapeEstimate, sample: Sample, assumption: str, alpha: float) -> StrictValues:
+    """Return the values by the weights that the users of the other folds choose."""
+    deviations, (low, high, bounds, *_) = -float(ndtri(alpha / 2)), _nothing(len(estimate.metrics), len(sample))
+    bounds[..., 0], bounds[..., 1] = np.inf, -np.inf
+    for fold in range(sample.fold.max() + 1):
+        in_fold = sample.fold == fold
+        own = sample.shares[in_fold]
+        others = sample.counts - np.asarray(own.sum(axis=0))
+        chosen = estimate.bounding_weights(estimate.fits_of_part(assumption, others), deviations)
+        low[:, in_fold], high[:, in_fold] = ((own @ weights.T).T for weights in chosen.weights)
+        bounds[..., 0] = np.minimum(bounds[..., 0], chosen.least.T)
+        bounds[..., 1] = np.maximum(bounds[..., 1], chosen.most.T)
+    return StrictValues(low, high, bounds, assumption, [])
+
+
+def _nothing(metrics: int, users: int) -> StrictValues:
+    """Return values that are not known."""
+    low, high = np.full((2, metrics, users), np.nan)
+    return StrictValues(low, high, np.full((metrics, 2, 2), np.nan), FREE, [])
+
+
+def _is_too_narrow(values: StrictValues, estimate: ShapeEstimate, variances: Floats, alpha: float) -> bool:
+    """Return whether an interval of a metric is hardly wider than one from the exact ranks of as many users.
+
+    AUC, for which samples have no bias, is not looked at.
+    """
+    limits = np.array([[-np.inf, np.inf]] * len(variances))
+    ends = intervals(values.low, values.high, values.bounds, limits, alpha)
+    biased = np.array([metric.label != "auc" for metric in estimate.metrics])
+    exact = -2 * float(ndtri(alpha / 2)) * np.sqrt(variances / values.low.shape[1])
+    return bool((ends.high - ends.low < _HARDLY_WIDER * exact)[biased].any())
