@@ -1,6 +1,7 @@
 """The summary of a run: its sentences by hand, and the page for any config."""
 
 import re
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,8 @@ import pytest
 from made_up_project import complete_config
 from small_tables import table_of
 
-from sampled_metrics.evaluation.comparison import Standings
+from sampled_metrics.evaluation.standings import Standings
+from sampled_metrics.inference.findings import Finding
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.study import tables
 from sampled_metrics.study.paper import choices
@@ -63,8 +65,20 @@ ORDER = table_4(
 )
 
 
-DECIDED = {label: Standings.from_values(("X", "Z"), (0.08, 0.09), [(1, 0)]) for label in ("recall@10", "auc")}
-ALIKE = {label: Standings.from_values(("X", "Z"), (0.08, 0.09), []) for label in ("recall@10", "auc")}
+def standings_of(names, values, decided):
+    """Standings from values, and from pairs of places that are decided, the better one first."""
+    verdicts = []
+    for one, other in combinations(range(len(names)), 2):
+        numbers = {"a": names[one], "b": names[other], "value_a": values[one], "value_b": values[other]}
+        better = next((pair for pair in decided if set(pair) == {one, other}), None)
+        pair = (one, other) if better is None else better
+        kind = "undecided" if better is None else "better"
+        verdicts.append(Finding(kind, names=tuple(names[place] for place in pair), values=numbers))
+    return Standings.from_verdicts(verdicts)
+
+
+DECIDED = {label: standings_of(("X", "Z"), (0.08, 0.09), [(1, 0)]) for label in ("recall@10", "auc")}
+ALIKE = {label: standings_of(("X", "Z"), (0.08, 0.09), []) for label in ("recall@10", "auc")}
 
 
 def exact_of(table):
@@ -132,7 +146,7 @@ class TestAnswer:
             name: {"exact": (exact, 0), "uncorrected": (mean, 0)}
             for name, exact, mean in zip("XYZ", (0.01, 0.02, 0.03), sampled, strict=True)
         }
-        standings = {"recall@10": Standings.from_values(tuple("XYZ"), (0.01, 0.02, 0.03), [(1, 0), (2, 0)])}
+        standings = {"recall@10": standings_of(tuple("XYZ"), (0.01, 0.02, 0.03), [(1, 0), (2, 0)])}
         given = answer_of(table_3(values), table_4(), standings)
         assert sorted(given.wrong) == sorted(wrong)
         assert len(given.pairs) == 2

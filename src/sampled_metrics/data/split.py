@@ -271,7 +271,10 @@ def _hold_out(events: Events, test: Ints) -> Split:
     kept = np.bincount(events.users[train], minlength=len(events.user_ids)) > 0
     test = test[kept[events.users[test]]]
     if not len(test):
-        raise DataError(f"none of the {len(kept)} users has an event to train on and one to hold out")
+        raise DataError(
+            f"split: none of the {len(kept)} users has an event to train on and one to hold out; take a smaller "
+            "held_out, or another test_from or test_size"
+        )
     number = np.cumsum(kept, dtype=np.int32) - 1  # index of a kept user among the kept ones
     shape = (int(kept.sum()), len(events.item_ids))
     held_out = pair_matrix(number[events.users[test]], events.items[test], shape)

@@ -48,7 +48,7 @@ FILES = {
     "estimator-study": TableSchema(
         ("negatives", "estimator", "metric"),
         ("exact", "mean", "bias", "sd", "rmse", "error"),
-        may_lack=("mean", "bias", "sd", "rmse", "error"),
+        may_lack=("exact", "mean", "bias", "sd", "rmse", "error"),
     ),
     "table-1": TableSchema(("recommender", "metric"), ("value",)),
     "table-2": TableSchema(("recommender", "metric"), ("mean", "sd")),

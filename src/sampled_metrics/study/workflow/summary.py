@@ -204,7 +204,7 @@ def summary(
         trained=[name for name in recommenders if any(name in dataset.trained for dataset in studied)],
         ready_made=[name for name in recommenders if not all(name in dataset.trained for dataset in studied)],
         facts=laid_out(facts.fillna("-").reset_index(names="Dataset")),
-        recommenders=laid_out(_recommenders(config["recommenders"])),
+        recommenders=laid_out(_recommenders(config, studied)),
         settings=laid_out(_settings(config, any(dataset.trained for dataset in studied))),
         paper=None if printed is None else _comparison_with_paper(printed, claims, chosen),
         stand_ins=stand_ins,
@@ -571,15 +571,18 @@ def made_from(code: str, software: Mapping[str, str], data: Mapping[str, Mapping
     return pd.DataFrame(rows.items(), columns=["What", "Version or SHA-256"])
 
 
-def _recommenders(entries: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    rows = [
-        (
-            name,
-            (recommender_type(entry["type"]).__doc__ or entry["type"]).split("\n")[0],
-            ", ".join(f"{key.replace('_', ' ')}: {_value(value)}" for key, value in entry.items() if key != "type"),
-        )
-        for name, entry in entries.items()
-    ]
+def _recommenders(config: Mapping[str, Any], studied: Sequence[Studied]) -> pd.DataFrame:
+    """Return the type and the parameters of each recommender, or the file of its ready-made ranks on each dataset."""
+    rows = []
+    for name, entry in config["recommenders"].items():
+        files = [config["datasets"][dataset.name]["ranks"].get(name) for dataset in studied]
+        if any(name in dataset.trained for dataset in studied) or not all(files):
+            kind = (recommender_type(entry["type"]).__doc__ or entry["type"]).split("\n")[0]
+            parameters = [f"{key.replace('_', ' ')}: {_value(one)}" for key, one in entry.items() if key != "type"]
+            rows.append((name, kind, ", ".join(parameters)))
+        for dataset, file in zip(studied, files, strict=True):
+            if file:
+                rows.append((name, f"Ready-made ranks on {dataset.name}", f"path: {file}"))
     return pd.DataFrame(rows, columns=["Recommender", "Type", "Parameters"])
 
 
