@@ -33,11 +33,6 @@ if config["toy"]:
     include: "workflow/rules/toy.smk"
 
 
-if config["figures"]["proof"]:
-
-    include: "workflow/rules/proof.smk"
-
-
 if config["figures"]["budget"]:
 
     include: "workflow/rules/budget.smk"

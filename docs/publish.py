@@ -37,13 +37,19 @@ def budget_table(path: Path = SHOWN / "budget.csv") -> str:
         "| | scores for each user | assumes | width of the 95 % interval | Z better than X, decided |",
         "|---|---|---|---|---|",
     ]
-    for method, (name, assumes) in WAYS.items():
-        rows = of_x[of_x["method"] == method]
-        row = rows.loc[(rows["scores"] - stages["scores"]).abs().idxmin()]
-        decided = pair[(pair["method"] == method) & (pair["scores"].round() == round(row["scores"]))]["right"].iloc[0]
-        cells = [name, f"{row['scores']:,.0f}", assumes, f"{row['width']:.4f}", f"{100 * decided:.0f} %"]
+    for way, (name, assumes) in WAYS.items():
+        row, of_pair = (
+            rows.loc[(rows["scores"] - stages["scores"]).abs().idxmin()]
+            for rows in (of_x[_ways(of_x) == way], pair[_ways(pair) == way])
+        )
+        cells = [name, f"{row['scores']:,.0f}", assumes, f"{row['width']:.4f}", f"{100 * of_pair['decided']:.0f} %"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _ways(table: pd.DataFrame) -> "pd.Series[str]":
+    """Return the way of each row; that of negatives is the estimator."""
+    return table["way"].where(table["way"] != "negatives", table["estimator"])
 
 
 def publish_budget() -> None:
@@ -69,8 +75,7 @@ def publish() -> None:
     for of in ("toy", "ml-1m"):
         for path in sorted((ROOT / "results" / of).glob("figure-*.png")):
             shutil.copyfile(path, SHOWN / path.name)
-    for name in ("estimator-study.png", "proof.png"):
-        shutil.copyfile(ROOT / "results/ml-1m" / name, SHOWN / name)
+    shutil.copyfile(ROOT / "results/ml-1m/estimator-study.png", SHOWN / "estimator-study.png")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ STUDY = {
     "datasets": {"made-up": {"path": "made-up.zip", "format": "movielens-dat"}},
     "recommenders": {"X": X},
     "sampling": {"negatives": 20, "repetitions": 10, "readings": ["default", "as-printed"]},
-    "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}, "proof": {}},
+    "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}},
     "estimator_study": {},
     "groups": ["activity", "item-popularity"],
     "margin": "2%",

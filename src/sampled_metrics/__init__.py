@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.evaluation.evaluate import evaluate as evaluate
     from sampled_metrics.evaluation.expect import expect as expect
     from sampled_metrics.evaluation.plan import plan as plan
-    from sampled_metrics.evaluation.plan_stages import plan_stages as plan_stages
     from sampled_metrics.evaluation.published import published as published
     from sampled_metrics.metrics.metric import metric as metric
     from sampled_metrics.ranking.negatives import rank_among_negatives as rank_among_negatives
@@ -40,7 +39,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
 _EXPORTS = {
     "errors": ("ConfigError", "DataError", "DownloadError", "NumericError", "SampledMetricsError", "WriteError"),
     "estimators": ("estimator",),
-    "evaluation": ("compare", "correct", "evaluate", "expect", "plan", "plan_stages", "published"),
+    "evaluation": ("compare", "correct", "evaluate", "expect", "plan", "published"),
     "metrics.metric": ("metric",),
     "ranking.negatives": ("rank_among_negatives",),
     "ranking.rank": ("rank",),

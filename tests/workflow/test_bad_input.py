@@ -120,7 +120,7 @@ def beside(script: str, ranks: str) -> list[str]:
 OTHERS = "popular and mine must be ranks of the same users among the same items, but they have 6 "
 
 
-@pytest.mark.parametrize("script", ["study_tables", "figure_5", "figure_6", "proof", "estimator_study"])
+@pytest.mark.parametrize("script", ["study_tables", "figure_5", "figure_6", "estimator_study"])
 @pytest.mark.parametrize(
     ("ranks", "says"),
     [

@@ -258,11 +258,11 @@ def own_ranks(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("own_ranks")
 class TestAStudyOfOtherData:
     def test_has_nothing_that_fits_the_paper_alone(self):
-        config = complete_config(OWN | {"metrics": ["ndcg@3", "ap"], "figures": {"proof": {}}})
+        config = complete_config(OWN | {"metrics": ["ndcg@3", "ap"]})
         assert config["toy"] is None
         assert config["sampling"]["readings"] == ["default"]
-        for figure in ("figure-6", "proof"):
-            assert (config["figures"][figure]["metric"], config["figures"][figure]["negatives"]) == ("ndcg@3", None)
+        figure = config["figures"]["figure-6"]
+        assert (figure["metric"], figure["negatives"]) == ("ndcg@3", None)
 
     def test_has_what_it_states(self):
         stated = {"toy": {"negatives": 9}, "figures": {"figure-6": {"metric": "ap"}}}
@@ -277,7 +277,7 @@ class TestAStudyOfOtherData:
         config = complete_config(OWN | {"study": study})
         assert (config["toy"], config["figures"]) == (
             AS_IT_STANDS["toy"],
-            AS_IT_STANDS["figures"] | {"proof": None, "budget": None},
+            AS_IT_STANDS["figures"] | {"budget": None},
         )
         assert config["sampling"]["readings"] == ["default", "as-printed"]
 

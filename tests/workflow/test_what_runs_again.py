@@ -14,7 +14,7 @@ from made_up_project import MORE, RANKS, STUDY, Project, archive, merged, rating
 
 FIGURES = {f"toy_figure_{number}" for number in (1, 2, 3, 4)}
 TOY = {"toy_tables", "toy_fidelity"}
-OF_ALL = {"studied", "tables", "figure_5", "figure_6", "proof", "estimator_study", "summary"}
+OF_ALL = {"studied", "tables", "figure_5", "figure_6", "estimator_study", "summary"}
 CONFIG = {"provenance"}  # it states the whole config
 SUMMARY = {"summary", "provenance"}
 
@@ -120,7 +120,6 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     ),
     "figures.figure-5": ({"figures": {"figure-5": {"edges": [5, 50]}}}, {"figure_5", *CONFIG}),
     "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figure_6", *SUMMARY}),
-    "figures.proof": ({"figures": {"proof": {"metric": "ap"}}}, {"proof", *SUMMARY}),
 }
 HISTOGRAM, EASE = (f"src/sampled_metrics/{name}.py" for name in ("reporting/rank_histogram", "recommenders/ease"))
 EDIT, COMMENT = "\nEDITED = 1\n", "\n# edited\n"

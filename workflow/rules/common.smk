@@ -112,10 +112,8 @@ KINDS = {
     "studied": ["csv", "md", "html"],
     "table": ["csv", "md", "tex", "html"],
     "figure": ["csv", "svg", "png"],
-    "proof": ["csv", "svg", "png"],
     "budget": ["csv", "md", "html", "svg", "png"],
     "budget-pair": ["csv"],
-    "proof-pairs": ["csv"],
     "groups": ["csv", "svg", "png"],
     "groups-pairs": ["csv"],
     "estimator-study": ["csv", "md", "html", "svg", "png"],
@@ -195,8 +193,6 @@ def result_names():
     )
     for dataset in config["study"]:
         names[dataset] = ["studied", "table-3", "table-4", "figure-5", "figure-6"]
-        if config["figures"]["proof"]:
-            names[dataset] += ["proof", "proof-pairs"]
         if config["figures"]["budget"] and TRAINED[dataset]:
             names[dataset] += ["budget", "budget-pair"]
         if has_thirds(dataset) or group_files(dataset):

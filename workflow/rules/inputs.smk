@@ -68,7 +68,7 @@ def jobs_of(dataset):
     yield from ("studied", "tables")
     yield from (
         name
-        for name in ("figure-5", "figure-6", "proof", "budget", "groups", "estimator-study", "fidelity", "choices")
+        for name in ("figure-5", "figure-6", "budget", "groups", "estimator-study", "fidelity", "choices")
         if name in names
     )
     if trained:

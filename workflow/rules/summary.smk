@@ -4,7 +4,6 @@
 FIGURES_OF_SUMMARY = {
     "estimator-study": "Error and order of the estimators",
     "budget": "What a number of scores buys",
-    "proof": "What a sample proves",
     "groups": "Metrics by group",
     "figure-6": "Figure 6: by sample size",
 }

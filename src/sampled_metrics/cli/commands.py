@@ -40,6 +40,8 @@ from sampled_metrics.errors import DataError, SampledMetricsError, printable
 from sampled_metrics.estimators import BOUNDS, KNOWN, LINEAR
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
+    from collections.abc import Callable
+
     from sampled_metrics.evaluation.result import Result
 
 
@@ -238,8 +240,10 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
 
 @cli.command(
     "plan",
-    short_help="How many negatives, or users, it takes.",
-    epilog="  sampled-metrics plan x.csv y.csv --metric recall@10 --probability 0.95",
+    short_help="What each way to evaluate costs, and what it tells.",
+    epilog="  sampled-metrics plan x.csv y.csv --metric recall@10\n"
+    "  sampled-metrics plan x.csv --users 20000 --width 0.02\n"
+    "  sampled-metrics plan X=x.csv,x-staged.parquet Z=z.csv,z-staged.parquet --scores 500000",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
 @reading(CANDIDATES, EXACT, NEGATIVES, REPLACEMENT)
@@ -250,22 +254,36 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
     type=Labels(),
     default="recall@10",
     show_default=True,
-    help="The metric by which to order.",
+    help="The metric to plan for.",
 )
-@click.option(
-    "--probability", type=float, default=0.95, show_default=True, help="Wanted probability of the right order."
-)
+@click.option("--sizes", type=Labels(), default="20,50,100,200,500,1000", show_default=True, help="m to try.")
+@click.option("--depths", type=Labels(), default="30,100,300,1000", show_default=True, help="Depths of stages to try.")
+@click.option("--users", type=WHOLE, help="How many users the evaluation has.  [default: those of the pilot]")
 @label_option("estimators", PLANNED, known=BOUNDS + LINEAR)
+@click.option("--draws", type=WHOLE, default=100, show_default=True, help="Simulated evaluations of each way.")
+@click.option("--width", type=float, help="Mark the cheapest way with so narrow an interval.")
+@click.option("--scores", type=float, help="Mark the best way with so many scores in all.")
+@CONFIDENCE_LEVEL
 @prints_result
-def _plan(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
-    """How many negatives, and users, it takes to order two recommenders rightly, from the ranks of a pilot.
+def _plan(
+    ranks: tuple[str, ...], reading: Reading, sizes: tuple[str, ...], depths: tuple[str, ...], **options: Any
+) -> Result:
+    """What each way to evaluate costs, and what it tells, from the ranks of a pilot.
 
-    Ranks are sampled if --negatives is given or there is a column negatives, and exact if not.
+    RANKS are files, one for each recommender, or NAME=FILE,FILE for the exact and the staged ranks of one. Ranks are
+    sampled if --negatives is given or there is a column negatives, and exact if not.
     """
-    tables = reading.tables(reading.recommenders(ranks))
-    if not isinstance(tables, dict) or len(tables) != 2:
-        raise click.UsageError("plan takes the ranks of two recommenders, a file of each")
-    return sm.plan(tables, replacement=reading.replacement, progress=terminal_progress, **options)
+    tables = reading.tables_of_seeds(ranks)
+    numbers: dict[str, Any] = {"negatives": _numbers("sizes", sizes, int), "depths": _numbers("depths", depths, float)}
+    return sm.plan(tables, replacement=reading.replacement, **numbers, **options)
+
+
+def _numbers(option: str, given: tuple[str, ...], kind: Callable[[str], Any]) -> list[Any]:
+    """Return the numbers of an option."""
+    try:
+        return [kind(number) for number in given]
+    except ValueError:
+        raise DataError(f"--{option} must be numbers with commas between them, not {','.join(given)}") from None
 
 
 @cli.command(

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sampled_metrics as sm
-from sampled_metrics._running import terminal_progress, terminal_status
+from sampled_metrics._running import terminal_status
 from sampled_metrics.cli.commands import cli
-from sampled_metrics.cli.options import CONFIDENCE_LEVEL, FILE, WHOLE, Labels, OutputFile
-from sampled_metrics.cli.output import prints_result
-from sampled_metrics.cli.reading import Reading
+from sampled_metrics.cli.options import FILE, WHOLE, OutputFile
 from sampled_metrics.errors import DataError, SampledMetricsError
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
-    from sampled_metrics.evaluation.result import Result
+    pass
 
 
 class _Depth(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
@@ -159,44 +157,6 @@ def concat(parts: tuple[str, ...], output: str) -> None:
     ranks = sm.StagedRanks.concat([sm.StagedRanks.from_parquet(part) for part in parts])
     ranks.to_parquet(output)
     click.echo(f"{output} is written: {ranks}")
-
-
-@cli.command(
-    "plan-stages",
-    short_help="What a number of scores buys, from staged ranks of some users.",
-    epilog="  sampled-metrics stages --score mine:score --training train.csv --held-out test.csv --item-ids items.txt "
-    "--part 1/10 --depth none -o pilot.parquet\n"
-    "  sampled-metrics plan-stages pilot.parquet --users 6040",
-)
-@click.argument("pilots", type=FILE, nargs=-1, required=True)
-@click.option("--metric", default="recall@10", show_default=True, help="The metric, of the first k ranks.")
-@click.option("--depths", type=Labels(), default="30,100,300,1000", show_default=True, help="The depths to try.")
-@click.option("--users", type=WHOLE, help="How many users the evaluation has.  [default: those of the pilot]")
-@click.option("--exact-ranks", type=FILE, multiple=True, help="Exact ranks of a pilot, for rows of sampled negatives.")
-@click.option("--negatives", type=WHOLE, multiple=True, default=(100,), show_default=True, help="m of these rows.")
-@CONFIDENCE_LEVEL
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the simulations.")
-@prints_result
-def plan_stages(
-    pilots: tuple[str, ...], depths: tuple[str, ...], exact_ranks: tuple[str, ...], **options: Any
-) -> Result:
-    """What a number of scores for each user buys: by stages, by some of the users, and by sampled negatives.
-
-    PILOTS are files that stages --depth none has written, of one recommender or two: FILE or NAME=FILE.
-    """
-    try:
-        numbers = [float(depth) for depth in depths]
-    except ValueError:
-        raise DataError(f"--depths must be numbers with commas between them, not {','.join(depths)}") from None
-    reading = Reading()
-    tables = reading.tables(reading.recommenders(pilots))
-    exact = None
-    if exact_ranks:
-        if len(exact_ranks) != len(tables):
-            raise DataError(f"--exact-ranks must be given for each of {len(tables)} pilots")
-        ranks = [reading.exact_ranks(reading.columns(path)) for path in exact_ranks]
-        exact = dict(zip(tables, ranks, strict=True))
-    return sm.plan_stages(tables, depths=numbers, exact=exact, progress=terminal_progress, **options)
 
 
 def _function(name: str) -> Callable[..., Any]:

@@ -40,6 +40,8 @@ SHAPES = (FREE, DECREASING)
 MIXTURES = (*SHAPES, "convex")
 """All mixtures. No interval assumes `convex`: weights that hold under `decreasing` are chosen near its best fit."""
 
+_EACH = 200  # up to this m, each x is a cell
+_PER_DEVIATION = 6.0  # cells in a standard deviation of x, for larger m
 _ALL = 60  # every k up to here
 _MORE = 160  # further k, in geometric steps
 _RANK = 1e-9  # smallest relative size of a dimension in which members differ
@@ -51,7 +53,8 @@ _LAST, _LAST_STEP = 20, 1.15  # the last ranks that are taken one by one, and th
 class Mixture:
     """What the members of a mixture show, for a class of users.
 
-    The cells are the outcomes (m, x) of the class, for every x = 0 … m of every m, seen or not.
+    The cells are the outcomes (m, x) of the class, for every x = 0 … m of every m, seen or not; of large m, several x
+    are one cell.
 
     Attributes:
         probabilities: (members, cells) P(m, x | member), with the observed shares of m.
@@ -85,9 +88,26 @@ class Mixture:
 
 def cells(users: RankClass) -> tuple[Ints, int]:
     """Return the cell of each outcome of a class, (outcomes of the class,), and the number of cells."""
-    sizes = np.unique(users.negatives)
-    first = np.concatenate(([0], np.cumsum(sizes + 1)))
-    return first[np.searchsorted(sizes, users.negatives)] + users.x, int(first[-1])
+    of_outcomes, number = np.empty(len(users.x), dtype=np.int64), 0
+    for m in np.unique(users.negatives):
+        same, first = users.negatives == m, _first_of_cells(int(m))
+        of_outcomes[same] = number + np.searchsorted(first, users.x[same], side="right") - 1
+        number += len(first)
+    return of_outcomes, number
+
+
+def _first_of_cells(negatives: int) -> Ints:
+    """Return the smallest x of each cell: each x is one up to a number, and then x of about √x / 6 are together.
+
+    P(x | rank) hardly changes over a cell, as its standard deviation is about √x. So little is lost for large m, and
+    weights that are the same for all x of a cell are valid.
+    """
+    if negatives <= _EACH:
+        return np.arange(negatives + 1)
+    first = [0]
+    while first[-1] <= negatives:
+        first.append(first[-1] + max(1, int(np.sqrt(first[-1]) / _PER_DEVIATION)))
+    return np.array(first[:-1])
 
 
 def mixtures(
@@ -172,7 +192,7 @@ def _of_end(
         check_memory_limit((16 * len(k), m + 1), f"what samples of {m} negatives can show", "take fewer")
         n, share = end(group.candidates for group in groups), sum(group.events for group in groups) / total
         for shape, (of_samples, of_metrics) in _members(n, m, k, replaced, metrics, replacement).items():
-            probabilities[shape].append(share * of_samples)
+            probabilities[shape].append(share * np.add.reduceat(of_samples, _first_of_cells(m), axis=1))
             values[shape] = values[shape] + share * of_metrics
     return {shape: Mixture(np.hstack(probabilities[shape]), np.asarray(values[shape])) for shape in MIXTURES}
 

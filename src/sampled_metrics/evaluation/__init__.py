@@ -1,11 +1,10 @@
-"""The functions for users with ranks, which return tables: evaluate, correct, compare, expect, plan, plan_stages."""
+"""The functions for users with ranks, which return tables: evaluate, correct, compare, expect, plan."""
 
 from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.correct import correct
 from sampled_metrics.evaluation.evaluate import evaluate
 from sampled_metrics.evaluation.expect import expect
 from sampled_metrics.evaluation.plan import plan
-from sampled_metrics.evaluation.plan_stages import plan_stages
 from sampled_metrics.evaluation.published import published
 
-__all__ = ["compare", "correct", "evaluate", "expect", "plan", "plan_stages", "published"]
+__all__ = ["compare", "correct", "evaluate", "expect", "plan", "published"]

@@ -114,7 +114,16 @@ def _correct(
         1 - setting.confidence_level,
     )
     fitted = {label: estimator.fit(sample.outcomes, wanted) for label, estimator in estimators.items()}
-    values = {label: sampled_values(sample, estimate, wanted, alpha) for label, estimate in fitted.items()}
+    moments: dict[bool | None, tuple[Floats, Floats]] = {}
+    for estimate in filter(has_bounds, fitted.values()):  # the same for all assumptions
+        if estimate.estimator.replacement not in moments:
+            moments[estimate.estimator.replacement] = estimate.moments(sample.counts)
+    values = {
+        label: sampled_values(
+            sample, one, wanted, alpha, moments.get(one.estimator.replacement) if has_bounds(one) else None
+        )
+        for label, one in fitted.items()
+    }
     not_explained = [] if all(map(has_bounds, fitted.values())) else unexplained(sample)
     biases, unbiased, rows = _biases(fitted, sample, wanted), _unbiased_auc(sample), list[dict[str, Any]]()
     of_intervals, on_rows = list[Finding](), list[Finding]()

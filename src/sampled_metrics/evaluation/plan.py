@@ -1,642 +1,484 @@
-"""Find the number of negatives, or of users, that orders two recommenders correctly."""
+"""Plan an evaluation: what each way to evaluate costs, and what it tells."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import betaincinv, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
-from sampled_metrics._running import Progress, late_progress, on_one_thread
-from sampled_metrics._validation import Floats, counted, is_real, shown
+from sampled_metrics._running import late_progress, on_one_thread
+from sampled_metrics._validation import Floats, Ints, is_real, is_whole, require_confidence_level, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label
-from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.evaluation.compare import compare
+from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.evaluation.evaluate import from_reader
-from sampled_metrics.evaluation.pilot_samples import pilots_that_fit
+from sampled_metrics.evaluation.laws import laws_of_samples
+from sampled_metrics.evaluation.pilot import Draw, Pilot, SampledPilot, gaps_of, widths_of
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.evaluation.simulated_comparisons import Contender, Simulated, simulated_comparisons
-from sampled_metrics.inference.expectation import (
-    DesignWeights,
-    Expectation,
-    exact_probability,
-    mean_of_rows,
-    step_of_difference,
-)
-from sampled_metrics.inference.findings import Setting, notes
-from sampled_metrics.inference.verdicts import expected_gaps, shape_taken
+from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues
+from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
+from sampled_metrics.ranks.by_recommender import UNNAMED
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.given import tables_by_name
-from sampled_metrics.ranks.pairing import Pairs, pair_users
-from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.ranks.given import require_same_design, seeds_by_name
+from sampled_metrics.ranks.staged import StagedRanks
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import EQUAL, probability_of_order
+from sampled_metrics.sampling.moments import EQUAL
 
-_EXACT_USERS = 100  # up to this number of users, probabilities near the given one are exact
-_EXACT_TERMS = 2500  # as they are up to this number of rows times different weights
-_NEAR = 0.1  # probabilities are near if they differ by less
-_FEW_USERS = 1000  # up to this number of users, larger m are tried in small steps
-_MOST_USERS = 1000.0  # largest multiple of the users of the pilot that a plan names
-_STEP = 1.02  # ratio of such a step
-_SUPPORTED_FROM = 0.1  # chance of a verdict from which the plan looks up whether samples support its assumption
-_COMPARISONS = (5, 20)  # least and largest number of comparisons that are simulated with a number of negatives
-_NEGATIVES = 6000  # of a user in all of them, if their number is between the two
-_SIMULATED_TO = 1000  # largest m for which comparisons are simulated, as they take long
-_MORE = 1.5  # ratio of the next m, if too few of them decide
-_STAGES = (
-    "Where the ranker can be called, staged_ranks needs no negatives and no assumption on the ranks; plan_stages says "
-    "what it costs."
-)
-_CLOSE = 1.1  # ratio of two m between which the chance grows along a line, in log m
+FEWEST_DRAWS = 40
+"""Least number of simulated evaluations of each way, and their number for estimators that are not linear."""
+
+ENOUGH = 0.9
+"""A finding names the cheapest way that decides in at least this share of evaluations."""
+
+_SHARES = ("ordered", "decided", "wrong")
+_LEVEL = 0.95  # of the intervals of the promises
+_FEW_HITS = 400  # users with a metric above 0, below which a finding says how few there are
+
+
+class Plan(Result):
+    """The result of `plan`, which shows the interval of each promise beside it."""
+
+    @property
+    def _constructor(self) -> Callable[..., Plan]:
+        return Plan
+
+    def as_text(self) -> pd.DataFrame:
+        """Return the table as text: each promise with its interval; what is missing is a dash."""
+        text = super().as_text()
+        for name in ("width", *_SHARES):
+            if {name, f"{name}_low", f"{name}_high"} <= {*self.columns}:
+                digits = ".4f" if name == "width" else ".2f"
+                numbers = self[[name, f"{name}_low", f"{name}_high"]].to_numpy(dtype=np.float64)
+                text[name] = [
+                    "-" if np.isnan(value) else f"{value:{digits}} ({low:{digits}} to {high:{digits}})"
+                    for value, low, high in numbers
+                ]
+        hidden = [name for name in text if name.endswith(("_low", "_high")) or name in ("error", "chosen")]
+        if "chosen" in self and self["chosen"].any():
+            text.insert(0, "", ["*" if chosen else "" for chosen in self["chosen"]])
+        return text.drop(columns=hidden)
 
 
 @on_one_thread
 def plan(
-    ranks: Mapping[str, ExactRanks | SampledRanks],
+    pilot: Any,
     *,
     metric: str | Metric = "recall@10",
-    probability: float = 0.95,
+    negatives: Sequence[int] = (20, 50, 100, 200, 500, 1000),
+    depths: Sequence[float] = (30, 100, 300, 1000),
+    users: int | None = None,
     estimators: EstimatorsLike = PLANNED,
     replacement: bool = False,
-    progress: Progress = late_progress,
-) -> Result:
-    """Find the smallest sample that orders two recommenders correctly with a given probability.
+    confidence_level: float = 0.95,
+    draws: int = 100,
+    width: float | None = None,
+    scores: float | None = None,
+) -> Plan:
+    """Tell what each way to evaluate costs and what it tells, from a pilot.
+
+    The users of the pilot stand for the population. For each way, evaluations of users drawn anew are simulated, and
+    their intervals and verdicts are those of `evaluate`, `correct` and `compare`. All ways have the same users.
 
     Args:
-        ranks: a mapping from the names of two recommenders to their `ExactRanks`, as `exact_ranks` or `rank` returns
-            them, or to their `SampledRanks`. Users are paired as in `compare`.
-        metric: one label, such as recall@10.
-        probability: the required probability of the correct order, above one half and below 1.
-        estimators: labels of estimators that are linear in the sample.
-        replacement: whether a negative may be sampled twice for the same user.
-        progress: wraps the sample sizes that are tried, and then the strict bounds, for a progress bar. By default, a
-            terminal shows one after two seconds.
+        pilot: ranks of some users: `ExactRanks`, `StagedRanks` by ``depth=None``, or `SampledRanks`; or a mapping from
+            the names of recommenders to them. A list of the exact and the staged ranks of the same users gives rows of
+            negatives and of stages. Of samples, three distributions of true ranks that fit them are taken: a smooth
+            one, and those with which the recommenders are closest and farthest apart.
+        metric: one label, such as recall@10. For rows of stages it has a cut-off of k or below.
+        negatives: the m of uniform negatives. One that a user cannot have is left out.
+        depths: the depths of stages.
+        users: how many users the evaluation has; as many as the pilot by default.
+        estimators: labels of the estimators of sampled ranks.
+        replacement: whether a negative may be drawn twice.
+        confidence_level: of the intervals of the evaluations.
+        draws: simulated evaluations of each way, 40 or more; 40 for estimators that are not linear in the sample.
+        width: a wanted width of the interval. The cheapest way whose interval is at most as wide is marked, out of
+            those whose interval holds the true metric.
+        scores: a number of scores that can be spent on a recommender. The way that decides most often is marked, or of
+            one recommender that with the narrowest interval.
 
     Returns:
-        A row for each estimator, with the columns estimator, negatives (the smallest m from which on these users reach
-        the probability, or NA), probability (at that m, or at the largest m), gap (the expected difference at that m,
-        better - worse; it is negative if the order is wrong on average), conclusive (the chance that `compare`
-        concludes for the better one at 95 %, with as many users drawn anew), users (the number of users for which that
-        chance is the given probability, or NA). The last row, `exact`, ranks all candidates.
+        A row for each way to evaluate, with the columns
 
-        The search tries ten m per decade, and then the m between two of them. With up to 1000 users, it also tries
-        larger m in steps of 2 %, because the probability may fall again. With more users, it tries five m per decade.
-        The search ends after two m that leave less than a tenth of the allowed chance of a wrong order. A tie is not a
-        correct order. Probabilities near the given one are exact sums with up to 100 users, and with up to 1250 if the
-        weights have two values, as those of the uncorrected recall have. Otherwise they are normal approximations, with
-        a correction for ties. Probabilities of a conclusion are normal approximations; they are too high where only a
-        few users differ. Those of strict bounds are not above the share of up to 20 simulated comparisons that decide,
-        and m grows by half until enough of them do. With more than 1000 negatives, nothing is simulated.
+        - way: all candidates; stop at k (the same metric for fewer scores); stages; negatives; or one of the first two
+          for a part of the users, for as many scores as a depth or a number of negatives;
+        - estimator, negatives, depth: what belongs to the way;
+        - scores: for each of the users, on average;
+        - users: who are scored;
+        - assumes: what has to be right for the interval to hold the true metric, as in `correct`;
+        - width: mean width of the interval of the metric, of the recommender with the widest one;
+        - ordered, decided, wrong (of two recommenders or more): the chance that the better one has the higher value,
+          that `compare` decides for it, and that `compare` decides for the other one. The better one is that of the
+          pilot. Of several pairs, it is the pair that is decided least often, in the column pair;
+        - error: the largest standard error of these shares, as they are simulated.
 
-        Of `SampledRanks` the true ranks are not known. So there are rows for each of three pilots that fit the samples,
-        named in the column pilot: with the smooth ranks, and with the smallest and the largest difference that
-        decreasing allows, closest and farthest. In each, the users have ranks that are drawn given their samples. The
-        remarks say the range that follows.
-
-        The first remark says whether the exact ranks decide which recommender is better, by `compare`. If they do not,
-        the plan holds for a true difference as large as the one in these ranks, and of the same sign.
+        Each promise has an interval, in columns with the endings _low and _high. That of the width holds the width of
+        an evaluation of other users, and those of the shares hold the chances, both in 95 % of plans: they count what
+        the simulation and the pilot leave open.
 
     Raises:
-        DataError: the ranks are wrong, of different users or candidates, or equal by the exact metric.
-        ConfigError: a metric or an estimator does not exist, an estimator is repeated, or probability is out of range.
+        DataError: the ranks have not been read by a reader; staged ranks are not all known; the recommenders are of
+            different users, or two are equal in the pilot.
+        ConfigError: the metric or an estimator does not exist, or an option is out of range.
 
     Examples:
         >>> import sampled_metrics as sm
         >>> ranks = {"X": [30, 25, 40, 12, 60, 33] * 50, "Y": [1, 300, 2, 500, 9, 700] * 50}
         >>> tables = sm.exact_ranks(ranks, candidates=1000)
-        >>> result = sm.plan(tables, metric="ap", estimators=["uncorrected", "bv-0.1"])
-        >>> [(row.estimator, row.negatives) for row in result.itertuples()]
-        [('uncorrected', 64), ('bv-0.1', 21), ('exact', <NA>)]
-
-    References:
-        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 6.3 and Figure 6.
+        >>> result = sm.plan(tables, metric="ap", negatives=[20, 100], estimators="bv-0.1")
+        >>> print(result[["way", "negatives", "scores", "decided", "wrong"]].to_string(index=False))
     """
-    tables = tables_by_name(ranks, "plan") if isinstance(ranks, Mapping) else {}
-    if len(tables) != 2:
-        raise DataError(
-            'plan takes a mapping from the names of two recommenders to their tables: sm.plan({"A": a, "B": b})'
-        )
-    chosen = {
-        label if estimator.assumed_shape is None else str(estimator): estimator
-        for label, estimator in estimators_by_label(estimators).items()
-    }
-    by_label = metrics_by_label(metric, "metric")
-    if len(by_label) > 1:
-        raise ConfigError(f"metric: give one, not {', '.join(by_label)}")
-    if not is_real(probability):
-        raise ConfigError(f"probability must be a number above 0.5 and below 1, not {shown(probability)}")
-    if not 0.5 < probability < 1:
-        raise ConfigError(f"probability must be above 0.5 and below 1, not {probability}")
-    [(label_of_metric, measure)] = by_label.items()
-    what = metric_name(label_of_metric)
-
-    def of_pilot(tables: Mapping[str, ExactRanks]) -> Result:
-        return _of_exact_ranks(tables, measure, what, chosen, probability, replacement, progress)
-
-    if not any(table.is_sampled for table in tables.values()):
-        return of_pilot(tables)
-    pilots, contradicted = pilots_that_fit(tables, measure)
-    results = {pilot: of_pilot(of_one) for pilot, of_one in pilots.items()}
-    rows = [pd.DataFrame(result[:-1]).assign(pilot=pilot) for pilot, result in results.items()]
-    table = Result(pd.concat(rows, ignore_index=True))
-    table = table[["pilot", *table.columns.drop("pilot")]]
-    differences = {pilot: _difference(of_one, measure) for pilot, of_one in pilots.items()}
-    remarks = [_of_sample(differences, tuple(tables), what), *_ranges(results, differences, list(chosen)), _STAGES]
-    remarks.append(_words(list(chosen)))
-    cautions = [finding for name, one in tables.items() for finding in from_reader(one, name)]
-    return table.found([*contradicted, *notes(remarks), *cautions], results["smooth"].setting)
+    question = _Question.from_given(pilot, metric, users, confidence_level)
+    chosen = estimators_by_label(estimators)
+    _check(negatives, depths, draws, width, scores)
+    designs = [SamplingDesign(m, replacement) for m in negatives]
+    tables, missing = list[pd.DataFrame](), list[Finding]()
+    for number, one in enumerate(question.pilots):
+        ways, missing = _ways(one, question, chosen, designs, depths, draws)
+        rows = [_row(way, one, question) for way in late_progress(list(ways))]
+        tables.append(pd.DataFrame(rows))
+        if number:
+            tables[0] = _joined(tables[0], tables[-1])
+    table = Plan(tables[0].dropna(axis=1, how="all"))
+    marked, choice = _choice(table, width, scores)
+    findings = [*question.findings, *choice, *missing, *_about(table, question)]
+    setting = Setting(confidence_level, question.parameters, question.names)
+    return Plan(table.assign(chosen=marked)).found(findings, setting)
 
 
-def _of_exact_ranks(
-    tables: Mapping[str, ExactRanks],
-    metric: Metric,
-    what: str,
-    estimators: Mapping[str, Estimator],
-    probability: float,
-    replacement: bool,
-    progress: Progress,
-) -> Result:
-    """Return the plan from the exact ranks of a pilot; `what` names the metric."""
-    pilot = _Pilot.from_tables(tables, metric, what)
-    sizes = _sizes(pilot, replacement)
-    smallest = _Search(pilot, replacement, probability).smallest(estimators, sizes, progress)
-    rows = [_row(label, *smallest[label][:2], pilot.users, probability) for label in estimators]
-    exact = _ExpectedDifference(pilot.gap, 0.0, pilot.user_deviation, 1.0)
-    rows.append(_row("exact", None, [exact], pilot.users, probability))
-    table = Result(rows)
-    remarks = [
-        _of_pilot(pilot, what),
-        *_sentences(table, probability, sizes[-1]),
-        *_of_bounds(smallest, sizes[-1]),
-        _words(list(estimators)),
-        pilot.pairs.sentence,
-    ]
-    cautions = [finding for name, one in tables.items() for finding in from_reader(one, name)]
-    setting = Setting(parameters=f"{what}, {pilot.worse.description}", names=tuple(tables))
-    return table.found([*notes(remarks), *cautions], setting)
-
-
-@dataclass(frozen=True)
-class _Pilot:
-    """Exact ranks of two recommenders, which stand for the population.
+class _Question(NamedTuple):
+    """What is planned.
 
     Attributes:
-        better: the ranks of the better recommender by the metric.
-        worse: the ranks of the other one.
-        names: of the worse recommender, and of the better one.
-        pairs: the users of `worse`, and then those of `better`.
-        metric: the metric.
-        differences: (users,) differences of the metric, better - worse.
+        pilots: the ranks; of samples, three that fit them.
+        pairs: the pairs of recommenders, the better one of the first pilot last.
+        users: number of users of an evaluation.
+        confidence_level: of its intervals.
+        names: of the recommenders.
+        findings: on the pilot.
+        parameters: what the numbers are of.
     """
 
-    better: ExactRanks
-    worse: ExactRanks
-    names: tuple[str, str]
-    pairs: Pairs
-    metric: Metric
-    differences: Floats
+    pilots: Sequence[Pilot]
+    pairs: Sequence[tuple[str, str]]
+    users: int
+    confidence_level: float
+    names: tuple[str, ...]
+    findings: Sequence[Finding]
+    parameters: str
+
+    @property
+    def alpha(self) -> float:
+        """Return the error rate of an interval of a metric."""
+        return 1 - self.confidence_level
+
+    @property
+    def rate(self) -> float:
+        """Return the error rate of the interval of a pair; all pairs hold together, by Bonferroni's inequality."""
+        return self.alpha / max(1, len(self.pairs))
 
     @classmethod
-    def from_tables(cls, tables: Mapping[str, ExactRanks], metric: Metric, what: str) -> _Pilot:
-        """Pair the users of two recommenders; `what` names the metric.
-
-        Raises:
-            DataError: the users or candidates differ, or the recommenders are equal by the metric.
-        """
-        (first, one), (second, other) = tables.items()
-        pairs = pair_users(one, other, (first, second))
-        differences = mean_of_rows(other.values(metric), pairs.other) - mean_of_rows(one.values(metric), pairs.one)
-        if abs(differences.mean()) <= EQUAL:
-            raise DataError(f"{first} and {second} have the same exact {what}: no order is the right one")
-        if differences.mean() > 0:
-            return cls(other, one, (first, second), pairs, metric, differences)
-        return cls(one, other, (second, first), Pairs(pairs.other, pairs.one, pairs.sentence), metric, -differences)
-
-    @property
-    def users(self) -> int:
-        """The number of users."""
-        return len(self.differences)
-
-    @property
-    def gap(self) -> float:
-        """The difference of the exact metric, better - worse."""
-        return float(self.differences.mean())
-
-    @property
-    def user_deviation(self) -> float:
-        """The standard deviation of the difference over users; NaN for one user."""
-        return float(self.differences.std(ddof=1)) if self.users > 1 else np.nan
-
-
-class _ExpectedDifference(NamedTuple):
-    """An expected difference, better - worse."""
-
-    gap: float  # its expectation
-    deviation: float  # its standard deviation over samples of negatives, for these users
-    user_deviation: float  # standard deviation of one user's difference, over users and negatives
-    right: float  # probability of the correct order on these users
-    shape: str = ""  # the assumption of strict bounds, if it is one
-
-    def conclusive(self, users: float) -> float:
-        """Return the chance that the 95 % interval of `compare` on that many new users is above 0."""
-        if not self.user_deviation > 0:
-            return float(self.gap > 0)
-        t = stdtrit(max(users - 1, 1), 0.975)
-        noncentral = self.gap / self.user_deviation * np.sqrt(users)
-        return float(ndtr((noncentral - t) / np.sqrt(1 + t**2 / (2 * max(users - 1, 1)))))
+    def from_given(cls, given: Any, metric: str | Metric, users: int | None, confidence_level: float) -> _Question:
+        """Check what is given, and return it."""
+        require_confidence_level(confidence_level)
+        by_label = metrics_by_label(metric, "metric")
+        if len(by_label) > 1:
+            raise ConfigError(f"metric: give one, not {', '.join(by_label)}")
+        [(label, measure)] = by_label.items()
+        if users is not None and (not is_whole(users) or users < 2):
+            raise ConfigError(f"users must be a whole number, 2 or more, not {shown(users)}")
+        seeds = seeds_by_name(given if isinstance(given, Mapping) else {UNNAMED: given}, "plan")
+        tables = {name: table for name, of_one in seeds.items() for table in of_one[:1]}
+        first = next(iter(tables.values()))
+        numbers = dict(zip(tables, first.pair(list(tables.values())[1:], list(tables))[0], strict=True))
+        readers = [finding for name, table in tables.items() for finding in from_reader(table, name)]
+        if first.is_sampled:
+            laws, found = laws_of_samples(tables, measure)
+            pilots = [Pilot(law, {}, numbers, measure) for law in laws]
+            findings = [*found, Finding("plan-laws")]
+        else:
+            pilots, findings = [Pilot(*_exact_and_staged(seeds, by_label), numbers, measure)], []
+        pairs = _ordered_pairs(pilots[0])
+        findings += [*readers, *(finding for pair in pairs for finding in _on_pair(pilots[0], pair, label))]
+        count, values = users or pilots[0].users, pilots[0].values.values()
+        hits = min(int((of_one.low[0] > 0).sum()) for of_one in values)
+        if hits < _FEW_HITS:
+            findings.append(Finding("plan-few-hits", label, values={"hits": hits}))
+        parameters = f"{metric_name(label)}, {count:,} users"
+        return cls(pilots, pairs, count, confidence_level, tuple(filter(None, tables)), findings, parameters)
 
 
-class _Smallest(NamedTuple):
-    """The smallest m that is enough for an estimator.
+def _exact_and_staged(
+    seeds: Mapping[str, Sequence[Any]], metrics: Mapping[str, Metric]
+) -> tuple[dict[str, ExactRanks], dict[str, StagedRanks]]:
+    """Return the exact and the staged ranks of recommenders, each for all of them or for none."""
+    for name, of_one in seeds.items():
+        if len({type(table) for table in of_one}) < len(of_one):
+            raise DataError(f"{name or 'pilot'}: a pilot is exact ranks, staged ranks, or one of each")
+        for table in of_one:
+            table.check_metrics(metrics)
+            if isinstance(table, StagedRanks) and not table.is_all_known:
+                raise DataError(f"{name or 'pilot'}: some ranks are not known; a pilot takes depth=None")
+    exact = {name: table for name, of_one in seeds.items() for table in of_one if isinstance(table, ExactRanks)}
+    staged = {name: table for name, of_one in seeds.items() for table in of_one if isinstance(table, StagedRanks)}
+    if len(exact) < len(seeds) and len(staged) < len(seeds):
+        raise DataError("pilot: all recommenders have exact ranks, or all have staged ranks")
+    if len(staged) == len(seeds):
+        require_same_design(staged)
+    for name in seeds:
+        if name in exact and name in staged and len(exact[name]) != len(staged[name]):
+            raise DataError(f"{name or 'pilot'}: its exact and its staged ranks are of different rows")
+    return (exact if len(exact) == len(seeds) else {}), (staged if len(staged) == len(seeds) else {})
 
-    Attributes:
-        negatives: the m; None if no m is enough.
-        differences: the expected differences at this m, or at the largest: one of a linear estimator, and one for each
-            of `FACTORS` of strict bounds.
-        simulated: simulated comparisons by strict bounds, for each m for which they were made.
-    """
 
-    negatives: int | None
-    differences: list[_ExpectedDifference]
-    simulated: list[Simulated]
+def _ordered_pairs(pilot: Pilot) -> list[tuple[str, str]]:
+    """Return the pairs of recommenders, the better one last; raise DataError if two are equal."""
+    means = {name: float(values.point[0]) for name, values in pilot.values.items()}
+    for a, b in combinations(means, 2):
+        if abs(means[a] - means[b]) <= EQUAL:
+            raise DataError(f"pilot: {a} and {b} have the same {metric_name(pilot.metric.label)}, so no order is right")
+    return [tuple(sorted(pair, key=means.__getitem__)) for pair in combinations(means, 2)]  # type: ignore[misc]
+
+
+def _on_pair(pilot: Pilot, pair: tuple[str, str], label: str) -> Iterator[Finding]:
+    """Yield what the pilot says of a pair, the better one last."""
+    gap = pilot.values[pair[1]].minus(pilot.values[pair[0]])
+    ends = gap.interval(0.05)
+    values = {"difference": gap.point[0], "low": ends.low[0], "high": ends.high[0], "users": pilot.users}
+    yield Finding("plan-pair", label, pair[::-1], values=values)
+
+
+def _check(
+    negatives: Sequence[int], depths: Sequence[float], draws: int, width: float | None, scores: float | None
+) -> None:
+    """Raise ConfigError if an option of a plan is out of range."""
+    for depth in depths:
+        if not (is_real(depth) and depth >= 1):
+            raise ConfigError(f"depths must be numbers of 1 or more, not {shown(depth)}")
+    for m in negatives:
+        if not is_whole(m) or m < 1:
+            raise ConfigError(f"negatives must be whole numbers of 1 or more, not {shown(m)}")
+    if not is_whole(draws) or draws < FEWEST_DRAWS:
+        raise ConfigError(f"draws must be a whole number, {FEWEST_DRAWS} or more, not {shown(draws)}")
+    for name, number in (("width", width), ("scores", scores)):
+        if number is not None and not (is_real(number) and number > 0):
+            raise ConfigError(f"{name} must be a number above 0, not {shown(number)}")
+    if width is not None and scores is not None:
+        raise ConfigError("width and scores: give one of them")
+
+
+# --- the ways ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Search:
-    """The search for the smallest m."""
+class _Way:
+    """A way to evaluate.
 
-    pilot: _Pilot
-    replacement: bool
-    probability: float
+    Attributes:
+        columns: of its row that are known beforehand.
+        users: who are scored.
+        draws: number of simulated evaluations.
+        values: the values of users who are drawn, by recommender, with the scores for each of them and the number of
+            completed users of stages.
+    """
 
-    def smallest(
-        self, estimators: Mapping[str, Estimator], sizes: Sequence[int], progress: Progress
-    ) -> dict[str, _Smallest]:
-        """Return the smallest m of each estimator, by label.
-
-        Args:
-            estimators: linear ones, and strict bounds, by label.
-            sizes: the m to try first, ascending.
-            progress: wraps these m, and then the strict bounds.
-        """
-        strict = [label for label in estimators if label in SHAPES]
-        by_label: dict[str, dict[int, _ExpectedDifference]] = {label: {} for label in estimators if label not in SHAPES}
-        verdicts: dict[str, list[_ExpectedDifference]] = {}  # of the largest m
-        smallest: dict[str, _Smallest] = {}
-        for step in progress([*(sizes if by_label else []), *strict]):
-            if step in strict:
-                verdicts = verdicts or self.verdicts(sizes[-1], strict)
-                smallest[step] = self._smallest_of_bounds(step, sizes[-1], verdicts[step])
-            elif left := [label for label, by_size in by_label.items() if not self._is_settled(by_size)]:
-                of_size = self.expected(step, [estimators[label] for label in left])
-                for label, difference in zip(left, of_size, strict=True):
-                    by_label[label][step] = difference
-        for label, by_size in by_label.items():
-            m = self._smallest_of_linear(estimators[label], by_size)
-            smallest[label] = _Smallest(m, [by_size[m or sizes[-1]]], [])
-        return smallest
-
-    def expected(self, negatives: int, estimators: Sequence[Estimator]) -> list[_ExpectedDifference]:
-        """Return the expected difference by each linear estimator, with m negatives."""
-        pilot, design = self.pilot, SamplingDesign(negatives, self.replacement)
-        weights = DesignWeights.from_tables([pilot.worse], design, estimators, (pilot.metric,))
-        worse = Expectation.from_ranks(pilot.worse, pilot.pairs.one, weights)
-        better = Expectation.from_ranks(pilot.better, pilot.pairs.other, weights)
-        gaps, variances = better.means - worse.means, better.variances + worse.variances
-        users = len(gaps)
-        spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)
-        user_deviations = np.sqrt(np.maximum(spread + variances.mean(axis=0), 0.0))
-        deviations = np.sqrt(np.maximum(variances.sum(axis=0), 0.0)) / users
-        expected = []
-        for number, values in enumerate(zip(gaps.mean(axis=0), deviations, user_deviations, strict=True)):
-            gap, deviation, user_deviation = map(float, values)
-            right = probability_of_order(gap, deviation, step_of_difference(better, worse, number))
-            if _is_small(better, number) and abs(right - self.probability) < _NEAR:
-                right = exact_probability(better, worse, number)
-            expected.append(_ExpectedDifference(gap, deviation, user_deviation, right))
-        return expected
-
-    def verdicts(self, negatives: int, shapes: Sequence[str]) -> dict[str, list[_ExpectedDifference]]:
-        """Return the expected lower bounds of the difference, for weights that are best for `FACTORS` of the users.
-
-        The bounds of a shape are those that `compare` takes for a sample of the pilot: those of a weaker shape if the
-        sample does not support it. This takes long to see, so it is only looked up where a verdict is not unlikely. No
-        bound proves more than exact ranks.
-        """
-        pilot, design = self.pilot, SamplingDesign(negatives, self.replacement)
-        verdicts = self._bounds(design, shapes)
-        for shape in shapes:
-            if verdicts[shape][0].right >= _SUPPORTED_FROM:
-                taken = shape_taken((pilot.worse, pilot.better), design, shape, pilot.metric)
-                if taken != shape:
-                    verdicts |= {shape: self._bounds(design, [taken])[taken]}
-        return verdicts
-
-    def _bounds(self, design: SamplingDesign, shapes: Sequence[str]) -> dict[str, list[_ExpectedDifference]]:
-        """Return the expected lower bounds of the difference by shape, whether or not a sample supports the shape."""
-        pilot = self.pilot
-        sides = (pilot.better, pilot.pairs.other), (pilot.worse, pilot.pairs.one)
-        verdicts = {}
-        for shape, bounds in expected_gaps(*sides, design, shapes, pilot.metric).items():
-            kept = [(min(gap, pilot.gap), max(deviation, pilot.user_deviation)) for gap, deviation in bounds]
-            expected = [_ExpectedDifference(gap, np.nan, deviation, np.nan, shape) for gap, deviation in kept]
-            verdicts[shape] = [difference._replace(right=difference.conclusive(pilot.users)) for difference in expected]
-        return verdicts
-
-    def _is_settled(self, by_size: dict[int, _ExpectedDifference]) -> bool:
-        """Return whether the last two m leave less than a tenth of the allowed chance of a wrong order."""
-        last = [by_size[m].right for m in sorted(by_size)[-2:]]
-        return len(last) == 2 and min(last) > 1 - (1 - self.probability) / 10
-
-    def _smallest_of_linear(self, estimator: Estimator, by_size: dict[int, _ExpectedDifference]) -> int | None:
-        """Return the smallest m from which on the probability is enough; adds further m to `by_size`."""
-
-        def enough(m: int) -> bool:
-            if m not in by_size:
-                (by_size[m],) = self.expected(m, [estimator])
-            return by_size[m].right >= self.probability
-
-        sizes = sorted(by_size)
-        failed = [m for m in sizes if not enough(m)]
-        if failed and failed[-1] == sizes[-1]:
-            return None
-        low = failed[-1] if failed else 0
-        high = last = self._bisect(enough, by_size, low, next(m for m in sizes if m > low))
-        low, later = 0, {high: by_size[high]}
-        while last < sizes[-1] and self.pilot.users <= _FEW_USERS and not self._is_settled(later):
-            last = min(max(last + 1, int(_STEP * last)), sizes[-1])
-            if not enough(last):
-                low = last
-            elif low:
-                high, low = self._bisect(enough, by_size, low, last), 0
-            later[last] = by_size[last]
-        return high
-
-    def _smallest_of_bounds(self, shape: str, most: int, verdict: list[_ExpectedDifference]) -> _Smallest:
-        """Return the m at which a verdict is likely enough.
-
-        The expected bounds give an m, up to 3 %. It is too small where some samples do not support the assumption, or
-        where the users are few. So m grows until enough simulated comparisons decide. If too few decide with a thousand
-        negatives, the m is that of `free`, which all samples support.
-
-        Args:
-            shape: the assumption on the ranks.
-            most: the largest m.
-            verdict: that of the largest m, which is returned if no m is enough.
-        """
-        verdicts, by_size = {most: verdict}, {most: verdict[0]}
-        if verdict[0].right < self.probability:
-            return _Smallest(None, verdict, [])
-
-        def enough(m: int) -> bool:
-            verdicts[m] = self.verdicts(m, [shape])[shape]
-            by_size[m] = verdicts[m][0]
-            return by_size[m].right >= self.probability
-
-        m = self._bisect(enough, by_size, 1, most, 1.03)
-        simulated: list[Simulated] = []
-        while m <= _SIMULATED_TO:
-            simulated.append(self._simulated(m, shape))
-            if self._is_enough(simulated[-1]) or m == most:
-                break
-            m = min(int(np.ceil(_MORE * m)), most)
-        if simulated and m > _SIMULATED_TO and shape != SHAPES[0]:
-            by_free = self._smallest_of_bounds(SHAPES[0], most, self.verdicts(most, SHAPES[:1])[SHAPES[0]])
-            return by_free._replace(simulated=[*simulated, *by_free.simulated])
-        verdict = verdicts[m] if m in verdicts else self.verdicts(m, [shape])[shape]
-        if not simulated or simulated[-1].negatives < m:
-            return _Smallest(m, verdict, simulated)
-        right = min(verdict[0].right, simulated[-1].share)
-        verdict = [difference._replace(right=right) for difference in verdict]
-        return _Smallest(m if self._is_enough(simulated[-1]) else None, verdict, simulated)
-
-    def _simulated(self, negatives: int, shape: str) -> Simulated:
-        """Return simulated comparisons by strict bounds; fewer with more negatives, which take longer."""
-        pilot = self.pilot
-        sides = Contender(pilot.worse, pilot.pairs.one), Contender(pilot.better, pilot.pairs.other)
-        number = int(np.clip(_NEGATIVES // negatives, *_COMPARISONS))
-        return simulated_comparisons(*sides, SamplingDesign(negatives, self.replacement), shape, pilot.metric, number)
-
-    def _is_enough(self, simulated: Simulated) -> bool:
-        """Return whether the number that decides is the expected one at the probability, to the nearest, or larger."""
-        return simulated.decided >= round(self.probability * simulated.comparisons)
-
-    def _bisect(
-        self,
-        enough: Callable[[int], bool],
-        by_size: dict[int, _ExpectedDifference],
-        low: int,
-        high: int,
-        ratio: float = 1.0,
-    ) -> int:
-        """Return an m that is enough, between one that is not enough and one that is.
-
-        The search ends at two neighbours. With a ratio above 1, it tries m a little above the expected solution, and it
-        ends once two close m hold the expected solution and the larger one is within the ratio of it.
-        """
-        while high > ratio * low and high - low > 1:
-            expected = self._between(by_size, low, high)
-            if high <= min(ratio * expected, _CLOSE * low):
-                break
-            middle = min(round(np.sqrt(ratio) * expected), high - 1)
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return high
-
-    def _between(self, by_size: dict[int, _ExpectedDifference], low: int, high: int) -> int:
-        """Return an m between two, by interpolation of the normal quantile of the chance in log m."""
-        levels = [ndtri(by_size[m].right) - ndtri(self.probability) if m in by_size else np.nan for m in (low, high)]
-        share = min(max(levels[0] / (levels[0] - levels[1]), 0.05), 0.95) if np.isfinite(levels).all() else 0.5
-        middle = low * (high / low) ** share if low else high * share
-        return int(min(max(round(middle), low + 1), high - 1))
+    columns: dict[str, Any]
+    users: int
+    draws: int
+    values: Callable[[Draw], tuple[dict[str, UserValues], float, float]]
 
 
-def _is_small(side: Expectation, estimate: int) -> bool:
-    """Return whether the exact probability of an order is computed fast."""
-    if len(side.means) <= _EXACT_USERS:
-        return True
-    rows, kinds = len(side.user), len(np.unique(side.weights[0, estimate]))
-    return rows * kinds <= _EXACT_TERMS
-
-
-def _row(
-    label: str, negatives: int | None, differences: Sequence[_ExpectedDifference], users: int, probability: float
-) -> dict[str, Any]:
-    """Return a row of the result; further differences are by weights that are better for more users."""
-    difference = differences[0]
-    possible = [one for one in differences if one.gap > 0 and np.isfinite(one.user_deviation)]
-    needed = [_users_needed(one, probability) for one in possible]
-    enough = [number for number in needed if number <= _MOST_USERS * users or label not in SHAPES]
-    return {
-        "estimator": label,
-        "negatives": pd.NA if negatives is None else negatives,
-        "probability": difference.right,
-        "gap": difference.gap,
-        "conclusive": _conclusive(difference, users),
-        "users": min(enough, default=pd.NA),
-    }
-
-
-def _conclusive(difference: _ExpectedDifference, users: int) -> float:
-    """Return the chance of a verdict with as many new users; NaN if one user does not tell it."""
-    if not np.isfinite(difference.user_deviation):
-        return np.nan
-    return difference.right if difference.shape else difference.conclusive(users)
-
-
-def _users_needed(difference: _ExpectedDifference, probability: float) -> int:
-    """Return the smallest number of users for which a conclusion has the probability."""
-    low, high = 5, 6  # fewer than six users cannot conclude
-    while difference.conclusive(high) < probability:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if difference.conclusive(middle) >= probability else (middle, high)
-    return high
-
-
-def _sizes(pilot: _Pilot, replacement: bool) -> list[int]:
-    """Return the sample sizes to try first, up to all negatives that every user has."""
-    candidates = pilot.worse.candidates  # those of the other recommender are the same
-    most = int(candidates.max() if replacement else candidates.min()) - 1
-    if most < 1:
-        raise DataError("a user has no candidates besides the held-out item, so that there is nothing to sample")
-    by_decade = 10 if pilot.users <= _FEW_USERS else 5
-    return sorted({round(10 ** (step / by_decade)) for step in range(int(by_decade * np.log10(most)) + 1)} | {most})
-
-
-def _of_pilot(pilot: _Pilot, what: str) -> str:
-    """Return sentences on what the exact ranks of the pilot show of the true order, and what the plan assumes."""
-    worse, better = pilot.names
-    if pilot.users == 1:
-        verdict = "one user shows no order of the population"
-        difference = f"{better} has the higher exact {what}, by {pilot.gap:.4f}"
+def _ways(
+    pilot: Pilot,
+    question: _Question,
+    estimators: Mapping[str, Estimator],
+    designs: Sequence[SamplingDesign],
+    depths: Sequence[float],
+    draws: int,
+) -> tuple[list[_Way], list[Finding]]:
+    """Return the ways to evaluate that a pilot can tell of, and findings on those that it cannot."""
+    first = next(iter(pilot.tables.values()))
+    n, users = float(first.candidates.mean()), question.users
+    ways, findings = [_whole(pilot, "all candidates", n, users, users, draws)], list[Finding]()
+    if pilot.staged:
+        stop = max(table.scores_per_user for table in pilot.staged.values())
+        ways.append(_whole(pilot, "stop at k", stop, users, users, draws))
+        for depth in depths:
+            ways.append(_stages(pilot, depth, users, draws))
+            spent = _scores_of_stages(pilot, depth)
+            for way, cost in (("stop at k", stop), ("all candidates", n)):
+                part = max(2, min(users, round(users * spent / cost)))
+                ways.append(_whole(pilot, f"{way}, part of users", cost, users, part, draws))
     else:
-        compared = compare({worse: pilot.worse, better: pilot.better}, metrics=pilot.metric)
-        [row] = compared.to_dict("records")
-        interval = f"with a 95 % interval of {row['low']:+.4f} to {row['high']:+.4f}"
-        if row["conclusion"] != "undecided":
-            return f"By the exact {what}, {better} is better than {worse}, by {pilot.gap:.4f}, {interval}."
-        verdict = f"the pilot does not decide between {worse} and {better}"
-        difference = (
-            f"The difference ({better} - {worse}) is {pilot.gap:+.4f}, {interval} that includes 0 "
-            f"(p = {row['p_value']:.2g})"
-        )
-    return (
-        f"By the exact {what}, {verdict}. {difference}. The plan takes {better} as the better one, by as much as in "
-        "the pilot. A smaller true difference takes more, and the true order may be the other one."
-    )
+        findings.append(Finding("plan-no-stages"))
+    if not pilot.exact:
+        return ways, [*findings, Finding("plan-no-negatives")]
+    fewest = min(int(table.candidates.min()) for table in pilot.exact.values()) - 1
+    possible = [design for design in designs if design.replacement or design.negatives < fewest]
+    if len(possible) < len(designs):
+        left_out = [design.negatives for design in designs if design not in possible]
+        findings.append(Finding("plan-too-many", values={"negatives": left_out, "fewest": fewest}))
+    for design in possible:
+        sampled = SampledPilot(pilot, design)
+        for label, estimator in estimators.items():
+            of_way = draws if estimator.is_linear else FEWEST_DRAWS
+            ways.append(_negatives(sampled, label, estimator, question, of_way))
+        if not pilot.staged:
+            part = max(2, min(users, round(users * (design.negatives + 1) / n)))
+            ways.append(_whole(pilot, "all candidates, part of users", n, users, part, draws))
+    return ways, findings
 
 
-def _difference(tables: Mapping[str, ExactRanks], metric: Metric) -> float:
-    """Return the metric of the second recommender minus that of the first."""
-    first, second = (float(table.values(metric).mean()) for table in tables.values())
-    return second - first
+def _whole(pilot: Pilot, way: str, cost: float, users: int, part: int, draws: int) -> _Way:
+    """Return the way that ranks items of some users among all candidates, at a cost for each of them."""
+    columns = {"way": way, "scores": cost * part / users, "assumes": NO_ASSUMPTION}
+    return _Way(columns, part, draws, lambda draw: (pilot.of_all_candidates(draw), np.nan, np.nan))
 
 
-def _of_sample(differences: Mapping[str, float], names: tuple[str, ...], what: str) -> str:
-    """Return sentences on the differences that the sample allows, by pilot."""
-    low, high = sorted((differences["closest"], differences["farthest"]))
-    first, second = names
-    sentence = (
-        f"By smooth ranks, {what} differs by {differences['smooth']:+.4f} ({second} - {first}); by ranks that do not "
-        f"contradict the samples, by {low:+.4f} to {high:+.4f}."
-    )
-    if low * high < 0:
-        sentence += " The samples allow both orders, and differences near 0, so no number of negatives is sure to do."
-    return sentence
+def _stages(pilot: Pilot, depth: float, users: int, draws: int) -> _Way:
+    columns = {"way": "stages", "depth": float(depth), "assumes": NO_ASSUMPTION}
+    return _Way(columns, users, draws, lambda draw: pilot.of_stages(depth, draw))
 
 
-def _ranges(results: Mapping[str, Result], differences: Mapping[str, float], labels: Sequence[str]) -> list[str]:
-    """Return a sentence for each estimator on the numbers of negatives by the pilots that fit the samples."""
-    sentences = []
-    for label in labels:
-        needed = []
-        for pilot, result in results.items():
-            [negatives] = result.loc[result["estimator"] == label, "negatives"]
-            enough = "no number is enough" if pd.isna(negatives) else counted(negatives, "negative")
-            needed.append(f"{enough} for {differences[pilot]:+.4f} ({pilot})")
-        sentences.append(f"{estimator_name(label)}: {', '.join(needed)}.")
-    return sentences
+def _scores_of_stages(pilot: Pilot, depth: float) -> float:
+    """Return the scores that stages of a depth take for each user, on average, from a few draws."""
+    rngs = [np.random.default_rng(number) for number in range(3)]
+    return float(np.mean([pilot.of_stages(depth, (np.arange(pilot.users), rng))[1] for rng in rngs]))
 
 
-def _words(labels: Sequence[str]) -> str:
-    """Explain the columns gap and conclusive."""
-    strict = " By strict bounds, it is the expected lower bound of the difference." if set(labels) & set(SHAPES) else ""
-    return (
-        "The column gap is the expected difference (better - worse) with these negatives, or with the most if none are "
-        f"enough.{strict} The column conclusive is the chance that compare decides for the better one at 95 %, with as "
-        "many new users."
-    )
+def _negatives(sampled: SampledPilot, label: str, estimator: Estimator, question: _Question, draws: int) -> _Way:
+    """Return the way of uniform negatives, by an estimator."""
+    m, shape = sampled.design.negatives, estimator.assumed_shape
+    assumes = NO_BIAS if shape is None else NO_ASSUMPTION if shape == "free" else shape
+    values = sampled.values(estimator, question.rate, question.users)
+    columns = {"way": "negatives", "estimator": label, "negatives": m, "scores": m + 1.0, "assumes": assumes}
+    return _Way(columns, question.users, draws, lambda draw: (values(draw), np.nan, np.nan))
 
 
-def _sentences(table: Result, probability: float, most: int) -> list[str]:
-    """Return a sentence for each estimator on what it needs."""
-    sentences: list[str] = []
-    for row in table.iloc[:-1].to_dict("records"):
-        name = estimator_name(str(row["estimator"]))
-        if row["estimator"] in SHAPES:
-            sentences.append(_verdict(name, row, probability, most))
-            continue
-        concludes = ""
-        if not pd.isna(row["conclusive"]):
-            concludes = f" With new users, compare then concludes with a chance of {row['conclusive']:.2f}"
-            concludes += "." if pd.isna(row["users"]) else f"; for {probability:g} it needs {row['users']} users."
-        if not pd.isna(row["negatives"]):
-            sentence = (
-                f"{name}: {counted(row['negatives'], 'negative')} or more order the two rightly with a chance of "
-                f"{probability:g} or more.{concludes}"
-            )
-        elif row["gap"] > 0:
-            sentence = (
-                f"{name}: no sample of up to {counted(most, 'negative')} is enough for these users; with {most} the "
-                f"chance is {row['probability']:.2f}.{concludes}"
-            )
-        else:
-            with_most = counted(most, "negative")
-            sentence = f"{name}: orders the two wrongly on average even with {with_most}; more users do not help."
-        sentences.append(sentence)
-    return sentences
+# --- a row ------------------------------------------------------------------------------------------------------------
 
 
-def _of_bounds(smallest: Mapping[str, _Smallest], most: int) -> list[str]:
-    """Return sentences on strict bounds: simulated comparisons, and assumptions that samples do not support.
+def _row(way: _Way, pilot: Pilot, question: _Question) -> dict[str, Any]:
+    """Return the row of a way, by simulated evaluations. The first users of a draw are the same for all ways."""
+    widths, gaps, costs = list[Floats](), list[Floats](), list[tuple[float, float]]()
+    for number in range(way.draws):
+        rng = np.random.default_rng([number, question.users])
+        users: Ints = rng.integers(0, pilot.users, question.users)[: way.users]
+        values, scores, completed = way.values((users, rng))
+        widths.append(widths_of(values, question.alpha))
+        gaps.append(gaps_of(values, question.pairs, question.rate))
+        costs.append((scores, completed))
+    scores, completed = np.mean(costs, axis=0)
+    row: dict[str, Any] = {"way": "", "estimator": "", "negatives": np.nan, "depth": np.nan, "scores": scores}
+    row |= {"users": way.users, "assumes": "", **way.columns, **_width(np.array(widths), way.users / pilot.users)}
+    if question.pairs:
+        row |= _shares(np.array(gaps), pilot, question)
+    return row | {"completed": completed}
+
+
+def _width(widths: Floats, ratio: float) -> dict[str, float]:
+    """Return the mean width of the recommender with the widest interval, and an interval of the width of another one.
 
     Args:
-        smallest: the smallest m by label.
-        most: the largest m.
+        widths: (draws, recommenders); NaN where an evaluation has no interval.
+        ratio: users of the evaluation, relative to those of the pilot, whose width varies as that of an evaluation of
+            as many users.
     """
-    sentences = []
-    for label, (m, differences, simulated) in smallest.items():
-        name = estimator_name(label)
-        if simulated:
-            decided = [
-                f"{one.decided} of {one.comparisons} with {counted(one.negatives, 'negative')}" for one in simulated
-            ]
-            sentences.append(
-                f"{name}: of simulated comparisons of new users, {' and '.join(decided)} decide for the better one."
-            )
-        if differences[0].shape not in ("", label):
-            sentences.append(
-                f"{name}: with {counted(m or most, 'negative')}, compare takes the weaker assumption "
-                f"{differences[0].shape}, as samples like these contradict {label}, or its intervals are too narrow."
-            )
-    return sentences
+    is_there = np.isfinite(widths)
+    if (is_there.mean(axis=0) < 0.5).any():
+        return dict.fromkeys(("width", "width_low", "width_high"), np.nan)
+    means = np.nanmean(widths, axis=0)
+    logs = np.log(widths[:, means.argmax()][is_there[:, means.argmax()]])
+    reach = -stdtrit(len(logs) - 1, (1 - _LEVEL) / 2) * logs.std(ddof=1) * np.sqrt(1 + ratio)
+    return {"width": means.max(), "width_low": np.exp(logs.mean() - reach), "width_high": np.exp(logs.mean() + reach)}
 
 
-def _verdict(name: str, row: Mapping[str, Any], probability: float, most: int) -> str:
-    """Return a sentence on what strict bounds need to decide."""
-    if not pd.isna(row["negatives"]):
-        enough = counted(row["negatives"], "negative")
-        return f"{name}: with {enough}, compare decides with a chance of about {probability:g}."
-    sentence = (
-        f"{name}: with up to {counted(most, 'negative')}, compare decides with a chance of {row['probability']:.2f}"
-    )
-    if pd.isna(row["users"]):
-        return f"{sentence}, and more users do not help."
-    return f"{sentence}; for {probability:g} it needs {row['users']} users."
+def _shares(gaps: Floats, pilot: Pilot, question: _Question) -> dict[str, Any]:
+    """Return the shares of the pair that is decided least often, with their intervals.
+
+    The difference of the pilot has an error. So the shares are also those with all differences smaller, or larger, by
+    as much as the interval of the pilot allows.
+
+    Args:
+        gaps: (draws, pairs, 3) differences, better less worse, and the ends of their intervals.
+        pilot: the pilot.
+        question: what is planned.
+    """
+    decided = (gaps[:, :, 1] > EQUAL).mean(axis=0)
+    hardest = int(np.lexsort((np.nan_to_num(gaps[:, :, 0]).mean(axis=0), decided))[0])
+    worse, better = question.pairs[hardest]
+    value, low, high = gaps[:, hardest].T
+    error = pilot.values[better].minus(pilot.values[worse]).interval(question.alpha).standard_error[0]
+    reach, draws = float(-ndtri((1 - _LEVEL) / 2) * error), len(gaps)
+    row: dict[str, Any] = {"pair": f"{better} and {worse}"} if len(question.pairs) > 1 else {}
+    shares = []
+    for name, numbers in (("ordered", value), ("decided", low), ("wrong", -high)):
+        of_share = [int((numbers + shift > EQUAL).sum()) for shift in (0.0, -reach, reach)]
+        least, most = sorted(of_share[1:])
+        shares.append(of_share[0] / draws)
+        row |= {name: shares[-1], f"{name}_low": _least(least, draws), f"{name}_high": 1 - _least(draws - most, draws)}
+    return row | {"error": max(float(np.sqrt(share * (1 - share) / draws)) for share in shares)}
+
+
+def _least(count: int, draws: int) -> float:
+    """Return the lower end of the interval of a share by Clopper and Pearson."""
+    return float(betaincinv(count, draws - count + 1, (1 - _LEVEL) / 2)) if count else 0.0
+
+
+def _joined(table: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose intervals include those of the same rows by another distribution of ranks."""
+    joined = table.copy()
+    for name in ("width", *_SHARES):
+        if f"{name}_low" in table:
+            joined[f"{name}_low"] = np.fmin(table[f"{name}_low"], other[f"{name}_low"])
+            joined[f"{name}_high"] = np.fmax(table[f"{name}_high"], other[f"{name}_high"])
+    return joined
+
+
+# --- findings ---------------------------------------------------------------------------------------------------------
+
+
+def _choice(table: pd.DataFrame, width: float | None, scores: float | None) -> tuple[list[bool], list[Finding]]:
+    """Return the mark of each row, and the finding on what is marked."""
+    if width is None and scores is None:
+        return [False] * len(table), []
+    holds = (table["assumes"] != NO_BIAS) & table["width"].notna()
+    if width is not None:
+        rows = table[holds & (table["width_high"] <= width)].sort_values("scores", kind="stable")
+    else:
+        rows = table[holds & (table["scores"] * table["users"].max() <= scores)]
+        rows = rows.sort_values("width", kind="stable")
+        if "decided" in table:
+            rows = rows.sort_values("decided", ascending=False, kind="stable")
+    if rows.empty:
+        return [False] * len(table), [Finding("plan-none", values={"width": width, "scores": scores})]
+    best = rows.iloc[0]
+    by, wanted = ("width", width) if width is not None else ("scores", scores)
+    values = _of_row(best, table) | {"by": by, "wanted": wanted}
+    return [index == best.name for index in table.index], [Finding("plan-choice", values=values)]
+
+
+def _of_row(row: pd.Series[Any], table: pd.DataFrame) -> dict[str, Any]:
+    """Return the numbers of a row, with the scores of all users together."""
+    return {str(name): value for name, value in row.items()} | {"total": row["scores"] * table["users"].max()}
+
+
+def _about(table: pd.DataFrame, question: _Question) -> Iterator[Finding]:
+    """Yield findings on the rows: the cheapest way that decides, and ways that often have no interval."""
+    if "decided" in table:
+        holds = table[(table["assumes"] != NO_BIAS) & (table["decided"] >= ENOUGH)].sort_values("scores", kind="stable")
+        if len(holds):
+            yield Finding("plan-first", names=question.names, values=_of_row(holds.iloc[0], table) | {"share": ENOUGH})
+        misleading = table[table["wrong"] > np.maximum(table["error"] * 3, 0.05)]
+        for row in misleading.to_dict("records"):
+            yield Finding("plan-wrong", values={name: row[name] for name in ("way", "estimator", "negatives", "wrong")})
+    for row in table[table["width"].isna()].to_dict("records"):
+        yield Finding(
+            "plan-no-interval", values={name: row.get(name) for name in ("way", "estimator", "depth", "negatives")}
+        )

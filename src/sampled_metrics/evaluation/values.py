@@ -7,7 +7,7 @@ bounds give a user two values, whose means are, in expectation, at most and at l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.shapes import FREE
-from sampled_metrics.estimators.strict_bounds import has_bounds
+from sampled_metrics.estimators.strict_bounds import Bounds, has_bounds
 from sampled_metrics.inference.findings import Finding
 from sampled_metrics.inference.means import FEW_USERS, Intervals, intervals
 from sampled_metrics.inference.samples import Sample, pseudo_values
@@ -145,7 +145,14 @@ def table_values(table: Table, metrics: Sequence[Metric], user: Ints) -> UserVal
     return UserValues(low, low, np.stack((bounds, bounds), axis=1), limits, point, findings=tuple(findings))
 
 
-def sampled_values(sample: Sample, estimate: Estimate, metrics: Sequence[Metric], alpha: float) -> UserValues:
+def sampled_values(
+    sample: Sample,
+    estimate: Estimate,
+    metrics: Sequence[Metric],
+    alpha: float,
+    moments: tuple[Floats, Floats] | None = None,
+    chosen: Callable[[str], Bounds] | None = None,
+) -> UserValues:
     """Return the values of sampled ranks by a fitted estimator.
 
     Args:
@@ -153,11 +160,13 @@ def sampled_values(sample: Sample, estimate: Estimate, metrics: Sequence[Metric]
         estimate: the fitted estimator.
         metrics: the metrics.
         alpha: error rate of the interval for which strict bounds are best.
+        moments: (metrics,) means and variances over users by a strict bound of the same sample, if they are known.
+        chosen: weights of strict bounds that another sample chose, as in `strict_values`.
     """
     limits = np.array([(0.0, metric.largest) for metric in metrics])
     if has_bounds(estimate):
-        point, variances = estimate.moments(sample.counts)
-        low, high, bounds, assumption, findings = strict_values(estimate, sample, variances, alpha)
+        point, variances = estimate.moments(sample.counts) if moments is None else moments
+        low, high, bounds, assumption, findings = strict_values(estimate, sample, variances, alpha, chosen)
         assumes = NO_ASSUMPTION if assumption == FREE else assumption
         return UserValues(low, high, bounds, limits, point, assumes, tuple(findings))
     if estimate.weights is None:

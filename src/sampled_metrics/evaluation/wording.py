@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -478,6 +479,76 @@ def _published_order(finding: Finding, setting: Setting) -> tuple[str, str]:
     return f"These numbers do not order {{}}, {confidence}{condition}.", clause
 
 
+def _plan_pair(finding: Finding, _: Setting) -> str:
+    (winner, loser), of, name = finding.names, finding.values, metric_name(finding.metric)
+    gap = f"The difference in {of['users']:,} users is {of['difference']:.4f} ({of['low']:.4f} to {of['high']:.4f})."
+    if of["low"] > 0:
+        return f"In the pilot, {better(winner, loser)} by {name}. {gap}"
+    return (
+        f"The pilot does not decide whether {better(winner, loser)} by {name}. {gap} The chances are those of a "
+        "difference as large as this one; their intervals say what other differences would change."
+    )
+
+
+def _way(of: Mapping[str, Any]) -> str:
+    """Return a way to evaluate in words."""
+    if of["way"] == "negatives":
+        return f"{of['negatives']:.0f} negatives with {of['estimator']}"
+    return f"stages of depth {of['depth']:g}" if of["way"] == "stages" else str(of["way"])
+
+
+def _plan_first(finding: Finding, _: Setting) -> str:
+    of = finding.values
+    return (
+        f"The cheapest way that decides rightly in {100 * of['share']:.0f} % of evaluations or more: {_way(of)}, with "
+        f"{of['scores']:,.0f} scores for each user ({100 * of['decided']:.0f} %, "
+        f"{100 * of['decided_low']:.0f} to {100 * of['decided_high']:.0f} %)."
+    )
+
+
+def _plan_choice(finding: Finding, _: Setting) -> str:
+    of = finding.values
+    cost = f"{of['scores']:,.0f} scores for each user, {of['total']:,.0f} in all"
+    width = f"a width of {of['width']:.4f} ({of['width_low']:.4f} to {of['width_high']:.4f})"
+    if of["by"] == "width":
+        return f"For a width of at most {of['wanted']:g}, the cheapest way is {_way(of)}: {cost}, with {width}."
+    decides = f", and it decides rightly in {100 * of['decided']:.0f} % of evaluations" if "decided" in of else ""
+    return f"With {of['wanted']:,.0f} scores, the best way is {_way(of)}: {cost}, with {width}{decides}."
+
+
+def _plan_none(finding: Finding, _: Setting) -> str:
+    of = finding.values
+    if of["width"] is not None:
+        return f"No way of these is sure to have a width of at most {of['width']:g}; take more users."
+    return f"No way of these takes at most {of['scores']:,.0f} scores; take fewer users."
+
+
+def _plan_wrong(finding: Finding, _: Setting) -> tuple[str, str]:
+    of = finding.values
+    return (
+        "The verdict of these ways is often wrong, however cheap they are: {}.",
+        f"{_way(of)} ({100 * of['wrong']:.0f} %)",
+    )
+
+
+def _plan_no_interval(finding: Finding, _: Setting) -> tuple[str, str]:
+    sentence = "In half of the evaluations or more there is no interval, by {}."
+    return sentence, _way(finding.values)
+
+
+def _plan_too_many(finding: Finding, _: Setting) -> str:
+    left_out = enumerated([str(m) for m in finding.values["negatives"]])
+    return f"A user has only {finding.values['fewest']} other candidates, so that {left_out} negatives are left out."
+
+
+def _plan_few_hits(finding: Finding, _: Setting) -> str:
+    of = finding.values
+    return (
+        f"Only {counted(of['hits'], 'user')} of the pilot {'has' if of['hits'] == 1 else 'have'} a "
+        f"{metric_name(finding.metric)} above 0, so that the intervals of the promises are wide."
+    )
+
+
 _WORDS: dict[str, Callable[[Finding, Setting], str | tuple[str, str]]] = {
     "caution": lambda finding, _: str(finding.values["text"]),
     "note": lambda finding, _: str(finding.values["text"]),
@@ -520,6 +591,24 @@ _WORDS: dict[str, Callable[[Finding, Setting], str | tuple[str, str]]] = {
         "An order by exact values may be undecided. compare says whether the exact ranks decide it."
     ),
     "published-order": _published_order,
+    "plan-pair": _plan_pair,
+    "plan-first": _plan_first,
+    "plan-choice": _plan_choice,
+    "plan-none": _plan_none,
+    "plan-wrong": _plan_wrong,
+    "plan-no-interval": _plan_no_interval,
+    "plan-too-many": _plan_too_many,
+    "plan-few-hits": _plan_few_hits,
+    "plan-laws": lambda *_: (
+        "The pilot is a sample. The rows are those of a smooth distribution of true ranks that fits it, and the "
+        "intervals include those of the distributions by which the recommenders are closest and farthest apart."
+    ),
+    "plan-no-stages": lambda *_: (
+        "There are no rows of stages, nor of a stop at k: they need staged ranks by depth=None, beside the exact ranks."
+    ),
+    "plan-no-negatives": lambda *_: (
+        "There are no rows of negatives: they need exact ranks, beside the staged ranks, as the ranks above k count."
+    ),
 }
 """The sentence of a finding by kind, or a sentence with ``{}`` for the clauses of all findings of the same sentence."""
 
@@ -530,7 +619,7 @@ _TOGETHER: dict[str, Callable[[Sequence[Finding], Sequence[Finding], Setting], l
 }
 """The sentences of all findings of a kind together, from these and from all findings."""
 
-_OF_PAIRS = frozenset({"order-differs", "higher", "wrong-order", "published-order"})
+_OF_PAIRS = frozenset({"order-differs", "higher", "wrong-order", "published-order", "plan-pair", "plan-first"})
 """Kinds whose sentences name their recommenders."""
 
 _ABOUT_GROUPS = frozenset({"verdict"})

@@ -18,6 +18,7 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from scipy.special import ndtri
 
 from sampled_metrics._validation import Floats
 from sampled_metrics.estimators.shapes import FREE, SHAPES
-from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, SIGNIFICANCE, ShapeEstimate, StrictBounds
+from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, SIGNIFICANCE, Bounds, ShapeEstimate, StrictBounds
 from sampled_metrics.inference.findings import Finding
 from sampled_metrics.inference.means import FEW_USERS, intervals
 from sampled_metrics.inference.samples import Sample
@@ -51,7 +52,13 @@ class StrictValues(NamedTuple):
     findings: list[Finding]
 
 
-def strict_values(estimate: ShapeEstimate, sample: Sample, variances: Floats, alpha: float) -> StrictValues:
+def strict_values(
+    estimate: ShapeEstimate,
+    sample: Sample,
+    variances: Floats,
+    alpha: float,
+    chosen: Callable[[str], Bounds] | None = None,
+) -> StrictValues:
     """Return the values under the strongest assumption that the sample supports, from the estimate's own downwards.
 
     Args:
@@ -59,6 +66,7 @@ def strict_values(estimate: ShapeEstimate, sample: Sample, variances: Floats, al
         sample: the sampled ranks.
         variances: (metrics,) variances of the metrics over users, by the same estimate.
         alpha: error rate of the interval for which the weights are best.
+        chosen: weights by assumption that another sample of the same users chose, in place of those of the other folds.
     """
     findings: list[Finding] = []
     values = _nothing(len(estimate.metrics), len(sample))
@@ -70,7 +78,8 @@ def strict_values(estimate: ShapeEstimate, sample: Sample, variances: Floats, al
                 return values._replace(findings=[Finding("unexplained", values=of_test)])
             findings.append(Finding("contradicted", values=of_test))
             continue
-        values = _by_fold(estimate, sample, assumption, alpha)
+        values = _by_fold(estimate, sample, assumption, alpha) if chosen is None else _by(chosen(assumption), sample)
+        values = values._replace(assumption=assumption)
         if assumption == FREE:
             break
         if len(sample) < FEW_USERS or not _is_too_narrow(values, estimate, variances, alpha):
@@ -111,6 +120,12 @@ def _by_fold(estimate: ShapeEstimate, sample: Sample, assumption: str, alpha: fl
         bounds[..., 0] = np.minimum(bounds[..., 0], chosen.least.T)
         bounds[..., 1] = np.maximum(bounds[..., 1], chosen.most.T)
     return StrictValues(low, high, bounds, assumption, [])
+
+
+def _by(chosen: Bounds, sample: Sample) -> StrictValues:
+    """Return the values by weights that are the same for all users."""
+    low, high = (sample.of_users(weights) for weights in chosen.weights)
+    return StrictValues(low, high, np.stack((chosen.least.T, chosen.most.T), axis=2), FREE, [])
 
 
 def _nothing(metrics: int, users: int) -> StrictValues:

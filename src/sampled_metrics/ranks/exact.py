@@ -124,7 +124,7 @@ class ExactRanks(Ranked):
     kind: ClassVar[str] = "exact ranks"
     per_row: ClassVar[tuple[str, ...]] = (*COLUMNS, "groups")
     reader: ClassVar[str] = "exact_ranks"
-    taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "expect", "plan", "plan_stages", "report")
+    taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "expect", "plan", "report")
     beside: ClassVar[tuple[str, ...]] = ("staged ranks",)
 
     @property

@@ -84,7 +84,7 @@ class StagedRanks(Ranked):
     per_row: ClassVar[tuple[str, ...]] = (*_COLUMNS, "above_at", "complete")
     kind: ClassVar[str] = "staged ranks"
     reader: ClassVar[str] = "staged_ranks"
-    taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "report", "plan_stages")
+    taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "plan", "report")
     beside: ClassVar[tuple[str, ...]] = ("exact ranks",)
     has_exact_values: ClassVar[bool] = False
 

@@ -7,7 +7,7 @@ metrics are means over the users whose n allows the rank.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from sampled_metrics.sampling.rank_nodes import RankNodes, rank_nodes
 FACTOR = 1.25
 """Largest ratio of the n of two users of a class."""
 
+
+_KEPT = 4_000_000  # numbers of the probabilities of a class that are kept for other estimators and recommenders
 
 FEW = 8
 """The different n of a class end panels of nodes if they are at most this many."""
@@ -116,8 +118,12 @@ class RankClass:
         """Return P(x | rank) of the distinct (m, x), (ranks, distinct (m, x))."""
         negatives, x, _ = self.columns
         likelihood = np.empty((len(ranks), len(x)))
-        for m in np.unique(negatives):
-            likelihood[:, negatives == m] = self.probabilities(ranks, int(m), replacement, x[negatives == m])
+        for m in map(int, np.unique(negatives)):
+            if len(ranks) * (m + 1) <= _KEPT:
+                of_m = _probabilities(self.sizes, ranks.tobytes(), m, replacement)[:, x[negatives == m]]
+            else:
+                of_m = self.probabilities(ranks, m, replacement, x[negatives == m])
+            likelihood[:, negatives == m] = of_m
         return likelihood
 
     def values(self, metrics: tuple[Metric, ...], ranks: Floats) -> Floats:
@@ -126,6 +132,19 @@ class RankClass:
             lambda group, allowed: np.stack([metric.of_rank(allowed, group.candidates) for metric in metrics], axis=1),
             ranks,
         )
+
+
+@lru_cache(maxsize=8)
+def _probabilities(sizes: tuple[Size, ...], ranks: bytes, negatives: int, replacement: bool | None) -> Floats:
+    """Return P(x | rank) of the users of a class with m negatives, (ranks, m + 1).
+
+    It does not depend on what a sample shows. So all recommenders of the same users have the same, and all estimators.
+    """
+    nothing = np.empty(0, dtype=np.int64)
+    groups = tuple(
+        Group(size.candidates, size.negatives, size.replacement, size.events, nothing, nothing) for size in sizes
+    )
+    return RankClass(groups, nothing, nothing, nothing).probabilities(np.frombuffer(ranks), negatives, replacement)
 
 
 def rank_classes(outcomes: Outcomes, least: float = 0.0) -> tuple[RankClass, ...]:

@@ -1,9 +1,9 @@
-"""What a number of scores buys: the width of an interval and the chance of a verdict, by ways to spend scores."""
+"""What a number of scores buys: the result of `plan` for the recommenders of a dataset, as a page and a figure."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill
+from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,32 +11,25 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics.data.split import Split
-from sampled_metrics.evaluation.plan_stages import plan_stages
-from sampled_metrics.metrics.metric import metric, metric_name
+from sampled_metrics.evaluation.plan import plan
+from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranking.stages import staged_ranks
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.staged import StagedRanks
 from sampled_metrics.recommenders.models import Model
 from sampled_metrics.rendering.drawing import literal, panels, plain_numbers, style, styled
-from sampled_metrics.rendering.tables import Section, number
-from sampled_metrics.study.proof import proven
+from sampled_metrics.rendering.tables import Section
 
 TITLE = "What a number of scores buys"
 
-METHODS = {
+WAYS = {
     "stages": "stages",
     "stop at k, part of users": "stop at k, some users",
     "all candidates, part of users": "all candidates, some users",
     "decreasing": "negatives, decreasing",
     "free": "negatives, free",
 }
-"""The ways to spend scores, as the figure names them."""
-
-WIDTHS = ["recommender", "method", "depth", "scores", "users", "completed", "width"]
-"""The columns of the table of widths."""
-
-CHANCES = ["worse", "better", "method", "scores", "right"]
-"""The columns of the table of the pair."""
+"""The ways to spend scores, as the figure names them; those of negatives by their estimators."""
 
 _NUMBERS = 2**26  # numbers of the scores of a block of users
 _COLUMNS = 3  # panels in a row
@@ -78,55 +71,34 @@ def bought(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return what scores buy, at a confidence of 95 %, for evaluations of as many users as there are.
 
-    Stages, and parts of the users, are simulated as in `plan_stages`. Uniform negatives are those of `proven`.
-
     Args:
         pilots: the staged ranks of all users by depth None, by recommender.
         exact: their exact ranks.
         label: the metric.
         depths: the depths of stages.
-        negatives: the m of samples; none for no rows of samples.
+        negatives: the m of samples; one that a user cannot have is left out.
         pair: the two recommenders whose comparison is planned; None if there is one recommender.
         replacement: whether negatives are drawn with replacement.
         progress: wraps the recommenders, for a progress bar.
 
     Returns:
-        The widths, with columns recommender, method, depth, scores, users, completed, width; and the chances that
-        `compare` decides rightly between the pair, with columns worse, better, method, scores, right; no rows without a
-        pair.
+        The results of `plan` of each recommender, with a first column recommender; and that of the pair, with first
+        columns worse and better, no rows without a pair.
     """
-    widths, chances = [], []
+    options: dict[str, Any] = {"metric": label, "depths": depths, "negatives": negatives, "replacement": replacement}
+    estimators = ["decreasing", "free"]
+    alone = []
     for name in progress(list(pilots)):
-        is_first = pair is not None and name == pair[0]
-        names = pair if pair is not None and is_first else (name,)
-        table = pd.DataFrame(
-            plan_stages({one: pilots[one] for one in names}, metric=label, depths=depths, progress=no_progress)
-        )
-        if is_first:
-            chances.append(table.rename(columns={"conclusive": "right"}))
-        widths.append(table.assign(recommender=name))
-    if negatives:
-        alone, paired = proven(exact, label, negatives, replacement=replacement, shapes=("decreasing", "free"))
-        users = next(iter(widths))["users"].iloc[0]
-        alone = alone.assign(users=users, width=alone["high"] - alone["low"])
-        if pair is not None:
-            chances.append(_as_methods(paired[paired["worse"].isin(pair) & paired["better"].isin(pair)]))
-        widths.append(_as_methods(alone))
-    of_recommenders = pd.concat(widths, ignore_index=True)
-    of_recommenders = of_recommenders.sort_values(
-        "recommender", key=lambda names: names.map(list(pilots).index), kind="stable", ignore_index=True
-    )
-    of_pair = pd.concat(chances, ignore_index=True) if chances else pd.DataFrame(columns=["method", "scores", "right"])
-    if pair is not None:
-        measure = metric(label)
-        worse, better = sorted(pair, key=lambda name: exact[name].mean(measure))
-        of_pair = of_pair.assign(worse=worse, better=better)
-    return of_recommenders[WIDTHS], of_pair.reindex(columns=CHANCES)
-
-
-def _as_methods(sampled: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `proven` with the columns method and scores."""
-    return sampled.assign(method=sampled["assumption"], scores=sampled["negatives"] + 1.0)
+        table = pd.DataFrame(plan([exact[name], pilots[name]], estimators=estimators, **options))
+        alone.append(table.assign(recommender=name))
+    of_all = pd.concat(alone, ignore_index=True)
+    of_all = of_all[["recommender", *of_all.columns.drop(["recommender", "chosen"])]]
+    if pair is None:
+        return of_all, pd.DataFrame(columns=["worse", "better", "way", "scores", "decided"])
+    result = plan({name: [exact[name], pilots[name]] for name in pair}, estimators=estimators, **options)
+    [(better, worse)] = [finding.names for finding in result.findings if finding.kind == "plan-pair"]
+    of_pair = pd.DataFrame(result).drop(columns="chosen").assign(worse=worse, better=better)
+    return of_all, of_pair[["worse", "better", *of_pair.columns.drop(["worse", "better"])]]
 
 
 def sections(widths: pd.DataFrame, chances: pd.DataFrame, label: str) -> list[Section]:
@@ -135,30 +107,40 @@ def sections(widths: pd.DataFrame, chances: pd.DataFrame, label: str) -> list[Se
     text = pd.DataFrame(
         {
             "Recommender": widths["recommender"],
-            "Way": [_way(row) for row in widths.itertuples()],
-            "Scores for each user": [number(value, ",.0f") for value in widths["scores"]],
-            "Users": [f"{value:,}" for value in widths["users"].astype(int)],
-            "Completed": ["" if np.isnan(value) else f"{value:,.0f}" for value in widths["completed"]],
-            "Width": ["-" if np.isnan(value) else f"{100 * value:.2f}" for value in widths["width"]],
+            "Way": [_way(row) for row in widths.to_dict("records")],
+            "Scores for each user": widths["scores"].map("{:,.0f}".format),
+            "Users": widths["users"].map("{:,.0f}".format),
+            "Width": [_between(row, "width") for row in widths.to_dict("records")],
         }
     )
     tables = [(f"Width of the 95 % interval of {what}, in per cent", text)]
     if len(chances):
+        rows = chances.to_dict("records")
         pair = pd.DataFrame(
             {
-                "Way": chances["method"],
-                "Scores for each user": [number(value, ",.0f") for value in chances["scores"]],
-                "Decided rightly": [number(100 * value, ".0f") for value in chances["right"]],
+                "Way": [_way(row) for row in rows],
+                "Scores for each user": chances["scores"].map("{:,.0f}".format),
+                **{
+                    name.capitalize(): [_between(row, name) for row in rows] for name in ("ordered", "decided", "wrong")
+                },
             }
         )
         worse, better = chances[["worse", "better"]].iloc[0]
-        tables.append((f"How often compare decides by {what} that {better} is better than {worse}, in per cent", pair))
+        tables.append((f"How often {better} comes out better than {worse} by {what}, in per cent", pair))
     return tables
 
 
-def _way(row: object) -> str:
-    method, depth = str(row.method), float(row.depth)  # type: ignore[attr-defined]  # a row of a table
-    return f"{method}, depth {depth:g}" if not np.isnan(depth) else method
+def _way(row: Mapping[str, object]) -> str:
+    if row["way"] == "negatives":
+        return f"{row['negatives']:.0f} negatives, {row['estimator']}"
+    return f"stages, depth {row['depth']:g}" if row["way"] == "stages" else str(row["way"])
+
+
+def _between(row: Mapping[str, float], name: str) -> str:
+    """Return a promise with its interval, in per cent."""
+    digits = ".2f" if name == "width" else ".0f"
+    value, low, high = (f"{100 * row[column]:{digits}}" for column in (name, f"{name}_low", f"{name}_high"))
+    return "-" if value == "nan" else f"{value} ({low} to {high})"
 
 
 @styled
@@ -169,7 +151,7 @@ def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = ""
     for panel, name in zip(axes, names, strict=False):
         table = widths[widths["recommender"] == name]
         _lines(panel, table, "width")
-        exact = 100 * table.loc[table["method"] == "all candidates", "width"].iloc[0]
+        exact = 100 * table.loc[table["way"] == "all candidates", "width"].iloc[0]
         panel.axhline(exact, color="black", linewidth=0.7, label="_")
         panel.set(title=literal(fill(name, _TITLE)), yscale="log")
         panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -178,7 +160,7 @@ def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = ""
     for panel in axes[: len(names) : _COLUMNS]:
         panel.set_ylabel(f"width for {metric_name(label)}, %")
     if len(chances):
-        _lines(axes[-1], chances, "right")
+        _lines(axes[-1], chances, "decided")
         worse, better = chances[["worse", "better"]].iloc[0]
         axes[-1].set(title=literal(fill(f"{better} over {worse}", _TITLE)), ylim=(-3, 103), ylabel="decided rightly, %")
     for panel in axes:
@@ -192,8 +174,8 @@ def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = ""
 
 def _lines(panel: Axes, table: pd.DataFrame, column: str) -> None:
     """Draw a line for each way to spend scores; those of some of the users end with all users."""
-    for index, (method, name) in enumerate(METHODS.items()):
-        line = table[table["method"].isin([method, method.removesuffix(", part of users")])]
-        line = line.dropna(subset=column).sort_values("scores")
+    ways = table["way"].where(table["way"] != "negatives", table["estimator"])
+    for index, (way, name) in enumerate(WAYS.items()):
+        line = table[ways.isin([way, way.removesuffix(", part of users")])].dropna(subset=column).sort_values("scores")
         if len(line):
             panel.plot(line["scores"], 100 * line[column], label=name, **style(index))

@@ -116,9 +116,8 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
             raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
         _check_sources(name, config)
     _check_split(config["split"])
-    for figure in (config["figures"]["figure-6"], config["figures"]["proof"]):
-        if figure and figure["metric"] is None:
-            figure["metric"] = config["metrics"][0]
+    if config["figures"]["figure-6"]["metric"] is None:
+        config["figures"]["figure-6"]["metric"] = config["metrics"][0]
     _settle_labels(config, schema)
     edges = config["figures"]["figure-5"]["edges"]
     if sorted(set(edges)) != edges:

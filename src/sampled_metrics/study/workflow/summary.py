@@ -198,7 +198,6 @@ def summary(
         answers=answers,
         stages=[cost for dataset in studied for cost in stage_costs(dataset)],
         datasets=[_results(dataset, reading, sampling["repetitions"], captions) for dataset in studied],
-        has_proof=bool(config["figures"]["proof"]),
         strategy=config["split"]["strategy"],
         leaking=[dataset.name for dataset in studied if dataset.trained and _leaks_future(config, dataset.name)],
         trained=[name for name in recommenders if any(name in dataset.trained for dataset in studied)],
@@ -433,7 +432,7 @@ def stage_costs(dataset: Studied) -> list[dict[str, Any]]:
     costs = []
     if dataset.budget is not None:
         for name, table in dataset.budget.groupby("recommender", sort=False):
-            every, stages = table[table["method"] == "all candidates"].iloc[0], table[table["method"] == "stages"]
+            every, stages = table[table["way"] == "all candidates"].iloc[0], table[table["way"] == "stages"]
             stages = stages[stages["width"] <= _WIDER * every["width"]]
             if len(stages):
                 row = stages.iloc[0]

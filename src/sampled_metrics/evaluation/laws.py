@@ -15,7 +15,7 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.shapes import density
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
-from sampled_metrics.inference.findings import Finding
+from sampled_metrics.inference.findings import Finding, about
 from sampled_metrics.inference.samples import Sample
 from sampled_metrics.inference.strict import strict_values
 from sampled_metrics.metrics.metric import Metric
@@ -27,27 +27,26 @@ from sampled_metrics.sampling.rank_classes import RankClass
 _DISTANCE = 0.5 * float(ndtri(0.975))  # of the extremes from the best fit, in standard errors, as in `compare`
 
 
-def pilots_that_fit(
+def laws_of_samples(
     tables: Mapping[str, SampledRanks], metric: Metric
-) -> tuple[dict[str, dict[str, ExactRanks]], list[Finding]]:
-    """Return exact ranks of two recommenders by pilot, and findings on assumptions that the samples contradict.
+) -> tuple[list[dict[str, ExactRanks]], list[Finding]]:
+    """Return exact ranks of recommenders by three laws that fit their samples, and findings on the samples.
 
-    The pilots are smooth, closest and farthest. The better recommender is that of the smooth ranks. The closest pilot
-    has its worst ranks by the metric that decreasing allows, and the best ones of the other; the farthest the opposite.
+    The laws are smooth, closest and farthest. By the closest one, the recommenders that are better by the smooth ranks
+    than the mean have the worst ranks by the metric that decreasing allows, and the others the best ones; by the
+    farthest law the opposite. Of a single recommender, they are the worst and the best ranks.
     """
-    of_tables, cautions = {}, list[Finding]()
+    of_tables, findings = {}, list[Finding]()
     for number, (name, table) in enumerate(tables.items()):
-        of_tables[name], contradicted = _ranks_that_fit(table, metric, number)
-        cautions += contradicted
-    first, second = tables
-    means = [float(of_one["smooth"].values(metric).mean()) for of_one in of_tables.values()]
-    better = first if means[0] > means[1] else second
-    ends = {"smooth": ("smooth", "smooth"), "closest": ("low", "high"), "farthest": ("high", "low")}
-    pilots = {
-        pilot: {name: of_one[of_better if name == better else of_worse] for name, of_one in of_tables.items()}
-        for pilot, (of_better, of_worse) in ends.items()
-    }
-    return pilots, cautions
+        of_tables[name], of_one = _ranks_that_fit(table, metric, number)
+        findings += about(of_one, name)
+    means = {name: float(laws["smooth"].values(metric).mean()) for name, laws in of_tables.items()}
+    is_better = {name: mean >= np.mean(list(means.values())) for name, mean in means.items()}
+    return [
+        {name: laws["smooth"] for name, laws in of_tables.items()},
+        {name: laws["low" if is_better[name] else "high"] for name, laws in of_tables.items()},
+        {name: laws["high" if is_better[name] else "low"] for name, laws in of_tables.items()},
+    ], findings
 
 
 def _ranks_that_fit(table: SampledRanks, metric: Metric, seed: int) -> tuple[dict[str, ExactRanks], list[Finding]]:

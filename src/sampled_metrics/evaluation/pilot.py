@@ -1,0 +1,181 @@
+"""Evaluations that are simulated from a pilot: users drawn anew, and their values by each way to evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import ndtri
+
+from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.estimators.protocol import Estimate, Estimator
+from sampled_metrics.estimators.strict_bounds import Bounds, ShapeEstimate, has_bounds
+from sampled_metrics.evaluation.values import UserValues, sampled_values, table_values
+from sampled_metrics.inference.samples import Sample
+from sampled_metrics.metrics.metric import Metric
+from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.ranks.staged import StagedRanks
+from sampled_metrics.ranks.stages import FOLDS
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes
+
+Draw = tuple[Ints, np.random.Generator]
+"""Numbers of the users of the pilot who are drawn, (users,), and the random numbers of everything else."""
+
+_MOST_SIZES = 12  # different n of simulated samples; more are taken together, with their mean
+_CHOOSERS = 2  # samples that choose the weights of strict bounds for other samples
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """Ranks of some users, who stand for the population.
+
+    Attributes:
+        exact: exact ranks by recommender; none if they are not known.
+        staged: staged ranks by depth None by recommender; none if they are not known.
+        numbers: by recommender, the (rows,) numbers of the users from 0, the same for the same users.
+        metric: the metric.
+    """
+
+    exact: Mapping[str, ExactRanks]
+    staged: Mapping[str, StagedRanks]
+    numbers: Mapping[str, Ints]
+    metric: Metric
+
+    @property
+    def tables(self) -> Mapping[str, Any]:
+        """Return the ranks that give the values of all candidates."""
+        return self.exact or self.staged
+
+    @property
+    def users(self) -> int:
+        """Return the number of users."""
+        return int(next(iter(self.numbers.values())).max()) + 1
+
+    @cached_property
+    def values(self) -> dict[str, UserValues]:
+        """The values of the users by exact ranks."""
+        return {name: table_values(table, [self.metric], self.numbers[name]) for name, table in self.tables.items()}
+
+    def of_all_candidates(self, draw: Draw) -> dict[str, UserValues]:
+        """Return the values of users whose items are ranked among all candidates."""
+        drawn = {name: values.low[:, draw[0]] for name, values in self.values.items()}
+        return {
+            name: replace(self.values[name], low=low, high=low, point=low.mean(axis=1)) for name, low in drawn.items()
+        }
+
+    def of_stages(self, depth: float, draw: Draw) -> tuple[dict[str, UserValues], float, float]:
+        """Return the values of staged ranks by a depth, the scores for each user, and the number of completed users."""
+        users, rng = draw
+        coins = rng.random(len(users)), rng.integers(0, FOLDS, len(users))
+        tables = {}
+        for name, table in self.staged.items():
+            rows, owner = self.rows_of(name, users)
+            tables[name] = table.redrawn(rows, owner, *coins, depth), owner
+        values = {name: table_values(table, [self.metric], owner) for name, (table, owner) in tables.items()}
+        scores = max(table.scores_per_user for table, _ in tables.values())
+        return values, scores, min(table.completed_users for table, _ in tables.values())
+
+    def rows_of(self, name: str, users: Ints) -> tuple[Ints, Ints]:
+        """Return the rows of (draws,) users, those of a draw side by side, and the number of their draw."""
+        numbers = self.numbers[name]
+        order, held = np.argsort(numbers, kind="stable"), np.bincount(numbers)
+        draw = np.repeat(np.arange(len(users)), held[users])
+        offset = np.arange(len(draw)) - np.repeat(np.cumsum(held[users]) - held[users], held[users])
+        return order[(np.cumsum(held) - held)[users][draw] + offset], draw
+
+
+class SampledPilot:
+    """Samples of negatives of a pilot's exact ranks, and the values that an estimator gives their users.
+
+    More than a dozen different numbers of candidates are taken as a dozen, each with its mean, for the estimators.
+    """
+
+    def __init__(self, pilot: Pilot, design: SamplingDesign) -> None:
+        self.pilot, self.design = pilot, design
+        first = next(iter(pilot.exact.values()))
+        distinct, which = np.unique(first.candidates, return_inverse=True)
+        groups = np.array_split(np.arange(len(distinct)), min(len(distinct), _MOST_SIZES))
+        size = np.empty(len(distinct), dtype=np.int64)
+        for group in groups:
+            rows = np.isin(which, group)
+            size[group] = round(float(first.candidates[rows].mean()))
+        self.sizes, self.number_of_size = np.unique(size, return_inverse=True)
+        self.distinct = distinct
+        m, events = design.negatives, np.bincount(self.number_of_size[which], minlength=len(self.sizes))
+        x, n = np.tile(np.arange(m + 1), len(self.sizes)), np.repeat(self.sizes, m + 1)
+        of_first = np.zeros((len(self.sizes), m + 1), dtype=np.int64)
+        of_first[:, 0] = events
+        self.outcomes = Outcomes(x, np.full_like(x, m), n, design.replacement, of_first.ravel())
+
+    def sample(self, name: str, draw: Draw) -> Sample:
+        """Return a sample of a recommender: negatives are drawn uniformly, and ties are broken at random."""
+        users, rng = draw
+        table = self.pilot.exact[name]
+        rows, owner = self.pilot.rows_of(name, users)
+        above = table.above[rows] + np.floor(rng.random(len(rows)) * (table.tied[rows] + 1)).astype(np.int64)
+        n, m = table.candidates[rows], self.design.negatives
+        x = rng.binomial(m, above / (n - 1)) if self.design.replacement else rng.hypergeometric(above, n - 1 - above, m)
+        column = self.number_of_size[np.searchsorted(self.distinct, n)] * (m + 1) + x
+        shape = (len(users), len(self.outcomes))
+        return Sample(self.outcomes, csr_array((1 / np.bincount(owner)[owner], (owner, column)), shape=shape))
+
+    def values(self, estimator: Estimator, alpha: float, users: int) -> Callable[[Draw], dict[str, UserValues]]:
+        """Return the function that gives the values of users who are drawn.
+
+        The weights of strict bounds are those that samples of their own choose, and not the other users of each sample:
+        the weights of one sample are as good as those of another.
+
+        Args:
+            estimator: of the samples.
+            alpha: the error rate for which strict bounds are best.
+            users: number of users of an evaluation.
+        """
+        metrics = [self.pilot.metric]
+        estimate = estimator.fit(self.outcomes, metrics)
+        chosen = {name: self._chosen(name, estimate, alpha, users) for name in self.pilot.exact}
+
+        def of_draw(draw: Draw) -> dict[str, UserValues]:
+            number = int(draw[1].integers(0, _CHOOSERS))
+            return {
+                name: sampled_values(
+                    self.sample(name, draw), estimate, metrics, alpha, chosen=of_name[number] if of_name else None
+                )
+                for name, of_name in chosen.items()
+            }
+
+        return of_draw
+
+    def _chosen(self, name: str, estimate: Estimate, alpha: float, users: int) -> list[Callable[[str], Bounds]]:
+        """Return the weights of strict bounds by assumption, as samples of four fifths of the users choose them."""
+        if not has_bounds(estimate):
+            return []
+        rngs = [np.random.default_rng([number, users, self.design.negatives]) for number in range(_CHOOSERS)]
+        draws = [(rng.integers(0, self.pilot.users, max(2, round(0.8 * users))), rng) for rng in rngs]
+        return [_weights_of(estimate, self.sample(name, draw).counts, alpha) for draw in draws]
+
+
+def _weights_of(estimate: ShapeEstimate, counts: Floats, alpha: float) -> Callable[[str], Bounds]:
+    """Return the function that gives the weights that (outcomes,) counts choose, by assumption."""
+    deviations = -float(ndtri(alpha / 2))
+    return cache(lambda assumption: estimate.bounding_weights(estimate.fits_of_part(assumption, counts), deviations))
+
+
+def widths_of(values: Mapping[str, UserValues], alpha: float) -> Floats:
+    """Return the (recommenders,) widths of the intervals of the metric; NaN where there is no interval."""
+    ends = [of_one.interval(alpha) for of_one in values.values()]
+    return np.array([(one.high - one.low)[0] for one in ends])
+
+
+def gaps_of(values: Mapping[str, UserValues], pairs: Sequence[tuple[str, str]], alpha: float) -> Floats:
+    """Return the (pairs, 3) difference of each pair, better less worse, and the ends of its interval."""
+    rows = []
+    for worse, better in pairs:
+        gap = values[better].minus(values[worse])
+        ends = gap.interval(alpha)
+        rows.append((gap.point[0], ends.low[0], ends.high[0]))
+    return np.array(rows).reshape(-1, 3)
