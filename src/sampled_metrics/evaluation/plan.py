@@ -133,6 +133,12 @@ def plan(
         >>> tables = sm.exact_ranks(ranks, candidates=1000)
         >>> result = sm.plan(tables, metric="ap", negatives=[20, 100], estimators="bv-0.1")
         >>> print(result[["way", "negatives", "scores", "decided", "wrong"]].to_string(index=False))
+                                  way  negatives  scores  decided  wrong
+                       all candidates        NaN  1000.0     1.00   0.00
+                            negatives       20.0    21.0     0.17   0.01
+        all candidates, part of users        NaN    20.0     0.00   0.00
+                            negatives      100.0   101.0     1.00   0.00
+        all candidates, part of users        NaN   100.0     0.96   0.00
     """
     question = _Question.from_given(pilot, metric, users, confidence_level)
     chosen = estimators_by_label(estimators)
@@ -365,7 +371,22 @@ def _negatives(sampled: SampledPilot, label: str, estimator: Estimator, question
 
 
 def _row(way: _Way, pilot: Pilot, question: _Question) -> dict[str, Any]:
-    """Return the row of a way, by simulated evaluations. The first users of a draw are the same for all ways."""
+    """Return the row of a way, by simulated evaluations."""
+    widths, gaps, (scores, completed) = simulated(way, pilot, question)
+    row: dict[str, Any] = {"way": "", "estimator": "", "negatives": np.nan, "depth": np.nan, "scores": scores}
+    row |= {"users": way.users, "assumes": "", **way.columns, **_width(widths, way.users / pilot.users)}
+    if question.pairs:
+        row |= _shares(gaps, question, way.users / pilot.users)
+    return row | {"completed": completed}
+
+
+def simulated(way: _Way, pilot: Pilot, question: _Question) -> tuple[Floats, Floats, Floats]:
+    """Simulate evaluations. The first users of a draw are the same for all ways.
+
+    Returns:
+        (draws, recommenders) widths of the intervals; (draws, pairs, 3) differences with their intervals, as in
+        `gaps_of`; and the mean scores for each user and number of completed users.
+    """
     widths, gaps, costs = list[Floats](), list[Floats](), list[tuple[float, float]]()
     for number in range(way.draws):
         rng = np.random.default_rng([number, question.users])
@@ -374,12 +395,7 @@ def _row(way: _Way, pilot: Pilot, question: _Question) -> dict[str, Any]:
         widths.append(widths_of(values, question.alpha))
         gaps.append(gaps_of(values, question.pairs, question.rate))
         costs.append((scores, completed))
-    scores, completed = np.mean(costs, axis=0)
-    row: dict[str, Any] = {"way": "", "estimator": "", "negatives": np.nan, "depth": np.nan, "scores": scores}
-    row |= {"users": way.users, "assumes": "", **way.columns, **_width(np.array(widths), way.users / pilot.users)}
-    if question.pairs:
-        row |= _shares(np.array(gaps), pilot, question)
-    return row | {"completed": completed}
+    return np.array(widths), np.array(gaps), np.mean(costs, axis=0)
 
 
 def _width(widths: Floats, ratio: float) -> dict[str, float]:
@@ -399,29 +415,28 @@ def _width(widths: Floats, ratio: float) -> dict[str, float]:
     return {"width": means.max(), "width_low": np.exp(logs.mean() - reach), "width_high": np.exp(logs.mean() + reach)}
 
 
-def _shares(gaps: Floats, pilot: Pilot, question: _Question) -> dict[str, Any]:
+def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
     """Return the shares of the pair that is decided least often, with their intervals.
 
-    The difference of the pilot has an error. So the shares are also those with all differences smaller, or larger, by
-    as much as the interval of the pilot allows.
+    Another pilot would have other differences. So the shares are also those with all differences, and all ends,
+    smaller or larger by as much as they vary from one pilot to another.
 
     Args:
         gaps: (draws, pairs, 3) differences, better less worse, and the ends of their intervals.
-        pilot: the pilot.
         question: what is planned.
+        ratio: users of the evaluation, relative to those of the pilot.
     """
     decided = (gaps[:, :, 1] > EQUAL).mean(axis=0)
     hardest = int(np.lexsort((np.nan_to_num(gaps[:, :, 0]).mean(axis=0), decided))[0])
-    worse, better = question.pairs[hardest]
+    (worse, better), draws = question.pairs[hardest], len(gaps)
     value, low, high = gaps[:, hardest].T
-    error = pilot.values[better].minus(pilot.values[worse]).interval(question.alpha).standard_error[0]
-    reach, draws = float(-ndtri((1 - _LEVEL) / 2) * error), len(gaps)
     row: dict[str, Any] = {"pair": f"{better} and {worse}"} if len(question.pairs) > 1 else {}
     shares = []
     for name, numbers in (("ordered", value), ("decided", low), ("wrong", -high)):
-        of_share = [int((numbers + shift > EQUAL).sum()) for shift in (0.0, -reach, reach)]
-        least, most = sorted(of_share[1:])
-        shares.append(of_share[0] / draws)
+        is_there = numbers[np.isfinite(numbers)]
+        reach = float(-ndtri((1 - _LEVEL) / 2) * is_there.std() * np.sqrt(ratio)) if len(is_there) else 0.0
+        count, least, most = (int((numbers + shift > EQUAL).sum()) for shift in (0.0, -reach, reach))
+        shares.append(count / draws)
         row |= {name: shares[-1], f"{name}_low": _least(least, draws), f"{name}_high": 1 - _least(draws - most, draws)}
     return row | {"error": max(float(np.sqrt(share * (1 - share) / draws)) for share in shares)}
 

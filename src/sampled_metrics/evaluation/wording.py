@@ -544,8 +544,8 @@ def _plan_too_many(finding: Finding, _: Setting) -> str:
 def _plan_few_hits(finding: Finding, _: Setting) -> str:
     of = finding.values
     return (
-        f"Only {counted(of['hits'], 'user')} of the pilot {'has' if of['hits'] == 1 else 'have'} a "
-        f"{metric_name(finding.metric)} above 0, so that the intervals of the promises are wide."
+        f"{metric_name(finding.metric)} is above 0 for only {counted(of['hits'], 'user')} of the pilot, so that the "
+        "intervals of the promises are wide."
     )
 
 
