@@ -1,360 +1,282 @@
-"""How many negatives and users it takes: each m against all others, and the number of users by simulation."""
+"""A plan against evaluations that are really made: of the users of the pilot drawn anew, and of other users."""
 
-from pathlib import Path
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
-from read_and import compare, expect, plan
-from scipy import stats
 
 import sampled_metrics as sm
-from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import linear_estimator
-from sampled_metrics.evaluation.pilot_samples import pilots_that_fit
-from sampled_metrics.inference.intervals import IntervalOptions, evaluated, linear, uncertainty
-from sampled_metrics.metrics.metric import metric as metric_of
-from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.evaluation.laws import laws_of_samples
+from sampled_metrics.evaluation.pilot import Pilot, SampledPilot
 from sampled_metrics.sampling.design import SamplingDesign
 
-ROOT = Path(__file__).resolve().parents[2]
-
-N = 300
-
-
-def ranks(rng, users, shift):
-    return (1 + rng.geometric(1 / 40, size=users) + shift).clip(1, N)
-
-
-RNG = np.random.default_rng(12)
-A = ranks(RNG, 400, 2)
-B = np.where(RNG.random(400) < 0.8, ranks(RNG, 400, -2), N)  # better at the top, and sometimes hopeless
+RNG = np.random.default_rng(3)
+USERS, ITEMS = 1500, 300
+TRAINING = RNG.random((USERS, ITEMS)) < 0.05
+TASTE = RNG.normal(size=(USERS, ITEMS)) + 0.01 * np.arange(ITEMS)
+HELD_OUT = np.where(TRAINING, -np.inf, TASTE + RNG.gumbel(size=TASTE.shape)).argmax(axis=1)
+SCORES = {name: TASTE + noise * RNG.normal(size=TASTE.shape) for name, noise in {"A": 0.8, "B": 0.5, "C": 0.2}.items()}
+GRID = {"negatives": [], "depths": []}
 
 
-def chance(negatives, label, a=A, b=B, metric="recall@10", replacement=False):
-    """Of the right order, from the two moments of each recommender, which `expect` gives."""
-    found = expect(
-        {"A": a, "B": b},
-        negatives=negatives,
-        metrics=[metric],
-        candidates=N,
-        estimators=[label],
-        replacement=replacement,
-    ).set_index("recommender")
-    sign = np.sign(found["exact"]["B"] - found["exact"]["A"])
-    gap = sign * (found["expected"]["B"] - found["expected"]["A"])
-    deviation = np.hypot(*found["deviation"])
-    if label in ("uncorrected", "rank-estimate") and metric == "recall@10":  # hits, which can tie
-        return right_by_convolution(*((a, b) if sign > 0 else (b, a)), N, negatives, label, points=1)
-    return stats.norm.cdf(gap / deviation) if deviation > 0 else float(gap > 0)
+@cache
+def staged(name, depth=None, seed=0, first=0, last=1000):
+    scores = SCORES[name]
+    options = {"depth": depth, "seed": seed, "users": slice(first, last), "pairs_per_call": 10**5}
+    return sm.staged_ranks(lambda u, i: scores[u, i], TRAINING, HELD_OUT, **options)
 
 
-def weights(label, m, n, metric="recall@10"):
-    """(m + 1,) weights of an estimator."""
-    return linear_estimator(label).checked_weights(SamplingDesign(m), np.array([n]), (metric_of(metric),))[0, 0]
+@cache
+def exact(name, first=0, last=1000):
+    return sm.rank(SCORES[name], TRAINING, HELD_OUT, users=slice(first, last))
 
 
-def right_by_convolution(worse, better, n, m, label, points=60):
-    """P(sum > 0) of the users' gains, on a grid in which the largest weight is `points` steps.
-
-    A weight between two points is split between them, and half of P(sum = 0) counts then.
-    """
-    w, x = weights(label, m, n), np.arange(m + 1)
-    size = 2 ** int(np.ceil(np.log2(2 * 2 * len(better) * points + 2)))
-    spectrum, are_hits = np.ones(size // 2 + 1, dtype=complex), len(np.unique(w)) == 2
-    for sign, ranks in ((1, better), (-1, worse)):
-        at = np.round(sign * w * points / np.abs(w).max(), 9)
-        low = np.floor(at).astype(int)
-        on_grid = np.zeros((m + 1, size))
-        on_grid[x, low % size] += 1 - (at - low)
-        on_grid[x, (low + 1) % size] += at - low
-        pmf = stats.hypergeom.pmf(x, n - 1, ranks[:, np.newaxis] - 1, m)
-        spectrum *= np.fft.rfft(pmf @ on_grid, axis=1).prod(axis=0)
-    found = np.fft.irfft(spectrum, size)
-    return found[1 : size // 2].sum() + (0 if are_hits else found[0] / 2)
+@cache
+def planned():
+    pilot = {name: [exact(name), staged(name)] for name in "AB"}
+    estimators = ["decreasing", "bv-0.1", "uncorrected"]
+    return sm.plan(pilot, negatives=[50], depths=[25, 60], estimators=estimators, users=500)
 
 
-class TestSmallest:
-    """Against every m, with chances by convolution."""
-
-    @pytest.mark.parametrize(
-        ("label", "users", "probability"),
-        [("rank-estimate", 20, 0.8), ("uncorrected", 30, 0.9), ("bv-0.1", 55, 0.95)],
-    )
-    def test_is_that_from_which_on_all_are_enough(self, label, users, probability):
-        rng = np.random.default_rng([4, users])
-        n = 70
-        worse = np.minimum(5 + rng.geometric(1 / 15, size=users), n)
-        better = np.where(rng.random(users) < 0.7, rng.geometric(1 / 8, size=users), rng.integers(35, n, size=users))
-        better = np.minimum(better, n)
-        assert (better <= 10).mean() > (worse <= 10).mean()
-        row = plan(worse, better, estimators=label, candidates=n, probability=probability).iloc[0]
-        chances = {m: right_by_convolution(worse, better, n, m, label) for m in range(1, n)}
-        off = 1e-3 if label == "bv-0.1" else 1e-9  # its weights lie between the points of a grid
-
-        def smallest(least):
-            return 1 + max(m for m, chance in chances.items() if chance < least)
-
-        assert 1 < smallest(probability - off) <= row["negatives"] <= smallest(probability + off)
-        assert row["probability"] == pytest.approx(chances[row["negatives"]], abs=0.01)
+def row(result, way, depth=None, estimator=""):
+    rows = result[(result["way"] == way) & (result["estimator"] == estimator)]
+    return (rows[rows["depth"] == depth] if depth else rows).iloc[0]
 
 
-class TestTies:
-    """A tie orders nothing: the chance that is stated is that of the order, on users who are hit or not."""
+def drawn(name, rng, users=500):
+    """Exact ranks of users of the pilot who are drawn anew."""
+    table, rows = exact(name), rng.integers(0, 1000, users)
+    return sm.ExactRanks(np.arange(users), table.candidates[rows], table.above[rows], table.tied[rows])
 
-    @pytest.mark.parametrize("users", [60, pytest.param(300, marks=pytest.mark.slow), 3000])
-    def test_are_no_right_order(self, users):
-        rng = np.random.default_rng([6, users])
-        worse = 1 + rng.geometric(1 / 30, size=users).clip(1, 199)
-        better = np.where(rng.random(users) < 5 / users**0.5, worse // 2 + 1, worse)
-        table = plan(worse, better, candidates=200, estimators="uncorrected", probability=0.9)
-        m, stated = int(table["negatives"][0]), table["probability"][0]
-        hits = [
-            (rng.hypergeometric(each - 1, 200 - each, m, size=(1000, users)) < 10).sum(axis=1)
-            for each in (worse, better)
+
+def sampled(table, m, rng):
+    x = rng.hypergeometric(table.above, table.candidates - 1 - table.above, m)
+    columns = {"user": table.user, "rank": x + 1, "candidates": table.candidates, "negatives": np.full(len(x), m)}
+    return sm.sampled_ranks(columns)
+
+
+class TestAgainstRealEvaluations:
+    @pytest.mark.parametrize("depth", [25, 60])
+    def test_of_stages_of_other_users(self, depth):
+        runs = [staged("A", depth, seed, 1000, 1500) for seed in range(10)]
+        plan = row(planned(), "stages", depth)
+        assert plan["completed"] == pytest.approx(np.mean([run.completed_users for run in runs]), rel=0.15)
+        widths = [np.ptp(sm.evaluate(run, metrics="recall@10")[["low", "high"]].to_numpy()) for run in runs]
+        assert plan["width_low"] <= np.mean(widths) <= plan["width_high"]
+        costs = [
+            max(run.scores_per_user, staged("B", depth, seed, 1000, 1500).scores_per_user)
+            for seed, run in enumerate(runs)
         ]
-        assert (hits[0] == hits[1]).mean() > 0.01
-        assert stated >= 0.9
-        assert (hits[1] > hits[0]).mean() == pytest.approx(stated, abs=4 * np.sqrt(0.09 / 1000))
+        assert plan["scores"] == pytest.approx(np.mean(costs), rel=0.1)
 
-    def test_of_the_pilot_of_the_documentation(self):
-        """The m of X and Z gives the right order in .95 of 3,000 samples; their hits tie in 2 %."""
-        x, z = (pd.read_csv(f"docs/examples/pilot-{name}.csv")["rank"].to_numpy() for name in "xz")
-        table = plan(x, z, candidates=500, estimators="uncorrected")
-        rng, m = np.random.default_rng(7), int(table["negatives"][0])
-        hits = [
-            np.sum([rng.hypergeometric(r - 1, 500 - r, m, size=3000) < 10 for r in each], axis=0) for each in (x, z)
+    def test_of_all_candidates(self):
+        ends = sm.evaluate({name: exact(name, 1000, 1500) for name in "AB"}, metrics="recall@10")[["low", "high"]]
+        for way in ("all candidates", "stop at k"):
+            plan = row(planned(), way)
+            assert plan["width_low"] <= np.ptp(ends.to_numpy(), axis=1).max() <= plan["width_high"]
+
+    @pytest.mark.parametrize(
+        "estimator",
+        ["", *(pytest.param(one, marks=pytest.mark.slow) for one in ("decreasing", "bv-0.1", "uncorrected"))],
+    )
+    def test_of_the_users_of_the_pilot(self, estimator):
+        """Shares are those of `compare`, within three standard errors of both, and the width is that of `correct`."""
+        plan = row(planned(), "negatives" if estimator else "all candidates", estimator=estimator)
+        rng, evaluations = np.random.default_rng(7), 40 if estimator else 100
+        decided, wrong, widths = [], [], []
+        for _ in range(evaluations):
+            state = rng.integers(2**31)
+            tables = {name: drawn(name, np.random.default_rng(state)) for name in "AB"}
+            options = {"estimator": estimator} if estimator else {}
+            if estimator:
+                tables = {name: sampled(table, 50, rng) for name, table in tables.items()}
+            [conclusion] = sm.compare(tables, metrics="recall@10", **options)["conclusion"]
+            decided.append(conclusion == "B")
+            wrong.append(conclusion == "A")
+            of_each = (
+                sm.correct(tables, estimators=estimator, metrics="recall@10")
+                if estimator
+                else sm.evaluate(tables, metrics="recall@10")
+            )
+            widths.append((of_each["high"] - of_each["low"]).to_numpy())
+        for name, seen in (("decided", decided), ("wrong", wrong)):
+            error = np.sqrt(np.var(seen) / evaluations + plan["error"] ** 2) + 0.01
+            assert abs(plan[name] - np.mean(seen)) <= 3 * error
+        widest = np.array(widths)[:, np.mean(widths, axis=0).argmax()]
+        assert abs(plan["width"] - widest.mean()) <= 3 * widest.std() * np.sqrt(2 / evaluations) + 0.01 * plan["width"]
+
+    def test_a_part_of_the_users_takes_as_many_scores_as_stages(self):
+        stages, part = row(planned(), "stages", 25), row(planned(), "all candidates, part of users")
+        assert part["scores"] == pytest.approx(stages["scores"], rel=0.02)
+        assert part["users"] < 500
+
+
+class TestPromises:
+    def test_a_small_pilot_promises_less(self):
+        of_size = {users: sm.plan(exact("A", 0, users), users=500, **GRID).iloc[0] for users in (100, 1000)}
+        logs = {users: np.log(one["width_high"] / one["width_low"]) for users, one in of_size.items()}
+        assert logs[100] > 1.5 * logs[1000]  # by the formula, √(6 / 1.5) times as much
+
+    def test_hold_the_chance_of_the_law(self):
+        """The chance of 500 users of all 1,500, by plans from pilots of 300: 19 of 20 intervals are to hold it."""
+        truth = sm.plan({name: exact(name, 0, 1500) for name in "AB"}, users=500, draws=400, **GRID).iloc[0]
+        held = []
+        for seed in range(20):
+            users = np.random.default_rng(seed).integers(0, 1500, 300)
+            pilot = {
+                name: sm.ExactRanks(None, *(getattr(exact(name, 0, 1500), column)[users] for column in COLUMNS))
+                for name in "AB"
+            }
+            result = sm.plan(pilot, users=500, **GRID)
+            plan = result.iloc[0]
+            [pair] = [finding for finding in result.findings if finding.kind == "plan-pair"]
+            column = "decided" if pair.names[0] == "B" else "wrong"  # B is better by the law
+            held.append(plan[f"{column}_low"] <= truth["decided"] <= plan[f"{column}_high"])
+        assert np.mean(held) >= 0.8
+
+    def test_of_the_same_pilot_are_the_same(self):
+        first, again = (sm.plan(exact("A"), negatives=[20], depths=[], estimators="bv-0.1") for _ in range(2))
+        pd.testing.assert_frame_equal(first, again)
+
+
+COLUMNS = ("candidates", "above", "tied")
+
+
+class TestPilots:
+    def test_of_one_recommender_has_no_chances(self):
+        result = sm.plan(exact("A"), **GRID)
+        assert not {"ordered", "decided", "wrong", "pair"} & {*result}
+        assert result["way"].tolist() == ["all candidates"]
+
+    def test_of_three_is_as_hard_as_the_hardest_pair(self):
+        result = sm.plan({name: exact(name) for name in "ABC"}, **GRID)
+        pairs = [
+            sm.plan({name: exact(name) for name in pair}, confidence_level=1 - 0.05 / 3, **GRID)
+            for pair in ("AB", "AC", "BC")
         ]
-        assert (hits[1] > hits[0]).mean() == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 3000))
-        assert table["probability"][0] == pytest.approx((hits[1] > hits[0]).mean(), abs=3 * np.sqrt(0.05 / 3000))
+        assert result["decided"].item() == min(one["decided"].item() for one in pairs)
+        assert result["pair"].item() == "B and A"
+        kinds = [finding.names for finding in result.findings if finding.kind == "plan-pair"]
+        assert kinds == [("B", "A"), ("C", "A"), ("C", "B")]
+
+    def test_of_staged_ranks_alone_has_no_negatives(self):
+        result = sm.plan(staged("A"), depths=[60])
+        assert "plan-no-negatives" in {finding.kind for finding in result.findings}
+        assert "stages" in set(result["way"])
+
+    def test_of_a_sample_holds_the_plan_of_the_exact_ranks(self):
+        rng = np.random.default_rng(1)
+        samples = {name: sampled(table, 100, rng) for name, table in ((name, exact_with_users(name)) for name in "AB")}
+        plan = sm.plan(samples, estimators="bv-0.1", **GRID | {"negatives": [50]})
+        of_exact = sm.plan({name: exact(name) for name in "AB"}, estimators="bv-0.1", **GRID | {"negatives": [50]})
+        for ours, true in zip(plan.to_dict("records"), of_exact.to_dict("records"), strict=True):
+            assert ours["width_low"] <= true["width"] <= ours["width_high"]
+            assert ours["decided_low"] <= true["decided"] <= ours["decided_high"]
+        assert "plan-laws" in {finding.kind for finding in plan.findings}
+
+    def test_users_with_several_rows_are_drawn_whole(self):
+        table = exact_with_users("A")
+        twice = sm.ExactRanks(*(np.repeat(getattr(table, name), 2) for name in ("user", *COLUMNS)))
+        options = GRID | {"negatives": [20], "estimators": "bv-0.1"}
+        first, second = (sm.plan(one, **options) for one in (table, twice))
+        assert second["width"].iloc[0] == pytest.approx(first["width"].iloc[0], rel=1e-9)
+        assert second["width"].iloc[1] < first["width"].iloc[1]  # two samples of a user
 
 
-class TestPilot:
-    """What the pilot decides, and what it does not."""
+def exact_with_users(name):
+    table = exact(name)
+    return sm.ExactRanks(np.arange(len(table)), table.candidates, table.above, table.tied)
 
-    @pytest.mark.parametrize("swapped", [False, True])
-    def test_that_is_undecided_states_no_order(self, swapped):
-        """9 users hit by new only and 6 by old only: p = .6 by the sign test."""
-        old, new = np.full(60, 50), np.full(60, 50)
-        old[:6], new[6:15] = 1, 1
-        a, b, names = (new, old, ("new", "old")) if swapped else (old, new, ("old", "new"))
-        said = plan(a, b, candidates=100, estimators="uncorrected", names=names).remarks[0]
-        found = compare(old, new, candidates=100, metrics="recall@10").iloc[0]
-        assert found["conclusion"] == "undecided"
-        assert said == (
-            "By the exact Recall@10, the pilot does not decide between old and new. The difference (new - old) is "
-            f"+0.0500, with a 95 % interval of {found['low']:+.4f} to {found['high']:+.4f} that includes 0 "
-            f"(p = {found['p_value']:.2g}). The plan takes new as the better one, by as much as in the pilot. A "
-            "smaller true difference takes more, and the true order may be the other one."
+
+class TestChoice:
+    def test_of_a_width_is_the_cheapest_that_is_sure_to_have_it(self):
+        result = sm.plan([exact("A"), staged("A")], depths=[25, 60], negatives=[20], width=0.09)
+        chosen = result[result["chosen"]].iloc[0]
+        sure = result[(result["width_high"] <= 0.09) & (result["assumes"] != "bias is zero")]
+        assert chosen["scores"] == sure["scores"].min()
+        [finding] = [finding for finding in result.findings if finding.kind == "plan-choice"]
+        assert finding.values["way"] == chosen["way"]
+        assert str(result).splitlines()[0].split()[0] == "way"
+        assert any(line.startswith("*") for line in str(result).splitlines())
+
+    def test_of_a_number_of_scores_is_what_decides_most_often(self):
+        result = sm.plan(
+            {name: [exact(name), staged(name)] for name in "AB"}, depths=[25], negatives=[20], scores=10**5
         )
+        chosen = result[result["chosen"]].iloc[0]
+        possible = result[(result["scores"] * 1000 <= 10**5) & (result["assumes"] != "bias is zero")]
+        assert chosen["decided"] == possible["decided"].max()
 
-    def test_of_one_user_shows_no_order(self):
-        said = plan([40], [2], candidates=50, estimators="uncorrected").remarks[0]
-        assert said.startswith("By the exact Recall@10, one user shows no order of the population. B has the higher")
-
-
-class TestConclusive:
-    """The chance that `compare` concludes, with users and negatives drawn anew."""
-
-    @pytest.mark.parametrize(
-        ("label", "m", "users"),
-        [
-            ("bv-0.1", 40, 60),
-            ("bv-0.1", 40, 200),
-            ("uncorrected", 150, 60),
-            ("uncorrected", 150, 200),
-            ("exact", None, 60),
-        ],
-    )
-    def test_is_that_of_simulation(self, label, m, users):
-        """500 comparisons at once; the first is what `compare` says."""
-        rng = np.random.default_rng([5, users])
-        n = 200
-        worse = np.minimum(1 + rng.geometric(1 / 25, size=users), n)
-        better = np.maximum(1, worse - rng.integers(0, 12, size=users))
-        drawn = rng.integers(users, size=(500, users))
-        if m is None:
-            chance = plan(worse, better, estimators=["uncorrected"], candidates=n)["conclusive"].iloc[-1]
-            values, sampled = (np.arange(n) < 10).astype(float), [worse[drawn], better[drawn]]
-        else:
-            chance = chance_of_a_conclusion(worse, better, n, m, label)
-            values = weights(label, m, n)
-            sampled = [1 + rng.hypergeometric(each[drawn] - 1, n - each[drawn], m) for each in (worse, better)]
-        gains, most = values[sampled[1] - 1] - values[sampled[0] - 1], np.ptp(values)
-        ones = np.ones(users, dtype=np.int64)
-        values = evaluated(linear(gains), ones, IntervalOptions(), gains)
-        low = uncertainty(values, ones, IntervalOptions(), bounds=(-most, most), weights=gains).low
-        said = compare(
-            sampled[0][0], sampled[1][0], candidates=n, metrics="recall@10", negatives=m,
-            estimator=None if m is None else label,
-        )  # fmt: skip
-        assert said["low"][0] == pytest.approx(low[0], abs=1e-9)
-        assert chance == pytest.approx((low > 0).mean(), abs=0.08)
-
-    def test_of_fewer_than_six_users_is_never_the_aim(self):
-        table = plan([50] * 10, [1] * 10, candidates=50, estimators=["uncorrected"])
-        assert table["users"].iloc[-1] == 6
+    @pytest.mark.parametrize("options", [{"width": 1e-4}, {"scores": 10}])
+    def test_of_what_cannot_be_had_is_none(self, options):
+        result = sm.plan(exact("A"), **GRID, **options)
+        assert not result["chosen"].any()
+        assert "plan-none" in {finding.kind for finding in result.findings}
 
 
-def chance_of_a_conclusion(worse, better, n, m, label, users=None):
-    """P(T > t) of the gain of a new user, with the normal approximation of a noncentral T."""
-    w, x = weights(label, m, n), np.arange(m + 1)
-    moments = []
-    for ranks in (worse, better):
-        pmf = stats.hypergeom.pmf(x, n - 1, np.asarray(ranks)[:, np.newaxis] - 1, m)
-        moments.append((pmf @ w, pmf @ w**2 - (pmf @ w) ** 2))
-    gains = moments[1][0] - moments[0][0]
-    deviation = np.sqrt(gains.var(ddof=1) + (moments[0][1] + moments[1][1]).mean())
-    return above_t(gains.mean() / deviation, users or len(gains))
+def test_ways_that_decide_wrongly_are_named():
+    ranks = {"X": [30, 25, 40, 12, 60, 33] * 50, "Y": [1, 300, 2, 500, 9, 700] * 50}
+    tables = sm.exact_ranks(ranks, candidates=1000, exact=True)
+    result = sm.plan(tables, metric="recall@10", negatives=[20, 100], estimators="uncorrected")
+    [wrong] = [f for f in result.findings if f.kind == "plan-wrong" and f.values["negatives"] == 100]
+    assert wrong.values["wrong"] == result[result["negatives"] == 100]["wrong"].item() > 0.9
 
 
-def above_t(effect, users):
-    t = stats.t.ppf(0.975, users - 1)
-    return stats.norm.cdf((effect * np.sqrt(users) - t) / np.sqrt(1 + t**2 / (2 * (users - 1))))
+@pytest.mark.parametrize("replacement", [False, True])
+def test_simulated_samples_are_distributed_as_samples(replacement):
+    """Six sizes of candidates: the mean and the variance of x are those of the binomial or hypergeometric law."""
+    n, above = np.arange(50, 56), np.array([0, 3, 10, 25, 40, 55 - 1])
+    table = sm.ExactRanks(None, n, np.minimum(above, n - 1), np.zeros(6, dtype=np.int64))
+    pilot = Pilot({"": table}, {}, {"": np.arange(6)}, sm.metric("ap"))
+    simulation = SampledPilot(pilot, SamplingDesign(10, replacement))
+    users = np.repeat(np.arange(6), 4000)
+    sample = simulation.sample("", (users, np.random.default_rng(0)))
+    x = pd.Series(sample.outcomes.x[sample.shares.indices]).groupby(users)
+    share = table.above / (n - 1)
+    variance = 10 * share * (1 - share) * (1 if replacement else (n - 1 - 10) / (n - 2))
+    np.testing.assert_allclose(x.mean(), 10 * share, atol=4 * np.sqrt(variance.max() / 4000))
+    np.testing.assert_allclose(x.var(), variance, rtol=0.1, atol=1e-12)
+    np.testing.assert_array_equal(sample.outcomes.candidates[sample.shares.indices], n[users])
 
 
-class TestSeveralRows:
-    def test_of_a_user_twice_are_those_of_once_by_the_exact_metric(self):
-        users, pair = np.tile(np.arange(100), 2), (A[:100], B[:100])
-        once = plan(*pair, candidates=N, estimators=["uncorrected"])
-        frames = [pd.DataFrame({"userId": users, "rank": np.tile(each, 2), "candidates": N}) for each in pair]
-        twice = plan(*frames, estimators=["uncorrected"])
-        assert twice["gap"].iloc[-1] == pytest.approx(once["gap"].iloc[-1])
-        assert twice["users"].iloc[-1] == once["users"].iloc[-1]
-        assert twice["negatives"][0] < once["negatives"][0]  # two samples of each user
+def test_laws_hold_the_truth_between_them():
+    rng = np.random.default_rng(2)
+    tables = {name: exact_with_users(name) for name in "AB"}
+    laws, _ = laws_of_samples({name: sampled(table, 50, rng) for name, table in tables.items()}, sm.metric("recall@10"))
+    gaps = [law["B"].mean(sm.metric("recall@10")) - law["A"].mean(sm.metric("recall@10")) for law in laws]
+    truth = tables["B"].mean(sm.metric("recall@10")) - tables["A"].mean(sm.metric("recall@10"))
+    assert gaps[1] <= truth <= gaps[2]
+    assert gaps[1] <= gaps[0] <= gaps[2]
 
 
-class TestNegatives:
-    @pytest.mark.parametrize(
-        ("label", "confidence"),
-        [("uncorrected", 0.95), ("rank-estimate", 0.8), ("bv-0.1", 0.8), ("bv-0.01", 0.95)],
-    )
-    def test_are_the_fewest_that_are_enough(self, label, confidence):
-        row = plan(A, B, estimators=[label], candidates=N, probability=confidence).iloc[0]
-        m = row["negatives"]
-        assert row["probability"] == pytest.approx(chance(m, label), abs=1e-9)
-        assert row["probability"] >= confidence
-        assert m > 1
-        assert chance(m - 1, label) < confidence
-        tried = {round(10 ** (tenth / 10)) for tenth in range(25)} | {N - 1}
-        assert all(chance(more, label) >= confidence for more in tried if m < more < N)
-
-    def test_exact_is_the_last_row_and_needs_no_sample(self):
-        table = plan(A, B, candidates=N, estimators="bv-0.1")
-        last = table.iloc[-1]
-        assert last["estimator"] == "exact"
-        assert last["probability"] == 1
-        assert last["gap"] == pytest.approx(abs((B <= 10).mean() - (A <= 10).mean()))
-        assert last["negatives"] is pd.NA
-
-    def test_are_missing_where_no_sample_is_enough(self):
-        table = plan(A, B, estimators=["uncorrected"], candidates=N, replacement=True, probability=0.9999999)
-        assert table["negatives"].isna().all()
-        assert table["negatives"].iloc[0] is pd.NA
-        assert "no sample of up to 299 negatives is enough" in table.remarks[1]
-
-    def test_of_an_order_that_is_always_wrong(self):
-        """Exactly B has 30 hits of 100 and A none; among so few negatives A's 14th places are hits, too."""
-        a, b = np.full(100, 11), np.where(np.arange(100) < 30, 1, 20)
-        table = plan(a, b, estimators=["uncorrected"], candidates=20, replacement=True)
-        row = table.iloc[0]
-        assert row["gap"] < 0
-        assert row["negatives"] is pd.NA
-        assert row["users"] is pd.NA
-        assert "orders the two wrongly on average even with 19 negatives; more users do not help" in table.remarks[1]
-
-
-class TestUsers:
-    @pytest.mark.parametrize("probability", [0.6, 0.95])
-    def test_are_the_fewest_of_which_compare_concludes_so_often(self, probability):
-        table = plan(A, B, candidates=N, probability=probability, estimators=["bv-0.1"])
-        of_user = (B <= 10).astype(float) - (A <= 10)
-        for row, chance_of in (
-            (table.iloc[-1], lambda users: above_t(of_user.mean() / of_user.std(ddof=1), users)),
-            (
-                table.iloc[0],
-                lambda users: chance_of_a_conclusion(A, B, N, int(table["negatives"][0]), "bv-0.1", users),
-            ),
-        ):
-            assert chance_of(row["users"]) >= probability
-            assert chance_of(row["users"] - 1) < probability
-
-
-class TestForms:
-    def test_a_progress_bar_may_watch(self):
-        seen = []
-        plan(
-            A[:50], B[:50], candidates=N, estimators=["uncorrected"], progress=lambda sizes: seen.extend(sizes) or sizes
-        )
-        assert seen[0] == 1
-        assert seen[-1] == N - 1
-        assert seen == sorted(set(seen))
-
-    @pytest.mark.parametrize(
-        ("arguments", "error", "says"),
-        [
-            ({"probability": 0.5}, ConfigError, "above 0.5 and below 1"),
-            ({"probability": 1}, ConfigError, "above 0.5 and below 1"),
-            ({"probability": float("nan")}, ConfigError, "above 0.5 and below 1"),
-            ({"other": A}, DataError, "A and B have the same exact Recall@10: no order is the right one"),
-            ({"other": B[:-1]}, DataError, "must have the same users"),
-            ({"ranks": pd.DataFrame({"rank": A, "negatives": 9})}, DataError, "A: has a column negatives"),
-            ({"probability": "a"}, ConfigError, "probability must be a number above 0.5 and below 1, not 'a'"),
-            ({"metric": None}, ConfigError, "metric: give one label or a list of them, not None"),
-            ({"estimators": []}, ConfigError, "estimators: give one label or more"),
-            ({"estimators": ["bv-0.1", "bv-0.10"]}, ConfigError, "'bv-0.1' and 'bv-0.10' are the same one"),
-            ({"metric": "recall"}, ConfigError, "metric 'recall' needs a cut-off, such as recall@10"),
-            ({"estimators": ["mle"]}, ConfigError, "mle"),
-            ({"candidates": None}, DataError, "candidates"),
-        ],
-    )
-    def test_refusals_say_why(self, arguments, error, says):
-        with pytest.raises(error, match=says):
-            plan(**{"ranks": A, "other": B, "candidates": N, **arguments})
-
-    def test_of_two_candidates(self):
-        table = plan([1, 1, 2], [1, 1, 1], metric="auc", candidates=2, estimators=["uncorrected"])
-        assert table["negatives"].iloc[0] == 1
-
-
-def test_samples_of_all_negatives_are_planned_as_the_exact_ranks():
-    """With m = n - 1 the only true ranks that fit are those of the sample."""
-    rng = np.random.default_rng(0)
-    ranks = {"A": rng.geometric(0.1, 100).clip(1, 50), "B": rng.geometric(0.13, 100).clip(1, 50)}
-    given = {"metric": "recall@5", "estimators": ["uncorrected"]}
-    exact = sm.plan(sm.exact_ranks(ranks, candidates=50), **given)
-    sampled = sm.plan(sm.sampled_ranks(ranks, negatives=49, candidates=50), **given)
-    assert sampled["pilot"].tolist() == ["smooth", "closest", "farthest"]
-    assert set(sampled["negatives"]) == {exact["negatives"].iloc[0]}
-    assert any("staged_ranks" in remark for remark in sampled.remarks)
-
-
-@pytest.mark.parametrize("candidates", [(1000,), (900, 1000)])
-def test_pilots_fit_the_sample_and_hold_the_truth_between_them(candidates):
-    rng, recall = np.random.default_rng(1), metric_of("recall@10")
-    n = rng.choice(candidates, 2000)
-    ranks = {
-        name: 1 + np.floor((n - 1) * rng.random(2000) ** power).astype(int) for name, power in {"A": 4, "B": 5}.items()
-    }
-    x = {name: rng.hypergeometric(rank - 1, n - rank, 50) for name, rank in ranks.items()}
-    tables = {name: SampledRanks(above, 50, n) for name, above in x.items()}
-    pilots, cautions = pilots_that_fit(tables, recall)
-    assert not cautions
-    gaps = {
-        name: np.subtract(*(of_one[side].values(recall).mean() for side in "BA")) for name, of_one in pilots.items()
-    }
-    assert gaps["closest"] < np.mean(ranks["B"] <= 10) - np.mean(ranks["A"] <= 10) < gaps["farthest"]
-    for of_one in pilots.values():  # redrawn samples have the same mean
-        for name, table in of_one.items():
-            again = rng.hypergeometric(table.above, n - 1 - table.above, 50)
-            assert again.mean() == pytest.approx(x[name].mean(), abs=5 * x[name].std() / np.sqrt(2000))
-
-
-@pytest.mark.parametrize("shape", ["free", "decreasing", "convex"])
-def test_all_negatives_prove_as_much_as_exact_ranks(shape):
-    """Samples of this pilot, which is not decreasing, make `compare` take a weaker assumption."""
-    files = {name: ROOT / f"docs/examples/pilot-{name}.csv" for name in "xz"}
-    table = sm.plan(sm.exact_ranks(files), metric="ndcg@10", estimators=[shape])
-    chances = table.set_index("estimator")["conclusive"]
-    assert chances[shape] == pytest.approx(chances["exact"])
-    assert any("takes the weaker assumption free" in remark for remark in table.remarks) == (shape != "free")
+@pytest.mark.parametrize(
+    ("pilot", "options", "error", "says"),
+    [
+        (lambda: [1, 2], {}, sm.DataError, "plan takes"),
+        (lambda: staged("A", 60), {}, sm.DataError, "pilot: some ranks are not known; a pilot takes depth=None"),
+        (lambda: {"A": exact("A"), "B": exact("A")}, {}, sm.DataError, "A and B have the same Recall@10"),
+        (lambda: {"A": exact("A"), "B": exact("B", 0, 999)}, {}, sm.DataError, "A and B must have the same users"),
+        (
+            lambda: {"A": [exact("A"), exact("B")]},
+            {},
+            sm.DataError,
+            "A: a pilot is exact ranks, staged ranks, or one of",
+        ),
+        (lambda: {"A": exact("A"), "B": staged("B")}, {}, sm.DataError, "all recommenders have exact ranks, or all"),
+        (lambda: [exact("A", 0, 999), staged("A")], {}, sm.DataError, "ranks are of different rows"),
+        (lambda: exact("A"), {"metric": ["ap", "auc"]}, sm.ConfigError, "metric: give one, not ap, auc"),
+        (lambda: staged("A"), {"metric": "recall@20"}, sm.ConfigError, "recall@20"),
+        (lambda: exact("A"), {"users": 1}, sm.ConfigError, "users must be a whole number, 2 or more, not 1"),
+        (lambda: exact("A"), {"negatives": [0]}, sm.ConfigError, "negatives must be whole numbers of 1 or more, not 0"),
+        (lambda: exact("A"), {"depths": [0.5]}, sm.ConfigError, "depths must be numbers of 1 or more, not 0.5"),
+        (lambda: exact("A"), {"draws": 39}, sm.ConfigError, "draws must be a whole number, 40 or more, not 39"),
+        (lambda: exact("A"), {"width": -1}, sm.ConfigError, "width must be a number above 0, not -1"),
+        (lambda: exact("A"), {"width": 1, "scores": 2}, sm.ConfigError, "width and scores: give one of them"),
+        (lambda: exact("A"), {"confidence_level": 1}, sm.ConfigError, "confidence_level must be above 0 and below 1"),
+    ],
+)
+def test_refuses(pilot, options, error, says):
+    with pytest.raises(error) as refused:
+        sm.plan(pilot(), **GRID | options)
+    assert says in str(refused.value)

@@ -54,21 +54,20 @@ class TestBought:
         ways = ["all candidates", "stop at k", "stages", "stop at k, part of users", "all candidates, part of users"]
         widths, chances = bought()
         for name in MODELS:
-            methods = widths.loc[widths["recommender"] == name, "method"].tolist()
-            assert methods == [*ways, *["decreasing", "free"] * 2]
-        assert set(chances["method"]) == {*ways, "decreasing", "free"}
+            of_name = widths[widths["recommender"] == name]
+            assert of_name["way"].tolist() == [*ways, *["negatives"] * 4]
+            assert of_name["estimator"].tolist()[-4:] == ["decreasing", "free"] * 2
+        assert chances["way"].tolist() == [*ways, *["negatives"] * 4]
         assert chances[["worse", "better"]].drop_duplicates().to_numpy().tolist() == [["A", "B"]]
 
-    def test_widths_are_those_of_evaluate_and_plan_stages(self):
-        widths, _ = bought()
-        of_b = widths[widths["recommender"] == "B"].set_index("method")
-        of_all = sm.evaluate(exact()["B"], metrics="recall@10")
-        assert of_b.loc["all candidates", "width"] == pytest.approx((of_all["high"] - of_all["low"]).item(), rel=0.05)
-        assert of_b.loc["all candidates", "scores"] == exact()["B"].candidates.mean()
-        planned = sm.plan_stages(pilots()["B"], depths=[20]).set_index("method")
-        for column in ("scores", "completed"):
-            assert of_b.loc["stages", column] == planned.loc["stages", column]
-        assert (of_b.loc["free", "scores"] == [11, 31]).all()
+    def test_is_what_plan_says(self):
+        widths, chances = bought()
+        options = {"metric": "recall@10", "depths": [20], "negatives": [10, 30], "estimators": ["decreasing", "free"]}
+        of_b = sm.plan([exact()["B"], pilots()["B"]], **options)
+        columns = ["scores", "width", "width_low", "width_high", "completed"]
+        ours = widths.loc[widths["recommender"] == "B", columns]
+        np.testing.assert_array_equal(ours, pd.DataFrame(of_b)[columns])
+        assert chances[["ordered", "decided", "wrong"]].stack().between(0, 1).all()
 
     def test_one_recommender_has_no_pair(self):
         widths, chances = budget.bought(
@@ -84,12 +83,12 @@ class TestBought:
         figure = budget.draw(widths, chances, "recall@10")
         assert [panel.get_title() for panel in figure.axes] == ["A", "B", "B over A"]
         line = next(line for line in figure.axes[0].get_lines() if line.get_label() == "negatives, free")
-        of_a = widths[(widths["recommender"] == "A") & (widths["method"] == "free")]
+        of_a = widths[(widths["recommender"] == "A") & (widths["estimator"] == "free")]
         np.testing.assert_array_equal(line.get_xydata(), np.c_[of_a["scores"], 100 * of_a["width"]])
 
     def test_tables(self):
         (_, widths), (heading, pair) = budget.sections(*bought(), "recall@10")
         assert len(widths) == len(bought()[0])
-        assert heading == "How often compare decides by Recall@10 that B is better than A, in per cent"
-        assert isinstance(pair, pd.DataFrame)
+        assert heading == "How often B comes out better than A by Recall@10, in per cent"
+        assert list(pair) == ["Way", "Scores for each user", "Ordered", "Decided", "Wrong"]
         assert "stages, depth 20" in set(widths["Way"])

@@ -16,6 +16,7 @@ from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.strict_bounds import Bounds, ShapeEstimate, has_bounds
 from sampled_metrics.evaluation.values import UserValues, sampled_values, table_values
 from sampled_metrics.inference.samples import Sample
+from sampled_metrics.inference.strict import Chooser
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.staged import StagedRanks
@@ -27,7 +28,7 @@ Draw = tuple[Ints, np.random.Generator]
 """Numbers of the users of the pilot who are drawn, (users,), and the random numbers of everything else."""
 
 _MOST_SIZES = 12  # different n of simulated samples; more are taken together, with their mean
-_CHOOSERS = 2  # samples that choose the weights of strict bounds for other samples
+_CHOOSERS = 7  # samples that choose the weights of strict bounds for the folds of other samples
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,8 @@ class SampledPilot:
     def values(self, estimator: Estimator, alpha: float, users: int) -> Callable[[Draw], dict[str, UserValues]]:
         """Return the function that gives the values of users who are drawn.
 
-        The weights of strict bounds are those that samples of their own choose, and not the other users of each sample:
-        the weights of one sample are as good as those of another.
+        The weights of strict bounds are those that samples of their own choose, one for each fold of the users, and not
+        the other folds of each sample: the weights of one sample are as good as those of another.
 
         Args:
             estimator: of the samples.
@@ -137,20 +138,18 @@ class SampledPilot:
         """
         metrics = [self.pilot.metric]
         estimate = estimator.fit(self.outcomes, metrics)
-        chosen = {name: self._chosen(name, estimate, alpha, users) for name in self.pilot.exact}
+        choosers = {name: self._choosers(name, estimate, alpha, users) for name in self.pilot.exact}
 
         def of_draw(draw: Draw) -> dict[str, UserValues]:
-            number = int(draw[1].integers(0, _CHOOSERS))
+            first = int(draw[1].integers(0, _CHOOSERS))
             return {
-                name: sampled_values(
-                    self.sample(name, draw), estimate, metrics, alpha, chosen=of_name[number] if of_name else None
-                )
-                for name, of_name in chosen.items()
+                name: sampled_values(self.sample(name, draw), estimate, metrics, alpha, chosen=_from(of_name, first))
+                for name, of_name in choosers.items()
             }
 
         return of_draw
 
-    def _chosen(self, name: str, estimate: Estimate, alpha: float, users: int) -> list[Callable[[str], Bounds]]:
+    def _choosers(self, name: str, estimate: Estimate, alpha: float, users: int) -> list[Callable[[str], Bounds]]:
         """Return the weights of strict bounds by assumption, as samples of four fifths of the users choose them."""
         if not has_bounds(estimate):
             return []
@@ -163,6 +162,13 @@ def _weights_of(estimate: ShapeEstimate, counts: Floats, alpha: float) -> Callab
     """Return the function that gives the weights that (outcomes,) counts choose, by assumption."""
     deviations = -float(ndtri(alpha / 2))
     return cache(lambda assumption: estimate.bounding_weights(estimate.fits_of_part(assumption, counts), deviations))
+
+
+def _from(choosers: Sequence[Callable[[str], Bounds]], first: int) -> Chooser | None:
+    """Return the weights of each fold, by one sample for each fold; None for an estimator without weights to choose."""
+    if not choosers:
+        return None
+    return lambda assumption, fold: choosers[(first + fold) % len(choosers)](assumption)
 
 
 def widths_of(values: Mapping[str, UserValues], alpha: float) -> Floats:

@@ -7,7 +7,7 @@ bounds give a user two values, whose means are, in expectation, at most and at l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,12 +17,12 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.shapes import FREE
-from sampled_metrics.estimators.strict_bounds import Bounds, has_bounds
+from sampled_metrics.estimators.strict_bounds import has_bounds
 from sampled_metrics.inference.findings import Finding
 from sampled_metrics.inference.means import FEW_USERS, Intervals, intervals
 from sampled_metrics.inference.samples import Sample, pseudo_values
 from sampled_metrics.inference.seeds import SeedSpread, with_seeds
-from sampled_metrics.inference.strict import strict_values, unexplained
+from sampled_metrics.inference.strict import Chooser, strict_values, unexplained
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.table import Table
 
@@ -151,7 +151,7 @@ def sampled_values(
     metrics: Sequence[Metric],
     alpha: float,
     moments: tuple[Floats, Floats] | None = None,
-    chosen: Callable[[str], Bounds] | None = None,
+    chosen: Chooser | None = None,
 ) -> UserValues:
     """Return the values of sampled ranks by a fitted estimator.
 
@@ -161,7 +161,7 @@ def sampled_values(
         metrics: the metrics.
         alpha: error rate of the interval for which strict bounds are best.
         moments: (metrics,) means and variances over users by a strict bound of the same sample, if they are known.
-        chosen: weights of strict bounds that another sample chose, as in `strict_values`.
+        chosen: weights of strict bounds that other samples chose, as in `strict_values`.
     """
     limits = np.array([(0.0, metric.largest) for metric in metrics])
     if has_bounds(estimate):

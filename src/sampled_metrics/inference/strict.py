@@ -34,6 +34,10 @@ from sampled_metrics.inference.samples import Sample
 _HARDLY_WIDER = 1.25  # ratio of the width to that of exact ranks up to which an assumption alone decides
 
 
+Chooser = Callable[[str, int], Bounds]
+"""The weights of the users of a fold, by assumption."""
+
+
 class StrictValues(NamedTuple):
     """Values of users whose means are, in expectation, at most and at least a metric.
 
@@ -57,7 +61,7 @@ def strict_values(
     sample: Sample,
     variances: Floats,
     alpha: float,
-    chosen: Callable[[str], Bounds] | None = None,
+    chosen: Chooser | None = None,
 ) -> StrictValues:
     """Return the values under the strongest assumption that the sample supports, from the estimate's own downwards.
 
@@ -66,7 +70,7 @@ def strict_values(
         sample: the sampled ranks.
         variances: (metrics,) variances of the metrics over users, by the same estimate.
         alpha: error rate of the interval for which the weights are best.
-        chosen: weights by assumption that another sample of the same users chose, in place of those of the other folds.
+        chosen: the weights of each fold by assumption that other samples chose, in place of the other folds.
     """
     findings: list[Finding] = []
     values = _nothing(len(estimate.metrics), len(sample))
@@ -78,8 +82,7 @@ def strict_values(
                 return values._replace(findings=[Finding("unexplained", values=of_test)])
             findings.append(Finding("contradicted", values=of_test))
             continue
-        values = _by_fold(estimate, sample, assumption, alpha) if chosen is None else _by(chosen(assumption), sample)
-        values = values._replace(assumption=assumption)
+        values = _by_fold(estimate, sample, assumption, alpha, chosen)
         if assumption == FREE:
             break
         if len(sample) < FEW_USERS or not _is_too_narrow(values, estimate, variances, alpha):
@@ -107,25 +110,24 @@ def _p_value(estimate: ShapeEstimate, sample: Sample, assumption: str) -> float:
     return estimate.p_value(ones, sample.shares, fits, 0, _significance(assumption))
 
 
-def _by_fold(estimate: ShapeEstimate, sample: Sample, assumption: str, alpha: float) -> StrictValues:
-    """Return the values by the weights that the users of the other folds choose."""
+def _by_fold(
+    estimate: ShapeEstimate, sample: Sample, assumption: str, alpha: float, chosen: Chooser | None
+) -> StrictValues:
+    """Return the values by the weights that the users of the other folds choose, or other samples."""
     deviations, (low, high, bounds, *_) = -float(ndtri(alpha / 2)), _nothing(len(estimate.metrics), len(sample))
     bounds[..., 0], bounds[..., 1] = np.inf, -np.inf
     for fold in range(sample.fold.max() + 1):
         in_fold = sample.fold == fold
         own = sample.shares[in_fold]
-        others = sample.counts - np.asarray(own.sum(axis=0))
-        chosen = estimate.bounding_weights(estimate.fits_of_part(assumption, others), deviations)
-        low[:, in_fold], high[:, in_fold] = ((own @ weights.T).T for weights in chosen.weights)
-        bounds[..., 0] = np.minimum(bounds[..., 0], chosen.least.T)
-        bounds[..., 1] = np.maximum(bounds[..., 1], chosen.most.T)
+        if chosen is None:
+            others = sample.counts - np.asarray(own.sum(axis=0))
+            of_fold = estimate.bounding_weights(estimate.fits_of_part(assumption, others), deviations)
+        else:
+            of_fold = chosen(assumption, fold)
+        low[:, in_fold], high[:, in_fold] = ((own @ weights.T).T for weights in of_fold.weights)
+        bounds[..., 0] = np.minimum(bounds[..., 0], of_fold.least.T)
+        bounds[..., 1] = np.maximum(bounds[..., 1], of_fold.most.T)
     return StrictValues(low, high, bounds, assumption, [])
-
-
-def _by(chosen: Bounds, sample: Sample) -> StrictValues:
-    """Return the values by weights that are the same for all users."""
-    low, high = (sample.of_users(weights) for weights in chosen.weights)
-    return StrictValues(low, high, np.stack((chosen.least.T, chosen.most.T), axis=2), FREE, [])
 
 
 def _nothing(metrics: int, users: int) -> StrictValues:
