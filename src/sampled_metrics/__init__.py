@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.ranks.exact import exact_ranks as exact_ranks
     from sampled_metrics.ranks.judged_lists import RankedLists as RankedLists
     from sampled_metrics.ranks.judged_lists import ranked_lists as ranked_lists
+    from sampled_metrics.ranks.read import read_ranks as read_ranks
     from sampled_metrics.ranks.sampled import SampledRanks as SampledRanks
     from sampled_metrics.ranks.sampled import sampled_ranks as sampled_ranks
     from sampled_metrics.ranks.staged import StagedRanks as StagedRanks
@@ -46,6 +47,7 @@ _EXPORTS = {
     "ranking.stages": ("staged_ranks",),
     "ranks.exact": ("ExactRanks", "exact_ranks"),
     "ranks.judged_lists": ("RankedLists", "ranked_lists"),
+    "ranks.read": ("read_ranks",),
     "ranks.sampled": ("SampledRanks", "sampled_ranks"),
     "ranks.staged": ("StagedRanks",),
     "reporting.report": ("report",),

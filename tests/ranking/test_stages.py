@@ -161,7 +161,7 @@ class TestEvaluations:
     def test_functions_of_samples_refuse_them(self, function):
         with pytest.raises(
             sm.DataError,
-            match=r"has staged ranks, which .* does not take; use evaluate, compare, report or plan_stages",
+            match=r"has staged ranks, which .* does not take; use evaluate, compare, plan or report instead",
         ):
             function(sm.staged_ranks(score, TRAINING, HELD_OUT))
 

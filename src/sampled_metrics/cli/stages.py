@@ -79,6 +79,7 @@ class _Part(click.ParamType):  # type: ignore[type-arg]
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same for all recommenders.")
 @click.option("--max-scores", type=WHOLE, help="Stop with an error when more are needed.")
 @click.option("--part", type=_Part(), help="A part of the users, such as 2/8; the command concat joins parts.")
+@click.option("--ranker", help="What gives the scores, such as a model and its date.  [default: FUNCTION and its file]")
 @click.option("--dry-run", is_flag=True, help="Say how many scores and calls it may take, and call nothing.")
 @click.option(
     "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help="The Parquet file to write."
@@ -99,8 +100,8 @@ def stages(
 
     Candidates are scored until k of them are above the held-out item. A share of the users goes on from 10, 30, 100,
     300, ... candidates. Each answer is kept in OUTPUT.journal at once: a run that was stopped goes on if it is called
-    again, and no pair is scored twice. Take another file for another ranker, or a changed one: its scores are not told
-    apart. evaluate, compare and report take the file, and plan-stages that of some users by --depth none.
+    again, and no pair is scored twice. A file of another ranker is refused: by --ranker, or by the file of FUNCTION.
+    evaluate, compare and report take the file, and plan that of some users by --depth none.
     """
     import numpy as np
 
@@ -119,6 +120,7 @@ def stages(
     if part is not None:
         number, parts = part
         chosen = slice(number - 1, None, parts)  # every eighth user, say, so that a part is like the whole
+    is_complete = not dry_run and Path(output).exists()
     with warnings.catch_warnings(record=True) as remarks, terminal_status() as show:
         warnings.simplefilter("always")
         try:
@@ -140,7 +142,8 @@ def stages(
             raise DataError("; ".join([what, *getattr(error, "__notes__", ())])) from None
     for remark in remarks:
         click.echo(str(remark.message), err=True)
-    click.echo(str(ranks) if dry_run else f"{output} is written: {ranks}")
+    if not is_complete:
+        click.echo(str(ranks) if dry_run else f"{output} is written: {ranks}")
 
 
 @cli.command(

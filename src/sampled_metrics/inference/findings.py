@@ -18,7 +18,7 @@ class Finding:
     """What a result says beside its numbers.
 
     Attributes:
-        kind: what is found, such as better, undecided or contradicted; docs/reference/python.md lists all kinds.
+        kind: what is found, such as better, undecided or contradicted; docs/reference/findings.md lists all kinds.
         metric: the label of the metric that it is about; empty if it is about all.
         names: the recommenders that it is about: one, or the two of a pair. Of a decided pair the better one is first.
             Empty if it is about all.

@@ -114,4 +114,7 @@ def refuse_other_run(name: str, stored: Mapping[str, Any], run: Mapping[str, Any
         if stored.get(what) != value:
             is_digest = isinstance(value, str)
             differs = "is another one" if is_digest else f"is {stored.get(what)} there, and {value} here"
-            raise DataError(f"{name}: is of another run: {what} {differs}; take another file, or remove this one")
+            named = "; ranker (--ranker) gives the ranker a name of its own" if what == "ranker" else ""
+            raise DataError(
+                f"{name}: is of another run: {what} {differs}; take another file, or remove this one{named}"
+            )

@@ -5,8 +5,11 @@ and items. Batches of a user end at boundaries, so that the results do not depen
 on the order of the answers.
 """
 
+import functools
 import hashlib
+import inspect
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +77,7 @@ def staged_ranks(
     seed: int = 0,
     max_scores: int | None = None,
     file: str | os.PathLike[str] | None = None,
+    ranker: str | None = None,
     dry_run: bool = False,
     progress: ScoreProgress | None = None,
 ) -> Any:
@@ -111,8 +115,11 @@ def staged_ranks(
             with an error.
         file: the Parquet file that the ranks are written to. Each answer is kept at once in a journal beside it, whose
             name ends in .journal. A run that was stopped goes on from there if it is called again, and the scores of
-            the journal are not asked for again. If the file is there, it is read, and nothing is scored. A file belongs
-            to one recommender: the scores of another one are not told from its own.
+            the journal are not asked for again. If the file is there, it is read, nothing is scored, and a warning says
+            so.
+        ranker: the name of what gives the scores, such as that of a model and its date. A file of another ranker is
+            refused. The default is the name of the function with a digest of the file that it is in, which does not
+            tell two models that the same code loads.
         dry_run: return how many scores and calls the run may take, and call nothing.
         progress: a function that is called after each answer with the number of scores so far, and the share of users
             who need more of them; ``print`` is one.
@@ -154,6 +161,8 @@ def staged_ranks(
         raise ConfigError(f"depth must be a number of 1 or more, or None, not {shown(depth)}")
     if not is_whole(seed) or seed < 0:
         raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(seed)}")
+    if ranker is not None and not (isinstance(ranker, str) and ranker.strip()):
+        raise ConfigError(f"ranker must be a name, not {shown(ranker)}")
     split, *ids = split_of(training, held_out, (None, None), user_ids, item_ids)
     chosen = chosen_users(users, split.shape.users)
     warn_of_users_without(split, chosen)
@@ -165,7 +174,7 @@ def staged_ranks(
     run = _Run(split, chosen, k, depth, seed, batch_size, max(1, pairs_per_call // batch_size), progress)
     if dry_run:
         return run.costs(pairs_per_call)
-    digests = _digests(split, chosen) | {"order": candidate_order.name}
+    digests = _digests(split, chosen) | {"order": candidate_order.name, "ranker": ranker or fingerprint(score)}
 
     def ranks(journal: Journal | None) -> StagedRanks:
         with Scorer(score, split, with_ids, concurrency, max_scores, journal) as scorer:
@@ -198,7 +207,24 @@ def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks
 def _finished(file: str, run: dict[str, Any]) -> StagedRanks:
     table = StagedRanks.from_parquet(file)
     refuse_other_run(file, table.run, run)
+    warnings.warn(f"{file} is complete; nothing was scored", stacklevel=4)
     return table
+
+
+def fingerprint(score: Callable[..., Any]) -> str:
+    """Return the name of a function, with a digest of the file that it is in, or of its code if it is in none."""
+    function: Any = score
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = inspect.unwrap(getattr(function, "__func__", function))
+    if not hasattr(function, "__qualname__"):
+        function = type(function)
+    try:
+        content = Path(inspect.getfile(function)).read_bytes()
+    except (TypeError, OSError):  # typed into an interpreter
+        content = getattr(getattr(function, "__code__", None), "co_code", b"")
+    digest = hashlib.blake2b(content, digest_size=8).hexdigest()
+    return f"{function.__module__}.{function.__qualname__}, {digest}"
 
 
 class _Run:

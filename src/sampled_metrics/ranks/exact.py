@@ -237,6 +237,7 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
     n = columns.column_or_argument("candidates", candidates, 1)
     remarks, cautions = tuple(columns.remarks), columns.cautions
     users, written, groups = columns.users(), columns.written, columns.groups()
+    columns.refuse_recommenders(users)
     table = ExactRanks(users, n, above, tied, columns.place, remarks, columns.name, cautions, written, groups)
     if exact or "above" in columns or not len(table):
         return table

@@ -65,6 +65,10 @@ PerUser = ArrayLike
 """One number for all users, or (users,) numbers in the order of the ranks."""
 
 
+STAGED = {"outcome", "uniform", "fold", "scored"}
+"""Columns that only staged ranks have."""
+
+
 @dataclass(frozen=True)
 class Columns:
     """Columns of ranks, not yet checked; columns of a csv file are text.
@@ -103,6 +107,12 @@ class Columns:
                     object.__setattr__(self, name, getattr(renamed, name))
         if len(self.frame) == 0:
             raise DataError(f"{self.name}: has no rows")
+        if {*self.frame.columns} >= STAGED:
+            raise DataError(
+                f"{self.header}: has staged ranks, which are not exact: above counts the candidates that were scored. "
+                "read_ranks reads the Parquet file that staged_ranks wrote, and the command takes it as it is; a copy "
+                "of its columns does not hold all of it"
+            )
 
     def by_usual_name(self, column: str) -> "Columns":
         """Return the columns with one of the usual names of a column replaced by its own, if it is not there.
@@ -130,10 +140,17 @@ class Columns:
     def named(self, names: Mapping[str, str], zero_based: bool = False) -> "Columns":
         """Return the columns with other names for some, and ranks from 1 if they start at 0.
 
+        Args:
+            names: the names in the source, by what they are taken as; a name that was found already is known, too.
+            zero_based: whether ranks start at 0.
+
         Raises:
             DataError: there is no such column.
         """
-        self.require(*names.values())
+        known = {name: column for column, name in self.names.items() if name not in self}
+        found = {column: known.get(name, name) for column, name in names.items()}
+        self.require(*found.values())
+        originals, names = dict(names), {column: name for column, name in found.items() if name != column}
         replaced = [name for name in names if name in self and names[name] not in (name, *names)]
         notes = self.notes + tuple(f"The column {name} is not used, but {names[name]}." for name in replaced)
         kept = self.frame.drop(columns=replaced)
@@ -141,8 +158,8 @@ class Columns:
             self,
             frame=kept.rename(columns={name: column for column, name in names.items()}),
             notes=notes,
-            names={**self.names, **names},
-            taken=tuple(column for column in self.taken if column not in names),
+            names={**self.names, **originals},
+            taken=tuple(column for column in self.taken if column not in originals),
         )
         if not zero_based:
             return columns
@@ -293,6 +310,30 @@ class Columns:
                 f"{self.name}: {name} must be one number, or one for each of the {len(self)} rows, not {len(numbers)}"
             )
         return np.broadcast_to(numbers, len(self)).copy()
+
+    def refuse_recommenders(self, user: NDArray[np.generic] | None) -> None:
+        """Raise DataError if a column that is not used tells the rows of each user apart, as names of recommenders do.
+
+        Each user then has one row for each value of a column of text.
+        """
+        if user is None:
+            return
+        rows = pd.factorize(user)[0]
+        each = len(rows) // (rows.max() + 1)
+        if each < 2 or (np.bincount(rows) != each).any():
+            return
+        for column in self.frame.columns:
+            values = self.frame[column]
+            if column in COLUMNS or column == self.grouped_by or _is_numpy(values, "iufb"):
+                continue
+            value, distinct = pd.factorize(as_text(values))
+            is_number = pd.to_numeric(pd.Series(distinct), errors="coerce").notna().all()
+            if len(distinct) == each and not is_number and len(np.unique(rows * each + value)) == len(rows):
+                raise DataError(
+                    f"{self.header}: has {each} rows for each user, one for each value of the column {column} "
+                    f"({', '.join(map(str, distinct)):.60}); if these are recommenders, say --by {column} (in Python "
+                    f"by={str(column)!r}), and if not, leave the column out"
+                )
 
     @property
     def remarks(self) -> list[str]:

@@ -216,6 +216,7 @@ def sampled_of_columns(
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)
     users, written, cautions = columns.users(), columns.written, columns.cautions
+    columns.refuse_recommenders(users)
     rank, best = written
     if negatives is not None and np.ndim(negatives) == 0 and len(x) and seems_truncated(x + 1, float(m[0] + 1)):
         cautions += (
