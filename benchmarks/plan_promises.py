@@ -106,7 +106,10 @@ def trials(setting: Setting, number: int, evaluations: int) -> pd.DataFrame:
     held: list[pd.DataFrame] = []
     for trial in range(number):
         pilot = setting.law(setting.pilot, np.random.default_rng([1, trial]))
-        plan = pd.DataFrame(sm.plan(pilot, users=setting.users, draws=40, **options))
+        try:
+            plan = pd.DataFrame(sm.plan(pilot, users=setting.users, draws=40, **options))
+        except sm.DataError:  # the recommenders are equal in the pilot
+            continue
         row = plan[["way", "estimator"]].copy()
         for name in ("width", "ordered", "decided", "wrong"):
             if name in plan:

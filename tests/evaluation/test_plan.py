@@ -8,7 +8,7 @@ import pytest
 
 import sampled_metrics as sm
 from sampled_metrics.evaluation.laws import laws_of_samples
-from sampled_metrics.evaluation.pilot import Pilot, SampledPilot
+from sampled_metrics.evaluation.pilot import Draw, Pilot, SampledPilot
 from sampled_metrics.sampling.design import SamplingDesign
 
 RNG = np.random.default_rng(3)
@@ -231,7 +231,7 @@ def test_simulated_samples_are_distributed_as_samples(replacement):
     pilot = Pilot({"": table}, {}, {"": np.arange(6)}, sm.metric("ap"))
     simulation = SampledPilot(pilot, SamplingDesign(10, replacement))
     users = np.repeat(np.arange(6), 4000)
-    sample = simulation.sample("", (users, np.random.default_rng(0)))
+    sample = simulation.sample("", Draw(0, users))
     x = pd.Series(sample.outcomes.x[sample.shares.indices]).groupby(users)
     share = table.above / (n - 1)
     variance = 10 * share * (1 - share) * (1 if replacement else (n - 1 - 10) / (n - 2))

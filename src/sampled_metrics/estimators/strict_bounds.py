@@ -27,7 +27,7 @@ References:
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from itertools import count
 from typing import TypeGuard
 
@@ -42,10 +42,6 @@ from sampled_metrics.estimators.rank_prior import PlugIn
 from sampled_metrics.estimators.shapes import FREE, MIXTURES, Mixture, cells, mixtures
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.metrics.metric import Metric
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import expected_distribution
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import RankClass, Size, rank_classes
 
@@ -434,64 +430,6 @@ def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> fl
         distance = sum(test.statistic(test.draw(rng)) for test in tests)
         further, drawn = further + (distance >= observed - _NEGLIGIBLE**2), drawn + 1  # up to rounding
     return further / drawn
-
-
-def expected_weights(
-    table: ExactRanks,
-    design: SamplingDesign,
-    shapes: Sequence[str],
-    metric: Metric,
-    bounds: Sequence[tuple[int, float]],
-) -> tuple[Floats, Ints]:
-    """Return the weights of the bounds that samples of exact ranks are expected to have.
-
-    If the exact ranks are so far from a shape that a sample would contradict it, the next weaker one takes its place.
-
-    Args:
-        table: exact ranks.
-        design: how negatives are drawn.
-        shapes: some of free and decreasing.
-        metric: the metric.
-        bounds: for each bound, its side (1 for upper, -1 for lower) and its distance in standard errors.
-
-    Returns:
-        (classes, shapes × bounds, m + 1) weights, and the (rows,) index of each row's class of users, as for
-        `sampled_metrics.sampling.moments.user_moments`.
-    """
-    design.check(table.candidates)
-    nothing = np.zeros(len(table), dtype=np.int64)
-    samples = SampledRanks(nothing, nothing + design.negatives, table.candidates, design.replacement)
-    outcomes, _ = Outcomes.observed(samples)
-    known = class_mixtures(outcomes, (metric,), None)
-    classes, which = [of_shapes for _, of_shapes in known], nothing.copy()
-    for number, (users, _) in enumerate(known):
-        which[np.isin(table.candidates, [group.candidates for group in users.groups])] = number
-    rows = [np.flatnonzero(which == number) for number in range(len(known))]
-    counts = [len(of_class) * expected_distribution(table.rows(of_class), design) for of_class in rows]
-
-    @cache
-    def fits_of(shape: str) -> list[Fit]:
-        """Return the fits of the shape to the classes, or of the next weaker one."""
-        fits = [
-            Fit.from_counts(of_shapes[shape], of_class) for of_shapes, of_class in zip(classes, counts, strict=True)
-        ]
-        if shape != FREE:
-            any_ranks = [of_shapes[FREE].probabilities for of_shapes in classes]
-            tests = [ShapeTest.from_fit(*both) for both in zip(fits, any_ranks, strict=True)]
-            if p_value_of(tests, 0, SIGNIFICANCE) <= SIGNIFICANCE:
-                return fits_of(FREE)
-        return fits
-
-    weights = [
-        [
-            fit.weights(0, side, deviations * float(np.sqrt(len(of_class) / len(table))))
-            for shape in shapes
-            for fit in [fits_of(shape)[number]]
-            for side, deviations in bounds
-        ]
-        for number, of_class in enumerate(rows)
-    ]
-    return np.array(weights), which
 
 
 def class_mixtures(

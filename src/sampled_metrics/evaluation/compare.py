@@ -14,11 +14,17 @@ from sampled_metrics._running import late_progress, on_one_thread
 from sampled_metrics._validation import Floats, require_confidence_level, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, estimators_by_label
-from sampled_metrics.estimators.shapes import DECREASING, FREE
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import about_metrics, checked_metrics, from_reader
 from sampled_metrics.evaluation.values import UserValues, mean_of_seeds, place_of_users, values_of
-from sampled_metrics.evaluation.verdicts import findings_of_groups, pair_rows, verdict_findings
+from sampled_metrics.evaluation.verdicts import (
+    BONFERRONI,
+    LARGEST_T,
+    about_intervals,
+    findings_of_groups,
+    pair_rows,
+    verdict_findings,
+)
 from sampled_metrics.inference.families import holm, max_t_rate, pairs_of
 from sampled_metrics.inference.findings import Finding, Setting, about
 from sampled_metrics.inference.margins import Margin
@@ -26,9 +32,6 @@ from sampled_metrics.metrics.metric import Metric, MetricsLike
 from sampled_metrics.ranks.given import require_same_design, seeds_by_name
 from sampled_metrics.ranks.groups import ALL, Groups, tables_by_group
 from sampled_metrics.ranks.table import Table
-
-LARGEST_T, BONFERRONI = "the largest of several t", "Bonferroni"
-"""How the intervals of all pairs hold together."""
 
 
 @on_one_thread
@@ -183,7 +186,7 @@ def _compared(
     ]
     table = pd.DataFrame([row for of_metric in zip(*by_pair, strict=True) for row in of_metric])
     findings = [Finding("margin")] if setting.margin is not None else []
-    findings += _about(values, seeds, family, estimator, setting)
+    findings += about_intervals(values, seeds, family, estimator, setting)
     findings += [finding for name, of_one in values.items() for finding in about(of_one.findings, name)]
     undefined = about_metrics(first, metrics, np.sum([of_one.point for of_one in values.values()], axis=0))
     notes = [Finding("note", values={"text": text}) for text in paired]
@@ -212,36 +215,6 @@ def _with_p_values(parts: Sequence[_Compared]) -> pd.DataFrame:
     return pd.concat(
         [part.rows.assign(p_value=of_part.T.ravel()) for part, of_part in zip(parts, p_values, strict=True)]
     )
-
-
-def _about(
-    values: Mapping[str, UserValues],
-    seeds: Mapping[str, Sequence[Table]],
-    family: str,
-    estimator: Estimator | None,
-    setting: Setting,
-) -> list[Finding]:
-    """Return findings on what the intervals of all pairs are of, and what they assume."""
-    findings: list[Finding] = []
-    names, pairs = list(values), list(combinations(values, 2))
-    if family:
-        rate = (1 - setting.confidence_level) / len(pairs) if family == BONFERRONI else 0.0
-        findings.append(Finding("family", values={"pairs": len(pairs), "method": family, "rate": rate}))
-    if any(len(of_one) > 1 for of_one in seeds.values()):
-        findings.append(Finding("seeds", values={"seeds": {name: len(of_one) for name, of_one in seeds.items()}}))
-    if estimator is None:
-        return findings
-    if setting.is_uncorrected:
-        return [Finding("uncorrected-verdicts"), *findings]
-    for a, b in pairs if estimator.assumed_shape is not None else ():
-        if values[a].has_interval and values[b].has_interval:
-            assumption = DECREASING if DECREASING in (values[a].assumes, values[b].assumes) else FREE
-            findings.append(Finding("assumes", names=(a, b), values={"assumption": assumption}))
-    if estimator.assumed_shape is None:
-        findings.append(Finding("equal-bias", values={"estimator": setting.estimator}))
-        if np.isinf(values[names[0]].bounds).any():
-            findings.append(Finding("approximate", values={"estimator": setting.estimator}))
-    return findings
 
 
 def _by_seed(seeds: Mapping[str, Sequence[Table]]) -> dict[str, Table]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -24,8 +24,18 @@ from sampled_metrics.ranks.stages import FOLDS
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
-Draw = tuple[Ints, np.random.Generator]
-"""Numbers of the users of the pilot who are drawn, (users,), and the random numbers of everything else."""
+
+class Draw(NamedTuple):
+    """Users of an evaluation.
+
+    Attributes:
+        number: of the draw; the same number has the same users for all ways to evaluate.
+        users: (users,) numbers of users of the pilot, who may be drawn several times.
+    """
+
+    number: int
+    users: Ints
+
 
 _MOST_SIZES = 12  # different n of simulated samples; more are taken together, with their mean
 _CHOOSERS = 7  # samples that choose the weights of strict bounds for the folds of other samples
@@ -64,14 +74,14 @@ class Pilot:
 
     def of_all_candidates(self, draw: Draw) -> dict[str, UserValues]:
         """Return the values of users whose items are ranked among all candidates."""
-        drawn = {name: values.low[:, draw[0]] for name, values in self.values.items()}
+        drawn = {name: values.low[:, draw.users] for name, values in self.values.items()}
         return {
             name: replace(self.values[name], low=low, high=low, point=low.mean(axis=1)) for name, low in drawn.items()
         }
 
     def of_stages(self, depth: float, draw: Draw) -> tuple[dict[str, UserValues], float, float]:
         """Return the values of staged ranks by a depth, the scores for each user, and the number of completed users."""
-        users, rng = draw
+        users, rng = draw.users, np.random.default_rng([draw.number, 1])
         coins = rng.random(len(users)), rng.integers(0, FOLDS, len(users))
         tables = {}
         for name, table in self.staged.items():
@@ -112,18 +122,39 @@ class SampledPilot:
         of_first = np.zeros((len(self.sizes), m + 1), dtype=np.int64)
         of_first[:, 0] = events
         self.outcomes = Outcomes(x, np.full_like(x, m), n, design.replacement, of_first.ravel())
+        self._samples: dict[tuple[str, int, int], Sample] = {}
+        self._moments: dict[tuple[str, int], tuple[Floats, Floats]] = {}
 
     def sample(self, name: str, draw: Draw) -> Sample:
-        """Return a sample of a recommender: negatives are drawn uniformly, and ties are broken at random."""
-        users, rng = draw
-        table = self.pilot.exact[name]
-        rows, owner = self.pilot.rows_of(name, users)
-        above = table.above[rows] + np.floor(rng.random(len(rows)) * (table.tied[rows] + 1)).astype(np.int64)
-        n, m = table.candidates[rows], self.design.negatives
-        x = rng.binomial(m, above / (n - 1)) if self.design.replacement else rng.hypergeometric(above, n - 1 - above, m)
-        column = self.number_of_size[np.searchsorted(self.distinct, n)] * (m + 1) + x
-        shape = (len(users), len(self.outcomes))
-        return Sample(self.outcomes, csr_array((1 / np.bincount(owner)[owner], (owner, column)), shape=shape))
+        """Return a sample of a recommender: negatives are drawn uniformly, and ties are broken at random.
+
+        The same draw has the same sample for all estimators.
+        """
+        key = name, draw.number, len(draw.users)
+        if key not in self._samples:
+            rng = np.random.default_rng([draw.number, self.design.negatives, [*self.pilot.exact].index(name)])
+            table = self.pilot.exact[name]
+            rows, owner = self.pilot.rows_of(name, draw.users)
+            above = table.above[rows] + np.floor(rng.random(len(rows)) * (table.tied[rows] + 1)).astype(np.int64)
+            n, m = table.candidates[rows], self.design.negatives
+            if self.design.replacement:
+                x = rng.binomial(m, above / (n - 1))
+            else:
+                x = rng.hypergeometric(above, n - 1 - above, m)
+            column = self.number_of_size[np.searchsorted(self.distinct, n)] * (m + 1) + x
+            shape = (len(draw.users), len(self.outcomes))
+            shares = csr_array((1 / np.bincount(owner)[owner], (owner, column)), shape=shape)
+            self._samples[key] = Sample(self.outcomes, shares)
+        return self._samples[key]
+
+    def moments(self, name: str, draw: Draw, estimate: Estimate) -> tuple[Floats, Floats] | None:
+        """Return the mean and the variance of the metric by a strict bound, which are the same for all assumptions."""
+        if not has_bounds(estimate):
+            return None
+        key = name, draw.number
+        if key not in self._moments:
+            self._moments[key] = estimate.moments(self.sample(name, draw).counts)
+        return self._moments[key]
 
     def values(self, estimator: Estimator, alpha: float, users: int) -> Callable[[Draw], dict[str, UserValues]]:
         """Return the function that gives the values of users who are drawn.
@@ -141,9 +172,15 @@ class SampledPilot:
         choosers = {name: self._choosers(name, estimate, alpha, users) for name in self.pilot.exact}
 
         def of_draw(draw: Draw) -> dict[str, UserValues]:
-            first = int(draw[1].integers(0, _CHOOSERS))
             return {
-                name: sampled_values(self.sample(name, draw), estimate, metrics, alpha, chosen=_from(of_name, first))
+                name: sampled_values(
+                    self.sample(name, draw),
+                    estimate,
+                    metrics,
+                    alpha,
+                    self.moments(name, draw, estimate),
+                    _from(of_name, draw.number),
+                )
                 for name, of_name in choosers.items()
             }
 
@@ -153,8 +190,9 @@ class SampledPilot:
         """Return the weights of strict bounds by assumption, as samples of four fifths of the users choose them."""
         if not has_bounds(estimate):
             return []
-        rngs = [np.random.default_rng([number, users, self.design.negatives]) for number in range(_CHOOSERS)]
-        draws = [(rng.integers(0, self.pilot.users, max(2, round(0.8 * users))), rng) for rng in rngs]
+        size = max(2, round(0.8 * users))
+        rngs = [np.random.default_rng([number, users]) for number in range(_CHOOSERS)]
+        draws = [Draw(number, rng.integers(0, self.pilot.users, size)) for number, rng in enumerate(rngs)]
         return [_weights_of(estimate, self.sample(name, draw).counts, alpha) for draw in draws]
 
 

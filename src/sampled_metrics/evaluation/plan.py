@@ -354,8 +354,7 @@ def _stages(pilot: Pilot, depth: float, users: int, draws: int) -> _Way:
 
 def _scores_of_stages(pilot: Pilot, depth: float) -> float:
     """Return the scores that stages of a depth take for each user, on average, from a few draws."""
-    rngs = [np.random.default_rng(number) for number in range(3)]
-    return float(np.mean([pilot.of_stages(depth, (np.arange(pilot.users), rng))[1] for rng in rngs]))
+    return float(np.mean([pilot.of_stages(depth, Draw(number, np.arange(pilot.users)))[1] for number in range(3)]))
 
 
 def _negatives(sampled: SampledPilot, label: str, estimator: Estimator, question: _Question, draws: int) -> _Way:
@@ -389,9 +388,8 @@ def simulated(way: _Way, pilot: Pilot, question: _Question) -> tuple[Floats, Flo
     """
     widths, gaps, costs = list[Floats](), list[Floats](), list[tuple[float, float]]()
     for number in range(way.draws):
-        rng = np.random.default_rng([number, question.users])
-        users: Ints = rng.integers(0, pilot.users, question.users)[: way.users]
-        values, scores, completed = way.values((users, rng))
+        users: Ints = np.random.default_rng([number, question.users]).integers(0, pilot.users, question.users)
+        values, scores, completed = way.values(Draw(number, users[: way.users]))
         widths.append(widths_of(values, question.alpha))
         gaps.append(gaps_of(values, question.pairs, question.rate))
         costs.append((scores, completed))

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sampled_metrics._validation import Floats
+from sampled_metrics.estimators import Estimator
+from sampled_metrics.estimators.shapes import DECREASING, FREE
 from sampled_metrics.evaluation.values import UserValues
 from sampled_metrics.evaluation.wording import CAUTIONS, LESS, MORE
 from sampled_metrics.inference.findings import Finding, Setting, about
 from sampled_metrics.inference.margins import Margin
+from sampled_metrics.ranks.table import Table
 from sampled_metrics.sampling.moments import EQUAL
+
+LARGEST_T, BONFERRONI = "the largest of several t", "Bonferroni"
+"""How the intervals of all pairs hold together."""
 
 _OF_GROUPS = CAUTIONS | {"assumes", "few-users", "several-rows"}  # kinds of findings that groups have of their own
 
@@ -179,3 +186,41 @@ def findings_of_groups(
     ]
     adjusted = Finding("groups-adjusted", values={"groups": len(rows), "level": setting.confidence_level})
     return [*differs, *verdicts, *of_groups, adjusted]
+
+
+def about_intervals(
+    values: Mapping[str, UserValues],
+    seeds: Mapping[str, Sequence[Table]],
+    family: str,
+    estimator: Estimator | None,
+    setting: Setting,
+) -> list[Finding]:
+    """Return findings on what the intervals of all pairs are of, and what they assume.
+
+    Args:
+        values: of the recommenders, by name.
+        seeds: the tables of the seeds of each of them.
+        family: how the intervals of all pairs hold together; empty for a single pair.
+        estimator: of sampled ranks.
+        setting: of the comparison.
+    """
+    findings: list[Finding] = []
+    names, pairs = list(values), list(combinations(values, 2))
+    if family:
+        rate = (1 - setting.confidence_level) / len(pairs) if family == BONFERRONI else 0.0
+        findings.append(Finding("family", values={"pairs": len(pairs), "method": family, "rate": rate}))
+    if any(len(of_one) > 1 for of_one in seeds.values()):
+        findings.append(Finding("seeds", values={"seeds": {name: len(of_one) for name, of_one in seeds.items()}}))
+    if estimator is None:
+        return findings
+    if setting.is_uncorrected:
+        return [Finding("uncorrected-verdicts"), *findings]
+    for a, b in pairs if estimator.assumed_shape is not None else ():
+        if values[a].has_interval and values[b].has_interval:
+            assumption = DECREASING if DECREASING in (values[a].assumes, values[b].assumes) else FREE
+            findings.append(Finding("assumes", names=(a, b), values={"assumption": assumption}))
+    if estimator.assumed_shape is None:
+        findings.append(Finding("equal-bias", values={"estimator": setting.estimator}))
+        if np.isinf(values[names[0]].bounds).any():
+            findings.append(Finding("approximate", values={"estimator": setting.estimator}))
+    return findings

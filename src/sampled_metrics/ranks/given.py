@@ -77,15 +77,6 @@ def require_same_design(tables: Mapping[str, Table]) -> None:
                 )
 
 
-def cautions_of(tables: Mapping[str, Table]) -> list[str]:
-    """Return the cautions of tables, with the names of the recommenders."""
-    return [
-        caution if caution.startswith(f"{name}: ") else f"{name}: {caution.removeprefix('ranks: ')}"
-        for name, table in tables.items()
-        for caution in table.cautions
-    ]
-
-
 def _require_taken(table: Any, name: str, function: str) -> None:
     """Raise DataError unless this is a table that a function takes."""
     if not isinstance(table, Table):

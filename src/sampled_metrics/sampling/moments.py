@@ -93,26 +93,3 @@ def probability_of_order(gap: float, deviation: float, step: float = 0.0) -> flo
     if np.isnan(gap) or np.isnan(deviation):
         return np.nan
     return float(ndtr((gap - step / 2) / deviation)) if deviation > 0 else float(gap > 0)
-
-
-def common_step(values: Floats) -> float:
-    """Return the largest number of which all values are whole multiples; 0 if it would be below 1e-6 of the largest.
-
-    Examples:
-        >>> common_step(np.array([0.0, 0.5, 0.75]))
-        0.25
-        >>> common_step(np.array([1.0, 2**0.5]))
-        0.0
-    """
-    largest = float(np.abs(values).max(initial=0.0))
-    left, step = np.abs(values), 0.0
-    while (left := left[left > 1e-9 * largest]).size:
-        step = float(left.min())
-        if step < 1e-6 * largest:
-            return 0.0
-        left = np.append(left[left > step], step)
-        rest = np.abs(left - step * np.round(left / step))
-        if rest.max() <= 1e-9 * largest:
-            return step
-        left = np.append(rest, step)
-    return step
