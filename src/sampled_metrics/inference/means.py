@@ -167,7 +167,8 @@ def _student(values: Floats, counts: Ints, limits: Floats, alpha: float) -> tupl
     else:
         share = t**2 / (users + t**2)
         reach = share * (mean - limits[0]), share * (limits[1] - mean)
-        distance = float(np.sqrt(users * abs(mean) / abs(limits[0] if mean > 0 else limits[1]))) if mean else 0.0
+        limit = abs(float(limits[0] if mean > 0 else limits[1]))
+        distance = 0.0 if not mean else float(np.sqrt(users * abs(mean) / limit)) if limit else np.inf
     ends = max(mean - reach[0], float(limits[0])), min(mean + reach[1], float(limits[1]))
     return *ends, error, float(2 * stdtr(users - 1, -distance))
 
