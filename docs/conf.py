@@ -54,9 +54,9 @@ def with_readme(app: Sphinx, page: str, content: list[str]) -> None:
 
 
 def escape(app: Sphinx, what: str, name: str, documented: Any, options: Any, lines: list[str]) -> None:
-    """Escape |R|, which is not a substitution, and words before a colon, which are not types."""
+    """Escape |R|, which is not a substitution, initials, which are no list, and words before a colon, no types."""
     for number, line in enumerate(lines):
-        lines[number] = line.replace("|", r"\|")
+        lines[number] = re.sub(r"^( *[A-Z])\. ", r"\1\. ", line.replace("|", r"\|"))
         if number == 0 and what in ("property", "data"):
             lines[number] = lines[number].replace(": ", " – ", 1)
         elif number and lines[number - 1].strip() in ("Returns:", "Yields:"):

@@ -37,6 +37,7 @@ def stops(users, items):
     return score(users, items)
 number = 3
 """
+RANKER = ("--ranker", "mine")  # one recommender by any function
 FILES = ("--training", "train.csv", "--held-out", "test.csv", "--item-ids", "items.txt")
 
 
@@ -130,7 +131,7 @@ def test_other_commands_read_the_file(run, folder):
         code, _, err = run(*command)
         assert code == 2
         assert "has staged ranks, which" in err
-        assert "use evaluate, compare, report or plan_stages instead" in err
+        assert "use evaluate, compare, plan or report instead" in err
 
 
 def test_the_examples_work(run):
@@ -147,24 +148,24 @@ def test_the_examples_work(run):
 
 
 def test_a_run_that_stops_goes_on(run, folder):
-    code, _, err = stages(run, "--max-scores", 500)
+    code, _, err = stages(run, *RANKER, "--max-scores", 500)
     assert code == 2
     assert err.startswith(
         "error: more than max_scores = 500 scores are needed; what was scored is in x.parquet.journal"
     )
     assert (folder / "x.parquet.journal").exists()
-    assert stages(run)[0] == 0
+    assert stages(run, *RANKER)[0] == 0
     assert not (folder / "x.parquet.journal").exists()
-    assert stages(run, score="mine:fails")[0] == 0  # nothing is left to score
+    assert stages(run, *RANKER, score="mine:fails")[0] == 0  # nothing is left to score
 
 
 def test_an_interrupted_run_says_where_its_scores_are(run, folder):
-    code, _, err = stages(run, score="mine:stops")
+    code, _, err = stages(run, *RANKER, score="mine:stops")
     assert code == 130
     assert err.splitlines()[-1] == (
         "error: interrupted; what was scored is in x.parquet.journal, and the same call goes on from there"
     )
-    assert stages(run)[0] == 0
+    assert stages(run, *RANKER)[0] == 0
 
 
 def test_a_dry_run_calls_nothing(run, folder):

@@ -46,7 +46,7 @@ def test_each_function_has_references_and_an_example_that_runs(name):
 def test_arguments_after_the_data_are_keyword_only(name):
     parameters = inspect.signature(getattr(sm, name)).parameters.values()
     by_position = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
-    assert by_position == (["ranks", "path"] if name == "report" else ["ranks"])
+    assert by_position == (["pilot"] if name == "plan" else ["ranks"])
 
 
 def test_the_import_loads_neither_pandas_nor_scipy():

@@ -20,7 +20,6 @@ from sampled_metrics.reporting.sample_sizes import expected_by_sample_size
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.study import repetitions
 from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
-from sampled_metrics.study.proof import proven
 
 RANKS = {"x": [30, 25, 40, 12, 60, 33] * 2, "y": [1, 30, 2, 50, 9, 70] * 2}
 TABLES = {
@@ -59,11 +58,8 @@ FUNCTIONS = {
     "correct": lambda seen: read_and.correct([1, 2, 3, 1, 6, 2], candidates=100, negatives=9, metrics=seen.metric()),
     "compare": lambda seen: read_and.compare(*RANKS.values(), candidates=100, metrics=seen.metric()),
     "expect": lambda seen: read_and.expect(RANKS, candidates=100, negatives=9, metrics=seen.metric()),
-    "plan": lambda seen: read_and.plan(
-        *RANKS.values(), candidates=100, metric="ap", estimators="bv-0.1", progress=seen.progress
-    ),
+    "plan": lambda seen: read_and.plan(RANKS, candidates=100, negatives=[5], metric=seen.metric()),
     "report": lambda seen: read_and.report(RANKS, candidates=100, metrics=seen.metric()),
-    "proven": lambda seen: proven(TABLES, "ap", [5], replacement=False, progress=seen.progress),
     "study_estimators": lambda seen: study_estimators(TABLES["x"], STUDY, lambda _: STREAM(0), seen.progress),
     "repeat": lambda seen: repetitions.repeat(TABLES["x"], EVALUATION, STREAM(0), seen.progress),
     "expected_by_sample_size": lambda seen: expected_by_sample_size(

@@ -11,6 +11,7 @@ from docutils.parsers.rst.states import Inliner
 
 import sampled_metrics
 from sampled_metrics.data.formats import FORMATS
+from sampled_metrics.evaluation.wording import KINDS
 
 REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
 PAGES = [path.read_text(encoding="utf-8") for path in [*DOCS.glob("reference/*.md"), DOCS / "adapters.md"]]
@@ -42,3 +43,8 @@ def test_the_site_shows_labels_as_code_and_not_as_addresses(monkeypatch: pytest.
     page = publish_doctree("Metrics such as recall@10, and https://example.org.")
     assert [node.astext() for node in page.findall(nodes.literal)] == ["recall@10"]
     assert [node["refuri"] for node in page.findall(nodes.reference)] == ["https://example.org"]
+
+
+def test_the_page_of_findings_has_a_row_for_each_kind() -> None:
+    page = (DOCS / "reference/findings.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) == sorted(KINDS)

@@ -107,7 +107,7 @@ class TestWhatTheySayOfThemselves:
         known = [estimator(entry.label) for entry in ESTIMATORS]
         assert [str(one) for one in known if one.is_uncorrected] == ["uncorrected"]
         assert [str(one) for one in known if one.underestimates_auc] == ["mes"]
-        assert {one.assumed_shape for one in known} == {None, "decreasing", "free", "convex"}
+        assert {one.assumed_shape for one in known} == {None, "decreasing", "free"}
 
     def test_one_of_your_own_needs_no_more_than_its_methods(self):
         class Half(Estimate):

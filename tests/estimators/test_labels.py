@@ -32,18 +32,18 @@ from sampled_metrics.estimators.strict_bounds import StrictBounds
         ("mle-7", MaximumLikelihood(7, True)),
         ("mes", MaximumEntropy(0.01, True)),
         ("mes-0.5", MaximumEntropy(0.5, True)),
-        ("convex", StrictBounds("convex", True)),
+        ("decreasing", StrictBounds("decreasing", True)),
     ],
 )
 def test_is_found_by_its_label(label, wanted):
     assert estimator(label, assume_replacement=True) == wanted
 
 
-@pytest.mark.parametrize("label", ["", "mn", "b", "xyz"])
+@pytest.mark.parametrize("label", ["", "mn", "b", "xyz", "convex"])
 def test_refuses_an_unknown_one(label):
     with pytest.raises(ConfigError) as caught:
         estimator(label, assume_replacement=True)
-    assert str(caught.value).startswith(f"unknown estimator {label!r}; it may be decreasing, free, convex, ")
+    assert str(caught.value).startswith(f"unknown estimator {label!r}; it may be decreasing, free, ")
     assert all(entry.label.partition("-")[0] in str(caught.value) for entry in ESTIMATORS)
 
 
@@ -82,7 +82,7 @@ def test_takes_names_that_people_type(given, label):
     assert list(estimators_by_label(given).items()) == [(given.strip(), estimator(label))]
 
 
-@pytest.mark.parametrize("label", ["uncorrected", "rank-estimate", "bv-0.01", "mle-7", "mes-0.1", "smooth", "convex"])
+@pytest.mark.parametrize("label", ["uncorrected", "rank-estimate", "bv-0.01", "mle-7", "mes-0.1", "smooth", "free"])
 def test_takes_back_what_is_displayed(label):
     assert estimator(estimator_name(label)) == estimator(label)
 

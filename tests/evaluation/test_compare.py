@@ -8,16 +8,20 @@ from scipy import stats
 
 from sampled_metrics import exact_ranks, sampled_ranks
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.evaluation.comparison import Standings
-from sampled_metrics.inference.bounded_means import mean_interval
+from sampled_metrics.evaluation.compare import BONFERRONI, LARGEST_T
+from sampled_metrics.inference.means import mean_interval
 
 A = [1, 12, 3, 40, 2, 11]
 B = [1, 2, 5, 9, 30, 4]
-METHODS = {"method": "delta"}, {"method": "bootstrap"}
 
 
 def frame(ranks, users, **more):
     return pd.DataFrame({"user": users, "rank": ranks, **more})
+
+
+def of_kind(table, *kinds):
+    """The values of the findings of some kinds."""
+    return [finding.values for finding in table.findings if finding.kind in kinds]
 
 
 class TestValues:
@@ -41,31 +45,17 @@ class TestIntervals:
         assert (table["low"][0], table["high"][0]) == pytest.approx((ends.low, ends.high), abs=near)
         assert table["p_value"][0] == pytest.approx(test.pvalue, abs=0.01)
 
-    @pytest.mark.parametrize(("estimator", "same_as"), [("bv-0.1", "delta"), ("mle", "bootstrap"), (None, "delta")])
-    def test_is_delta_for_what_is_linear_unless_asked_for(self, estimator, same_as):
-        arguments = {"candidates": 50, "metrics": ["ap"]}
-        if estimator:
-            arguments |= {"negatives": 49, "estimator": estimator}
-        plain, delta, bootstrap = (compare(A, B, **arguments, **how) for how in ({}, *METHODS))
-        other = delta if same_as == "delta" else bootstrap
-        pd.testing.assert_frame_equal(pd.DataFrame(plain), pd.DataFrame(other))
-        if same_as == "delta":
-            assert bootstrap["low"][0] <= delta["low"][0]
-            assert bootstrap["high"][0] >= delta["high"][0]
-        else:
-            assert not np.allclose(delta["low"], bootstrap["low"])
-
     @pytest.mark.parametrize(
-        "how", [{"method": "delta"}, {"method": "bootstrap"}, {"negatives": 49, "estimator": "mle"}]
+        "how", [{}, {"negatives": 49, "estimator": "mle"}, {"negatives": 20, "estimator": "bv-0.1"}]
     )
     def test_the_p_value_is_below_alpha_where_the_interval_excludes_0(self, how):
         """Intervals at levels to both sides of 1 - p, for 12 users with gains of different sizes."""
         rng = np.random.default_rng(8)
         checked = 0
         for shift in range(4):
-            one = rng.integers(1, 51, size=12)
-            other = np.maximum(1, one - rng.integers(-10, 10 + 10 * shift, size=12)).clip(max=50)
-            arguments = {"candidates": 50, "metrics": ["auc", "ap"], "n_resamples": 200, **how}
+            one = rng.integers(1, how.get("negatives", 49) + 2, size=12)
+            other = np.maximum(1, one - rng.integers(-10, 10 + 10 * shift, size=12)).clip(max=one.max())
+            arguments = {"candidates": 50, "metrics": ["auc", "ap"], **how}
             p_values = compare(one, other, **arguments)["p_value"].to_numpy()
             for at, p_value in enumerate(p_values):
                 if not 0.01 < p_value < 0.99:
@@ -75,6 +65,20 @@ class TestIntervals:
                     row = compare(one, other, **arguments, confidence_level=1 - factor * p_value).iloc[at]
                     assert (row["low"] > 0 or row["high"] < 0) == excludes
         assert checked >= 3
+
+    @pytest.mark.parametrize("estimator", ["free", "decreasing"])
+    def test_of_strict_bounds_the_p_value_is_below_alpha_where_the_interval_excludes_0(self, estimator):
+        """Their weights are those for the level, so the level is the same."""
+        found = []
+        for shift in (0.0, 0.3, 0.6, 0.9):
+            rng = np.random.default_rng(int(10 * shift))
+            one, other = rng.geometric([[0.1], [0.1 + shift]], size=(2, 300)).clip(max=21)
+            table = compare(one, other, candidates=60, negatives=20, metrics=["recall@5", "auc"], estimator=estimator)
+            excludes = (table["low"] > 0) | (table["high"] < 0)
+            assert ((table["p_value"] < 0.05) == excludes).all()
+            assert (table["p_value"] > 0).all()
+            found += excludes.tolist()
+        assert {True, False} == set(found)
 
     @pytest.mark.parametrize(("m", "users"), [(1, 30), (2, 8), (9, 3), (9, 30)])
     def test_the_other_way_round_is_mirrored(self, m, users):
@@ -87,7 +91,7 @@ class TestIntervals:
 
 class TestPairing:
     def test_by_user_wherever_both_say_theirs(self):
-        plain = compare(A, B, candidates=50, method="delta")
+        plain = compare(A, B, candidates=50)
         shuffled = [4, 2, 0, 5, 1, 3]
         users = np.array([10, 11, 12, 13, 14, 15])
         mixed = np.array(B)[shuffled], users[shuffled]
@@ -95,10 +99,10 @@ class TestPairing:
             (frame(A, users), frame(*mixed)),
             (frame(A, [str(user) for user in users]), frame(*mixed)),
         ):
-            table = compare(one, other, candidates=50, method="delta")
+            table = compare(one, other, candidates=50)
             pd.testing.assert_frame_equal(pd.DataFrame(table), pd.DataFrame(plain))
-            assert table.remarks[-1] == "Users are paired by the column user."
-        assert plain.remarks[-1].startswith("Users are paired by position")
+            assert of_kind(table, "note") == [{"text": "Users are paired by the column user."}]
+        assert of_kind(plain, "note")[0]["text"].startswith("Users are paired by position")
 
     def test_by_position_where_one_does_not_name_its_users(self):
         """Ranks i of both are those of one user, in any numbering."""
@@ -138,76 +142,78 @@ class TestSeveralRows:
             assert (row["low"], row["high"]) == pytest.approx(ends)
             assert row["users"] == 20
 
-    @pytest.mark.parametrize(
-        ("how", "more"),
-        [
-            ({}, ["low", "high", "users_needed"]),
-            ({"estimator": "bv-0.1"}, ["low", "high", "p_value"]),
-            ({"estimator": "bv-0.1", "method": "bootstrap"}, []),
-            ({"method": "bootstrap"}, []),
-            ({"estimator": "mle"}, []),
-        ],
-    )
-    def test_of_sampled_ranks_by_a_user_twice_are_those_of_once(self, ranks, how, more):
+    @pytest.mark.parametrize("estimator", ["decreasing", "bv-0.1", "mle"])
+    def test_of_sampled_ranks_by_a_user_twice_are_those_of_once(self, ranks, estimator):
         one, other = (1 + each // 5 for each in ranks[:, :20])
-        once = compare(one, other, candidates=50, negatives=12, **how)
-        users = np.tile(np.arange(20), 2)
-        twice = compare(
-            frame(np.tile(one, 2), users), frame(np.tile(other, 2), users), candidates=50, negatives=12, **how
-        )
-        columns = ["value_a", "value_b", "difference", *more]
-        assert twice[columns].to_numpy() == pytest.approx(once[columns].to_numpy(), abs=1e-7, nan_ok=True)
-        assert once[columns[:5]].notna().all(axis=None)
+        users, options = np.tile(np.arange(20), 2), {"candidates": 50, "negatives": 12, "estimator": estimator}
+        once = compare(one, other, **options)
+        twice = compare(frame(np.tile(one, 2), users), frame(np.tile(other, 2), users), **options)
+        columns = ["value_a", "value_b", "difference", "low", "high", "p_value"]
+        assert twice[columns].to_numpy() == pytest.approx(once[columns].to_numpy(), abs=1e-6)
         assert twice["users"].eq(20).all()
 
 
 class TestConclusions:
-    def test_name_the_better_one_either_way_round(self):
-        bad, good = np.full(100, 30), np.arange(1, 101) % 20 + 1
-        table = compare(bad, good, candidates=50, exact=True, names=("old", "new"), method="bootstrap")
+    @pytest.mark.parametrize(("names", "sign"), [(("old", "new"), 1), (("new", "old"), -1)])
+    def test_name_the_better_one_either_way_round(self, names, sign):
+        ranks = {"old": np.full(100, 30), "new": np.arange(1, 101) % 20 + 1}
+        table = compare({name: ranks[name] for name in names}, candidates=50, exact=True)
         assert table["conclusion"].eq("new").all()
-        assert table["p_value"].to_numpy() == pytest.approx(1 / 1001)
-        assert table.remarks[0].startswith(
-            "Recall@10: new is better than old. The difference (new - old) is +0.5000, with a 95 % "
-        )
-        table = compare(good, bad, candidates=50, exact=True, names=("new", "old"), method="bootstrap")
-        assert table["conclusion"].eq("new").all()
-        assert table["p_value"].to_numpy() == pytest.approx(1 / 1001)
-        assert table.remarks[0].startswith("Recall@10: new is better than old. The difference (old - new) is -0.5000")
+        assert (table["p_value"] < 1e-5).all()
+        verdict = table.verdicts[0]
+        assert (verdict.kind, verdict.metric, verdict.names) == ("better", "recall@10", ("new", "old"))
+        row = table.iloc[0]
+        assert row["difference"] == pytest.approx(0.5 * sign)
+        assert {name: verdict.values[name] for name in ("difference", "low", "high", "p_value")} == {
+            name: row[name] for name in ("difference", "low", "high", "p_value")
+        }
 
     def test_are_undecided_where_nothing_differs(self):
-        for how in ("delta", "bootstrap"):
-            table = compare(A, A, candidates=50, method=how)
-            assert table["conclusion"].eq("undecided").all()
-            assert table["p_value"].eq(1).all()
-            assert table["difference"].eq(0).all()
-            assert table["low"].to_numpy() == pytest.approx(-table["high"].to_numpy())
-            assert (table["high"] > 0.1).all()
-            assert "undecided" in table.remarks[0]
-            assert "includes 0 (p = 1)." in table.remarks[0]
+        table = compare(A, A, candidates=50)
+        assert table["conclusion"].eq("undecided").all()
+        assert table["p_value"].eq(1).all()
+        assert table["difference"].eq(0).all()
+        assert table["low"].to_numpy() == pytest.approx(-table["high"].to_numpy())
+        assert (table["high"] > 0.1).all()
+        assert [verdict.kind for verdict in table.verdicts] == ["undecided"] * 4
 
-    def test_there_is_a_sentence_for_each_metric_and_one_on_bias(self):
-        assert len(compare(A * 20, B * 20, candidates=50).remarks) == 5
-        exact = compare(A, B, candidates=50)
-        assert len(exact.remarks) == 6
-        assert exact.remarks[-2].startswith("There are only 6 users. With fewer than 100, intervals are rough")
-        sampled = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5)
-        assert len(sampled.remarks) == 8
-        assert sampled.remarks[-3].startswith("The samples do not contradict decreasing (p = ")
-        assert sampled.remarks[-4] == (
-            "The intervals are of the true difference, if better ranks are more frequent than worse ones in the better "
-            "half of the ranks."
+    def test_outside_the_interval_are_no_verdict(self):
+        """Many ranks of the second recommender are the last, where the value of AUC is too high."""
+        rng = np.random.default_rng(0)
+        law = np.arange(1, 61) ** -1.0
+        ranks = rng.choice(60, size=600, p=law / law.sum()) + 1
+        sides = [1 + rng.hypergeometric(each - 1, 60 - each, 8) for each in (ranks, np.minimum(60, 12 * ranks))]
+        table = compare(*sides, candidates=60, negatives=8, metrics="auc")
+        row = table.iloc[0]
+        assert row["high"] < 0
+        assert not row["low"] <= row["difference"] <= row["high"]
+        assert row["difference"] == pytest.approx(row["value_b"] - row["value_a"])
+        assert row["conclusion"] == "no verdict"
+        assert [verdict.kind for verdict in table.verdicts] == ["no-verdict"]
+
+    @pytest.mark.parametrize(
+        ("estimator", "kinds"),
+        [
+            (None, ["assumes", "supported", "few-users", "supported", "few-users"]),
+            ("free", ["assumes", "few-users", "few-users"]),
+            ("bv-0.1", ["equal-bias", "few-users", "few-users"]),
+            ("mle", ["equal-bias", "approximate", "few-users", "few-users"]),
+            ("uncorrected", ["uncorrected-verdicts", "few-users", "few-users"]),
+        ],
+    )
+    def test_stand_beside_what_they_assume(self, estimator, kinds):
+        table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator=estimator)
+        assert len(table.verdicts) == 4
+        assert [one.kind for one in table.findings[4:] if one.kind != "note"] == kinds
+        assert [one.names for one in table.findings if one.kind == "few-users"] == [("A",), ("B",)]
+        assert (table.setting.estimator, table.setting.is_uncorrected) == (
+            estimator or "decreasing",
+            estimator == "uncorrected",
         )
-        by_bv = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="bv-0.1")
-        assert len(by_bv.remarks) == 7
-        assert by_bv.remarks[-3].startswith(
-            "The comparison is between the means of BV 0.1, and assumes that its bias is equal for both. If its bias"
-        )
-        uncorrected = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="uncorrected")
-        assert "may be the worse by the true metric" in uncorrected.cautions[0]
-        assert all(f"Sampled {name}: " in " ".join(uncorrected.remarks) for name in ("Recall@10", "NDCG@10"))
-        auc = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="uncorrected", metrics="auc")
-        assert any(remark.startswith("AUC: ") for remark in auc.remarks)  # whose sampled value has no bias
+        assert of_kind(table, "assumes") == [{"assumption": estimator or "decreasing"}] * ("assumes" in kinds)
+
+    def test_of_exact_ranks_assume_nothing(self):
+        assert [one.kind for one in compare(A * 20, B * 20, candidates=50).findings[4:]] == ["note"]
 
 
 class TestRefusals:
@@ -224,7 +230,6 @@ class TestRefusals:
                 "estimator: give one label or a list of them, not 3",
             ),
             (A, B, {"negatives": 49, "estimator": ""}, ConfigError, "unknown estimator ''"),
-            (A, B, {"method": ""}, ConfigError, "unknown method ''"),
             (A, B, {"metrics": ["ap", "ap"]}, ConfigError, "metrics: 'ap' is there twice"),
             (
                 frame(A, range(6), negatives=49),
@@ -279,36 +284,34 @@ class TestMany:
         few = {name: 1 + rng.hypergeometric(each[:100] - 1, 100 - each[:100], 9) for name, each in ranks.items()}
         sampled = {"candidates": 100, "negatives": 9, "metrics": "auc"}
         table = compare(few, **sampled)
-        assert table["p_value"].isna().all()
-        assert (
-            "The intervals of a metric hold together at 95 % for its 3 pairs (Bonferroni, each at 98.33 %). "
-            "Metrics are not adjusted for one another."
-        ) in table.remarks
+        assert of_kind(table, "family") == [{"pairs": 3, "method": BONFERRONI, "rate": pytest.approx(0.05 / 3)}]
         for row in table.itertuples():
             pair = compare(few[row.a], few[row.b], **sampled, confidence_level=1 - 0.05 / 3).iloc[0]
             assert (row.low, row.high) == pytest.approx((pair["low"], pair["high"]))
 
+    def test_of_exact_ranks_are_narrower_than_those_of_bonferroni(self, ranks):
+        table = compare(ranks, candidates=100, metrics="auc")
+        assert of_kind(table, "family") == [{"pairs": 3, "method": LARGEST_T, "rate": 0.0}]
+        for row in table.itertuples():
+            widths = [
+                compare(ranks[row.a], ranks[row.b], candidates=100, metrics="auc", confidence_level=level).eval(
+                    "high - low"
+                )[0]
+                for level in (0.95, 1 - 0.05 / 3)
+            ]
+            assert widths[0] < row.high - row.low < widths[1]
+
     def test_are_in_groups(self, ranks):
         table = compare(ranks, candidates=100, metrics=["auc", "recall@1"])
-        assert table.remarks[0] == "AUC: good and fair are better than poor. good and fair cannot be told apart."
+        of_auc = [(verdict.kind, verdict.names) for verdict in table.verdicts if verdict.metric == "auc"]
+        assert of_auc == [
+            ("undecided", ("good", "fair")), ("better", ("good", "poor")), ("better", ("fair", "poor"))
+        ]  # fmt: skip
         standings = table.standings()
         assert standings["recommender"][:3].tolist() == ["good", "fair", "poor"]
         assert standings["group"][:3].tolist() == ["a", "a", "b"]
         assert standings["value"][0] == table["value_a"][0]
         assert set(table[table["metric"] == "auc"].standings()["metric"]) == {"auc"}
-
-    @pytest.mark.parametrize(
-        ("decided", "said"),
-        [
-            ([(0, 2)], "a is better than c. a and b, and b and c, cannot be told apart."),
-            ([(2, 0), (1, 0)], "b and c are better than a. b and c cannot be told apart."),
-            ([], "a, b and c cannot be told apart."),
-            ([(0, 1), (0, 2), (1, 2)], "a is better than b and c. b is better than c."),
-        ],
-    )
-    def test_state_the_decided_pairs_first(self, decided, said):
-        values = (3.0, 2.0, 1.0) if (2, 0) not in decided else (1.0, 3.0, 2.0)
-        assert Standings.from_values("abc", values, decided).sentence == said
 
     def test_as_latex(self, ranks):
         named = {"good_1": ranks["good"], "50 %": ranks["poor"]}
@@ -320,7 +323,7 @@ class TestMany:
             rf"50 \% & {other:.4f}\textsuperscript{{b}} \\",
             r"\bottomrule", r"\end{tabular}",
         ]  # fmt: skip
-        assert lines[0].startswith("% AUC: good_1 is better than 50 %.")
+        assert lines[0].startswith("% AUC: ")
 
     @pytest.mark.parametrize(
         ("given", "more", "says"),
@@ -348,7 +351,7 @@ class TestSeveralSeeds:
         ap = [evaluate(each, candidates=50, metrics="ap")["value"][0] for each in (A, B)]
         assert table["value_a"][0] == pytest.approx(np.mean(ap))
         assert table["value_b"][0] == pytest.approx(ap[1])
-        assert "The intervals include the spread between the seeds of X (2 seeds) and Y (2 seeds)." in table.remarks
+        assert of_kind(table, "seeds") == [{"seeds": {"X": 2, "Y": 2}}]
 
     def test_ends_are_differences_that_can_be(self):
         table = compare({"X": [[1, 2], [50, 49]], "Y": [[2, 3], [49, 47]]}, candidates=50, metrics=["auc", "ap"])
@@ -376,14 +379,26 @@ class TestSeveralSeeds:
         low, high = max(-1, gap.mean() - reach), min(1, gap.mean() + reach)
         assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.02 * reach)
 
+    def test_of_three_recommenders_are_those_at_the_level_of_bonferroni(self):
+        rng = np.random.default_rng(11)
+        ranks = {
+            name: [rng.integers(1, last, 60) for _ in range(2)] for name, last in zip("XYZ", (50, 40, 30), strict=True)
+        }
+        table = compare(ranks, candidates=50, metrics="ap")
+        assert of_kind(table, "family")[0]["method"] == BONFERRONI
+        alone = {name: ranks[name] for name in "XZ"}
+        row = compare(alone, candidates=50, metrics="ap", confidence_level=1 - 0.05 / 3).iloc[0]
+        [of_family] = table[(table["a"] == "X") & (table["b"] == "Z")].to_dict("records")
+        assert (of_family["low"], of_family["high"]) == pytest.approx((row["low"], row["high"]))
+
     def test_of_one_recommender_and_of_an_estimator_that_is_not_linear(self):
         rng = np.random.default_rng(10)
         ranks = {"X": [rng.binomial(5, 0.3, size=50) + 1, rng.binomial(5, 0.5, size=50) + 1]}
         ranks["Y"] = rng.binomial(5, 0.5, size=50) + 1
         for estimator in ("bv-0.1", "mle"):
-            options = {"candidates": 30, "negatives": 5, "estimator": estimator, "metrics": "auc", "n_resamples": 100}
+            options = {"candidates": 30, "negatives": 5, "estimator": estimator, "metrics": "auc"}
             table = compare(ranks, **options)
-            assert any("that of Y, of one seed, is taken to be 0" in remark for remark in table.remarks)
+            assert of_kind(table, "seeds") == [{"seeds": {"X": 2, "Y": 1}}]
             ends = [compare(seed, ranks["Y"], **options).iloc[0] for seed in ranks["X"]]
             assert table["low"][0] < min(each["difference"] for each in ends)
             assert table["high"][0] > max(each["difference"] for each in ends)

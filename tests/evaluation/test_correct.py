@@ -1,6 +1,5 @@
 """Corrected metrics: estimators by hand on a catalogue of four, intervals by loops over users, bias by enumeration."""
 
-import re
 import sys
 from itertools import combinations
 
@@ -11,7 +10,6 @@ from read_and import correct, evaluate
 from scipy import stats
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.evaluation.correct import rounded_outward
 
 SAMPLED = [1, 1, 2, 3, 1, 2, 1, 1]
 
@@ -43,14 +41,17 @@ def value(table, estimator, metric, column="value"):
     return table[(table["estimator"] == estimator) & (table["metric"] == metric)][column].item()
 
 
+def of_kind(table, kind):
+    """The findings of a kind."""
+    return [finding for finding in table.findings if finding.kind == kind]
+
+
 class TestValues:
     def test_uncorrected_is_the_metric_of_the_sampled_rank(self):
         table = correct(
             SAMPLED, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["recall@2", "ap", "auc"]
         )
-        assert table.cautions[0].startswith(
-            "The rows of uncorrected have the metric of the sampled rank, which is not that of the true rank"
-        )
+        assert table.findings[0].kind == "uncorrected-values"
         assert value(table, "uncorrected", "recall@2") == pytest.approx(7 / 8)
         assert value(table, "uncorrected", "ap") == pytest.approx((5 + 2 / 2 + 1 / 3) / 8)
         assert value(table, "uncorrected", "auc") == pytest.approx((5 + 2 / 2 + 0) / 8)
@@ -89,21 +90,35 @@ class TestIntervals:
         monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 2)
         rng = np.random.default_rng(8)
         n, m, rank, users = 200, 20, 15, 400
-        tables = [
-            correct(
-                1 + rng.hypergeometric(rank - 1, n - rank, m, size=users),
-                candidates=n,
-                negatives=m,
-                estimators=["bv-0.1"],
-                method=how,
+        tables = []
+        for _ in range(30):
+            sampled = 1 + rng.hypergeometric(rank - 1, n - rank, m, size=users)
+            tables.append(correct(sampled, candidates=n, negatives=m, estimators=["bv-0.1", "mle", "mes"]))
+        values, errors = (np.array([table[column] for table in tables]) for column in ("value", "standard_error"))
+        assert errors.mean(axis=0) == pytest.approx(values.std(axis=0, ddof=1), rel=0.35)
+
+    def test_of_estimators_that_are_not_linear_are_students_and_hold_their_mean(self, monkeypatch):
+        """Over 60 samples of 200 users, whose ranks have one distribution."""
+        monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 2)
+        rng, n, m, users = np.random.default_rng(9), 100, 20, 200
+        law = 1 / np.arange(1, n + 1)
+        tables = []
+        for _ in range(60):
+            ranks = 1 + rng.choice(n, users, p=law / law.sum())
+            sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, m)
+            tables.append(
+                correct(sampled, candidates=n, negatives=m, estimators=["smooth", "mes"], metrics=["ap", "auc"])
             )
-            for _ in range(30)
-            for how in ("delta", "bootstrap")
+        low, high, values, errors = (
+            np.array([table[column] for table in tables]) for column in ("low", "high", "value", "standard_error")
+        )
+        np.testing.assert_allclose(high - low, 2 * stats.t.ppf(0.975, users - 1) * errors)
+        held = ((low <= values.mean(axis=0)) & (values.mean(axis=0) <= high)).mean(axis=0)
+        assert (held >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 60)).all()
+        assert [one.values for one in of_kind(tables[0], "approximate")] == [
+            {"estimator": "smooth"},
+            {"estimator": "mes"},
         ]
-        for how in (0, 1):
-            values = np.array([table["value"] for table in tables[how::2]])
-            errors = np.array([table["standard_error"] for table in tables[how::2]])
-            assert errors.mean(axis=0) == pytest.approx(values.std(axis=0, ddof=1), rel=0.25)
 
 
 class TestBias:
@@ -121,8 +136,7 @@ class TestBias:
         table = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "bv-0.1"])
         assert table["bias"].isna().tolist() == [True] * 4 + [False] * 4
         assert table["bias_error"].isna().tolist() == [True] * 4 + [False] * 4
-        assert any(remark.startswith("No bias is estimated for MLE: it is known of") for remark in table.remarks)
-        assert not any("BV 0.1" in each for each in table.remarks if "No bias" in each)
+        assert [one.values for one in of_kind(table, "no-bias")] == [{"estimator": "mle"}]
 
     @pytest.mark.parametrize("label", ["bv-0.1", pytest.param("rank-estimate", marks=pytest.mark.slow)])
     def test_of_thirty_different_numbers_is_the_mean_of_those_of_each(self, label, monkeypatch):
@@ -132,7 +146,7 @@ class TestBias:
         assert len(n) == 30
         rng = np.random.default_rng(3)
         sampled = rng.geometric(0.4, size=(30, 8)).clip(max=6)
-        options = {"negatives": 5, "estimators": [label, "mle"], "metrics": ["ap", "auc"], "method": "delta"}
+        options = {"negatives": 5, "estimators": [label, "mle"], "metrics": ["ap", "auc"]}
         table = correct(sampled.ravel(), candidates=np.repeat(n, 8), **options)
         each = [correct(ranks, candidates=int(of_all), **options) for ranks, of_all in zip(sampled, n, strict=True)]
         for column, rows in (("bias", slice(2)), ("value", slice(4))):
@@ -156,47 +170,41 @@ class TestBias:
         assert (error < 2 * spread).all()
         assert (error > spread / 2).all()
 
-    def test_a_remark_says_where_it_is_large(self):
+    def test_a_finding_says_where_it_is_large(self):
         rng = np.random.default_rng(1)
         ranks = rng.integers(1, 40, size=3000)  # all in the best hundredth
         sampled = 1 + rng.hypergeometric(ranks - 1, 3541 - ranks, 100)
-        table = correct(sampled, candidates=3541, negatives=100, estimators=["bv-1", "mle"], method="delta")
-        remark = next(each for each in table.remarks if each.startswith("BV 1: "))
-        truth = (ranks <= 10).mean()
+        table = correct(sampled, candidates=3541, negatives=100, estimators=["bv-1", "mle"])
         row = table.iloc[0]
+        truth = (ranks <= 10).mean()
         assert row["high"] < truth  # the interval misses, and the bias says on which side, and by about how much
         assert row["bias"] == pytest.approx(row["value"] - truth, rel=0.3)
-        assert "the interval ignores the bias. The estimated bias, with its standard error: Recall@10 -0." in remark
-        found = re.search(r"Recall@10 (-0\.\d+) ± (0\.\d+), NDCG@10", remark)
-        digits = len(found[2]) - 2
-        assert float(found[1]) == pytest.approx(row["bias"], abs=0.5001 * 10**-digits)
-        assert float(found[2]) == pytest.approx(row["bias_error"], abs=0.5001 * 10**-digits)
-        assert len(found[2].lstrip("0.")) == 1  # the digits that the error leaves
-        assert not any(each.startswith("MLE: the interval") for each in table.remarks)
+        finding = of_kind(table, "bias")[0]
+        assert finding.metric == "recall@10"
+        assert finding.values == {"estimator": "bv-1", "bias": row["bias"], "error": row["bias_error"]}
+        assert {one.values["estimator"] for one in of_kind(table, "bias")} == {"bv-1"}
 
     @pytest.mark.parametrize("top", [True, False])
-    def test_a_remark_on_the_auc_of_mes_where_it_is_wrong(self, top):
+    def test_a_finding_on_the_auc_of_mes_where_it_is_wrong(self, top):
         """A smooth distribution puts users who are all near the top too far down; users all over, it does not."""
         rng = np.random.default_rng(6)
         ranks = np.minimum(rng.geometric(1 / 20, size=2000) if top else rng.integers(1, 1001, size=2000), 1000)
         sampled = 1 + rng.hypergeometric(ranks - 1, 1000 - ranks, 100)
-        table = correct(sampled, candidates=1000, negatives=100, estimators=["mes"], method="delta")
+        table = correct(sampled, candidates=1000, negatives=100, estimators=["mes"])
         truth = 1 - (ranks.mean() - 1) / 999
         of_sample = 1 - (sampled.mean() - 1) / 100
-        remarks = [each for each in table.remarks if "AUC" in each]
+        found = [(one.metric, one.values) for one in of_kind(table, "auc-too-low")]
         if top:
             assert value(table, "mes", "auc") < truth - 0.01
-            assert remarks == [
-                f"MES: its AUC is too low. The AUC of the sample, which has no bias, is {of_sample:.3f}."
-            ]
+            assert found == [("auc", {"estimator": "mes", "auc": pytest.approx(of_sample)})]
         else:
             assert value(table, "mes", "auc") == pytest.approx(truth, abs=0.01)
-            assert remarks == []
+            assert found == []
 
-    def test_a_remark_on_few_users(self):
-        for users, there in ((99, True), (100, False)):
+    def test_a_finding_on_few_users(self):
+        for users, found in ((99, [{"users": 99}]), (100, [])):
             table = correct([1] * users, candidates=100, negatives=10, estimators="uncorrected", metrics="auc")
-            assert any(each.startswith(f"There are only {users} users. ") for each in table.remarks) == there
+            assert [one.values for one in of_kind(table, "few-users")] == found
 
 
 class TestSeveralRows:
@@ -248,8 +256,6 @@ class TestForms:
             ({"estimators": ["bv-0.1", "bv-0.10"]}, "estimators: 'bv-0.1' and 'bv-0.10' are the same one"),
             ({"metrics": ["ap", "ap"]}, "metrics: 'ap' is there twice"),
             ({"metrics": None}, "metrics: give one label or a list of them, not None"),
-            ({"seed": -1}, "seed must be a whole number, 0 or more, not -1"),
-            ({"n_resamples": 100.5}, "resamples must be a whole number, 100 or more, not 100.5"),
         ],
     )
     def test_refuses_and_says_why(self, arguments, says):
@@ -262,9 +268,7 @@ class TestSize:
     def test_of_ten_billion_candidates_the_auc_is_that_of_a_billion(self, label):
         """Of so many, the share of the items above has a binomial sample, whatever their number is."""
         values = [
-            correct([1, 4, 1, 30], candidates=n, negatives=100, estimators=label, metrics="auc", method="delta")[
-                "value"
-            ]
+            correct([1, 4, 1, 30], candidates=n, negatives=100, estimators=label, metrics="auc")["value"]
             for n in (10**9, 10**10)
         ]
         assert values[0][0] == pytest.approx(values[1][0], abs=1e-4)
@@ -275,27 +279,43 @@ def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditione
     found = correct(
         [1, 3, 5] * 50, candidates=3541, negatives=100, metrics="recall@10", estimators=["bv-1e-12", "bv-1"]
     )
-    outside = [
-        remark for remark in found.remarks if "a metric is from 0 to 1, but not the value of Recall@10" in remark
-    ]
-    large = [remark for remark in found.remarks if "because its equations are badly conditioned" in remark]
-    assert len(outside) == len(large) == 1
-    assert outside[0].startswith("BV 1e-12: ")
-    assert large[0].startswith("BV 1e-12: ")
+    outside, large = of_kind(found, "out-of-range"), of_kind(found, "large-weight")
+    assert ("recall@10", "the value") in [(one.metric, one.values["what"]) for one in outside]
+    assert {one.values["estimator"] for one in [*outside, *large]} == {"bv-1e-12"}
+    assert large[0].values["largest"] > 10
 
 
 def test_names_the_ends_of_an_interval_that_leave_0_to_1():
     found = correct([1] * 600, candidates=1000, negatives=100, metrics="recall@10", estimators="bv-0.1")
-    [said] = [remark for remark in found.remarks if "a metric is from 0 to 1" in remark]
-    assert re.search(r"but not the value of .*, the low end of .*, the high end of ", said)
+    ends = {one.values["what"]: one.values["value"] for one in of_kind(found, "out-of-range")}
+    row = found.iloc[0]
+    assert ends == {"the value": row["value"], "the low end": row["low"], "the high end": row["high"]}
 
 
-class TestSentencesOfBounds:
-    def test_without_an_assumption_state_the_confidence_themselves(self):
-        said = correct([2] * 30, negatives=1, candidates=1000, metrics="recall@10", estimators="free").remarks[0]
-        assert said.startswith("Without an assumption on the ranks, 1 negative allows any Recall@10 from 0 to ")
-        assert said.endswith(", with 95 % confidence.")
+class TestRareHits:
+    """30 users of whom nobody is among the first ranks, so that estimates are of the size of rounding errors."""
 
-    @pytest.mark.parametrize(("low", "high"), [(0.0, 0.0), (0.0, -1e-12), (-0.0, -0.0)])
-    def test_have_no_negative_zero(self, low, high):
-        assert rounded_outward(low, high) == ("0", "0")
+    RANKS = (7, 55, 20, 101, 3, 90, 44, 60, 12, 33, 71, 15, 88, 29, 50) * 2
+
+    @pytest.mark.parametrize("label", ["mle", "mes", "mes-0.1"])
+    def test_the_value_is_inside_and_there_is_a_width(self, label):
+        table = correct(self.RANKS, candidates=3541, negatives=100, estimators=label, metrics=["recall@1", "recall@10"])
+        assert (table["low"] <= table["value"]).all()
+        assert (table["value"] <= table["high"]).all()
+        assert (table["high"] - table["low"] > 1e-5).all()
+
+
+@pytest.mark.parametrize("users", [3, 40])
+def test_of_users_who_are_all_alike_there_is_a_width(users):
+    """The interval of Student has none, so it is that of a few more users at the ends of the metric."""
+    table = correct([1] * users, candidates=60, negatives=20, estimators=["mle", "smooth"], metrics=["recall@5", "auc"])
+    assert (table["low"] < table["value"]).all()
+    assert table["high"].to_numpy() == pytest.approx(1, abs=0.3)
+    assert table["low"].ge(0).all()
+
+
+def test_bounds_are_findings_with_their_ends():
+    table = correct([2] * 30, negatives=1, candidates=1000, metrics="recall@10", estimators="free")
+    [finding] = of_kind(table, "bounds")
+    row, ends = table.iloc[0], {"least_negatives": 1, "most_negatives": 1, "assumes": "none", "estimator": "free"}
+    assert (finding.metric, finding.values) == ("recall@10", {"low": row["low"], "high": row["high"], **ends})

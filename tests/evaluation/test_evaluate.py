@@ -62,8 +62,8 @@ class TestSeveralRows:
             assert row.standard_error == pytest.approx(np.std(means, ddof=1) / np.sqrt(3))
             assert row.users == 3
         assert (table["low"] < table["value"]).all()
-        assert table.remarks[0].startswith("Some users have several rows.")
-        assert table.remarks[1].startswith("There are only 3 users")
+        found = [(finding.kind, finding.values) for finding in table.findings]
+        assert found == [("several-rows", {}), ("few-users", {"users": 3})]
 
 
 class TestRefusals:
@@ -75,11 +75,7 @@ class TestRefusals:
             ({"metrics": ["auc@5"]}, ConfigError, "unknown metric"),
             ({"metrics": ["auc", "auc"]}, ConfigError, "metrics: 'auc' is there twice; give each label once"),
             ({"metrics": [3]}, ConfigError, "metrics: a label is text, not 3"),
-            ({"confidence_level": 95}, ConfigError, "confidence"),
             ({"confidence_level": "a"}, ConfigError, "confidence_level must be a number above 0 and below 1, not 'a'"),
-            ({"seed": -1}, ConfigError, "seed must be a whole number, 0 or more, not -1"),
-            ({"method": "t"}, ConfigError, "unknown method"),
-            ({"n_resamples": 5}, ConfigError, "resamples"),
             ({"candidates": 11}, DataError, "row 3: rank 12 .ties included. is above"),
             ({"candidates": None}, DataError, "candidates"),
             ({"ranks": [1]}, DataError, "two users or more, not 1"),
@@ -91,7 +87,14 @@ class TestRefusals:
             evaluate(**{"ranks": RANKS, "candidates": N, **arguments})
 
 
+@pytest.mark.parametrize("level", [0, 1, -0.1, 1.1, np.nan, np.inf, 1 - 1e-16, 95])
+def test_a_confidence_level_out_of_range_is_refused(level):
+    with pytest.raises(ConfigError, match="confidence_level must be above 0 and below 1"):
+        evaluate(RANKS, candidates=N, confidence_level=level)
+
+
 def test_an_auc_of_one_candidate_is_missing_and_the_rest_is_not():
     table = evaluate([1, 1, 1], candidates=1)
     assert table["value"].isna().tolist() == [False, False, False, True]
     assert table["low"].isna().tolist() == [False, False, False, True]
+    assert [finding.metric for finding in table.findings if finding.kind == "undefined"] == ["auc"]

@@ -161,11 +161,16 @@ class TestWrongOrder:
         found = expect({"A": a, "B": b}, negatives=50, metrics=["recall@10"], candidates=1000)
         exact = dict(zip(found["recommender"], found["exact"], strict=True))
         assert exact == {"A": 0.0, "B": 0.3}
-        assert found.remarks[0].startswith(
-            "Another order: by the exact Recall@10, B is ahead of A (0.3000 against 0.0000). Among 50 sampled"
-        )
-        undecided = "An order by exact values may be undecided. compare says whether the exact ranks decide it."
-        assert found.remarks[1:] == (undecided,)
+        wrong, undecided = found.findings
+        assert (wrong.kind, wrong.metric, wrong.names) == ("wrong-order", "recall@10", ("B", "A"))
+        expected = dict(zip(found["recommender"], found["expected"], strict=True))
+        assert wrong.values == {
+            "estimator": "uncorrected",
+            "chance": pytest.approx(0, abs=1e-6),
+            **{"exact_better": 0.3, "exact_worse": 0.0},
+            **{"expected_better": expected["B"], "expected_worse": expected["A"]},
+        }
+        assert undecided.kind == "order-undecided"
 
     def test_of_the_published_ranks_is_that_of_the_paper(self):
         """Table 3: exactly Z > Y > X on Recall@10; among 100 negatives 66.77, 56.53 and 54.16 the other way round."""
@@ -176,12 +181,8 @@ class TestWrongOrder:
         printed = {"X": 66.77, "Y": 56.53, "Z": 54.16}
         for name, mean in printed.items():
             assert 100 * recall["expected"][name] == pytest.approx(mean, abs=0.03)
-        swapped = [remark for remark in found.remarks if "Recall@10" in remark]
-        pairs = [("Y", "X"), ("Z", "X"), ("Z", "Y")]
-        assert [remark.split(" (")[0] for remark in swapped] == [
-            f"Another order: by the exact Recall@10, {better} is ahead of {worse}" for better, worse in pairs
-        ]
-        assert not [remark for remark in found.remarks if "AUC" in remark]
+        swapped = [(one.metric, one.names) for one in found.findings if one.kind == "wrong-order"]
+        assert swapped == [("recall@10", pair) for pair in [("Y", "X"), ("Z", "X"), ("Z", "Y")]]
 
 
 class TestForms:

@@ -60,7 +60,9 @@ class TestValues:
         young = frame(X)["age"] == "young"
         alone = sm.correct(sm.sampled_ranks(frame(X, young), **sampled), metrics="recall@10")
         same(of_group(result, "young"), alone, [*alone.columns])
-        assert [remark for remark in result.remarks if " 95 % confidence" in remark and "all: " not in remark] == []
+        assert {(one.kind, one.group) for one in result.findings if one.kind in ("bounds", "group-level")} == {
+            ("bounds", ""), ("group-level", "")
+        }  # fmt: skip
 
     def test_of_lists_are_those_of_the_judged_users(self):
         run, judged = lists(range(100, 250))
@@ -82,8 +84,10 @@ class TestValues:
         groups = AGE | {100: "alone"}
         result = sm.evaluate(exact(), groups=groups)
         assert set(result["group"]) == {"all", "old", "young"}
-        assert "Left out, as an interval needs 2 users or more: alone (1 user)." in result.remarks
-        assert any(remark.startswith("young: There are only 50 users.") for remark in result.remarks)
+        texts = [finding.values["text"] for finding in result.findings if finding.kind == "note"]
+        assert "Left out, as an interval needs 2 users or more: alone (1 user)." in texts
+        few = [(one.names, one.group, one.values["users"]) for one in result.findings if one.kind == "few-users"]
+        assert few == [(("X",), "old", 99), (("X",), "young", 50), (("Z",), "old", 99), (("Z",), "young", 50)]
 
 
 class TestComparisons:
@@ -113,13 +117,15 @@ class TestComparisons:
         data = {name: pd.DataFrame({"rank": of_one, "g": groups}) for name, of_one in ranks.items()}
         result = sm.compare(sm.exact_ranks(data, candidates=50, groups="g"), groups=True, metrics="recall@10")
         assert list(dict.fromkeys(result["group"])) == ["all", "1", "2", "10"]
-        differ = [remark for remark in result.remarks if "differs between groups" in remark]
-        others = ["Y"] * (len(names) == 3)
-        assert differ == [
-            f"The order by Recall@10 differs between groups: Z is better than {one} for group 10, and {one} is better "
-            "than Z for group 1."
-            for one in ["X", *others]
+        differ = [finding for finding in result.findings if finding.kind == "order-differs"]
+        assert [(one.metric, one.names, one.values) for one in differ] == [
+            ("recall@10", (other, "Z"), {"Z": ["10"], other: ["1"]}) for other in names[:-1]
         ]
+        by_group = {(one.group, *sorted(one.names)): one.kind for one in result.findings if one.group}
+        assert by_group["1", "X", "Z"] == by_group["10", "X", "Z"] == "better"
+        assert by_group["2", "X", "Z"] == "undecided"
+        [adjusted] = [finding.values for finding in result.findings if finding.kind == "groups-adjusted"]
+        assert adjusted == {"groups": 3, "level": pytest.approx(1 - 0.05 / 3)}
 
     @pytest.mark.slow
     def test_of_equal_recommenders_claim_rarely_in_any_of_the_groups(self):
@@ -188,24 +194,3 @@ def test_judged_items_of_a_user_are_of_one_group():
 
 def test_the_reader_says_nothing_of_a_column_that_is_used():
     assert all("item_kind" in note and "age" not in note for note in exact(groups="age")["X"].notes)
-
-
-def test_of_several_recommenders_it_names_those_that_may_be_the_best_of_each_group():
-    """C is as good as B in the group b, and far behind it in the group a."""
-    rng = np.random.default_rng(3)
-    groups = np.repeat(["a", "b"], 500)
-
-    def ranks(*shares):
-        hit = rng.random(1000) < np.repeat(shares, 500)
-        return np.where(hit, 1, rng.integers(11, 1000, 1000))
-
-    drawn = {"A": ranks(0.1, 0.1), "B": ranks(0.4, 0.4), "C": ranks(0.1, 0.4)}
-    tables = sm.exact_ranks(
-        {name: {"rank": of_one, "group": groups} for name, of_one in drawn.items()}, candidates=1000, groups="group"
-    )
-    table = sm.compare(tables, metrics="recall@10", groups=True)
-    [sentence] = [remark for remark in table.remarks if remark.startswith("The best by")]
-    assert sentence in {
-        "The best by Recall@10: B for group a; B or C for group b.",
-        "The best by Recall@10: B for group a; C or B for group b.",
-    }

@@ -17,9 +17,7 @@ GRADES = {"ann": {"song": 3}, "bob": {"book": 1, "film": 2}}
 
 CALLS = {
     "evaluate": lambda metrics, _: read_and.evaluate(EXACT, **N, metrics=metrics),
-    "correct": lambda metrics, estimators: read_and.correct(
-        SAMPLED, **M, metrics=metrics, estimators=estimators, n_resamples=100
-    ),
+    "correct": lambda metrics, estimators: read_and.correct(SAMPLED, **M, metrics=metrics, estimators=estimators),
     "compare": lambda metrics, estimators: read_and.compare(
         SAMPLED, SAMPLED[::-1], **M, metrics=metrics, estimator=estimators[1]
     ),

@@ -1,4 +1,4 @@
-"""The result of evaluate, correct, compare, expect and plan: a DataFrame that keeps its remarks."""
+"""The result of evaluate, correct, compare, expect and plan: a DataFrame that keeps its findings."""
 
 import copy
 import pickle
@@ -9,17 +9,19 @@ import pandas as pd
 import pytest
 
 import sampled_metrics as sm
-from sampled_metrics.evaluation.result import Result, by_recommender, cell, with_clauses
+from sampled_metrics.evaluation.result import Result, by_recommender, cell, together
+from sampled_metrics.inference.findings import Finding, Setting, notes
 
 REMARKS = ["First <remark> & more.", "Second."]
 
 
 @pytest.fixture
 def table():
-    return Result({"metric": ["ap", "auc", "recall@10"], "value": [0.123456, np.nan, 12345.6]}).with_remarks(REMARKS)
+    result = Result({"metric": ["ap", "auc", "recall@10"], "value": [0.123456, np.nan, 12345.6]})
+    return result.found(notes(REMARKS), Setting(0.9))
 
 
-class TestRemarks:
+class TestFindings:
     @pytest.mark.parametrize(
         "take",
         [
@@ -44,21 +46,45 @@ class TestRemarks:
     def test_stay_with_what_is_taken(self, table, take):
         taken = take(table)
         assert isinstance(taken, Result)
+        assert taken.findings == table.findings
+        assert taken.setting == Setting(0.9)
         assert taken.remarks == tuple(REMARKS)
 
+    def test_are_each_there_once_and_leave_the_table_as_it_was(self, table):
+        more = table.found([*notes(REMARKS), Finding("few-users", values={"users": 3}), *notes(REMARKS)])
+        assert [finding.kind for finding in more.findings] == ["note", "note", "few-users"]
+        assert (more.setting, len(table.findings)) == (Setting(0.9), 2)
 
-class TestClauses:
-    def test_stand_in_their_sentence_with_commas_between_them(self):
-        remarks = [("Far off: {}.", "AP"), ("On all.", ""), ("Far off: {}.", "AUC"), ("Far off: {}.", "AP")]
-        assert with_clauses(remarks) == ["Far off: AP, AUC.", "On all."]
+    def test_that_are_cautions_come_first_in_remarks(self, table):
+        found = table.found(notes(["Wrong."], "caution"))
+        assert (found.cautions, found.further_remarks) == (("Wrong.",), tuple(REMARKS))
+        assert found.remarks == ("Wrong.", *REMARKS)
+
+    def test_are_plain_as_json(self):
+        finding = Finding(
+            "bias", "ap", ("X",), "young", {"low": np.float64(np.nan), "of": {1: np.int64(2)}, "all": (1,)}
+        )
+        plain = {"kind": "bias", "metric": "ap", "names": ["X"], "group": "young"}
+        assert finding.plain() == plain | {"values": {"low": None, "of": {"1": 2}, "all": [1]}}
 
 
-class TestByRecommender:
-    def test_a_remark_that_not_all_have_says_whose_it_is(self):
-        one, other = (Result({"metric": ["ap"], "value": [each]}) for each in (0.1, 0.2))
-        found = by_recommender({"X": one.with_remarks(["Of all.", "Of one."]), "Y": other.with_remarks(["Of all."])})
-        assert found.remarks == ("Of all.", "X: Of one.")
+class TestTogether:
+    def results(self, *settings):
+        tables = (Result({"metric": ["ap"], "value": [each]}) for each in (0.1, 0.2))
+        return {name: table.found([Finding("few-users")], setting)
+                for name, table, setting in zip("XY", tables, settings, strict=True)}  # fmt: skip
+
+    def test_the_findings_of_recommenders_have_their_names(self):
+        found = by_recommender(self.results(*[Setting(0.9, "3 users")] * 2))
+        assert [(finding.names, finding.group) for finding in found.findings] == [(("X",), ""), (("Y",), "")]
+        assert found.setting == Setting(0.9, "3 users", ("X", "Y"))
         assert found[["recommender", "value"]].values.tolist() == [["X", 0.1], ["Y", 0.2]]
+        assert by_recommender(self.results(Setting(), Setting(0.95, "4 users"))).setting.parameters == ""
+
+    def test_the_findings_of_groups_have_their_groups(self):
+        found = together(self.results(*[Setting(names=("A",))] * 2), "group")
+        assert [(finding.names, finding.group) for finding in found.findings] == [((), "X"), ((), "Y")]
+        assert found.setting.names == ("A",)
 
 
 class TestText:
@@ -113,8 +139,8 @@ class TestUnprintable:
     SHOWN = r"X\n\input{other}\x1b[31m\u2028\x85!"
 
     def test_in_remarks_of_all_forms(self):
-        table = Result({"recommender": [self.NAME], "value": [0.5]})
-        table = table.with_remarks([f"{self.NAME} is far."]).with_cautions([f"{self.NAME} is wrong."])
+        texts = notes([f"{self.NAME} is far."]) + notes([f"{self.NAME} is wrong."], "caution")
+        table = Result({"recommender": [self.NAME], "value": [0.5]}).found(texts)
         assert table.remarks == (f"{self.SHOWN} is wrong.", f"{self.SHOWN} is far.")
         remarks, rows = table.latex().split("\\begin{tabular}")
         assert remarks.splitlines() == [f"% {self.SHOWN} is wrong.", f"% {self.SHOWN} is far."]

@@ -7,8 +7,8 @@ import pytest
 from read_and import compare
 from scipy import stats
 
-from sampled_metrics.inference.families import groups, holm, max_t_rates, pairs_of, replicate_rates
-from sampled_metrics.inference.intervals import IntervalOptions, evaluated, linear, no_progress, resamples, uncertainty
+from sampled_metrics.inference.families import groups, holm, max_t_rate, pairs_of
+from sampled_metrics.inference.means import intervals
 
 
 class TestHolm:
@@ -28,32 +28,46 @@ class TestHolm:
             assert (holm(p_values) < 0.05).tolist() == rejected.tolist()
 
 
-class TestRates:
+class TestRate:
     """The critical value of the largest |t| of all pairs of K means is that of Tukey's studentised range, over √2."""
 
-    USERS = 300
+    @pytest.mark.parametrize("users", [12, 300])
+    @pytest.mark.parametrize("recommenders", [3, 5, 10])
+    @pytest.mark.parametrize("alpha", [0.05, 0.2])
+    def test_of_independent_recommenders_is_that_of_tukey(self, recommenders, users, alpha):
+        """Their values are made to have no correlation and the same spread."""
+        random = np.random.default_rng(1).normal(size=(users, recommenders))
+        values, _ = np.linalg.qr(random - random.mean(axis=0))
+        critical = stats.studentized_range.isf(alpha, recommenders, users - 1) / np.sqrt(2)
+        assert max_t_rate(values.T, alpha) == pytest.approx(2 * stats.t.sf(critical, users - 1), rel=0.03)
 
-    def tukey(self, recommenders, alpha=0.05):
-        critical = stats.studentized_range.isf(alpha, recommenders, 1e6) / np.sqrt(2)
-        return 2 * stats.norm.sf(critical)
+    @pytest.mark.parametrize("seed", range(10))
+    def test_is_from_that_of_bonferroni_to_that_of_one_pair(self, seed):
+        rng = np.random.default_rng(seed)
+        recommenders = rng.integers(2, 8)
+        values = rng.normal(size=(recommenders, 2)) @ rng.normal(size=(2, 60)) + 0.1 * rng.normal(
+            size=(recommenders, 60)
+        )
+        assert 0.05 / len(pairs_of(recommenders)) <= max_t_rate(values, 0.05) <= 0.05
 
-    @pytest.mark.parametrize("recommenders", [3, pytest.param(5, marks=pytest.mark.slow)])
-    def test_of_independent_normal_values_are_those_of_tukey(self, recommenders):
-        ones = np.ones(self.USERS, dtype=np.int64)
-        weights = np.random.default_rng(1).normal(size=(recommenders, 2, self.USERS))
-        samples = list(resamples(ones, IntervalOptions(n_resamples=20_000), no_progress))
-        rates = max_t_rates(weights, ones, 0.05, samples)
-        assert rates == pytest.approx(self.tukey(recommenders), rel=0.08)
-        means = np.concatenate([each @ weights.reshape(-1, self.USERS).T for each in samples]) / self.USERS
-        of_replicates = replicate_rates(weights.mean(axis=2), means.reshape(-1, recommenders, 2), 0.05)
-        assert of_replicates == pytest.approx(self.tukey(recommenders), rel=0.08)
-
-    def test_of_recommenders_of_which_two_are_the_same_are_those_of_one_pair(self):
+    def test_of_recommenders_of_which_two_are_the_same_is_that_of_one_pair(self):
         """X, X and Y: the pairs X, Y have the same t, and X, X has none."""
-        ones = np.ones(self.USERS, dtype=np.int64)
-        x, y = np.random.default_rng(2).normal(size=(2, self.USERS))
-        samples = list(resamples(ones, IntervalOptions(n_resamples=20_000), no_progress))
-        assert max_t_rates(np.stack([x, x, y])[:, np.newaxis], ones, 0.05, samples) == pytest.approx(0.05, rel=0.1)
+        x, y = np.random.default_rng(2).normal(size=(2, 300))
+        assert max_t_rate(np.stack([x, x, y]), 0.05) == pytest.approx(0.05, rel=0.03)
+
+    @pytest.mark.parametrize("value", [0.0, 0.3, np.nan])
+    def test_without_a_spread_is_that_of_bonferroni(self, value):
+        values = np.full((4, 50), value)
+        assert max_t_rate(values, 0.06) == pytest.approx(0.01)
+        assert max_t_rate(values + 1e-14 * np.arange(50), 0.06) == pytest.approx(0.01)
+
+    def test_is_the_same_for_differences_that_are_the_same(self):
+        """What all recommenders have in common does not count, nor does the order of users."""
+        rng = np.random.default_rng(3)
+        values, common = rng.normal(size=(4, 80)), rng.normal(size=80)
+        rate = max_t_rate(values, 0.05)
+        assert max_t_rate(values + common, 0.05) == pytest.approx(rate, rel=0.03)
+        assert max_t_rate(values[:, rng.permutation(80)], 0.05) == pytest.approx(rate, rel=1e-9)
 
 
 class TestGroups:
@@ -89,21 +103,17 @@ class TestFalseAlarms:
 
     @pytest.mark.parametrize("share", [pytest.param(0.02, marks=pytest.mark.slow), 0.3])
     def test_are_in_five_families_of_a_hundred_at_most(self, share):
-        ones, pairs = np.ones(200, dtype=np.int64), pairs_of(5)
-        one, other = np.transpose(pairs)
-        samples = list(resamples(ones, IntervalOptions(n_resamples=400), no_progress))
-        alarms = np.zeros(2)
+        one, other = np.transpose(pairs_of(5))
+        limits, alarms = np.array([[-1.0, 1.0]] * 10), np.zeros(2)
         for seed in range(200):
-            hits = (np.random.default_rng([6, seed]).random((5, 1, 200)) < share).astype(float)
-            rates = max_t_rates(hits, ones, 0.05, samples)
-            gaps = (hits[other] - hits[one])[:, 0]
-            values, options = evaluated(linear(gaps), ones, IntervalOptions(), gaps), IntervalOptions()
-            found = uncertainty(values, ones, options, bounds=(-1, 1), weights=gaps, alpha=rates, test=True)
+            hits = (np.random.default_rng([6, seed]).random((5, 200)) < share).astype(float)
+            gaps = hits[other] - hits[one]
+            rate = max_t_rate(hits, 0.05)
+            found = intervals(gaps, gaps, np.stack((limits, limits), axis=1), limits, rate, test=True)
             if seed == 0:  # these are what `compare` says
-                ranks = {f"R{at}": np.where(each, 1, 50) for at, each in enumerate(hits[:, 0])}
-                table = compare(ranks, candidates=100, metrics="recall@1")
+                table = compare({f"R{at}": np.where(each, 1, 50) for at, each in enumerate(hits)},
+                                candidates=100, metrics="recall@1")  # fmt: skip
+                np.testing.assert_allclose(table[["low", "high"]].T, (found.low, found.high), atol=1e-12)
                 assert table["p_value"].to_numpy() == pytest.approx(holm(found.p_value))
-                width = found.high - found.low
-                assert (table["high"] - table["low"]).to_numpy() == pytest.approx(width, rel=0.05)
             alarms += ((found.low > 0) | (found.high < 0)).any(), (holm(found.p_value) < 0.05).any()
         assert (alarms / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)).all()

@@ -89,11 +89,6 @@ def test_columns_of_sampled_ranks_are_integers(column, numbers):
         sm.SampledRanks(**({"x": np.array([0, 1]), "negatives": 9, "candidates": 99} | {column: numbers}))
 
 
-def test_a_method_is_text():
-    with pytest.raises(sm.ConfigError, match="unknown method"):
-        sm.evaluate(EXACT, method=np.array([1, 2]))
-
-
 def test_a_name_in_a_column_with_half_a_pair_of_surrogates():
     frame = pd.DataFrame({"model": pd.Series(["a\udcff", "b"], dtype=object), "rank": [1, 2]})
     assert list(sm.exact_ranks(frame, candidates=9, by="model")) == [r"a\udcff", "b"]

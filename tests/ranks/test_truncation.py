@@ -142,7 +142,7 @@ def test_a_caution_stands_before_the_verdict_of_a_report() -> None:
 def test_a_caution_stays_with_rows_and_is_said_once() -> None:
     result = read_and.evaluate(SHALLOW, candidates=900, metrics=["recall@10", "ap"])
     assert result[:1].cautions == result.cautions
-    assert result.with_cautions(result.cautions).remarks == result.remarks
+    assert [finding.kind for finding in result.found(result.findings).findings].count("caution") == 1
 
 
 @pytest.mark.parametrize("users", [19, 20])

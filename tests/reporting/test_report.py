@@ -16,7 +16,6 @@ from rendering.read_pages import cells_of_html
 import sampled_metrics as sm
 from sampled_metrics.evaluation.result import cell
 from sampled_metrics.ranks.files import read_columns
-from sampled_metrics.reporting.report import verdict
 
 RNG = np.random.default_rng(3)
 USERS = 400
@@ -33,7 +32,7 @@ def exact():
 @pytest.fixture(scope="module")
 def sampled():
     ranks = {"a": A_SAMPLED, "b": B_SAMPLED}
-    return read_and.report(ranks, candidates=500, negatives=20, metrics=METRICS, n_resamples=200)
+    return read_and.report(ranks, candidates=500, negatives=20, metrics=METRICS)
 
 
 def table(page, heading):
@@ -143,9 +142,7 @@ class TestSampledRanks:
         for label, heading in {"recall@10": "Recall@10", "auc": "AUC"}.items():
             columns = {"Value": "value", "Low": "low", "High": "high", "Assumes": "assumes"}
             for number, ranks in enumerate((A_SAMPLED, B_SAMPLED)):
-                result = read_and.correct(
-                    ranks, candidates=500, negatives=20, estimators=labels, metrics=label, n_resamples=200
-                )
+                result = read_and.correct(ranks, candidates=500, negatives=20, estimators=labels, metrics=label)
                 bounds, biased = table(sampled, heading), table(sampled, f"{heading}, biased")
                 assert_rows(bounds[2 * number : 2 * number + 2], result[:2], columns)
                 assert_rows(biased[3 * number : 3 * number + 3], result[2:], columns)
@@ -162,7 +159,7 @@ class TestSampledRanks:
     def test_begins_with_the_samples_that_no_ranks_explain(self):
         """Every user of b has 10 of 20 negatives above: no verdict, and the first lines say why."""
         ranks = {"a": A_SAMPLED, "b": [11] * len(A_SAMPLED)}
-        text = text_of(read_and.report(ranks, candidates=500, negatives=20, metrics="recall@10", n_resamples=200))
+        text = text_of(read_and.report(ranks, candidates=500, negatives=20, metrics="recall@10"))
         first = text[: text.index("True metrics, estimated")]
         assert "b: No distribution of true ranks explains the sample (p = " in first
         assert "is better" not in first
@@ -178,7 +175,7 @@ class TestSampledRanks:
         """Half of the users of b have the last rank among 21, which decreasing does not allow in the better half."""
         rng = np.random.default_rng(0)
         ranks = {"a": rng.integers(1, 22, 300), "b": np.tile([1, 8, 9, 10], 75)}
-        text = text_of(read_and.report(ranks, candidates=500, negatives=20, metrics="recall@10", n_resamples=200))
+        text = text_of(read_and.report(ranks, candidates=500, negatives=20, metrics="recall@10"))
         assert "Free, Decreasing of b: the 95 % interval holds the true metric without an assumption" in text
         assert "Decreasing of a: the 95 % interval holds the true metric if better ranks" in text
 
@@ -217,20 +214,6 @@ class TestThePageItself:
         assert set(re.findall(r'href="#([^"]*)"|url\(#([^)]*)\)', page)) <= {
             pair for each in ids for pair in ((each, ""), ("", each))
         }
-
-
-@pytest.mark.parametrize(
-    ("conclusions", "said"),
-    [
-        (["b", "a", "b"], "b is better than a on AP and MRR. a is better than b on AUC."),
-        (["undecided", "a", "undecided"], "a is better than b on AUC. Undecided between a and b: AP and MRR."),
-        (["a", "a", "a"], "a is better than b on AP, AUC and MRR."),
-        (["equivalent", "a", "equivalent"], "a is better than b on AUC. a and b are equivalent on AP and MRR."),
-        (["b", "no verdict", "b"], "b is better than a on AP and MRR. No verdict on a and b: AUC."),
-    ],
-)
-def test_a_verdict_in_words(conclusions, said):
-    assert verdict(pd.DataFrame({"metric": ["ap", "auc", "mrr"], "conclusion": conclusions}), ("a", "b")) == said
 
 
 GRADES = {user: {"a": 1} for user in ("u", "v", "w")}

@@ -1,4 +1,4 @@
-"""Users with several rows count once, in exact metrics, repetitions, expectations and bounds."""
+"""Users with several rows count once, in exact metrics, repetitions and expectations."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,6 @@ from scipy.stats import hypergeom
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.study import proof
 from sampled_metrics.study.repetitions import Evaluation, exact_moments, repeat
 
 METRICS = ["recall@10", "ap"]
@@ -52,14 +51,3 @@ def test_repetitions_have_these_moments() -> None:
         mean, sd = exact.loc[keys, ["mean_exact", "sd_exact"]]
         assert abs(drawn.mean() - mean) <= 4 * sd / np.sqrt(6000) + 1e-12
         assert drawn.std() == pytest.approx(sd, rel=0.05, abs=1e-8)  # one is 0 up to rounding
-
-
-def test_bounds_are_over_users() -> None:
-    rng = np.random.default_rng(3)
-    means, variances = rng.random((2, 9, 2))
-    found = proof._of_users(TABLE, means, variances)
-    rows = pd.Series(USER).value_counts().sort_index().to_numpy()[:, np.newaxis]
-    np.testing.assert_allclose(found[0], pd.DataFrame(means).groupby(USER).mean())
-    np.testing.assert_allclose(found[1], pd.DataFrame(variances).groupby(USER).sum() / rows**2)
-    alone, _ = proof.proven({"X": TABLE}, "ap", [8], replacement=False)
-    assert alone["exact"].tolist() == [TABLE.mean(metric("ap"))] * 3

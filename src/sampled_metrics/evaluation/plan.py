@@ -13,7 +13,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
 from sampled_metrics._running import late_progress, on_one_thread
-from sampled_metrics._validation import Floats, Ints, is_real, is_whole, require_confidence_level, shown
+from sampled_metrics._validation import Floats, is_real, is_whole, require_confidence_level, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.evaluation.evaluate import from_reader
@@ -21,6 +21,7 @@ from sampled_metrics.evaluation.laws import laws_of_samples
 from sampled_metrics.evaluation.pilot import Draw, Pilot, SampledPilot, gaps_of, widths_of
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues
+from sampled_metrics.evaluation.wording import way_in_words
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.by_recommender import UNNAMED
@@ -51,6 +52,9 @@ class Plan(Result):
     def as_text(self) -> pd.DataFrame:
         """Return the table as text: each promise with its interval; what is missing is a dash."""
         text = super().as_text()
+        if not {"way", "negatives", "depth", "estimator"} <= {*self.columns}:
+            return text
+        text["way"] = [way_in_words(row) for row in self.to_dict("records")]
         for name in ("width", *_SHARES):
             if {name, f"{name}_low", f"{name}_high"} <= {*self.columns}:
                 digits = ".4f" if name == "width" else ".2f"
@@ -59,10 +63,11 @@ class Plan(Result):
                     "-" if np.isnan(value) else f"{value:{digits}} ({low:{digits}} to {high:{digits}})"
                     for value, low, high in numbers
                 ]
-        hidden = [name for name in text if name.endswith(("_low", "_high")) or name in ("error", "chosen")]
-        if "chosen" in self and self["chosen"].any():
+        text["scores"] = self["scores"].map("{:,.0f}".format)
+        hidden = ("negatives", "depth", "estimator", "error", "chosen", "completed")
+        if self["chosen"].any():
             text.insert(0, "", ["*" if chosen else "" for chosen in self["chosen"]])
-        return text.drop(columns=hidden)
+        return text.drop(columns=[name for name in text if name in hidden or name.endswith(("_low", "_high"))])
 
 
 @on_one_thread
@@ -151,7 +156,9 @@ def plan(
         tables.append(pd.DataFrame(rows))
         if number:
             tables[0] = _joined(tables[0], tables[-1])
-    table = Plan(tables[0].dropna(axis=1, how="all"))
+    table = Plan(tables[0])
+    if not table["completed"].notna().any():
+        table = table.drop(columns="completed")
     marked, choice = _choice(table, width, scores)
     findings = [*question.findings, *choice, *missing, *_about(table, question)]
     setting = Setting(confidence_level, question.parameters, question.names)
@@ -211,7 +218,10 @@ class _Question(NamedTuple):
         else:
             pilots, findings = [Pilot(*_exact_and_staged(seeds, by_label), numbers, measure)], []
         pairs = _ordered_pairs(pilots[0])
-        findings += [*readers, *(finding for pair in pairs for finding in _on_pair(pilots[0], pair, label))]
+        findings += [
+            *readers,
+            *(finding for pair in pairs for finding in _on_pair(pilots[0], pair, label, is_of_law=first.is_sampled)),
+        ]
         count, values = users or pilots[0].users, pilots[0].values.values()
         hits = min(int((of_one.low[0] > 0).sum()) for of_one in values)
         if hits < _FEW_HITS:
@@ -252,11 +262,12 @@ def _ordered_pairs(pilot: Pilot) -> list[tuple[str, str]]:
     return [tuple(sorted(pair, key=means.__getitem__)) for pair in combinations(means, 2)]  # type: ignore[misc]
 
 
-def _on_pair(pilot: Pilot, pair: tuple[str, str], label: str) -> Iterator[Finding]:
-    """Yield what the pilot says of a pair, the better one last."""
+def _on_pair(pilot: Pilot, pair: tuple[str, str], label: str, *, is_of_law: bool) -> Iterator[Finding]:
+    """Yield what the pilot says of a pair, the better one last; `is_of_law` is for ranks that fit a sample."""
     gap = pilot.values[pair[1]].minus(pilot.values[pair[0]])
     ends = gap.interval(0.05)
     values = {"difference": gap.point[0], "low": ends.low[0], "high": ends.high[0], "users": pilot.users}
+    values["is_of_law"] = is_of_law
     yield Finding("plan-pair", label, pair[::-1], values=values)
 
 
@@ -317,7 +328,7 @@ def _ways(
         ways.append(_whole(pilot, "stop at k", stop, users, users, draws))
         for depth in depths:
             ways.append(_stages(pilot, depth, users, draws))
-            spent = _scores_of_stages(pilot, depth)
+            spent = _scores_of_stages(pilot, depth, users)
             for way, cost in (("stop at k", stop), ("all candidates", n)):
                 part = max(2, min(users, round(users * spent / cost)))
                 ways.append(_whole(pilot, f"{way}, part of users", cost, users, part, draws))
@@ -352,9 +363,14 @@ def _stages(pilot: Pilot, depth: float, users: int, draws: int) -> _Way:
     return _Way(columns, users, draws, lambda draw: pilot.of_stages(depth, draw))
 
 
-def _scores_of_stages(pilot: Pilot, depth: float) -> float:
-    """Return the scores that stages of a depth take for each user, on average, from a few draws."""
-    return float(np.mean([pilot.of_stages(depth, Draw(number, np.arange(pilot.users)))[1] for number in range(3)]))
+def _scores_of_stages(pilot: Pilot, depth: float, users: int) -> float:
+    """Return the scores that stages of a depth take for each user, on average over the draws of their row."""
+    return float(np.mean([pilot.of_stages(depth, _draw(number, pilot, users))[1] for number in range(FEWEST_DRAWS)]))
+
+
+def _draw(number: int, pilot: Pilot, users: int) -> Draw:
+    """Return users who are drawn from a pilot, the same ones for all ways."""
+    return Draw(number, np.random.default_rng([number, users]).integers(0, pilot.users, users))
 
 
 def _negatives(sampled: SampledPilot, label: str, estimator: Estimator, question: _Question, draws: int) -> _Way:
@@ -373,7 +389,12 @@ def _row(way: _Way, pilot: Pilot, question: _Question) -> dict[str, Any]:
     """Return the row of a way, by simulated evaluations."""
     widths, gaps, (scores, completed) = simulated(way, pilot, question)
     row: dict[str, Any] = {"way": "", "estimator": "", "negatives": np.nan, "depth": np.nan, "scores": scores}
-    row |= {"users": way.users, "assumes": "", **way.columns, **_width(widths, way.users / pilot.users)}
+    row |= {
+        "users": way.users,
+        "assumes": "",
+        **way.columns,
+        **_width(widths, way.users / pilot.users, pilot.metric.largest),
+    }
     if question.pairs:
         row |= _shares(gaps, question, way.users / pilot.users)
     return row | {"completed": completed}
@@ -388,21 +409,22 @@ def simulated(way: _Way, pilot: Pilot, question: _Question) -> tuple[Floats, Flo
     """
     widths, gaps, costs = list[Floats](), list[Floats](), list[tuple[float, float]]()
     for number in range(way.draws):
-        users: Ints = np.random.default_rng([number, question.users]).integers(0, pilot.users, question.users)
-        values, scores, completed = way.values(Draw(number, users[: way.users]))
+        draw = _draw(number, pilot, question.users)
+        values, scores, completed = way.values(Draw(number, draw.users[: way.users]))
         widths.append(widths_of(values, question.alpha))
         gaps.append(gaps_of(values, question.pairs, question.rate))
         costs.append((scores, completed))
     return np.array(widths), np.array(gaps), np.mean(costs, axis=0)
 
 
-def _width(widths: Floats, ratio: float) -> dict[str, float]:
+def _width(widths: Floats, ratio: float, most: float) -> dict[str, float]:
     """Return the mean width of the recommender with the widest interval, and an interval of the width of another one.
 
     Args:
         widths: (draws, recommenders); NaN where an evaluation has no interval.
         ratio: users of the evaluation, relative to those of the pilot, whose width varies as that of an evaluation of
             as many users.
+        most: the largest width.
     """
     is_there = np.isfinite(widths)
     if (is_there.mean(axis=0) < 0.5).any():
@@ -410,7 +432,8 @@ def _width(widths: Floats, ratio: float) -> dict[str, float]:
     means = np.nanmean(widths, axis=0)
     logs = np.log(widths[:, means.argmax()][is_there[:, means.argmax()]])
     reach = -stdtrit(len(logs) - 1, (1 - _LEVEL) / 2) * logs.std(ddof=1) * np.sqrt(1 + ratio)
-    return {"width": means.max(), "width_low": np.exp(logs.mean() - reach), "width_high": np.exp(logs.mean() + reach)}
+    low, high = np.exp(logs.mean() - reach), np.exp(logs.mean() + reach)
+    return {"width": means.max(), "width_low": min(low, means.max()), "width_high": min(high, most)}
 
 
 def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:

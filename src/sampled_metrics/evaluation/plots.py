@@ -12,7 +12,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, line_styles
-from sampled_metrics.evaluation.wording import ASSUMPTIONS, assumed
+from sampled_metrics.evaluation.wording import ASSUMPTIONS, assumed, way_in_words
 from sampled_metrics.inference.findings import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import WIDTH, literal, style, styled, write_below
@@ -272,36 +272,25 @@ def _expectations(table: pd.DataFrame) -> Picture:
 
 
 def _plan(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `plan`: negatives and users that are needed, a row for each estimator."""
-    negatives: dict[str, list[Mark]] = {}
-    users: dict[str, list[Mark]] = {}
-    styles = line_styles(table["estimator"])
-    for row in table.to_dict("records"):
-        name, number = estimator_name(str(row["estimator"])), styles[row["estimator"]]
-        if row["estimator"] != "exact":
-            none = "wrong on average" if row["gap"] <= 0 else "no sample is enough"
-            reached = f"{none} ({row['probability']:.2f} with the largest)"
-            negatives[name] = [_needed(row["negatives"], reached, number)]
-        users[name] = [_needed(row["users"], "no number is enough", number)]
-    chance = "the wanted chance"
-    panels = [
-        Panel("Negatives needed", f"m, for {chance} of the right order", negatives, log=True),
-        Panel("Users needed", f"users, for {chance} that compare decides", users, log=True),
-    ]
-    strict = [label for label in table["estimator"] if ASSUMPTIONS.get(label)]
-    assumed = [f"{estimator_name(label)}: if {ASSUMPTIONS[label]}." for label in strict]
-    return Picture([panel for panel in panels if panel.rows], " ".join(assumed))
-
-
-def _needed(needed: Any, otherwise: str, number: int) -> Mark:
-    known = not pd.isna(needed)
-    return Mark(float(needed) if known else np.nan, np.nan, np.nan, f"{needed:,}" if known else otherwise, number)
+    """Lay out the result of `plan`: the width by each way, and the chance that `compare` decides rightly."""
+    rows = table.to_dict("records")
+    labels = [f"{way_in_words(row)}: {row['scores']:,.0f} scores" for row in rows]
+    panels = []
+    for name, title in (("width", "Width of the interval"), ("decided", "Decided rightly")):
+        if name in table:
+            marks = {}
+            for label, row in zip(labels, rows, strict=True):
+                value, low, high = (float(row[column]) for column in (name, f"{name}_low", f"{name}_high"))
+                text = "no interval" if np.isnan(value) else _text(value)
+                marks[label] = [Mark(value, low, high, text, int(row["assumes"] != "none"), row["assumes"] == "none")]
+            panels.append(Panel(title, "promise and its interval", marks, log=name == "width"))
+    return Picture(panels, "Scores are for each user. Hollow: the interval holds the truth under an assumption only.")
 
 
 _LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
     ("metric", "difference", "low", "high", "conclusion"): _differences,
     ("recommender", "estimator", "metric", "exact", "expected", "deviation"): _expectations,
-    ("estimator", "negatives", "probability", "gap", "users"): _plan,
+    ("way", "scores", "users", "assumes", "width"): _plan,
     ("metric", "value", "low", "high"): _values,
 }
 """The columns of a result, and the function that lays it out."""

@@ -34,7 +34,7 @@ MORE, LESS = "more than the margin", "less than the margin"
 
 _TEXT = ("caution", "note")  # kinds whose text comes from a reader
 _FEW = 3  # recommenders that a sentence names in place of "all others"
-_PLAN = "plan says how many negatives or users would decide."
+_PLAN = "plan says how often more negatives, or more users, would decide."
 
 
 def cautions(findings: Iterable[Finding], setting: Setting) -> tuple[str, ...]:
@@ -89,6 +89,13 @@ def on_metrics(verdicts: Sequence[Finding], setting: Setting) -> str:
             }[kind]
         )
     return " ".join(sentences)
+
+
+def way_in_words(row: Mapping[str, Any]) -> str:
+    """Return the way to evaluate of a row of a plan in words."""
+    if row["way"] == "negatives":
+        return f"{row['negatives']:.0f} negatives, {row['estimator']}"
+    return f"stages, depth {row['depth']:g}" if row["way"] == "stages" else str(row["way"])
 
 
 def margin_of_pairs(verdicts: Sequence[Finding], setting: Setting) -> list[str]:
@@ -481,6 +488,11 @@ def _published_order(finding: Finding, setting: Setting) -> tuple[str, str]:
 
 def _plan_pair(finding: Finding, _: Setting) -> str:
     (winner, loser), of, name = finding.names, finding.values, metric_name(finding.metric)
+    if of["is_of_law"]:
+        return (
+            f"By the smooth distribution that fits the samples, {better(winner, loser)} by {name}, by "
+            f"{of['difference']:.4f}. compare says what the samples decide."
+        )
     gap = f"The difference in {of['users']:,} users is {of['difference']:.4f} ({of['low']:.4f} to {of['high']:.4f})."
     if of["low"] > 0:
         return f"In the pilot, {better(winner, loser)} by {name}. {gap}"
@@ -490,17 +502,10 @@ def _plan_pair(finding: Finding, _: Setting) -> str:
     )
 
 
-def _way(of: Mapping[str, Any]) -> str:
-    """Return a way to evaluate in words."""
-    if of["way"] == "negatives":
-        return f"{of['negatives']:.0f} negatives with {of['estimator']}"
-    return f"stages of depth {of['depth']:g}" if of["way"] == "stages" else str(of["way"])
-
-
 def _plan_first(finding: Finding, _: Setting) -> str:
     of = finding.values
     return (
-        f"The cheapest way that decides rightly in {100 * of['share']:.0f} % of evaluations or more: {_way(of)}, with "
+        f"The cheapest way that decides rightly in {100 * of['share']:.0f} % of evaluations or more: {way_in_words(of)}, with "
         f"{of['scores']:,.0f} scores for each user ({100 * of['decided']:.0f} %, "
         f"{100 * of['decided_low']:.0f} to {100 * of['decided_high']:.0f} %)."
     )
@@ -511,9 +516,9 @@ def _plan_choice(finding: Finding, _: Setting) -> str:
     cost = f"{of['scores']:,.0f} scores for each user, {of['total']:,.0f} in all"
     width = f"a width of {of['width']:.4f} ({of['width_low']:.4f} to {of['width_high']:.4f})"
     if of["by"] == "width":
-        return f"For a width of at most {of['wanted']:g}, the cheapest way is {_way(of)}: {cost}, with {width}."
+        return f"For a width of at most {of['wanted']:g}, the cheapest way is {way_in_words(of)}: {cost}, with {width}."
     decides = f", and it decides rightly in {100 * of['decided']:.0f} % of evaluations" if "decided" in of else ""
-    return f"With {of['wanted']:,.0f} scores, the best way is {_way(of)}: {cost}, with {width}{decides}."
+    return f"With {of['wanted']:,.0f} scores, the best way is {way_in_words(of)}: {cost}, with {width}{decides}."
 
 
 def _plan_none(finding: Finding, _: Setting) -> str:
@@ -527,13 +532,13 @@ def _plan_wrong(finding: Finding, _: Setting) -> tuple[str, str]:
     of = finding.values
     return (
         "The verdict of these ways is often wrong, however cheap they are: {}.",
-        f"{_way(of)} ({100 * of['wrong']:.0f} %)",
+        f"{way_in_words(of)} ({100 * of['wrong']:.0f} %)",
     )
 
 
 def _plan_no_interval(finding: Finding, _: Setting) -> tuple[str, str]:
     sentence = "In half of the evaluations or more there is no interval, by {}."
-    return sentence, _way(finding.values)
+    return sentence, way_in_words(finding.values)
 
 
 def _plan_too_many(finding: Finding, _: Setting) -> str:

@@ -17,7 +17,7 @@ no user is there with probability α/2 then. In general k is the number of users
 the rarer side of the sample mean, counted by their squared distances, (Σ d²)² / Σ d⁴, and one more, who is at L on
 the side of the end. For values 0 and 1, k - 1 is the number of ones or of zeros, whichever is smaller.
 
-With Poisson counts the interval at 95 % has a coverage of 94.1 % or more (tests/inference/test_bounded_means.py).
+With Poisson counts the interval at 95 % has a coverage of 94.1 % or more (tests/inference/test_means.py).
 docs/coverage.md has the lowest coverage that a search over many distributions finds.
 
 The p-value of a mean of 0 is the interval inverted: the smallest α for which the interval excludes 0.

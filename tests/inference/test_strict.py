@@ -1,4 +1,4 @@
-"""Intervals of the truth by strict bounds: how often they hold it, what they equal where that is known, and edges."""
+"""Strict bounds by user: how often their intervals hold the truth, what they equal where that is known, and edges."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,11 @@ from read_and import compare, correct, evaluate
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, strict_bounds
-from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.inference import strict_intervals
-from sampled_metrics.inference.users import users_by_outcome
+from sampled_metrics.estimators.shapes import DECREASING, FREE, SHAPES
+from sampled_metrics.inference.samples import Sample
+from sampled_metrics.inference.strict import strict_values, unexplained
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.outcomes import Outcomes
 
 N, M = 200, 20
 RANKS = np.arange(1, N + 1)
@@ -32,6 +30,22 @@ def ends(sampled, shape, **more):
     return correct(sampled, estimators=shape, **arguments)[["low", "high"]].to_numpy()
 
 
+def sample_of(sampled, m=M, n=N):
+    """Return a sample of one row for each user."""
+    ranks = SampledRanks(np.asarray(sampled) - 1, np.full(len(sampled), m), np.full(len(sampled), n))
+    return Sample.from_ranks(ranks, np.arange(len(sampled)))
+
+
+def values_of(sample, shape, labels=("recall@10",), **more):
+    """Return the values of users by the bounds of a shape, and the fitted estimate."""
+    estimate = estimator(shape).fit(sample.outcomes, [metric(label) for label in labels])
+    return strict_values(estimate, sample, estimate.moments(sample.counts)[1], 0.05, **more), estimate
+
+
+def kinds(table):
+    return [finding.kind for finding in table.findings]
+
+
 class TestCoverage:
     def test_intervals_hold_the_truth_and_stronger_assumptions_have_narrower_ones(self, monkeypatch):
         monkeypatch.setattr(strict_bounds, "_DECISIVE", 0)  # so that no shape is contradicted
@@ -42,9 +56,8 @@ class TestCoverage:
             found.append(both.reshape(len(SHAPES), 2, 2))
         low, high = np.moveaxis(found, -1, 0)
         assert ((low <= truth) & (truth <= high)).mean(axis=0).min() >= 0.9
-        free, decreasing, convex = (high - low).mean(axis=0)
+        free, decreasing = (high - low).mean(axis=0)
         assert (free > 1.2 * decreasing).all()
-        assert (decreasing > 1.02 * convex).all()
 
 
 class TestKnownIntervals:
@@ -64,28 +77,52 @@ class TestKnownIntervals:
         ((least, most),) = ends(sampled, "uncorrected", metrics="auc")
         assert (low, high) == pytest.approx((least, most), abs=0.02 * (most - least))
 
-    def test_are_the_same_for_a_seed_and_by_more_confidence_wider(self):
+    def test_are_the_same_again_and_by_more_confidence_wider(self):
         sampled = draw(np.random.default_rng(6), 300)[1]
-        for method in ("delta", "bootstrap"):
-            one, other = (ends(sampled, "decreasing", seed=4, method=method) for _ in range(2))
-            np.testing.assert_array_equal(one, other)
-            low, high = np.moveaxis(
-                [ends(sampled, "decreasing", method=method, confidence_level=level) for level in (0.5, 0.9, 0.999)],
-                2,
-                0,
-            )
-            assert (np.diff(low, axis=0) < 0).all()
-            assert (np.diff(high, axis=0) > 0).all()
+        np.testing.assert_array_equal(*(ends(sampled, "decreasing") for _ in range(2)))
+        of_levels = [ends(sampled, "decreasing", confidence_level=level) for level in (0.5, 0.9, 0.999)]
+        low, high = np.moveaxis(of_levels, 2, 0)
+        assert (np.diff(low, axis=0) < 0).all()
+        assert (np.diff(high, axis=0) > 0).all()
+
+
+class TestValues:
+    @pytest.mark.parametrize("shape", SHAPES)
+    def test_are_within_their_bounds_and_those_of_low_are_below_those_of_high(self, shape):
+        values, _ = values_of(sample_of(draw(np.random.default_rng(14), 300)[1]), shape, METRICS)
+        assert values.assumption == shape
+        for side, of_side in enumerate((values.low, values.high)):
+            assert (of_side >= values.bounds[:, side, :1]).all()
+            assert (of_side <= values.bounds[:, side, 1:]).all()
+        assert (values.low.mean(axis=1) < values.high.mean(axis=1)).all()
+
+    def test_by_weights_that_are_given_are_those_of_the_fold(self):
+        sample = sample_of(draw(np.random.default_rng(15), 300)[1])
+        _, estimate = values_of(sample, FREE)
+        of_folds = [estimate.bounding_weights(estimate.fits(sample.counts, FREE), 1 + fold / 4) for fold in range(5)]
+        values, _ = values_of(sample, FREE, chosen=lambda _, fold: of_folds[fold])
+        for side, of_side in enumerate((values.low, values.high)):
+            for fold, chosen in enumerate(of_folds):
+                in_fold = sample.fold == fold
+                np.testing.assert_allclose(of_side[:, in_fold], sample.of_users(chosen.weights[side])[:, in_fold])
+            ends = min(one.least[side, 0] for one in of_folds), max(one.most[side, 0] for one in of_folds)
+            assert tuple(values.bounds[0, side]) == ends
+
+    def test_say_what_the_sample_supports(self):
+        values, _ = values_of(sample_of(draw(np.random.default_rng(16), 300)[1]), DECREASING)
+        [supported] = values.findings
+        assert (supported.kind, supported.values["assumption"]) == ("supported", DECREASING)
+        assert 0.05 < supported.values["p_value"] <= 1
+        assert values_of(sample_of([1] * 60), FREE)[0].findings == []
 
 
 class TestShape:
     @staticmethod
-    def p_value(sampled, shape, seed=0):
-        outcomes, which = Outcomes.observed(SampledRanks(sampled - 1, np.int64(M), np.int64(N)))
-        by_outcome = users_by_outcome((which, np.arange(len(which)), len(outcomes)))
-        estimate = estimator(shape).fit(outcomes, [metric("recall@10")])
-        fits = estimate.fits(np.asarray(by_outcome.counts @ by_outcome.shares[0]))
-        return estimate.p_value(by_outcome.counts, by_outcome.shares[0], fits, seed, 0.05)
+    def p_value(sampled, shape):
+        sample = sample_of(sampled)
+        estimate = estimator(shape).fit(sample.outcomes, [metric("recall@10")])
+        ones = np.ones(len(sample), dtype=np.int64)
+        return estimate.p_value(ones, sample.shares, estimate.fits(sample.counts), 0, 0.05)
 
     @pytest.mark.parametrize("shape", SHAPES)
     def test_is_seldom_rejected_if_it_is_right(self, shape):
@@ -94,46 +131,34 @@ class TestShape:
         assert (found < 0.05).sum() <= 4  # a fifth one is as rare as 1 in 60
         assert np.median(found) > 0.2
 
-    @pytest.mark.parametrize(
-        ("law", "contradicted"),
-        [
-            (RANKS**2.0, ["convex", "decreasing"]),
-            (np.exp(-0.5 * ((RANKS - 60) / 10) ** 2), ["convex", "decreasing"]),
-        ],
-        ids=["increasing", "hump"],
-    )
-    def test_is_rejected_if_it_is_wrong_and_a_weaker_one_takes_its_place(self, law, contradicted):
+    @pytest.mark.parametrize("law", [RANKS**2.0, np.exp(-0.5 * ((RANKS - 60) / 10) ** 2)], ids=["increasing", "hump"])
+    def test_is_rejected_if_it_is_wrong_and_a_weaker_one_takes_its_place(self, law):
         sampled = draw(np.random.default_rng(0), 2000, law)[1]
         table = correct(sampled, candidates=N, negatives=M, estimators=list(SHAPES))
-        by = {shape: table[table["estimator"] == shape] for shape in SHAPES}
-        left = next(shape for shape in ("convex", "decreasing", "free") if shape not in contradicted)
-        for shape in SHAPES:
-            holds = left if shape in contradicted else shape
-            assert by[shape]["assumes"].eq("none" if holds == "free" else holds).all()
-            np.testing.assert_allclose(by[shape][["low", "high"]], by[holds][["low", "high"]], atol=1e-12)
-            said = [each for each in table.remarks if each.startswith(f"The sample contradicts {shape} (p = 0.0")]
-            assert len(said) == (shape in contradicted)
+        assert table["assumes"].eq("none").all()
+        free, decreasing = (table.loc[table["estimator"] == shape, ["low", "high"]] for shape in SHAPES)
+        np.testing.assert_allclose(free, decreasing, atol=1e-12)
+        [finding] = [finding for finding in table.findings if finding.kind == "contradicted"]
+        assert finding.values["assumption"] == DECREASING
+        assert finding.values["p_value"] <= 0.05
 
-    @pytest.mark.parametrize("seed", range(3))
-    def test_a_step_contradicts_convex_and_not_decreasing(self, seed):
-        """Ranks are flat up to 60. So decreasing is right, and may be left out only as it would decide alone."""
-        sampled = draw(np.random.default_rng(seed), 2000, np.where(RANKS <= 60, 1.0, 1e-3))[1]
-        table = correct(sampled, candidates=N, negatives=M, estimators="convex")
-        said = " ".join(table.cautions)
-        assert "The sample contradicts convex (p = 0.0" in said
-        assert "contradicts decreasing" not in said
-        is_narrow = "By decreasing, the interval would be hardly wider" in said
-        assert table["assumes"].eq("none" if is_narrow else "decreasing").all()
+    def test_of_ranks_that_are_flat_at_the_top_is_not_rejected(self):
+        """Decreasing is right, and may be left out only as it would decide alone."""
+        for seed in range(3):
+            sampled = draw(np.random.default_rng(seed), 2000, np.where(RANKS <= 60, 1.0, 1e-3))[1]
+            table = correct(sampled, candidates=N, negatives=M, estimators="decreasing")
+            assert "contradicted" not in kinds(table)
+            assert table["assumes"].eq("none" if "narrow" in kinds(table) else "decreasing").all()
 
     @pytest.mark.parametrize("label", ["decreasing", "free", "bv-0.1", "smooth"])
     def test_of_a_sample_that_no_ranks_explain_there_is_no_interval(self, label):
         """Every one of 1000 users has x = 10 of 20: the spread is smaller than that of any sample."""
-        table = correct([11] * 1000, candidates=N, negatives=M, estimators=label, n_resamples=100)
+        table = correct([11] * 1000, candidates=N, negatives=M, estimators=label)
         assert table[["low", "high"]].isna().all(axis=None)
-        sentence = (
-            "No distribution of true ranks explains the sample (p = 0.001), so there is no interval and no verdict."
-        )
-        assert any(remark.startswith(sentence) for remark in table.remarks)
+        [finding] = [finding for finding in table.findings if finding.kind == "unexplained"]
+        assert finding.values == {"assumption": "free", "p_value": pytest.approx(1 / 1000, rel=0.01)}
+        assert [one.values for one in unexplained(sample_of([11] * 1000))] == [finding.values]
+        assert unexplained(sample_of(draw(np.random.default_rng(17), 1000)[1])) == []
 
 
 class TestSaturatedScores:
@@ -149,9 +174,10 @@ class TestSaturatedScores:
         )
         assert found["conclusion"].item() == "no verdict"
         assert found[["low", "high", "p_value"]].isna().all(axis=None)
-        said = "B: No distribution of true ranks explains the sample (p = 0.00"
-        assert any(caution.startswith(said) for caution in found.cautions)
-        assert any(remark.endswith("Recall@10: no verdict.") for remark in found.remarks)
+        assert [(one.kind, one.names) for one in found.findings if one.kind == "unexplained"] == [
+            ("unexplained", ("B",))
+        ]
+        assert [one.kind for one in found.verdicts] == ["no-verdict"]
 
     def test_beside_others_leave_their_verdicts(self):
         rng = np.random.default_rng(9)
@@ -173,7 +199,7 @@ class TestNarrowIntervals:
             ranks = np.clip(np.ceil(n * rng.beta(1.2, 10, 6040)), 1, n).astype(int)
             sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, 99)
             table = correct(sampled, candidates=n, negatives=99, estimators="decreasing", metrics="recall@10")
-            caught += "hardly wider than that of exact ranks" in table.remarks[0]
+            caught += "narrow" in kinds(table)
             if table["assumes"].item() == "none":
                 assert table["low"].item() <= 0.0124 <= table["high"].item()
         assert caught >= 2
@@ -183,21 +209,20 @@ class TestNarrowIntervals:
         _, sampled = draw(np.random.default_rng(1), 2000, law, m=100)
         table = correct(sampled, candidates=3000, negatives=100, estimators="decreasing", metrics=METRICS)
         assert table["assumes"].eq("decreasing").all()
-        assert any(remark.startswith("The sample does not contradict decreasing (p = ") for remark in table.remarks)
+        assert "supported" in kinds(table)
 
 
 @pytest.mark.slow
 class TestFlatLaws:
     """Each law is at the edge of the class, where weights that are chosen by their own sample hold too seldom."""
 
-    @pytest.mark.parametrize("label", ["decreasing", "convex"])
     @pytest.mark.parametrize(("n", "best", "m", "users"), [(1000, 500, 500, 6040), (900, 300, 400, 3000)])
-    def test_intervals_hold(self, label, n, best, m, users):
+    def test_intervals_hold(self, n, best, m, users):
         rng, held, simulations = np.random.default_rng([10, n]), 0, 200
         for _ in range(simulations):
             ranks = rng.integers(1, best + 1, users)
             sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, m)
-            [[low, high]] = ends(sampled, label, candidates=n, negatives=np.full(users, m), metrics="recall@10")
+            [[low, high]] = ends(sampled, "decreasing", candidates=n, negatives=np.full(users, m), metrics="recall@10")
             held += low <= 10 / best <= high
         assert held / simulations >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / simulations)
 
@@ -213,21 +238,18 @@ class TestFolds:
         )
         np.testing.assert_array_equal(one, other)
 
-    def test_weights_of_a_fold_do_not_depend_on_its_users(self):
-        """Other ranks of the users of a fold, with the same outcomes overall to fit, leave its weights as they are."""
-        sampled = draw(np.random.default_rng(13), 300)[1] - 1
-        outcomes = Outcomes.from_design(SamplingDesign(M), N)
-        estimate = estimator("decreasing").fit(outcomes, [metric("recall@10")])
-        weights = []
-        for x in (sampled, np.where(np.random.default_rng(0).permutation(300) % 5 == 0, 7, sampled)):
-            by_outcome = users_by_outcome((x, np.arange(300), M + 1))
-            of_folds = strict_intervals.weights_by_fold([estimate], "decreasing", by_outcome, 1.96)
-            shown = by_outcome.shares[0] @ np.arange(M + 1)
-            of_first = of_folds.values[0, : len(shown)]
-            weights.append(dict(zip(shown.astype(int).tolist(), of_first.tolist(), strict=True)))
+    @pytest.mark.parametrize("shape", SHAPES)
+    def test_weights_of_a_fold_do_not_depend_on_its_users(self, shape):
+        """Other ranks of the users of a fold leave its weights as they are."""
+        sampled, weights = draw(np.random.default_rng(13), 300)[1], []
+        in_fold = sample_of(sampled).fold == 0
+        for ranks in (sampled, np.where(in_fold, np.random.default_rng(0).permutation(sampled), sampled)):
+            values, _ = values_of(sample_of(ranks), shape)
+            assert values.assumption == shape
+            weights.append(dict(zip(ranks[in_fold].tolist(), values.low[0, in_fold].tolist(), strict=True)))
         common = weights[0].keys() & weights[1].keys()
-        assert len(common) > 10
-        assert [weights[0][x] for x in common] == pytest.approx([weights[1][x] for x in common], abs=1e-12)
+        assert len(common) > 8
+        assert [weights[0][rank] for rank in common] == pytest.approx([weights[1][rank] for rank in common], abs=1e-12)
 
 
 class TestEdges:

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from sampled_metrics.inference.intervals import IntervalOptions, Uncertainty, evaluated, linear, uncertainty
+from sampled_metrics.inference.means import Intervals, intervals
 from sampled_metrics.inference.seeds import SeedSpread, with_seeds
 
-ALPHA = np.array([0.05])
-ONES = np.ones(200, dtype=np.int64)
+ALPHA, FAR = 0.05, np.array([[-99.0, 99.0]])
 
 
 def values(rng, seeds, spread, both, users=200):
@@ -15,13 +14,23 @@ def values(rng, seeds, spread, both, users=200):
     return rng.normal(0, spread, (seeds, 1, 1)) + rng.normal(0, both, (seeds, 1, users))
 
 
-def interval(one, other, test=False):
-    """The interval of `compare` of the difference of (seeds, 1, users) values."""
+def interval(one, other):
+    """The interval of the difference of (seeds, 1, users) values, with the spread between seeds and without it."""
     gap = other.mean(axis=0) - one.mean(axis=0)
-    values = evaluated(linear(gap), ONES, IntervalOptions(), gap)
-    of_users = uncertainty(values, ONES, IntervalOptions(), bounds=(-2, 2), weights=gap, test=test)
-    spreads = [SeedSpread.from_seeds(each.mean(axis=2), each, ONES) for each in (one, other)]
-    return with_seeds(of_users, gap.mean(axis=1), spreads, ALPHA), of_users
+    of_users = intervals(gap, gap, np.full((1, 2, 2), np.inf), FAR, ALPHA, test=True)
+    spreads = [SeedSpread.from_seeds(each.mean(axis=2), each) for each in (one, other)]
+    return with_seeds(of_users, gap.mean(axis=1), spreads, FAR, ALPHA), of_users
+
+
+def of_normal(points):
+    """The spread of (seeds,) normal numbers, where users do not differ."""
+    return SeedSpread(np.array([points.var(ddof=1) / len(points)]), len(points) - 1)
+
+
+def between(gap, error, spreads, limits=FAR):
+    """The interval with the spread of a difference with a standard error over users."""
+    gap = np.array([gap])
+    return with_seeds(Intervals(gap, gap, np.array([error]), np.zeros(1)), gap, spreads, limits, ALPHA)
 
 
 class TestSpread:
@@ -32,23 +41,19 @@ class TestSpread:
         grand, rows, columns = table.mean(), table.mean(axis=1), table.mean(axis=0)
         between = 30 * ((rows - grand) ** 2).sum() / 3
         rest = sum((table[s, u] - rows[s] - columns[u] + grand) ** 2 for s in range(4) for u in range(30)) / (3 * 29)
-        found = SeedSpread.from_seeds(y.mean(axis=2), y, np.ones(30, dtype=np.int64))
+        found = SeedSpread.from_seeds(y.mean(axis=2), y)
         assert found.variance[0] == pytest.approx((between - rest) / 30 / 4)
         assert found.freedom == 3
 
-    def test_of_groups_is_that_of_users(self):
-        groups, counts = np.random.default_rng(2).normal(size=(3, 2, 5)), np.array([4, 1, 3, 7, 2])
-        users = np.repeat(groups, counts, axis=2)
-        of_groups = SeedSpread.from_seeds(users.mean(axis=2), groups, counts)
-        of_users = SeedSpread.from_seeds(users.mean(axis=2), users, np.ones(17, dtype=np.int64))
-        assert of_groups.variance == pytest.approx(of_users.variance)
-        assert of_groups.freedom == of_users.freedom == 2
+    def test_of_equal_seeds_is_none(self):
+        same = np.repeat(np.random.default_rng(3).normal(size=(1, 1, 200)), 3, axis=0)
+        assert SeedSpread.from_seeds(same.mean(axis=2), same).variance[0] == pytest.approx(0, abs=1e-20)
 
-    def test_of_one_seed_or_of_equal_ones_is_none(self):
-        y = np.random.default_rng(3).normal(size=(1, 1, 200))
-        for same in (y, np.repeat(y, 3, axis=0)):
-            found = SeedSpread.from_seeds(same.mean(axis=2), same, ONES)
-            assert found.variance[0] == pytest.approx(0, abs=1e-20)
+    def test_of_scaled_values_is_scaled(self):
+        y = values(np.random.default_rng(5), 3, 0.5, 0.1)
+        one, other = (SeedSpread.from_seeds(each.mean(axis=2), each) for each in (y, 1.2 * y))
+        assert one.scaled(1.2).variance == pytest.approx(other.variance)
+        assert one.scaled(1.2).freedom == other.freedom == 2
 
 
 class TestIntervals:
@@ -57,17 +62,21 @@ class TestIntervals:
         """Users do not differ: the difference is that of two Student variables, drawn here a million times."""
         rng = np.random.default_rng(4)
         one, other = rng.normal(0, 1, seeds), rng.normal(0.5, 0.5, others)
-        spreads = [SeedSpread.from_seeds(each[:, np.newaxis], None, ONES) for each in (one, other)]
-        gap, nothing = np.array([other.mean() - one.mean()]), np.zeros(1)
-        found = with_seeds(Uncertainty(gap, gap, nothing, nothing), gap, spreads, ALPHA)
-        drawn = sum(
-            np.sqrt(each.var(ddof=1) / len(each)) * rng.standard_t(len(each) - 1, 10**6)
-            for each in (one, other)
-            if len(each) > 1
-        )
+        several = [each for each in (one, other) if len(each) > 1]
+        gap = other.mean() - one.mean()
+        found = between(gap, 0.0, list(map(of_normal, several)))
+        drawn = sum(np.sqrt(each.var(ddof=1) / len(each)) * rng.standard_t(len(each) - 1, 10**6) for each in several)
         reach = np.quantile(np.abs(drawn), 0.95)
-        assert (found.low[0], found.high[0]) == pytest.approx((gap[0] - reach, gap[0] + reach), abs=0.03 * reach)
-        assert found.p_value[0] == pytest.approx(np.mean(np.abs(drawn) >= abs(gap[0])), rel=0.02)
+        assert (found.low[0], found.high[0]) == pytest.approx((gap - reach, gap + reach), abs=0.03 * reach)
+        assert found.p_value[0] == pytest.approx(np.mean(np.abs(drawn) >= abs(gap)), rel=0.02)
+
+    def test_are_never_narrower_than_those_over_users_and_within_the_limits(self):
+        spreads = [SeedSpread(np.array([1e-12]), 1), SeedSpread(np.array([4.0]), 1)]
+        gap, error = np.array([0.1]), np.array([0.001])
+        of_users = Intervals(gap - 0.2, gap + 0.3, error, np.array([0.4]))
+        ends = [with_seeds(of_users, gap, [spread], np.array([[-1.0, 1.0]]), ALPHA) for spread in spreads]
+        assert [(one.low[0], one.high[0]) for one in ends] == [(of_users.low[0], of_users.high[0]), (-1.0, 1.0)]
+        assert ends[0].p_value[0] == 0.4
 
     @pytest.mark.parametrize(
         ("seeds", "spread", "both"),
@@ -92,9 +101,7 @@ class TestIntervals:
         """600 comparisons of equal recommenders whose seeds differ by more than the users do."""
         rng, held = np.random.default_rng([12, seeds, others, int(10 * spread)]), 0
         for _ in range(600):
-            one, other = rng.normal(0, 1, (seeds, 1)), rng.normal(0, spread, (others, 1))
-            gap = other.mean(axis=0) - one.mean(axis=0)
-            spreads = [SeedSpread.from_seeds(each, None, ONES) for each in (one, other)]
-            found = with_seeds(Uncertainty(gap, gap, np.full(1, 0.1), np.zeros(1)), gap, spreads, ALPHA)
+            one, other = rng.normal(0, 1, seeds), rng.normal(0, spread, others)
+            found = between(other.mean() - one.mean(), 0.1, [of_normal(one), of_normal(other)])
             held += found.low[0] <= 0 <= found.high[0]
         assert held / 600 >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 600)
