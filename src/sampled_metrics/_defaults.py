@@ -9,5 +9,5 @@ ESTIMATORS = ("decreasing", "free")
 Their intervals are of the truth: if better ranks are more frequent in the better half, and without an assumption.
 """
 
-PLANNED = ("decreasing", "free", "bv-0.1", "uncorrected")
+PLANNED = ("decreasing", "bv-0.1", "uncorrected")
 """The default estimators of a plan."""

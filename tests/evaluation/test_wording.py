@@ -146,7 +146,8 @@ SENTENCES = [
     (
         verdict("undecided", is_bounded=True),
         PAIR,
-        f"AP: undecided. {GAP} that includes 0 (p = 0.012). Plan says how many negatives or users would decide.",
+        f"AP: undecided. {GAP} that includes 0 (p = 0.012). To see how often more negatives, or more "
+        "users, would decide, use plan.",
     ),
     (verdict("no-verdict"), PAIR, f"AP: no verdict. {GAP}, which excludes the difference itself."),
     (verdict("no-verdict", low=np.nan, high=np.nan), PAIR, "AP: no verdict."),

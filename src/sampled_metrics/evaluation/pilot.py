@@ -38,6 +38,7 @@ class Draw(NamedTuple):
 
 
 _MOST_SIZES = 12  # different n of simulated samples; more are taken together, with their mean
+_VALUED, _FEW_VALUES = 200, 10  # up to this m strict bounds have a value in each draw, beyond it in so many draws
 _CHOOSERS = 7  # samples that choose the weights of strict bounds for the folds of other samples
 
 
@@ -123,7 +124,7 @@ class SampledPilot:
         of_first[:, 0] = events
         self.outcomes = Outcomes(x, np.full_like(x, m), n, design.replacement, of_first.ravel())
         self._samples: dict[tuple[str, int, int], Sample] = {}
-        self._moments: dict[tuple[str, int], tuple[Floats, Floats]] = {}
+        self._values: dict[tuple[str, int], Floats] = {}
 
     def sample(self, name: str, draw: Draw) -> Sample:
         """Return a sample of a recommender: negatives are drawn uniformly, and ties are broken at random.
@@ -148,13 +149,19 @@ class SampledPilot:
         return self._samples[key]
 
     def moments(self, name: str, draw: Draw, estimate: Estimate) -> tuple[Floats, Floats] | None:
-        """Return the mean and the variance of the metric by a strict bound, which are the same for all assumptions."""
+        """Return the value of the metric by a strict bound, the same for all assumptions, and its variance over users.
+
+        The variance is that of the pilot. Of many negatives the value is computed for a few draws only, as it takes far
+        longer than the bounds; it is NaN for the others.
+        """
         if not has_bounds(estimate):
             return None
         key = name, draw.number
-        if key not in self._moments:
-            self._moments[key] = estimate.moments(self.sample(name, draw).counts)
-        return self._moments[key]
+        if key not in self._values:
+            is_valued = self.design.negatives <= _VALUED or draw.number < _FEW_VALUES
+            counts = self.sample(name, draw).counts
+            self._values[key] = estimate.estimate(counts) if is_valued else np.full(1, np.nan)
+        return self._values[key], self.pilot.values[name].low.var(axis=1)
 
     def values(self, estimator: Estimator, alpha: float, users: int) -> Callable[[Draw], dict[str, UserValues]]:
         """Return the function that gives the values of users who are drawn.

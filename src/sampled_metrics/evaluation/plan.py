@@ -144,6 +144,10 @@ def plan(
         all candidates, part of users        NaN    20.0     0.00   0.00
                             negatives      100.0   101.0     1.00   0.00
         all candidates, part of users        NaN   100.0     0.96   0.00
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 6.3 and Figure 6.
+        C. J. Clopper and E. S. Pearson, The Use of Confidence or Fiducial Limits, Biometrika 26, 1934.
     """
     question = _Question.from_given(pilot, metric, users, confidence_level)
     chosen = estimators_by_label(estimators)
@@ -448,18 +452,20 @@ def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
         ratio: users of the evaluation, relative to those of the pilot.
     """
     decided = (gaps[:, :, 1] > EQUAL).mean(axis=0)
-    hardest = int(np.lexsort((np.nan_to_num(gaps[:, :, 0]).mean(axis=0), decided))[0])
-    (worse, better), draws = question.pairs[hardest], len(gaps)
+    hardest = int(np.lexsort((np.nan_to_num(np.nanmean(gaps[:, :, 0], axis=0)), decided))[0])
+    worse, better = question.pairs[hardest]
     value, low, high = gaps[:, hardest].T
     row: dict[str, Any] = {"pair": f"{better} and {worse}"} if len(question.pairs) > 1 else {}
-    shares = []
+    errors = []
     for name, numbers in (("ordered", value), ("decided", low), ("wrong", -high)):
         is_there = numbers[np.isfinite(numbers)]
+        draws = len(is_there) if name == "ordered" else len(gaps)  # an evaluation without an interval decides nothing
         reach = float(-ndtri((1 - _LEVEL) / 2) * is_there.std() * np.sqrt(ratio)) if len(is_there) else 0.0
         count, least, most = (int((numbers + shift > EQUAL).sum()) for shift in (0.0, -reach, reach))
-        shares.append(count / draws)
-        row |= {name: shares[-1], f"{name}_low": _least(least, draws), f"{name}_high": 1 - _least(draws - most, draws)}
-    return row | {"error": max(float(np.sqrt(share * (1 - share) / draws)) for share in shares)}
+        row |= {name: count / draws if draws else np.nan}
+        row |= {f"{name}_low": _least(least, draws), f"{name}_high": 1 - _least(draws - most, draws)}
+        errors.append(float(np.sqrt(row[name] * (1 - row[name]) / draws)) if draws else 0.0)
+    return row | {"error": max(errors)}
 
 
 def _least(count: int, draws: int) -> float:

@@ -34,7 +34,7 @@ MORE, LESS = "more than the margin", "less than the margin"
 
 _TEXT = ("caution", "note")  # kinds whose text comes from a reader
 _FEW = 3  # recommenders that a sentence names in place of "all others"
-_PLAN = "plan says how often more negatives, or more users, would decide."
+_PLAN = " To see how often more negatives, or more users, would decide, use plan."
 
 
 def cautions(findings: Iterable[Finding], setting: Setting) -> tuple[str, ...]:
@@ -318,7 +318,7 @@ def _of_pair(finding: Finding, setting: Setting) -> str:
             }.get(of["size"], f"; whether by more than the margin of {margin.text} is undecided")
     relative = of.get("relative", np.nan)
     share = "" if np.isnan(relative) else f" ({100 * relative:+.3g} % of the worse value)"
-    more = f" {_PLAN[0].upper()}{_PLAN[1:]}" if finding.kind == "undecided" and of.get("is_bounded") else ""
+    more = _PLAN if finding.kind == "undecided" and of.get("is_bounded") else ""
     return (
         f"{conclusion}. The difference ({b} - {a}) is {of['difference']:+.4f}{share}, with a "
         f"{100 * setting.confidence_level:g} % interval of {of['low']:+.4f} to {of['high']:+.4f}{rest}.{more}"
@@ -505,8 +505,8 @@ def _plan_pair(finding: Finding, _: Setting) -> str:
 def _plan_first(finding: Finding, _: Setting) -> str:
     of = finding.values
     return (
-        f"The cheapest way that decides rightly in {100 * of['share']:.0f} % of evaluations or more: {way_in_words(of)}, with "
-        f"{of['scores']:,.0f} scores for each user ({100 * of['decided']:.0f} %, "
+        f"The cheapest way that decides rightly in {100 * of['share']:.0f} % of evaluations or more: "
+        f"{way_in_words(of)}, with {of['scores']:,.0f} scores for each user ({100 * of['decided']:.0f} %, "
         f"{100 * of['decided_low']:.0f} to {100 * of['decided_high']:.0f} %)."
     )
 

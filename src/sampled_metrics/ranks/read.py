@@ -22,7 +22,10 @@ def read_ranks(path: str | os.PathLike[str], *, replacement: bool = False) -> Ex
     Examples:
         >>> import sampled_metrics as sm
         >>> sm.read_ranks("published/ml-1m/X.csv.gz")  # doctest: +SKIP
-        exact ranks of 6,040 users, among 3,238 to 3,686 candidates
+        exact ranks of 6,040 users, among 1,393 to 3,687 candidates
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
     if has_staged_ranks(os.fspath(path)):
         return StagedRanks.from_parquet(path)

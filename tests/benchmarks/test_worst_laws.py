@@ -1,0 +1,151 @@
+"""benchmarks/worst_laws.py: what it simulates is what it says, and it finds a promise that is broken on purpose."""
+
+import importlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sampled_metrics.metrics.metric import metric
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+NAMES = ("worst_laws", "rank_laws")
+
+
+@pytest.fixture(scope="module")
+def modules():
+    """The search and the laws, imported as a script imports them."""
+    sys.path.insert(0, str(FOLDER))
+    yield [importlib.import_module(name) for name in NAMES]
+    sys.path.remove(str(FOLDER))
+    for name in NAMES:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def benchmark(modules):
+    return modules[0]
+
+
+@pytest.fixture
+def laws(modules):
+    return modules[1]
+
+
+def test_starts_are_of_the_class_and_as_equal_as_promised(benchmark, laws):
+    for promise in benchmark.promises():
+        starts = promise.starts()
+        assert len(starts) == len(set(starts)) >= 10
+        for start in starts[:4]:
+            assert start.keeps(promise.shape, promise.n)
+            truths = promise.truths(start)[promise.metrics[0]]
+            if promise.recommenders > 1 and promise.equal != "no":
+                ratio, margin = (1 + promise.margin, 0) if promise.is_relative else (1, promise.margin)
+                assert truths[1] == pytest.approx(ratio * truths[0] + margin, abs=1e-9)
+
+
+@pytest.mark.parametrize("shape", ["free", "decreasing"])
+def test_changed_laws_are_distributions_of_the_shape(laws, shape):
+    rng, n = np.random.default_rng(3), 200
+    others = [start for start in laws.starts(n, 50) if laws.has_shape(laws.rank_probabilities(start, n), shape)]
+    law, different = others[0], set()
+    for _ in range(60):
+        law = laws.changed(law, shape, n, others, rng)
+        probabilities = laws.rank_probabilities(law, n)
+        assert probabilities.min() >= 0
+        assert probabilities.sum() == pytest.approx(1)
+        assert laws.has_shape(probabilities, shape)
+        different.add(law)
+    assert len(different) > 30
+
+
+def test_shapes_are_those_of_the_better_half(laws):
+    assert laws.has_shape(np.array([3, 2, 2, 1, 9, 0, 5, 0]) / 22, "decreasing")
+    assert not laws.has_shape(np.array([3, 2, 3, 1, 0, 0, 0, 0]) / 9, "decreasing")
+
+
+def test_drawn_ranks_have_the_law(benchmark, laws):
+    sides = (laws.law(laws.ranks(1, 2)), laws.law(laws.ranks(4), laws.ranks(1, 3, share=2)))
+    drawn = laws.Population(sides, 0.5).draw(4, 30_000, 3, np.random.default_rng(1))
+    for ranks, side in zip(drawn, (*sides, sides[0]), strict=True):
+        shares = np.bincount(ranks, minlength=5)[1:] / len(ranks)
+        np.testing.assert_allclose(shares, laws.rank_probabilities(side, 4), atol=0.012)
+    np.testing.assert_array_equal(*laws.Population(sides[:1], 1.0).draw(4, 100, 2, np.random.default_rng(1)))
+    seeds = benchmark.Promise("", None, 3000, recommenders=2, seeds=(40, 2), spread=0.5, n=4)
+    ranks = seeds.draw(laws.Population(sides), np.random.default_rng(2))[:40]
+    assert (ranks == 4).mean() == pytest.approx(1 / 6, abs=0.03)
+    assert (ranks == 4).mean(axis=1).std() > 0.05
+
+
+def test_false_verdicts_are_counted(benchmark):
+    """At the margin, a difference is neither more nor less; a better recommender has to be better."""
+    promise = benchmark.Promise("", benchmark.say_compare, 60, ("ap",), n=100, recommenders=2)
+
+    def is_false(promise, ranks, truths):
+        return promise.say(promise, np.array(ranks), {"ap": truths}, 0)["ap"].is_false
+
+    apart, alike = [[9] * 60, [1] * 60], [[1] * 60] * 2
+    assert [is_false(promise, apart, truths) for truths in ((0.1, 0.2), (0.2, 0.2), (0.2, 0.1))] == [False, True, True]
+    margin = replace(promise, margin=0.1)
+    assert [is_false(margin, apart, (0, gap)) for gap in (0.05, 0.1, 0.2)] == [True, True, False]
+    assert [is_false(margin, alike, (0, gap)) for gap in (0.05, 0.1, 0.2)] == [False, True, True]
+    in_a_group = [[80] * 30 + [1] * 30, [80] * 60]
+    assert is_false(replace(promise, groups=(0.5, 0.5)), in_a_group, (0.1, 0.1))
+
+
+def test_shares_are_of_all_statements(benchmark):
+    said = [(-0.1, 0.1), (0.1, 0.2, True), (-0.2, -0.1), (np.nan, np.nan, False, True), (0.0, 0.1)]
+    tally = benchmark.tally([benchmark.Statement(*one) for one in said])
+    assert [tally.wrong, tally.missed_below, tally.missed_above, tally.false_verdicts] == [0.4, 0.2, 0.2, 0.2]
+    assert [tally.refused, tally.contradicted] == [0.2, 0.2]
+    of_estimator = [benchmark.Statement(value - 0.1, value + 0.1, value=value) for value in (0.4, 0.4, 0.4, 0.7)]
+    assert benchmark.tally(of_estimator, is_of_estimator=True).wrong == 0.25
+
+
+def test_the_law_that_a_bad_interval_misses_is_found(benchmark):
+    """Student's interval is bad where hits are rare."""
+
+    def say(promise, sides, truths, seed):
+        values = metric("ap").of_rank(sides[0], promise.n)
+        reach = 2 * values.std() / np.sqrt(len(values))
+        gap = values.mean() - truths["ap"][0]
+        return {"ap": benchmark.Statement(gap - reach, gap + reach)}
+
+    [row] = benchmark.rows_of(benchmark.Promise("student", say, 40, ("ap",), n=100), 20, 100, 0)
+    assert row["missed_below"] > 0.3
+    assert row["is_broken"]
+    assert "**" in benchmark.markdown(pd.DataFrame([row]))
+
+
+def test_the_same_seed_gives_the_same_file(benchmark, monkeypatch, tmp_path):
+    for name, seed in (("one", "3"), ("two", "3"), ("other", "4")):
+        words = ["--only", "evaluate: n = 1000, 30 users", "--search", "3", "--simulations", "30", "--seed", seed]
+        monkeypatch.setattr("sys.argv", ["worst_laws.py", *words, "--output", str(tmp_path / name)])
+        benchmark.main()
+    one, two, other = ((tmp_path / name).read_bytes() for name in ("one", "two", "other"))
+    assert one == two != other
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "evaluate",
+        "compare",
+        "compare of 3",
+        "seeds 2 and 10",
+        "correct free",
+        "mean of mle",
+        "published hit rates free",
+    ],
+)
+def test_the_library_is_asked(benchmark, laws, name):
+    """Intervals of a flat law hold its truth in most of four simulations."""
+    promise = next(promise for promise in benchmark.promises() if promise.name == name)
+    promise = replace(promise, n=100, m=min(promise.m, 10), users=60)
+    population = laws.Population((laws.law(laws.ranks(1, 100)),) * min(promise.recommenders, 2))
+    for tally in benchmark.simulate(promise, population, "fresh", 4, 0).values():
+        assert tally.wrong <= 0.5
+        assert tally.refused == 0
