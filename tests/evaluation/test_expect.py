@@ -9,14 +9,9 @@ import pandas as pd
 import pytest
 from read_and import correct, expect
 from scipy import stats
-from tables_of_ranks import rank_table
 
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import estimator
-from sampled_metrics.inference.expectation import DesignWeights, Expectation, exact_probability
-from sampled_metrics.metrics.metric import metric as metric_of
 from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.sampling.design import SamplingDesign
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "published" / "ml-1m"
 RANKS = [1, 4, 9, 30]
@@ -84,74 +79,6 @@ class TestSimulation:
         assert np.abs(off).max() < 4
         assert ((off**2).sum(axis=0) > stats.chi2.ppf(0.001, 12)).all()
         assert ((off**2).sum(axis=0) < stats.chi2.ppf(0.999, 12)).all()
-
-
-def expectation(ranks, candidates, negatives, label="uncorrected", of="recall@10", replacement=False, users=None):
-    table = rank_table(ranks, candidates)
-    users = np.arange(len(table)) if users is None else users
-    design = SamplingDesign(negatives, replacement)
-    weights = DesignWeights.from_tables([table], design, [estimator(label)], (metric_of(of),))
-    return Expectation.from_ranks(table, users, weights)
-
-
-def poisson_binomial(chances):
-    """P(number of hits) of users with these chances, by one convolution after the other."""
-    found = np.ones(1)
-    for chance in chances:
-        found = np.convolve(found, [1 - chance, chance])
-    return found
-
-
-def above(one, other):
-    """P(one > other) of two independent numbers of hits; a tie is no order."""
-    return np.tril(np.outer(one, other), -1).sum()
-
-
-class TestExactChance:
-    """Of the right order: of 0 and 1 by exact convolutions, else by simulation."""
-
-    @pytest.mark.parametrize("replacement", [False, True])
-    @pytest.mark.parametrize("m", [12, 20, 50, 100])
-    @pytest.mark.parametrize("users", [1, 2, 20, 55, 100])
-    def test_of_recall_is_a_poisson_binomial_convolution(self, m, users, replacement):
-        rng = np.random.default_rng([m, users])
-        ranks = np.minimum(rng.geometric(1 / 60, size=(2, users)), 300)
-        one, other = (expectation(each, 300, m, replacement=replacement) for each in ranks)
-        sampled = stats.binom(m, (ranks - 1) / 299) if replacement else stats.hypergeom(299, ranks - 1, m)
-        hits = sampled.cdf(9)
-        assert exact_probability(one, other) == pytest.approx(above(*map(poisson_binomial, hits)), abs=1e-9)
-
-    @pytest.mark.parametrize("m", [12, 20, 50])
-    def test_of_recall_with_exact_ties(self, m):
-        """The rank among ties is uniform, anew in every sample."""
-        rng = np.random.default_rng(m)
-        n, first = 300, np.minimum(rng.geometric(1 / 60, size=(2, 40)), 250) - 1
-        tied = rng.integers(0, 40, size=(2, 40)) * (rng.random((2, 40)) < 0.6)
-        sides, hits = [], []
-        for above_it, ties in zip(first, tied, strict=True):
-            sides.append(expectation(pd.DataFrame({"above": above_it, "tied": ties}), n, m))
-            hits.append(
-                [
-                    stats.hypergeom.cdf(9, n - 1, b + np.arange(t + 1), m).mean()
-                    for b, t in zip(above_it, ties, strict=True)
-                ]
-            )
-        assert exact_probability(*sides) == pytest.approx(above(*map(poisson_binomial, hits)), abs=1e-9)
-
-    @pytest.mark.parametrize(("label", "of"), [("bv-0.1", "recall@10"), ("bv-0.01", "ap"), ("uncorrected", "ndcg@10")])
-    def test_of_other_weights_is_that_of_simulation(self, label, of):
-        rng = np.random.default_rng(8)
-        ranks = np.minimum(rng.geometric(1 / 30, size=(2, 15)), 300)
-        one, other = (expectation(each, 300, 30, label, of) for each in ranks)
-        means = [
-            side.weights[0, 0, rng.hypergeometric(each - 1, 300 - each, 30, size=(60_000, 15))].mean(axis=1)
-            for side, each in ((one, ranks[0]), (other, ranks[1]))
-        ]
-        gap = means[0] - means[1]
-        chance, ties = (gap > 1e-12).mean(), (np.abs(gap) <= 1e-12).mean()
-        assert 0.05 < chance < 0.95
-        assert exact_probability(one, other) == pytest.approx(chance, abs=4 * np.sqrt(0.25 / 60_000))
-        assert exact_probability(other, one) == pytest.approx(1 - ties - chance, abs=4 * np.sqrt(0.25 / 60_000))
 
 
 class TestWrongOrder:

@@ -43,15 +43,14 @@ def test_a_row_counts_what_is_reproduced() -> None:
     assert row == ("what", "text", here, otherwise, 2, 1)
 
 
-def test_other_users_have_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_users_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in "XYZ":
         ExactRanks(np.arange(4), np.full(4, 9), np.arange(4), np.zeros(4, dtype=int)).write(f"{name}.csv.gz")
     given = {"ranks": [f"{name}.csv.gz" for name in "XYZ"], "split": "split.npz", "seed_spread": "spread.csv"}
-    assert run_script("choices", input=given, output={"choices": "choices.csv"}) == []
-    table = pd.read_csv("choices.csv")
-    assert table.empty
-    assert table.columns.tolist() == choices.COLUMNS
+    [error] = run_script("choices", input=given, output={"choices": "choices.csv"})
+    assert "its users and candidates are not those of MovieLens 1M in the paper" in error
+    assert not Path("choices.csv").exists()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw
-from sampled_metrics.sampling.moments import common_step, expected_distribution, linear_moments, probability_of_order
+from sampled_metrics.sampling.moments import expected_distribution, linear_moments, probability_of_order
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study import repetitions
 
@@ -94,22 +94,6 @@ class TestProbabilityOfOrder:
         above = stats.binom.sf(190, 400, 0.5)
         assert probability_of_order(10, 10, 1.0) == pytest.approx(above, abs=5e-4)
         assert probability_of_order(10, 10) > above + 0.01
-
-
-class TestCommonStep:
-    @pytest.mark.parametrize(
-        ("values", "step"),
-        [
-            ([0, 1], 1),
-            ([0, 0.5, -0.75], 0.25),
-            ([0.3, 0.2], 0.1),
-            ([1 / 3, 1 / 2], 1 / 6),
-            ([0, 0], 0),
-            ([1, np.pi], 0),
-        ],
-    )
-    def test_is_the_greatest_common_divisor(self, values, step):
-        assert common_step(np.array(values, dtype=float)) == pytest.approx(step, abs=1e-9)
 
 
 # --- repeated sampling of MovieLens 1M --------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ ERRORS = [
     (
         "estimators",
         ["cls", "bv"],
-        "estimators: unknown estimator 'bv'; it may be decreasing, free, convex, uncorrected, ",
+        "estimators: unknown estimator 'bv'; it may be decreasing, free, uncorrected, ",
     ),
     (
         "estimator_study",

@@ -168,7 +168,7 @@ class TestStageCosts:
             ("Y", "all candidates", np.nan, 3000.0, 0.010),
             ("Y", "stages", 30.0, 70.0, np.nan),
         ]
-        budget = pd.DataFrame(rows, columns=["recommender", "method", "depth", "scores", "width"])
+        budget = pd.DataFrame(rows, columns=["recommender", "way", "depth", "scores", "width"])
         [cost] = stage_costs(studied_of(METRICS, ORDER, DECIDED)._replace(budget=budget))
         assert (cost["recommender"], cost["scores"], cost["all_scores"]) == ("X", 120.0, 3000.0)
         assert cost["ratio"] == pytest.approx(1.2)

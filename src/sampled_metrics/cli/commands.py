@@ -256,7 +256,7 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
     show_default=True,
     help="The metric to plan for.",
 )
-@click.option("--sizes", type=Labels(), default="20,50,100,200,500,1000", show_default=True, help="m to try.")
+@click.option("--sizes", type=Labels(), default="20,50,100,300", show_default=True, help="m to try.")
 @click.option("--depths", type=Labels(), default="30,100,300,1000", show_default=True, help="Depths of stages to try.")
 @click.option("--users", type=WHOLE, help="How many users the evaluation has.  [default: those of the pilot]")
 @label_option("estimators", PLANNED, known=BOUNDS + LINEAR)

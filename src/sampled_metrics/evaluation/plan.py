@@ -51,23 +51,25 @@ class Plan(Result):
 
     def as_text(self) -> pd.DataFrame:
         """Return the table as text: each promise with its interval; what is missing is a dash."""
-        text = super().as_text()
-        if not {"way", "negatives", "depth", "estimator"} <= {*self.columns}:
-            return text
-        text["way"] = [way_in_words(row) for row in self.to_dict("records")]
+        text, given = super().as_text(), {*self.columns}
+        hidden = {"error", "chosen"}
         for name in ("width", *_SHARES):
-            if {name, f"{name}_low", f"{name}_high"} <= {*self.columns}:
+            if {name, f"{name}_low", f"{name}_high"} <= given:
                 digits = ".4f" if name == "width" else ".2f"
                 numbers = self[[name, f"{name}_low", f"{name}_high"]].to_numpy(dtype=np.float64)
                 text[name] = [
                     "-" if np.isnan(value) else f"{value:{digits}} ({low:{digits}} to {high:{digits}})"
                     for value, low, high in numbers
                 ]
-        text["scores"] = self["scores"].map("{:,.0f}".format)
-        hidden = ("negatives", "depth", "estimator", "error", "chosen", "completed")
-        if self["chosen"].any():
+                hidden |= {f"{name}_low", f"{name}_high"}
+        if "scores" in given:
+            text["scores"] = self["scores"].map("{:,.0f}".format)
+        if {"way", "negatives", "depth", "estimator"} <= given:
+            text["way"] = [way_in_words(row) for row in self.to_dict("records")]
+            hidden |= {"negatives", "depth", "estimator", "completed"}
+        if "chosen" in given and self["chosen"].any():
             text.insert(0, "", ["*" if chosen else "" for chosen in self["chosen"]])
-        return text.drop(columns=[name for name in text if name in hidden or name.endswith(("_low", "_high"))])
+        return text.drop(columns=[name for name in text if name in hidden])
 
 
 @on_one_thread
@@ -75,7 +77,7 @@ def plan(
     pilot: Any,
     *,
     metric: str | Metric = "recall@10",
-    negatives: Sequence[int] = (20, 50, 100, 200, 500, 1000),
+    negatives: Sequence[int] = (20, 50, 100, 300),
     depths: Sequence[float] = (30, 100, 300, 1000),
     users: int | None = None,
     estimators: EstimatorsLike = PLANNED,
@@ -139,11 +141,11 @@ def plan(
         >>> result = sm.plan(tables, metric="ap", negatives=[20, 100], estimators="bv-0.1")
         >>> print(result[["way", "negatives", "scores", "decided", "wrong"]].to_string(index=False))
                                   way  negatives  scores  decided  wrong
-                       all candidates        NaN  1000.0     1.00   0.00
-                            negatives       20.0    21.0     0.17   0.01
-        all candidates, part of users        NaN    20.0     0.00   0.00
-                            negatives      100.0   101.0     1.00   0.00
-        all candidates, part of users        NaN   100.0     0.96   0.00
+                       all candidates        NaN  1000.0     1.00    0.0
+                            negatives       20.0    21.0     0.24    0.0
+        all candidates, part of users        NaN    20.0     0.00    0.0
+                            negatives      100.0   101.0     1.00    0.0
+        all candidates, part of users        NaN   100.0     0.96    0.0
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 6.3 and Figure 6.
@@ -230,7 +232,8 @@ class _Question(NamedTuple):
         hits = min(int((of_one.low[0] > 0).sum()) for of_one in values)
         if hits < _FEW_HITS:
             findings.append(Finding("plan-few-hits", label, values={"hits": hits}))
-        parameters = f"{metric_name(label)}, {count:,} users"
+        planned = "" if users is None else f"{count:,} users; pilot: "
+        parameters = f"{metric_name(label)}, {planned}{first.description}"
         return cls(pilots, pairs, count, confidence_level, tuple(filter(None, tables)), findings, parameters)
 
 
