@@ -133,7 +133,8 @@ SENTENCES = [
     (
         Finding("approximate", values={"estimator": "mes-0.1"}),
         PAIR,
-        "The intervals of MES 0.1 are approximate: they are Student's intervals of pseudo-values.",
+        "The intervals of MES 0.1 are Student's intervals of pseudo-values. They can be much too narrow where hits are "
+        "rare: rely on those of strict bounds.",
     ),
     (
         Finding("large-weight", values={"estimator": "cls", "largest": 123.4}),

@@ -268,7 +268,10 @@ def _no_bias(finding: Finding, _: Setting) -> tuple[str, str]:
 
 
 def _approximate(finding: Finding, _: Setting) -> tuple[str, str]:
-    sentence = "The intervals of {} are approximate: they are Student's intervals of pseudo-values."
+    sentence = (
+        "The intervals of {} are Student's intervals of pseudo-values. They can be much too narrow where hits are "
+        "rare: rely on those of strict bounds."
+    )
     return sentence, estimator_name(finding.values["estimator"])
 
 
