@@ -36,7 +36,7 @@ def main(snakemake: Any) -> None:
     )
     _files.write_csv(output.csv, widths)
     _files.write_csv(output.pair, chances)
-    page.write(budget.TITLE, budget.sections(widths, chances, figure["metric"]), output.md, output.html)
+    page.write(budget.TITLE, budget.sections(widths, chances, figure["metric"], params.pair), output.md, output.html)
     note = f"{dataset}: {next(iter(exact.values())).description}"
     drawing.write(budget.draw(widths, chances, figure["metric"], note), output.svg, output.png)
 

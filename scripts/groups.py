@@ -7,7 +7,8 @@ from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.exact import ExactRanks, read_rank_tables
 from sampled_metrics.ranks.files import read_columns
 from sampled_metrics.rendering import drawing
-from sampled_metrics.study.groups import by_file, by_groups, by_thirds, draw
+from sampled_metrics.study.group_sources import by_file, by_thirds
+from sampled_metrics.study.groups import by_groups, draw
 from sampled_metrics.study.workflow.jobs import run
 
 
@@ -27,7 +28,7 @@ def main(snakemake: Any) -> None:
     _files.write_csv(output.csv, values)
     _files.write_csv(output.pairs, pairs)
     note = f"{snakemake.wildcards.dataset}: {next(iter(ranks.values())).description}"
-    drawing.write(draw(values, note), output.svg, output.png)
+    drawing.write(draw(values, note, list(snakemake.config["recommenders"])), output.svg, output.png)
 
 
 if __name__ == "__main__":

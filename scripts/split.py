@@ -12,7 +12,7 @@ from sampled_metrics.data import download, formats
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.filters import k_core
 from sampled_metrics.data.reading import read_events
-from sampled_metrics.data.split import split_events
+from sampled_metrics.data.split import shared_last_times, split_events
 from sampled_metrics.errors import DataError
 from sampled_metrics.study.workflow.jobs import run
 from sampled_metrics.study.workflow.seeds import stream
@@ -34,7 +34,8 @@ def main(snakemake: Any) -> None:
     all_events, all_users, all_items = len(events), len(events.user_ids), len(events.item_ids)
     events = k_core(events, dataset["core"])
     rng = stream(snakemake.params.seed, name, "split")
-    split = split_events(events, **snakemake.params.split, rng=rng)
+    options = snakemake.params.split
+    split = split_events(events, **options, rng=rng)
     try:
         require_candidates(
             split.candidates,
@@ -46,6 +47,12 @@ def main(snakemake: Any) -> None:
         raise DataError(f"sampling.negatives, dataset {name}: {error}") from None
     split.write(snakemake.output.split)
     trained = np.bincount(split.training.indices, minlength=len(split.item_ids)) > 0
+    if not trained[split.item].any():
+        raise DataError(
+            f"none of the {len(split.item)} held-out items has a training event, such as item "
+            f"{split.item_ids[split.item[0]]}; in two files, the same item must have the same id"
+        )
+    is_by_time = events.held_out is None and options["strategy"] == "last-event"
     facts = {
         "users": len(split.user_ids),
         "items": len(split.item_ids),
@@ -53,6 +60,7 @@ def main(snakemake: Any) -> None:
         "training_events": split.training.nnz,
         "users_left_out_with_few_training_events": len(events.user_ids) - len(split.user_ids),
         "users_without_held_out_items": len(split.user_ids) - len(np.unique(split.user)),
+        "users_whose_last_time_is_shared": shared_last_times(events, options["held_out"]) if is_by_time else 0,
         "events_in_file": all_events + sum(left_out.values()),
         **{f"events_left_out_{reason}": count for reason, count in left_out.items()},
         "events_left_out_by_core": all_events - len(events),

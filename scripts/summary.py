@@ -13,9 +13,10 @@ from sampled_metrics.study.groups import sentences
 from sampled_metrics.study.paper.reference import ARCHIVE_MD5, has_paper_users
 from sampled_metrics.study.workflow.jobs import run
 from sampled_metrics.study.workflow.provenance import checksums, code, software
-from sampled_metrics.study.workflow.stage_files import read_facts, read_table
+from sampled_metrics.study.workflow.stage_files import read_facts, read_rows, read_table
 from sampled_metrics.study.workflow.summary import (
     Studied,
+    cautions,
     dataset_facts,
     exact_standings,
     exact_values,
@@ -47,13 +48,14 @@ def main(snakemake: Any) -> None:
         exact = table_3[table_3["estimator"] == "exact"].groupby("metric")["mean"]
         all_equal = bool((exact.max() - exact.min() <= EQUAL).all())
         table_4 = read_table(given.table_4[index], "table-4", empty=all_equal)
-        rows = dataset_facts(ranks[names[0]], facts, snakemake.config["datasets"][name]["repeated"])
+        entry, ties = snakemake.config["datasets"][name], snakemake.config["split"]["ties"]
+        rows = dataset_facts(ranks[names[0]], facts, entry, ties)
         standings = exact_standings(ranks, params.metrics)
         values = exact_values(ranks, params.metrics)
-        budget = next((pd.read_csv(path) for path in given.budgets if Path(path).parts[-2] == name), None)
+        budget = next((read_rows(path) for path in given.budgets if Path(path).parts[-2] == name), None)
         on_margin = on_exact_margin(ranks, params.metrics, params.margin) if standings else []
         by_group = [
-            text for path in given.groups if Path(path).parts[-2] == name for text in sentences(pd.read_csv(path))
+            text for path in given.groups if Path(path).parts[-2] == name for text in sentences(read_rows(path))
         ]
         studied.append(
             Studied(
@@ -69,12 +71,13 @@ def main(snakemake: Any) -> None:
                 on_margin,
                 by_group,
                 one_item_each=all(table.weights is None for table in ranks.values()),
+                cautions=cautions(facts, name) if facts else [],
             )
         )
         if facts and has_paper_users(ranks[names[0]]) and facts["md5"] != ARCHIVE_MD5:
             stand_ins.append(name)
     printed, claims, chosen = (
-        pd.concat(map(pd.read_csv, paths), ignore_index=True) if paths else None
+        pd.concat(map(read_rows, paths), ignore_index=True) if paths else None
         for paths in (given.fidelity, given.claims, given.choices)
     )
     groups = dict(zip(params.grouped, given.users, strict=True))

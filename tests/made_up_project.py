@@ -25,7 +25,7 @@ from typing import Any
 
 import yaml
 
-from sampled_metrics.study.workflow.config import complete, leave_paper_out
+from sampled_metrics.study.workflow.config import assemble, complete, merged
 from sampled_metrics.study.workflow.config_files import read_config
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,27 +83,13 @@ def write_ranks(path: Path) -> None:
     path.write_text("user,candidates,above,tied\n" + "".join(lines), encoding="utf-8")
 
 
-def merged(before: dict, by: dict) -> dict:
-    """Lay one config over another, as Snakemake does."""
-    both = copy.deepcopy(before)
-    for key, value in by.items():
-        both[key] = (
-            merged(both[key], value)
-            if isinstance(value, dict) and isinstance(both.get(key), dict)
-            else copy.deepcopy(value)
-        )
-    return both
-
-
 def complete_config(*given: dict | Path) -> dict:
     """Return the config that workflow/rules/common.smk makes of such files over config.yaml, in the current folder."""
-    configs = [*DEFAULTS, *(each if isinstance(each, dict) else read_config(each) for each in given)]
-    config: dict = {}
-    for each in configs:
-        config = merged(config, each)
-    if stated := [each["recommenders"] for each in configs if each.get("recommenders")]:
-        config["recommenders"] = copy.deepcopy(stated[-1])
-    leave_paper_out(config, DEFAULTS[1], reduce(merged, configs[len(DEFAULTS) :], {}))
+    layers = [layer if isinstance(layer, dict) else read_config(layer) for layer in given]
+    own: dict = reduce(merged, layers, {})
+    if stated := [layer["recommenders"] for layer in layers if layer.get("recommenders")]:
+        own["recommenders"] = copy.deepcopy(stated[-1])
+    config = assemble(*DEFAULTS, merged(DEFAULTS[1], own), own)
     complete(config, SCHEMA)
     return config
 

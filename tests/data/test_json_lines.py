@@ -63,7 +63,7 @@ def test_a_bad_line_is_named_or_skipped(line, caplog):
     content = f'{{"u": "a", "i": 1}}\n{line}\n{{"u": "b", "i": 2}}\n'
     assert error_of(content) == f"events.json, line 2: {BAD[line]}"
     assert pairs(content, on_bad_lines="skip") == [("a", "1"), ("b", "2")]
-    assert "malformed lines skipped: " in caplog.text
+    assert "lines are malformed, and are skipped" in caplog.text
 
 
 def test_no_such_key_and_no_line():

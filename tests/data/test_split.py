@@ -17,6 +17,7 @@ from sampled_metrics.data.split import (
     leave_users_out,
     read_shape,
     read_split,
+    shared_last_times,
     split_events,
 )
 from sampled_metrics.errors import ConfigError, DataError
@@ -99,6 +100,15 @@ def test_the_last_k_events(held_out: int, ties: str) -> None:
     assert pairs(split) == of_pandas(table, table.index.isin(last))
     assert split.candidates.tolist() == candidates(table, split)
     assert (np.bincount(split.user) == held_out).all()
+
+
+@pytest.mark.parametrize("held_out", [1, 2, 5])
+def test_users_whose_last_time_is_shared(held_out: int) -> None:
+    """The rule of ties changes the split of these users alone: those whose k-th last time is also the next one."""
+    table = made_up()
+    ordered = table.sort_values("time").groupby("user")["time"].apply(list)
+    expected = sum(len(times) > held_out and times[-held_out] == times[-held_out - 1] for times in ordered)
+    assert shared_last_times(events_of(table), held_out) == expected > 0
 
 
 @pytest.mark.parametrize("first", [4, 11])

@@ -78,6 +78,14 @@ class TestBought:
         assert len(budget.sections(widths, chances, "recall@10")) == 1
         assert len(budget.draw(widths, chances, "recall@10").axes) == 1
 
+    def test_two_recommenders_with_the_same_exact_metric_have_no_pair(self):
+        same = {"A": pilots()["A"], "same": pilots()["A"]}, {"A": exact()["A"], "same": exact()["A"]}
+        widths, chances = budget.bought(*same, "recall@10", [20], [], ("A", "same"), replacement=False)
+        assert chances.empty
+        _, (heading, reason) = budget.sections(widths, chances, "recall@10", ("A", "same"))
+        assert (heading, reason["Pair"].item()) == ("Left out", "A and same")
+        assert len(budget.draw(widths, chances, "recall@10").axes) == 2
+
     def test_the_figure_has_the_numbers_of_the_table(self):
         widths, chances = bought()
         figure = budget.draw(widths, chances, "recall@10")

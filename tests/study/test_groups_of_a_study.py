@@ -9,7 +9,8 @@ from scipy.sparse import csr_array
 import sampled_metrics as sm
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.study.groups import KINDS, by_file, by_groups, by_thirds, draw, sentences, thirds
+from sampled_metrics.study.group_sources import KINDS, by_file, by_thirds, thirds
+from sampled_metrics.study.groups import by_groups, draw, sentences
 
 ITEMS = 30
 
@@ -108,7 +109,7 @@ def test_groups_of_a_file_are_by_column(tables, tmp_path):
         ("person,age\n1,2\n", "line 1: lacks the column user"),
         ("user,activity\n1,2\n", "line 1: the column activity has the name of a kind"),
         ("user,age\n1,2\n1,3\n", "line 3: user 1 is there twice"),
-        ("user,age\n1,2\n2,\n", "users.csv, column age: groups: 299 users of X have none, for instance 0"),
+        ("user,age\n1,2\n2,2\n3,1\n", "users.csv, column age: groups: 297 users of X have none, for instance 0"),
     ],
 )
 def test_a_file_of_groups_is_refused(tables, tmp_path, text, message):
@@ -118,11 +119,22 @@ def test_a_file_of_groups_is_refused(tables, tmp_path, text, message):
         by_file(tables, str(path))
 
 
-def test_a_kind_of_one_group_is_refused(tables, tmp_path):
+@pytest.mark.parametrize(
+    ("town", "fault"),
+    [
+        (lambda user: "a", "1 group, and there may be from 2 to 100"),
+        (lambda user: str(user % 101), "101 groups, and there may be from 2 to 100"),
+        (lambda user: str(user) if user < 2 else "", "no group of 2 users, which an interval needs"),
+    ],
+)
+def test_a_column_that_does_not_divide_the_users_is_left_out_or_refused(tables, tmp_path, town, fault, caplog):
     path = tmp_path / "users.csv"
-    path.write_text("user,town\n" + "".join(f"{user},a\n" for user in range(300)))
-    with pytest.raises(DataError, match="by town: groups: there must be from 2 to 100 groups, not 1"):
-        by_groups(by_file(tables, str(path)), ["recall@1"])
+    path.write_text("user,town\n" + "".join(f"{user},{town(user)}\n" for user in range(300)))
+    with pytest.raises(DataError, match=f"no column divides the users into groups; town has {fault}"):
+        by_file(tables, str(path))
+    path.write_text("user,town,age\n" + "".join(f"{user},{town(user)},{user % 2}\n" for user in range(300)))
+    assert list(by_file(tables, str(path))) == ["age"]
+    assert f"column town is left out: it has {fault}" in caplog.text
 
 
 def test_groups_that_are_too_small_are_named(tables, tmp_path, caplog):

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from pathlib import Path
+from typing import ClassVar
 
 import pandas as pd
 import pytest
@@ -11,7 +12,7 @@ from made_up_project import complete_config
 from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender_type
-from sampled_metrics.study.workflow.config import check, compared_with_paper, complete
+from sampled_metrics.study.workflow.config import assemble, check, compared_with_paper, complete, merged
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,7 +22,7 @@ def read(name):
 
 
 SCHEMA = read("workflow/schemas/config.schema.yaml")
-AS_IT_STANDS = read("config.yaml")
+AS_IT_STANDS = assemble({}, read("config.yaml"), read("config.yaml"), {})
 LEAST = {
     "study": ["mine"],
     "datasets": {"mine": {"format": "movielens-dat", "urls": ["https://example.org/ratings.zip"]}},
@@ -141,6 +142,7 @@ ERRORS = [
         {"a/b": {"type": "item-cf", "exponent": 1}},
         "recommenders: 'a/b' cannot be a name; it may be letters and digits",
     ),
+    ("recommenders", {"ab" * 20: {"type": "ease"}}, f"recommenders: '{'ab' * 20}' cannot be a name: it ends with 'ab'"),
     ("metrics", ["ap", "recall"], "metrics: metric 'recall' needs a cut-off, such as recall@10"),
     ("toy/metrics", ["mapp"], "toy.metrics: unknown metric 'mapp' (did you mean map?); it may be "),
     (
@@ -241,9 +243,7 @@ def test_a_value_of_several_lines_stays_one_line_and_a_long_one_is_cut():
 def test_what_config_yaml_says_is_what_holds_without_it():
     """Nothing has two defaults: of the keys of config.yaml, only the study's data and what fits these alone matter."""
     needed = {key: AS_IT_STANDS[key] for key in ("study", "datasets", "recommenders")}
-    needed |= {"toy": {}, "sampling": {"readings": ["default", "as-printed"]}}
-    needed["figures"] = {"figure-6": AS_IT_STANDS["figures"]["figure-6"]}
-    assert completed(needed) == completed(AS_IT_STANDS)
+    assert completed(assemble({}, needed, needed, {})) == completed(AS_IT_STANDS)
 
 
 OWN = {"study": ["mine"], "datasets": {"mine": {}}, "recommenders": {"A": {"type": "ranks", "path": "a.csv"}}}
@@ -253,6 +253,69 @@ OWN = {"study": ["mine"], "datasets": {"mine": {}}, "recommenders": {"A": {"type
 def own_ranks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").touch()
+
+
+class TestLayers:
+    """config.yaml below the config of the user, and the defaults of the datasets that are studied below both."""
+
+    STUDY: ClassVar = {
+        "study": ["a"],
+        "datasets": {"a": {"defaults": {"toy": {"negatives": 9, "ranks": {"A": [1]}}, "seed": 3}}, "b": {}},
+        "recommenders": {"X": {"type": "ials"}},
+        "sampling": {"repetitions": 5},
+    }
+
+    def test_defaults_of_a_dataset_hold_where_it_is_studied(self):
+        assert self.laid({})["toy"] == {"negatives": 9, "ranks": {"A": [1]}}
+        assert "toy" not in self.laid({"study": ["b"]})
+        assert self.laid({"study": ["b", "a"]})["seed"] == 3
+        assert self.laid({"study": ["b"], "datasets": {"b": {"defaults": {"seed": 4}}}})["seed"] == 4
+
+    def test_config_yaml_edited_in_place_is_as_a_file_over_it(self):
+        """What belongs to the paper's data stands with it, so nothing of it stays for other data."""
+        in_place = assemble({}, self.STUDY | {"study": ["b"]}, self.STUDY | {"study": ["b"]}, {})
+        assert in_place == self.laid({"study": ["b"]})
+
+    def test_what_is_stated_counts(self):
+        laid = self.laid({"toy": {"negatives": 8}, "sampling": {"negatives": 7}, "seed": 2})
+        assert (laid["toy"]["negatives"], laid["toy"]["ranks"], laid["seed"]) == (8, {"A": [1]}, 2)
+        assert laid["sampling"] == {"repetitions": 5, "negatives": 7}
+        assert self.laid({"toy": None})["toy"] is None
+
+    def test_names_of_recommenders_and_of_ranks_replace_others(self):
+        laid = self.laid({"recommenders": {"Y": {"type": "ease"}}, "toy": {"ranks": {"B": [2]}}})
+        assert (laid["recommenders"], laid["toy"]["ranks"]) == ({"Y": {"type": "ease"}}, {"B": [2]})
+
+    @pytest.mark.parametrize("given", [{"study": 5}, {"datasets": []}, {"study": [["a"]]}, {"datasets": {"a": 1}}])
+    def test_what_is_malformed_is_left_for_the_schema(self, given):
+        with pytest.raises(ConfigError):
+            completed(self.laid(given))
+
+    def laid(self, given):
+        return assemble({}, self.STUDY, merged(self.STUDY, given), given)
+
+
+def test_the_default_sizes_of_figure_3_fit_the_running_example():
+    small = AS_IT_STANDS | {"toy": {"candidates": 100, "ranks": {"A": [1]}, "negatives": 9}, "figures": {}}
+    assert completed(small)["figures"]["figure-3"]["negatives"] == [1, 10]
+    stated = small | {"figures": {"figure-3": {"negatives": [99]}}}
+    assert error_of(stated).startswith("figures.figure-3.negatives: must be less than 99")
+
+
+def test_equations_that_cannot_be_solved_are_refused_before_training():
+    said = error_of(AS_IT_STANDS | {"estimators": ["cls", "bv-0"]})
+    assert said.startswith("estimators: bv-0 cannot be solved in double precision")
+    assert "take a γ above 0, such as bv-0.01" in said
+    assert completed(AS_IT_STANDS | {"estimators": ["cls", "bv-0"], "sampling": {"negatives": 10}})
+
+
+def test_a_file_of_groups_is_read_at_the_start(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "users.csv").write_text("user,town\n1,a\n2,a\n")
+    said = error_of(changed("datasets/ml-1m/groups", "users.csv"))
+    assert said.startswith(
+        "datasets.ml-1m.groups: users.csv, line 1: no column divides the users into groups; town has"
+    )
 
 
 @pytest.mark.usefixtures("own_ranks")

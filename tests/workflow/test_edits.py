@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from made_up_project import ROOT, X, copy_of_project, ratings
+from made_up_project import ROOT, X, copy_of_project, merged, ratings, write_ranks
 
 import sampled_metrics as sm
 from sampled_metrics.metrics.metric import metric_name
@@ -23,6 +23,15 @@ from sampled_metrics.metrics.metric import metric_name
 LOCAL = ROOT.parent / "shared/data/ml-1m/ml-1m.zip"
 MAY_BE_EMPTY = {"remark", "tolerance"}
 """Columns of words."""
+_OF_WAYS = {"estimator", "negatives", "depth", "completed", "width", "width_low", "width_high"}
+OF_SOME_ROWS = {
+    "budget.csv": _OF_WAYS,
+    "budget-pair.csv": _OF_WAYS,
+    "estimator-study.csv": {"bias", "mean", "sd", "rmse", "error"},
+}
+"""Columns that belong to some ways of an evaluation, or that an estimator or a shallow depth does not give."""
+OF_PAIRS = {"table-4.csv", "budget-pair.csv", "groups-pairs.csv", "estimator-study-order.csv"}
+"""Files of pairs of recommenders, which have no rows without a pair whose exact metrics differ."""
 
 
 def published(folder: Path) -> dict[str, Any]:
@@ -98,11 +107,65 @@ def ready_made(folder: Path) -> dict[str, Any]:
     return {"ranks": {"good": "good.csv", "bad": "bad.csv"}}
 
 
+def named_groups(folder: Path) -> dict[str, Any]:
+    """Groups whose names look like missing values and numbers, and a column that cannot divide the users."""
+    rows = [f"{user},{['NA', '1', '2.0', '1e3'][user % 4]},one" for user in range(1, 61)]
+    (folder / "users.csv").write_text("\n".join(["user,kind,all alike", *rows]) + "\n", encoding="utf-8")
+    return made_up(folder) | {"groups": "users.csv"}
+
+
+def one_group(folder: Path) -> dict[str, Any]:
+    (folder / "users.csv").write_text("user,town\n" + "".join(f"{user},a\n" for user in range(1, 61)))
+    return made_up(folder) | {"groups": "users.csv"}
+
+
+def group_of_each(folder: Path) -> dict[str, Any]:
+    (folder / "users.csv").write_text("user,zip\n" + "".join(f"{user},{user}\n" for user in range(1, 61)))
+    return made_up(folder) | {"groups": "users.csv"}
+
+
+def two_files(folder: Path, other_ids: float = 0.0) -> dict[str, Any]:
+    """Each user's last event in a second file; a share of its items have other ids, as 9.0 beside 9."""
+    table = pd.DataFrame([line.split("::") for line in ratings().splitlines()], columns=["user", "item", "_", "time"])
+    table = table.drop_duplicates(["user", "item"])
+    last = table.groupby("user").tail(1)
+    table.drop(last.index).to_csv(folder / "train.csv", index=False)
+    is_other = np.arange(len(last)) < other_ids * len(last)
+    last.assign(item=last["item"].where(~is_other, last["item"] + ".0")).to_csv(folder / "test.csv", index=False)
+    columns = {"user": "user", "item": "item"}
+    return {"path": "train.csv", "test": "test.csv", "format": "delimited", "options": {"columns": columns}}
+
+
+def with_bad_lines(folder: Path, count: int = 5) -> dict[str, Any]:
+    data = csv(folder)
+    with open(folder / data["path"], "a", encoding="utf-8") as file:
+        file.write("a,b\n" * count)
+    return data | {"options": data["options"] | {"on_bad_lines": "skip"}}
+
+
+def sasrec(folder: Path) -> dict[str, Any]:
+    """Numbers of users and items, the lines of a user in the order of time."""
+    table = events().sort_values(["user", "time"], kind="stable")
+    numbers = {role: pd.factorize(table[role])[0] + 1 for role in ("user", "item")}
+    pd.DataFrame(numbers).to_csv(folder / "sasrec.txt", sep=" ", index=False, header=False)
+    options = {"separator": " ", "columns": {"user": 1, "item": 2}, "timestamp": "order"}
+    return {"path": "sasrec.txt", "format": "delimited", "options": options}
+
+
+def also_ready_made(folder: Path) -> dict[str, Any]:
+    write_ranks(folder / "ranks.csv")
+    return made_up(folder)
+
+
 class Edit(NamedTuple):
     """What a user writes into a config: the keys, and the datasets, whose files a function writes."""
 
     config: dict[str, Any]
     datasets: dict[str, Callable[[Path], dict[str, Any] | None]] = {"mine": made_up}  # noqa: RUF012
+    in_place: bool = False
+    """Whether the keys are written into config.yaml itself."""
+    compared: tuple[str, ...] | None = None
+    """The folders that are compared with the paper; None for all of ml-1m and toy that are there."""
 
 
 SMALL = {"sampling": {"negatives": 20, "repetitions": 5}}
@@ -116,6 +179,13 @@ MANY = {
         "popularity": POPULARITY,
         "random": {"type": "random"},
     }
+}
+EXTRAS = {
+    "groups": ["activity"],
+    "estimator_study": {},
+    "figures": {"budget": {"negatives": [5, 10]}},
+    "margin": "2%",
+    **SMALL,
 }
 ML_100K: dict[str, Callable[[Path], None]] = {"ml-100k": lambda folder: None}
 
@@ -150,6 +220,54 @@ EDITS = {
     "dat": Edit(SMALL, {"mine": dat}),
     "json lines": Edit(SMALL, {"mine": json_lines}),
     "repeated events": Edit(SMALL, {"mine": repeated}),
+    "repeated events, in place": Edit(SMALL, {"mine": repeated}, in_place=True),
+    "another dataset, in place": Edit({"sampling": {"negatives": 20, "repetitions": 5}}, ML_100K, in_place=True),
+    "a small running example": Edit(
+        {"toy": {"candidates": 100, "ranks": {"A": [1, 2], "B": [50, 100]}}, **SMALL},
+        {"ml-1m": published},
+        compared=(),
+    ),
+    "ranks of the running example": Edit(
+        {"toy": {"ranks": {"D": [3, 5, 70, 9, 20]}}, **SMALL}, {"ml-1m": published}, compared=()
+    ),
+    "names as of parts": Edit(
+        {"recommenders": {"A": EASE, "A-1-of-2": POPULARITY}, "ranking": {"scatter": 2}, **SMALL}
+    ),
+    "groups that look like numbers": Edit(SMALL, {"mine": named_groups}),
+    "recommenders that look like numbers": Edit(
+        {"recommenders": {"NA": EASE, "1": POPULARITY, "2.0": MANY["recommenders"]["Y"], "1e3": {"type": "random"}}}
+        | EXTRAS
+    ),
+    "recommenders that are equal": Edit({"recommenders": {"a": EASE, "b": EASE}} | EXTRAS),
+    "one recommender and all extras": Edit({"recommenders": {"a": EASE}} | EXTRAS),
+    "ready-made and trained": Edit(
+        {"recommenders": {"theirs": {"type": "ranks", "path": "ranks.csv"}, "a": EASE, "b": POPULARITY}} | EXTRAS,
+        {"mine": also_ready_made},
+    ),
+    "extras of ready-made ranks": Edit(
+        {"recommenders": {name: {"type": "ranks", "path": f"{name}.csv"} for name in ("good", "bad")}} | EXTRAS,
+        {"mine": ready_made},
+    ),
+    "a budget of few items": Edit(
+        {"metrics": ["recall@3"], "figures": {"budget": {}}, **SMALL} | {"recommenders": {"a": EASE, "b": POPULARITY}}
+    ),
+    "as printed alone": Edit({"sampling": {"readings": ["as-printed"]}}, {"ml-1m": published}),
+    "100 negatives in a list": Edit({"sampling": {"negatives": [100]}}, {"ml-1m": published}, compared=("toy",)),
+    "another split of the paper's data": Edit(
+        {"split": {"strategy": "random-event"}, "recommenders": {"a": POPULARITY, "b": {"type": "random"}}} | SMALL,
+        {"ml-1m": ml_1m},
+        compared=("toy",),
+    ),
+    "one negative, once": Edit(
+        {"sampling": {"negatives": 1, "repetitions": 1}, "recommenders": {"a": EASE, "b": POPULARITY}}
+    ),
+    "few negatives without variance": Edit(
+        {"estimators": ["uncorrected", "bv-0"], "sampling": {"negatives": 10, "repetitions": 5}}
+    ),
+    "two files": Edit(SMALL, {"mine": two_files}),
+    "two files with some other ids": Edit(SMALL, {"mine": lambda folder: two_files(folder, 0.3)}),
+    "lines that are skipped": Edit(SMALL, {"mine": with_bad_lines}),
+    "the order of lines": Edit(SMALL, {"mine": sasrec}),
     "names of all kinds": Edit(
         {"recommenders": {"EASE 2.0": EASE, "人気": POPULARITY, "item.cf": MANY["recommenders"]["Y"]}, **SMALL},
         {"my data v1.2 é": made_up},
@@ -162,10 +280,7 @@ EDITS = {
 )
 def test_an_edit_of_the_config_runs_to_the_end(name: str, tmp_path: Path) -> None:
     project, edit = copy_of_project(tmp_path), EDITS[name]
-    entries = {dataset: write(tmp_path) for dataset, write in edit.datasets.items()}
-    given = {dataset: entry for dataset, entry in entries.items() if entry is not None}
-    config = {"study": [*entries], **edit.config, **({"datasets": given} if given else {})}
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+    config = configure(edit, tmp_path)
     ran = project.snakemake("--cores", "2")
     said = ran.stdout + ran.stderr
     if "could not be downloaded" in said:
@@ -179,19 +294,80 @@ def test_an_edit_of_the_config_runs_to_the_end(name: str, tmp_path: Path) -> Non
         assert path.is_dir() or path.stat().st_size > 0, path
         if ".csv" in path.suffixes:
             require_numbers(path, config)
-    for dataset in entries:
+    for dataset in config["study"]:
         require_true_answers(tmp_path / "results", dataset, config)
     compared = {path.parent.name for path in (tmp_path / "results").glob("*/fidelity.csv")}
-    has_toy = "ml-1m" in entries and "toy" not in config
-    assert compared == {"ml-1m"} & {*entries} | ({"toy"} if has_toy else set())
+    toy = {"toy"} if "ml-1m" in config["study"] and "toy" not in config else set()
+    assert compared == ({"ml-1m"} & {*config["study"]} | toy if edit.compared is None else {*edit.compared})
+
+
+REFUSED = {
+    "one group": (
+        Edit(SMALL, {"mine": one_group}),
+        "config: datasets.mine.groups: users.csv, line 1: no column divides the users into groups; town has 1",
+    ),
+    "a group for each user": (
+        Edit(SMALL, {"mine": group_of_each}),
+        "config: datasets.mine.groups: users.csv, line 1: no column divides the users into groups; zip has no group",
+    ),
+    "no variance": (
+        Edit({"estimators": ["uncorrected", "bv-0"]}),
+        "config: estimators: bv-0 cannot be solved in double precision",
+    ),
+    "a rank that the running example lacks": (
+        Edit({"toy": {"candidates": 9000}}, {"ml-1m": published}),
+        "config: toy.ranks.B: rank 9266 is above toy.candidates (9000)",
+    ),
+    "a name that repeats": (
+        Edit({"recommenders": {"a" * 60: EASE}}),
+        f"config: recommenders: '{'a' * 60}' cannot be a name: it ends with 'a' twenty times",
+    ),
+    "two files that never meet": (
+        Edit(SMALL, {"mine": lambda folder: two_files(folder, 1.0)}),
+        "none of the 60 held-out items has a training event",
+    ),
+    "most lines are malformed": (
+        Edit(SMALL, {"mine": lambda folder: with_bad_lines(folder, 1000)}),
+        "my events.csv: 1000 of",
+    ),
+}
+"""Edits that cannot be, and the start of the line that says so before anything is trained."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_edit_that_cannot_be_is_refused_before_training(name: str, tmp_path: Path) -> None:
+    project, (edit, says) = copy_of_project(tmp_path), REFUSED[name]
+    configure(edit, tmp_path)
+    ran = project.snakemake("--cores", "2")
+    assert ran.returncode != 0
+    lines = [line for line in (ran.stdout + ran.stderr).splitlines() if line.startswith("error: ")]
+    assert lines
+    assert lines[0].startswith(f"error: {says}")
+    assert not [*(tmp_path / "results").glob("*/models/*")]
+
+
+def configure(edit: Edit, folder: Path) -> dict[str, Any]:
+    """Write the config of an edit, and return it."""
+    entries = {dataset: write(folder) for dataset, write in edit.datasets.items()}
+    given = {dataset: entry for dataset, entry in entries.items() if entry is not None}
+    config = {"study": [*entries], **edit.config, **({"datasets": given} if given else {})}
+    stated = config
+    if edit.in_place:
+        stated, config_yaml = {}, merged(read(folder / "config.yaml"), config)
+        (folder / "config.yaml").write_text(yaml.safe_dump(config_yaml, allow_unicode=True), encoding="utf-8")
+    (folder / "study.yaml").write_text(yaml.safe_dump(stated, allow_unicode=True), encoding="utf-8")
+    return config
 
 
 def require_numbers(path: Path, config: dict[str, Any]) -> None:
     """Require that a csv file has rows, and each of them a value in each column."""
     table = pd.read_csv(path, dtype={"user": str}, keep_default_na=False, na_values=["", "nan", "NaN", "inf"])
     has_pairs = len(config.get("recommenders", "XYZ")) > 1
-    assert len(table) or (path.name == "table-4.csv" and not has_pairs), f"{path} has no rows"
+    may_have_no_rows = path.name in OF_PAIRS and (not has_pairs or "b" in config.get("recommenders", {}))
+    assert len(table) or may_have_no_rows, f"{path} has no rows"
     empty = {column for column in table if table[column].isna().any()} - MAY_BE_EMPTY
+    empty -= OF_SOME_ROWS.get(path.name, set())
     if config.get("sampling", {}).get("repetitions") == 1:
         empty -= {"sd"}  # which a single repetition does not show
     assert not empty, f"{path}: {empty}"

@@ -10,6 +10,7 @@ from sampled_metrics.study.workflow.stage_files import (
     WORDS,
     read_estimator_studies,
     read_facts,
+    read_rows,
     read_runs,
     read_table,
 )
@@ -26,6 +27,16 @@ EXPECTED = "reading,metric,estimator,mean_exact,sd_exact\ndefault,ap,cls,0.3,0.1
 def written(path, text):
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def test_names_that_look_like_numbers_are_text(tmp_path):
+    """A group called NA, 1 or 1e3 keeps its name, and an empty number is NaN."""
+    path = written(tmp_path / "groups-pairs.csv", "group,a,value,assumes\nNA,1,0.5,\n1e3,2.0,,none\n")
+    table = read_rows(path)
+    assert table[["group", "a", "assumes"]].to_numpy().tolist() == [["NA", "1", ""], ["1e3", "2.0", "none"]]
+    assert table["value"].isna().tolist() == [False, True]
+    with pytest.raises(DataError, match="is damaged: "):
+        read_rows(written(path, 'a,b\n1,"2'))
 
 
 class TestTables:

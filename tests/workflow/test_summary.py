@@ -18,6 +18,7 @@ from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments
 from sampled_metrics.study.workflow.summary import (
     Studied,
     answer,
+    cautions,
     dataset_facts,
     exact_standings,
     exact_values,
@@ -112,7 +113,7 @@ class TestAnswer:
         assert given.pairs == given.wrong == [("Z", "X")]
         assert (given.wrong_of_all, given.decided_of_all, given.undecided_of_all) == (1, 2, 0)
         # CLS: √((.01² + (.0² + .02²)) / 2) = .0158; without correction √((.58² + .01² + .45² + .01²) / 2) = .519
-        assert given.correction.nearest == "CLS"
+        assert given.correction.nearest == ["CLS"]
         assert given.correction.error == pytest.approx(0.01581, abs=1e-5)
         assert given.correction.uncorrected_error == pytest.approx(0.51918, abs=1e-5)
         assert given.correction.right == pytest.approx(0.7)  # .5 and .9
@@ -154,7 +155,7 @@ class TestAnswer:
     def test_of_one_recommender_has_no_order(self):
         given = answer_of(METRICS[METRICS["recommender"] == "X"], table_4(), {})
         assert (given.pairs, given.wrong, given.decided_of_all) == ([], [], 0)
-        assert given.correction.nearest == "CLS"
+        assert given.correction.nearest == ["CLS"]
         assert given.correction.right is None
 
 
@@ -231,8 +232,11 @@ def page_of(*studied, **changes):
     return page, re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL))
 
 
+UNFILTERED = {"min_rating": 0, "core": 0, "test": None, "repeated": "latest"}
+
+
 def study(name="one", trained=("X",), counted=None):
-    facts = dataset_facts(table_of([(100, 1, 0), (201, 5, 2)]), counted)
+    facts = dataset_facts(table_of([(100, 1, 0), (201, 5, 2)]), counted, UNFILTERED)
     figures = [("A figure", SVG, "What it shows.", f"{name}/figure-6.csv")]
     return Studied(name, facts, trained, METRICS, ORDER, figures, DECIDED, exact_of(METRICS))
 
@@ -241,14 +245,40 @@ MADE = {"format": "movielens-dat", "urls": ["https://a.b/c"]}
 COUNTED = {
     **{"users": 2, "items": 300, "events": 40, "training_events": 38, "users_left_out_with_few_training_events": 1},
     **{"events_left_out_below_min_rating": 0, "events_left_out_repeated": 7, "events_left_out_by_core": 0},
+    **{"users_whose_last_time_is_shared": 1, "held_out_items": 20, "held_out_items_without_training_events": 0},
 }
 
 
 def test_what_was_left_out_is_among_the_facts():
-    facts = dataset_facts(table_of([(100, 1, 0)]), COUNTED, "latest")
+    facts = dataset_facts(table_of([(100, 1, 0)]), COUNTED, UNFILTERED)
     assert [(row, count) for row, count in facts.items() if row.startswith("Events left out")] == [
         ("Events left out (a user's repeated events of an item; the latest is kept)", "7")
     ]
+    assert facts["Lowest rating that counts (min_rating)"] == "all count"
+    assert facts["Users whose last time several events share (ties: first)"] == "1"
+    filtered = UNFILTERED | {"min_rating": 3.5, "core": 5, "test": "test.csv"}
+    facts = dataset_facts(table_of([(100, 1, 0)]), COUNTED, filtered, "last")
+    assert facts["Lowest rating that counts (min_rating)"] == "3.5"
+    assert facts["Fewest events of a user and of an item (core)"] == "5"
+    assert facts["File of held-out events"] == "test.csv"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"held_out_items_without_training_events": 2, "users": 20, "users_left_out_with_few_training_events": 2}, []),
+        (
+            {"held_out_items_without_training_events": 3, "users": 20},
+            ["3 of 20 held-out items of one have no training"],
+        ),
+        ({"users": 8}, ["1 of 9 users of one are left out"]),
+    ],
+)
+def test_many_events_without_training_are_said(change, said):
+    sentences = cautions(COUNTED | change, "one")
+    assert len(sentences) == len(said)
+    assert all(sentence.startswith(start) for sentence, start in zip(sentences, said, strict=True))
+    assert not said or sentences[0] in page_of(study()._replace(cautions=sentences), datasets={"one": MADE})[1]
 
 
 class TestPage:
@@ -479,8 +509,21 @@ class TestSentences:
     def test_corrections_that_order_alike_are_not_called_best(self):
         alike = ORDER.assign(correct=1.0)
         _, text = page_of(study()._replace(table_4=alike), datasets={"one": MADE})
-        assert "Each correction orders the decided pairs rightly, in 100 % of the samples over all metrics" in text
-        assert "most often" not in text
+        assert (
+            "in all samples and by all metrics, is 100 % with each correction, and 100 % without a correction." in text
+        )
+
+    def test_corrections_with_the_same_error_are_named_together(self):
+        same = METRICS.copy()
+        of_cls = (same["estimator"] == "cls").to_numpy()
+        same.loc[same["estimator"] == "bv-1", ["mean", "sd"]] = same.loc[of_cls, ["mean", "sd"]].to_numpy() + 1e-16
+        _, text = page_of(study()._replace(table_3=same), datasets={"one": MADE})
+        assert "All corrections have the same root mean square error" in text
+
+    def test_one_negative_is_singular(self):
+        _, text = page_of(study(), datasets={"one": MADE}, sampling={"negatives": 1})
+        assert "it is ranked among 1 sampled negative instead of all items" in text
+        assert "among 1 sampled negative," in text.lower()
 
 
 def test_ranks_of_other_users_state_no_order(caplog):

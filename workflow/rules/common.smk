@@ -9,7 +9,6 @@ import tomllib
 from pathlib import Path
 
 from snakemake.io import strip_wildcard_constraints
-from snakemake.utils import update_config
 
 # snakemake reads the report's captions in the encoding of the locale
 encoding = locale.getpreferredencoding(False)
@@ -41,7 +40,7 @@ from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.study.paper import reference
 from sampled_metrics.study.workflow.code_dependencies import digest
-from sampled_metrics.study.workflow.config import compared_with_paper, complete, leave_paper_out, precomputed_ranks
+from sampled_metrics.study.workflow.config import assemble, compared_with_paper, complete, precomputed_ranks
 from sampled_metrics.study.workflow.config_files import read_config
 
 given = copy.deepcopy(config)  # from the command line, or from the workflow that imports this one
@@ -54,12 +53,7 @@ except ConfigError as error:
 configfile: own("config.yaml")
 
 
-if given.get("recommenders"):  # they replace those of config.yaml; they are not added to them
-    config["recommenders"] = given["recommenders"]
-leave_paper_out(config, study, given)
-stated, config = config, {}
-for layer in (datasets, {"datasets": study["datasets"]}, stated):
-    update_config(config, layer)
+config = assemble(datasets, study, config, given)
 try:
     complete(config, read_config(own("workflow/schemas/config.schema.yaml")))
 except ConfigError as error:

@@ -81,7 +81,7 @@ def jobs_of(dataset):
             yield f"estimator-study-{name}"
     for name in trained:
         yield f"train-{name}"
-        yield from (f"rank-{name}-{part}-of-{parts}" for part in range(1, parts + 1) if parts > 1)
+        yield from (f"rank-parts/{name}-{part}-of-{parts}" for part in range(1, parts + 1) if parts > 1)
 
 
 def jobs_of_toy():

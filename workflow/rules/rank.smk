@@ -17,9 +17,9 @@ rule rank_part:
     output:
         part=temp("results/{dataset}/ranks/parts/{recommender}-{scatteritem}.npz"),
     log:
-        "results/logs/{dataset}/rank-{recommender}-{scatteritem}.log",
+        "results/logs/{dataset}/rank-parts/{recommender}-{scatteritem}.log",
     benchmark:
-        "results/benchmarks/{dataset}/rank-{recommender}-{scatteritem}.tsv"
+        "results/benchmarks/{dataset}/rank-parts/{recommender}-{scatteritem}.tsv"
     conda:
         ENVIRONMENT
     threads: config["ranking"]["threads"]

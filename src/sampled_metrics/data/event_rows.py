@@ -31,6 +31,7 @@ def events_of_rows(
     timestamp_format: str | None = None,
     kept: Collection[str] | None = None,
     skips_bad_lines: bool = False,
+    ordered: bool = False,
     has_options: bool = False,
 ) -> Iterator[tuple[EventChunk, Place]]:
     """Yield the events of each part, and the place of each event.
@@ -44,15 +45,16 @@ def events_of_rows(
             UTC. None if they are numbers, or times by their type.
         kept: values of the column keep; rows with other values are left out. None if there is no such column.
         skips_bad_lines: whether malformed rows are skipped, and their number logged. Otherwise they are refused.
+        ordered: whether the timestamps are the order of the rows.
         has_options: whether a study can state the two above, as its dataset's options; errors then name them.
 
     Raises:
         ConfigError: `timestamp_format` is not a pattern of strptime.
-        DataError: a row is malformed, or there is no event.
+        DataError: a row is malformed, or more than half of the rows are skipped, or there is no event.
     """
     _require_format(timestamp_format)
     exact_times = _ExactTimes()
-    skipped, n_events = 0, 0
+    skipped, n_rows, n_events = 0, 0, 0
     for rows in parts:
         columns: dict[str, NDArray[Any]] = {}
         wrong = np.zeros(len(rows.frame), dtype=np.bool_)
@@ -63,6 +65,7 @@ def events_of_rows(
                 refuse_rows(is_wrong, partial(_must_be, labels[role], rule, rows.frame[role], hint), rows.place)
             wrong |= is_wrong
         skipped += rows.skipped + int(wrong.sum())
+        n_rows += rows.skipped + len(wrong)
         if "timestamp" in columns and timestamp_format is None:
             exact_times.require(columns["timestamp"], labels["timestamp"], rows.place)
         if kept is not None:
@@ -72,12 +75,19 @@ def events_of_rows(
             right = np.flatnonzero(~wrong)
             columns = {role: values[right] for role, values in columns.items()}
             place = partial(_place_of, place, right)
+        if ordered:
+            columns["timestamp"] = np.arange(n_events, n_events + len(columns["user"]))
         chunk = EventChunk(columns["user"], columns["item"], columns.get("rating"), columns.get("timestamp"))
         n_events += len(chunk.users)
         if len(chunk.users):
             yield chunk, place
+    if 2 * skipped > n_rows:
+        raise DataError(
+            f"{name}: {skipped} of {n_rows} lines are malformed, too many to skip (on_bad_lines); "
+            "check the format, its separator and its columns"
+        )
     if skipped:
-        _LOG.warning("%s: malformed lines skipped: %d", name, skipped)
+        _LOG.warning("%s: %d of %d lines are malformed, and are skipped", name, skipped, n_rows)
     if not n_events:
         only = "" if kept is None else f" with {', '.join(sorted(map(repr, kept)))} (keep)"
         raise DataError(f"{name}: holds no events{only}")

@@ -44,6 +44,11 @@ def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
             "pattern": "^iso$|%",
             "default": None,
         },
+        "timestamp": {
+            "description": "column: times are those of the column, if there is one. order: they are the line numbers.",
+            "enum": ["column", "order"],
+            "default": "column",
+        },
         "keep": {
             "description": "Keep only the lines that have one of `values` in `column`; null keeps all.",
             "type": ["object", "null"],
@@ -148,10 +153,13 @@ class Format:
         columns: Mapping[str, Column | None] | None = None,
         keep: Mapping[str, Any] | None = None,
         timestamp_format: str | None = None,
+        timestamp: str = "column",
         on_bad_lines: str = "error",
         **reading: Any,
     ) -> Iterator[tuple[EventChunk, Place]]:
         columns_by_role = _chosen(self.columns or columns or {}, keep)
+        if timestamp == "order" and "timestamp" in columns_by_role:
+            raise ConfigError("timestamp: order has no use for the column of timestamps in columns; leave one out")
         skips = on_bad_lines == "skip"
         timestamp_format = timestamp_format or self.timestamp_format
         numbers = {"rating"} | ({"timestamp"} if timestamp_format is None else set())
@@ -166,6 +174,7 @@ class Format:
             timestamp_format=timestamp_format,
             kept=None if keep is None else {_text(value) for value in keep["values"]},
             skips_bad_lines=skips,
+            ordered=timestamp == "order",
             has_options="on_bad_lines" in self.options["properties"],
         )
 

@@ -198,6 +198,24 @@ def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out
     return _hold_out(events, _last(events, times, held_out, lambda latest: TIE_ORDER[ties](latest, len(events), rng)))
 
 
+def shared_last_times(events: Events, held_out: int = 1) -> int:
+    """Return the number of users of whom the times do not say which events are the last ones, so that a rule decides.
+
+    Args:
+        events: with timestamps.
+        held_out: k, the number of last events of each user.
+    """
+    users, times = events.users, _times(events, "last-event")
+    if held_out == 1:
+        return int((np.bincount(users[_latest(events, times)]) > 1).sum())
+    order = np.lexsort((times, users))
+    users, times = users[order], times[order]
+    boundary = np.searchsorted(users, np.arange(len(events.user_ids)), side="right") - held_out
+    has_more = boundary > np.searchsorted(users, np.arange(len(events.user_ids)))
+    last = boundary[has_more]
+    return int((times[last] == times[last - 1]).sum())
+
+
 def leave_random_out(events: Events, rng: np.random.Generator, held_out: int = 1) -> Split:
     """Return the split that holds out random events of every user; parameters and errors as in `leave_last_out`."""
     return _hold_out(events, _last(events, rng.permutation(len(events)), held_out, lambda latest: latest))

@@ -47,7 +47,7 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
     figure, [panel] = panels(1, 1, 2.8, note)
     figure.set_figwidth(max(WIDTH, 0.22 * table["bucket"].nunique() * (len(names) + 1)))
     draw_bars(panel, table, names, numbered=len(names) <= _NUMBERED)
-    panel.legend(ncols=2 if len(names) > _NUMBERED else 1)
+    figure.legend(*panel.get_legend_handles_labels(), loc="outside upper left", ncols=4)  # no bar reaches it
     return figure
 
 
@@ -70,7 +70,7 @@ def draw_bars(panel: Axes, table: pd.DataFrame, recommenders: Sequence[str], *, 
             lw=0.5,
         )
         if numbered:
-            panel.bar_label(bars, fmt="%.0f", fontsize="small", rotation=90 if upright else 0, padding=2 * upright)
+            panel.bar_label(bars, fmt="%.0f", fontsize="x-small", rotation=90 if upright else 0, padding=2 * upright)
     numbers = [bucket.replace(" to half", "–n/2").replace("worse half", "n/2–n") for bucket in buckets]
     panel.set_xticks(np.arange(len(buckets)), numbers)
     panel.tick_params(axis="x", length=0)

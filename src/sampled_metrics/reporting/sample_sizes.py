@@ -18,7 +18,7 @@ from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering.drawing import literal, name_lines, panels, plain_numbers, styled, styles
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import thinned
-from sampled_metrics.sampling.moments import expected_distribution
+from sampled_metrics.sampling.moments import EQUAL, expected_distribution
 from sampled_metrics.sampling.outcomes import Outcomes
 
 _FEW = 4  # recommenders whose crossing lines are marked
@@ -130,6 +130,7 @@ def _crossings(table: pd.DataFrame) -> Floats:
     crossings: list[tuple[float, float]] = []
     for one, other in combinations(curves.columns if len(curves.columns) <= _FEW else [], 2):
         gap, size = (curves[one] - curves[other]).to_numpy(), np.log(curves.index.to_numpy())
+        gap = np.where(np.abs(gap) <= 100 * EQUAL, 0.0, gap)  # equal but for rounding
         for step in np.flatnonzero(gap[:-1] * gap[1:] < 0):
             share = gap[step] / (gap[step] - gap[step + 1])
             low, high = curves[one].iloc[step], curves[one].iloc[step + 1]

@@ -12,15 +12,19 @@ from matplotlib.ticker import LogLocator, NullLocator
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics.data.split import Split
 from sampled_metrics.evaluation.plan import plan
-from sampled_metrics.metrics.metric import metric_name
+from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranking.stages import staged_ranks
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.staged import StagedRanks
 from sampled_metrics.recommenders.models import Model
 from sampled_metrics.rendering.drawing import literal, panels, plain_numbers, style, styled
 from sampled_metrics.rendering.tables import Section
+from sampled_metrics.study.pairs import worse_and_better
 
 TITLE = "What a number of scores buys"
+
+_OF_PAIR = ["worse", "better", "way", "scores", "users", "ordered", "decided", "wrong"]
+"""Columns of the table of a pair that has no rows."""
 
 WAYS = {
     "stages": "stages",
@@ -83,7 +87,7 @@ def bought(
 
     Returns:
         The results of `plan` of each recommender, with a first column recommender; and that of the pair, with first
-        columns worse and better, no rows without a pair.
+        columns worse and better, no rows without a pair, or if its exact metrics are equal.
     """
     options: dict[str, Any] = {"metric": label, "depths": depths, "negatives": negatives, "replacement": replacement}
     estimators = ["decreasing", "free"]
@@ -93,16 +97,18 @@ def bought(
         alone.append(table.assign(recommender=name))
     of_all = pd.concat(alone, ignore_index=True)
     of_all = of_all[["recommender", *of_all.columns.drop(["recommender", "chosen"])]]
-    if pair is None:
-        return of_all, pd.DataFrame(columns=["worse", "better", "way", "scores", "decided"])
+    if pair is None or worse_and_better(*pair, {name: exact[name].mean(metric(label)) for name in pair}) is None:
+        return of_all, pd.DataFrame(columns=_OF_PAIR)
     result = plan({name: [exact[name], pilots[name]] for name in pair}, estimators=estimators, **options)
     [(better, worse)] = [finding.names for finding in result.findings if finding.kind == "plan-pair"]
     of_pair = pd.DataFrame(result).drop(columns="chosen").assign(worse=worse, better=better)
     return of_all, of_pair[["worse", "better", *of_pair.columns.drop(["worse", "better"])]]
 
 
-def sections(widths: pd.DataFrame, chances: pd.DataFrame, label: str) -> list[Section]:
-    """Lay out the tables of `bought`."""
+def sections(
+    widths: pd.DataFrame, chances: pd.DataFrame, label: str, pair: tuple[str, str] | None = None
+) -> list[Section]:
+    """Lay out the tables of `bought`, and say that a pair has no order."""
     what = metric_name(label)
     text = pd.DataFrame(
         {
@@ -127,6 +133,9 @@ def sections(widths: pd.DataFrame, chances: pd.DataFrame, label: str) -> list[Se
         )
         worse, better = chances[["worse", "better"]].iloc[0]
         tables.append((f"How often {better} comes out better than {worse} by {what}, in per cent", pair))
+    elif pair:
+        reason = f"they have the same exact {what}, so no order of them is right"
+        tables.append(("Left out", pd.DataFrame({"Pair": [" and ".join(pair)], "Why": [reason]})))
     return tables
 
 

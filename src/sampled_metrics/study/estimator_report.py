@@ -95,6 +95,8 @@ def _bias_and_deviation(cells: pd.DataFrame) -> pd.DataFrame:
 def draw(compared: pd.DataFrame, ordered: pd.DataFrame, note: str = "") -> Figure:
     """Draw error and right order: a row for each estimator, a mark for each sample size. The smallest error is on top.
 
+    Without pairs of recommenders there is no panel of right orders.
+
     Args:
         compared: results of `study_estimators` of all recommenders, with a column recommender.
         ordered: result of `order_probabilities`.
@@ -104,15 +106,17 @@ def draw(compared: pd.DataFrame, ordered: pd.DataFrame, note: str = "") -> Figur
     errors = 100 * _means(recall, "error")
     correct = 100 * _means(ordered[ordered["metric"] != "auc"], "correct")
     labels = errors.mean(axis=1).sort_values(ascending=False, na_position="first").index
-    figure, (left, right) = panels(2, 2, 1.5 + 0.2 * len(labels), note, sharey=True)
-    for panel, values in ((left, errors), (right, correct)):
+    shown = [errors, correct] if len(ordered) else [errors]
+    figure, axes = panels(len(shown), 2, 1.5 + 0.2 * len(labels), note, sharey=True)
+    for panel, values in zip(axes, shown, strict=True):
         for (m, column), look in zip(values.items(), styles(len(values.columns), marked=True), strict=True):
             marks = column.reindex(labels)
             panel.plot(marks, range(len(labels)), label=f"m = {m:g}", **look | {"linestyle": "none"})
+    left = axes[0]
     left.set_yticks(range(len(labels)), [estimator_name(str(label)) for label in labels])
     left.set_xlabel(f"error of {metric_name(str(recall['metric'].iloc[0]))} in %")
-    right.set_xlabel("right order in %")
-    right.set_xlim(-5, 105)
+    for panel in axes[1:]:
+        panel.set(xlabel="right order in %", xlim=(-5, 105))
     if (errors > 0).any(axis=None):
         left.set_xscale("log")
         plain_numbers(left.xaxis)

@@ -22,6 +22,7 @@ _FACTS = {
     "users_without_held_out_items": "Users without a held-out item",
     "items": "Items",
     "training_events": "Training events",
+    "users_whose_last_time_is_shared": "Users whose last time several events share (ties)",
     "held_out_items": "Held-out items",
     "held_out_items_without_training_events": "Held-out items without training events",
 }

@@ -99,33 +99,53 @@ def covers_toy(config: Mapping[str, Any]) -> bool:
     )
 
 
-def covers_study(config: Mapping[str, Any]) -> bool:
-    """Return whether a configuration samples as the paper does, and covers all of its recommenders and claims.
+def study_differences(config: Mapping[str, Any]) -> list[str]:
+    """Return in what a configuration does not cover the paper's study, whatever its data; nothing if it does.
 
-    The parameters of the recommenders may differ from config.yaml. `is_paper_dataset` and `has_paper_users` say whether
-    the data are the paper's.
+    The parameters of the recommenders may differ from config.yaml. `data_differences` and `has_paper_users` are about
+    the data.
     """
     sampling, figure_6 = config["sampling"], config["figures"]["figure-6"]
-    return (
-        (sampling["negatives"], sampling["replacement"]) == (100, False)
-        and sampling["repetitions"] > 1
-        and config["estimator_model"] == "binomial"
-        and set(config["recommenders"]) >= set(RECOMMENDERS)
-        and set(config["metrics"]) >= {"auc", "ap", "ndcg@10", "recall@10"}
-        and set(config["estimators"]) >= ESTIMATORS
-        and figure_6["metric"] == "recall@10"
-        and set(figure_6["estimators"]) >= {"uncorrected", "bv-0.1"}
+    values = {
+        "sampling.negatives": (sampling["negatives"], 100),
+        "sampling.replacement": (sampling["replacement"], False),
+        "estimator_model": (config["estimator_model"], "binomial"),
+        "figures.figure-6.metric": (figure_6["metric"], "recall@10"),
+    }
+    needed = {
+        "recommenders": (config["recommenders"], RECOMMENDERS),
+        "metrics": (config["metrics"], ("recall@10", "ndcg@10", "ap", "auc")),
+        "estimators": (config["estimators"], sorted(ESTIMATORS)),
+        "figures.figure-6.estimators": (figure_6["estimators"], ("uncorrected", "bv-0.1")),
+    }
+    lacking = {key: [name for name in names if name not in stated] for key, (stated, names) in needed.items()}
+    return [
+        *_unequal(values),
+        *([] if sampling["repetitions"] > 1 else ["sampling.repetitions is 1"]),
+        *(f"{key} lacks {', '.join(names)}" for key, names in lacking.items() if names),
+    ]
+
+
+def data_differences(config: Mapping[str, Any], name: str) -> list[str]:
+    """Return in what a dataset is not ml-1m, unfiltered, and split by each user's last event, as in the paper."""
+    dataset, split, of_dataset = config["datasets"][name], config["split"], f"datasets.{name}"
+    if name != DATASET:
+        return [f"{name} is not the paper's dataset, {DATASET}"]
+    return _unequal(
+        {
+            f"{of_dataset}.min_rating": (dataset["min_rating"], 0),
+            f"{of_dataset}.core": (dataset["core"], 0),
+            f"{of_dataset}.test": (dataset["test"], None),
+            "split.strategy": (split["strategy"], "last-event"),
+            "split.held_out": (split["held_out"], 1),
+            "split.min_training_events": (split["min_training_events"], 1),
+        }
     )
 
 
-def is_paper_dataset(config: Mapping[str, Any], name: str) -> bool:
-    """Return whether a dataset is ml-1m, unfiltered, and split by each user's last event, as in the paper."""
-    dataset, split = config["datasets"][name], config["split"]
-    return (
-        name == DATASET
-        and (dataset["min_rating"], dataset["core"], dataset["test"]) == (0, 0, None)
-        and (split["strategy"], split["held_out"], split["min_training_events"]) == ("last-event", 1, 1)
-    )
+def _unequal(values: Mapping[str, tuple[Any, Any]]) -> list[str]:
+    """Return which keys have another value than in the paper; the mapping has both, by key."""
+    return [f"{key} is {value}, not {of_paper}" for key, (value, of_paper) in values.items() if value != of_paper]
 
 
 def has_paper_users(table: ExactRanks) -> bool:

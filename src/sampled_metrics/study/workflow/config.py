@@ -6,10 +6,12 @@ import math
 import os
 import re
 import reprlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
@@ -23,6 +25,8 @@ from sampled_metrics.metrics.metric import metric, metrics_by_label
 from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.recommenders import config_schema, recommender, recommender_type
 from sampled_metrics.recommenders.precomputed import PrecomputedRanks
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.study.group_sources import groups_of_file
 from sampled_metrics.study.paper import reference
 from sampled_metrics.study.paper.choices import can_change
 
@@ -42,8 +46,11 @@ RESERVED = (
 _LONGEST_NAME = 200
 """Bytes of the name of a dataset or recommender, which is a part of file names of at most 255 bytes."""
 
-PAPER_ONLY = (("", "toy"), ("sampling", "readings"), ("figures", "figure-6"))
-"""Section and name of the keys of config.yaml that fit the paper's data only."""
+_PERIODIC = re.compile(r"(.+?)\1{19,}$")
+"""A name that Snakemake refuses, as if a rule led to itself."""
+
+FIGURE_3 = [1, 10, 100, 1000]
+"""The default of figures.figure-3.negatives, which the running example may have too few candidates for."""
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
@@ -67,26 +74,46 @@ _Validator = extend(
 )
 
 
-def leave_paper_out(config: dict[str, Any], paper: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Remove the keys that config.yaml states for the paper's data only, in place, if a user studies other data.
+def assemble(
+    datasets: Mapping[str, Any], study: Mapping[str, Any], stated: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the config of a study, layer by layer: of the same key, the last layer that states it counts.
 
-    Keys that the user states stay as they are stated, without the rest of their section.
+    The layers are the datasets that are known, the key `defaults` of each dataset that is studied, and the statements.
+    Recommenders, and ranks of the running example, replace those of a layer below.
 
     Args:
-        config: the config of the user, laid over config.yaml.
-        paper: config.yaml.
-        given: the config of the user.
+        datasets: datasets.yaml.
+        study: config.yaml, for its datasets.
+        stated: the config of the user, laid over config.yaml, or in its place.
+        given: the config of the user alone.
     """
-    studied = given.get("study")
-    if not isinstance(studied, list) or any(name in paper["study"] for name in studied):
-        return
-    for section, key in PAPER_ONLY:
-        below, stated = (whole.get(section) if section else whole for whole in (config, given))
-        if not isinstance(below, dict):
-            continue
-        below.pop(key, None)
-        if isinstance(stated, Mapping) and key in stated:
-            below[key] = copy.deepcopy(stated[key])
+    known = merged(datasets, {"datasets": study["datasets"]})
+    config, entries = known, merged(known, {"datasets": _mapping(stated, "datasets")})["datasets"]
+    names = stated.get("study")
+    for name in names if isinstance(names, list) else []:
+        config = merged(config, _mapping(_mapping(entries, name), "defaults"))
+    config = merged(config, stated)
+    for layer in (stated, given):
+        if recommenders := _mapping(layer, "recommenders"):
+            config["recommenders"] = copy.deepcopy(dict(recommenders))
+        if ranks := _mapping(_mapping(layer, "toy"), "ranks"):
+            config["toy"]["ranks"] = copy.deepcopy(dict(ranks))
+    return config
+
+
+def _mapping(whole: Mapping[str, Any], key: Any) -> Mapping[str, Any]:
+    """Return what is below a key, if it is a mapping; otherwise an empty one."""
+    below = whole.get(key) if isinstance(key, str) else None
+    return below if isinstance(below, Mapping) else {}
+
+
+def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one config laid over another, key by key."""
+    both = copy.deepcopy(dict(below))
+    for key, value in above.items():
+        both[key] = merged(_mapping(both, key), value) if isinstance(value, Mapping) else copy.deepcopy(value)
+    return both
 
 
 def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
@@ -104,6 +131,11 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         for name in config[key]:
             if len(os.fsencode(name)) > _LONGEST_NAME:
                 raise ConfigError(f"{key}: {name!r:.80} cannot be a name: it is longer than a file name may be")
+            if repeated := _PERIODIC.search(name):
+                raise ConfigError(
+                    f"{key}: {name!r} cannot be a name: it ends with {repeated[1]!r} twenty times, which "
+                    "snakemake takes for a loop"
+                )
     for name, entry in config["recommenders"].items():
         check_recommender(entry, f"recommenders.{name}")
     for name in config["study"]:
@@ -119,6 +151,9 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     if config["figures"]["figure-6"]["metric"] is None:
         config["figures"]["figure-6"]["metric"] = config["metrics"][0]
     _settle_labels(config, schema)
+    _check_solvable("estimators", config["estimators"], config["sampling"]["negatives"], config)
+    figure_6 = config["figures"]["figure-6"]
+    _check_solvable("figures.figure-6.estimators", figure_6["estimators"], figure_6["negatives"] or 100, config)
     edges = config["figures"]["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
@@ -130,6 +165,21 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         _check_toy(config["toy"], config["figures"])
     if config["choices"] and not (compared_with_paper(config) and can_change(config["recommenders"])):
         raise ConfigError("choices: is for the study of the paper, with X, Y and Z of its types and its sampling")
+
+
+def _check_solvable(key: str, labels: Sequence[str], negatives: int | Sequence[int], config: Mapping[str, Any]) -> None:
+    """Refuse an estimator whose equations cannot be solved for as many negatives, before anything is trained.
+
+    With P(x | r) as binomial, the condition of the equations hardly depends on the number of candidates.
+    """
+    if config["estimator_model"] != "binomial":
+        return
+    without_variance = [label for label in labels if label.startswith("bv-") and float(label[3:]) == 0]
+    for label, m in product(without_variance, np.atleast_1d(negatives).tolist()):
+        try:
+            linear_estimator(label).weights(SamplingDesign(m, True), np.array([10 * m]), (metric("recall@10"),))
+        except DataError as error:
+            raise ConfigError(f"{key}: {error}") from None
 
 
 def _check_budget(budget: Mapping[str, Any], recommenders: Mapping[str, Any]) -> None:
@@ -148,6 +198,8 @@ def _check_toy(toy: Mapping[str, Any], figures: Mapping[str, Any]) -> None:
             raise ConfigError(f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates ({toy['candidates']})")
     if not toy["replacement"] and toy["negatives"] >= toy["candidates"]:
         raise ConfigError(f"toy.negatives: must be less than toy.candidates ({toy['candidates']}), without replacement")
+    if figures["figure-3"]["negatives"] == FIGURE_3:  # as many of the defaults as there are candidates for
+        figures["figure-3"]["negatives"] = [m for m in FIGURE_3 if m < toy["candidates"] - 1] or [1]
     if max(figures["figure-3"]["negatives"]) >= toy["candidates"] - 1:
         raise ConfigError(f"figures.figure-3.negatives: must be less than {toy['candidates'] - 1}, all there are")
 
@@ -203,12 +255,12 @@ def compared_with_paper(config: Mapping[str, Any]) -> list[str]:
     ranks have its users and candidates, and trained recommenders are of the dataset ml-1m, whole, with its last events
     held out.
     """
-    if not reference.covers_study(config):
+    if reference.study_differences(config):
         return []
     precomputed, datasets = precomputed_ranks(config), []
     for name in config["study"]:
         files = [precomputed[name, label] for label in reference.RECOMMENDERS if (name, label) in precomputed]
-        is_papers = _are_of_paper_users(files[0], name) if files else reference.is_paper_dataset(config, name)
+        is_papers = _are_of_paper_users(files[0], name) if files else not reference.data_differences(config, name)
         datasets += [name] if is_papers else []
     return datasets
 
@@ -231,6 +283,10 @@ def _check_sources(dataset_name: str, config: Mapping[str, Any]) -> None:
             raise ConfigError(f"{where}.ranks: unknown recommender {name!r}; it may be {', '.join(recommenders)}")
     if dataset["groups"]:
         _check_file(f"{where}.groups", dataset["groups"], config)
+        try:
+            groups_of_file(dataset["groups"])
+        except DataError as error:
+            raise ConfigError(f"{where}.groups: {error}") from None
     precomputed = precomputed_ranks(config)
     for name in recommenders:
         if (dataset_name, name) in precomputed:

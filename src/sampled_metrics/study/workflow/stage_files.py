@@ -107,12 +107,33 @@ def read_table(path: str | os.PathLike[str], kind: str, *, empty: bool = False) 
     return table
 
 
+TEXT = (
+    *("recommender", "worse", "better", "a", "b", "by", "group", "metric", "estimator", "reading", "conclusion"),
+    *("way", "assumes", "cell", "place", "claim", "tolerance", "holds"),
+)
+"""Columns of text in the tables of `read_rows`."""
+
+
+def read_rows(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Return a csv table that the workflow wrote, whose rows have no key. Names such as NA and 1e3 stay text.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    try:
+        table = pd.read_csv(path, dtype=dict.fromkeys(TEXT, str), keep_default_na=False, na_values=[""])
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: is damaged: {reason(error)}; {AGAIN}") from None
+    return table.fillna({name: "" for name in TEXT if name in table})
+
+
 COUNTS = (
     *("users", "items", "events", "training_events", "held_out_items", "events_in_file"),
     *("users_left_out_with_few_training_events", "users_without_held_out_items"),
     *("events_left_out_below_min_rating", "events_left_out_repeated"),
     *("events_left_out_by_core", "users_left_out_by_core", "items_left_out_by_core"),
     "held_out_items_without_training_events",
+    "users_whose_last_time_is_shared",
 )
 WORDS = ("source", "sha256", "md5")  # keys of text in dataset.json; those above are of whole numbers
 

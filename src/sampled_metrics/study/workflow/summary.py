@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics import __version__
-from sampled_metrics._validation import enumerated
+from sampled_metrics._validation import counted, enumerated
 from sampled_metrics.data import formats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
@@ -25,7 +25,7 @@ from sampled_metrics.rendering.page import Image, render
 from sampled_metrics.rendering.tables import laid_out, number
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.study import order_figure, tables
-from sampled_metrics.study.paper import choices, fidelity
+from sampled_metrics.study.paper import choices, fidelity, reference
 from sampled_metrics.study.repetitions import of_size, sizes_of
 from sampled_metrics.study.variants import VARIANTS
 
@@ -33,6 +33,8 @@ TITLE = "Do sampled metrics order recommenders correctly?"
 TITLE_OF_ONE = "Are sampled metrics the true metrics?"
 
 _WIDER = 1.25  # how much wider than with all candidates an interval of stages may be that the page names
+
+_MANY = 0.1  # share of held-out items or users without training events from which the page says so
 
 _SAME_RIGHT = 0.005  # shares of right orders that differ by no more are named together
 
@@ -69,6 +71,7 @@ class Studied(NamedTuple):
         on_margin: result of `on_exact_margin`.
         by_group: sentences on the pairs that groups order in different ways.
         one_item_each: whether no user has several held-out items.
+        cautions: result of `cautions`.
     """
 
     name: str
@@ -83,21 +86,31 @@ class Studied(NamedTuple):
     on_margin: Sequence[str] = ()
     by_group: Sequence[str] = ()
     one_item_each: bool = True
+    cautions: Sequence[str] = ()
 
 
 def dataset_facts(
-    ranks: ExactRanks, counted: Mapping[str, Any] | None = None, repeated: str = "earliest"
+    ranks: ExactRanks,
+    facts: Mapping[str, Any] | None = None,
+    dataset: Mapping[str, Any] | None = None,
+    ties: str = "first",
 ) -> dict[str, str]:
     """Return the numbers of a dataset, by row of a table.
 
     Args:
         ranks: ranks of a recommender.
-        counted: dataset.json, if the dataset was split here.
-        repeated: which of the repeated events of a user and an item are kept, as in the config.
+        facts: dataset.json, if the dataset was split here.
+        dataset: its entry in the config, likewise.
+        ties: the rule of the split for events at the same time.
     """
     of_ranks = {"Held-out items": f"{len(ranks)}", "Mean candidates": f"{ranks.candidates.mean():.1f}"}
-    if counted is None:
+    if facts is None or dataset is None:
         return of_ranks
+    kept = {
+        "Lowest rating that counts (min_rating)": f"{dataset['min_rating'] or 'all count'}",
+        "Fewest events of a user and of an item (core)": f"{dataset['core'] or 'any number'}",
+        **({"File of held-out events": dataset["test"]} if dataset["test"] else {}),
+    }
     keys = {
         "Users": "users",
         "Items": "items",
@@ -106,14 +119,38 @@ def dataset_facts(
         "Users left out (too few training events)": "users_left_out_with_few_training_events",
     }
     left_out = {
-        "Events left out (below min_rating)": counted["events_left_out_below_min_rating"],
-        f"Events left out (a user's repeated events of an item; the {repeated} is kept)": counted[
+        "Events left out (below min_rating)": facts["events_left_out_below_min_rating"],
+        f"Events left out (a user's repeated events of an item; the {dataset['repeated']} is kept)": facts[
             "events_left_out_repeated"
         ],
-        "Events left out (core)": counted["events_left_out_by_core"],
+        "Events left out (core)": facts["events_left_out_by_core"],
+        f"Users whose last time several events share (ties: {ties})": facts["users_whose_last_time_is_shared"],
+        "Held-out items without training events": facts["held_out_items_without_training_events"],
     }
     some = {row: f"{count}" for row, count in left_out.items() if count}
-    return {row: f"{counted[key]}" for row, key in keys.items()} | some | of_ranks
+    return kept | {row: f"{facts[key]}" for row, key in keys.items()} | some | of_ranks
+
+
+def cautions(facts: Mapping[str, Any], name: str) -> list[str]:
+    """Return sentences on events that a dataset holds out without training events of the user or the item.
+
+    Args:
+        facts: dataset.json.
+        name: the name of the dataset.
+    """
+    items, unknown = facts["held_out_items"], facts["held_out_items_without_training_events"]
+    users, left_out = facts["users"], facts["users_left_out_with_few_training_events"]
+    told = []
+    if unknown > _MANY * items:
+        told.append(
+            f"{unknown} of {items} held-out items of {name} have no training events. Most recommenders cannot place "
+            "such an item. If the held-out events are a file of their own, see that both files have the same ids."
+        )
+    if left_out > _MANY * (users + left_out):
+        told.append(
+            f"{left_out} of {users + left_out} users of {name} are left out, as they have too few training events."
+        )
+    return told
 
 
 def exact_standings(ranks: Mapping[str, ExactRanks], metrics: Sequence[str]) -> Mapping[str, Standings]:
@@ -197,6 +234,10 @@ def summary(
         level="95 %",
         answers=answers,
         stages=[cost for dataset in studied for cost in stage_costs(dataset)],
+        stages_metric=metric_name(config["figures"]["budget"]["metric"]) if config["figures"]["budget"] else "",
+        cautions=[sentence for dataset in studied for sentence in dataset.cautions],
+        left_out=left_out(config, studied),
+        counted=counted,
         datasets=[_results(dataset, reading, sampling["repetitions"], captions) for dataset in studied],
         strategy=config["split"]["strategy"],
         leaking=[dataset.name for dataset in studied if dataset.trained and _leaks_future(config, dataset.name)],
@@ -205,7 +246,7 @@ def summary(
         facts=laid_out(facts.fillna("-").reset_index(names="Dataset")),
         recommenders=laid_out(_recommenders(config, studied)),
         settings=laid_out(_settings(config, any(dataset.trained for dataset in studied))),
-        paper=None if printed is None else _comparison_with_paper(printed, claims, chosen),
+        paper=None if printed is None else _comparison_with_paper(printed, claims, chosen, config),
         stand_ins=stand_ins,
         made_from=laid_out(made_from),
         version=__version__,
@@ -213,12 +254,24 @@ def summary(
     )
 
 
+def left_out(config: Mapping[str, Any], studied: Sequence[Studied]) -> list[str]:
+    """Return sentences on the results of the config that ready-made ranks do not have."""
+    without = [dataset.name for dataset in studied if not dataset.trained]
+    keys = [("figures.budget", config["figures"]["budget"]), ("groups", config["groups"])]
+    return [
+        f"{key} is left out for {enumerated(without)}, whose ranks are ready-made: it needs the trained models and the "
+        "split."
+        for key, stated in keys
+        if stated and without
+    ]
+
+
 def _comparison_with_paper(
-    printed: pd.DataFrame, claims: pd.DataFrame | None, chosen: pd.DataFrame | None
+    printed: pd.DataFrame, claims: pd.DataFrame | None, chosen: pd.DataFrame | None, config: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what is reproduced of the paper, how sharp the comparison is, and the choices that it depends on."""
     return {
-        "reproduced": reproduced(printed, claims),
+        "reproduced": reproduced(printed, claims, not_compared(config)),
         "counts": laid_out(fidelity.counts(printed)),
         "not_sharp": not_sharp(printed),
         "sharpness_title": fidelity.SHARPNESS,
@@ -270,7 +323,8 @@ def _exact(exact: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sizes(sampling: Mapping[str, Any]) -> str:
-    return enumerated(map(str, np.atleast_1d(sampling["negatives"])), "or")
+    sizes = np.atleast_1d(sampling["negatives"])
+    return f"{enumerated(map(str, sizes), 'or')} sampled {'negative' if sizes[-1] == 1 else 'negatives'}"
 
 
 class Correction(NamedTuple):
@@ -278,18 +332,18 @@ class Correction(NamedTuple):
 
     Attributes:
         corrections: number of corrections.
-        nearest: the name of the estimator with the smallest root mean square error.
+        nearest: the names of the estimators with the smallest root mean square error.
         error: this error, a fraction.
         uncorrected_error: that of the uncorrected metric; None if it was not computed.
-        right: the share of samples in which the estimator orders the decided pairs rightly, over all metrics; None if
-            there are none.
+        right: the share of samples in which the first of them orders the decided pairs rightly, over all metrics; None
+            if there are none.
         uncorrected_right: that of the uncorrected metric, likewise.
         best_for_order: the names of the corrections with the largest such share; none if there is no decided pair.
         most_right: their share; None likewise.
     """
 
     corrections: int
-    nearest: str
+    nearest: list[str]
     error: float
     uncorrected_error: float | None
     right: float | None
@@ -374,7 +428,7 @@ def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: 
     left = order_figure.Ends(f"exact {name}", exact["value"], exact["low"], exact["high"])
     right_values = means["exact"] if sampled is None else sampled
     deviation = 2 * spread["exact" if sampled is None else "uncorrected"]
-    title = f"exact {name}" if sampled is None else f"among {negatives} negatives"
+    title = f"exact {name}" if sampled is None else f"among {counted(negatives, 'negative')}"
     right = order_figure.Ends(title, right_values, right_values - deviation, right_values + deviation)
     return Answer(
         dataset.name,
@@ -411,16 +465,16 @@ def correction_of(means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFra
     corrected = errors.drop("uncorrected", errors="ignore")
     if corrected.empty:
         return None
-    nearest = str(corrected.idxmin())
+    nearest = [str(label) for label in corrected.index[corrected <= corrected.min() + EQUAL]]
     right = decided.groupby("estimator", sort=False)["correct"].mean()
     of_corrections = right[right.index.isin(corrected.index)]
     best_for_order = of_corrections.index[of_corrections >= of_corrections.max() - _SAME_RIGHT]
     return Correction(
         len(corrected),
-        estimator_name(nearest),
-        float(errors[nearest]),
+        [estimator_name(label) for label in nearest],
+        float(errors[nearest[0]]),
         float(errors["uncorrected"]) if "uncorrected" in errors else None,
-        float(right[nearest]) if nearest in right else None,
+        float(right[nearest[0]]) if nearest[0] in right else None,
         float(right["uncorrected"]) if "uncorrected" in right else None,
         [estimator_name(str(label)) for label in best_for_order],
         float(of_corrections.max()) if len(of_corrections) else None,
@@ -499,8 +553,22 @@ def _table_4(table: pd.DataFrame, standings: Mapping[str, Standings], repetition
     return wide
 
 
-def reproduced(printed: pd.DataFrame, claims: pd.DataFrame | None = None) -> list[str]:
-    """Return sentences on how many printed numbers are reproduced under each reading, and how many claims hold."""
+def not_compared(config: Mapping[str, Any]) -> list[str]:
+    """Return in what no dataset of a configuration is compared with the paper's Tables 3 and 4, beyond other data."""
+    names = [name for name in config["study"] if name == reference.DATASET]
+    return reference.study_differences(config) + [
+        difference for name in names for difference in reference.data_differences(config, name)
+    ]
+
+
+def reproduced(printed: pd.DataFrame, claims: pd.DataFrame | None = None, differences: Sequence[str] = ()) -> list[str]:
+    """Return sentences on how many printed numbers are reproduced under each reading, and how many claims hold.
+
+    Args:
+        printed: results of `paper.fidelity`.
+        claims: results of `paper.claims`.
+        differences: result of `not_compared`, for a run that does not compare Tables 3 and 4.
+    """
     sentences = []
     readings = _readings(printed)
     for name in readings:
@@ -517,7 +585,8 @@ def reproduced(printed: pd.DataFrame, claims: pd.DataFrame | None = None) -> lis
         f"start, a difference of up to {fidelity.LIMIT:g} standard errors counts too."
     )
     if claims is not None:
-        holds = claims.loc[claims["reading"] == readings[0], "holds"].value_counts()
+        is_of_reading = claims["reading"] == readings[0]
+        holds = claims.loc[is_of_reading | ~claims["reading"].isin(readings), "holds"].value_counts()
         words = {
             "within noise": "failing by no more than noise may explain",
             "no": "not holding",
@@ -529,13 +598,18 @@ def reproduced(printed: pd.DataFrame, claims: pd.DataFrame | None = None) -> lis
             f"words hold{''.join(exceptions)}."
         )
     if printed["table"].max() < 3:
-        sentences.append("Tables 1 and 2 are the paper's running example. This run does not repeat the paper's study.")
+        why = f": {'; '.join(differences)}" if differences else ", as the data are not the paper's"
+        sentences.append(
+            "Tables 1 and 2 are the paper's running example. Tables 3 and 4 of this run are not compared with the "
+            f"printed ones{why}."
+        )
     return sentences
 
 
 def _readings(printed: pd.DataFrame) -> list[str]:
-    """Return the readings of compared numbers, the correct one first."""
-    return [name for name in VARIANTS if (printed["reading"] == name).any()]
+    """Return the readings of compared numbers, the correct one first; of tables that have some, those of the last."""
+    of_last = printed.loc[printed["table"] == printed["table"].max(), "reading"]
+    return [name for name in VARIANTS if (of_last == name).any()]
 
 
 def _under_reading(printed: pd.DataFrame, reading: str) -> pd.DataFrame:
@@ -592,11 +666,11 @@ def _value(value: Any) -> str:
 def _settings(config: Mapping[str, Any], split: bool) -> pd.DataFrame:
     sampling = config["sampling"]
     estimators = ", ".join(map(estimator_name, config["estimators"]))
-    rows = {"Split": f"{config['split']['strategy']}, ties: {config['split']['ties']}"} if split else {}
+    rows = {"Split": _split(config["split"])} if split else {}
     replaced = "with" if sampling["replacement"] else "without"
     rows |= {
         "Metrics": ", ".join(map(metric_name, config["metrics"])),
-        "Negatives of a user": f"{_sizes(sampling)}, {replaced} replacement",
+        "Negatives of a user": f"{enumerated(map(str, np.atleast_1d(sampling['negatives'])))}, {replaced} replacement",
         "Repetitions": str(sampling["repetitions"]),
         "Estimators": f"{estimators} (BV γ minimises bias² + γ · variance; docs/which-estimator.md describes all)",
         "P(x | r) of CLS and BV": config["estimator_model"],
@@ -605,6 +679,17 @@ def _settings(config: Mapping[str, Any], split: bool) -> pd.DataFrame:
         "Version": f"sampled-metrics {__version__}",
     }
     return pd.DataFrame(rows.items(), columns=["Setting", "Value"])
+
+
+def _split(split: Mapping[str, Any]) -> str:
+    """Return the strategy of the split and the options that it uses."""
+    keys = {
+        "last-event": ("held_out", "ties"),
+        "random-event": ("held_out",),
+        "global-time": ("test_from", "test_size"),
+    }[split["strategy"]]
+    options = [f"{key}: {split[key]}" for key in (*keys, "min_training_events") if split[key] is not None]
+    return ", ".join([split["strategy"], *options])
 
 
 def _leaks_future(config: Mapping[str, Any], name: str) -> bool:
