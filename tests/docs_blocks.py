@@ -92,8 +92,8 @@ def _run_commands(commands: str) -> str:
         with shown, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             try:
                 main(words[1:])
-            except SystemExit as ended:  # 2: an error that the page may show
-                if ended.code not in (0, 2):
+            except SystemExit as ended:  # 1 and 2: an error that the page may show
+                if ended.code not in (0, 1, 2):
                     raise RuntimeError(f"{line} ended with {ended.code}: {printed.getvalue()}") from None
     return printed.getvalue()
 

@@ -34,9 +34,9 @@ from sampled_metrics.cli.options import (
     label_option,
     labels_in_help,
 )
-from sampled_metrics.cli.output import prints_result
+from sampled_metrics.cli.output import FAILS, prints_result
 from sampled_metrics.cli.reading import ANY_TABLES, Reading, reading
-from sampled_metrics.errors import DataError, SampledMetricsError, printable
+from sampled_metrics.errors import ConfigError, SampledMetricsError, printable
 from sampled_metrics.estimators import BOUNDS, KNOWN, LINEAR
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
@@ -46,7 +46,12 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command; exit with 0 when done, 2 on bad usage or input, which is said in one line on stderr."""
+    """Run the command, and exit with 0 when done.
+
+    It exits with 1 if it cannot be done, such as for a malformed file, and with 2 if it is used wrongly; both are said
+    in one line on stderr. `compare` exits with 3 if it is told to fail by its result, and an interrupted command with
+    130.
+    """
     code: Any = None
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -56,7 +61,9 @@ def main(arguments: list[str] | None = None) -> None:
     except click.Abort as error:
         _fail("; ".join(["interrupted", *getattr(error.__cause__, "__notes__", ())]), 130)
     except click.ClickException as error:
-        _fail(error.format_message())
+        _fail(error.format_message(), 2)
+    except ConfigError as error:
+        _fail(str(error), 2)
     except SampledMetricsError as error:
         _fail(str(error))
     except MemoryError as error:
@@ -70,7 +77,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(code)
 
 
-def _fail(message: str, code: int = 2) -> None:
+def _fail(message: str, code: int = 1) -> None:
     sys.stderr.write(f"error: {printable(' '.join(message.split()))}\n")
     sys.exit(code)
 
@@ -111,16 +118,20 @@ cli.command_class = Command
     "evaluate",
     short_help="Exact metrics of ranks, with intervals.",
     epilog="  sampled-metrics evaluate ranks.csv --metrics recall@10,ndcg@10,auc\n"
+    "  sampled-metrics evaluate old.csv new.csv\n"
     "  sampled-metrics evaluate lists.csv --relevance judged.csv --metrics map,ndcg@10\n\n"
     "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank per line and --candidates",
 )
-@click.argument("ranks", type=FILE)
+@click.argument("ranks", type=FILE, nargs=-1, required=True)
 @reading(BY, LISTS, CANDIDATES, EXACT, GROUPS)
 @CONFIDENCE_LEVEL
 @prints_result
-def _evaluate(ranks: str, reading: Reading, **options: Any) -> Result:
-    """Exact metrics of ranks among all candidates, or of ranked lists, with intervals."""
-    tables = reading.exact_ranks_or_lists(reading.one_recommender(ranks))
+def _evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
+    """Exact metrics of ranks among all candidates, or of ranked lists, with intervals.
+
+    RANKS are files, one for each recommender, or one table of all recommenders, with --by.
+    """
+    tables = reading.exact_ranks_or_lists(reading.one_or_more(ranks))
     return sm.evaluate(tables, groups=reading.has_groups, **options)
 
 
@@ -130,15 +141,18 @@ def _evaluate(ranks: str, reading: Reading, **options: Any) -> Result:
     epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics recall@10,ndcg@10\n\n"
     "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
 )
-@click.argument("ranks", type=FILE)
+@click.argument("ranks", type=FILE, nargs=-1, required=True)
 @reading(BY, CANDIDATES, NEGATIVES, REPLACEMENT, GROUPS)
 @label_option("estimators", ESTIMATORS, known=KNOWN)
 @METRIC_LIST
 @CONFIDENCE_LEVEL
 @prints_result
-def _correct(ranks: str, reading: Reading, **options: Any) -> Result:
-    """The true metrics behind ranks among sampled negatives, with intervals."""
-    tables = reading.sampled_ranks(reading.one_recommender(ranks))
+def _correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
+    """The true metrics behind ranks among sampled negatives, with intervals.
+
+    RANKS are files, one for each recommender, or one table of all recommenders, with --by.
+    """
+    tables = reading.sampled_ranks(reading.one_or_more(ranks))
     return sm.correct(tables, groups=reading.has_groups, **options)
 
 
@@ -202,22 +216,24 @@ def _published(values: tuple[str, ...], **options: Any) -> Result:
 )
 @MARGIN
 @CONFIDENCE_LEVEL
+@FAILS
 @prints_result
 def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """Which recommenders are better than others, paired by user.
 
     RANKS are files, one for each of two recommenders or more, or NAME=FILE,FILE,... for the seeds of one, or one table
     of all recommenders, with --by or several of --rank-column. Ranks are sampled if --negatives is given or there is a
-    column negatives, and exact if not. With --relevance, RANKS are lists.
+    column negatives, and exact if not. With --relevance, RANKS are lists. The exit code is 3 if --fail-if-undecided or
+    --fail-if-worse applies.
     """
     if len(ranks) > 1:
         if reading.is_of_several:
-            raise DataError("by, and several of rank_column, are for one table that has the ranks of all recommenders")
+            raise ConfigError("by, and several of rank_column, are for one table with the ranks of all recommenders")
         tables: Any = reading.tables_of_seeds(ranks)
     else:
         tables = reading.tables(reading.recommenders(ranks))
     if not isinstance(tables, dict) or len(tables) < 2:
-        raise DataError(f"compare takes two recommenders or more, not only {ranks[0]}; or one table and --by")
+        raise ConfigError(f"compare takes two recommenders or more, not only {ranks[0]}; or one table and --by")
     return sm.compare(tables, groups=reading.has_groups, **options)
 
 
@@ -283,7 +299,7 @@ def _numbers(option: str, given: tuple[str, ...], kind: Callable[[str], Any]) ->
     try:
         return [kind(number) for number in given]
     except ValueError:
-        raise DataError(f"--{option} must be numbers with commas between them, not {','.join(given)}") from None
+        raise ConfigError(f"--{option} must be numbers with commas between them, not {','.join(given)}") from None
 
 
 @cli.command(

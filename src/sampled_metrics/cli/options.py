@@ -10,7 +10,7 @@ import click
 
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._validation import MOST
-from sampled_metrics.errors import DataError, printable
+from sampled_metrics.errors import ConfigError, printable
 
 NAME = "sampled-metrics"
 
@@ -180,13 +180,13 @@ def named_files(argument: str) -> tuple[str | None, list[str]]:
     """Return the name and the files of NAME=FILE,FILE,..., or no name and the file; a file may have a = in its name.
 
     Raises:
-        DataError: there is nothing before the sign =.
+        ConfigError: there is nothing before the sign =.
     """
     name, equals, paths = argument.partition("=")
     if not equals or os.path.exists(argument):
         return None, [argument]
     if not name.strip():
-        raise DataError(f"{argument}: has no name before the sign =")
+        raise ConfigError(f"{argument}: has no name before the sign =")
     return printable(name), paths.split(",")
 
 

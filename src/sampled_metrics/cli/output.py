@@ -15,11 +15,27 @@ from sampled_metrics.cli.options import FigureFile, together
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
     from sampled_metrics.evaluation.result import Result
 
+FAILED = 3
+"""The exit code of a result that is not as wanted."""
+
 _FORMS = {
     "json": "Print rows and remarks as JSON.",
     "csv": "Print csv, remarks on stderr.",
     "latex": "Print a LaTeX table, for the package booktabs.",
 }
+
+
+FAILS = together(
+    click.option("--fail-if-undecided", is_flag=True, help="Exit with 3 if a pair is undecided by a metric."),
+    click.option(
+        "--fail-if-worse",
+        "fail_if_worse",
+        metavar="NAME",
+        multiple=True,
+        help="Exit with 3 if this recommender is worse than another one by a metric.",
+    ),
+)
+"""Options of a command that compares, for a job that must stop where a result is not as wanted."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +56,8 @@ class Output:
             result.plot(self.plot)
         if self.form == "json":
             findings = [finding.plain() for finding in result.findings]
-            content = {"remarks": list(result.remarks), "findings": findings, "rows": result.plain_rows()}
+            sentences = {"remarks": list(result.remarks), "findings": findings}
+            content = {"recommenders": list(result.setting.names), **sentences, "rows": result.plain_rows()}
             click.echo(json.dumps(content, indent=2))
         elif self.form == "csv":
             for caution in result.cautions:
@@ -64,7 +81,19 @@ def prints_result(command: Callable[..., Result]) -> Callable[..., None]:
         forms = [form for form in _FORMS if given.pop(form)]
         if len(forms) > 1:
             raise click.UsageError(f"give one of --{forms[0]} and --{forms[1]}")
-        Output(next(iter(forms), None), plot).show(command(**given))
+        undecided, worse = given.pop("fail_if_undecided", False), given.pop("fail_if_worse", ())
+        result = command(**given)
+        if unknown := [name for name in worse if name not in result.setting.names]:
+            raise click.UsageError(
+                f"--fail-if-worse: there is no recommender {unknown[0]}; it may be {', '.join(result.setting.names)}"
+            )
+        Output(next(iter(forms), None), plot).show(result)
+        kinds = {"undecided", "no-verdict"} if undecided else set()
+        if any(
+            finding.kind in kinds or (finding.kind == "better" and finding.names[1] in worse)
+            for finding in result.findings
+        ):
+            raise click.exceptions.Exit(FAILED)
 
     return together(
         click.option(

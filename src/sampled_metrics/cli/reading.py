@@ -20,7 +20,7 @@ from sampled_metrics.cli.options import (
     named_files,
     together,
 )
-from sampled_metrics.errors import DataError, printable
+from sampled_metrics.errors import ConfigError, DataError, printable
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
     from sampled_metrics.ranks.frames import Columns
@@ -100,18 +100,22 @@ class Reading:
             return StagedRanks.from_parquet(path)
         separator = None if self.separator is None else _SEPARATORS.get(self.separator, self.separator)
         if separator is not None and (len(separator) != 1 or not separator.isascii()):
-            raise DataError(f"--separator must be one sign, or tab, not {separator!r}")
+            raise ConfigError(f"--separator must be one sign, or tab, not {separator!r}")
         given = {"user": self.user_column, "candidates": self.candidates_column, "negatives": self.negatives_column}
         names = {column: name for column, name in given.items() if name}
         kept = [*names.values(), *(self.rank_column or ()), *filter(None, (self.by, self.groups))]
         columns = read_standard_input(separator, kept) if path == "-" else read_columns(path, separator, kept)
         return replace(columns.named(names), refuses_shallow=True)
 
+    def one_or_more(self, arguments: tuple[str, ...]) -> Columns | dict[str, Columns]:
+        """Return the columns of one FILE, without a name, or those of several recommenders."""
+        return self.one_recommender(arguments[0]) if len(arguments) == 1 else self.recommenders(arguments)
+
     def one_recommender(self, argument: str) -> Columns | dict[str, Columns]:
         """Return the columns of FILE, or those of NAME=FILE by the name."""
         name, paths = named_files(argument)
         if len(paths) > 1:
-            raise DataError(f"{argument}: several files are the seeds of a recommender, which compare takes")
+            raise ConfigError(f"{argument}: several files are the seeds of a recommender, which compare takes")
         return self.columns(paths[0]) if name is None else {name: self.columns(paths[0])}
 
     def recommenders(self, arguments: tuple[str, ...]) -> Columns | dict[str, Columns]:
@@ -119,12 +123,12 @@ class Reading:
         if len(arguments) == 1 and self.is_of_several:
             columns = self.one_recommender(arguments[0])
             if isinstance(columns, dict):
-                raise DataError(f"{arguments[0]}: a table of several recommenders has no name of its own")
+                raise ConfigError(f"{arguments[0]}: a table of several recommenders has no name of its own")
             return columns
         by_name = self.seeds(arguments)
         for name, seeds in by_name.items():
             if len(seeds) > 1:
-                raise DataError(f"{name}: several files are the seeds of a recommender, which compare takes")
+                raise ConfigError(f"{name}: several files are the seeds of a recommender, which compare takes")
         return {name: seeds[0] for name, seeds in by_name.items()}
 
     def seeds(self, arguments: tuple[str, ...]) -> dict[str, list[Columns]]:
@@ -135,7 +139,7 @@ class Reading:
         for given, paths in named:
             name = next(names) if given is None else given
             if name in seeds:
-                raise DataError(f"{name}: is given twice")
+                raise ConfigError(f"{name}: is given twice")
             seeds[name] = [self.columns(path) for path in paths]
         return seeds
 
@@ -164,7 +168,7 @@ class Reading:
 
         for name in ("candidates", "negatives", "exact", "replacement"):
             if getattr(self, name):
-                raise DataError(f"--{name} is for ranks, and --relevance for ranked lists")
+                raise ConfigError(f"--{name} is for ranks, and --relevance for ranked lists")
         judged: dict[str, Any] = {"relevance": self.columns(str(self.relevance)), "relevant_from": self.relevant_from}
         return sm.ranked_lists(columns, **judged, **self._names)
 
@@ -208,7 +212,7 @@ class Reading:
 
     def _require_no_relevant_from(self) -> None:
         if self.relevant_from is not None:
-            raise DataError("--relevant-from is for ranked lists, so it needs --relevance")
+            raise ConfigError("--relevant-from is for ranked lists, so it needs --relevance")
 
 
 def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -235,5 +239,5 @@ def _names(paths: tuple[str, ...]) -> list[str]:
     if len(set(names)) < len(names):
         names = list(map(printable, paths))
     if len(set(names)) < len(names):
-        raise DataError(f"{next(name for name in names if names.count(name) > 1)}: is given twice")
+        raise ConfigError(f"{next(name for name in names if names.count(name) > 1)}: is given twice")
     return names

@@ -16,7 +16,7 @@ import sampled_metrics as sm
 from sampled_metrics._running import terminal_status
 from sampled_metrics.cli.commands import cli
 from sampled_metrics.cli.options import FILE, WHOLE, OutputFile
-from sampled_metrics.errors import DataError, SampledMetricsError
+from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
     pass
@@ -166,21 +166,21 @@ def _function(name: str) -> Callable[..., Any]:
     """Import a function by MODULE:FUNCTION, from the current folder or what is installed."""
     module, colon, function = name.partition(":")
     if not (module and colon and function):
-        raise DataError(f"--score must be MODULE:FUNCTION, such as mine:score, not {name!r}")
+        raise ConfigError(f"--score must be MODULE:FUNCTION, such as mine:score, not {name!r}")
     if (folder := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, folder)
     try:
         imported: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise DataError(f"--score {name}: {error}; it is looked for in the current folder, too") from None
+        raise ConfigError(f"--score {name}: {error}; it is looked for in the current folder, too") from None
     except Exception as error:  # whatever the module raises
         raise DataError(f"--score {name}: {_cause(error)}") from None
     for part in function.split("."):
         if not hasattr(imported, part):
-            raise DataError(f"--score {name}: {module} has no {function}")
+            raise ConfigError(f"--score {name}: {module} has no {function}")
         imported = getattr(imported, part)
     if not callable(imported):
-        raise DataError(f"--score {name}: is not a function")
+        raise ConfigError(f"--score {name}: is not a function")
     return imported
 
 
