@@ -11,7 +11,7 @@ from docutils.parsers.rst.states import Inliner
 
 import sampled_metrics
 from sampled_metrics.data.formats import FORMATS
-from sampled_metrics.evaluation.wording import KINDS
+from sampled_metrics.evaluation.wording import WORDS
 
 REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
 PAGES = [path.read_text(encoding="utf-8") for path in [*DOCS.glob("reference/*.md"), DOCS / "adapters.md"]]
@@ -47,4 +47,4 @@ def test_the_site_shows_labels_as_code_and_not_as_addresses(monkeypatch: pytest.
 
 def test_the_page_of_findings_has_a_row_for_each_kind() -> None:
     page = (DOCS / "reference/findings.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) == sorted(KINDS)
+    assert sorted(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) == sorted(WORDS)

@@ -94,8 +94,8 @@ class TestOfEachKind:
     @pytest.mark.parametrize("kind", KINDS)
     def test_have_the_point_as_mean_and_are_within_their_bounds(self, kind):
         found = values(kind)
-        assert found.are_known == (kind not in ("free", "decreasing"))
-        if found.are_known:
+        assert found.have_one_value == (kind not in ("free", "decreasing"))
+        if found.have_one_value:
             assert found.low.mean(axis=1) == pytest.approx(found.point)
         assert found.assumes == {"decreasing": "decreasing", "bv-0.1": "bias is zero", "uncorrected": "bias is zero",
                                  "mle": "bias is zero"}.get(kind, "none")  # fmt: skip
@@ -123,7 +123,7 @@ class TestMinus:
         np.testing.assert_allclose(gap.low, one.low - ratio * two.high)
         np.testing.assert_allclose(gap.high, one.high - ratio * two.low)
         np.testing.assert_allclose(gap.point, one.point - ratio * two.point)
-        assert gap.are_known == (one.are_known and two.are_known)
+        assert gap.have_one_value == (one.have_one_value and two.have_one_value)
         assert gap.findings == (*one.findings, *two.findings)
         for side, (first, second) in enumerate(
             ((one.bounds[:, 0], two.bounds[:, 1]), (one.bounds[:, 1], two.bounds[:, 0]))

@@ -9,9 +9,9 @@ from sampled_metrics.evaluation.compare import BONFERRONI, LARGEST_T
 from sampled_metrics.evaluation.standings import Standings
 from sampled_metrics.evaluation.wording import (
     CAUTIONS,
-    KINDS,
     LESS,
     MORE,
+    WORDS,
     assumed,
     cautions,
     margin_of_pairs,
@@ -294,7 +294,20 @@ def test_of_each_kind(finding, setting, sentence):
 
 def test_there_is_a_sentence_for_each_kind():
     """Those of plans are in test_plan.py."""
-    assert {kind for kind in KINDS if not kind.startswith("plan-")} == {finding.kind for finding, *_ in SENTENCES}
+    assert {kind for kind in WORDS if not kind.startswith("plan-")} == {finding.kind for finding, *_ in SENTENCES}
+
+
+def test_a_finding_on_a_pair_names_both_and_has_no_name_before_it():
+    """Also of three recommenders, where a sentence about one of them begins with its name."""
+    setting = Setting(names=("X", "Y", "W"))
+    pairs = [finding for finding, *_ in SENTENCES if len(finding.names) == 2]
+    assert len({finding.kind for finding in pairs}) > 5
+    for finding in pairs:
+        entry = WORDS[finding.kind]
+        assert entry.names_recommenders or entry.together, finding.kind
+        if entry.together is None:
+            [text] = [*cautions([finding], setting), *remarks([finding], setting)]
+            assert not text.startswith(f"{finding.names[0]}: ")
 
 
 FEW = Finding("few-users", values={"users": 7})

@@ -22,6 +22,7 @@ from sampled_metrics.evaluation.verdicts import (
     LARGEST_T,
     about_intervals,
     findings_of_groups,
+    higher_findings,
     pair_rows,
     verdict_findings,
 )
@@ -135,7 +136,7 @@ def compare(
     parts, left_out = tables_by_group(tables, groups)
     whole = _compared(tables, seeds, by_label, corrects, setting)
     table = _with_p_values([whole])
-    findings = [*verdict_findings(table, setting), *whole.findings]
+    findings = [*verdict_findings(table, setting), *higher_findings(table, setting), *whole.findings]
     if parts:
         narrower = replace(setting, confidence_level=1 - (1 - level) / len(parts))
         of_groups = {group: _compared(part, seeds, by_label, corrects, narrower) for group, part in parts.items()}
@@ -200,7 +201,7 @@ def _rates(values: Sequence[UserValues], alpha: float) -> tuple[Floats, str]:
     pairs, metrics = len(pairs_of(len(values))), len(values[0].point)
     if pairs == 1:
         return np.full(metrics, alpha), ""
-    if not all(of_one.are_known and not of_one.spreads for of_one in values):
+    if not all(of_one.have_one_value and not of_one.spreads for of_one in values):
         return np.full(metrics, alpha / pairs), BONFERRONI
     lows = [np.stack([of_one.low[metric] for of_one in values]) for metric in range(metrics)]
     return np.array([max_t_rate(of_metric, alpha) for of_metric in lows]), LARGEST_T

@@ -131,7 +131,7 @@ def _correct(
         of_one = of_one if has_bounds(fitted[label]) else replace(of_one, findings=(*of_one.findings, *not_explained))
         ends, bias = of_one.interval(alpha), biases.get(label, np.full((2, len(wanted)), np.nan))
         of_intervals += of_one.findings
-        point = of_one.point if of_one.are_known else np.fmax(np.fmin(of_one.point, ends.high), ends.low)
+        point = of_one.point if of_one.have_one_value else np.fmax(np.fmin(of_one.point, ends.high), ends.low)
         columns = zip(metrics, point, ends.low, ends.high, ends.standard_error, *bias, strict=True)
         for of_metric, value, low, high, error, mean_error, bias_error in columns:
             row = {"estimator": label, "metric": of_metric, "value": value, "low": low, "high": high}
@@ -178,7 +178,7 @@ def _on_row(
 
 def _on_estimator(label: str, values: UserValues) -> Iterator[Finding]:
     """Yield findings on an estimator: an approximate interval, or weights that are too large."""
-    if not values.are_known:
+    if not values.have_one_value:
         return
     largest = float(np.abs(values.bounds).max())
     if np.isinf(largest):

@@ -60,8 +60,8 @@ class UserValues:
     spreads: tuple[SeedSpread, ...] = ()
 
     @property
-    def are_known(self) -> bool:
-        """Return whether a user has one value, and not a smallest and a largest one."""
+    def have_one_value(self) -> bool:
+        """Return whether a user has one value, known or estimated, and not a smallest and a largest one."""
         return self.high is self.low
 
     @property
@@ -87,7 +87,7 @@ class UserValues:
         low = self.low - ratio * other.high
         return UserValues(
             low,
-            low if self.are_known and other.are_known else self.high - ratio * other.low,
+            low if self.have_one_value and other.have_one_value else self.high - ratio * other.low,
             self.bounds - ratio * other.bounds[:, ::-1, ::-1],
             self.limits - ratio * other.limits[:, ::-1],
             self.point - ratio * other.point,
@@ -125,7 +125,7 @@ def place_of_users(table: Any, user: Ints, values: UserValues) -> Floats:
     places = table.x if table.is_sampled else table.places
     if places is not None:
         return mean_by_user(np.asarray(places, dtype=np.float64)[np.newaxis], user)
-    return -values.low if table.has_exact_values else np.full_like(values.low, np.nan)
+    return -values.low if table.has_values_of_users else np.full_like(values.low, np.nan)
 
 
 def table_values(table: Table, metrics: Sequence[Metric], user: Ints) -> UserValues:
@@ -188,7 +188,7 @@ def mean_of_seeds(seeds: Sequence[UserValues]) -> UserValues:
     first, *further = seeds
     if not further:
         return first
-    if not all(values.are_known for values in seeds):
+    if not all(values.have_one_value for values in seeds):
         raise DataError(
             "strict bounds do not count the spread between seeds; several seeds need exact ranks, or an estimator such "
             "as bv-0.1"

@@ -22,6 +22,11 @@ from sampled_metrics.sampling.moments import EQUAL
 LARGEST_T, BONFERRONI = "the largest of several t", "Bonferroni"
 """How the intervals of all pairs hold together."""
 
+_OF_VERDICTS = (
+    *("a", "b", "value_a", "value_b", "difference", "low", "high", "p_value", "is_bounded"),
+    *("relative", "size"),
+)  # columns of a comparison that a verdict has as its values; the last two with a margin
+
 _OF_GROUPS = CAUTIONS | {"assumes", "few-users", "several-rows"}  # kinds of findings that groups have of their own
 
 
@@ -52,29 +57,30 @@ def pair_rows(
     ends = gap.interval(rates, test=True)
     above = None if margin is None else _above_margin(a, b, ends.low, ends.high, rates, margin)
     higher = np.full((2, len(labels)), np.nan) if margin is None else _higher(*(places[name] for name in names))
-    higher, rows = np.broadcast_to(higher, (2, len(labels))), []
-    for place, label in enumerate(labels):
-        difference, low, high = float(gap.point[place]), float(ends.low[place]), float(ends.high[place])
+    higher = np.broadcast_to(higher, (2, len(labels)))
+    rows = []
+    for number, label in enumerate(labels):
+        difference, low, high = float(gap.point[number]), float(ends.low[number]), float(ends.high[number])
         kind, size = _verdict(difference, low, high), ""
         if above is not None:
-            kind, size = _against_margin(kind, low > EQUAL, above[..., place])
+            kind, size = _against_margin(kind, low > EQUAL, above[..., number])
         row: dict[str, Any] = {"metric": label, "a": names[0], "b": names[1]}
         row |= {
-            "value_a": a.point[place],
-            "value_b": b.point[place],
+            "value_a": a.point[number],
+            "value_b": b.point[number],
             "difference": difference,
             "low": low,
             "high": high,
         }
         if margin is not None:
-            worse = min(a.point[place], b.point[place])
+            worse = min(a.point[number], b.point[number])
             row["relative"] = difference / worse if worse > 0 else np.nan
-            row |= {"higher_a": higher[0, place], "higher_b": higher[1, place]}
-        row |= {"p_value": ends.p_value[place]}
+            row |= {"higher_a": higher[0, number], "higher_b": higher[1, number]}
+        row |= {"p_value": ends.p_value[number]}
         row["conclusion"] = names[low > EQUAL] if kind == "better" else kind.replace("-", " ")
         if margin is not None:
             row["size"] = size
-        rows.append(row | {"users": gap.low.shape[1], "kind": kind, "is_bounded": not gap.are_known})
+        rows.append(row | {"users": gap.low.shape[1], "kind": kind, "is_bounded": not gap.have_one_value})
     return rows
 
 
@@ -134,28 +140,18 @@ def verdict_findings(rows: pd.DataFrame, setting: Setting, group: str = "") -> l
     for row in rows[~rows["metric"].isin(missing)].to_dict("records"):
         pair = row["a"], row["b"]
         names = pair[::-1] if row["kind"] == "better" and row["conclusion"] == row["b"] else pair
-        kept = (
-            "a",
-            "b",
-            "value_a",
-            "value_b",
-            "difference",
-            "low",
-            "high",
-            "p_value",
-            "is_bounded",
-            "relative",
-            "size",
-        )
-        numbers = {name: row[name] for name in kept if name in row}
+        numbers = {name: row[name] for name in _OF_VERDICTS if name in row}
         findings.append(Finding(row["kind"], row["metric"], names, group, numbers))
-    if group or "higher_a" not in rows or len(setting.names) > 2:
-        return findings
-    first = rows.iloc[0]
-    if not np.isnan(first["higher_a"]):
-        shares = {name: first[name] for name in ("higher_a", "higher_b")}
-        findings.append(Finding("higher", names=setting.names, values=shares | {"is_sampled": bool(setting.estimator)}))
     return findings
+
+
+def higher_findings(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
+    """Return, for two recommenders and a margin, for how many users each has the better rank; none if not known."""
+    first = rows.iloc[0]
+    if len(setting.names) > 2 or np.isnan(first.get("higher_a", np.nan)):
+        return []
+    shares = {name: first[name] for name in ("higher_a", "higher_b")}
+    return [Finding("higher", names=setting.names, values=shares | {"is_sampled": bool(setting.estimator)})]
 
 
 def findings_of_groups(

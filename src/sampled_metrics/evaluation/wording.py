@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,18 +21,12 @@ ASSUMPTIONS = {
 }
 """What is assumed of the ranks, as a clause."""
 
-CAUTIONS = frozenset(
-    {"caution", "few-completed", "unexplained", "contradicted", "narrow", "uncorrected-values", "uncorrected-verdicts"}
-)
-"""Kinds of findings that stand above the numbers."""
-
 VERDICTS = frozenset({"better", "undecided", "equivalent", "no-verdict"})
 """Kinds of findings on the order of two recommenders."""
 
 MORE, LESS = "more than the margin", "less than the margin"
 """By how much a recommender is better, where the interval says so."""
 
-_TEXT = ("caution", "note")  # kinds whose text comes from a reader
 _FEW = 3  # recommenders that a sentence names in place of "all others"
 _PLAN = " To see how often more negatives, or more users, would decide, use plan."
 
@@ -129,26 +123,28 @@ def rounded_outward(low: float, high: float) -> tuple[str, str]:
 def _sentences(findings: Sequence[Finding], setting: Setting) -> tuple[str, ...]:
     """Return findings as sentences, in their order; those of a kind that belong together make one sentence."""
     parts: list[tuple[str, tuple[str, ...], str, str, str | None]] = []  # kind, names, group, sentence, clause
-    done: set[tuple[str, str]] = set()
+    done: set[tuple[Any, str]] = set()
     for finding in findings:
-        kind = "verdict" if finding.kind in VERDICTS else finding.kind
-        if together := _TOGETHER.get(kind):
-            if (kind, finding.group) not in done:
-                done.add((kind, finding.group))
-                kinds = VERDICTS if kind == "verdict" else {kind}
-                alike = [one for one in findings if one.kind in kinds and one.group == finding.group]
-                parts += [(kind, (), finding.group, text, None) for text in together(alike, findings, setting)]
+        kind, entry = finding.kind, WORDS[finding.kind]
+        if entry.together is not None:
+            if (entry, finding.group) not in done:
+                done.add((entry, finding.group))
+                alike = [one for one in findings if WORDS[one.kind] is entry and one.group == finding.group]
+                parts += [(kind, (), finding.group, text, None) for text in entry.together(alike, findings, setting)]
             continue
-        said = _WORDS[kind](finding, setting)
+        said = entry.sentence(finding, setting)
         sentence, clause = said if isinstance(said, tuple) else (said, None)
-        parts.append((kind, () if kind in _OF_PAIRS else finding.names, finding.group, sentence, clause))
+        parts.append((kind, () if entry.names_recommenders else finding.names, finding.group, sentence, clause))
     return tuple(dict.fromkeys(map(printable, _named(_with_clauses(parts), setting))))
 
 
 def _with_clauses(
     parts: Iterable[tuple[str, tuple[str, ...], str, str, str | None]],
 ) -> list[tuple[str, tuple[str, ...], str, str]]:
-    """Return sentences with all of their clauses in place of ``{}``, with commas between them."""
+    """Return sentences with all of their clauses in place of ``{}``, with commas between them.
+
+    Only clauses may have names of recommenders, which may hold ``{}``.
+    """
     clauses: dict[tuple[str, tuple[str, ...], str, str], dict[str, None] | None] = {}
     for *key, clause in parts:
         of_sentence = clauses.setdefault(tuple(key), None if clause is None else {})  # type: ignore[arg-type]
@@ -168,9 +164,9 @@ def _named(sentences: Sequence[tuple[str, tuple[str, ...], str, str]], setting: 
     for kind, names, group, text in sentences:
         is_of_all = set().union(*(others for others, other in about if other == text)) >= set(setting.names)
         name = "" if not names or (len(setting.names) > 1 and is_of_all) else names[0]
-        if kind in _TEXT and name:
+        if WORDS[kind].is_text and name:
             text, name = text.removeprefix("ranks: "), "" if text.startswith(f"{name}: ") else name
-        if kind in _ABOUT_GROUPS or not group:
+        if WORDS[kind].names_groups or not group:
             named.append(f"{name}: {text}" if name else text)
         elif text not in of_all_users:
             named.append(f"{name}: {group}: {text}" if name else f"{group}: {text}")
@@ -557,81 +553,111 @@ def _plan_few_hits(finding: Finding, _: Setting) -> str:
     )
 
 
-_WORDS: dict[str, Callable[[Finding, Setting], str | tuple[str, str]]] = {
-    "caution": lambda finding, _: str(finding.values["text"]),
-    "note": lambda finding, _: str(finding.values["text"]),
-    "few-completed": _few_completed,
-    "unexplained": _unexplained,
-    "contradicted": _contradicted,
-    "narrow": _narrow,
-    "uncorrected-values": lambda *_: (
-        "The rows of uncorrected have the metric of the sampled rank, which is not that of the true rank (AUC "
-        "excepted) and can order recommenders wrongly."
+class Words(NamedTuple):
+    """How the findings of a kind are said.
+
+    Attributes:
+        sentence: the sentence of a finding, or a sentence with ``{}`` and a clause; findings of the same sentence are
+            one sentence with all of their clauses.
+        together: the sentences of all findings of the kind, from these and from all findings, in place of `sentence`.
+        is_caution: whether they stand above the numbers.
+        is_text: whether the text comes from a reader.
+        names_recommenders: whether the sentence names its recommenders. Otherwise it begins with the name of the one
+            that it is about, unless it is about all.
+        names_groups: whether the sentence names its group, likewise.
+    """
+
+    sentence: Callable[[Finding, Setting], str | tuple[str, str]] = lambda *_: ""
+    together: Callable[[Sequence[Finding], Sequence[Finding], Setting], list[str]] | None = None
+    is_caution: bool = False
+    is_text: bool = False
+    names_recommenders: bool = False
+    names_groups: bool = False
+
+
+WORDS: dict[str, Words] = {
+    "caution": Words(lambda finding, _: str(finding.values["text"]), is_caution=True, is_text=True),
+    "note": Words(lambda finding, _: str(finding.values["text"]), is_text=True),
+    "few-completed": Words(_few_completed, is_caution=True),
+    "unexplained": Words(_unexplained, is_caution=True),
+    "contradicted": Words(_contradicted, is_caution=True),
+    "narrow": Words(_narrow, is_caution=True),
+    "uncorrected-values": Words(
+        lambda *_: (
+            "The rows of uncorrected have the metric of the sampled rank, which is not that of the true rank (AUC "
+            "excepted) and can order recommenders wrongly."
+        ),
+        is_caution=True,
     ),
-    "uncorrected-verdicts": lambda *_: (
-        "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by the "
-        "true metric."
+    "uncorrected-verdicts": Words(
+        lambda *_: (
+            "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by "
+            "the true metric."
+        ),
+        is_caution=True,
     ),
-    "bounds": _bounds,
-    "auc-too-low": _auc_too_low,
-    "out-of-range": _out_of_range,
-    "bias": _bias,
-    "no-bias": _no_bias,
-    "approximate": _approximate,
-    "large-weight": _large_weight,
-    "order-differs": _order_differs,
-    "margin": _margin,
-    "family": _family,
-    "seeds": _seeds,
-    "equal-bias": _equal_bias,
-    "higher": _higher,
-    "undefined": lambda finding, _: f"{metric_name(finding.metric)} is not defined, as a user has only one candidate.",
-    "several-rows": _several_rows,
-    "few-users": _few_users,
-    "equal-metrics": _equal_metrics,
-    "group-level": lambda _, setting: (
-        f"The interval of each group is at {100 * setting.confidence_level:g} % by itself; compare adjusts its "
-        "verdicts for the number of groups."
+    "bounds": Words(_bounds),
+    "auc-too-low": Words(_auc_too_low),
+    "out-of-range": Words(_out_of_range),
+    "bias": Words(_bias),
+    "no-bias": Words(_no_bias),
+    "approximate": Words(_approximate),
+    "large-weight": Words(_large_weight),
+    "order-differs": Words(_order_differs, names_recommenders=True),
+    "margin": Words(_margin),
+    "family": Words(_family),
+    "seeds": Words(_seeds),
+    "equal-bias": Words(_equal_bias),
+    "higher": Words(_higher, names_recommenders=True),
+    "undefined": Words(
+        lambda finding, _: f"{metric_name(finding.metric)} is not defined, as a user has only one candidate."
     ),
-    "groups-adjusted": _groups_adjusted,
-    "wrong-order": _wrong_order,
-    "order-undecided": lambda *_: (
-        "An order by exact values may be undecided. compare says whether the exact ranks decide it."
+    "several-rows": Words(_several_rows),
+    "few-users": Words(_few_users),
+    "equal-metrics": Words(_equal_metrics),
+    "group-level": Words(
+        lambda _, setting: (
+            f"The interval of each group is at {100 * setting.confidence_level:g} % by itself; compare adjusts its "
+            "verdicts for the number of groups."
+        )
     ),
-    "published-order": _published_order,
-    "plan-pair": _plan_pair,
-    "plan-first": _plan_first,
-    "plan-choice": _plan_choice,
-    "plan-none": _plan_none,
-    "plan-wrong": _plan_wrong,
-    "plan-no-interval": _plan_no_interval,
-    "plan-too-many": _plan_too_many,
-    "plan-few-hits": _plan_few_hits,
-    "plan-laws": lambda *_: (
-        "The pilot is a sample. The rows are those of a smooth distribution of true ranks that fits it, and the "
-        "intervals include those of the distributions by which the recommenders are closest and farthest apart."
+    "groups-adjusted": Words(_groups_adjusted),
+    "wrong-order": Words(_wrong_order, names_recommenders=True),
+    "order-undecided": Words(
+        lambda *_: "An order by exact values may be undecided. compare says whether the exact ranks decide it."
     ),
-    "plan-no-stages": lambda *_: (
-        "There are no rows of stages, nor of a stop at k: they need staged ranks by depth=None, beside the exact ranks."
+    "published-order": Words(_published_order, names_recommenders=True),
+    "plan-pair": Words(_plan_pair, names_recommenders=True),
+    "plan-first": Words(_plan_first, names_recommenders=True),
+    "plan-choice": Words(_plan_choice),
+    "plan-none": Words(_plan_none),
+    "plan-wrong": Words(_plan_wrong),
+    "plan-no-interval": Words(_plan_no_interval),
+    "plan-too-many": Words(_plan_too_many),
+    "plan-few-hits": Words(_plan_few_hits),
+    "plan-laws": Words(
+        lambda *_: (
+            "The pilot is a sample. The rows are those of a smooth distribution of true ranks that fits it, and the "
+            "intervals include those of the distributions by which the recommenders are closest and farthest apart."
+        )
     ),
-    "plan-no-negatives": lambda *_: (
-        "There are no rows of negatives: they need exact ranks, beside the staged ranks, as the ranks above k count."
+    "plan-no-stages": Words(
+        lambda *_: (
+            "There are no rows of stages, nor of a stop at k: they need staged ranks by depth=None, beside the exact "
+            "ranks."
+        )
     ),
+    "plan-no-negatives": Words(
+        lambda *_: (
+            "There are no rows of negatives: they need exact ranks, beside the staged ranks, as the ranks above k "
+            "count."
+        )
+    ),
+    "supported": Words(together=_supported),
+    "assumes": Words(together=_assumes),
+    **dict.fromkeys(VERDICTS, Words(together=_verdicts, names_groups=True)),
 }
-"""The sentence of a finding by kind, or a sentence with ``{}`` for the clauses of all findings of the same sentence."""
+"""How findings are said, by kind. These are all kinds."""
 
-_TOGETHER: dict[str, Callable[[Sequence[Finding], Sequence[Finding], Setting], list[str]]] = {
-    "verdict": _verdicts,
-    "supported": _supported,
-    "assumes": _assumes,
-}
-"""The sentences of all findings of a kind together, from these and from all findings."""
-
-_OF_PAIRS = frozenset({"order-differs", "higher", "wrong-order", "published-order", "plan-pair", "plan-first"})
-"""Kinds whose sentences name their recommenders."""
-
-_ABOUT_GROUPS = frozenset({"verdict"})
-"""Kinds whose sentences name their groups."""
-
-KINDS = frozenset({*_WORDS, *VERDICTS, "supported", "assumes"})
-"""All kinds of findings."""
+CAUTIONS = frozenset(kind for kind, entry in WORDS.items() if entry.is_caution)
+"""Kinds of findings that stand above the numbers."""

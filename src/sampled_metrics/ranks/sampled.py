@@ -103,6 +103,7 @@ class SampledRanks(Ranked):
     reader: ClassVar[str] = "sampled_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("correct", "compare", "plan", "report")
     is_sampled: ClassVar[bool] = True
+    has_values_of_users: ClassVar[bool] = False
 
     @property
     def _among(self) -> str:

@@ -86,7 +86,7 @@ class StagedRanks(Ranked):
     reader: ClassVar[str] = "staged_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "plan", "report")
     beside: ClassVar[tuple[str, ...]] = ("exact ranks",)
-    has_exact_values: ClassVar[bool] = False
+    has_values_of_users: ClassVar[bool] = False
 
     @property
     def _among(self) -> str:

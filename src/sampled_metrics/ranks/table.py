@@ -66,8 +66,8 @@ class Table(ABC):
     has_one_relevant_item: ClassVar[bool] = True
     """Whether a row is of one relevant item, for which some metrics are equal."""
 
-    has_exact_values: ClassVar[bool] = True
-    """Whether the values of `outcome_values` are those of the metrics, and not estimates of them."""
+    has_values_of_users: ClassVar[bool] = True
+    """Whether the metric of each user is known, as of exact ranks and lists. Otherwise its mean alone is estimated."""
 
     default_metrics: ClassVar[tuple[str, ...]] = _defaults.METRICS
     """The labels of the metrics that are computed if none are given."""
