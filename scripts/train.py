@@ -1,7 +1,6 @@
 """Train a recommender on a split."""
 
 import logging
-from pathlib import Path
 from typing import Any
 
 from sampled_metrics.data.split import read_shape, read_split
@@ -19,11 +18,7 @@ def main(snakemake: Any) -> None:
     require_memory(training_memory(algorithm, path, read_shape(path)), limit(snakemake.resources.mem_mb), entry["type"])
     split = read_split(path)
     rng = stream(snakemake.params.seed, wildcards.dataset, wildcards.recommender, "train")
-    if entry["type"] == "command":
-        files = {Path(table).stem: table for table in snakemake.input.tables}
-        model = algorithm.run(files, split, rng, name, snakemake.log[0])
-    else:
-        model = algorithm.fit(split.training, rng)
+    model = algorithm.fit(split.training, rng)
     model.check(split, name)
     model.write(snakemake.output.model)
     logging.info(

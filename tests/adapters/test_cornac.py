@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up_events import agrees, has_candidates
+from made_up_events import agrees, has_candidates, of_page
 
 import sampled_metrics as sm
-from sampled_metrics import adapters
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the library's own
 cornac = pytest.importorskip("cornac", reason="Cornac is not installed")
+cornac_ranks = of_page("cornac_ranks")
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "MostPop": {},
@@ -39,7 +39,7 @@ def test_ranks(split, name: str, validation: bool) -> None:
     model = getattr(cornac.models, name)(**OPTIONS[name])
     model.fit(method.train_set)
 
-    table = adapters.cornac.ranks(model, method.train_set, method.test_set, method.val_set)
+    table = cornac_ranks(model, method.train_set, method.test_set, method.val_set)
     assert sorted(table.user) == sorted(test["user_id"])
     has_candidates(table, training)
     of_user = training.groupby("user_id")["item_id"].apply(set)
@@ -72,7 +72,7 @@ def test_ratings_below_the_threshold_do_not_count(split) -> None:
     method = BaseMethod.from_splits(*rated, exclude_unknowns=True, rating_threshold=5.0, verbose=False)
     model = cornac.models.BPR(k=4, seed=1)
     model.fit(method.train_set)
-    table = adapters.cornac.ranks(model, method.train_set, method.test_set, rating_threshold=5.0)
+    table = cornac_ranks(model, method.train_set, method.test_set, rating_threshold=5.0)
     assert len(table) == sum(rating >= 5 for *_, rating in rated[1]) < len(rated[1])
     metrics = [cornac.metrics.AUC(), cornac.metrics.Recall(k=5)]
     theirs, _ = ranking_eval(model, metrics, method.train_set, method.test_set, rating_threshold=5.0)

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from docs_blocks import blocks
+from made_up_events import of_page
 
 import sampled_metrics as sm
-from sampled_metrics import adapters
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the library's own
 pytest.importorskip("pykeen", reason="PyKEEN is not installed")
+pykeen_ranks = of_page("pykeen_ranks")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def test_ranks(trained, target: str) -> None:
     from pykeen.predict import predict_triples
 
     model, training, test = trained
-    table = adapters.pykeen.ranks(model, test, [training.mapped_triples], target=target)
+    table = pykeen_ranks(model, test, [training.mapped_triples], target=target)
     known = {tuple(triple) for each in (training, test) for triple in each.mapped_triples.tolist()}
     column = {"head": 0, "tail": 2}[target]
     for row, triple in enumerate(test.mapped_triples.tolist()):
@@ -66,7 +67,7 @@ def test_chance_adjusted_metrics_of_the_docs(trained, target: str) -> None:
     from pykeen.metrics import ranking
 
     model, training, test = trained
-    table = adapters.pykeen.ranks(model, test, [training.mapped_triples], target=target)
+    table = pykeen_ranks(model, test, [training.mapped_triples], target=target)
     assert len(set(table.candidates)) > 1
     [code] = [each for each in blocks("reference/metrics.md", "python") if each.startswith("def adjusted")]
     page = {"np": np, "sm": sm}

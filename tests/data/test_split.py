@@ -20,6 +20,7 @@ from sampled_metrics.data.split import (
     shared_last_times,
     split_events,
 )
+from sampled_metrics.data.split_tables import split_tables
 from sampled_metrics.errors import ConfigError, DataError
 
 RNG = np.random.default_rng(1)
@@ -86,7 +87,7 @@ class TestByHand:
             split_events(without, "last-event", "first", RNG)
         with pytest.raises(ConfigError, match=r"^split\.strategy: global-time needs timestamps"):
             split_events(without, "global-time", "first", RNG, test_from=4)
-        with pytest.raises(ConfigError, match=r"^a ready-made split needs a file that says"):
+        with pytest.raises(ConfigError, match=r"^a ready-made split needs a second file"):
             leave_published_out(without)
 
 
@@ -231,3 +232,20 @@ class TestMinTrainingEvents:
     def test_refuses_if_no_user_has_so_many(self):
         with pytest.raises(DataError, match=r"^no user has 4 \(split.min_training_events\) training events or more$"):
             leave_users_out(self.SPLIT, 4)
+
+
+def test_the_split_as_tables_for_other_programs():
+    """Training events with their times and the held-out items, by the ids of the file, are all events together."""
+    table = made_up()
+    split = split_events(events_of(table), "last-event", "first", RNG, held_out=2)
+    tables = split_tables(split)
+    assert list(tables) == ["train", "held_out", "users", "items"]
+    both = pd.concat([tables["train"], tables["held_out"]])
+    kept = table[(table["user"] * 10).isin(split.user_ids)]
+    assert {*map(tuple, both[["user", "item"]].to_numpy())} == {
+        *map(tuple, kept[["user", "item"]].to_numpy() * (10, 100))
+    }
+    times = {(user * 10, item * 100): time for user, item, time in table[["user", "item", "time"]].to_numpy()}
+    assert all(times[user, item] == time for user, item, time in tables["train"].to_numpy())
+    assert tables["users"]["user"].tolist() == split.user_ids.tolist()
+    assert tables["items"]["item"].tolist() == split.item_ids.tolist()

@@ -19,11 +19,12 @@ ADDING = "tests/docs/test_add_a_recommender.py does what it says, in a copy of t
 FILMS = "tests/workflow/test_walk_through.py runs it as pasted"
 CONFIG = "test_a_config_is_complete_and_allowed, below"
 SLURM = "needs a cluster; make test-slurm brings one up"
-COMMANDS = "tests/workflow/test_commands.py runs it in a study"
 RAW = "tests/data/test_raw_files.py reads a made-up file of each layout"
 SERVICE = "takes 90 s; tests/docs/test_expensive_ranker.py runs its parts, and compares what it printed"
 IMPORT = "tests/workflow/test_import.py imports the workflow in these ways"
 OF_ADAPTERS = "tests/adapters/test_examples_of_the_page.py runs it, where the other library is installed"
+OF_RECIPES = "a test of tests/adapters runs it, where the other library is installed"
+NUMPY = "import numpy as np\n"
 NOT_CODE = "not code"
 
 ELSEWHERE = {
@@ -39,6 +40,7 @@ ELSEWHERE = {
     ("docs/own-study.md", "study: [ours]"): CONFIG,
     ("docs/own-study.md", "study: [films]"): FILMS,
     ("docs/own-study.md", "snakemake --cores 2 --configfile examples/films.yaml"): FILMS,
+    ("docs/own-study.md", "snakemake --cores 1 --configfile examples/films.yaml"): FILMS,
     ("docs/own-study.md", 'configfile: "study.yaml"'): IMPORT,
     ("docs/own-study.md", "module sampled_metrics:"): IMPORT,
     ("docs/own-study.md", "snakedeploy"): IMPORT,
@@ -46,12 +48,6 @@ ELSEWHERE = {
     ("docs/add-a-recommender.md", '"""Item-based'): ADDING,
     ("docs/add-a-recommender.md", " RECOMMENDERS = {"): ADDING,
     ("docs/add-a-recommender.md", "recommenders:"): ADDING,
-    ("docs/how-to/any-language.md", "recommenders:\n  mine:"): "its program is the reader's",
-    ("docs/how-to/any-language.md", "recommenders:\n  popular:"): COMMANDS,
-    ("docs/how-to/any-language.md", "recommenders:\n  shared:"): COMMANDS,
-    ("docs/how-to/any-language.md", "BEGIN"): COMMANDS,
-    ("docs/how-to/any-language.md", "import sys"): COMMANDS,
-    ("docs/how-to/any-language.md", "snakemake --cores 1"): COMMANDS,
     (
         "docs/cluster.md",
         "make demo                                                          # or any other target: sets up .venv",
@@ -66,6 +62,15 @@ ELSEWHERE = {
     ("docs/workflow.md", "archive"): NOT_CODE,
     ("docs/architecture.md", "study"): NOT_CODE,
     ("docs/workflow.md", "train E on ml-1m failed"): "tests/workflow/test_messages.py has such a failure",
+    ("docs/adapters.md", f"{NUMPY}import sampled_metrics as sm\n\n\ndef cornac"): OF_RECIPES,
+    (
+        "docs/adapters.md",
+        "import numpy as np\nimport pandas as pd\nimport sampled_metrics as sm\nfrom pykeen",
+    ): OF_RECIPES,
+    (
+        "docs/adapters.md",
+        "import numpy as np\nimport sampled_metrics as sm\nimport torch\n\n\ndef warprec_ranks(",
+    ): OF_RECIPES,
     ("docs/adapters.md", "import torch"): OF_ADAPTERS,
     ("docs/adapters.md", "import os"): OF_ADAPTERS,
     ("docs/adapters.md", "every_item = sm.rank("): OF_ADAPTERS,

@@ -23,7 +23,7 @@ from faults.fuzz_damage import DAMAGED
 from faults.fuzzing import Target, pieces
 from sampled_metrics.data import download, formats, wheels
 from sampled_metrics.data.events import binarize
-from sampled_metrics.data.split import leave_last_out, leave_published_out
+from sampled_metrics.data.split import leave_last_out
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.study.workflow.config import complete
 from sampled_metrics.study.workflow.config_files import read_config
@@ -47,8 +47,6 @@ PARTS = {
     "json-lines": (b", ", b'{"u": 1, "i": "a", "t": "2020-01-01"}\n', b'{"u": ', b"null", b'"2020-02-30T1"', b"}\n"),
     "delimited": (b",", b"u,i,r,t\n", b"a,b,3,4\n", b'"a","b""",3,4\n', b"u,i,r,t,x\n", b'a,b,3,4,"\n"\n'),
 }
-NCF_TRAIN = (b"0\t1\t5\t7\n", b"0\t2\t5\t7\n", b"1\t1\t3\t4\n", b"\t", b"1\t3\t0\t0")
-NCF_TEST = (b"0\t3\t5\t9\n", b"1\t2\t3\t4\n", b"2\t1\t1\t1\n", b"\t", b"1\t4\t0\t0")
 SEPARATORS = {"movielens-dat": "::", "movielens-csv": ",", "movielens-100k": "\t"}
 
 
@@ -65,19 +63,6 @@ def check_events(name: str, content: bytes) -> None:
         leave_last_out(events, "first", np.random.default_rng(0))
     except SampledMetricsError:
         return
-
-
-def check_ncf(contents: tuple[bytes, bytes]) -> None:
-    train, test = contents
-    chunks = list(formats.get("ncf").parse(io.BytesIO(train), "train", io.BytesIO(test), "test"))
-    assert rows_of(chunks) == [*naive(train, "\t"), *naive(test, "\t")]
-    held_out = [user for chunk in chunks for user in chunk.users[chunk.held_out].tolist()]
-    assert len(set(held_out)) == len(held_out)
-    assert {user for chunk in chunks for user in chunk.users.tolist()} == set(held_out)
-    split = leave_published_out(binarize(chunks, -np.inf))
-    assert dict(zip(split.user_ids, split.item_ids[split.item], strict=True)) == dict(
-        row[:2] for row in naive(test, "\t")
-    )
 
 
 def rows_of(chunks: list) -> list[tuple]:
@@ -128,7 +113,7 @@ TEXTS = st.one_of(
         ["", "\n", "a\n", "\0", "a" * 300, "$(touch x)", "../../x", "/etc/passwd", "nan", "1e999", "{dataset}"]
     ),
     st.sampled_from(
-        ["ials", "item-cf", "ease", "implicit", "ranks", "random", "popularity", "movielens-dat", "ncf", "config.yaml"]
+        ["ials", "item-cf", "ease", "implicit", "ranks", "random", "popularity", "movielens-dat", "config.yaml"]
     ),
     st.sampled_from(["recall@10", "recall@0", "bv-0.1", "mle-3", "http://[", "https://x/y.zip", "pypi:a==1!b"]),
 )
@@ -196,11 +181,6 @@ TARGETS = {
         )
         for name, parts in PARTS.items()
     },
-    "format ncf": Target(
-        st.tuples(pieces(*NCF_TRAIN), pieces(*NCF_TEST)),
-        check_ncf,
-        [(b"1\t2\t3\t4\n", b"1\t3\t3\t4"), (b"1\t2\t3\t4\r\n2\t2\t1\t1\r\n", b"2\t9\t0\t0\n1\t3\t3\t4\n"), (b"", b"")],
-    ),
     "ranks": Target(
         pieces(b",", b"candidates,rank\n", b"user,candidates,above,tied\n", b"9,1\n", b"a,9,1,2\n"),
         check_ranks,

@@ -13,7 +13,7 @@ FACTORS = {"factors": 16, "regularization": 10, "unobserved_weight": 0.2, "itera
 def test_unknown_type_lists_the_known_ones():
     with pytest.raises(
         ConfigError,
-        match=r"^unknown recommender type 'knn'; it may be command, ease, ials, .*, ranks, or the path of a class, as ",
+        match=r"^unknown recommender type 'knn'; it may be ease, ials, .*, ranks, or the path of a class, as ",
     ):
         recommender({"type": "knn"})
 

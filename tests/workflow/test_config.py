@@ -130,7 +130,7 @@ ERRORS = [
     (
         "recommenders/Y/type",
         "knn",
-        "recommenders.Y.type: unknown recommender type 'knn'; it may be command, ease, ials, implicit, item-cf, ",
+        "recommenders.Y.type: unknown recommender type 'knn'; it may be ease, ials, implicit, item-cf, ",
     ),
     # lists
     ("study", [], "study: needs 1 or more entries, not []"),
@@ -200,8 +200,7 @@ def test_an_error_of_an_option_of_a_format(options, says):
         ({"options": []}, "options: must be of type object, not []"),
         ({"options": {"separator": ";"}}, "options: unknown key 'separator'"),
         ({"urls": ["pypi:recbole"]}, "urls: 'pypi:recbole' is not pypi:NAME==VERSION!MEMBER"),
-        ({"format": "ncf", "min_rating": 4}, "min_rating: must be 0 for a ready-made split, not 4"),
-        ({"format": "ncf", "path": __file__}, "path: test_config.py: expected a file named NAME.train.rating"),
+        ({"path": __file__, "test": __file__, "core": 4}, "core: must be 0 for a ready-made split, not 4"),
         ({"ranks": {"Z": "gone/{dataset}.csv"}}, "ranks.Z: there is no file 'gone/mine.csv'"),
         ({"ranks": {"z": __file__}}, "ranks: unknown recommender 'z'; it may be Y, Z"),
         ({"ranks": {"Y": 3}}, "ranks.Y: must be of type string"),
@@ -217,15 +216,6 @@ def test_options_of_a_format_are_filled_in():
     options = config["datasets"]["mine"]["options"]
     assert options["columns"] == COLUMNS | {"rating": None, "timestamp": None}
     assert (options["separator"], options["on_bad_lines"]) == (",", "error")
-
-
-def test_a_ready_made_split_needs_both_files(tmp_path):
-    train = tmp_path / "ml-1m.train.rating"
-    train.write_text("0\t1\t5\t1\n")
-    config = with_dataset(format="ncf", path=str(train))
-    assert error_of(config) == f"datasets.mine.path: there is no file 'ml-1m.test.rating' beside {str(train)!r}"
-    train.with_name("ml-1m.test.rating").write_text("0\t2\t5\t1\n")
-    assert completed(config)["datasets"]["mine"]["path"] == str(train)
 
 
 def test_an_unknown_format_lists_the_known_ones():

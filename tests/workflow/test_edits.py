@@ -366,7 +366,7 @@ def require_numbers(path: Path, config: dict[str, Any]) -> None:
     may_have_no_rows = path.name in OF_PAIRS and (not has_pairs or "b" in config.get("recommenders", {}))
     assert len(table) or may_have_no_rows, f"{path} has no rows"
     empty = {column for column in table if table[column].isna().any()} - MAY_BE_EMPTY
-    empty -= OF_SOME_ROWS.get(path.name, set())
+    empty -= OF_SOME_ROWS.get(f"{path.parent.name}.csv", OF_SOME_ROWS.get(path.name, set()))
     if config.get("sampling", {}).get("repetitions") == 1:
         empty -= {"sd"}  # which a single repetition does not show
     assert not empty, f"{path}: {empty}"

@@ -20,6 +20,13 @@ def test_films(project: Project) -> None:
 
     ran = project.snakemake("--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
+    target = re.search(r"snakemake --cores 1 --configfile examples/films.yaml (\S+)", text)[1]
+    assert project.snakemake("--cores", "1", target).returncode == 0
+    parts = [
+        pd.read_csv(project.folder / target).to_csv(),
+        pd.read_csv(project.folder / target.replace("train", "held_out")).to_csv(),
+    ]
+    assert sum(part.count("\n") - 1 for part in parts) == films.count("\n") - 1
     folder = project.folder / "results/films"
     for name in ("table-3.csv", "table-4.md", "table-4.tex", "figure-5.svg", "figure-6.png"):
         assert (folder / name).stat().st_size > 0, name

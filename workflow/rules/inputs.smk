@@ -1,8 +1,6 @@
 # Needs: config. Makes: nothing; it holds the functions that return the input of rules, and parameters that follow it.
 import errno
 
-from sampled_metrics.data import formats
-from sampled_metrics.data.reading import files_beside
 from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import DataError
 from sampled_metrics.recommenders import recommender, recommender_type
@@ -11,7 +9,6 @@ from sampled_metrics.study.workflow.memory import SNAKEMAKE, reading_request, tr
 from sampled_metrics.study.workflow.stage_files import read_facts
 
 TRAINERS = {name: recommender(entry) for name, entry in config["recommenders"].items()}
-COMMANDS = {name: TRAINERS[name] for name, entry in config["recommenders"].items() if entry["type"] == "command"}
 
 
 def own_files(wildcards):
@@ -19,9 +16,7 @@ def own_files(wildcards):
     dataset = config["datasets"][wildcards.dataset]
     if not dataset["path"]:
         return []
-    path, file_format = Path(dataset["path"]), formats.get(dataset["format"])
-    beside = [dataset["test"]] if dataset["test"] else files_beside(path, file_format, member=dataset["member"])
-    return [ancient(local(path)) for path in (dataset["path"], *beside)]
+    return [ancient(local(path)) for path in (dataset["path"], dataset["test"]) if path]
 
 
 def archive_of(wildcards):
@@ -35,17 +30,10 @@ def split_entry(wildcards):
     return {key: value for key, value in config["datasets"][wildcards.dataset].items() if key not in unused}
 
 
-def command_tables(wildcards):
-    """The files of the split that a command reads."""
-    names = COMMANDS[wildcards.recommender].tables if wildcards.recommender in COMMANDS else []
-    return expand("results/{dataset}/split/{name}", dataset=wildcards.dataset, name=names)
-
-
 def code_fingerprints(wildcards):
-    """Fingerprints of the user's own code: files among a command's arguments, such as its script, or of a class."""
+    """Fingerprints of the user's own code, the files of a class."""
     entry = config["recommenders"][wildcards.recommender]
-    command = COMMANDS.get(wildcards.recommender)
-    return [*map(fingerprint, command.arguments if command else class_files(recommender_type(entry["type"])))]
+    return [*map(fingerprint, class_files(recommender_type(entry["type"])))]
 
 
 def train_memory(wildcards, input, attempt):
@@ -73,8 +61,6 @@ def jobs_of(dataset):
     )
     if trained:
         yield from ("verify", "split")
-    endings = {Path(table).suffix[1:] for name in trained if name in COMMANDS for table in COMMANDS[name].tables}
-    yield from (f"split-tables-{ending}" for ending in sorted(endings))
     for name in config["recommenders"]:
         yield from (f"{job}-{name}" for job in ("rank", "sample", "exact-moments"))
         if config["estimator_study"]:

@@ -5,7 +5,6 @@ rule train:
     input:
         split="results/{dataset}/split.npz",
         facts="results/{dataset}/dataset.json",
-        tables=command_tables,
     output:
         model="results/{dataset}/models/{recommender}.npz",
     log:

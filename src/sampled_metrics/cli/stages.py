@@ -139,7 +139,8 @@ def stages(
             )
         except Exception as error:  # whatever the function raises
             what = str(error) if isinstance(error, SampledMetricsError) else f"--score {score}: {_cause(error)}"
-            raise DataError("; ".join([what, *getattr(error, "__notes__", ())])) from None
+            kind = ConfigError if isinstance(error, ConfigError) else DataError
+            raise kind("; ".join([what, *getattr(error, "__notes__", ())])) from None
     for remark in remarks:
         click.echo(str(remark.message), err=True)
     if not is_complete:

@@ -33,8 +33,8 @@ def events_of_rows(
     skips_bad_lines: bool = False,
     ordered: bool = False,
     has_options: bool = False,
-) -> Iterator[tuple[EventChunk, Place]]:
-    """Yield the events of each part, and the place of each event.
+) -> Iterator[EventChunk]:
+    """Yield the events of each part.
 
     Args:
         parts: rows with the columns user, item and, if there are any, rating, timestamp and keep.
@@ -70,17 +70,14 @@ def events_of_rows(
             exact_times.require(columns["timestamp"], labels["timestamp"], rows.place)
         if kept is not None:
             wrong |= ~rows.frame["keep"].isin(kept).to_numpy()
-        place = rows.place
         if wrong.any():
-            right = np.flatnonzero(~wrong)
-            columns = {role: values[right] for role, values in columns.items()}
-            place = partial(_place_of, place, right)
+            columns = {role: values[~wrong] for role, values in columns.items()}
         if ordered:
             columns["timestamp"] = np.arange(n_events, n_events + len(columns["user"]))
         chunk = EventChunk(columns["user"], columns["item"], columns.get("rating"), columns.get("timestamp"))
         n_events += len(chunk.users)
         if len(chunk.users):
-            yield chunk, place
+            yield chunk
     if 2 * skipped > n_rows:
         raise DataError(
             f"{name}: {skipped} of {n_rows} lines are malformed, too many to skip (on_bad_lines); "
@@ -125,10 +122,6 @@ class _ExactTimes:
                 f"{self._large} is 2^53 or more, and others in the file have decimals or exponents: together they "
                 "would lose digits; write all as whole numbers"
             )
-
-
-def _place_of(place: Place, rows: NDArray[np.intp], row: int) -> str:
-    return place(int(rows[row]))
 
 
 def _must_be(label: str, rule: str, column: pd.Series, hint: str, row: int) -> str:

@@ -8,8 +8,7 @@ from typing import Any, BinaryIO
 
 from sampled_metrics.data.event_rows import events_of_rows
 from sampled_metrics.data.events import EventChunk
-from sampled_metrics.data.ncf import name_of_test_file, published_split
-from sampled_metrics.data.tables import Csv, Place, Rows, json_rows, parquet_rows, require_columns
+from sampled_metrics.data.tables import Csv, Rows, json_rows, parquet_rows, require_columns
 from sampled_metrics.data.text import Text
 from sampled_metrics.errors import ConfigError, DataError
 
@@ -110,7 +109,6 @@ class Format:
         member: name of the file of events inside the published archive, or a pattern such as `*.inter`; None if the
             archive holds only that file.
         options: JSON schema of the options of `parse`.
-        other_file: for a ready-made split of two files, a function from the name of the first to that of the second.
     """
 
     rows: Callable[..., Iterator[Rows]]
@@ -121,31 +119,8 @@ class Format:
     timestamp_format: str | None = None
     member: str | None = None
     options: Mapping[str, Any] = field(default_factory=lambda: _schema({}))
-    other_file: Callable[[str], str] | None = None
 
     def parse(
-        self, stream: BinaryIO, name: str, other: BinaryIO | None = None, other_name: str = "", **options: Any
-    ) -> Iterator[EventChunk]:
-        """Yield the events in the order of the file.
-
-        Args:
-            stream: the file's bytes.
-            name: name of the file in errors.
-            other: the other file of a ready-made split.
-            other_name: its name in errors.
-            options: see the schema of options.
-
-        Raises:
-            ConfigError: two roles have the same column, or the format of timestamps is unknown.
-            DataError: a column is missing, a line is malformed, or there is no event.
-        """
-        events = self._events_and_places(stream, name, **options)
-        if other is None:
-            yield from (chunk for chunk, _ in events)
-        else:
-            yield from published_split(events, name, self._events_and_places(other, other_name, **options), other_name)
-
-    def _events_and_places(
         self,
         stream: BinaryIO,
         name: str,
@@ -156,7 +131,24 @@ class Format:
         timestamp: str = "column",
         on_bad_lines: str = "error",
         **reading: Any,
-    ) -> Iterator[tuple[EventChunk, Place]]:
+    ) -> Iterator[EventChunk]:
+        """Return an iterator over the events, in the order of the file.
+
+        Args:
+            stream: the file's bytes.
+            name: name of the file in errors.
+            columns: the column of each role, for a format without its own; the options of this name and of the next
+                ones are described by the schema of options.
+            keep: the column and the values of the lines to keep.
+            timestamp_format: how times are written.
+            timestamp: whether times are those of a column, or the order of the lines.
+            on_bad_lines: whether malformed lines are refused or skipped.
+            reading: further options of the format, such as separator.
+
+        Raises:
+            ConfigError: two roles have the same column, or the format of timestamps is unknown.
+            DataError: a column is missing, a line is malformed, or there is no event.
+        """
         columns_by_role = _chosen(self.columns or columns or {}, keep)
         if timestamp == "order" and "timestamp" in columns_by_role:
             raise ConfigError("timestamp: order has no use for the column of timestamps in columns; leave one out")
@@ -282,15 +274,6 @@ FORMATS = {
     "delimited": Format(_csv, "csv or tsv, with or without a header", "many", options=_NAMED_OR_NUMBERED),
     "json-lines": Format(json_rows, "an object of JSON on each line", "Yelp, Amazon reviews 2023", options=_NAMED),
     "parquet": Format(parquet_rows, "parquet; needs pyarrow (`pip install '.[parquet]'`)", "Yambda", options=_NAMED),
-    "ncf": Format(
-        _TABS,
-        "`NAME.train.rating` with `NAME.test.rating` beside it, or a .zip with both: a ready-made split",
-        "He et al., 2017",
-        _POSITIONS,
-        has_number_ids=True,
-        member="*.train.rating",
-        other_file=name_of_test_file,
-    ),
 }
 """The formats by the `format` of a dataset's config entry."""
 

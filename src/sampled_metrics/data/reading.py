@@ -1,14 +1,13 @@
 """Read the events of a dataset: open its files, with a progress bar, and parse them."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sampled_metrics._running import LATE, terminal_bar
-from sampled_metrics.data.archives import MemberStream, find_member, open_member
+from sampled_metrics.data.archives import MemberStream, open_member
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.data.formats import Format
 
@@ -38,13 +37,12 @@ def read_events(
             for chunk in read_events(file, form, member=member, options=options):
                 yield chunk._replace(held_out=np.full(len(chunk.users), is_held_out))
         return
-    with ExitStack() as stack:
-        arguments: list[Any] = []
-        for file, entry in _files(path, form, member or form.member):
-            stream = stack.enter_context(open_member(file, entry))
-            advance = stack.enter_context(terminal_bar(f"reading {file.name}", stream.size, delay=LATE, of_bytes=True))
-            arguments += [_Counted(stream, advance), stream.name]
-        yield from form.parse(*arguments, **(options or {}))
+    with (
+        open_member(path, member or form.member) as stream,
+        terminal_bar(f"reading {path.name}", stream.size, delay=LATE, of_bytes=True) as advance,
+    ):
+        counted: Any = _Counted(stream, advance)
+        yield from form.parse(counted, stream.name, **(options or {}))
 
 
 class _Counted:
@@ -60,22 +58,3 @@ class _Counted:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
-
-
-def files_beside(path: Path, form: Format, *, member: str | None = None) -> list[Path]:
-    """Return the files that are read besides the dataset's own: none, or the other file of a ready-made split.
-
-    Raises:
-        DataError: the format does not accept the name of the file, or the archive has no such file.
-    """
-    return [file for file, _ in _files(path, form, member or form.member) if file != path]
-
-
-def _files(path: Path, form: Format, member: str | None) -> list[tuple[Path, str | None]]:
-    """Return the files to read, each with its entry if it is an archive."""
-    if form.other_file is None:
-        return [(path, member)]
-    entry = find_member(path, member)
-    if entry is None:
-        return [(path, None), (path.with_name(form.other_file(path.name)), None)]
-    return [(path, entry), (path, form.other_file(entry))]

@@ -254,7 +254,7 @@ def leave_published_out(events: Events) -> Split:
         DataError: no user has both kinds of events.
     """
     if events.held_out is None:
-        raise ConfigError("a ready-made split needs a file that says which events are held out, as of format ncf")
+        raise ConfigError("a ready-made split needs a second file, with the events that are held out")
     return _hold_out(events, np.flatnonzero(events.held_out))
 
 

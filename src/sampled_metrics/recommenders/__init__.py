@@ -24,7 +24,6 @@ __all__ = [
 ]
 
 RECOMMENDERS = {
-    "command": "command.Command",
     "ease": "ease.EASE",
     "ials": "ials.IALS",
     "implicit": "implicit_library.ImplicitLibrary",

@@ -17,7 +17,6 @@ from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
 
 from sampled_metrics.data import download, formats
-from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator, estimators_by_label, linear_estimator, usual_label
 from sampled_metrics.inference.margins import Margin
@@ -341,24 +340,11 @@ def _check_dataset(dataset: dict[str, Any], where: str) -> None:
 
 
 def _check_published_split(dataset: Mapping[str, Any], where: str) -> None:
-    """Refuse a ready-made split that the config changes, or whose second file is missing."""
-    file_format = formats.get(dataset["format"])
-    if dataset["test"] and file_format.other_file is not None:
-        raise ConfigError(f"{where}.test: the format {dataset['format']} has a test file of its own")
+    """Refuse a ready-made split that the config changes, or without its training events."""
     if dataset["test"] and not dataset["path"]:
         raise ConfigError(f"{where}.test: needs a path, with the training events")
-    no_filters = ("min_rating", "core") if file_format.other_file is not None else ("core",) if dataset["test"] else ()
-    for key in no_filters:
-        if dataset[key] != 0:
-            raise ConfigError(f"{where}.{key}: must be 0 for a ready-made split, not {dataset[key]}")
-    if dataset["path"]:
-        try:
-            files = files_beside(Path(dataset["path"]), file_format, member=dataset["member"])
-        except DataError as error:
-            raise ConfigError(f"{where}.path: {error}") from None
-        for file in files:
-            if not os.path.isfile(file):
-                raise ConfigError(f"{where}.path: there is no file {file.name!r} beside {dataset['path']!r}")
+    if dataset["test"] and dataset["core"] != 0:
+        raise ConfigError(f"{where}.core: must be 0 for a ready-made split, not {dataset['core']}")
 
 
 def _named(key: str, name: str, find: Callable[[str], T]) -> T:

@@ -10,7 +10,6 @@ import pandas as pd
 
 from sampled_metrics import __version__
 from sampled_metrics._validation import counted, enumerated
-from sampled_metrics.data import formats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare, evaluate
@@ -694,6 +693,4 @@ def _split(split: Mapping[str, Any]) -> str:
 
 def _leaks_future(config: Mapping[str, Any], name: str) -> bool:
     """Return whether a dataset is split by user here, and does not come with a split of its own."""
-    dataset = config["datasets"][name]
-    is_ready_made = dataset["test"] is not None or formats.get(dataset["format"]).other_file is not None
-    return config["split"]["strategy"] != "global-time" and not is_ready_made
+    return config["split"]["strategy"] != "global-time" and config["datasets"][name]["test"] is None
