@@ -377,7 +377,7 @@ def require_true_answers(results: Path, dataset: str, config: dict[str, Any]) ->
     page = (results / "summary.html").read_text(encoding="utf-8")
     answers = [json.loads(unescape(text)) for text in re.findall(r'data-answer="([^"]*)"', page)]
     answers = [answer for answer in answers if answer["dataset"] == dataset]
-    table = pd.read_csv(results / dataset / "table-3.csv", dtype={"recommender": str})
+    table = pd.read_csv(results / dataset / "table-3.csv", dtype={"recommender": str}, keep_default_na=False)
     sizes = config.get("sampling", {}).get("negatives", 100)
     assert [answer["negatives"] for answer in answers] == np.atleast_1d(sizes).tolist()
     metric = config.get("metrics", ["recall@10"])[0]
