@@ -21,6 +21,13 @@ def another(users, items):
     return -SCORES[users, items]
 
 
+def stops(users, items, calls=[]):  # noqa: B006  # it counts its calls
+    calls.append(1)
+    if len(calls) > 3:
+        raise ConnectionError("no network")
+    return SCORES[users, items]
+
+
 class Model:
     def __call__(self, users, items):
         return SCORES[users, items]
@@ -48,8 +55,8 @@ def test_another_name_is_refused(tmp_path):
 
 
 def test_a_journal_of_another_function_is_refused(tmp_path):
-    with pytest.raises(sm.DataError, match="max_scores"):
-        run(one, tmp_path / "night.parquet", max_scores=200)
+    with pytest.raises(ConnectionError):
+        run(stops, tmp_path / "night.parquet", ranker=fingerprint(one), pairs_per_call=50)
     with pytest.raises(sm.DataError, match="ranker is another one"):
         run(another, tmp_path / "night.parquet")
     assert run(one, tmp_path / "night.parquet").completed_users > 0

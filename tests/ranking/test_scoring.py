@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import fields
+from threading import Lock
 
 import numpy as np
 import pandas as pd
@@ -16,13 +18,19 @@ import pytest
 from scipy.sparse import csr_array
 
 import sampled_metrics as sm
+from sampled_metrics.ranking import stages
 
 RNG = np.random.default_rng(4)
 USERS, ITEMS = 90, 140
 TRAINING = RNG.random((USERS, ITEMS)) < 0.1
 SCORES = np.round(RNG.normal(size=(USERS, ITEMS)), 2)
 HELD_OUT = np.where(TRAINING, -np.inf, SCORES + RNG.gumbel(size=SCORES.shape)).argmax(axis=1)
-OPTIONS = {"k": 5, "depth": 20, "batch_size": 8, "pairs_per_call": 64, "ranker": "A"}
+OPTIONS = {"k": 5, "depth": 20, "pairs_per_call": 64, "ranker": "A"}
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch):
+    monkeypatch.setattr(stages, "BATCH", 8)
 
 
 class Asked:
@@ -40,8 +48,12 @@ class Asked:
         return SCORES[users, items]
 
 
-async def score_later(users, items):
-    await asyncio.sleep(float(users[0] % 3) / 500)  # answers come in another order than the calls
+def score_later(users, items):
+    time.sleep(float(users[0] % 3) / 500)  # answers come in another order than the calls
+    return SCORES[users, items]
+
+
+async def score_async(users, items):
     return SCORES[users, items]
 
 
@@ -63,48 +75,42 @@ class TestConcurrency:
 
     @pytest.mark.parametrize("concurrency", [1, 5])
     def test_at_most_so_many_calls_run_at_a_time(self, concurrency):
-        running, most = 0, 0
+        running, most, lock = 0, 0, Lock()
 
-        async def score(users, items):
+        def score(users, items):
             nonlocal running, most
-            running += 1
-            most = max(most, running)
-            await asyncio.sleep(0.001)
-            running -= 1
+            with lock:
+                running += 1
+                most = max(most, running)
+            time.sleep(0.002)
+            with lock:
+                running -= 1
             return SCORES[users, items]
 
         staged(score, concurrency=concurrency)
         assert most == concurrency
 
-    def test_inside_a_running_loop(self):
-        async def main():
-            return staged(score_later, concurrency=3)
-
-        assert_same(asyncio.run(main()), staged(Asked()))
-
     @pytest.mark.parametrize("concurrency", [1, 4])
     def test_an_error_of_the_function_is_raised_as_it_is(self, concurrency):
-        async def score(users, items):
-            raise ConnectionError("no network")
+        with pytest.raises(ConnectionError, match="no network"):
+            staged(Asked(calls=3), concurrency=concurrency)
 
-        for function in (score, Asked(calls=3)):
-            with pytest.raises(ConnectionError, match="no network"):
-                staged(function, concurrency=concurrency)
-
-    def test_a_function_that_returns_an_awaitable_must_be_async(self):
-        with pytest.warns(RuntimeWarning, match="never awaited"), pytest.raises(sm.DataError, match="with async def"):
-            staged(lambda users, items: score_later(users, items))
+    def test_an_async_function_is_refused_and_fits_into_one_that_is_not(self):
+        with pytest.warns(RuntimeWarning, match="never awaited"), pytest.raises(sm.DataError, match="score is async"):
+            staged(score_async)
+        assert_same(staged(lambda *pairs: asyncio.run(score_async(*pairs)), concurrency=3), staged(Asked()))
 
 
 class TestJournal:
     @pytest.mark.parametrize("concurrency", [1, 3])
-    def test_a_run_that_was_stopped_goes_on_and_asks_for_nothing_again(self, tmp_path, concurrency):
+    def test_a_run_that_was_stopped_goes_on_and_asks_for_nothing_again(self, tmp_path, concurrency, monkeypatch):
         file, whole = tmp_path / "x.parquet", tmp_path / "whole.parquet"
         expected, total = staged(Asked(), file=whole), Counter()
         for _ in range(100):
             scorer = Asked(calls=7)
             with suppress(ConnectionError):
-                ranks = staged(scorer, file=file, concurrency=concurrency, batch_size=int(RNG.integers(1, 9)))
+                monkeypatch.setattr(stages, "BATCH", int(RNG.integers(1, 9)))
+                ranks = staged(scorer, file=file, concurrency=concurrency)
             total += scorer.pairs
             if file.exists():
                 break
@@ -117,20 +123,6 @@ class TestJournal:
         with pytest.warns(UserWarning, match=r"x\.parquet is complete; nothing was scored"):
             assert_same(staged(Asked(calls=0), file=tmp_path / "x.parquet"), written)
         assert_same(sm.StagedRanks.from_parquet(tmp_path / "x.parquet"), written)
-
-    def test_max_scores_bounds_all_runs_together(self, tmp_path):
-        needed = Asked()
-        staged(needed)
-        total, scorers = sum(needed.pairs.values()), [Asked(), Asked(), Asked()]
-        for most, scorer in zip((200, 500, total), scorers, strict=True):
-            options = {"max_scores": most, "file": tmp_path / "x.parquet"}
-            if most < total:
-                with pytest.raises(sm.DataError, match=f"more than max_scores = {most} scores are needed"):
-                    staged(scorer, **options)
-            else:
-                staged(scorer, **options)
-            assert sum(sum(scorer.pairs.values()) for scorer in scorers) <= most
-        assert sum(sum(scorer.pairs.values()) for scorer in scorers) == total
 
     @pytest.mark.parametrize(
         ("changes", "what"),
@@ -219,6 +211,8 @@ KILLED = f"""
 import time
 import numpy as np
 import sampled_metrics as sm
+from sampled_metrics.ranking import stages
+stages.BATCH = 8
 data = np.load("data.npz")
 scores = data["scores"]
 def score(users, items):
@@ -282,6 +276,8 @@ class TestParts:
         [
             ([], "concat takes staged ranks"),
             ([{}, {}], "user 0 is in two parts"),
+            ([{"users": slice(0, 9)}, {"users": slice(20, 90)}], "have 79 of 90 users; a part is missing"),
+            ([{"users": slice(0, 9)}, {"users": slice(9, 90), "ranker": "B"}], "part 2 has another ranker than part 1"),
             ([{"users": slice(0, 9)}, {"users": slice(9, 99), "depth": 9}], "part 2 has another depth than part 1"),
             ([{"users": slice(0, 9)}, {"users": slice(9, 99), "order": np.arange(ITEMS)}], "part 2 has another order"),
         ],
@@ -291,31 +287,13 @@ class TestParts:
             sm.StagedRanks.concat([staged(Asked(), **part) for part in parts])
 
 
-@pytest.mark.parametrize(
-    ("depth", "batch_size", "pairs_per_call"), [(5, 1, 1), (5, 500, 7), (40, 8, 64), (None, 32, 1024), (None, 500, 7)]
-)
-def test_a_dry_run_bounds_what_is_asked_for(depth, batch_size, pairs_per_call):
-    options = {"depth": depth, "batch_size": batch_size, "pairs_per_call": pairs_per_call}
-    costs = staged(Asked(calls=0), dry_run=True, **options)
-    assert costs.scores[0] <= costs.scores[1] <= costs.max_scores
-    assert costs.calls[0] <= costs.calls[1] <= costs.max_calls
-    for worst in (False, True):
-        calls, scores = 0, 0
-
-        def score(users, items):
-            nonlocal calls, scores
-            calls, scores = calls + 1, scores + len(users)
-            return np.zeros(len(users)) if worst else SCORES[users, items]  # noqa: B023
-
-        staged(score, **options)
-        assert calls <= costs.max_calls
-        assert scores == costs.max_scores if worst else scores <= costs.max_scores
-
-
-def test_progress_counts_scores_and_open_users():
+def test_a_terminal_shows_scores_and_open_users(monkeypatch):
     shown = []
-    ranks = staged(Asked(), progress=lambda *numbers: shown.append(numbers))
-    scores, shares = zip(*shown, strict=True)
+    monkeypatch.setattr(stages, "terminal_status", lambda: contextlib.nullcontext(shown.append))
+    ranks = staged(Asked())
+    numbers = [[int(number) for number in re.findall(r"\d+", text.replace(",", ""))] for text in shown]
+    scores, shares = zip(*numbers, strict=True)
+    assert shown[0].endswith("% of users need more")
     assert list(scores) == sorted(scores)
     assert scores[-1] == ranks.scored.sum()
     assert list(shares) == sorted(shares, reverse=True)

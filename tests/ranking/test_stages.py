@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import beta
 
 import sampled_metrics as sm
+from sampled_metrics.ranking import stages
 
 RNG = np.random.default_rng(8)
 USERS, ITEMS = 150, 130
@@ -72,11 +73,13 @@ class TestAllUsersGoOn:
 
 
 @pytest.mark.parametrize("depth", [8, 20, None])
-def test_results_do_not_depend_on_batches_and_parts(depth):
+def test_results_do_not_depend_on_batches_and_parts(depth, monkeypatch):
     options = {"k": 5, "depth": depth, "seed": 3}
-    one = sm.staged_ranks(score, TRAINING, HELD_OUT, batch_size=1, pairs_per_call=64, **options)
-    for sizes in ({"batch_size": 32, "pairs_per_call": 7}, {"batch_size": 500, "pairs_per_call": 5000}):
-        other = sm.staged_ranks(score, TRAINING, HELD_OUT, **sizes, **options)
+    monkeypatch.setattr(stages, "BATCH", 1)
+    one = sm.staged_ranks(score, TRAINING, HELD_OUT, pairs_per_call=64, **options)
+    for batch, pairs in ((32, 7), (500, 5000)):
+        monkeypatch.setattr(stages, "BATCH", batch)
+        other = sm.staged_ranks(score, TRAINING, HELD_OUT, pairs_per_call=pairs, **options)
         for name in ("above_at", "above", "tied", "complete", "uniform", "fold"):
             np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
         assert other.scored.sum() >= one.scored.sum()
@@ -86,7 +89,7 @@ def test_results_do_not_depend_on_batches_and_parts(depth):
 
 def test_the_fewest_scores_are_computed():
     """By batches of one: the held-out item, and candidates until k are above it or none is left."""
-    ranks = sm.staged_ranks(score, TRAINING, HELD_OUT, k=3, depth=None, order=np.arange(ITEMS), batch_size=1)
+    ranks = sm.staged_ranks(score, TRAINING, HELD_OUT, k=3, depth=None, order=np.arange(ITEMS), pairs_per_call=1)
     for user in range(USERS):
         items = [item for item in range(ITEMS)[::-1] if not TRAINING[user, item] and item != HELD_OUT[user]]
         above = np.cumsum(SCORES[user, items] > SCORES[user, HELD_OUT[user]])
@@ -214,11 +217,10 @@ def test_users_and_items_by_ids():
         ({"k": 0}, sm.ConfigError, "k must be a whole number, 1 or more, not 0"),
         ({"depth": 0}, sm.ConfigError, "depth must be a number of 1 or more, or None, not 0"),
         ({"seed": -1}, sm.ConfigError, "seed must be a whole number, 0 or more, not -1"),
-        ({"batch_size": 1.5}, sm.ConfigError, "batch_size must be a whole number"),
+        ({"pairs_per_call": 1.5}, sm.ConfigError, "pairs_per_call must be a whole number"),
         ({"order": "random"}, sm.ConfigError, "order must be popularity, numbers of the items or a function"),
         ({"order": [1, 2]}, sm.DataError, "order must be a number for each of the 130 items"),
         ({"order": lambda user: "a"}, sm.DataError, "order of user 0 must be a number for each of the 130 items"),
-        ({"max_scores": 200}, sm.DataError, "more than max_scores = 200 scores are needed"),
         (
             {"score": lambda users, items: np.full(len(users), np.nan)},
             sm.DataError,

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sampled_metrics as sm
-from sampled_metrics._running import terminal_status
 from sampled_metrics.cli.commands import cli
 from sampled_metrics.cli.options import FILE, WHOLE, OutputFile
 from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError
@@ -59,9 +58,7 @@ class _Part(click.ParamType):  # type: ignore[type-arg]
     "  sampled-metrics evaluate mine.parquet --metrics recall@10,ndcg@10\n\n"
     "  mine.py: def score(users, items): ...   # arrays of ids of the same length; returns a score for each pair",
 )
-@click.option(
-    "--score", metavar="MODULE:FUNCTION", required=True, help="Scores pairs of users and items; may be async."
-)
+@click.option("--score", metavar="MODULE:FUNCTION", required=True, help="Scores pairs of users and items.")
 @click.option("--training", type=FILE, required=True, help="Users and their items: csv, parquet, or npz (a matrix).")
 @click.option("--held-out", type=FILE, required=True, help="Users and their held-out items, likewise.")
 @click.option("--item-ids", type=FILE, help="The id of each item on a line, or npy; all items of the catalogue.")
@@ -73,14 +70,11 @@ class _Part(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--depth", type=_Depth(), default="100", show_default=True, help="About how many candidates, or none: exact."
 )
-@click.option("--batch-size", type=WHOLE, default=32, show_default=True, help="Candidates of a user in a call.")
 @click.option("--pairs-per-call", type=WHOLE, default=1024, show_default=True, help="Pairs in a call.")
 @click.option("--concurrency", type=WHOLE, default=1, show_default=True, help="Calls at a time.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same for all recommenders.")
-@click.option("--max-scores", type=WHOLE, help="Stop with an error when more are needed.")
 @click.option("--part", type=_Part(), help="A part of the users, such as 2/8; the command concat joins parts.")
 @click.option("--ranker", help="What gives the scores, such as a model and its date.  [default: FUNCTION and its file]")
-@click.option("--dry-run", is_flag=True, help="Say how many scores and calls it may take, and call nothing.")
 @click.option(
     "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help="The Parquet file to write."
 )
@@ -92,7 +86,6 @@ def stages(
     user_ids: str | None,
     order: str,
     part: tuple[int, int] | None,
-    dry_run: bool,
     output: str,
     **options: Any,
 ) -> None:
@@ -120,8 +113,8 @@ def stages(
     if part is not None:
         number, parts = part
         chosen = slice(number - 1, None, parts)  # every eighth user, say, so that a part is like the whole
-    is_complete = not dry_run and Path(output).exists()
-    with warnings.catch_warnings(record=True) as remarks, terminal_status() as show:
+    is_complete = Path(output).exists()
+    with warnings.catch_warnings(record=True) as remarks:
         warnings.simplefilter("always")
         try:
             ranks = sm.staged_ranks(
@@ -133,8 +126,6 @@ def stages(
                 user_ids=users,
                 item_ids=read_ids(item_ids) if item_ids else None,
                 file=output,
-                dry_run=dry_run,
-                progress=lambda scores, share: show(f"{scores:,} scores, {share:.0%} of users need more"),
                 **options,
             )
         except Exception as error:  # whatever the function raises
@@ -144,7 +135,7 @@ def stages(
     for remark in remarks:
         click.echo(str(remark.message), err=True)
     if not is_complete:
-        click.echo(str(ranks) if dry_run else f"{output} is written: {ranks}")
+        click.echo(f"{output} is written: {ranks}")
 
 
 @cli.command(

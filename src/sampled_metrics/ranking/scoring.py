@@ -1,12 +1,10 @@
 """Calls of a function that scores pairs of users and items, several at a time, whose answers are kept."""
 
-import asyncio
 import inspect
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from threading import Thread
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -18,8 +16,8 @@ from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.journal import Journal
 
-Score = Callable[[NDArray[Any], NDArray[Any]], ArrayLike | Awaitable[ArrayLike]]
-"""Function from (pairs,) users and (pairs,) items to (pairs,) scores, higher first. It may be async."""
+Score = Callable[[NDArray[Any], NDArray[Any]], ArrayLike]
+"""Function from (pairs,) users and (pairs,) items to (pairs,) scores, higher first."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +52,7 @@ class Scorer:
         score: the function.
         split: of the users and items.
         with_ids: whether the function takes ids of users, and of items, in place of their indices.
-        concurrency: how many calls run at a time: in threads, or of an async function in one event loop.
-        max_scores: the largest number of scores; None if there is no limit.
+        concurrency: how many calls run at a time, in threads.
         journal: where scores are kept, and known ones are looked up; None if they are not kept.
 
     Attributes:
@@ -68,13 +65,11 @@ class Scorer:
         split: Split,
         with_ids: tuple[bool, bool],
         concurrency: int,
-        max_scores: int | None,
         journal: Journal | None,
     ) -> None:
         self._split, self._with_ids = split, with_ids
-        self._concurrency, self._max_scores, self._journal = concurrency, max_scores, journal
-        is_async = inspect.iscoroutinefunction(score) or inspect.iscoroutinefunction(type(score).__call__)
-        self._calls: _Calls = (_Loop if is_async else _Threads if concurrency > 1 else _Calls)(score, concurrency)
+        self._concurrency, self._journal = concurrency, journal
+        self._calls: _Calls = (_Threads if concurrency > 1 else _Calls)(score, concurrency)
         pairs = np.empty(0, dtype=np.int64)
         self._known_pairs, self._known_scores = pairs, pairs.astype(np.float64)
         if journal is not None:
@@ -97,8 +92,7 @@ class Scorer:
         After an error, the calls that run are waited for, and their answers are kept.
 
         Raises:
-            DataError: a score is NaN or +inf, the function does not return a number for each pair, or more than
-                `max_scores` are needed.
+            DataError: a score is NaN or +inf, or the function does not return a number for each pair.
         """
         running: dict[Future[Any], Request] = {}
         try:
@@ -131,8 +125,6 @@ class Scorer:
             call: Future[Any] = Future()
             call.set_result([])
             return call
-        if self._max_scores is not None and self.count + len(users) > self._max_scores:
-            raise DataError(f"more than max_scores = {self._max_scores} scores are needed")
         self.count += len(users)
         return self._calls.begin(
             self._split.user_ids[users] if self._with_ids[0] else users,
@@ -162,7 +154,7 @@ class Scorer:
     def _checked(self, users: Ints, items: Ints, scores: Any) -> Floats:
         """Return an answer as (pairs,) numbers."""
         if inspect.isawaitable(scores):
-            raise DataError("score returns an awaitable; define it with async def")
+            raise DataError("score is async; a function may run it, such as by asyncio.run, in one of several threads")
         refuse_masked(scores, "scores")
         try:
             numbers = np.asarray(scores)
@@ -209,32 +201,3 @@ class _Threads(_Calls):
 
     def close(self) -> None:
         self.pool.shutdown(cancel_futures=True)
-
-
-class _Loop(_Calls):
-    """Calls of an async function in an event loop, which has a thread of its own, as the caller may be in another."""
-
-    def __init__(self, score: Score, concurrency: int) -> None:
-        super().__init__(score, concurrency)
-        self.loop = asyncio.new_event_loop()
-        self.thread = Thread(target=self.loop.run_forever, daemon=True)
-        self.thread.start()
-
-    def begin(self, users: NDArray[Any], items: NDArray[Any]) -> Future[Any]:
-        async def call() -> Any:
-            return await self.score(users, items)  # type: ignore[misc]  # it is async
-
-        return asyncio.run_coroutine_threadsafe(call(), self.loop)
-
-    def close(self) -> None:
-        async def end() -> None:
-            others = asyncio.all_tasks() - {asyncio.current_task()}
-            for task in others:
-                task.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
-            await self.loop.shutdown_asyncgens()
-
-        asyncio.run_coroutine_threadsafe(end(), self.loop).result()
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join()
-        self.loop.close()

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._files import require_parquet, require_writable
+from sampled_metrics._running import terminal_status
 from sampled_metrics._validation import Floats, Ints, is_real, is_whole, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
@@ -30,34 +31,8 @@ from sampled_metrics.ranking.scoring import Request, Score, Scorer
 from sampled_metrics.ranks.staged import StagedRanks
 from sampled_metrics.ranks.stages import FOLDS, boundaries, last_boundary, shares
 
-ScoreProgress = Callable[[int, float], object]
-"""Function of the number of scores so far and of the share of users who are not done."""
-
-
-@dataclass(frozen=True)
-class StageCosts:
-    """How many scores and calls staged ranks take.
-
-    Attributes:
-        max_scores: the largest number of scores.
-        max_calls: the largest number of calls.
-        scores: how many scores there will be about: the least if a twentieth of the held-out items are among the first
-            k and the other ones are beaten after 5 k candidates, and the most if a fifth are and 10 k.
-        calls: about how many calls, likewise.
-    """
-
-    max_scores: int
-    max_calls: int
-    scores: tuple[int, int]
-    calls: tuple[int, int]
-
-    def __str__(self) -> str:
-        (few, many), (few_calls, many_calls) = self.scores, self.calls
-        return (
-            f"At most {self.max_scores:,} scores in {self.max_calls:,} calls. About {few:,} to {many:,} scores in "
-            f"{few_calls:,} to {many_calls:,} calls, if 5 to 20 % of the held-out items are among the first k, and the "
-            "other ones are beaten after 5 k to 10 k candidates."
-        )
+BATCH = 32
+"""The largest number of candidates of a user in a call. Larger batches score more than is needed."""
 
 
 def staged_ranks(
@@ -71,16 +46,12 @@ def staged_ranks(
     users: slice | ArrayLike | None = None,
     user_ids: ArrayLike | None = None,
     item_ids: ArrayLike | None = None,
-    batch_size: int = 32,
     pairs_per_call: int = 1024,
     concurrency: int = 1,
     seed: int = 0,
-    max_scores: int | None = None,
     file: str | os.PathLike[str] | None = None,
     ranker: str | None = None,
-    dry_run: bool = False,
-    progress: ScoreProgress | None = None,
-) -> Any:
+) -> StagedRanks:
     """Rank held-out items by few scores for each user, for unbiased metrics of the first k ranks.
 
     The held-out item of a user is scored, and then the candidates in an order. As soon as k candidates score higher,
@@ -93,8 +64,7 @@ def staged_ranks(
     Args:
         score: a function from (pairs,) users and (pairs,) items to (pairs,) scores, higher is better. Users and items
             are indices, or ids if there are `user_ids` and `item_ids`. It is called with the pairs of many users.
-            Scores of -inf rank last and tie with each other. The function may be async. It then runs in an event loop
-            of its own, so that what it needs of a loop, such as a client, is made in it.
+            Scores of -inf rank last and tie with each other.
         training: as in `rank`.
         held_out: as in `rank`.
         k: the largest cut-off of the metrics.
@@ -107,12 +77,9 @@ def staged_ranks(
         users: a part of the users, as in `rank`. `StagedRanks.concat` joins parts.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
-        batch_size: the largest number of candidates of a user in a call. Larger batches score more than is needed.
-        pairs_per_call: the largest number of pairs in a call.
-        concurrency: the largest number of calls at a time; in threads, if the function is not async.
+        pairs_per_call: the largest number of pairs in a call, of which a user has at most 32.
+        concurrency: the largest number of calls at a time, in threads.
         seed: of the users' numbers. Recommenders are compared with the same seed, k and depth.
-        max_scores: the largest number of scores, those of the journal of `file` included. A run that needs more stops
-            with an error.
         file: the Parquet file that the ranks are written to. Each answer is kept at once in a journal beside it, whose
             name ends in .journal. A run that was stopped goes on from there if it is called again, and the scores of
             the journal are not asked for again. If the file is there, it is read, nothing is scored, and a warning says
@@ -120,17 +87,14 @@ def staged_ranks(
         ranker: the name of what gives the scores, such as that of a model and its date. A file of another ranker is
             refused. The default is the name of the function with a digest of the file that it is in, which does not
             tell two models that the same code loads.
-        dry_run: return how many scores and calls the run may take, and call nothing.
-        progress: a function that is called after each answer with the number of scores so far, and the share of users
-            who need more of them; ``print`` is one.
 
     Returns:
-        The ranks, a `StagedRanks` with one row for each held-out item, in the order of the users. By `dry_run`, the
-        `StageCosts`.
+        The ranks, a `StagedRanks` with one row for each held-out item, in the order of the users. `plan` says from a
+        pilot how many scores they take.
 
     Raises:
-        DataError: as in `rank`; a score is NaN or +inf, or the function does not return a number for each pair; or more
-            than `max_scores` are needed; or `file` is of another run, or another process writes it.
+        DataError: as in `rank`; a score is NaN or +inf, or the function does not return a number for each pair; or
+            `file` is of another run, or another process writes it.
         ConfigError: an option is out of range, or `file` needs pyarrow.
         WriteError: `file` cannot be written.
 
@@ -153,8 +117,7 @@ def staged_ranks(
     """
     if not callable(score):
         raise ConfigError(f"score must be a function of users and items, not {shown(score)}")
-    whole = {"k": k, "batch_size": batch_size, "pairs_per_call": pairs_per_call, "concurrency": concurrency}
-    for name, value in (whole if max_scores is None else whole | {"max_scores": max_scores}).items():
+    for name, value in {"k": k, "pairs_per_call": pairs_per_call, "concurrency": concurrency}.items():
         if not is_whole(value) or value < 1:
             raise ConfigError(f"{name} must be a whole number, 1 or more, not {shown(value)}")
     if depth is not None and not (is_real(depth) and depth >= 1):
@@ -171,14 +134,13 @@ def staged_ranks(
         raise DataError("held_out: none of the users has a held-out item")
     with_ids = ids[0].is_given, ids[1].is_given
     candidate_order = CandidateOrder(order, split, with_ids[0])
-    run = _Run(split, chosen, k, depth, seed, batch_size, max(1, pairs_per_call // batch_size), progress)
-    if dry_run:
-        return run.costs(pairs_per_call)
+    run = _Run(split, chosen, k, depth, seed, pairs_per_call)
     digests = _digests(split, chosen) | {"order": candidate_order.name, "ranker": ranker or fingerprint(score)}
 
     def ranks(journal: Journal | None) -> StagedRanks:
-        with Scorer(score, split, with_ids, concurrency, max_scores, journal) as scorer:
-            return run.ranks(scorer, candidate_order, pairs_per_call, digests)
+        with Scorer(score, split, with_ids, concurrency, journal) as scorer, terminal_status() as show:
+            run.progress = lambda scores, share: show(f"{scores:,} scores, {share:.0%} of users need more")
+            return run.ranks(scorer, candidate_order, digests)
 
     if file is None:
         return ranks(None)
@@ -233,8 +195,7 @@ class _Run:
     Args:
         split: of all users.
         users: (users,) ascending indices of users who have held-out items.
-        k: as in `staged_ranks`; likewise depth, seed, batch_size and progress.
-        users_per_call: the largest number of users in a call.
+        k: as in `staged_ranks`; likewise depth, seed and pairs_per_call.
     """
 
     def __init__(
@@ -244,12 +205,13 @@ class _Run:
         k: int,
         depth: float | None,
         seed: int,
-        batch_size: int,
-        users_per_call: int,
-        progress: ScoreProgress | None,
+        pairs_per_call: int,
     ) -> None:
         self.split, self.users, self.k, self.depth, self.seed = split, users, k, depth, seed
-        self.batch_size, self.users_per_call, self.progress = batch_size, users_per_call, progress
+        self.pairs_per_call = pairs_per_call
+        self.batch_size = min(BATCH, pairs_per_call)
+        self.users_per_call = max(1, pairs_per_call // self.batch_size)
+        self.progress: Callable[[int, float], object] = lambda scores, share: None
         self.rows = np.flatnonzero(np.isin(split.user, users))
         self.held = np.diff(split.held_out.indptr)[users].astype(np.int64)  # (users,) how many items are held out
         self.first = np.cumsum(self.held) - self.held  # (users,) the first row of each user
@@ -261,9 +223,9 @@ class _Run:
         self.others = of_user - 1
         self.last = last_boundary(self.boundaries, of_user)
 
-    def ranks(self, scorer: Scorer, order: CandidateOrder, pairs_per_call: int, digests: dict[str, str]) -> StagedRanks:
+    def ranks(self, scorer: Scorer, order: CandidateOrder, digests: dict[str, str]) -> StagedRanks:
         """Score what is needed, and return the ranks."""
-        target = self._scores_of_held_out(scorer, pairs_per_call)
+        target = self._scores_of_held_out(scorer)
         counts = _Counts(self, target)
         start = 0
         for block, items_at in order.blocks(self.users):
@@ -293,43 +255,12 @@ class _Run:
             digests=digests,
         )
 
-    def _scores_of_held_out(self, scorer: Scorer, pairs_per_call: int) -> Floats:
+    def _scores_of_held_out(self, scorer: Scorer) -> Floats:
         """Return the (rows,) scores of the held-out items."""
         items = self.split.item[self.rows].astype(np.int64)
-        work = _HeldOut(self.split.user[self.rows], items, pairs_per_call)
+        work = _HeldOut(self.split.user[self.rows], items, self.pairs_per_call)
         scorer.run(work)
         return work.scores
-
-    def costs(self, pairs_per_call: int) -> StageCosts:
-        """Return how many scores and calls the run may take.
-
-        A call is full, or it has a batch of all users who are not done. So the calls are at most as many as the full
-        ones and the batches of one user.
-        """
-        is_stopped = (self.uniform[:, np.newaxis] >= self.share) | (
-            np.arange(len(self.share)) > self.last[:, np.newaxis]
-        )
-        stop = np.where(is_stopped.any(axis=1), is_stopped.argmax(axis=1), len(self.share))
-        most = np.where(stop > self.last, self.others, self.boundaries[np.minimum(stop, len(self.boundaries) - 1)])
-        steps = np.minimum(np.append(self.boundaries, np.iinfo(np.int64).max), most[:, np.newaxis])
-        batches = -(-np.diff(steps, axis=1) // self.batch_size)
-        first_calls = -(-len(self.rows) // pairs_per_call)
-        per_batch = float(most.sum() / max(1, batches.sum()))
-
-        def about(hits: float, beaten_after: int) -> tuple[int, int]:
-            usual = np.minimum(most, beaten_after * self.k)
-            scores = float((hits * most + (1 - hits) * usual).sum())
-            return len(self.rows) + round(scores), first_calls + round(
-                scores / max(1.0, per_batch * self.users_per_call)
-            )
-
-        (few, few_calls), (many, many_calls) = about(0.05, 5), about(0.2, 10)
-        return StageCosts(
-            max_scores=len(self.rows) + int(most.sum()),
-            max_calls=first_calls + int(batches.sum()) // self.users_per_call + int(batches.sum(axis=1).max()),
-            scores=(few, many),
-            calls=(few_calls, many_calls),
-        )
 
 
 class _HeldOut:
@@ -431,8 +362,7 @@ class _Stages:
         at_end = counts.position[users] == counts.end[users]
         self.stack.extend(users[~is_beaten & ~at_end][::-1].tolist())
         self._pass_boundary(users[is_beaten | at_end], is_beaten[is_beaten | at_end])
-        if run.progress is not None:
-            run.progress(self.scorer.count, 1 - counts.done / len(run.users))
+        run.progress(self.scorer.count, 1 - counts.done / len(run.users))
 
     def _pass_boundary(self, users: Ints, is_beaten: NDArray[np.bool_]) -> None:
         """Note the counts of users at their next boundary, and let those go on who do."""
@@ -482,7 +412,10 @@ def _hashed(seed: int, purpose: str, name: Any) -> int:
 
 
 def _digests(split: Split, users: Ints) -> dict[str, str]:
-    """Return digests of the training and held-out items of all users, and of the users who are ranked."""
+    """Return digests of the training and held-out items of all users, and of the users who are ranked.
+
+    Beside them is the number of all users with held-out items.
+    """
     ids = [np.array(names, dtype=str).tobytes() for names in (split.user_ids, split.item_ids)]
 
     def digest(*arrays: NDArray[Any]) -> str:
@@ -495,4 +428,5 @@ def _digests(split: Split, users: Ints) -> dict[str, str]:
         "training": digest(split.training.indptr, split.training.indices),
         "held_out": digest(split.held_out.indptr, split.held_out.indices),
         "users": digest(users),
+        "users_in_all": str(np.count_nonzero(np.diff(split.held_out.indptr))),
     }

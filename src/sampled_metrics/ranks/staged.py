@@ -58,7 +58,7 @@ class StagedRanks(Ranked):
         scored: (rows,) how many scores were used: that of the held-out item, and those of the candidates, in the first
             row of the user if there are several.
         digests: digests of the training and held-out items of all users, of the users who were ranked, and of the
-            order of the candidates, by name.
+            order of the candidates, and of the ranker, by name; and the number of all users with held-out items.
     """
 
     user: NDArray[np.generic]
@@ -306,11 +306,11 @@ class StagedRanks(Ranked):
         """Join the ranks of parts of the users.
 
         Args:
-            parts: staged ranks of distinct users, of one recommender, with the same k, depth, seed, order, training
-                items and held-out items.
+            parts: staged ranks of distinct users, of one ranker, with the same k, depth, seed, order, training items
+                and held-out items. Together they are of all users with held-out items.
 
         Raises:
-            DataError: there are none, a user is in two of them, or they differ.
+            DataError: there are none, a user is in two of them or in none, or they differ.
 
         Examples:
             >>> import numpy as np
@@ -332,6 +332,9 @@ class StagedRanks(Ranked):
         users = pd.Series(np.concatenate([np.unique(part.user) for part in parts]))
         if users.duplicated().any():
             raise DataError(f"user {shown(users[users.duplicated()].iloc[0])} is in two parts")
+        expected = parts[0].digests.get("users_in_all", str(len(users)))
+        if str(len(users)) != expected:
+            raise DataError(f"the parts have {len(users)} of {expected} users; a part is missing")
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.per_row
         }
