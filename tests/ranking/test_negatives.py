@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from read_and import compare, correct, evaluate
 from scipy import stats
 from scipy.sparse import csr_array
 
@@ -72,101 +71,6 @@ def test_ranks_have_the_distribution_of_uniform_negatives(replacement: bool) -> 
     assert stats.chisquare(observed, expected * users).pvalue > 0.001
 
 
-WEIGHTS = np.arange(1.0, ITEMS + 1)
-
-
-def test_the_uniform_part_needs_replacement_and_weights_above_0() -> None:
-    options = {"negatives": 5, "replacement": True}
-    ranks = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=WEIGHTS, **options)
-    assert ranks.replacement
-    assert ranks.negatives.max() > 0
-    assert (ranks.ranked_items.candidates == 6).all()
-    for weights, more in ((WEIGHTS - 1, {}), (WEIGHTS, {"replacement": False})):
-        ranks = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=weights, **(options | more))
-        assert (ranks.negatives == 0).all()
-        assert ranks.ranked_items.above.max() > 0
-        result = correct(ranks, metrics="recall@10")
-        assert "So none of them is kept as a uniform sample, and nothing is known" in result.cautions[0]
-        free = result[result["estimator"] == "free"].iloc[0]
-        assert (free["low"], free["high"]) == (0, 1)
-
-
-def test_the_uniform_part_is_uniform() -> None:
-    """Item j of seven scores j, and the held-out item j + 1/2 for its user: the kept negatives above it."""
-    users, weights = 6000, np.array([4.0, 3, 2, 1, 5, 7])
-    scores = np.tile(np.append(np.arange(6), 2.5), (users, 1))
-    held_out = np.full(users, 6)
-    options = {"negatives": 10, "weights": np.append(weights, 1), "replacement": True}
-    table = rank_among_negatives(scores, np.zeros_like(scores), held_out, **options)
-    kept, above = table.negatives, table.x
-    assert stats.binomtest(int(kept.sum()), 10 * users, 6 / weights.sum()).pvalue > 0.001  # 6 items of weight 1 of 22
-    assert stats.binomtest(int(above.sum()), int(kept.sum()), 1 / 2).pvalue > 0.001  # 3 of 6 items score more
-    again = rank_among_negatives(scores, np.zeros_like(scores), held_out, **options, batch_size=7)
-    pd.testing.assert_frame_equal(again.to_frame(), table.to_frame())
-
-
-def test_users_without_a_uniform_part_are_not_left_out() -> None:
-    """A popular item has weight 10, nine others have weight 1. Half of the users have the popular item in training.
-
-    They keep each of 3 negatives. The others keep each with the chance 10/19, so some keep none, and they have their
-    held-out items at worse ranks. So the mean over those who keep a negative is too high.
-    """
-    users = 4000
-    training = np.zeros((users, 11))
-    training[::2, 0] = 1
-    scores = np.tile(np.arange(11.0), (users, 1))
-    held_out = np.where(np.arange(users) % 2, 4, 10)  # six of ten negatives score more, or none
-    options = {"negatives": 3, "weights": np.append(10, np.ones(10)), "replacement": True}
-    table = rank_among_negatives(scores, training, held_out, **options)
-    stays = table.negatives > 0
-    assert stays[::2].all()
-    chance = 1 - (1 - 10 / 19) ** 3
-    assert stats.binomtest(int(stays[1::2].sum()), users // 2, chance).pvalue > 0.001
-    truth = evaluate(rank(scores, training, held_out), metrics="auc")["value"][0]
-    assert truth == pytest.approx((1 + 4 / 10) / 2)
-    left_in = correct(table.to_frame()[stays], replacement=True, estimators="uncorrected", metrics="auc").iloc[0]
-    assert left_in["value"] - truth > 4 * left_in["standard_error"]
-
-    without = int((~stays).sum())
-    says = f"bv-0.1 has no weights for the {without} of {users} rows without a uniformly sampled negative"
-    with pytest.raises(DataError, match=says):
-        correct(table, estimators="bv-0.1")
-    with pytest.raises(DataError, match=says):
-        compare(table, table, estimator="bv-0.1")
-    assert correct(table, estimators=["decreasing", "mle"], metrics="auc")["users"].eq(users).all()
-
-
-def test_popular_negatives_are_corrected_without_bias_and_intervals_cover() -> None:
-    rng = np.random.default_rng(5)
-    users, items = 200, 80
-    popularity = np.exp(rng.normal(size=items))
-    scores = rng.normal(size=(users, items)) + np.log(popularity)
-    held_out = np.argmax(scores + rng.gumbel(scale=1.5, size=scores.shape), axis=1)
-    nothing = np.zeros_like(scores)
-    truth = evaluate(rank(scores, nothing, held_out), metrics=["auc", "recall@10"])["value"].to_numpy()
-    naive, found, covered = [], [], 0
-    for seed in range(20):
-        table = rank_among_negatives(
-            scores, nothing, held_out, negatives=80, weights=popularity + 0.3, replacement=True, seed=seed
-        )
-        naive.append(evaluate(table.ranked_items, metrics="auc")["value"].item())
-        result = correct(table, estimators="bv-0.001", metrics=["auc", "recall@10"])
-        found.append(result["value"])
-        covered += int(result["low"][0] <= truth[0] <= result["high"][0])
-    error = np.std(found, axis=0, ddof=1) / np.sqrt(20)
-    assert np.abs(np.mean(found, axis=0) - truth)[0] < 4 * error[0]  # AUC has no bias
-    assert np.abs(np.mean(found, axis=0) - truth)[1] < 4 * error[1] + 0.01
-    assert abs(np.mean(naive) - truth[0]) > 10 * error[0]
-    assert covered >= 18  # the users stay the same, so intervals over users cover more than 95 %
-    assert "negatives are kept, as a uniform sample." in result.remarks[-1]
-    other = rank_among_negatives(
-        rng.normal(size=scores.shape), nothing, held_out, negatives=80, weights=popularity + 0.3, replacement=True
-    )
-    against = compare(other, table, estimator="bv-0.1", metrics="recall@10")
-    assert against["conclusion"].item() == "B"
-    assert any("of 80 negatives are kept" in each for each in against.remarks)
-
-
 SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "held_out": [1, 1]}
 
 
@@ -183,10 +87,13 @@ SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "he
             DataError,
             "user 0: 2 negatives cannot be drawn from 0 items$",
         ),
-        ({"negatives": 2, "weights": [9, 9, 1, 0, 0]}, DataError, "cannot be drawn from 1 items with a weight above 0"),
-        ({"negatives": 2, "weights": [1, 2]}, DataError, "weights must be a number of 0 or more for each of the 5"),
-        ({"negatives": 2, "weights": [1, 1, 1, 1, -1]}, DataError, "weights must be a number of 0 or more"),
-        ({"negatives": [[2], [3]], "weights": [1] * 5}, ConfigError, "weights are for negatives that are drawn"),
+        ({"negatives": 2, "drop_held_out": True}, ConfigError, "drop_held_out is for given negatives"),
+        ({"negatives": [[1], [3]], "drop_held_out": True}, DataError, "user 0: has no negatives"),
+        (
+            {"negatives": [[0, 1], [1, 3]], "drop_held_out": True},
+            DataError,
+            "user 0: item 0 is not a negative, but a training or held-out item of the user$",
+        ),
         ({"negatives": 0}, ConfigError, "negatives must be 1 or more, not 0"),
         ({"negatives": 2.5}, DataError, "negatives must be their number, a list of items for each of the 2 users"),
         ({"negatives": [[2, 3]]}, DataError, "negatives must be their number, a list of items for each of the 2 users"),
@@ -221,13 +128,22 @@ def test_refuses(changes: dict, error: type, says: str) -> None:
         rank_among_negatives(**(SMALL | changes))
 
 
-def test_weights_by_item_are_found_by_id() -> None:
-    ids = [f"i{item}" for item in range(ITEMS)]
-    options = {"negatives": 3, "replacement": True, "item_ids": ids, "seed": 3}
-    in_order = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=WEIGHTS, **options)
-    named = pd.Series(WEIGHTS, index=ids).iloc[::-1]
-    for weights in (named, named.to_dict()):
-        found = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=weights, **options)
-        pd.testing.assert_frame_equal(found.to_frame(), in_order.to_frame())
-    with pytest.raises(DataError, match="weights: lack item 'i7'"):
-        rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=named.drop("i7"), **options)
+@pytest.mark.parametrize("several", [False, True])
+def test_lists_that_hold_the_held_out_items(several: bool) -> None:
+    """As published evaluations have them; all items of a user beside one set of negatives are so many rows."""
+    rng = np.random.default_rng(8)
+    held_out = np.zeros(SCORES.shape, dtype=bool)
+    free = [rng.permutation(np.flatnonzero(~own)) for own in np.asarray(TRAINING, dtype=bool)]
+    for user, own in enumerate(free):
+        held_out[user, own[: 1 + 2 * several]] = True
+    lists = [rng.permutation(own[: 1 + 2 * several + 5]) for own in free]
+    with pytest.raises(DataError, match="drop_held_out=True leaves held-out items out"):
+        rank_among_negatives(SCORES, TRAINING, held_out, negatives=lists)
+    ranks = rank_among_negatives(SCORES, TRAINING, held_out, negatives=lists, drop_held_out=True)
+    user, item = held_out.nonzero()
+    others = [np.setdiff1d(lists[one], np.flatnonzero(held_out[one])) for one in user]
+    assert ranks.negatives.tolist() == [len(of_row) for of_row in others] == [5] * len(user)
+    above = [
+        (SCORES[one, of_row] > SCORES[one, own]).sum() for one, own, of_row in zip(user, item, others, strict=True)
+    ]
+    assert ranks.x.tolist() == above

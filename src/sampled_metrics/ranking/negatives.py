@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,20 +20,13 @@ from sampled_metrics.ranking.near_ties import pair_scores
 from sampled_metrics.ranking.pairs import Ids, PairsLike, is_table, split_of, table_of_pairs, warn_of_users_without
 from sampled_metrics.ranking.rank import ScoresLike, scores_and_shape
 from sampled_metrics.ranking.uniformity import uniformity
-from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns
 from sampled_metrics.ranks.sampled import SampledRanks
 
 _Draw = Callable[[Ints], tuple[Ints, Ints]]
 """Function from (users,) ascending users to (drawn,) indices of the users, ascending, and their negatives."""
 
-_NOT_UNIFORM = (
-    "The negatives were drawn with weights, and without replacement or with a weight of 0. So none of them is kept as "
-    "a uniform sample, and nothing is known of the true metrics. Draw with replacement=True and weights above 0, such "
-    "as popularity + 1."
-)
-
-_NEGATIVES, _TIES, _KEPT = range(3)
+_NEGATIVES, _TIES = range(2)
 """First numbers of the addresses of the random streams."""
 
 
@@ -43,8 +36,8 @@ def rank_among_negatives(
     held_out: Any,
     *,
     negatives: Any = 100,
-    weights: Any = None,
     replacement: bool = False,
+    drop_held_out: bool = False,
     seed: int = 0,
     user_ids: ArrayLike | None = None,
     item_ids: ArrayLike | None = None,
@@ -65,11 +58,9 @@ def rank_among_negatives(
             indices of items, or a list of them for each user; a dict of such lists by user, or a DataFrame with the
             columns user and item, with ids if there are `user_ids` and `item_ids`. Given negatives that do not look
             as if they were drawn uniformly for each user (p <= .01) have a caution, as results do not hold then.
-        weights: (items,) numbers of 0 or more, or a Series or dict of them by item id. Negatives are drawn one after
-            another, with probabilities in proportion to the weights. With replacement, each is kept with a probability
-            in proportion to 1 / weight. The kept ones are a uniform sample of a random size, which the result holds.
-            Without replacement, or where a candidate has the weight 0, nothing is kept: m is 0, and a caution says so.
         replacement: whether a negative may be there twice for the same held-out item.
+        drop_held_out: whether held-out items of the user among given negatives are left out, as some published lists
+            have them, or hold all items of a user with the same negatives. Otherwise they are refused.
         seed: of the negatives and the ties. The negatives do not depend on the scores, so all models with the same
             seed, training and held-out items have the same ones.
         user_ids: as in `rank`.
@@ -78,13 +69,11 @@ def rank_among_negatives(
         progress: as in `rank`.
 
     Returns:
-        The ranks, one row for each held-out item, for `correct` and `compare`. Of negatives that were drawn with
-        weights they are those among the uniform sample that is kept, and `ranked_items` has the ranks among all that
-        were drawn.
+        The ranks, one row for each held-out item, for `correct` and `compare`.
 
     Raises:
         DataError: as in `rank`; a user has too few candidates to draw from; a given negative is not a candidate, is
-            the held-out item, or is repeated without replacement.
+            a held-out item of the user, or is repeated without replacement.
         ConfigError: an option is wrong.
 
     Examples:
@@ -109,46 +98,27 @@ def rank_among_negatives(
     scorer, shape = scores_and_shape(scores, batch_size)
     split, *ids = split_of(training, held_out, shape, user_ids, item_ids)
     warn_of_users_without(split, np.arange(split.shape.users))
-    weight = None if weights is None else _checked(weights, split.item_ids)
     streams = cache(lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address)))
-    draw, most = _drawing(negatives, weight, replacement, split, ids, streams)
+    is_given = not is_whole(negatives)
+    if drop_held_out and not is_given:
+        raise ConfigError("drop_held_out is for given negatives; those that are drawn hold no held-out item")
+    draw, most = (
+        (_look_up(negatives, replacement, drop_held_out, split, ids), 1)
+        if is_given
+        else (_draw_candidates(negatives, replacement, split, streams), min(split.shape.items, negatives))
+    )
     # factors need several arrays with a number for each negative, instead of the scores of all items
     size = users_of_batch(4 * most if isinstance(scorer, tuple) else split.shape.items, batch_size)
     blocks = in_blocks(np.arange(len(split.user)), split.user // size)
-    ranking = _Ranking(scorer, split, draw, streams, weight if replacement else None)
+    ranking = _Ranking(scorer, split, draw, streams)
     of_blocks = [ranking.counts(blocks[step]) for step in progress(range(len(blocks)))]
-    counts = _Counts(*(np.concatenate(parts) for parts in zip(*of_blocks, strict=True)))
-    users, candidates = split.user_ids[split.user], split.candidates
-    if weight is None:
-        cautions: tuple[str, ...] = ()
-        if not is_whole(negatives):
-            ranked = np.unique(split.user)
-            cautions = uniformity(*draw(ranked), ranked, split, replacement=replacement).cautions
-        return SampledRanks(counts.rank - 1, counts.negatives, candidates, replacement, users, cautions=cautions)
-    drawn = ExactRanks(users, counts.negatives + 1, counts.rank - 1, np.zeros_like(counts.rank))
-    if not (replacement and counts.least.min() > 0):
-        nothing = np.zeros_like(counts.rank)
-        return SampledRanks(nothing, nothing, candidates, replacement, users, cautions=(_NOT_UNIFORM,), drawn=drawn)
-    note = f"On average {counts.kept.mean():.3g} of {negatives:.3g} negatives are kept, as a uniform sample."
-    return SampledRanks(counts.rank_kept - 1, counts.kept, candidates, replacement, users, notes=(note,), drawn=drawn)
-
-
-class _Counts(NamedTuple):
-    """What is counted of rows.
-
-    Attributes:
-        negatives: (rows,) numbers of negatives.
-        rank: (rows,) ranks among them.
-        kept: (rows,) numbers of negatives that are kept as a uniform sample.
-        rank_kept: (rows,) ranks among these.
-        least: (rows,) smallest weight of a negative that the user could have; 0 if none are kept.
-    """
-
-    negatives: Ints
-    rank: Ints
-    kept: Ints
-    rank_kept: Ints
-    least: Floats
+    drawn, ranks = (np.concatenate(parts) for parts in zip(*of_blocks, strict=True))
+    cautions: tuple[str, ...] = ()
+    if is_given:
+        ranked = np.unique(split.user)
+        cautions = uniformity(*draw(ranked), ranked, split, replacement=replacement).cautions
+    users = split.user_ids[split.user]
+    return SampledRanks(ranks - 1, drawn, split.candidates, replacement, users, cautions=cautions)
 
 
 @dataclass(frozen=True)
@@ -160,17 +130,15 @@ class _Ranking:
         split: the held-out items.
         draw: the function that draws negatives.
         streams: of random numbers.
-        weight: (items,) weights with which negatives are drawn, if some of them are kept as a uniform sample.
     """
 
     scores: Any
     split: Split
     draw: _Draw
     streams: Streams
-    weight: Floats | None
 
-    def counts(self, rows: Ints) -> _Counts:
-        """Rank the held-out items of some rows.
+    def counts(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Return the numbers of negatives of some rows, and the ranks among them.
 
         Raises:
             DataError: a score is not comparable.
@@ -186,18 +154,7 @@ class _Ranking:
         wrong = np.bincount(row[not_comparable(of_negatives)], minlength=len(rows)) > 0
         require_comparable(wrong, split.user_ids[of_rows])
         above, tied = of_negatives > target[row], of_negatives == target[row]
-        ranks = _ranks(tie, row, row[above], row[tied])
-        if self.weight is None:
-            return _Counts(*ranks, np.zeros_like(rows), np.ones_like(rows), np.zeros(len(rows)))
-        least = self._least(users)[user_position]
-        # kept with probability q_min / q_j, so that the kept ones are a uniform sample of a random size
-        is_kept = self.streams(_KEPT).random(len(row)) * self.weight[item] < least[row]
-        return _Counts(*ranks, *_ranks(tie, row[is_kept], row[above & is_kept], row[tied & is_kept]), least)
-
-    def _least(self, users: Ints) -> Floats:
-        """Return the (users,) smallest weight of an item that is not excluded."""
-        assert self.weight is not None
-        return np.array([np.delete(self.weight, own).min() for own in _lists(self.split.excluded[users])])
+        return _ranks(tie, row, row[above], row[tied])
 
 
 def _score_function(
@@ -252,23 +209,7 @@ def _rows_of(matrix: csr_array) -> Ints:
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
-def _lists(matrix: csr_array) -> list[Ints]:
-    """Return the columns of the entries of each row."""
-    return np.split(matrix.indices, matrix.indptr[1:-1])
-
-
-def _drawing(
-    negatives: Any, weight: Floats | None, replacement: bool, split: Split, ids: list[Ids], streams: Streams
-) -> tuple[_Draw, int]:
-    """Return the function that draws negatives, and the largest number of them for a user, or 1 if they are given."""
-    if is_whole(negatives):
-        return _draw_candidates(negatives, weight, replacement, split, streams), min(split.shape.items, negatives)
-    if weight is not None:
-        raise ConfigError("weights are for negatives that are drawn, and negatives is a list of them")
-    return _look_up(negatives, replacement, split, ids), 1
-
-
-def _draw_candidates(negatives: int, weight: Floats | None, replacement: bool, split: Split, streams: Streams) -> _Draw:
+def _draw_candidates(negatives: int, replacement: bool, split: Split, streams: Streams) -> _Draw:
     """Return the function that draws the negatives of users."""
     if negatives < 1:
         raise ConfigError(f"negatives must be 1 or more, not {negatives}")
@@ -276,23 +217,12 @@ def _draw_candidates(negatives: int, weight: Floats | None, replacement: bool, s
     def draw(users: Ints) -> tuple[Ints, Ints]:
         excluded = split.excluded[users]
         n_free = excluded.shape[1] - np.diff(excluded.indptr)
-        if weight is not None:
-            removed = _rows_of(excluded)[weight[excluded.indices] > 0]
-            n_free = np.count_nonzero(weight) - np.bincount(removed, minlength=len(users))
         too_few = n_free < (1 if replacement else negatives)
         if too_few.any():
             row, user = too_few.argmax(), split.user_ids[users[too_few]][0]
             less = "" if replacement or not n_free[row] else "; take fewer, or draw with replacement"
-            of_weight = "" if weight is None else " with a weight above 0"
-            raise DataError(
-                f"user {shown(user)}: {negatives} negatives cannot be drawn from {n_free[row]} items{of_weight}{less}"
-            )
+            raise DataError(f"user {shown(user)}: {negatives} negatives cannot be drawn from {n_free[row]} items{less}")
         position = np.repeat(np.arange(len(users)), negatives)
-        if weight is not None:
-            lists = [
-                _draw_weighted(weight, own, negatives, replacement, streams(_NEGATIVES)) for own in _lists(excluded)
-            ]
-            return position, np.concatenate(lists)
         if replacement:
             number = streams(_NEGATIVES).integers(np.repeat(n_free, negatives))
         else:
@@ -313,40 +243,15 @@ def _negatives_of(excluded: csr_array, row: Ints, number: Ints) -> Ints:
     return number + np.searchsorted(after, row * items + number, side="right") - first[row]
 
 
-def _draw_weighted(weight: Floats, excluded: Ints, negatives: int, replacement: bool, rng: np.random.Generator) -> Ints:
-    """Draw the negatives of a user, in proportion to the weights of the items that are not excluded."""
-    p = weight.copy()
-    p[excluded] = 0
-    return rng.choice(len(p), negatives, replace=replacement, p=p / p.sum(), shuffle=False)
-
-
-def _checked(weights: Any, item_ids: NDArray[np.generic]) -> Floats:
-    """Return weights in the order of the items; a Series or a mapping is read by item id."""
-    if isinstance(weights, Mapping):
-        weights = pd.Series(dict(weights))
-    if isinstance(weights, pd.Series) and not isinstance(weights.index, pd.RangeIndex):
-        missing = ~np.isin(item_ids, weights.index)
-        if missing.any():
-            raise DataError(f"weights: lack item {shown(item_ids[missing.argmax()])}")
-        weights = weights[~weights.index.duplicated()].loc[item_ids]
-    refuse_masked(weights, "weights")
-    try:
-        values = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.empty(0)
-    if values.shape != (len(item_ids),) or not (np.isfinite(values) & (values >= 0)).all():
-        count = len(item_ids)
-        raise DataError(f"weights must be a number of 0 or more for each of the {count} items, in their order")
-    scaled = values / (values.max() or 1.0)
-    if np.count_nonzero(scaled) < np.count_nonzero(values):
-        raise DataError("weights differ by more than double precision holds")
-    return scaled
-
-
-def _look_up(negatives: Any, replacement: bool, split: Split, ids: list[Ids]) -> _Draw:
+def _look_up(negatives: Any, replacement: bool, drop_held_out: bool, split: Split, ids: list[Ids]) -> _Draw:
     """Return the function that looks up given negatives."""
     columns, users, items = _listed(negatives, ids)
     user, item = users.positions(columns), items.positions(columns)
+    if drop_held_out:
+        width = split.training.shape[1]
+        held_out = _rows_of(split.held_out) * width + split.held_out.indices
+        kept = ~np.isin(user * width + item, held_out)
+        user, item = user[kept], item[kept]
     order, ends = np.argsort(user, kind="stable"), np.cumsum(np.bincount(user, minlength=len(users.values)))
     # a matrix in which a negative that is given twice is stored twice
     matrix = csr_array((np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=split.training.shape)
@@ -364,6 +269,8 @@ def _look_up(negatives: Any, replacement: bool, split: Split, ids: list[Ids]) ->
             first = (wrong | is_repeated).argmax()
             row, item_position = divmod(pair[first], width)
             fault = "is not a negative, but a training or held-out item of the user"
+            if not drop_held_out:
+                fault += "; drop_held_out=True leaves held-out items out"
             raise DataError(
                 f"negatives, user {shown(users.values[chosen[row]])}: item {shown(items.values[item_position])} "
                 f"{fault if wrong[first] else 'is there twice; give replacement=True'}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import InitVar, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -41,7 +41,6 @@ class SampledRanks(Ranked):
         cautions: sentences on what would make all results wrong.
         source: name of the file or table that they are from.
         groups: (rows,) text, the group of each row, for metrics by group; None if there are none.
-        drawn: the ranks among all negatives, if they were drawn with weights and a uniform sample of them is kept.
 
     Raises:
         DataError: there are no ranks, an entry is masked, or x, m and n of a row do not fit each other; the message
@@ -58,7 +57,6 @@ class SampledRanks(Ranked):
     source: str = ""
     cautions: tuple[str, ...] = ()
     written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
-    drawn: ExactRanks | None = None
     groups: NDArray[np.str_] | None = None
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
@@ -122,11 +120,6 @@ class SampledRanks(Ranked):
         """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes of the sample."""
         raise DataError("sampled ranks have no true metrics, only estimates; `correct` has them")
 
-    def rows(self, positions: Ints) -> SampledRanks:
-        """Return the table of the rows at some positions, in that order."""
-        table = super().rows(positions)
-        return table if self.drawn is None else replace(table, drawn=self.drawn.rows(positions))
-
     def to_frame(self) -> pd.DataFrame:
         """Return the columns user, candidates, negatives and rank, which `sampled_ranks` reads."""
         users = np.arange(1, len(self) + 1) if self.user is None else self.user
@@ -140,7 +133,7 @@ class SampledRanks(Ranked):
     @property
     def ranked_items(self) -> ExactRanks:
         """Return the ranks among the m + 1 items of the sample."""
-        return self.drawn or ExactRanks(None, self.negatives + 1, self.x, np.zeros_like(self.x))
+        return ExactRanks(None, self.negatives + 1, self.x, np.zeros_like(self.x))
 
 
 def sampled_ranks(
