@@ -74,7 +74,7 @@ def test_negatives_and_their_ties():
     held_out = pd.DataFrame([(user, 50 + item) for user in range(50) for item in RNG.choice(50, 2, replace=False)])
     for table in (training, held_out):
         table.columns = ["user", "item"]
-    for options in ({}, {"replacement": True, "weights": np.arange(1.0, 101)}):
+    for options in ({}, {"replacement": True}):
         found = sm.rank_among_negatives(scores, training, held_out, negatives=20, **options)
         again = sm.rank_among_negatives(scores, shuffled(training), shuffled(held_out), negatives=20, **options)
         pd.testing.assert_frame_equal(again.to_frame(), found.to_frame())
