@@ -4,6 +4,7 @@ import io
 import json
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -133,6 +134,31 @@ def test_other_commands_read_the_file(run, folder):
         assert code in (1, 2)
         assert "has staged ranks, which" in err
         assert "use evaluate, compare, plan or report instead" in err
+
+
+def test_groups_of_users_are_those_of_a_file(run):
+    """Staged ranks have no column of groups; exact ranks beside them have the same groups."""
+    assert stages(run, "--depth", "none")[0] == 0
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT, user_ids=[f"u{user}" for user in range(USERS)])
+    exact.to_frame().to_csv("exact.csv", index=False)
+    groups = {f"u{user}": ("young", "old")[user % 2] for user in range(USERS)}
+    pd.Series(groups, name="age").rename_axis("user").to_csv("users.csv")
+    code, out, err = run("evaluate", "x.parquet", "--groups", "users.csv:age", "--metrics", "recall@10", "--json")
+    assert (code, err) == (0, "")
+    values = {row["group"]: row["value"] for row in json.loads(out)["rows"]}
+    expected = sm.evaluate(exact, metrics="recall@10", groups=groups)
+    assert values == pytest.approx(dict(zip(expected["group"], expected["value"], strict=True)), abs=1e-12)
+    options = ["--groups", "users.csv:age", "--metrics", "recall@10", "--json"]
+    code, out, _ = run("compare", "x.parquet", "exact.csv", *options)
+    assert (code, {row["conclusion"] for row in json.loads(out)["rows"]}) == (0, {"undecided"})
+    for text, says in (
+        ("user,town\nu1,x\n", "lacks the column age"),
+        ("user,age\nu1,x\nu1,y\n", "user u1 is there twice"),
+    ):
+        Path("bad.csv").write_text(text)
+        code, _, err = run("evaluate", "x.parquet", "--groups", "bad.csv:age")
+        assert code == 1
+        assert says in err
 
 
 def test_the_examples_work(run):

@@ -128,7 +128,9 @@ MARGIN = click.option(
 )
 
 GROUPS = click.option(
-    "--groups", metavar="NAME", help="The column of groups of users or held-out items; each has rows of its own."
+    "--groups",
+    metavar="NAME|FILE:NAME",
+    help="The column of groups of users or held-out items, or the column of a file of users; each has rows of its own.",
 )
 
 CONFIDENCE_LEVEL = click.option(

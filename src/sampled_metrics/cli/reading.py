@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
@@ -60,7 +61,8 @@ class Reading:
         replacement: whether a negative could be sampled twice.
         relevance: the file of judged items.
         relevant_from: the lowest relevant grade.
-        groups: the column of the groups of the rows; of lists, a column of the judged items.
+        groups: the column of the groups of the rows; of lists, a column of the judged items; or ``FILE:COLUMN``, the
+            groups of users.
     """
 
     separator: str | None = None
@@ -79,9 +81,33 @@ class Reading:
     groups: str | None = None
 
     @property
-    def has_groups(self) -> bool:
-        """Return whether results are by group."""
-        return self.groups is not None
+    def groups_of_results(self) -> bool | dict[str, str]:
+        """Return whether results are by the groups that were read, or the groups of users of a file, FILE:COLUMN.
+
+        Raises:
+            DataError: the file cannot be read, lacks a column, or has a user twice.
+        """
+        path, column = self._file_of_groups
+        if path is None:
+            return self.groups is not None
+        from sampled_metrics.data.tables import refuse_rows
+        from sampled_metrics.ranks.files import read_columns
+
+        columns = read_columns(path, None, [column])
+        columns.require("user", column)
+        users, groups = (columns.frame[name].astype(str) for name in ("user", column))
+        refuse_rows(users.duplicated(), lambda row: f"user {users.iloc[row]} is there twice", columns.place)
+        return dict(zip(users, groups, strict=True))
+
+    @property
+    def _file_of_groups(self) -> tuple[str | None, str]:
+        """The file and the column of ``FILE:COLUMN``; no file if groups are a column of the ranks."""
+        path, _, column = (self.groups or "").rpartition(":")
+        return (path, column) if path and column and os.path.exists(path) else (None, "")
+
+    @property
+    def _column_of_groups(self) -> str | None:
+        return None if self._file_of_groups[0] else self.groups
 
     @property
     def is_of_several(self) -> bool:
@@ -103,7 +129,7 @@ class Reading:
             raise ConfigError(f"--separator must be one sign, or tab, not {separator!r}")
         given = {"user": self.user_column, "candidates": self.candidates_column, "negatives": self.negatives_column}
         names = {column: name for column, name in given.items() if name}
-        kept = [*names.values(), *(self.rank_column or ()), *filter(None, (self.by, self.groups))]
+        kept = [*names.values(), *(self.rank_column or ()), *filter(None, (self.by, self._column_of_groups))]
         columns = read_standard_input(separator, kept) if path == "-" else read_columns(path, separator, kept)
         return replace(columns.named(names), refuses_shallow=True)
 
@@ -207,7 +233,7 @@ class Reading:
 
     @property
     def _names(self) -> dict[str, Any]:
-        columns = {"by": self.by, "rank_column": self.rank_column or None, "groups": self.groups}
+        columns = {"by": self.by, "rank_column": self.rank_column or None, "groups": self._column_of_groups}
         return columns | {"zero_based": self.zero_based}
 
     def _require_no_relevant_from(self) -> None:
