@@ -45,6 +45,12 @@ def main(snakemake: Any) -> None:
         )
     except DataError as error:
         raise DataError(f"sampling.negatives, dataset {name}: {error}") from None
+    figures, study = snakemake.config["figures"], snakemake.config["estimator_study"]
+    sizes = {"figures.figure-6": figures["figure-6"], "estimator_study": study}
+    fewest = int(split.candidates.min()) - 1
+    for key, entry in sizes.items():
+        if entry and entry["negatives"] and min(entry["negatives"]) > fewest and not sampling["replacement"]:
+            raise DataError(f"{key}.negatives, dataset {name}: each is above {fewest}, the fewest negatives of a user")
     split.write(snakemake.output.split)
     trained = np.bincount(split.training.indices, minlength=len(split.item_ids)) > 0
     if not trained[split.item].any():

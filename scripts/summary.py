@@ -71,7 +71,7 @@ def main(snakemake: Any) -> None:
                 on_margin,
                 by_group,
                 one_item_each=all(table.weights is None for table in ranks.values()),
-                cautions=cautions(facts, name) if facts else [],
+                cautions=cautions(facts, name, entry["test"] is not None) if facts else [],
             )
         )
         if facts and has_paper_users(ranks[names[0]]) and facts["md5"] != ARCHIVE_MD5:

@@ -109,7 +109,6 @@ def test_groups_of_a_file_are_by_column(tables, tmp_path):
         ("person,age\n1,2\n", "line 1: lacks the column user"),
         ("user,activity\n1,2\n", "line 1: the column activity has the name of a kind"),
         ("user,age\n1,2\n1,3\n", "line 3: user 1 is there twice"),
-        ("user,age\n1,2\n2,2\n3,1\n", "users.csv, column age: groups: 297 users of X have none, for instance 0"),
     ],
 )
 def test_a_file_of_groups_is_refused(tables, tmp_path, text, message):
@@ -135,6 +134,14 @@ def test_a_column_that_does_not_divide_the_users_is_left_out_or_refused(tables, 
     path.write_text("user,town,age\n" + "".join(f"{user},{town(user)},{user % 2}\n" for user in range(300)))
     assert list(by_file(tables, str(path))) == ["age"]
     assert f"column town is left out: it has {fault}" in caplog.text
+
+
+def test_users_whom_a_file_lacks_are_a_group(tables, tmp_path):
+    path = tmp_path / "users.csv"
+    path.write_text("user,age\n" + "".join(f"{user},{['', 'old', 'young'][user % 3]}\n" for user in range(200)))
+    groups = by_file(tables, str(path))["age"]["X"].groups
+    stated = {1: "old", 2: "young"}
+    assert groups.tolist() == [stated.get(user % 3 if user < 200 else 0, "not stated") for user in range(300)]
 
 
 def test_groups_that_are_too_small_are_named(tables, tmp_path, caplog):

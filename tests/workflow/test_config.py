@@ -105,6 +105,11 @@ ERRORS = [
     ("seed", -1, "seed: must be 0 or more, not -1"),
     ("sampling", None, "sampling: must be of type object, not None"),
     ("sampling/repetitions", 10_000.0, "sampling.repetitions: must be of type integer, not 10000.0"),  # one to JSON
+    (
+        "sampling/repetitions",
+        "10",
+        "sampling.repetitions: must be of type integer (in --config, numbers inside of braces",
+    ),
     ("sampling/replacement", "yes", "sampling.replacement: must be of type boolean, not 'yes'"),
     ("datasets/ml-1m/path", "", "datasets.ml-1m.path: must not be empty, not ''"),
     ("recommenders/X/unobserved_weight", 0, "recommenders.X.unobserved_weight: must be more than 0, not 0"),
@@ -260,6 +265,16 @@ class TestLayers:
         assert "toy" not in self.laid({"study": ["b"]})
         assert self.laid({"study": ["b", "a"]})["seed"] == 3
         assert self.laid({"study": ["b"], "datasets": {"b": {"defaults": {"seed": 4}}}})["seed"] == 4
+
+    def test_those_that_a_user_states_count_more_than_config_yaml(self):
+        given = {"study": ["b"], "datasets": {"b": {"defaults": {"sampling": {"repetitions": 7}}}}}
+        assert self.laid(given)["sampling"]["repetitions"] == 7
+        assert self.laid(given | {"sampling": {"repetitions": 8}})["sampling"]["repetitions"] == 8
+
+    @pytest.mark.parametrize("key", ["study", "datasets", "recommenders"])
+    def test_some_keys_cannot_be_among_them(self, key):
+        with pytest.raises(ConfigError, match=f"datasets.a.defaults: cannot have the key {key}"):
+            self.laid({"datasets": {"a": {"defaults": {key: {}}}}})
 
     def test_config_yaml_edited_in_place_is_as_a_file_over_it(self):
         """What belongs to the paper's data stands with it, so nothing of it stays for other data."""

@@ -275,7 +275,7 @@ def test_what_was_left_out_is_among_the_facts():
     ],
 )
 def test_many_events_without_training_are_said(change, said):
-    sentences = cautions(COUNTED | change, "one")
+    sentences = cautions(COUNTED | change, "one", True)
     assert len(sentences) == len(said)
     assert all(sentence.startswith(start) for sentence, start in zip(sentences, said, strict=True))
     assert not said or sentences[0] in page_of(study()._replace(cautions=sentences), datasets={"one": MADE})[1]

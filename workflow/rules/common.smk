@@ -53,8 +53,8 @@ except ConfigError as error:
 configfile: own("config.yaml")
 
 
-config = assemble(datasets, study, config, given)
 try:
+    config = assemble(datasets, study, config, given)
     complete(config, read_config(own("workflow/schemas/config.schema.yaml")))
 except ConfigError as error:
     sys.exit(f"error: config: {error}")

@@ -97,6 +97,8 @@ def margin_of_pairs(verdicts: Sequence[Finding], setting: Setting) -> list[str]:
     labels = dict.fromkeys(one.metric for one in verdicts)
     said = {label: [text for one in verdicts if one.metric == label and (text := _size(one))] for label in labels}
     sentences = [f"{metric_name(label)}: {'; '.join(texts)}." for label, texts in said.items() if texts]
+    if not sentences:
+        sentences = ["No difference is shown to be more or less than the margin, or within it."]
     return [*sentences, _margin(Finding("margin"), setting)]
 
 

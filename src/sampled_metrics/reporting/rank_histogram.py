@@ -76,5 +76,5 @@ def draw_bars(panel: Axes, table: pd.DataFrame, recommenders: Sequence[str], *, 
     panel.tick_params(axis="x", length=0)
     panel.set_xlim(-0.5, len(buckets) - 0.5)
     panel.margins(y=0.25 if numbered and upright else 0.08)
-    panel.set(xlabel="predicted rank of the held-out item", ylabel="users")
+    panel.set(xlabel="predicted rank of the held-out item", ylabel="held-out items")
     panel.grid(axis="x", visible=False)

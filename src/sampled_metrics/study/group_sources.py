@@ -22,6 +22,9 @@ KINDS: dict[str, Callable[[Split], Ints]] = {
 }
 """The kinds of groups: functions from a split to (rows,) numbers of training events, of the user or of the item."""
 
+NO_GROUP = "not stated"
+"""The group of users whom a file of groups lacks, or for whom it has an empty cell."""
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -104,21 +107,27 @@ def _fault(users: "pd.Series[str]", groups: "pd.Series[str]") -> str:
     return "" if sizes.max() >= FEWEST_USERS else f"no group of {FEWEST_USERS} users, which an interval needs"
 
 
+def _users(tables: Mapping[str, ExactRanks]) -> set[str]:
+    """Return the users of all tables, as text."""
+    return {str(user) for table in tables.values() if table.user is not None for user in np.unique(table.user)}
+
+
 def by_file(tables: Mapping[str, ExactRanks], path: str) -> dict[str, dict[str, ExactRanks]]:
-    """Return tables whose groups are those of a file of users, by column.
+    """Return tables whose groups are those of a file of users, by column. Users without one are a group of their own.
 
     Args:
         tables: rank tables with users, by recommender.
         path: as in `groups_of_file`.
 
     Raises:
-        DataError: as in `groups_of_file`; or a user of a table has no group.
+        DataError: as in `groups_of_file`; or a table has no users.
     """
     of_kinds, left_out = groups_of_file(path)
     for remark in left_out:
         _LOG.warning(remark)
     grouped = {}
     for kind, of_users in of_kinds.items():
+        of_users |= {user: NO_GROUP for user in _users(tables) if not of_users.get(user)}
         try:
             grouped[kind] = {
                 name: replace(table, groups=groups_of_rows(table, name, of_users)) for name, table in tables.items()

@@ -78,21 +78,28 @@ def assemble(
 ) -> dict[str, Any]:
     """Return the config of a study, layer by layer: of the same key, the last layer that states it counts.
 
-    The layers are the datasets that are known, the key `defaults` of each dataset that is studied, and the statements.
-    Recommenders, and ranks of the running example, replace those of a layer below.
+    The layers are the datasets that are known, config.yaml or what stands in its place, and the config of the user.
+    Each has the key `defaults` of its datasets that are studied below itself. Recommenders, and ranks of the running
+    example, replace those of a layer below.
 
     Args:
         datasets: datasets.yaml.
         study: config.yaml, for its datasets.
         stated: the config of the user, laid over config.yaml, or in its place.
         given: the config of the user alone.
+
+    Raises:
+        ConfigError: `defaults` of a dataset cannot have a key.
     """
-    known = merged(datasets, {"datasets": study["datasets"]})
-    config, entries = known, merged(known, {"datasets": _mapping(stated, "datasets")})["datasets"]
     names = stated.get("study")
-    for name in names if isinstance(names, list) else []:
-        config = merged(config, _mapping(_mapping(entries, name), "defaults"))
-    config = merged(config, stated)
+    config: dict[str, Any] = {}
+    for layer in (merged(datasets, {"datasets": study["datasets"]}), stated, given):
+        for name in names if isinstance(names, list) else []:
+            defaults = _mapping(_mapping(_mapping(layer, "datasets"), name), "defaults")
+            if unfit := [key for key in defaults if key in ("study", "datasets", "recommenders")]:
+                raise ConfigError(f"datasets.{name}.defaults: cannot have the key {unfit[0]}")
+            config = merged(config, defaults)
+        config = merged(config, layer)
     for layer in (stated, given):
         if recommenders := _mapping(layer, "recommenders"):
             config["recommenders"] = copy.deepcopy(dict(recommenders))
@@ -417,6 +424,8 @@ def _one_line(error: ValidationError, where: str) -> str:
         missing = next(name for name in error.validator_value if name not in error.instance)
         return f"{key}: lacks the key {missing!r}"
     allowed, value = _ALLOWED.get(str(error.validator), error.message), error.validator_value
+    if error.validator == "type" and isinstance(error.instance, str) and re.fullmatch(r"-?[\d.]+", error.instance):
+        allowed += " (in --config, numbers inside of braces are text: write them into a file)"
     if isinstance(value, list):
         value = (" or " if error.validator == "type" else ", ").join(map(str, value))
     return f"{key}: {allowed.replace('VALUE', str(value))}, not {_IN_SHORT.repr(error.instance)}"

@@ -130,12 +130,13 @@ def dataset_facts(
     return kept | {row: f"{facts[key]}" for row, key in keys.items()} | some | of_ranks
 
 
-def cautions(facts: Mapping[str, Any], name: str) -> list[str]:
+def cautions(facts: Mapping[str, Any], name: str, has_test_file: bool) -> list[str]:
     """Return sentences on events that a dataset holds out without training events of the user or the item.
 
     Args:
         facts: dataset.json.
         name: the name of the dataset.
+        has_test_file: whether the held-out events are a file of their own.
     """
     items, unknown = facts["held_out_items"], facts["held_out_items_without_training_events"]
     users, left_out = facts["users"], facts["users_left_out_with_few_training_events"]
@@ -143,7 +144,7 @@ def cautions(facts: Mapping[str, Any], name: str) -> list[str]:
     if unknown > _MANY * items:
         told.append(
             f"{unknown} of {items} held-out items of {name} have no training events. Most recommenders cannot place "
-            "such an item. If the held-out events are a file of their own, see that both files have the same ids."
+            f"such an item.{' See that both files have the same ids.' if has_test_file else ''}"
         )
     if left_out > _MANY * (users + left_out):
         told.append(
