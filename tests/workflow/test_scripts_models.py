@@ -60,7 +60,8 @@ def test_a_test_file_of_ones_own() -> None:
     # users 1 and 2 train; user 3 does not; nobody has items 12 and 13 in training
     Path("test.dat").write_text("1::12::3::5\n1::13::3::1\n2::11::4::5\n3::10::1::1\n", encoding="utf-8")
     dataset = {"path": "train.dat", "test": "test.dat", "format": "movielens-dat"}
-    config = complete_config(STUDY | {"datasets": {"made-up": dataset}, "sampling": {"negatives": 1}, "figures": {}})
+    sizes = {"sampling": {"negatives": 1}, "figures": {}, "estimator_study": None}
+    config = complete_config(STUDY | {"datasets": {"made-up": dataset}} | sizes)
     assert split(config, "made-up") == []
     made, facts = read_split("split.npz"), json.loads(Path("dataset.json").read_text("utf-8"))
     assert made.user_ids[made.user].tolist() == [1, 1, 2]

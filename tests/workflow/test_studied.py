@@ -26,6 +26,9 @@ def books() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["user", "item", "rating", "time"])
 
 
+BOOKS = STUDY | {"estimator_study": None, "datasets": {"made-up": DATASET}, "recommenders": POPULAR}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the split, the ranks by popularity and ranks of another tool, and what was studied."""
@@ -33,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         books().to_csv("books.csv", index=False)
-        config = complete_config(STUDY | {"datasets": {"made-up": DATASET}, "recommenders": POPULAR})
+        config = complete_config(BOOKS)
         config["sampling"]["negatives"] = 5
         assert split(config, "made-up") == []
         ranked(config, "made-up", "P")
@@ -113,7 +116,7 @@ def test_too_few_candidates_are_refused_with_the_split(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     books().to_csv("books.csv", index=False)
-    config = complete_config(STUDY | {"datasets": {"made-up": DATASET}, "recommenders": POPULAR})
+    config = complete_config(BOOKS)
     table = pd.read_csv(folder / RANKS["P"])
     fewest = table["candidates"].min()
     user = table.loc[table["candidates"].idxmin(), "user"]
