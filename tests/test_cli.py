@@ -573,7 +573,7 @@ class TestHelp:
         scores, given = rng.random((40, 150)), (np.zeros((40, 150)), np.full(40, 7))
         for name in "xz":
             staged = sampled_metrics.staged_ranks(lambda users, items: scores[users, items], *given, depth=None)
-            staged.to_parquet(f"{name}-staged.parquet")
+            staged.write(f"{name}-staged.parquet")
         above = {name: rng.geometric(0.05, size=(40, 2)).clip(max=100) for name in ("counts", "x-counts", "y-counts")}
         for name, each in above.items():
             columns = {"above_top500": each[:, 0], "size_top500": 500, "above_rest": each[:, 1], "size_rest": 900}

@@ -88,7 +88,7 @@ def test_ranks_are_those_of_the_function(run):
     code, out, err = stages(run)
     assert (code, err) == (0, "")
     assert out.startswith("x.parquet is written: staged ranks of 120 users, ")
-    frame = sm.StagedRanks.from_parquet("x.parquet").to_frame().set_index("user")
+    frame = sm.StagedRanks.read("x.parquet").to_frame().set_index("user")
     above = sm.rank(SCORES, TRAINING, HELD_OUT).above[[int(user[1:]) for user in frame.index]]
     is_complete, is_beaten = (frame["outcome"] == outcome for outcome in ("complete", "beaten"))
     assert is_complete.sum() > 10

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -122,7 +123,7 @@ class TestJournal:
         written = staged(Asked(), file=tmp_path / "x.parquet")
         with pytest.warns(UserWarning, match=r"x\.parquet is complete; nothing was scored"):
             assert_same(staged(Asked(calls=0), file=tmp_path / "x.parquet"), written)
-        assert_same(sm.StagedRanks.from_parquet(tmp_path / "x.parquet"), written)
+        assert_same(sm.StagedRanks.read(tmp_path / "x.parquet"), written)
 
     @pytest.mark.parametrize(
         ("changes", "what"),
@@ -155,9 +156,10 @@ class TestJournal:
     @pytest.mark.parametrize(
         ("file", "content", "error", "says"),
         [
-            ("x.csv", None, sm.ConfigError, "the name of the file must end in .parquet"),
+            ("x.csv", None, sm.ConfigError, "the name of the file must end in .parquet or .sqlite"),
             ("no/x.parquet", None, sm.WriteError, "there is no folder"),
-            ("x.parquet", b"", sm.DataError, "x.parquet: cannot be read"),
+            ("x.parquet", b"", sm.DataError, "x.parquet: has no staged ranks, or is damaged"),
+            ("x.sqlite", b"", sm.DataError, "x.sqlite: has no staged ranks, or is damaged"),
             ("x.parquet", pd.DataFrame({"a": [1]}).to_parquet(), sm.DataError, "x.parquet: has no staged ranks"),
             ("x.parquet.journal", b"user,item\n" * 100, sm.DataError, "is not a journal of staged ranks"),
         ],
@@ -298,3 +300,33 @@ def test_a_terminal_shows_scores_and_open_users(monkeypatch):
     assert scores[-1] == ranks.scored.sum()
     assert list(shares) == sorted(shares, reverse=True)
     assert shares[-1] == 0
+
+
+class TestWhatIsNotAJournal:
+    @pytest.fixture
+    def stopped(self, tmp_path):
+        """The journal of a run that was stopped."""
+        with pytest.raises(ConnectionError):
+            staged(Asked(calls=20), file=tmp_path / "x.parquet")
+        return tmp_path / "x.parquet.journal"
+
+    def test_a_database_of_another_program_is_left(self, tmp_path):
+        path = tmp_path / "x.parquet.journal"
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE scores (name TEXT)")
+            connection.commit()
+        content = path.read_bytes()
+        with pytest.raises(sm.DataError, match=r"x.parquet.journal: is a database of another program"):
+            staged(Asked(calls=0), file=tmp_path / "x.parquet")
+        assert path.read_bytes() == content
+
+    @pytest.mark.parametrize(
+        "change", ["score = NULL", "score = 9e999", "score = 'x'", "user = 1.5", "user = -1", "item = NULL"]
+    )
+    def test_a_row_that_no_run_has_written_is_refused(self, stopped, change):
+        with contextlib.closing(sqlite3.connect(stopped)) as connection:
+            connection.execute(f"UPDATE scores SET {change} WHERE rowid = 3")
+            connection.commit()
+        with pytest.raises(sm.DataError, match=r"x.parquet.journal: is damaged: score 3 is of user"):
+            staged(Asked(), file=stopped.with_suffix(""))
+        assert stopped.exists()

@@ -14,7 +14,7 @@ SCORES = np.random.default_rng(1).random((60, 90))
 @pytest.fixture
 def staged(tmp_path):
     ranks = sm.staged_ranks(lambda u, i: SCORES[u, i], np.zeros((60, 90)), np.arange(60), k=20, depth=10)
-    ranks.to_parquet(tmp_path / "staged.parquet")
+    ranks.write(tmp_path / "staged.parquet")
     return tmp_path / "staged.parquet"
 
 

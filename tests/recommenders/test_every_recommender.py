@@ -134,3 +134,13 @@ def test_several_held_out_items_of_a_user(entry: dict[str, Any]) -> None:
     parts = (slice(0, 1), slice(1, 33), slice(33, 34), slice(34, 80))
     apart = [model.rank(split, users=users, threads=2).to_frame() for users in parts]
     assert pd.concat(apart, ignore_index=True).equals(table.to_frame())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in RECOMMENDERS if kind != "ranks"])
+def test_no_parameter_is_needed(kind: str) -> None:
+    split = two_groups()
+    scores = (
+        recommender({"type": kind}).fit(split.training, np.random.default_rng(1)).scores(slice(0, 5), split.training)
+    )
+    assert np.asarray(scores).shape == (5, split.shape.items)
+    assert np.isfinite(np.asarray(scores)).all()

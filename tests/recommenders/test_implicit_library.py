@@ -61,7 +61,6 @@ def test_neighbour_models_score_as_in_implicit(model: str, training: csr_array) 
     ("entry", "says"),
     [
         ({"model": "svd"}, "recommenders.V.model: may be als, bpr, lmf, cosine, tfidf, bm25, not 'svd'"),
-        ({}, "recommenders.V: lacks the key 'model'"),
         (
             {"model": "bm25", "options": {"factors": 3}},
             "recommenders.V.options: unknown option 'factors' of implicit's bm25; it may be K, K1, B",

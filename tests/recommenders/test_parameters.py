@@ -21,7 +21,7 @@ def test_unknown_type_lists_the_known_ones():
 @pytest.mark.parametrize(
     ("entry", "names"),
     [
-        ({"type": "item-cf"}, "exponent"),
+        ({"type": "ranks"}, "path"),
         ({"type": "item-cf", "exponent": 1, "neighbors": 3}, "neighbors"),
         ({"type": "ials", **FACTORS, "alpha": 1}, "alpha"),
     ],

@@ -120,10 +120,11 @@ class Reading:
         A file of staged ranks gives `StagedRanks`, which need no reader.
         """
         from sampled_metrics.ranks.files import read_columns, read_standard_input
-        from sampled_metrics.ranks.staged import StagedRanks, has_staged_ranks
+        from sampled_metrics.ranks.staged import StagedRanks
+        from sampled_metrics.ranks.staged_files import is_staged
 
-        if has_staged_ranks(path):
-            return StagedRanks.from_parquet(path)
+        if is_staged(path):
+            return StagedRanks.read(path)
         separator = None if self.separator is None else _SEPARATORS.get(self.separator, self.separator)
         if separator is not None and (len(separator) != 1 or not separator.isascii()):
             raise ConfigError(f"--separator must be one sign, or tab, not {separator!r}")

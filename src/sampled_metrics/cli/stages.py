@@ -76,7 +76,11 @@ class _Part(click.ParamType):  # type: ignore[type-arg]
 @click.option("--part", type=_Part(), help="A part of the users, such as 2/8; the command concat joins parts.")
 @click.option("--ranker", help="What gives the scores, such as a model and its date.  [default: FUNCTION and its file]")
 @click.option(
-    "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help="The Parquet file to write."
+    "-o",
+    "--output",
+    type=OutputFile(dir_okay=False, path_type=str),
+    required=True,
+    help="The file to write, .parquet or .sqlite.",
 )
 def stages(
     score: str,
@@ -145,12 +149,16 @@ def stages(
 )
 @click.argument("parts", type=FILE, nargs=-1, required=True)
 @click.option(
-    "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help="The Parquet file to write."
+    "-o",
+    "--output",
+    type=OutputFile(dir_okay=False, path_type=str),
+    required=True,
+    help="The file to write, .parquet or .sqlite.",
 )
 def concat(parts: tuple[str, ...], output: str) -> None:
     """Join staged ranks of parts of the users, which stages --part has written, in one file."""
-    ranks = sm.StagedRanks.concat([sm.StagedRanks.from_parquet(part) for part in parts])
-    ranks.to_parquet(output)
+    ranks = sm.StagedRanks.concat([sm.StagedRanks.read(part) for part in parts])
+    ranks.write(output)
     click.echo(f"{output} is written: {ranks}")
 
 

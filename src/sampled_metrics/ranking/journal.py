@@ -13,6 +13,15 @@ import numpy as np
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.errors import DataError, WriteError
 
+APPLICATION = 0x53_4D_4A_4F
+"""The number by which the database says that it is a journal; the letters SMJO."""
+
+_WRONG = """
+SELECT rowid, user, item, score FROM scores WHERE typeof(user) != 'integer' OR typeof(item) != 'integer'
+OR typeof(score) != 'real' OR user < 0 OR item < 0 OR score >= 9e999 LIMIT 1
+"""
+"""The first row that no run has written."""
+
 
 class Journal:
     """The scores of a run in a SQLite file, which is locked while the journal is open.
@@ -24,7 +33,7 @@ class Journal:
         run: what the scores are of, by name. A file of another run is refused.
 
     Raises:
-        DataError: the file is of another run or is no journal, or another process has it open.
+        DataError: the file is of another run, is no journal or is damaged, or another process has it open.
         WriteError: the file cannot be written.
     """
 
@@ -43,9 +52,15 @@ class Journal:
 
     def _open(self, run: dict[str, Any]) -> None:
         execute = self._connection.execute
+        is_new = execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        if not is_new and execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+            self._connection.close()
+            raise DataError(f"{self._name}: is a database of another program, and is left as it is; take another file")
         execute("PRAGMA locking_mode = EXCLUSIVE")
         execute("PRAGMA journal_mode = WAL")  # a commit is one write at the end of a file
         execute("PRAGMA synchronous = NORMAL")
+        if is_new:
+            execute(f"PRAGMA application_id = {APPLICATION}")
         execute("BEGIN EXCLUSIVE")
         execute("CREATE TABLE IF NOT EXISTS run (content TEXT)")
         execute("CREATE TABLE IF NOT EXISTS scores (user INTEGER, item INTEGER, score REAL)")
@@ -71,10 +86,17 @@ class Journal:
     def scores(self) -> tuple[Ints, Ints, Floats]:
         """Return the (scores,) users, items and scores that were added, also by earlier processes."""
         try:
+            wrong = self._connection.execute(_WRONG).fetchone()
             rows = self._connection.execute("SELECT user, item, score FROM scores")
-            table = np.fromiter(rows, dtype=[("user", np.int64), ("item", np.int64), ("score", np.float64)])
+            if wrong is None:
+                table = np.fromiter(rows, dtype=[("user", np.int64), ("item", np.int64), ("score", np.float64)])
         except sqlite3.Error as error:
             raise self._error(error) from None
+        if wrong is not None:
+            raise DataError(
+                f"{self._name}: is damaged: score {wrong[0]} is of user {wrong[1]!r} and item {wrong[2]!r}, and is "
+                f"{wrong[3]!r}; remove the file, and score again"
+            )
         return table["user"], table["item"], table["score"]
 
     def add(self, users: Ints, items: Ints, scores: Floats) -> None:

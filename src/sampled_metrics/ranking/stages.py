@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._files import require_parquet, require_writable
+from sampled_metrics._files import require_writable
 from sampled_metrics._running import terminal_status
 from sampled_metrics._validation import Floats, Ints, is_real, is_whole, shown
 from sampled_metrics.data.split import Split
@@ -29,6 +29,7 @@ from sampled_metrics.ranking.pairs import PairsLike, split_of, warn_of_users_wit
 from sampled_metrics.ranking.rank import chosen_users
 from sampled_metrics.ranking.scoring import Request, Score, Scorer
 from sampled_metrics.ranks.staged import StagedRanks
+from sampled_metrics.ranks.staged_files import require_ending
 from sampled_metrics.ranks.stages import FOLDS, boundaries, last_boundary, shares
 
 BATCH = 32
@@ -80,10 +81,10 @@ def staged_ranks(
         pairs_per_call: the largest number of pairs in a call, of which a user has at most 32.
         concurrency: the largest number of calls at a time, in threads.
         seed: of the users' numbers. Recommenders are compared with the same seed, k and depth.
-        file: the Parquet file that the ranks are written to. Each answer is kept at once in a journal beside it, whose
-            name ends in .journal. A run that was stopped goes on from there if it is called again, and the scores of
-            the journal are not asked for again. If the file is there, it is read, nothing is scored, and a warning says
-            so.
+        file: the file that the ranks are written to, .parquet with pyarrow, or .sqlite. Each answer is kept at once in
+            a journal beside it, whose name ends in .journal. A run that was stopped goes on from there if it is called
+            again, and the scores of the journal are not asked for again. If the file is there, it is read, nothing is
+            scored, and a warning says so.
         ranker: the name of what gives the scores, such as that of a model and its date. A file of another ranker is
             refused. The default is the name of the function with a digest of the file that it is in, which does not
             tell two models that the same code loads.
@@ -95,7 +96,7 @@ def staged_ranks(
     Raises:
         DataError: as in `rank`; a score is NaN or +inf, or the function does not return a number for each pair; or
             `file` is of another run, or another process writes it.
-        ConfigError: an option is out of range, or `file` needs pyarrow.
+        ConfigError: an option is out of range, or `file` has another ending, or needs pyarrow.
         WriteError: `file` cannot be written.
 
     Examples:
@@ -149,7 +150,7 @@ def staged_ranks(
 
 def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks]) -> StagedRanks:
     """Return the ranks of a run from its file, or compute them with a journal and write the file."""
-    require_parquet(file)
+    require_ending(file)
     if Path(file).exists():
         return _finished(file, run)
     require_writable(file)
@@ -162,12 +163,12 @@ def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks
             if not journal.is_empty:
                 error.add_note(f"what was scored is in {journal.path}, and the same call goes on from there")
             raise
-        table.to_parquet(file)
+        table.write(file)
         return table
 
 
 def _finished(file: str, run: dict[str, Any]) -> StagedRanks:
-    table = StagedRanks.from_parquet(file)
+    table = StagedRanks.read(file)
     refuse_other_run(file, table.run, run)
     warnings.warn(f"{file} is complete; nothing was scored", stacklevel=4)
     return table

@@ -48,6 +48,8 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None, nam
     name = printable(path_text(path))
     if os.path.isdir(path):
         raise DataError(f"{name}: is a directory, not a csv file")
+    if Path(path).suffix.lower() == ".sqlite":
+        raise DataError(f"{name}: is no table; read_ranks reads staged ranks, and the command takes them as they are")
     try:
         with gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb") as file:
             if Path(path).suffix.lower() == ".parquet":

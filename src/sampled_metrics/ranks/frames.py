@@ -110,7 +110,7 @@ class Columns:
         if {*self.frame.columns} >= STAGED:
             raise DataError(
                 f"{self.header}: has staged ranks, which are not exact: above counts the candidates that were scored. "
-                "read_ranks reads the Parquet file that staged_ranks wrote, and the command takes it as it is; a copy "
+                "read_ranks reads the file that staged_ranks wrote, and the command takes it as it is; a copy "
                 "of its columns does not hold all of it"
             )
 

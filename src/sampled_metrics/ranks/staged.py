@@ -1,14 +1,11 @@
-"""Ranks of held-out items that were completed for a known share of the users alone, in memory and as Parquet."""
+"""Ranks of held-out items that were completed for a known share of the users alone."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,9 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from sampled_metrics import _files
 from sampled_metrics._validation import Floats, Ints, counted, shown
-from sampled_metrics.errors import ConfigError, DataError, reason
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.ranks import staged_files
 from sampled_metrics.ranks.stages import Stages, last_boundary, shares
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
 
@@ -27,10 +24,6 @@ if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does no
 
 FEW_COMPLETED = 30
 """With fewer completed users, there is no interval."""
-
-METADATA = b"sampled_metrics.staged_ranks"
-"""The key of the metadata of a Parquet file with k, depth, seed, boundaries and digests, as JSON."""
-
 
 _COLUMNS = ("user", "item", "score", "candidates", "scored", "above", "tied", "uniform", "fold")
 
@@ -213,51 +206,32 @@ class StagedRanks(Ranked):
         counts = {f"above_{boundary}": self.above_at[:, index] for index, boundary in enumerate(self.boundaries)}
         return pd.DataFrame(columns | {"outcome": outcome} | counts)
 
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the ranks as Parquet, which `from_parquet` and the command read.
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the ranks as Parquet or, without pyarrow, as SQLite, by the ending .parquet or .sqlite.
 
         Raises:
-            ConfigError: the name of the file does not end in .parquet, or pyarrow is not installed.
+            ConfigError: the name has another ending, or parquet needs pyarrow.
             WriteError: the file cannot be written.
         """
-        _files.require_parquet(path)
-        import pyarrow
-        import pyarrow.parquet
-
         content = self.design | {"boundaries": self.boundaries.tolist(), "digests": dict(self.digests)}
-        table = pyarrow.Table.from_pandas(self.to_frame(), preserve_index=False)
-        table = table.replace_schema_metadata({METADATA: json.dumps(content)})
-        with _files.atomic_write(path) as temporary:
-            pyarrow.parquet.write_table(table, temporary)
+        staged_files.write(path, self.to_frame(), content)
 
     @classmethod
-    def from_parquet(cls, path: str | os.PathLike[str]) -> StagedRanks:
-        """Read ranks that `to_parquet`, or `staged_ranks` with a file, has written.
+    def read(cls, path: str | os.PathLike[str]) -> StagedRanks:
+        """Read ranks that `write`, or `staged_ranks` with a file, has written.
 
         Raises:
-            ConfigError: the name of the file does not end in .parquet, or pyarrow is not installed.
-            DataError: the file cannot be read, or has no staged ranks.
+            ConfigError: the name does not end in .parquet or .sqlite, or parquet needs pyarrow.
+            DataError: the file cannot be read, has no staged ranks, or has a value that they cannot have.
         """
-        _files.require_parquet(path)
-        import pyarrow
-        import pyarrow.parquet
-
-        name = os.fspath(path)
-        try:
-            table = pyarrow.parquet.read_table(name, partitioning=None)
-            content = json.loads((table.schema.metadata or {})[METADATA])
-            boundaries = content["boundaries"]
-            columns = {column: table[column].to_numpy() for column in _COLUMNS}
-            above_at = np.stack([table[f"above_{boundary}"].to_numpy() for boundary in boundaries], axis=1)
-            complete = np.asarray(table["outcome"].to_numpy() == "complete")
-            design = {key: content[key] for key in ("k", "depth", "seed")}
-            digests = {str(key): str(value) for key, value in content["digests"].items()}
-        except (OSError, pyarrow.ArrowException) as error:
-            raise DataError(f"{name}: cannot be read: {reason(error)}") from None
-        except (KeyError, ValueError, TypeError, AttributeError):
-            raise DataError(f"{name}: has no staged ranks") from None
+        rows, content = staged_files.read(path)
         return cls(
-            boundaries=np.array(boundaries), above_at=above_at, complete=complete, digests=digests, **columns, **design
+            **{name: rows[name].to_numpy() for name in _COLUMNS},
+            boundaries=np.array(content["boundaries"]),
+            above_at=rows[[f"above_{boundary}" for boundary in content["boundaries"]]].to_numpy(),
+            complete=(rows["outcome"] == "complete").to_numpy(),
+            digests=content["digests"],
+            **{key: content[key] for key in ("k", "depth", "seed")},
         )
 
     def redrawn(self, rows: Ints, user: Ints, uniform: Floats, fold: Ints, depth: float | None) -> StagedRanks:
@@ -340,16 +314,3 @@ class StagedRanks(Ranked):
         }
         ranked = hashlib.blake2b("".join(sorted(part.digests["users"] for part in parts)).encode(), digest_size=16)
         return replace(parts[0], **columns, digests={**parts[0].digests, "users": ranked.hexdigest()})
-
-
-def has_staged_ranks(path: str) -> bool:
-    """Return whether a file is Parquet with staged ranks."""
-    if Path(path).suffix.lower() != ".parquet" or find_spec("pyarrow") is None:
-        return False
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        return METADATA in (pyarrow.parquet.read_schema(path).metadata or {})
-    except (OSError, pyarrow.ArrowException):
-        return False

@@ -22,7 +22,7 @@ from sampled_metrics.recommenders.recommender import Recommender, reserved_memor
 class EASE(Recommender):
     """Scores are XB: a user's row of X times the weights between items."""
 
-    regularization: float = parameter("λ, the weight of ‖B‖²", type="number", exclusiveMinimum=0)
+    regularization: float = parameter("λ, the weight of ‖B‖²", default=500.0, type="number", exclusiveMinimum=0)
 
     @on_one_thread
     def fit(self, training: csr_array, rng: np.random.Generator) -> SimilarityModel:

@@ -6,7 +6,8 @@ the same problem, up to a factor, for s = (1 + α) ŷ, c = (1 + α)/α and reg =
 implicit's divided by √(1 + α).
 
 The paper gives neither its random start nor its number of iterations. Normal starts come close to its numbers; the
-uniform positive start of `implicit` itself gives an AUC that is too high (docs/reproduction.md).
+uniform positive start of `implicit` itself gives an AUC that is too high (docs/reproduction.md). The defaults are those
+of X in the paper, with the iterations that fit its numbers.
 """
 
 from dataclasses import dataclass
@@ -25,10 +26,12 @@ from sampled_metrics.recommenders.recommender import Recommender, reserved_memor
 class IALS(Recommender):
     """Implicit alternating least squares, with exact solves in double precision."""
 
-    factors: int = parameter("d, the length of a factor", type="integer", minimum=1)
-    regularization: float = parameter("λ, the weight of ‖V‖²", type="number", minimum=0)
-    unobserved_weight: float = parameter("α, the weight of ŷ² over all pairs", type="number", exclusiveMinimum=0)
-    iterations: int = parameter("number of passes over users and items", type="integer", minimum=1)
+    factors: int = parameter("d, the length of a factor", default=16, type="integer", minimum=1)
+    regularization: float = parameter("λ, the weight of ‖V‖²", default=10.0, type="number", minimum=0)
+    unobserved_weight: float = parameter(
+        "α, the weight of ŷ² over all pairs", default=0.2, type="number", exclusiveMinimum=0
+    )
+    iterations: int = parameter("number of passes over users and items", default=6, type="integer", minimum=1)
     initial_deviation: float = parameter(
         "standard deviation of the normal random start of each factor's elements",
         default=0.1,

@@ -65,7 +65,7 @@ def constructor(model: str) -> Callable[..., Any]:
 class ImplicitLibrary(Recommender):
     """A model of the library `implicit`."""
 
-    model: str = parameter("which of implicit's models", enum=list(CONSTRUCTORS))
+    model: str = parameter("which of implicit's models", default="als", enum=list(CONSTRUCTORS))
     options: Mapping[str, Any] = parameter(
         "arguments of implicit's constructor of that model, such as factors or K; implicit's defaults for the others",
         default={},

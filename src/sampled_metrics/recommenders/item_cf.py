@@ -26,7 +26,7 @@ from sampled_metrics.recommenders.recommender import Recommender, reserved_memor
 class ItemCF(Recommender):
     """Cosine similarity, sharpened, filtered to neighbours, row-normalized and summed over the user's items."""
 
-    exponent: float = parameter("q of eq. 27: sharpens the similarity", type="number", exclusiveMinimum=0)
+    exponent: float = parameter("q of eq. 27: sharpens the similarity", default=1.0, type="number", exclusiveMinimum=0)
     neighbours: int | None = parameter(
         "k of eq. 28: s_ij is kept if i is among the k items nearest to j; null for all", **COUNT
     )

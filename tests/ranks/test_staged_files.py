@@ -1,0 +1,117 @@
+"""Files of staged ranks: both kinds give the same ranks, and what staged ranks cannot have is refused with its row."""
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import fields
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampled_metrics as sm
+from sampled_metrics.cli import main
+from sampled_metrics.ranks import staged_files
+
+RNG = np.random.default_rng(2)
+SCORES = RNG.normal(size=(60, 90)).round(1)
+
+
+@pytest.fixture(scope="module")
+def ranks():
+    users = [f"u{user}" for user in range(60)]
+    ids = {"user_ids": users, "item_ids": [f"i{item}" for item in range(90)]}
+
+    def score(user, item):
+        return SCORES[[int(one[1:]) for one in user], [int(one[1:]) for one in item]]
+
+    training = pd.DataFrame({"user": ["u1"], "item": ["i80"]})
+    held_out = pd.DataFrame({"user": users, "item": [f"i{user % 70}" for user in range(60)]})
+    return sm.staged_ranks(score, training, held_out, k=5, depth=20, **ids)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "sqlite"])
+def test_give_what_was_written(ranks, tmp_path, ending):
+    path = tmp_path / f"x.{ending}"
+    ranks.write(path)
+    for table in (sm.StagedRanks.read(path), sm.read_ranks(path)):
+        for field in fields(ranks):
+            np.testing.assert_array_equal(getattr(table, field.name), getattr(ranks, field.name), field.name)
+
+
+def test_a_job_runs_without_pyarrow(ranks, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(staged_files, "find_spec", lambda name: None)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(sm.ConfigError, match=r"x.parquet: parquet needs pyarrow; .* or end it in .sqlite"):
+        ranks.write("x.parquet")
+    scores = (lambda users, items: SCORES[users, items], np.zeros((60, 90)), np.arange(60))
+    table = sm.staged_ranks(*scores, k=5, depth=None, file="night.sqlite")
+    with pytest.warns(UserWarning, match=r"night\.sqlite is complete; nothing was scored"):
+        sm.staged_ranks(*scores, k=5, depth=None, file="night.sqlite")
+    main(["evaluate", "night.sqlite", "--metrics", "recall@5", "--json"])
+    [row] = json.loads(capsys.readouterr().out)["rows"]
+    assert row["value"] == pytest.approx(sm.evaluate(table, metrics="recall@5")["value"][0])
+    assert {path.name for path in tmp_path.iterdir()} == {"night.sqlite"}
+
+
+DAMAGED = {
+    "candidates": [0, -5, 2**60],
+    "above": [-1, 6],
+    "tied": [-1, 90],
+    "scored": [0, 91],
+    "fold": [-1, 99],
+    "uniform": [-0.1, 1.5, np.nan],
+    "score": [np.nan, np.inf],
+    "outcome": ["done", "beaten"],
+    "above_10": [-2, 6],
+    "user": [None],
+}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "sqlite"])
+@pytest.mark.parametrize(("column", "value"), [(column, value) for column, of in DAMAGED.items() for value in of])
+def test_a_value_that_staged_ranks_cannot_have_is_refused_with_its_row(ranks, tmp_path, ending, column, value):
+    path = tmp_path / f"x.{ending}"
+    rows = ranks.to_frame()
+    row = int(np.flatnonzero(rows["outcome"] == "open")[0])
+    rows[column] = rows[column].astype(object)
+    rows.loc[row, column] = value
+    content = ranks.design | {"boundaries": ranks.boundaries.tolist(), "digests": dict(ranks.digests)}
+    staged_files.write(path, rows.infer_objects(), content)
+    with pytest.raises(sm.DataError, match=rf"x\.{ending}, row {row + 1}: {column} must be ") as caught:
+        sm.StagedRanks.read(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"k": 0}, "k must be a whole number"),
+        ({"k": "5"}, "k must be a whole number"),
+        ({"depth": 0.5}, "depth must be a number of 1 or more"),
+        ({"seed": -1}, "seed must be"),
+        ({"boundaries": [0, 30, 10]}, "boundaries must be whole numbers that ascend from 0"),
+        ({"boundaries": [0, 10, 30, 99]}, "lacks the column above_99"),
+        ({"digests": {"users": 3}}, "digests must be text"),
+        ({"digests": None}, "digests must be text"),
+    ],
+)
+def test_what_they_are_of_is_checked_too(ranks, tmp_path, change, says):
+    content = ranks.design | {"boundaries": ranks.boundaries.tolist(), "digests": dict(ranks.digests)}
+    staged_files.write(tmp_path / "x.sqlite", ranks.to_frame(), content | change)
+    with pytest.raises(sm.DataError, match=f"x.sqlite: {says}"):
+        sm.StagedRanks.read(tmp_path / "x.sqlite")
+
+
+def test_a_database_of_another_program_is_refused_and_left(tmp_path):
+    path = tmp_path / "theirs.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE ranks (user TEXT)")
+        connection.commit()
+    content = path.read_bytes()
+    for read in (sm.StagedRanks.read, sm.read_ranks, sm.exact_ranks):
+        with pytest.raises(sm.DataError):
+            read(path)
+    with pytest.raises(sm.DataError, match="has no staged ranks"):
+        sm.staged_ranks(lambda users, items: SCORES[users, items], np.zeros((60, 90)), np.arange(60), file=path)
+    assert path.read_bytes() == content
