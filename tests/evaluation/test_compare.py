@@ -335,7 +335,7 @@ class TestMany:
             ({"A": [A, B[:-1]], "B": B}, {}, "A, seed 1 has 6 users and A, seed 2 5"),
             (
                 {"A": [A, B], "B": B},
-                {"negatives": 49},
+                {"negatives": 48},
                 "several seeds need exact ranks, or an estimator such as bv-0.1",
             ),
         ],

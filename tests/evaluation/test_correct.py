@@ -9,6 +9,7 @@ import pytest
 from read_and import correct, evaluate
 from scipy import stats
 
+import sampled_metrics as sm
 from sampled_metrics.errors import ConfigError
 
 SAMPLED = [1, 1, 2, 3, 1, 2, 1, 1]
@@ -44,6 +45,22 @@ def value(table, estimator, metric, column="value"):
 def of_kind(table, kind):
     """The findings of a kind."""
     return [finding for finding in table.findings if finding.kind == kind]
+
+
+@pytest.mark.parametrize("estimator", ["decreasing", "free"])
+def test_ranks_among_all_candidates_are_exact(estimator):
+    """Every candidate was drawn: values and intervals are those of evaluate, without an assumption."""
+    rng = np.random.default_rng(0)
+    columns = {"user": np.arange(500), "candidates": 200, "rank": 1 + (199 * rng.random(500) ** 3).astype(int)}
+    table, metrics = pd.DataFrame(columns), ["recall@10", "ap", "auc"]
+    sampled = sm.sampled_ranks(table.assign(negatives=199))
+    found = sm.correct(sampled, estimators=estimator, metrics=metrics)
+    expected = sm.evaluate(sm.exact_ranks(table, exact=True), metrics=metrics)
+    for name in ("value", "low", "high"):
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-12)
+    assert set(found["assumes"]) == {"none"}
+    other = sm.sampled_ranks(table.assign(negatives=199, rank=table["rank"].to_numpy()[::-1]))
+    assert sm.compare({"A": sampled, "B": other}, metrics="ap", estimator=estimator)["conclusion"].item() == "undecided"
 
 
 class TestValues:

@@ -164,6 +164,12 @@ def sampled_values(
         chosen: weights of strict bounds that other samples chose, as in `strict_values`.
     """
     limits = np.array([(0.0, metric.largest) for metric in metrics])
+    outcomes = sample.outcomes
+    if has_bounds(estimate) and not outcomes.replacement and (outcomes.negatives == outcomes.candidates - 1).all():
+        no_ties = np.zeros_like(outcomes.x)  # every candidate was drawn, so the ranks are exact
+        exact = np.stack([metric.over_ties(outcomes.x, no_ties, outcomes.candidates) for metric in metrics])
+        values = sample.of_users(exact)
+        return UserValues(values, values, np.stack((limits, limits), axis=1), limits, values.mean(axis=1))
     if has_bounds(estimate):
         point, variances = estimate.moments(sample.counts) if moments is None else moments
         low, high, bounds, assumption, findings = strict_values(estimate, sample, variances, alpha, chosen)
