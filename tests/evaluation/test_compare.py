@@ -367,14 +367,15 @@ class TestSeveralSeeds:
         values = [(50 - np.array(each)) / 49 for each in (x, y)]
         gap = values[1].mean(axis=0) - values[0].mean(axis=0)
         users = gap.var(ddof=1) / 60
-        drawn = np.sqrt(users) * rng.standard_normal(10**6)
+        drawn = np.zeros(10**6)
         for each in values:
             seeds = len(each)
             between = each.mean(axis=1).var(ddof=1) / seeds
             rest = each - each.mean(axis=0) - each.mean(axis=1, keepdims=True) + each.mean()
             interaction = (rest**2).sum() / (59 * (seeds - 1)) / (60 * seeds)
-            assert between > interaction
-            drawn = drawn + np.sqrt(between - interaction) * rng.standard_t(seeds - 1, 10**6)
+            users -= interaction
+            drawn = drawn + np.sqrt(between) * rng.standard_t(seeds - 1, 10**6)
+        drawn = drawn + np.sqrt(users) * rng.standard_normal(10**6)
         reach = np.quantile(np.abs(drawn), 0.95)
         low, high = max(-1, gap.mean() - reach), min(1, gap.mean() + reach)
         assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.02 * reach)

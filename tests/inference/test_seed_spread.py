@@ -24,7 +24,7 @@ def interval(one, other):
 
 def of_normal(points):
     """The spread of (seeds,) normal numbers, where users do not differ."""
-    return SeedSpread(np.array([points.var(ddof=1) / len(points)]), len(points) - 1)
+    return SeedSpread(np.array([points.var(ddof=1) / len(points)]), np.zeros(1), len(points) - 1)
 
 
 def between(gap, error, spreads, limits=FAR):
@@ -35,14 +35,15 @@ def between(gap, error, spreads, limits=FAR):
 
 class TestSpread:
     def test_is_that_of_the_two_way_analysis_of_variance(self):
-        """Expected mean squares of textbooks: σ_b² = (MS between seeds - MS of the interaction) / users."""
+        """Expected mean squares of textbooks: that between seeds is σ_c² + 30 σ_b², that of the interaction σ_c²."""
         y = values(np.random.default_rng(1), 4, 0.5, 1.0, users=30)
         table = y[:, 0]
         grand, rows, columns = table.mean(), table.mean(axis=1), table.mean(axis=0)
         between = 30 * ((rows - grand) ** 2).sum() / 3
         rest = sum((table[s, u] - rows[s] - columns[u] + grand) ** 2 for s in range(4) for u in range(30)) / (3 * 29)
         found = SeedSpread.from_seeds(y.mean(axis=2), y)
-        assert found.variance[0] == pytest.approx((between - rest) / 30 / 4)
+        assert found.variance[0] == pytest.approx(between / 30 / 4)
+        assert found.interaction[0] == pytest.approx(rest / 30 / 4)
         assert found.freedom == 3
 
     def test_of_equal_seeds_is_none(self):
@@ -53,6 +54,7 @@ class TestSpread:
         y = values(np.random.default_rng(5), 3, 0.5, 0.1)
         one, other = (SeedSpread.from_seeds(each.mean(axis=2), each) for each in (y, 1.2 * y))
         assert one.scaled(1.2).variance == pytest.approx(other.variance)
+        assert one.scaled(1.2).interaction == pytest.approx(other.interaction)
         assert one.scaled(1.2).freedom == other.freedom == 2
 
 
@@ -71,7 +73,7 @@ class TestIntervals:
         assert found.p_value[0] == pytest.approx(np.mean(np.abs(drawn) >= abs(gap)), rel=0.02)
 
     def test_are_never_narrower_than_those_over_users_and_within_the_limits(self):
-        spreads = [SeedSpread(np.array([1e-12]), 1), SeedSpread(np.array([4.0]), 1)]
+        spreads = [SeedSpread(np.array([variance]), np.zeros(1), 1) for variance in (1e-12, 4.0)]
         gap, error = np.array([0.1]), np.array([0.001])
         of_users = Intervals(gap - 0.2, gap + 0.3, error, np.array([0.4]))
         ends = [with_seeds(of_users, gap, [spread], np.array([[-1.0, 1.0]]), ALPHA) for spread in spreads]
@@ -93,6 +95,18 @@ class TestIntervals:
         assert held[0] / 500 >= 0.93
         if spread == 0.1:
             assert held[1] / 500 < 0.75
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("seeds", "others"), [(2, 10), (2, 20), (3, 20), (5, 5)])
+    @pytest.mark.parametrize("both", [0.0, 0.4, 3.0])
+    def test_of_unequal_numbers_of_seeds_and_users_who_differ_hold_the_truth(self, seeds, others, both):
+        """600 comparisons of equal recommenders, with an interaction from none to far above the seeds' part."""
+        rng, held = np.random.default_rng([13, seeds, others, int(10 * both)]), 0
+        for _ in range(600):
+            user = rng.normal(0, 0.3, 200)
+            found, _ = interval(*(user + values(rng, count, 0.03, both) for count in (seeds, others)))
+            held += found.low[0] <= 0 <= found.high[0]
+        assert held / 600 >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 600)
 
     @pytest.mark.slow
     @pytest.mark.parametrize(("seeds", "others"), [(2, 10), (2, 2), (3, 10)])

@@ -335,7 +335,7 @@ def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: An
     epilog="  sampled-metrics rank --users u.npy --items i.npy --training train.csv --held-out test.csv\n\n"
     "  train.csv, test.csv: user,item    rows of u.npy and i.npy, from 0; or ids, with --user-ids and --item-ids",
 )
-@click.option("--users", type=FILE, help="(users, d) factors: npy, npz, csv or parquet.")
+@click.option("--users", type=FILE, help="(users, d) factors: npy, npz, parquet, or csv without a header.")
 @click.option("--items", type=FILE, help="(items, d) factors, with --users.")
 @click.option("--scores", type=FILE, help="(users, items) scores in place of factors; npz may be sparse.")
 @click.option("--training", type=FILE, required=True, help="Users and their items: csv, parquet, or npz (a matrix).")

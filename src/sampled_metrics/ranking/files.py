@@ -23,7 +23,8 @@ def read_array(path: str) -> Any:
     A csv file has no header, and missing entries are NaN.
 
     Raises:
-        DataError: the file cannot be read, or does not hold one array.
+        DataError: the file cannot be read, or does not hold one array; or the first line of a csv file is 0, 1, 2, …,
+            as pandas writes the names of columns.
     """
     kind = Path(path).suffix
     if kind == ".parquet":
@@ -32,7 +33,7 @@ def read_array(path: str) -> Any:
         raise DataError(f"{path}: an array is a file whose name ends in .npy, .npz, .csv or .parquet")
     try:
         if kind == ".csv":
-            return pd.read_csv(path, header=None, dtype=np.float64).to_numpy()
+            return _without_header(path, pd.read_csv(path, header=None, dtype=np.float64).to_numpy())
         if kind == ".npy":
             return np.load(path, allow_pickle=False)
         arrays = _files.read_npz(path, "an array")
@@ -45,6 +46,17 @@ def read_array(path: str) -> Any:
     if len(arrays) != 1:
         raise DataError(f"{path}: must hold one array, not {len(arrays)} ({', '.join(arrays):.200})")
     return next(iter(arrays.values()))
+
+
+def _without_header(path: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the numbers of a csv file, unless the first line has names of columns, which would move all rows."""
+    rows, columns = array.shape
+    if rows > 1 and columns > 1 and np.array_equal(array[0], np.arange(columns)):
+        raise DataError(
+            f"{path}, line 1: has 0 to {columns - 1}, the names of columns, so that each row would count for the user "
+            "or item before it; write the numbers alone, as to_csv(index=False, header=False) does"
+        )
+    return array
 
 
 def read_pairs(path: str) -> Columns | Any:
