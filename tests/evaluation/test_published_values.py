@@ -277,3 +277,10 @@ def test_recommenders_are_bounded_each_alone_and_named() -> None:
 def test_values_without_a_recommender_are_refused(values) -> None:
     with pytest.raises(sm.ConfigError, match=r"values: give them by recommender, {'GMF': {'hit-rate@10': 0.62}}, not "):
         sm.published(values, negatives=99, candidates=3706, users=6040)
+
+
+def test_names_that_are_shown_alike_are_refused():
+    """No value is lost: 1 and "1", or a line break and its escape."""
+    for one, other in ((1, "1"), ("a\n", "a\\n")):
+        with pytest.raises(sm.DataError, match="two recommenders are called"):
+            sm.published({one: {"hr@10": 0.5}, other: {"hr@10": 0.6}}, negatives=99, candidates=1000, users=500)

@@ -11,7 +11,7 @@ import numpy as np
 from sampled_metrics._defaults import ESTIMATORS
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import MOST, Floats, is_whole, require_confidence_level, shown
-from sampled_metrics.errors import ConfigError, DataError, printable
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.estimators.shapes import DECREASING, FREE, SHAPES, Mixture
 from sampled_metrics.estimators.strict_bounds import class_mixtures
@@ -21,6 +21,7 @@ from sampled_metrics.evaluation.values import NO_ASSUMPTION
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.inference.known_means import KnownMeans, KnownRegion
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
+from sampled_metrics.ranks.by_recommender import by_name
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
@@ -108,7 +109,7 @@ def published(
     for label, estimator in chosen.items():
         if estimator.assumed_shape is None:
             raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
-    values = {printable(str(name)): of_one for name, of_one in values.items()}
+    values = by_name(values)
     given = {name: metrics_by_label(list(of_one), "values") for name, of_one in values.items()}
     values, notes = with_decimals(given, values)
     known = {name: known_means(given[name], list(values[name].values()), negatives, users) for name in values}
