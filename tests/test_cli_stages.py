@@ -154,6 +154,7 @@ def test_groups_of_users_are_those_of_a_file(run):
     for text, says in (
         ("user,town\nu1,x\n", "lacks the column age"),
         ("user,age\nu1,x\nu1,y\n", "user u1 is there twice"),
+        ("user,age\nu1,x\nu2,\n", "have none, for instance"),
     ):
         Path("bad.csv").write_text(text)
         code, _, err = run("evaluate", "x.parquet", "--groups", "bad.csv:age")

@@ -136,11 +136,19 @@ def test_a_column_that_does_not_divide_the_users_is_left_out_or_refused(tables, 
     assert f"column town is left out: it has {fault}" in caplog.text
 
 
-def test_users_whom_a_file_lacks_are_a_group(tables, tmp_path):
+def test_a_file_of_other_users_is_refused(tables, tmp_path):
+    path = tmp_path / "users.csv"
+    path.write_text("user,age\n" + "".join(f"{user}.0,{user % 2}\n" for user in range(300)))
+    with pytest.raises(DataError, match=r"users.csv, column age: has a group of none of the 300 users, such as 0"):
+        by_file(tables, str(path))
+
+
+def test_users_whom_a_file_lacks_are_a_group(tables, tmp_path, caplog):
     path = tmp_path / "users.csv"
     path.write_text("user,age\n" + "".join(f"{user},{['', 'old', 'young'][user % 3]}\n" for user in range(200)))
     groups = by_file(tables, str(path))["age"]["X"].groups
     stated = {1: "old", 2: "young"}
+    assert "column age: 167 of 300 users have no group there" in caplog.text
     assert groups.tolist() == [stated.get(user % 3 if user < 200 else 0, "not stated") for user in range(300)]
 
 

@@ -132,7 +132,7 @@ def _evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Resul
     RANKS are files, one for each recommender, or one table of all recommenders, with --by.
     """
     tables = reading.exact_ranks_or_lists(reading.one_or_more(ranks))
-    return sm.evaluate(tables, groups=reading.groups_of_results, **options)
+    return sm.evaluate(tables, groups=reading.groups_of_results(), **options)
 
 
 @cli.command(
@@ -153,7 +153,7 @@ def _correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
     RANKS are files, one for each recommender, or one table of all recommenders, with --by.
     """
     tables = reading.sampled_ranks(reading.one_or_more(ranks))
-    return sm.correct(tables, groups=reading.groups_of_results, **options)
+    return sm.correct(tables, groups=reading.groups_of_results(), **options)
 
 
 @cli.command(
@@ -234,7 +234,7 @@ def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
         tables = reading.tables(reading.recommenders(ranks))
     if not isinstance(tables, dict) or len(tables) < 2:
         raise ConfigError(f"compare takes two recommenders or more, not only {ranks[0]}; or one table and --by")
-    return sm.compare(tables, groups=reading.groups_of_results, **options)
+    return sm.compare(tables, groups=reading.groups_of_results(), **options)
 
 
 @cli.command(
@@ -324,7 +324,7 @@ def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: An
     from sampled_metrics.reporting.report import report  # loads matplotlib
 
     tables = reading.tables(reading.recommenders(ranks))
-    groups = reading.groups_of_results
+    groups = reading.groups_of_results()
     report(tables, output, groups=groups, replacement=reading.replacement, progress=terminal_progress, **options)
     click.echo(f"{printable(output)} is written")
 

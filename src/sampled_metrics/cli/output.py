@@ -88,7 +88,7 @@ def prints_result(command: Callable[..., Result]) -> Callable[..., None]:
                 f"--fail-if-worse: there is no recommender {unknown[0]}; it may be {', '.join(result.setting.names)}"
             )
         Output(next(iter(forms), None), plot).show(result)
-        kinds = {"undecided", "no-verdict"} if undecided else set()
+        kinds = {"undecided", "no-verdict", "undefined"} if undecided else set()
         if any(
             finding.kind in kinds or (finding.kind == "better" and finding.names[1] in worse)
             for finding in result.findings

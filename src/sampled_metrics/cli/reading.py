@@ -80,30 +80,26 @@ class Reading:
     relevant_from: float | None = None
     groups: str | None = None
 
-    @property
     def groups_of_results(self) -> bool | dict[str, str]:
         """Return whether results are by the groups that were read, or the groups of users of a file, FILE:COLUMN.
 
         Raises:
             DataError: the file cannot be read, lacks a column, or has a user twice.
         """
-        path, column = self._file_of_groups
-        if path is None:
+        path, kind = self._file_of_groups
+        if not path:
             return self.groups is not None
-        from sampled_metrics.data.tables import refuse_rows
-        from sampled_metrics.ranks.files import read_columns
+        from sampled_metrics.ranks.groups import read_groups
 
-        columns = read_columns(path, None, [column])
-        columns.require("user", column)
-        users, groups = (columns.frame[name].astype(str) for name in ("user", column))
-        refuse_rows(users.duplicated(), lambda row: f"user {users.iloc[row]} is there twice", columns.place)
-        return dict(zip(users, groups, strict=True))
+        frame = read_groups(path, [kind]).frame
+        return dict(zip(frame["user"], frame[kind], strict=True))
 
     @property
-    def _file_of_groups(self) -> tuple[str | None, str]:
-        """The file and the column of ``FILE:COLUMN``; no file if groups are a column of the ranks."""
-        path, _, column = (self.groups or "").rpartition(":")
-        return (path, column) if path and column and os.path.exists(path) else (None, "")
+    def _file_of_groups(self) -> tuple[str, str]:
+        """The file and the column of ``FILE:COLUMN``; empty if groups are a column of the ranks."""
+        path, _, kind = (self.groups or "").rpartition(":")
+        is_file = os.path.exists(path) or path.endswith((".csv", ".csv.gz", ".parquet"))
+        return (path, kind) if is_file and kind else ("", "")
 
     @property
     def _column_of_groups(self) -> str | None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import counted, enumerated, shown
+from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.ranks.files import read_columns
+from sampled_metrics.ranks.frames import Columns
 from sampled_metrics.ranks.table import Table
 
 ALL = "all"
@@ -26,6 +30,24 @@ FEWEST_USERS = 2
 
 Groups = bool | Mapping[Any, Any]
 """Whether to use the groups of the tables; or a mapping from users to the names of their groups."""
+
+
+def read_groups(path: str, kinds: Collection[str] = ()) -> Columns:
+    """Read a file of users as text: the column user, and columns of groups. An empty cell is empty text.
+
+    Args:
+        path: a csv or parquet file.
+        kinds: columns of groups that it must have.
+
+    Raises:
+        DataError: the file cannot be read, lacks a column, or has a user twice.
+    """
+    columns = read_columns(path, names=kinds)
+    columns.require("user", *kinds)
+    frame = columns.frame.where(columns.frame.notna(), "").astype(str)
+    users = frame["user"]
+    refuse_rows(users.duplicated(), lambda row: f"user {users.iloc[row]} is there twice", columns.place)
+    return replace(columns, frame=frame)
 
 
 def tables_by_group(tables: Mapping[str, Table], groups: Groups) -> tuple[dict[str, dict[str, Table]], list[str]]:

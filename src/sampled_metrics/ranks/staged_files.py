@@ -107,7 +107,7 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
                 rows = pd.read_sql_query("SELECT * FROM ranks", connection)
     except (OSError, ValueError, TypeError, sqlite3.Error, pd.errors.DatabaseError) as error:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
-    for fault in _faults(rows, content):
+    if fault := next(_faults(rows, content), ""):
         raise DataError(f"{name}{fault}")
     return rows, content
 

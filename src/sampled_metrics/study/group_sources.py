@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from sampled_metrics._validation import Ints, counted
 from sampled_metrics.data.split import Split
-from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.files import read_columns
-from sampled_metrics.ranks.groups import FEWEST_USERS, MOST_GROUPS, groups_of_rows
+from sampled_metrics.ranks.groups import FEWEST_USERS, MOST_GROUPS, groups_of_rows, read_groups
 
 KINDS: dict[str, Callable[[Split], Ints]] = {
     "activity": lambda split: np.diff(split.training.indptr)[split.user],
@@ -82,15 +80,13 @@ def groups_of_file(path: str) -> tuple[dict[str, dict[str, str]], list[str]]:
     Raises:
         DataError: the file cannot be read, lacks a column, or has a user twice; or no column divides the users.
     """
-    columns = read_columns(path)
-    columns.require("user")
-    frame = columns.frame.where(columns.frame.notna(), "").astype(str)
+    columns = read_groups(path)
+    frame = columns.frame
     kinds = [str(column) for column in frame.columns if column != "user"]
     if not kinds:
         raise DataError(f"{columns.header}: has no column of groups beside user")
     if unusable := sorted({*KINDS} & {*kinds}):
         raise DataError(f"{columns.header}: the column {unusable[0]} has the name of a kind of groups of the workflow")
-    refuse_rows(frame["user"].duplicated(), lambda row: f"user {frame['user'].iloc[row]} is there twice", columns.place)
     faults = {kind: _fault(frame["user"], frame[kind][frame[kind] != ""]) for kind in kinds}
     usable = [kind for kind in kinds if not faults[kind]]
     if not usable:
@@ -122,12 +118,19 @@ def by_file(tables: Mapping[str, ExactRanks], path: str) -> dict[str, dict[str, 
     Raises:
         DataError: as in `groups_of_file`; or a table has no users.
     """
-    of_kinds, left_out = groups_of_file(path)
-    for remark in left_out:
+    of_kinds, remarks = groups_of_file(path)
+    for remark in remarks:
         _LOG.warning(remark)
-    grouped = {}
+    users, grouped = _users(tables), dict[str, dict[str, ExactRanks]]()
     for kind, of_users in of_kinds.items():
-        of_users |= {user: NO_GROUP for user in _users(tables) if not of_users.get(user)}
+        missing = {user for user in users if not of_users.get(user)}
+        if users and missing == users:
+            raise DataError(
+                f"{path}, column {kind}: has a group of none of the {len(users)} users, such as {min(users)}"
+            )
+        if missing:
+            _LOG.warning("%s, column %s: %d of %d users have no group there", path, kind, len(missing), len(users))
+        of_users |= dict.fromkeys(missing, NO_GROUP)
         try:
             grouped[kind] = {
                 name: replace(table, groups=groups_of_rows(table, name, of_users)) for name, table in tables.items()

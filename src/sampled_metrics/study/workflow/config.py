@@ -48,9 +48,6 @@ _LONGEST_NAME = 200
 _PERIODIC = re.compile(r"(.+?)\1{19,}$")
 """A name that Snakemake refuses, as if a rule led to itself."""
 
-FIGURE_3 = [1, 10, 100, 1000]
-"""The default of figures.figure-3.negatives, which the running example may have too few candidates for."""
-
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
     """Yield an error if a text does not match. In JSON schema, $ does not match before a last line break."""
@@ -168,7 +165,8 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     if config["figures"]["budget"]:
         _check_budget(config["figures"]["budget"], config["recommenders"])
     if config["toy"] is not None:
-        _check_toy(config["toy"], config["figures"])
+        figure_3 = schema["properties"]["figures"]["properties"]["figure-3"]["properties"]
+        _check_toy(config["toy"], config["figures"], figure_3["negatives"]["default"])
     if config["choices"] and not (compared_with_paper(config) and can_change(config["recommenders"])):
         raise ConfigError("choices: is for the study of the paper, with X, Y and Z of its types and its sampling")
 
@@ -197,15 +195,15 @@ def _check_budget(budget: Mapping[str, Any], recommenders: Mapping[str, Any]) ->
         raise ConfigError(f"figures.budget.pair: must be two of {', '.join(recommenders)}, not {pair}")
 
 
-def _check_toy(toy: Mapping[str, Any], figures: Mapping[str, Any]) -> None:
-    """Refuse ranks and numbers of negatives that are too large for the running example's number of candidates."""
+def _check_toy(toy: Mapping[str, Any], figures: Mapping[str, Any], default_sizes: Sequence[int]) -> None:
+    """Refuse ranks and sizes that are too large for the running example; of figure 3's default sizes, keep the others."""
     for name, ranks in toy["ranks"].items():
         if max(ranks) > toy["candidates"]:
             raise ConfigError(f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates ({toy['candidates']})")
     if not toy["replacement"] and toy["negatives"] >= toy["candidates"]:
         raise ConfigError(f"toy.negatives: must be less than toy.candidates ({toy['candidates']}), without replacement")
-    if figures["figure-3"]["negatives"] == FIGURE_3:  # as many of the defaults as there are candidates for
-        figures["figure-3"]["negatives"] = [m for m in FIGURE_3 if m < toy["candidates"] - 1] or [1]
+    if figures["figure-3"]["negatives"] == default_sizes:  # as many of them as there are candidates for
+        figures["figure-3"]["negatives"] = [m for m in default_sizes if m < toy["candidates"] - 1] or [1]
     if max(figures["figure-3"]["negatives"]) >= toy["candidates"] - 1:
         raise ConfigError(f"figures.figure-3.negatives: must be less than {toy['candidates'] - 1}, all there are")
 
