@@ -139,7 +139,7 @@ def test_a_column_that_does_not_divide_the_users_is_left_out_or_refused(tables, 
 def test_a_file_of_other_users_is_refused(tables, tmp_path):
     path = tmp_path / "users.csv"
     path.write_text("user,age\n" + "".join(f"{user}.0,{user % 2}\n" for user in range(300)))
-    with pytest.raises(DataError, match=r"users.csv, column age: has a group of none of the 300 users, such as 0"):
+    with pytest.raises(DataError, match=r"users.csv, column age: has a group for none of the 300 users, as 0"):
         by_file(tables, str(path))
 
 

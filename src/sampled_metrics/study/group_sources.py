@@ -125,9 +125,7 @@ def by_file(tables: Mapping[str, ExactRanks], path: str) -> dict[str, dict[str, 
     for kind, of_users in of_kinds.items():
         missing = {user for user in users if not of_users.get(user)}
         if users and missing == users:
-            raise DataError(
-                f"{path}, column {kind}: has a group of none of the {len(users)} users, such as {min(users)}"
-            )
+            raise DataError(f"{path}, column {kind}: has a group for none of the {len(users)} users, as {min(users)}")
         if missing:
             _LOG.warning("%s, column %s: %d of %d users have no group there", path, kind, len(missing), len(users))
         of_users |= dict.fromkeys(missing, NO_GROUP)

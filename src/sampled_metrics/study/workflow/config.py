@@ -196,7 +196,7 @@ def _check_budget(budget: Mapping[str, Any], recommenders: Mapping[str, Any]) ->
 
 
 def _check_toy(toy: Mapping[str, Any], figures: Mapping[str, Any], default_sizes: Sequence[int]) -> None:
-    """Refuse ranks and sizes that are too large for the running example; of figure 3's default sizes, keep the others."""
+    """Refuse ranks and sizes that are too large for the running example; of default sizes, keep the others."""
     for name, ranks in toy["ranks"].items():
         if max(ranks) > toy["candidates"]:
             raise ConfigError(f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates ({toy['candidates']})")
