@@ -103,10 +103,19 @@ def on_a_terminal(*arguments, columns=80, **environment):
     return command.wait(timeout=60), written.decode()
 
 
+WRONG_USE = (
+    *("Invalid value for", "Missing ", "No such option", "requires an argument", "is given twice", "give one of"),
+    *("--value is NAME", "--relevant-from is for", "before the sign =", "several files are the seeds", "give --users"),
+    *("has no name of its own", "are for one table", "compare takes two", "confidence_level must", "unknown metric"),
+    "the name must end in one of",
+)
+"""Parts of the messages of wrong use; all other refusals are of what cannot be done."""
+
+
 def refused(run, says, *arguments, **options):
-    """Check that the command says one line on stderr and nothing else, and exits with 1 or 2."""
+    """Check that the command says one line on stderr and nothing else, and exits with 1, or with 2 for wrong use."""
     code, out, err = run(*arguments, **options)
-    assert code in (1, 2), err
+    assert code == (2 if any(part in err for part in WRONG_USE) else 1), err
     assert out == ""
     assert err.startswith("error: ")
     assert err.endswith("\n")
