@@ -510,7 +510,7 @@ class TestSentences:
         alike = ORDER.assign(correct=1.0)
         _, text = page_of(study()._replace(table_4=alike), datasets={"one": MADE})
         assert (
-            "in all samples and by all metrics, is 100 % with each correction, and 100 % without a correction." in text
+            "in the right order in 100 % of cases with each correction, and in 100 % without a correction." in text
         )
 
     def test_corrections_with_the_same_error_are_named_together(self):
