@@ -509,9 +509,7 @@ class TestSentences:
     def test_corrections_that_order_alike_are_not_called_best(self):
         alike = ORDER.assign(correct=1.0)
         _, text = page_of(study()._replace(table_4=alike), datasets={"one": MADE})
-        assert (
-            "in the right order in 100 % of cases with each correction, and in 100 % without a correction." in text
-        )
+        assert "in the right order in 100 % of cases with each correction, and in 100 % without a correction." in text
 
     def test_corrections_with_the_same_error_are_named_together(self):
         same = METRICS.copy()
