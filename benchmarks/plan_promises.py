@@ -21,7 +21,7 @@ import sampled_metrics as sm
 from sampled_metrics.estimators import estimators_by_label
 from sampled_metrics.evaluation.pilot import Pilot
 from sampled_metrics.evaluation.plan import _Question, _ways, simulated
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "published/ml-1m"
 LARGE = 200_000  # users who stand for a law

@@ -114,7 +114,7 @@ def recbole(case: Case, threads: int, mode: str = "full") -> Iterator[Call]:
 def repetition(case: Case, threads: int) -> Iterator[Call]:
     """One repetition of the evaluation among 100 negatives by this project, drawn from the ranks, all metrics."""
     from sampled_metrics.metrics.metric import metric
-    from sampled_metrics.sampling.design import SamplingDesign
+    from sampled_metrics.sampling.distributions import SamplingDesign
     from sampled_metrics.sampling.draws import draw
 
     table = case.model.rank(case.split, threads=threads)

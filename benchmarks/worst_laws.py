@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 import sampled_metrics as sm
 from sampled_metrics.evaluation.wording import LESS, MORE, VERDICTS
-from sampled_metrics.ranks.stages import boundaries, last_boundary, shares
+from sampled_metrics.ranks.staged import boundaries, last_boundary, shares
 
 EXACT = 1e-9  # ends of intervals and metrics that differ by less are equal
 CONTRADICTIONS = ("contradicted", "unexplained")  # kinds of findings that state that a sample contradicts an assumption

@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from sampled_metrics.data.download import download
+from sampled_metrics.data.archives import download
 from sampled_metrics.study.workflow.jobs import run
 
 

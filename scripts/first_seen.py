@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.data.download import verify_as_first_seen
+from sampled_metrics.data.archives import verify_as_first_seen
 from sampled_metrics.study.workflow.jobs import run
 
 

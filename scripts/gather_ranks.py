@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.exact import COLUMNS, ExactRanks
-from sampled_metrics.ranks.ties import log_ranks
+from sampled_metrics.ranks.exact import COLUMNS, ExactRanks, log_ranks
 from sampled_metrics.study.workflow.jobs import run
 
 

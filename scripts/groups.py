@@ -5,7 +5,7 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.exact import ExactRanks, read_rank_tables
-from sampled_metrics.ranks.files import read_columns
+from sampled_metrics.ranks.reading import read_columns
 from sampled_metrics.rendering import drawing
 from sampled_metrics.study.group_sources import by_file, by_thirds
 from sampled_metrics.study.groups import by_groups, draw

@@ -3,8 +3,7 @@
 import logging
 from typing import Any
 
-from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.ranks.ties import log_ranks
+from sampled_metrics.ranks.exact import exact_ranks, log_ranks
 from sampled_metrics.study.workflow.jobs import run
 
 

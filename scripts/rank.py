@@ -5,8 +5,7 @@ from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
-from sampled_metrics.ranks.exact import COLUMNS
-from sampled_metrics.ranks.ties import log_ranks
+from sampled_metrics.ranks.exact import COLUMNS, log_ranks
 from sampled_metrics.recommenders.models import part_of_users, read_model
 from sampled_metrics.study.workflow.jobs import progress_bar, run
 from sampled_metrics.study.workflow.memory import limit, ranking_memory, require_memory

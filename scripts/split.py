@@ -8,10 +8,10 @@ import numpy as np
 
 from sampled_metrics import _files
 from sampled_metrics._validation import require_candidates
-from sampled_metrics.data import download, formats
-from sampled_metrics.data.events import binarize
-from sampled_metrics.data.filters import k_core
-from sampled_metrics.data.reading import read_events
+from sampled_metrics.data import archives as download
+from sampled_metrics.data import formats
+from sampled_metrics.data.events import binarize, k_core
+from sampled_metrics.data.formats import read_events
 from sampled_metrics.data.split import shared_last_times, split_events
 from sampled_metrics.errors import DataError
 from sampled_metrics.study.workflow.jobs import run

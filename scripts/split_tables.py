@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.data.split import read_split
-from sampled_metrics.data.split_tables import split_tables
+from sampled_metrics.data.split import read_split, split_tables
 from sampled_metrics.study.workflow.jobs import run
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
-from sampled_metrics.sampling.moments import EQUAL
+from sampled_metrics.sampling.draws import EQUAL
 from sampled_metrics.study.groups import sentences
 from sampled_metrics.study.paper.reference import ARCHIVE_MD5, has_paper_users
 from sampled_metrics.study.workflow.jobs import run

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.data import download
+from sampled_metrics.data import archives as download
 from sampled_metrics.study.workflow.jobs import run
 
 

@@ -17,7 +17,7 @@ from sampled_metrics.data.split import Split
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.recommenders.models import FactorModel
 from sampled_metrics.reporting.sample_sizes import expected_by_sample_size
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.study import repetitions
 from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
 

@@ -5,12 +5,12 @@ import pytest
 
 from sampled_metrics._validation import require_sum_of_one
 from sampled_metrics.errors import NumericError
-from sampled_metrics.estimators import reduction
-from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.estimators.linear import LinearEstimator
+from sampled_metrics.estimators import linear as reduction
+from sampled_metrics.estimators.linear import BiasVariance, LinearEstimator
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.sampling import distributions, ties
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling import distributions
+from sampled_metrics.sampling import distributions as ties
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
 

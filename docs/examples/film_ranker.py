@@ -17,10 +17,9 @@ import yaml
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics.data.download import download
+from sampled_metrics.data.archives import download
 from sampled_metrics.data.events import binarize
-from sampled_metrics.data.formats import FORMATS
-from sampled_metrics.data.reading import read_events
+from sampled_metrics.data.formats import FORMATS, read_events
 from sampled_metrics.data.split import Split, leave_last_out
 
 WHEEL = Path("data/ml-100k/recbole-1.2.1.whl")

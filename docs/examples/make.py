@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import draw
 
 HERE = Path(__file__).resolve().parent

@@ -8,9 +8,9 @@ from docs_blocks import blocks
 from ranked_by_argsort import by_argsort, rows
 
 import sampled_metrics as sm
-from sampled_metrics.ranking import loop as loop_module
+from sampled_metrics.ranking import rank as loop_module
 from sampled_metrics.ranking import rank as rank_module
-from sampled_metrics.ranking.arrays import Device
+from sampled_metrics.ranking.inputs import Device
 
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
 RNG = np.random.default_rng(1)

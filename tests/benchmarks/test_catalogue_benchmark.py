@@ -8,7 +8,7 @@ import pytest
 
 from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
-from sampled_metrics.data.reading import read_events
+from sampled_metrics.data.formats import read_events
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks/catalogue.py"
 SHAPE = (3000, 1500, 120_000)

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sampled_metrics.data import formats, text
+from sampled_metrics.data import formats
+from sampled_metrics.data import tables as text
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.errors import ConfigError, DataError
 

@@ -13,8 +13,8 @@ import pytest
 from faults import hostile_server as answers
 from faults.hostile_server import CONTENT, WEB_PAGE, honest, serving
 
-from sampled_metrics.data import download
-from sampled_metrics.data.download import verify, verify_as_first_seen
+from sampled_metrics.data import archives as download
+from sampled_metrics.data.archives import verify, verify_as_first_seen
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, WriteError
 
 MD5 = hashlib.md5(CONTENT).hexdigest()

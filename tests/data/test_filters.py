@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampled_metrics.data.events import Events
-from sampled_metrics.data.filters import k_core
+from sampled_metrics.data.events import Events, k_core
 from sampled_metrics.errors import DataError
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from sampled_metrics.data.events import EventChunk, binarize
-from sampled_metrics.data.filters import k_core
+from sampled_metrics.data.events import EventChunk, binarize, k_core
 from sampled_metrics.data.split import leave_last_out, leave_random_out
 
 USERS, ITEMS, OF_CHUNK, CHUNKS = 1000, 2500, 50_000, 12

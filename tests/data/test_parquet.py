@@ -12,9 +12,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sampled_metrics.data import formats, text
+from sampled_metrics.data import formats
+from sampled_metrics.data import tables as text
 from sampled_metrics.data.events import EventChunk
-from sampled_metrics.data.reading import read_events
+from sampled_metrics.data.formats import read_events
 from sampled_metrics.data.tables import parquet_rows
 from sampled_metrics.errors import DataError
 

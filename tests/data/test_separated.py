@@ -8,7 +8,8 @@ import io
 import pytest
 from faults.test_data_faults import WAYS, Way, expected
 
-from sampled_metrics.data import formats, text
+from sampled_metrics.data import formats
+from sampled_metrics.data import tables as text
 from sampled_metrics.data.events import Events, binarize
 from sampled_metrics.errors import DataError
 

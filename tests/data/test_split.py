@@ -19,8 +19,8 @@ from sampled_metrics.data.split import (
     read_split,
     shared_last_times,
     split_events,
+    split_tables,
 )
-from sampled_metrics.data.split_tables import split_tables
 from sampled_metrics.errors import ConfigError, DataError
 
 RNG = np.random.default_rng(1)

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampled_metrics.data import text as text_module
-from sampled_metrics.data.tables import Csv, joined
-from sampled_metrics.data.text import LONGEST_LINE, Text
+from sampled_metrics.data import tables as text_module
+from sampled_metrics.data.tables import LONGEST_LINE, Csv, Text, joined
 from sampled_metrics.errors import DataError
 
 

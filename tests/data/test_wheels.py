@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from sampled_metrics.data import download, wheels
-from sampled_metrics.data.wheels import Wheel, parse_address
+from sampled_metrics.data import archives as download
+from sampled_metrics.data import archives as wheels
+from sampled_metrics.data.archives import Wheel, parse_address
 from sampled_metrics.errors import ConfigError, DownloadError
 
 NO_VERSION = """\

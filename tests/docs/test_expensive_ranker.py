@@ -13,7 +13,7 @@ from docs.examples import expensive_ranker as example
 from docs.examples.film_ranker import FilmRanker, train
 from sampled_metrics.data.events import Events
 from sampled_metrics.data.split import Split, leave_last_out
-from sampled_metrics.recommenders.popularity import Popularity
+from sampled_metrics.recommenders.simple import Popularity
 
 USERS, FILMS, SEEN = 40, 60, 12
 

@@ -6,7 +6,7 @@ from exact_probabilities import chances
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampled_metrics.estimators.banded import Banded
+from sampled_metrics.estimators.rank_distribution import Banded
 
 
 def check(matrix, tolerance):

@@ -10,10 +10,10 @@ from exact_probabilities import dense
 from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators.bias_variance import BiasVariance
+from sampled_metrics.estimators.linear import BiasVariance
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
 METRICS = ["ap", "ndcg", "recall@3", "auc"]

@@ -8,7 +8,7 @@ from sampled_metrics.estimators import ESTIMATORS, Estimate, Estimator, estimato
 from sampled_metrics.estimators.strict_bounds import ShapeEstimate, has_bounds
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
 LINEAR = ["uncorrected", "rank-estimate", "rank-estimate-as-printed", "cls", "bv-0", "bv-0.01", "bv-1"]

@@ -12,12 +12,8 @@ from sampled_metrics.estimators import (
     line_styles,
     linear_estimator,
 )
-from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
-from sampled_metrics.estimators.linear import LinearEstimator
-from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
-from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
-from sampled_metrics.estimators.rank_estimate import RankEstimate
+from sampled_metrics.estimators.linear import BiasVariance, ConstrainedLeastSquares, LinearEstimator, RankEstimate
+from sampled_metrics.estimators.rank_distribution import MaximumEntropy, MaximumLikelihood
 from sampled_metrics.estimators.strict_bounds import StrictBounds
 
 

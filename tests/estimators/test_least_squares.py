@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
+from sampled_metrics.estimators.linear import ConstrainedLeastSquares
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
 METRICS = ["ap", "ndcg", "recall@1", "recall@3", "auc"]

@@ -9,7 +9,7 @@ from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import Draws
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study.repetitions import sampled_histograms

@@ -11,12 +11,11 @@ from scipy.optimize import brentq
 from scipy.special import binom, wrightomega
 
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators.maximum_entropy import GAP, MaximumEntropy, maximum_entropy
+from sampled_metrics.estimators.rank_distribution import GAP, MaximumEntropy, maximum_entropy
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.rank_classes import rank_classes
+from sampled_metrics.sampling.distributions import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes, rank_classes
 
 METRICS = [metric(label) for label in ("ap", "ndcg@3", "recall@2", "auc")]
 

@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood, expectation_maximisation
+from sampled_metrics.estimators.rank_distribution import MaximumLikelihood, expectation_maximisation
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.rank_classes import rank_classes
+from sampled_metrics.sampling.distributions import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes, rank_classes
 
 METRICS = [metric(label) for label in ("ap", "ndcg@3", "recall@2", "auc")]
 

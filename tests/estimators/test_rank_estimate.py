@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sampled_metrics.estimators import estimator, estimators_by_label
-from sampled_metrics.estimators.rank_estimate import RankEstimate
+from sampled_metrics.estimators.linear import RankEstimate
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
 # 1 + floor(10 x / 4), and 1 + floor(10 x / 5)

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from exact_probabilities import chances, dense, exact
 
-from sampled_metrics.estimators.reduction import reduced, solved
+from sampled_metrics.estimators.linear import reduced, solved
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 
 LABELS = ["ap", "ndcg@3", "auc", "recall@1500"]
 METRICS = tuple(metric(label) for label in LABELS)

@@ -8,8 +8,7 @@ from scipy import stats
 from sampled_metrics.estimators.shapes import SHAPES, mixtures
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.rank_classes import rank_classes
+from sampled_metrics.sampling.outcomes import Outcomes, rank_classes
 
 LABELS = ("recall@3", "ndcg@3", "ap", "auc")
 METRICS = tuple(metric(label) for label in LABELS)

@@ -7,9 +7,8 @@ from scipy.optimize import minimize
 from sampled_metrics.estimators import smooth
 from sampled_metrics.estimators.smooth import PRIOR, Smooth, spline
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.rank_classes import rank_classes
+from sampled_metrics.sampling.distributions import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes, rank_classes
 
 METRICS = (metric("recall@10"), metric("ap"))
 

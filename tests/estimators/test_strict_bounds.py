@@ -10,10 +10,8 @@ from sampled_metrics.estimators.shapes import SHAPES, mixtures
 from sampled_metrics.estimators.strict_bounds import Fit, StrictBounds, _mixtures
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import pmf
-from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.rank_classes import rank_classes
+from sampled_metrics.sampling.distributions import SamplingDesign, pmf
+from sampled_metrics.sampling.outcomes import Outcomes, rank_classes
 
 METRICS = tuple(metric(label) for label in ("recall@2", "ndcg@3", "ap", "auc"))
 

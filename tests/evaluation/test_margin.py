@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from sampled_metrics import compare as compare_tables
 from sampled_metrics import exact_ranks, sampled_ranks
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.inference.margins import Margin
+from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.means import mean_interval
 
 HIT, MISS = 1, 40

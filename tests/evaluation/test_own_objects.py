@@ -7,8 +7,7 @@ import pytest
 import read_and
 
 import sampled_metrics as sm
-from sampled_metrics.estimators.linear import LinearEstimator
-from sampled_metrics.estimators.uncorrected import Uncorrected
+from sampled_metrics.estimators.linear import LinearEstimator, Uncorrected
 from sampled_metrics.metrics.metric import Metric
 
 RANKS = [1, 3, 2, 1, 40, 7, 1, 101, 12, 1]

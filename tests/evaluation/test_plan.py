@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import sampled_metrics as sm
-from sampled_metrics.evaluation.laws import laws_of_samples
-from sampled_metrics.evaluation.pilot import Draw, Pilot, SampledPilot
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.evaluation.pilot import Draw, Pilot, SampledPilot, laws_of_samples
+from sampled_metrics.sampling.distributions import SamplingDesign
 
 RNG = np.random.default_rng(3)
 USERS, ITEMS = 1500, 300

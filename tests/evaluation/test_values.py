@@ -10,9 +10,8 @@ import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation.values import UserValues, mean_of_seeds, place_of_users, values_of
 from sampled_metrics.inference.findings import Finding
-from sampled_metrics.inference.means import intervals
-from sampled_metrics.inference.samples import Sample
-from sampled_metrics.inference.seeds import SeedSpread, with_seeds
+from sampled_metrics.inference.means import SeedSpread, intervals, with_seeds
+from sampled_metrics.inference.strict import Sample
 
 USERS, ITEMS, N, M = 150, 400, 60, 12
 LABELS = ["recall@5", "ndcg@5"]

@@ -8,8 +8,8 @@ import pytest
 
 from sampled_metrics.evaluation.values import UserValues
 from sampled_metrics.evaluation.verdicts import findings_of_groups, higher_findings, pair_rows, verdict_findings
+from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.findings import Finding, Setting
-from sampled_metrics.inference.margins import Margin
 
 USERS = 400
 SETTING = Setting(names=("A", "B"))

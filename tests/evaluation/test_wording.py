@@ -20,8 +20,8 @@ from sampled_metrics.evaluation.wording import (
     rounded_outward,
     standing,
 )
+from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.findings import Finding, Setting
-from sampled_metrics.inference.margins import Margin
 
 PAIR = Setting(names=("X", "Y"))
 SIZE = Margin(0.01)

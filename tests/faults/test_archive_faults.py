@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.data import archives, formats
-from sampled_metrics.data.reading import read_events
+from sampled_metrics.data.formats import read_events
 from sampled_metrics.errors import DataError
 
 RNG = random.Random(3)

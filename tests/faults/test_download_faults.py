@@ -18,7 +18,7 @@ import pytest
 
 from faults import hostile_server as bad
 from faults.hostile_server import CONTENT, WEB_PAGE, Answer, honest, serving
-from sampled_metrics.data import download
+from sampled_metrics.data import archives as download
 from sampled_metrics.errors import DownloadError
 
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -143,7 +143,7 @@ def test_two_processes_at_a_time(destination: Path) -> None:
     def cut_later(request: bad.Request) -> None:
         bad.then(bad.cut(150_000), lambda _: is_done.wait(STATED), bad.reset)(request)
 
-    code = "import sys, pathlib\nfrom sampled_metrics.data.download import download\n"
+    code = "import sys, pathlib\nfrom sampled_metrics.data.archives import download\n"
     code += "download([sys.argv[1]], pathlib.Path(sys.argv[2]), sha256=sys.argv[3])\n"
     with serving(cut_later, honest) as slow, serving(honest) as fast, in_time():
         command = [sys.executable, "-c", code, slow.url, str(destination), SHA256]

@@ -21,7 +21,9 @@ from tables_of_ranks import parse_columns, rank_table
 
 from faults.fuzz_damage import DAMAGED
 from faults.fuzzing import Target, pieces
-from sampled_metrics.data import download, formats, wheels
+from sampled_metrics.data import archives as download
+from sampled_metrics.data import archives as wheels
+from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.split import leave_last_out
 from sampled_metrics.errors import SampledMetricsError

@@ -5,8 +5,8 @@ import pytest
 
 from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.protocol import Estimate
-from sampled_metrics.inference import samples
-from sampled_metrics.inference.samples import FOLDS, MOST_LEFT_OUT, Sample, pseudo_values
+from sampled_metrics.inference import strict as samples
+from sampled_metrics.inference.strict import FOLDS, MOST_LEFT_OUT, Sample, pseudo_values
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 

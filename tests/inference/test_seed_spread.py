@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from sampled_metrics.inference.means import Intervals, intervals
-from sampled_metrics.inference.seeds import SeedSpread, with_seeds
+from sampled_metrics.inference.means import Intervals, SeedSpread, intervals, with_seeds
 
 ALPHA, FAR = 0.05, np.array([[-99.0, 99.0]])
 

@@ -7,8 +7,7 @@ from read_and import compare, correct, evaluate
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, strict_bounds
 from sampled_metrics.estimators.shapes import DECREASING, FREE, SHAPES
-from sampled_metrics.inference.samples import Sample
-from sampled_metrics.inference.strict import strict_values, unexplained
+from sampled_metrics.inference.strict import Sample, strict_values, unexplained
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 

@@ -11,8 +11,16 @@ import pytest
 from read_and import evaluate
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.metrics.formulas import METRICS, Family, Formula
-from sampled_metrics.metrics.metric import Metric, alike, metric, metric_name, metrics_by_label
+from sampled_metrics.metrics.metric import (
+    METRICS,
+    Family,
+    Formula,
+    Metric,
+    alike,
+    metric,
+    metric_name,
+    metrics_by_label,
+)
 
 LABELS = ["auc", "ap", "ap@5", "mrr", "mrr@5", "ndcg", "ndcg@5", "recall@5", "hit-rate@5", "precision@5"]
 LABELS += ["ndcg-exp@5", "dcg", "dcg-exp@5", "f1@5"]

@@ -2,8 +2,7 @@
 
 import pytest
 
-from sampled_metrics.metrics.formulas import METRICS, Family
-from sampled_metrics.metrics.metric import metric_name
+from sampled_metrics.metrics.metric import METRICS, Family, metric_name
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.files import read_array
+from sampled_metrics.ranking.inputs import read_array
 
 
 @pytest.mark.parametrize("what", ["scores", "factors"])

@@ -16,7 +16,9 @@ from ranked_by_argsort import by_definition, split_of
 from scipy.sparse import csr_array, csr_matrix
 
 import sampled_metrics as sm
-from sampled_metrics.ranking import factors, loop, rank
+from sampled_metrics.ranking import factors, rank
+from sampled_metrics.ranking import rank as loop
+from sampled_metrics.recommenders import models
 from sampled_metrics.recommenders.models import (
     FactorModel,
     RandomModel,
@@ -24,7 +26,6 @@ from sampled_metrics.recommenders.models import (
     SimilarityModel,
     SparseSimilarityModel,
 )
-from sampled_metrics.recommenders.models import model as models
 
 
 class Case:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sampled_metrics.ranking.distinct import distinct_numbers, draw_numbers
+from sampled_metrics.ranking.negatives import distinct_numbers, draw_numbers
 
 
 def streams_of(seed: int):

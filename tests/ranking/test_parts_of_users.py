@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import sampled_metrics as sm
-from sampled_metrics.ranking import loop
+from sampled_metrics.ranking import rank as loop
 
 USERS, ITEMS = 37, 23
 RNG = np.random.default_rng(8)

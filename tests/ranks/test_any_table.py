@@ -11,7 +11,7 @@ from tables_of_ranks import rank_table
 
 from sampled_metrics import exact_ranks
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.files import read_columns
+from sampled_metrics.ranks.reading import read_columns
 
 FRAME = pd.DataFrame({"user": ["ann", "bob", "eve"], "candidates": [50, 60, 70], "rank": [1, 12, 5]})
 TABLE = rank_table(FRAME)

@@ -6,9 +6,9 @@ import pytest
 from tables_of_ranks import rank_table, sampled_ranks
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.by_recommender import UNNAMED, columns_by_recommender
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns
+from sampled_metrics.ranks.reading import UNNAMED, columns_by_recommender
 
 RANKS = [3, 1, 10]
 

@@ -5,8 +5,8 @@ import pytest
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.exact import ExactRanks, read_rank_tables, require_same_events
-from sampled_metrics.ranks.pairing import pair_users
 from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.ranks.table import pair_users
 
 
 def table(users: list | None, candidates: list[int]) -> ExactRanks:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables_of_ranks import parse_columns, rank_table, sampled_ranks
 
-from sampled_metrics.data import text as text_module
+from sampled_metrics.data import tables as text_module
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.files import MOST_COLUMNS, SEPARATORS, read_columns
 from sampled_metrics.ranks.frames import NAMES, Columns
+from sampled_metrics.ranks.reading import MOST_COLUMNS, SEPARATORS, read_columns
 
 
 def parse(text):

@@ -8,10 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from sampled_metrics.recommenders.cosine import Interactions
-from sampled_metrics.recommenders.item_cf import ItemCF
+from sampled_metrics.recommenders.item_cf import Interactions, ItemCF, near_items
 from sampled_metrics.recommenders.models import SparseSimilarityModel
-from sampled_metrics.recommenders.neighbours import near_items
 
 # 4 users. Item 0 has users 0-3, item 1 has 0, item 2 has 0 and 1, item 3 has nobody, item 4 has 3.
 #        0     1         2          3  4

@@ -8,7 +8,7 @@ from two_groups import two_groups
 from sampled_metrics import _files
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.loop import TIE
+from sampled_metrics.ranking.rank import TIE
 from sampled_metrics.recommenders.models import (
     FactorModel,
     RandomModel,

@@ -18,7 +18,7 @@ import numpy as np
 
 from sampled_metrics.recommenders import Recommender
 from sampled_metrics.recommenders.models import FactorModel
-from sampled_metrics.recommenders.parameters import parameter
+from sampled_metrics.recommenders.recommender import parameter
 
 
 @dataclass(frozen=True)

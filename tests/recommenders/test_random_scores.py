@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Split
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.recommenders.random_scores import RandomScores
+from sampled_metrics.recommenders.simple import RandomScores
 
 USERS, ITEMS, TRAINED = 5000, 120, 20
 CANDIDATES = ITEMS - TRAINED

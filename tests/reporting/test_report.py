@@ -15,7 +15,7 @@ from rendering.read_pages import cells_of_html
 
 import sampled_metrics as sm
 from sampled_metrics.evaluation.result import cell
-from sampled_metrics.ranks.files import read_columns
+from sampled_metrics.ranks.reading import read_columns
 
 RNG = np.random.default_rng(3)
 USERS = 400

@@ -10,9 +10,8 @@ from small_tables import random_table, table_of
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.reporting.sample_sizes import draw, expected_by_sample_size
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign, distribution_over_ties
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.ties import distribution_over_ties
 
 
 class TestExpected:

@@ -9,8 +9,8 @@ import pytest
 from exact_probabilities import enumerated
 
 from sampled_metrics.ranks.sampled import impossible_with_replacement
-from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import (
+    SamplingDesign,
     pmf,
     rank_distribution,
     sparse_pmf,

@@ -9,8 +9,9 @@ from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.sampling import draws, ties
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling import distributions as ties
+from sampled_metrics.sampling import draws
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import draw
 
 WITH, WITHOUT = True, False

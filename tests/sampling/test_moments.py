@@ -14,9 +14,8 @@ from small_tables import table_of
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.draws import draw
-from sampled_metrics.sampling.moments import expected_distribution, linear_moments, probability_of_order
+from sampled_metrics.sampling.distributions import SamplingDesign
+from sampled_metrics.sampling.draws import draw, expected_distribution, linear_moments, probability_of_order
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study import repetitions
 

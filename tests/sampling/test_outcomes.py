@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.rank_classes import FACTOR, rank_classes
+from sampled_metrics.sampling.outcomes import FACTOR, Outcomes, rank_classes
 
 X, M, N = [0, 0, 2, 1, 3, 0, 2, 1], [4, 4, 4, 2, 3, 0, 3, 2], [8, 10, 8, 10, 9, 8, 9, 8]
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import pmf
-from sampled_metrics.sampling.rank_nodes import rank_nodes
+from sampled_metrics.sampling.distributions import SamplingDesign, pmf
+from sampled_metrics.sampling.outcomes import rank_nodes
 
 SIZES = [(n, m) for n in (600, 3541, 20_000, 100_000) for m in (1, 10, 100, 1000)]
 CUTOFFS = (1, 7, 50, 599, 3000, 12_345)

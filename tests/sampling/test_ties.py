@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.ties import distribution_over_ties
+from sampled_metrics.sampling.distributions import SamplingDesign, distribution_over_ties
 
 WITH, WITHOUT = True, False
 

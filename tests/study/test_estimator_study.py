@@ -13,7 +13,7 @@ from small_tables import table_of
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study.estimator_report import order_probabilities
 from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from small_tables import random_table, table_of
 
-from sampled_metrics.sampling import moments
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling import draws as moments
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import Draws
 from sampled_metrics.study import repetitions as study
 

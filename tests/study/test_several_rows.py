@@ -8,7 +8,7 @@ from scipy.stats import hypergeom
 
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.study.repetitions import Evaluation, exact_moments, repeat
 
 METRICS = ["recall@10", "ap"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sampled_metrics.recommenders.popularity import Popularity
+from sampled_metrics.recommenders.simple import Popularity
 from sampled_metrics.study.workflow.fingerprint import class_files, fingerprint
 
 
@@ -38,7 +38,7 @@ def test_no_file_has_none(tmp_path: Path) -> None:
 
 
 def test_files_of_a_class_are_its_own_and_those_of_its_bases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    base = "from sampled_metrics.recommenders.popularity import Popularity\n\n\nclass Base(Popularity): pass\n"
+    base = "from sampled_metrics.recommenders.simple import Popularity\n\n\nclass Base(Popularity): pass\n"
     (tmp_path / "base_of_mine.py").write_text(base)
     (tmp_path / "models_of_mine.py").write_text("import base_of_mine\n\n\nclass Mine(base_of_mine.Base): pass\n")
     monkeypatch.syspath_prepend(tmp_path)

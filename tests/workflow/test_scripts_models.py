@@ -10,8 +10,8 @@ from made_up_project import STUDY, archive, complete_config, ratings, run_script
 from sampled_metrics._files import read_npz
 from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.exact import exact_ranks
+from sampled_metrics.recommenders import models
 from sampled_metrics.recommenders.models import FactorModel, SimilarityModel, SparseSimilarityModel, read_model
-from sampled_metrics.recommenders.models import model as models
 from sampled_metrics.study.workflow.memory import SNAKEMAKE
 
 NEAR = {"type": "item-cf", "exponent": 1, "neighbours_prime": 10}

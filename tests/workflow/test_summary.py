@@ -11,7 +11,7 @@ from small_tables import table_of
 
 from sampled_metrics.evaluation.standings import Standings
 from sampled_metrics.inference.findings import Finding
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.study import tables
 from sampled_metrics.study.paper import choices
 from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, repeat

@@ -126,7 +126,7 @@ EDIT, COMMENT = "\nEDITED = 1\n", "\n# edited\n"
 OF_FILES = {
     ("src/sampled_metrics/errors.py", COMMENT): set(),
     ("scripts/train.py", COMMENT): set(),
-    ("src/sampled_metrics/estimators/bias_variance.py", EDIT): {
+    ("src/sampled_metrics/estimators/linear.py", EDIT): {
         *each("sample", "exact_moments", "study_estimators"),
         *OF_ALL,
         "groups",

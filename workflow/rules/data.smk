@@ -1,7 +1,7 @@
 # Needs: a dataset's archive, from the network or the user's own copy. Makes: the split, and facts about the dataset.
 # The user's own files are ancient, and parameters have their fingerprints: other content runs again, another time does
 # not. Snakemake would not run again for a function of the input.
-from sampled_metrics.data import download
+from sampled_metrics.data import archives as download
 
 DOWNLOADS = {
     name: f"data/{name}/{download.file_name(config['datasets'][name]['urls'][0])}"

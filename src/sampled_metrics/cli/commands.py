@@ -371,7 +371,7 @@ def _rank(
     if (users is None, items is None, scores is None) not in ((False, False, True), (True, True, False)):
         raise click.UsageError("give --users and --items, or --scores alone")
     from sampled_metrics._files import write_table
-    from sampled_metrics.ranking.files import read_array, read_ids, read_pairs
+    from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs
 
     factors = read_array(scores) if scores else (read_array(str(users)), read_array(str(items)))
     pairs, ids = read_pairs(training), read_ids(item_ids) if item_ids else None

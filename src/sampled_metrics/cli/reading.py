@@ -115,7 +115,7 @@ class Reading:
 
         A file of staged ranks gives `StagedRanks`, which need no reader.
         """
-        from sampled_metrics.ranks.files import read_columns, read_standard_input
+        from sampled_metrics.ranks.reading import read_columns, read_standard_input
         from sampled_metrics.ranks.staged import StagedRanks
         from sampled_metrics.ranks.staged_files import is_staged
 

@@ -102,8 +102,7 @@ def stages(
     """
     import numpy as np
 
-    from sampled_metrics.ranking.files import read_array, read_ids, read_pairs
-    from sampled_metrics.ranking.pairs import is_table, table_of_pairs
+    from sampled_metrics.ranking.inputs import is_table, read_array, read_ids, read_pairs, table_of_pairs
 
     function = _function(score)
     pairs: Any = read_pairs(training)

@@ -36,7 +36,7 @@ __all__ = [
 
 _NUMBER = r"([0-9.]+(?:e-?[0-9]+)?)"
 _BOUNDS = "sampled_metrics.estimators.strict_bounds.StrictBounds"
-_RANK_ESTIMATE = "sampled_metrics.estimators.rank_estimate.RankEstimate"
+_RANK_ESTIMATE = "sampled_metrics.estimators.linear.RankEstimate"
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ ESTIMATORS = (
     Entry("free", _BOUNDS, "Free", arguments=("free",), lines={"free": 12}),
     Entry(
         "uncorrected",
-        "sampled_metrics.estimators.uncorrected.Uncorrected",
+        "sampled_metrics.estimators.linear.Uncorrected",
         "Sampled (uncorrected)",
         aliases=("sampled", "sampled-(uncorrected)"),
         is_linear=True,
@@ -119,14 +119,14 @@ ESTIMATORS = (
     ),
     Entry(
         "cls",
-        "sampled_metrics.estimators.least_squares.ConstrainedLeastSquares",
+        "sampled_metrics.estimators.linear.ConstrainedLeastSquares",
         "CLS",
         is_linear=True,
         lines={"cls": 3},
     ),
     Entry(
         "bv-0.1",
-        "sampled_metrics.estimators.bias_variance.BiasVariance",
+        "sampled_metrics.estimators.linear.BiasVariance",
         "BV {}",
         pattern=f"bv-{_NUMBER}",
         parameter=("γ", float),
@@ -136,7 +136,7 @@ ESTIMATORS = (
     ),
     Entry(
         "mle",
-        "sampled_metrics.estimators.maximum_likelihood.MaximumLikelihood",
+        "sampled_metrics.estimators.rank_distribution.MaximumLikelihood",
         "MLE {}",
         pattern="mle(?:-([1-9][0-9]{0,5}))?",
         parameter=("I", int),
@@ -146,7 +146,7 @@ ESTIMATORS = (
     ),
     Entry(
         "mes",
-        "sampled_metrics.estimators.maximum_entropy.MaximumEntropy",
+        "sampled_metrics.estimators.rank_distribution.MaximumEntropy",
         "MES {}",
         pattern=f"mes(?:-{_NUMBER})?",
         parameter=("η", float),
@@ -188,7 +188,7 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
         The weights w_x of CLS if x of 3 sampled negatives rank above the held-out item, with 10 candidates:
 
         >>> import sampled_metrics as sm
-        >>> from sampled_metrics.sampling.design import SamplingDesign
+        >>> from sampled_metrics.sampling.distributions import SamplingDesign
         >>> from sampled_metrics.sampling.outcomes import Outcomes
         >>> outcomes = Outcomes.from_design(SamplingDesign(3), candidates=10)
         >>> sm.estimator("cls").fit(outcomes, [sm.metric("recall@3")]).weights.round(3)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # the help of the command loads this module, and starts witho
 
     from sampled_metrics._validation import Floats
     from sampled_metrics.metrics.metric import Metric
-    from sampled_metrics.sampling.design import SamplingDesign
+    from sampled_metrics.sampling.distributions import SamplingDesign
     from sampled_metrics.sampling.outcomes import Outcomes
 
 

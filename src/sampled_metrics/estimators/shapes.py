@@ -13,7 +13,7 @@ The members of a mixture are indexed by k. All k up to 60 are taken, about 160 m
 about 40 in geometric steps before them, and the cut-offs of the metrics. A single rank k stands for all ranks from the
 k before it to k, so that no rank is left out.
 
-Users of a class (`sampled_metrics.sampling.rank_classes`) have similar n, and their ranks may depend on it. So a class
+Users of a class (`sampled_metrics.sampling.outcomes`) have similar n, and their ranks may depend on it. So a class
 has the members of its smallest and of its largest n. For a user with fewer candidates, k is at most n.
 """
 
@@ -28,10 +28,8 @@ from scipy.sparse import csr_array
 
 from sampled_metrics._validation import Floats, Ints, check_memory_limit
 from sampled_metrics.metrics.metric import Metric
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import sparse_pmf
-from sampled_metrics.sampling.rank_classes import RankClass, Size
-from sampled_metrics.sampling.rank_nodes import rank_nodes
+from sampled_metrics.sampling.distributions import SamplingDesign, sparse_pmf
+from sampled_metrics.sampling.outcomes import RankClass, Size, rank_nodes
 
 FREE, DECREASING = "free", "decreasing"
 SHAPES = (FREE, DECREASING)

@@ -23,9 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampled_metrics._validation import Floats
-from sampled_metrics.estimators.rank_prior import RankPrior, Solver
-from sampled_metrics.sampling.rank_classes import RankClass
-from sampled_metrics.sampling.rank_nodes import RankNodes
+from sampled_metrics.estimators.rank_distribution import RankPrior, Solver
+from sampled_metrics.sampling.outcomes import RankClass, RankNodes
 
 STRENGTHS = 10.0 ** np.arange(3, -3, -1)
 """The grid of λ. The largest comes first, as a power law is the easiest start."""

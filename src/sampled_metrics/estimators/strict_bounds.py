@@ -14,7 +14,7 @@ with the fitted p and U users. The dual problem is that of one-at-a-time strict 
 proportions ν of the mixture whose p(ν) is within z of the fitted p, in units of its standard error. It is
 solved by non-negative least squares on the path that trades distance for the value of the metric.
 
-Each class of users (`sampled_metrics.sampling.rank_classes`) has its own ν.
+Each class of users (`sampled_metrics.sampling.outcomes`) has its own ν.
 
 References:
     P. B. Stark, Inference in infinite-dimensional inverse problems: discretization and duality, Journal of Geophysical
@@ -36,14 +36,13 @@ from scipy.linalg import qr
 from scipy.sparse import csr_array
 
 from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
+from sampled_metrics.estimators.linear import nonnegative_least_squares
 from sampled_metrics.estimators.protocol import Estimate, Estimator
-from sampled_metrics.estimators.rank_prior import PlugIn
+from sampled_metrics.estimators.rank_distribution import PlugIn
 from sampled_metrics.estimators.shapes import FREE, MIXTURES, Mixture, cells, mixtures
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.metrics.metric import Metric
-from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.rank_classes import RankClass, Size, rank_classes
+from sampled_metrics.sampling.outcomes import Outcomes, RankClass, Size, rank_classes
 
 SIGNIFICANCE = 0.05
 """The sample contradicts a shape if the p-value of the shape is at most this."""

@@ -26,9 +26,8 @@ from sampled_metrics.evaluation.verdicts import (
     pair_rows,
     verdict_findings,
 )
-from sampled_metrics.inference.families import holm, max_t_rate, pairs_of
+from sampled_metrics.inference.families import Margin, holm, max_t_rate, pairs_of
 from sampled_metrics.inference.findings import Finding, Setting, about
-from sampled_metrics.inference.margins import Margin
 from sampled_metrics.metrics.metric import Metric, MetricsLike
 from sampled_metrics.ranks.given import require_same_design, seeds_by_name
 from sampled_metrics.ranks.groups import ALL, Groups, tables_by_group

@@ -12,15 +12,13 @@ from sampled_metrics._defaults import ESTIMATORS, METRICS
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import TOLERANCE, Floats, require_confidence_level
 from sampled_metrics.estimators import Estimate, Estimator, EstimatorsLike, estimators_by_label, linear_estimator
-from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
+from sampled_metrics.estimators.rank_distribution import MaximumLikelihood
 from sampled_metrics.estimators.strict_bounds import has_bounds
-from sampled_metrics.evaluation.by_group import by_group
 from sampled_metrics.evaluation.evaluate import about_metrics, from_reader
-from sampled_metrics.evaluation.result import Result, by_recommender
+from sampled_metrics.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.evaluation.values import UserValues, about_users, sampled_values
 from sampled_metrics.inference.findings import Finding, Setting
-from sampled_metrics.inference.samples import Sample
-from sampled_metrics.inference.strict import unexplained
+from sampled_metrics.inference.strict import Sample, unexplained
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metrics_by_label
 from sampled_metrics.ranks.given import tables_by_name
 from sampled_metrics.ranks.groups import Groups

@@ -10,8 +10,7 @@ import numpy as np
 
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Floats, require_confidence_level
-from sampled_metrics.evaluation.by_group import by_group
-from sampled_metrics.evaluation.result import Result, by_recommender
+from sampled_metrics.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.evaluation.values import table_values
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metrics_by_label

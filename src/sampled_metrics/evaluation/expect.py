@@ -17,8 +17,8 @@ from sampled_metrics.inference.expectation import DesignWeights, Expectation, me
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import MetricsLike, metrics_by_label
 from sampled_metrics.ranks.given import tables_by_name
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import EQUAL, probability_of_order
+from sampled_metrics.sampling.distributions import SamplingDesign
+from sampled_metrics.sampling.draws import EQUAL, probability_of_order
 
 
 @on_one_thread

@@ -17,19 +17,18 @@ from sampled_metrics._validation import Floats, is_real, is_whole, require_confi
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.evaluation.evaluate import from_reader
-from sampled_metrics.evaluation.laws import laws_of_samples
-from sampled_metrics.evaluation.pilot import Draw, Pilot, SampledPilot, gaps_of, widths_of
+from sampled_metrics.evaluation.pilot import Draw, Pilot, SampledPilot, gaps_of, laws_of_samples, widths_of
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues
 from sampled_metrics.evaluation.wording import way_in_words
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
-from sampled_metrics.ranks.by_recommender import UNNAMED
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.given import require_same_design, seeds_by_name
+from sampled_metrics.ranks.reading import UNNAMED
 from sampled_metrics.ranks.staged import StagedRanks
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import EQUAL
+from sampled_metrics.sampling.distributions import SamplingDesign
+from sampled_metrics.sampling.draws import EQUAL
 
 FEWEST_DRAWS = 40
 """Least number of simulated evaluations of each way, and their number for estimators that are not linear."""

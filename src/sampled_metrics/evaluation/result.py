@@ -1,5 +1,7 @@
 """The result of `evaluate` and the other functions: a pandas DataFrame with findings."""
 
+from __future__ import annotations
+
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +16,8 @@ from sampled_metrics import _files
 from sampled_metrics.errors import ConfigError, printable
 from sampled_metrics.evaluation import wording
 from sampled_metrics.inference.findings import Finding, Setting, about, distinct
-from sampled_metrics.ranks.by_recommender import UNNAMED
+from sampled_metrics.ranks.groups import ALL, Groups, tables_by_group
+from sampled_metrics.ranks.reading import UNNAMED
 from sampled_metrics.rendering import tables
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
     """Draws a result; with any other arguments, or by its methods such as ``bar``, it plots as pandas does."""
 
     def __call__(
-        self, path: str | os.PathLike[str] | None = None, *args: Any, ax: "Axes | None" = None, **kwargs: Any
+        self, path: str | os.PathLike[str] | None = None, *args: Any, ax: Axes | None = None, **kwargs: Any
     ) -> Any:
         """Draw values with their intervals, legible without colour; it needs matplotlib.
 
@@ -90,7 +93,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     setting: Setting = Setting()
 
     @property
-    def _constructor(self) -> Callable[..., "Result"]:
+    def _constructor(self) -> Callable[..., Result]:
         return Result
 
     @property
@@ -191,3 +194,22 @@ def cell(value: Any) -> str:
 def p_value(value: float) -> str:
     """Return a p-value as text; one that may be 0 by rounding only is shown as below 1e-16."""
     return "< 1e-16" if value < 1e-16 else "-" if value != value else f"{value:.4g}"
+
+
+def by_group(table: Any, name: str, groups: Groups, result_of: Callable[[Any], Result]) -> Result:
+    """Return the result of a table, and with groups those of its parts, too, in one.
+
+    Args:
+        table: all rows.
+        name: of the table, for messages.
+        groups: as in `evaluate`; False gives the result of all rows alone.
+        result_of: a function of a table.
+    """
+    parts, left_out = tables_by_group({name: table}, groups)
+    whole = result_of(table)
+    if not parts:
+        return whole
+    result = together({"": whole} | {group: result_of(part[name]) for group, part in parts.items()}, "group")
+    result["group"] = result["group"].replace("", ALL)
+    notes = [Finding("note", values={"text": text}) for text in left_out]
+    return result.found([*notes, Finding("group-level")], whole.setting)

@@ -14,10 +14,10 @@ from sampled_metrics.estimators import Estimator
 from sampled_metrics.estimators.shapes import DECREASING, FREE
 from sampled_metrics.evaluation.values import UserValues
 from sampled_metrics.evaluation.wording import CAUTIONS, LESS, MORE
+from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.findings import Finding, Setting, about
-from sampled_metrics.inference.margins import Margin
 from sampled_metrics.ranks.table import Table
-from sampled_metrics.sampling.moments import EQUAL
+from sampled_metrics.sampling.draws import EQUAL
 
 LARGEST_T, BONFERRONI = "the largest of several t", "Bonferroni"
 """How the intervals of all pairs hold together."""

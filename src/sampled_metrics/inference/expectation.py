@@ -9,8 +9,8 @@ from sampled_metrics._validation import Floats, Ints, check_memory_limit
 from sampled_metrics.estimators import Estimator, linear_estimator
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import user_moments
+from sampled_metrics.sampling.distributions import SamplingDesign
+from sampled_metrics.sampling.draws import user_moments
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,63 @@
-"""Families of comparisons: all pairs of several recommenders, by one metric.
+"""Families of comparisons, and the margin: the smallest difference that matters."""
 
-Among twenty pairs without a difference, one is expected to differ at 95 %. So the intervals of a family hold together:
-each one is computed at a higher level, 1 - α', such that all of them hold the truth in 95 % of evaluations.
-
-The largest |t| over the pairs has the distribution of the largest component of a multivariate t distribution, with the
-correlation matrix of the differences and as many degrees of freedom as users, less one. Its quantile at 1 - α is the
-critical value c, and α' = 2 P(t > c) by Student's distribution. Pairs that share a recommender have differences that
-go together, so α' is larger than α / pairs, which is Bonferroni's. It is never taken to be smaller, because
-Bonferroni's is enough for any pairs. The quantile is that of draws from the distribution, always the same ones.
-
-References:
-    S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
-    T. Hothorn, F. Bretz and P. Westfall, Simultaneous Inference in General Parametric Models, Biometrical Journal 50,
-    2008.
-    H.-P. Piepho, An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons, Journal of Computational
-    and Graphical Statistics 13, 2004.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtr
 
-from sampled_metrics._validation import Floats
+from sampled_metrics._validation import Floats, is_real, shown
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.metrics.metric import Metric
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The smallest difference of a metric that matters.
+
+    Attributes:
+        size: the difference, or its part of the worse value.
+        is_relative: whether it is relative to the worse value.
+    """
+
+    size: float
+    is_relative: bool = False
+
+    @classmethod
+    def from_given(cls, given: Any) -> "Margin":
+        """Return the margin of a number, or of text such as "0.005" or "2%".
+
+        Raises:
+            ConfigError: it is neither, or not above 0.
+        """
+        text = given.strip() if isinstance(given, str) else ""
+        try:
+            number = float(text.removesuffix("%") if text or not is_real(given) else given)
+        except ValueError:
+            number = 0.0
+        if not 0 < number < float("inf"):
+            raise ConfigError(
+                f'margin must be a number above 0, such as 0.005, or a part of the worse value, such as "2%", not '
+                f"{shown(given)}"
+            )
+        return cls(number / 100, True) if text.endswith("%") else cls(number)
+
+    def require_possible(self, metrics: Mapping[str, Metric]) -> None:
+        """Raise ConfigError if no difference of one of these metrics, by label, can be above the margin."""
+        for label, one in metrics.items():
+            if not self.is_relative and self.size >= one.largest:
+                raise ConfigError(
+                    f"margin: a difference of {label} is never above {self.size:g}, as its values are from 0 to "
+                    f'{one.largest:g}; a part of the worse value is text, such as "2%"'
+                )
+
+    @property
+    def text(self) -> str:
+        """Return the margin as a sentence names it."""
+        return f"{100 * self.size:.4g} % of the worse value" if self.is_relative else f"{self.size:.4g}"
+
 
 Pair = tuple[int, int]
 """Numbers of two recommenders."""

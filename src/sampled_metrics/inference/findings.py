@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sampled_metrics.inference.margins import Margin
+from sampled_metrics.inference.families import Margin
 
 
 @dataclass(frozen=True)

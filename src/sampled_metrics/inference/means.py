@@ -1,41 +1,13 @@
-"""Intervals of means over users: the likelihood ratio of values with bounds, and Student's of values without.
-
-A mean μ is compatible with U values y_u from L to H if some distribution on [L, H] has this mean and explains the
-values well. The deviance of μ below the sample mean is the loss of log-likelihood of the best such distribution,
-
-    D(μ) = max over λ of Σ_u log(1 + λ (y_u - μ)),  where 1 + λ (L - μ) >= 0,
-
-and that above the sample mean is the same of -y. The distribution may have mass at the bound L, seen or not. D is U
-times the quantity KL_inf of Honda and Takemura, the empirical likelihood ratio of Owen with the bounds as support
-points, and the betting interval of Waudby-Smith and Ramdas in hindsight. The interval holds the μ with
-
-    D(μ) <= z²/2 + (log(2/α) - z²/2) / k,
-
-with the quantile z of the normal distribution at 1 - α/2. The first part is the limit for many users. The second part
-is for few. If no value is near the bound L, then k = 1: the interval allows a share 1 - (α/2)^(1/U) of users at L, as
-no user is there with probability α/2 then. In general k is the number of users who decide the end. They are those on
-the rarer side of the sample mean, counted by their squared distances, (Σ d²)² / Σ d⁴, and one more, who is at L on
-the side of the end. For values 0 and 1, k - 1 is the number of ones or of zeros, whichever is smaller.
-
-With Poisson counts the interval at 95 % has a coverage of 94.1 % or more (tests/inference/test_means.py).
-docs/coverage.md has the lowest coverage that a search over many distributions finds.
-
-The p-value of a mean of 0 is the interval inverted: the smallest α for which the interval excludes 0.
-
-References:
-    A. B. Owen, Empirical Likelihood Ratio Confidence Intervals for a Single Functional, Biometrika 75, 1988.
-    J. Honda and A. Takemura, An Asymptotically Optimal Bandit Algorithm for Bounded Support Models, COLT 2010.
-    I. Waudby-Smith and A. Ramdas, Estimating Means of Bounded Random Variables by Betting, JRSS B 86, 2024.
-"""
+"""Intervals of means over users: the likelihood ratio of values with bounds, and Student's of values without."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import chdtri, ndtri, stdtr, stdtrit
+from scipy.special import chdtri, ndtr, ndtri, stdtr, stdtrit
 
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.errors import DataError
@@ -313,3 +285,100 @@ def _solve(rising: Callable[[float], float], target: float, slope: float, most: 
             argument + (target - value) * (argument - before) / (value - value_before),
         )
     return argument
+
+
+_NODES = 32  # of the mean over a variance; the ends for two seeds are right to three digits
+_HALVINGS = 30  # of the search for an end
+
+
+@dataclass(frozen=True)
+class SeedSpread:
+    """What the seeds of a recommender add to the variance of its metrics.
+
+    Attributes:
+        variance: (metrics,) (σ_b² + σ_c² / U) / S.
+        interaction: (metrics,) σ_c² / (U S).
+        freedom: the number of seeds minus one.
+    """
+
+    variance: Floats
+    interaction: Floats
+    freedom: int
+
+    @classmethod
+    def from_seeds(cls, points: Floats, values: Floats) -> SeedSpread:
+        """Estimate the spread of two seeds or more.
+
+        Args:
+            points: (seeds, metrics) estimates.
+            values: (seeds, metrics, users) values of users.
+        """
+        seeds, _, users = values.shape
+        residuals = values - values.mean(axis=0)
+        residuals -= residuals.mean(axis=2, keepdims=True)
+        interaction = (residuals**2).sum(axis=(0, 2)) / ((users - 1) * (seeds - 1)) / (users * seeds)
+        return cls(points.var(axis=0, ddof=1) / seeds, interaction, seeds - 1)
+
+    def scaled(self, ratio: float) -> SeedSpread:
+        """Return the spread of the metrics times a ratio."""
+        return SeedSpread(self.variance * ratio**2, self.interaction * ratio**2, self.freedom)
+
+    @property
+    def nodes(self) -> tuple[Floats, Floats]:
+        """Return (nodes,) possible variances relative to the estimate, and their probabilities."""
+        points, weights = np.polynomial.legendre.leggauss(_NODES)
+        return self.freedom / chdtri(self.freedom, (1 - points) / 2), weights / 2
+
+
+def with_seeds(
+    interval: Intervals, mean: Floats, spreads: Sequence[SeedSpread], limits: Floats, alpha: Floats | float
+) -> Intervals:
+    """Return intervals of means over users, widened by the spreads between the seeds of one recommender, or of two.
+
+    Args:
+        interval: (metrics,) intervals over users, with p-values.
+        mean: (metrics,) means.
+        spreads: of the recommenders with several seeds.
+        limits: (metrics, 2) smallest and largest value of a mean.
+        alpha: (metrics,) error rates.
+    """
+    of_users = np.maximum(interval.standard_error**2 - sum(spread.interaction for spread in spreads), 0.0)
+    variances, probabilities = _possible_variances(of_users, spreads)
+
+    def p_value(distance: Floats) -> Floats:
+        t = np.divide(
+            distance[:, np.newaxis], np.sqrt(variances), out=np.full_like(variances, np.inf), where=variances > 0
+        )
+        return np.asarray(2 * ndtr(-t) @ probabilities)
+
+    error = np.sqrt(of_users + sum(spread.variance for spread in spreads))
+    reach = _inverse(p_value, np.broadcast_to(alpha, mean.shape), error)
+    return Intervals(
+        np.maximum(np.minimum(interval.low, mean - reach), limits[:, 0]),
+        np.minimum(np.maximum(interval.high, mean + reach), limits[:, 1]),
+        error,
+        np.maximum(interval.p_value, p_value(np.abs(mean))),
+    )
+
+
+def _possible_variances(of_users: Floats, spreads: Sequence[SeedSpread]) -> tuple[Floats, Floats]:
+    """Return (metrics, possibilities) variances of a difference, and the (possibilities,) probabilities."""
+    variances, probabilities = of_users[:, np.newaxis], np.ones(1)
+    for spread in spreads:
+        ratios, of_ratios = spread.nodes
+        further = spread.variance[:, np.newaxis] * ratios
+        variances = (variances[:, :, np.newaxis] + further[:, np.newaxis]).reshape(len(of_users), -1)
+        probabilities = np.outer(probabilities, of_ratios).ravel()
+    return variances, probabilities
+
+
+def _inverse(p_value: Callable[[Floats], Floats], alpha: Floats, error: Floats) -> Floats:
+    """Return the (metrics,) distances whose p-values are the error rates, from (metrics,) standard errors."""
+    low, high = np.zeros_like(error), error.copy()
+    while (short := (p_value(high) > alpha) & (error > 0)).any():
+        high = np.where(short, 2 * high, high)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        short = p_value(middle) > alpha
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return high

@@ -20,7 +20,7 @@ Metrics return (users,) values, in [0, 1] unless stated otherwise. They raise a 
 gain is not a finite number from 0, or `judged` lacks items of the list, and a `ConfigError` if another argument is not
 allowed.
 
-The formulas, gains and discounts are those of `sampled_metrics.metrics.formulas`.
+The formulas, gains and discounts are those of `sampled_metrics.metrics.metric`.
 
 The article is "MRR vs MAP vs NDCG: Rank-Aware Evaluation Metrics And When To Use Them". The lecture is the video on
 rank-aware top-N metrics that the article draws on, from a course of the University of Minnesota.
@@ -35,13 +35,13 @@ from scipy.stats import rankdata
 
 from sampled_metrics._validation import Floats, is_real, is_whole, refuse_masked
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.metrics.formulas import FORMULAS, Discount, Formula, Gain, above, discounted, refuse_cells
-from sampled_metrics.metrics.formulas import exponential_gain as exponential_gain
-from sampled_metrics.metrics.formulas import gain_above as gain_above
-from sampled_metrics.metrics.formulas import half_life_discount as half_life_discount
-from sampled_metrics.metrics.formulas import linear_gain as linear_gain
-from sampled_metrics.metrics.formulas import log2_discount as log2_discount
-from sampled_metrics.metrics.formulas import log_discount_from as log_discount_from
+from sampled_metrics.metrics.metric import FORMULAS, Discount, Formula, Gain, above, discounted, refuse_cells
+from sampled_metrics.metrics.metric import exponential_gain as exponential_gain
+from sampled_metrics.metrics.metric import gain_above as gain_above
+from sampled_metrics.metrics.metric import half_life_discount as half_life_discount
+from sampled_metrics.metrics.metric import linear_gain as linear_gain
+from sampled_metrics.metrics.metric import log2_discount as log2_discount
+from sampled_metrics.metrics.metric import log_discount_from as log_discount_from
 
 # --- input ------------------------------------------------------------------------------------------------------------
 

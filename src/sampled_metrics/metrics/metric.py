@@ -1,24 +1,240 @@
-"""Ranking metrics by label: their values at the rank of one relevant item, and of ranked lists.
-
-Ranks start at 1. `metric` finds a metric by a label such as ``recall@10``, ``ndcg``, ``auc``. Of one relevant item, a
-metric is a function of the rank (eqs 7-13 of the paper), with values in [0, 1]. The formulas are those of
-`sampled_metrics.metrics.formulas`.
-
-Papers differ in names: with one relevant item reciprocal rank (mrr) is average precision, and hit rate is recall
-(section 3.1). Both names are registered.
-"""
+"""Ranking metrics by label: their formulas, and their values at the rank of one relevant item, and of ranked lists."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._validation import Floats, Ints, check_labels, did_you_mean
-from sampled_metrics.errors import ConfigError
-from sampled_metrics.metrics.formulas import ALIASES, METRICS, Auc, Formula, formula_of
+from sampled_metrics._validation import Floats, Ints, check_labels, did_you_mean, is_real
+from sampled_metrics.errors import ConfigError, DataError
+
+Gain = Callable[[Floats], Floats]
+"""An elementwise function of grades that never falls, with numbers from 0. An item with a gain is relevant."""
+
+Discount = Callable[[Floats], Floats]
+"""A function of ranks, with divisors above 0 that never fall."""
+
+
+# --- gains and discounts ----------------------------------------------------------------------------------------------
+
+
+def gain_from(least: float | None) -> Gain:
+    """Return the gain 1 of a grade of at least `least`, or above 0 if it is None, and 0 of another."""
+    return lambda grades: np.where(grades > 0 if least is None else grades >= least, 1.0, 0.0)
+
+
+def linear_gain(grades: Floats) -> Floats:
+    """Gain of a grade: the grade itself (lecture; Järvelin and Kekäläinen 2002)."""
+    return grades
+
+
+def exponential_gain(grades: Floats) -> Floats:
+    """Gain of a grade g: 2^g - 1, the article's industrial DCG (Burges et al. 2005)."""
+    return np.exp2(grades) - 1.0
+
+
+def gain_above(neutral: float) -> Gain:
+    """Return the gain max(g - neutral, 0), with neutral a finite grade from 0 (Breese et al. 1998)."""
+    if not is_real(neutral) or not 0 <= neutral < np.inf:
+        raise ConfigError(f"neutral is {neutral!r}; it has to be a finite number from 0")
+    return lambda grades: np.maximum(grades - float(neutral), 0.0)
+
+
+def log2_discount(ranks: Floats) -> Floats:
+    """Discount of a rank r: log2(r + 1), so 1, 1.58, 2, … (Burges et al. 2005; trec_eval; eq. 6 of the paper)."""
+    return np.log2(ranks + 1.0)
+
+
+def log_discount_from(base: float) -> Discount:
+    """Return the discount max(1, log_b r), with a base b above 1 (lecture; Järvelin and Kekäläinen 2002).
+
+    The first b ranks have no discount. The lecture's base is 2: 1, 1, 1.58, 2, ….
+    """
+    base = above("base", base, 1)
+    return lambda ranks: np.maximum(np.log2(ranks) / np.log2(base), 1.0)
+
+
+def half_life_discount(half_life: float) -> Discount:
+    """Return the discount 2^((r - 1) / (half_life - 1)): 1 at rank 1, 2 at the half-life (lecture; Breese et al. 1998).
+
+    The half-life, above 1, is the rank at which a user looks at the item with probability 1/2; 5 in Breese et al.
+    """
+    half_life = above("half_life", half_life, 1)
+    return lambda ranks: np.exp2((ranks - 1.0) / (half_life - 1.0))
+
+
+def above(name: str, value: float, least: float) -> float:
+    """Return a parameter, or raise ConfigError if it is not a finite number above the least."""
+    if not is_real(value) or not least < value < np.inf:
+        raise ConfigError(f"{name} is {value!r}; it has to be a finite number above {least:g}")
+    return float(value)
+
+
+def refuse_cells(bad: NDArray[np.bool_], array: Floats, name: str, rule: str) -> None:
+    """Raise DataError with the first bad number of a (users, …) array."""
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise DataError(f"{name} of user row {row} is {array[row, column]:g} in column {column} (from 0); {rule}")
+
+
+# --- metrics ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A metric at any cut-off: the sum of the terms of the relevant items up to rank k, divided by a number.
+
+    Attributes:
+        name: its name in tables and figures.
+        suffixes: what may follow its name in a label: "", "@k".
+        term: (r, i, g) → what the i-th relevant item of a list adds, at rank r with gain g; elementwise.
+        divisor: (|R|, k) → the number; None for the sum of the ideal list, with the highest gains first.
+        gain: the gain of a grade; None if an item is just relevant, with gain 1, or not.
+        bounded: whether no value is above 1.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    term: Callable[[Any, Any, Any], Any]
+    divisor: Callable[[Any, Any], Any] | None
+    gain: Gain | None = None
+    bounded: bool = True
+
+    linear_in_rank = False
+
+    def of_rank(self, rank: ArrayLike, candidates: ArrayLike, k: int | None) -> Floats:
+        """Return the value of one relevant item with gain 1 at each rank, elementwise. It ignores the candidates."""
+        rank = np.asarray(rank, dtype=np.float64)
+        divisor = self.term(1.0, 1, 1.0) if self.divisor is None else self.divisor(1, _last(k))
+        return np.asarray(np.where(rank <= _last(k), self.term(rank, 1, 1.0), 0.0) / divisor)
+
+    def gains(self, grades: Floats, relevant_from: float | None = None) -> Floats:
+        """Return the gains of (users, …) grades, 0 of NaN; `relevant_from` is the lowest relevant grade."""
+        padding, gain = np.isnan(grades), self.gain or gain_from(relevant_from)
+        with np.errstate(over="ignore"):  # refused below
+            gains = np.asarray(gain(np.where(padding, 0.0, grades)), dtype=np.float64)
+        if gains.shape != grades.shape:
+            raise ConfigError(f"the gain of {grades.shape} grades has shape {gains.shape}; it has to be elementwise")
+        bad = ~((gains >= 0) & np.isfinite(gains))
+        refuse_cells(bad, gains, "the gain", "a gain has to be a finite number from 0")
+        return np.where(padding, 0.0, gains)
+
+    def of_lists(self, gains: Floats, judged: Floats, k: int | None, nothing_relevant: float = 0.0) -> Floats:
+        """Return the (users,) values of lists.
+
+        Args:
+            gains: (users, positions) of the items on the lists, in ranked order.
+            judged: (users, items) gains of all judged items of the user, on the list or not.
+            k: the cut-off; None for the whole list.
+            nothing_relevant: the value of users with no relevant item.
+        """
+        relevant = (judged > 0).sum(axis=1)
+        if self.divisor is not None:
+            divisor = self.divisor(relevant, _last(k))
+        else:  # the ideal list
+            divisor = self._sums(-np.sort(-judged, axis=1), k)
+        defined = (relevant > 0) & (divisor > 0)
+        values = self._sums(gains, k) / np.where(defined, divisor, 1.0)
+        return np.where(defined, np.minimum(values, 1.0) if self.bounded else values, nothing_relevant)
+
+    def _sums(self, gains: Floats, k: int | None) -> Floats:
+        """Return the (users,) sums of the terms of lists."""
+        gains = gains[:, :k]
+        hits, rank = gains > 0, np.arange(1.0, gains.shape[1] + 1)
+        return np.where(hits, self.term(rank, np.cumsum(hits, axis=1), gains), 0.0).sum(axis=1)
+
+
+def _last(k: int | None) -> float:
+    return np.inf if k is None else k
+
+
+def discounted(discount: Discount) -> Callable[[Any, Any, Any], Any]:
+    """Return the term of DCG: gain / discount of the rank."""
+    return lambda r, i, g: g / discount(r)
+
+
+class Auc:
+    """Area under the ROC curve of one relevant item among its candidates. It is no sum, and not defined for lists."""
+
+    name, suffixes, linear_in_rank = "AUC", ("",), True
+
+    def of_rank(self, rank: ArrayLike, candidates: ArrayLike, k: int | None) -> Floats:
+        """Return the value of one relevant item at rank r of n candidates, eq. 7: (n - r) / (n - 1).
+
+        It is linear in the rank, so a mean (fractional) rank gives the mean value. It is NaN for n = 1.
+        """
+        n = np.asarray(candidates, dtype=np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(n > 1, (n - np.asarray(rank, dtype=np.float64)) / (n - 1), np.nan)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Metrics with a parameter in the label: the key ``rbp-p`` of `METRICS` is the family of ``rbp-0.8``.
+
+    Attributes:
+        formula: p → the formula. It raises ConfigError if the parameter is not allowed.
+        suffixes: what may follow the parameter in a label, as in `Formula`.
+    """
+
+    formula: Callable[[float], Formula]
+    suffixes: tuple[str, ...] = ("", "@k")
+
+
+_DCG = discounted(log2_discount)
+
+FORMULAS = {
+    "recall": Formula("Recall", ("@k",), lambda r, i, g: 1.0, lambda relevant, k: relevant),
+    "hit-rate": Formula("Hit rate", ("@k",), lambda r, i, g: i == 1, lambda relevant, k: 1),
+    "precision": Formula("Precision", ("@k",), lambda r, i, g: 1.0, lambda relevant, k: k),
+    "ap": Formula("AP", ("", "@k"), lambda r, i, g: i / r, lambda relevant, k: np.minimum(relevant, k)),
+    "mrr": Formula("MRR", ("", "@k"), lambda r, i, g: (i == 1) / r, lambda relevant, k: 1),
+    "ndcg": Formula("NDCG", ("", "@k"), _DCG, None, linear_gain),
+    "ndcg-exp": Formula("NDCG-exp", ("", "@k"), _DCG, None, exponential_gain),
+    "dcg": Formula("DCG", ("", "@k"), _DCG, lambda relevant, k: 1, linear_gain, bounded=False),
+    "dcg-exp": Formula("DCG-exp", ("", "@k"), _DCG, lambda relevant, k: 1, exponential_gain, bounded=False),
+    "f1": Formula("F1", ("@k",), lambda r, i, g: 2.0, lambda relevant, k: relevant + k),
+}
+"""Metrics of lists by their names in labels, such as ``recall`` in ``recall@10``."""
+
+METRICS: dict[str, Formula | Auc | Family] = {**FORMULAS, "auc": Auc()}
+"""All metrics by their names in labels. The name of a family ends in the sign of its parameter, as ``rbp-p``."""
+
+ALIASES = {
+    **dict.fromkeys(("hr", "hit", "hits", "hitrate", "success"), "hit-rate"),
+    **dict.fromkeys(("map", "average-precision"), "ap"),
+    **dict.fromkeys(("rr", "reciprocal-rank", "recip-rank"), "mrr"),
+    **{"p": "precision", "r": "recall", "ndcg-burges": "ndcg-exp", "dcg-burges": "dcg-exp"},
+}
+"""Other names of metrics."""
+
+
+def formula_of(name: str) -> tuple[str, Formula | Auc] | None:
+    """Return the usual name and the formula of a metric by a name in small letters, such as ``hr`` or ``rbp-0.8``.
+
+    Returns None if there is no such metric.
+
+    Raises:
+        ConfigError: its parameter is not a number, or not allowed.
+    """
+    usual = ALIASES.get(name, name)
+    formula = METRICS.get(usual)
+    if formula is not None and not isinstance(formula, Family):
+        return usual, formula
+    parts = re.fullmatch(r"(.+?)-?([0-9.]+(?:e-?[0-9]+)?)", name)
+    for key, family in METRICS.items():
+        if parts and isinstance(family, Family) and key.rpartition("-")[0] == parts[1]:
+            try:
+                parameter = float(parts[2])
+            except ValueError:
+                raise ConfigError(f"{name}: {parts[2]!r} is not a number") from None
+            return f"{parts[1]}-{np.format_float_positional(parameter, trim='-')}", family.formula(parameter)
+    return None
+
 
 # --- metrics ----------------------------------------------------------------------------------------------------------
 

@@ -9,19 +9,163 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
+from scipy.special import gammaincc, ndtr
 
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats, Ints, is_whole, refuse_masked, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.distinct import Streams, draw_numbers
-from sampled_metrics.ranking.loop import block_of_scores, in_blocks, not_comparable, require_comparable, users_of_batch
-from sampled_metrics.ranking.near_ties import pair_scores
-from sampled_metrics.ranking.pairs import Ids, PairsLike, is_table, split_of, table_of_pairs, warn_of_users_without
-from sampled_metrics.ranking.rank import ScoresLike, scores_and_shape
-from sampled_metrics.ranking.uniformity import uniformity
+from sampled_metrics.ranking.factors import pair_scores
+from sampled_metrics.ranking.inputs import Ids, PairsLike, is_table, split_of, table_of_pairs, warn_of_users_without
+from sampled_metrics.ranking.rank import (
+    ScoresLike,
+    block_of_scores,
+    in_blocks,
+    not_comparable,
+    require_comparable,
+    scores_and_shape,
+    users_of_batch,
+)
 from sampled_metrics.ranks.frames import Columns
 from sampled_metrics.ranks.sampled import SampledRanks
+
+Streams = Callable[..., np.random.Generator]
+"""Function from whole numbers to the random stream that has them as its address.
+
+Each stream is used in the order of the rows. So rows get the same random numbers in one call as in several.
+"""
+
+
+def draw_numbers(sizes: Ints, m: int, streams: Streams) -> tuple[Ints, Ints]:
+    """Draw m distinct numbers from 0, ..., size - 1 for each row, or take all of them if the size is at most m.
+
+    Args:
+        sizes: (rows,) size of each row, 0 or more.
+        m: 1 or more.
+        streams: with a number as the address.
+
+    Returns:
+        The row of each number, ascending, and the number, (drawn,) each.
+    """
+    count, is_larger = np.minimum(sizes, m), sizes > m
+    row = np.repeat(np.arange(len(sizes)), count)
+    number = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    if is_larger.any():
+        number[is_larger[row]] = distinct_numbers(sizes[is_larger], m, streams).ravel()
+    return row, number
+
+
+def distinct_numbers(sizes: Ints, m: int, streams: Streams) -> Ints:
+    """Draw (rows, m) distinct numbers from 0, ..., size - 1 of each row; all subsets of m numbers are equally likely.
+
+    Numbers that are in a row twice are drawn again until none is. So a row has the first m distinct numbers of a
+    sequence of independent ones. That takes long if m is more than half of the size. Then each number gets a random
+    key, and the row has the numbers with the m smallest keys.
+
+    Args:
+        sizes: (rows,) size of each row, above m.
+        m: 1 or more.
+        streams: with a number as the address.
+    """
+    numbers = np.empty((len(sizes), m), dtype=np.int64)
+    is_dense = sizes < 2 * m
+    keys = streams(0).random((np.count_nonzero(is_dense), 2 * m))
+    keys[np.arange(2 * m) >= sizes[is_dense, np.newaxis]] = 1
+    numbers[is_dense] = np.argpartition(keys, m - 1, axis=1)[:, :m]
+    rows, attempt = np.flatnonzero(~is_dense), 1
+    numbers[rows] = streams(1).integers(sizes[rows, np.newaxis], size=(len(rows), m))
+    while len(rows):
+        drawn, attempt = np.sort(numbers[rows], axis=1), attempt + 1
+        is_repeated = drawn[:, 1:] == drawn[:, :-1]
+        drawn[:, 1:][is_repeated] = streams(attempt).integers(np.repeat(sizes[rows], is_repeated.sum(axis=1)))
+        numbers[rows] = drawn
+        rows = rows[is_repeated.any(axis=1)]
+    return numbers
+
+
+SIGNIFICANCE = 0.01
+"""Negatives do not look uniform if their p-value is at most this."""
+
+
+@dataclass(frozen=True)
+class Uniformity:
+    """How given negatives differ from uniform ones.
+
+    Attributes:
+        p_value: the p-value.
+        popularity: the number of standard errors by which popular items are drawn too often.
+        never: the number of items that are a candidate of some user and never drawn.
+        never_by_chance: that number if negatives are uniform, on average.
+        items: the number of items that are a candidate of some user.
+    """
+
+    p_value: float
+    popularity: float
+    never: int
+    never_by_chance: float
+    items: int
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Return a sentence, if the negatives do not look uniform."""
+        if self.p_value > SIGNIFICANCE:
+            return ()
+        p_value = f"p = {self.p_value:.2g}" if self.p_value > 1e-16 else "p < 1e-16"
+        often = "often" if self.popularity > 0 else "rarely"
+        return (
+            f"The given negatives do not look as if they were drawn uniformly for each user ({p_value}): "
+            f"{self.never} of {self.items} items are never drawn, by chance {self.never_by_chance:.0f}, and popular "
+            f"items are drawn too {often} by {abs(self.popularity):.1f} standard errors. Corrections of samples "
+            "are for uniform negatives, so their results do not hold here.",
+        )
+
+
+def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> Uniformity:
+    """Compare given negatives with uniform ones.
+
+    Args:
+        user: (negatives,) index among `users`.
+        item: (negatives,) items.
+        users: (users,) the users.
+        split: the training and held-out items, which are not candidates.
+        replacement: whether a negative may be there twice for the same user.
+    """
+    excluded = split.excluded[users]
+    popularity = np.log1p(np.bincount(split.training.indices, minlength=split.shape.items))
+    m = np.bincount(user, minlength=len(users)).astype(np.float64)
+    n = excluded.shape[1] - np.diff(excluded.indptr).astype(np.float64)
+    is_excluded = excluded.copy()
+    is_excluded.data = np.ones(len(excluded.indices))
+
+    mean = (popularity.sum() - is_excluded @ popularity) / n
+    variance = np.maximum((popularity @ popularity - is_excluded @ popularity**2) / n - mean**2, 0.0)
+    finite = 1.0 if replacement else (n - m) / np.maximum(n - 1, 1)
+    error = float(np.sqrt((m * finite) @ variance))
+    excess = popularity[item].sum() - m @ mean
+    standardised = float(excess / error) if error > 0 else 0.0
+
+    def over_users(values: Floats) -> Floats:
+        """Return the (items,) sums of (users,) values over the users who have the item as a candidate."""
+        return np.asarray(values.sum() - is_excluded.T @ values)
+
+    of_draw = 1 / n if replacement else m / n  # probability of an item, in one draw or in all of them
+    draws = m if replacement else np.ones_like(m)
+    expected, spread = over_users(draws * of_draw), over_users(draws * of_draw * (1 - of_draw))
+    never = over_users(draws * np.log1p(-np.minimum(of_draw, 1 - 1e-12)))
+    counts = np.bincount(item, minlength=split.shape.items)
+    varies = spread > 1e-9 * max(1.0, float(spread.max()))
+    squares = float(((counts - expected)[varies] ** 2 / spread[varies]).sum())
+    center, width = float(varies.sum()), float((2 + 1 / spread[varies]).sum())
+    p_values = 2 * ndtr(-abs(standardised)), gammaincc(center**2 / width, squares * center / width) if center else 1.0
+    is_candidate = expected > 0
+    return Uniformity(
+        p_value=float(min(1.0, 2 * min(p_values))),
+        popularity=standardised,
+        never=int((is_candidate & (counts == 0)).sum()),
+        never_by_chance=float(np.exp(never[is_candidate]).sum()),
+        items=int(is_candidate.sum()),
+    )
+
 
 _Draw = Callable[[Ints], tuple[Ints, Ints]]
 """Function from (users,) ascending users to (drawn,) indices of the users, ascending, and their negatives."""

@@ -24,13 +24,11 @@ from sampled_metrics._validation import Floats, Ints, is_real, is_whole, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.candidate_order import CandidateOrder, Places
-from sampled_metrics.ranking.journal import Journal, refuse_other_run
-from sampled_metrics.ranking.pairs import PairsLike, split_of, warn_of_users_without
+from sampled_metrics.ranking.inputs import PairsLike, split_of, warn_of_users_without
 from sampled_metrics.ranking.rank import chosen_users
-from sampled_metrics.ranking.scoring import Request, Score, Scorer
-from sampled_metrics.ranks.staged import StagedRanks
-from sampled_metrics.ranks.staged_files import require_ending
-from sampled_metrics.ranks.stages import FOLDS, boundaries, last_boundary, shares
+from sampled_metrics.ranking.scoring import Journal, Request, Score, Scorer, refuse_other_run
+from sampled_metrics.ranks.staged import StagedRanks, boundaries, last_boundary, shares
+from sampled_metrics.ranks.staged_files import FOLDS, require_ending
 
 BATCH = 32
 """The largest number of candidates of a user in a call. Larger batches score more than is needed."""

@@ -1,12 +1,9 @@
-"""Exact ranks: numbers of candidates that score above, or tie with, the held-out item of each row.
-
-Later stages need only this table. It keeps ties as counts, because a rank among ties is random: it is uniform on
-above + 1 ... above + tied + 1, anew in every repetition.
-"""
+"""Exact ranks: numbers of candidates that score above, or tie with, the held-out item of each row."""
 
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
@@ -21,14 +18,14 @@ from sampled_metrics import _files
 from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, require_flags, shown
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.by_recommender import columns_by_recommender, require_same_order
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.pairing import pair_users
-from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
+from sampled_metrics.ranks.reading import columns_by_recommender, require_same_order
+from sampled_metrics.ranks.table import OutcomeValues, Ranked, pair_users, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
-if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
+if TYPE_CHECKING:
     from sampled_metrics.metrics.metric import Metric
+
 
 COLUMNS = ("user", "candidates", "above", "tied")
 
@@ -382,3 +379,36 @@ def _is_numbered(table: ExactRanks) -> bool:
 def _summary(table: ExactRanks) -> str:
     n = table.candidates
     return f"{len(table)} users with {n.min()} to {n.max()} candidates, {n.sum()} in all"
+
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def tied_shares(table: ExactRanks) -> Floats:
+    """Return the share of each row's other candidates that tie with the held-out item, (rows,)."""
+    return table.tied / np.maximum(table.candidates - 1, 1)
+
+
+def half_tied(table: ExactRanks) -> int:
+    """Count the rows in which half of the other candidates or more tie with the held-out item."""
+    return int((tied_shares(table) >= 0.5).sum())
+
+
+def ties_remark(table: ExactRanks) -> str:
+    """Say in how many rows half of the other candidates or more tie; the text is empty if in none."""
+    if not (rows := half_tied(table)):
+        return ""
+    return (
+        f"in {rows} of {len(table)} rows, half of the other candidates or more tie with the held-out item; "
+        "the rank of such an item is mostly chance"
+    )
+
+
+def log_ranks(table: ExactRanks) -> None:
+    """Log how many items were ranked among how many candidates, how many tie, and the remark on ties as a warning."""
+    _LOGGER.info(
+        "%d held-out items among %.1f candidates on average; %d of them tie with other candidates",
+        *(len(table), table.candidates.mean(), (table.tied > 0).sum()),
+    )
+    if remark := ties_remark(table):
+        _LOGGER.warning("%s", remark)

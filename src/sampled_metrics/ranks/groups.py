@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sampled_metrics._validation import counted, enumerated, shown
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranks.files import read_columns
 from sampled_metrics.ranks.frames import Columns
+from sampled_metrics.ranks.reading import read_columns
 from sampled_metrics.ranks.table import Table
 
 ALL = "all"

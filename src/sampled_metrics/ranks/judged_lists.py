@@ -17,10 +17,9 @@ from scipy.sparse import csr_array
 from sampled_metrics._validation import Floats, Ints, is_real, shown
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.metrics.formulas import FORMULAS, Formula
-from sampled_metrics.metrics.metric import Metric
-from sampled_metrics.ranks.by_recommender import columns_by_recommender, columns_of_table
+from sampled_metrics.metrics.metric import FORMULAS, Formula, Metric
 from sampled_metrics.ranks.frames import Columns, are_lists, as_text
+from sampled_metrics.ranks.reading import columns_by_recommender, columns_of_table
 from sampled_metrics.ranks.table import OutcomeValues, Table
 
 _NUMBERS = 2**24  # numbers of an array that holds the lists of some users

@@ -15,9 +15,9 @@ from scipy.special import gammaln, xlogy
 from sampled_metrics._validation import MOST, Ints, counted, enumerated, require_flags, shown, whole_numbers
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.by_recommender import columns_by_recommender, require_same_order
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
+from sampled_metrics.ranks.reading import columns_by_recommender, require_same_order
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
 from sampled_metrics.ranks.truncation import seems_truncated
 

@@ -18,10 +18,12 @@ import pandas as pd
 from sampled_metrics import _files
 from sampled_metrics._validation import MOST, is_real, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError, reason
-from sampled_metrics.ranks.stages import FOLDS
 
 KEY = b"sampled_metrics.staged_ranks"
 """The key of the metadata of a Parquet file with k, depth, seed, boundaries and digests, as JSON."""
+
+FOLDS = 5
+"""Number of folds of the users, whose predictions are those of the others."""
 
 APPLICATION = 0x53_4D_53_52
 """The number by which a SQLite file says what it is; the letters SMSR."""

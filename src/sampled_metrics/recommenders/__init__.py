@@ -12,13 +12,13 @@ from importlib import import_module
 from typing import Any
 
 from sampled_metrics.errors import ConfigError, reason
-from sampled_metrics.recommenders.parameters import config_schema
-from sampled_metrics.recommenders.recommender import Recommender
+from sampled_metrics.recommenders.recommender import Recommender, config_schema, parameter
 
 __all__ = [
     "RECOMMENDERS",
     "Recommender",
     "config_schema",
+    "parameter",
     "recommender",
     "recommender_type",
 ]
@@ -28,9 +28,9 @@ RECOMMENDERS = {
     "ials": "ials.IALS",
     "implicit": "implicit_library.ImplicitLibrary",
     "item-cf": "item_cf.ItemCF",
-    "popularity": "popularity.Popularity",
-    "random": "random_scores.RandomScores",
-    "ranks": "precomputed.PrecomputedRanks",
+    "popularity": "simple.Popularity",
+    "random": "simple.RandomScores",
+    "ranks": "simple.PrecomputedRanks",
 }
 """The classes of the recommenders, as modules of this package and names in them, by the `type` of the config entry."""
 

@@ -14,8 +14,7 @@ from sampled_metrics._validation import Floats
 from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders.models import SimilarityModel
-from sampled_metrics.recommenders.parameters import parameter
-from sampled_metrics.recommenders.recommender import Recommender, reserved_memory
+from sampled_metrics.recommenders.recommender import Recommender, parameter, reserved_memory
 
 
 @dataclass(frozen=True)

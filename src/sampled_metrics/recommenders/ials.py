@@ -18,8 +18,7 @@ from scipy.sparse import csr_array, csr_matrix
 from sampled_metrics._running import on_one_thread
 from sampled_metrics.data.split import Shape
 from sampled_metrics.recommenders.models import FactorModel
-from sampled_metrics.recommenders.parameters import parameter
-from sampled_metrics.recommenders.recommender import Recommender, reserved_memory
+from sampled_metrics.recommenders.recommender import Recommender, parameter, reserved_memory
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,7 @@ from sampled_metrics._running import on_one_thread
 from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.recommenders.models import FactorModel, Model, SparseSimilarityModel
-from sampled_metrics.recommenders.parameters import parameter
-from sampled_metrics.recommenders.recommender import Recommender, reserved_memory
+from sampled_metrics.recommenders.recommender import Recommender, parameter, reserved_memory
 
 CONSTRUCTORS = {
     "als": ("implicit.als", "AlternatingLeastSquares"),

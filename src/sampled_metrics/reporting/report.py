@@ -30,7 +30,7 @@ from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import render
 from sampled_metrics.rendering.tables import laid_out
 from sampled_metrics.reporting import figures
-from sampled_metrics.sampling.moments import EQUAL
+from sampled_metrics.sampling.draws import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
 
 if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed

@@ -16,9 +16,8 @@ from sampled_metrics.estimators import estimator_name, linear_estimator
 from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering.drawing import literal, name_lines, panels, plain_numbers, styled, styles
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.draws import thinned
-from sampled_metrics.sampling.moments import EQUAL, expected_distribution
+from sampled_metrics.sampling.distributions import SamplingDesign
+from sampled_metrics.sampling.draws import EQUAL, expected_distribution, thinned
 from sampled_metrics.sampling.outcomes import Outcomes
 
 _FEW = 4  # recommenders whose crossing lines are marked

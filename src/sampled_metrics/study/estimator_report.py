@@ -13,7 +13,7 @@ from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import panels, plain_numbers, styled, styles
 from sampled_metrics.rendering.tables import Section, number
-from sampled_metrics.sampling.moments import probability_of_order
+from sampled_metrics.sampling.draws import probability_of_order
 from sampled_metrics.study.pairs import worse_and_better
 
 TITLE = "Estimators compared, by sample size"

@@ -17,9 +17,8 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimate, estimator
 from sampled_metrics.metrics.metric import Metric, metric
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.draws import draw
-from sampled_metrics.sampling.moments import linear_moments
+from sampled_metrics.sampling.distributions import SamplingDesign
+from sampled_metrics.sampling.draws import draw, linear_moments
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study.repetitions import sampled_histograms
 

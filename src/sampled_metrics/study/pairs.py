@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from sampled_metrics.sampling.moments import EQUAL
+from sampled_metrics.sampling.draws import EQUAL
 
 
 def worse_and_better(one: str, other: str, exact: Mapping[str, float]) -> tuple[str, str] | None:

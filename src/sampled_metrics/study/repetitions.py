@@ -12,9 +12,8 @@ from sampled_metrics._validation import Floats
 from sampled_metrics.estimators import Estimate, estimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.draws import Draws, draw
-from sampled_metrics.sampling.moments import linear_moments
+from sampled_metrics.sampling.distributions import SamplingDesign
+from sampled_metrics.sampling.draws import Draws, draw, linear_moments
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study.variants import variant
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.ties import half_tied, tied_shares, ties_remark
+from sampled_metrics.ranks.exact import ExactRanks, half_tied, tied_shares, ties_remark
 from sampled_metrics.rendering.tables import Section
 
 TITLE = "What was studied"

@@ -11,7 +11,7 @@ from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering.tables import Section, number, plus_minus, with_best
-from sampled_metrics.sampling.moments import probability_of_order
+from sampled_metrics.sampling.draws import probability_of_order
 from sampled_metrics.study.pairs import pair_names, worse_and_better
 from sampled_metrics.study.variants import VARIANTS
 

@@ -12,7 +12,7 @@ class Variant:
 
     Attributes:
         heading: its name in tables.
-        tie_rule: how tied negatives in a sample count (`sampled_metrics.sampling.ties.TIE_RULES`).
+        tie_rule: how tied negatives in a sample count (`sampled_metrics.sampling.distributions.TIE_RULES`).
         substitutes: label of an estimator → label of its substitute.
     """
 

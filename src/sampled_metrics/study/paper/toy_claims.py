@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import expected_metric
 from sampled_metrics.study.paper.claims import LOW_GAMMA, Claims, Finding, by_name, order
 

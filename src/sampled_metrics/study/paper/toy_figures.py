@@ -25,8 +25,7 @@ from sampled_metrics.rendering.drawing import (
     style,
     styled,
 )
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import rank_distribution
+from sampled_metrics.sampling.distributions import SamplingDesign, rank_distribution
 from sampled_metrics.sampling.draws import expected_metric
 from sampled_metrics.sampling.outcomes import Outcomes
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.rendering.tables import Section, plus_minus, with_best
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import draw
 
 Stream = Callable[[str, str], np.random.Generator]

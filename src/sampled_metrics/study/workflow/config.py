@@ -16,15 +16,16 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
 
-from sampled_metrics.data import download, formats
+from sampled_metrics.data import archives as download
+from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator, estimators_by_label, linear_estimator, usual_label
-from sampled_metrics.inference.margins import Margin
+from sampled_metrics.inference.families import Margin
 from sampled_metrics.metrics.metric import metric, metrics_by_label
 from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.recommenders import config_schema, recommender, recommender_type
-from sampled_metrics.recommenders.precomputed import PrecomputedRanks
-from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.recommenders.simple import PrecomputedRanks
+from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.study.group_sources import groups_of_file
 from sampled_metrics.study.paper import reference
 from sampled_metrics.study.paper.choices import can_change

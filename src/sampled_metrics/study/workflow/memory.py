@@ -12,8 +12,7 @@ from contextlib import suppress
 from sampled_metrics import _files
 from sampled_metrics.data.split import Shape, read_shape
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders.models import stored_kind
-from sampled_metrics.recommenders.models.model import BLOCK_BYTES
+from sampled_metrics.recommenders.models import BLOCK_BYTES, stored_kind
 from sampled_metrics.recommenders.recommender import Recommender
 
 MEGABYTE = 2**20

@@ -18,8 +18,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from sampled_metrics._validation import is_whole
-from sampled_metrics.data.tables import Csv, Rows, joined, refuse_rows
-from sampled_metrics.data.text import Text
+from sampled_metrics.data.tables import Csv, Rows, Text, joined, refuse_rows
 from sampled_metrics.errors import DataError, reason
 
 AGAIN = "remove it, and run again"  # the workflow makes it anew

@@ -22,7 +22,7 @@ from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import Image, render
 from sampled_metrics.rendering.tables import laid_out, number
-from sampled_metrics.sampling.moments import EQUAL
+from sampled_metrics.sampling.draws import EQUAL
 from sampled_metrics.study import order_figure, tables
 from sampled_metrics.study.paper import choices, fidelity, reference
 from sampled_metrics.study.repetitions import of_size, sizes_of

@@ -1,0 +1,394 @@
+"""What rankings are made from: scores and factors, training and held-out items, as arrays, tables and files."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array, csr_array, issparse, load_npz
+
+from sampled_metrics import _files
+from sampled_metrics._validation import Ints, refuse_masked, shown
+from sampled_metrics.data.split import Split, pair_matrix
+from sampled_metrics.data.tables import refuse_rows
+from sampled_metrics.errors import DataError, reason
+from sampled_metrics.ranks.frames import Columns, as_pandas, as_text, columns_of
+from sampled_metrics.ranks.reading import read_columns, read_standard_input, standard_input
+
+MATRIX = "must be numbers, a row of them for each user and an entry for each item"
+
+_WHOLE = 2.0**53
+"""Below it, float64 holds every whole number."""
+
+ScoreFunction = Callable[[slice], ArrayLike]
+"""Function from a slice of the users to their (users, items) scores."""
+
+Factors = tuple[Any, Any]
+"""Factors of users, (users, d), and of items, (items, d), whose products are the scores."""
+
+
+def is_on_device(array: Any) -> bool:
+    """Return whether numpy cannot read an array: it is not in the host's memory, or is in bfloat16."""
+    if isinstance(array, np.ndarray) or not (hasattr(array, "__dlpack_device__") and hasattr(array, "device")):
+        return False
+    return "cpu" not in str(array.device).lower() or "bfloat16" in str(array.dtype)
+
+
+def refuse_device(array: Any, name: str) -> None:
+    """Raise DataError if numpy cannot read an array where it is."""
+    if is_on_device(array):
+        raise DataError(
+            f"{name}: numpy cannot read {array.dtype} on the device {array.device}; give what it can read, such as "
+            f"{name}.float().cpu()"
+        )
+
+
+class Device:
+    """The device that arrays are on: the namespace of their library (`xp`), and copies to and from the host.
+
+    Raises:
+        DataError: the arrays differ in library or device, or are not real numbers, or array-api-compat is missing.
+    """
+
+    def __init__(self, *arrays: Any) -> None:
+        self.xp: Any = np
+        self.is_host = all(isinstance(array, np.ndarray) for array in arrays)
+        if self.is_host:
+            return
+        try:
+            import array_api_compat as compat
+        except ImportError:
+            raise DataError(
+                "scores on a device need array-api-compat, which is not installed: pip install "
+                "'sampled-metrics[arrays]'"
+            ) from None
+        self._compat = compat
+        try:
+            self.xp = compat.array_namespace(*arrays)
+        except TypeError:
+            names = " and ".join(type(array).__name__ for array in arrays)
+            raise DataError(f"scores must be arrays of one library, not {names}") from None
+        self._device, *other_devices = (compat.device(array) for array in arrays)
+        if any(device != self._device for device in other_devices):
+            raise DataError(f"scores must be on one device, not on {self._device} and {other_devices[0]}")
+        for array in arrays:
+            if not self.xp.isdtype(array.dtype, ("bool", "integral", "real floating")):
+                raise DataError(f"scores must be real numbers, not {array.dtype}")
+
+    def put(self, array: NDArray[Any]) -> Any:
+        """Return a copy on the device of an array on the host."""
+        return array if self.is_host else self.xp.asarray(array, device=self._device)
+
+    def pull(self, array: Any) -> NDArray[Any]:
+        """Return a copy on the host of an array on the device."""
+        if self.is_host:
+            return np.asarray(array)
+        if self._compat.is_torch_array(array):
+            return np.asarray(array.cpu())
+        if self._compat.is_cupy_array(array):
+            return np.asarray(array.get())
+        return np.asarray(array) if self._compat.is_jax_array(array) else np.from_dlpack(array, device="cpu", copy=True)
+
+    def take(self, array: Any, index: NDArray[np.integer]) -> Any:
+        """Return entries or rows of an array on the device, by indices on the host."""
+        return self.xp.take(array, self.put(index), axis=0)
+
+    def count(self, is_true: Any) -> NDArray[np.int64]:
+        """Return how many entries of each row of (rows, items) are true, on the host."""
+        return self.pull(self.xp.count_nonzero(is_true, axis=1)).astype(np.int64)
+
+    def comparable(self, scores: Any) -> Any:
+        """Return scores in a type that numpy has and that holds them without rounding."""
+        if self.is_host:
+            return scores
+        if self.xp.isdtype(scores.dtype, "bool"):
+            return self.xp.astype(scores, self.xp.int8)
+        narrow = self.xp.isdtype(scores.dtype, "real floating") and self.xp.finfo(scores.dtype).bits < 32
+        return self.xp.astype(scores, self.xp.float32) if narrow else scores
+
+    def has_float64(self) -> bool:
+        """Return whether the device computes in double precision: Apple's GPUs do not, nor does JAX by default."""
+        one = self.put(np.ones(1, dtype=np.float32))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # JAX warns, and goes on in single precision
+            try:
+                return bool(self.xp.astype(one, self.xp.float64).dtype == self.xp.float64)
+            except (TypeError, RuntimeError):
+                return False
+
+
+def as_array(scores: Any) -> Any:
+    """Return scores on a device as they are, without a gradient, and others as `as_scores` does."""
+    return detached(scores) if is_on_device(scores) else as_scores(scores)
+
+
+def as_scores(scores: Any) -> NDArray[Any]:
+    """Return scores as an array of their own type, without a copy; Python numbers become float64 or integers."""
+    refuse_masked(scores, "scores")
+    refuse_device(scores, "scores")
+    scores = detached(scores)
+    python_numbers = None  # the Python numbers, if float64 might round them
+    try:
+        array = np.asarray(scores)
+        if array.dtype == object:
+            array, python_numbers = array.astype(np.float64), array
+        elif not hasattr(scores, "dtype") and array.dtype == np.float64 and (np.abs(array) >= _WHOLE).any():
+            is_frame = isinstance(scores, pd.DataFrame)  # may mix integers and floats, like a list
+            python_numbers = scores.to_numpy(object) if is_frame else np.asarray(scores, dtype=object)
+        wrong = np.False_ if python_numbers is None else (array != python_numbers) & ~np.isnan(array)
+    except (TypeError, ValueError, OverflowError):  # ValueError: rows differ in length
+        raise DataError(f"scores {MATRIX}") from None
+    if python_numbers is not None and wrong.any():
+        raise DataError(f"scores {MATRIX}; float64 cannot hold {python_numbers[wrong][0]!r:.80} without rounding it")
+    if array.ndim == 0 or array.dtype.kind not in "biuf":
+        raise DataError(f"scores {MATRIX}")
+    return array
+
+
+def detached(array: Any) -> Any:
+    """Return an array without its gradient, which tensors of torch may have."""
+    return array.detach() if hasattr(array, "detach") else array
+
+
+PairsLike = Any
+"""Accepted forms of pairs of users and items: a dense or sparse matrix, a table, or columns of a file."""
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Ids of the rows or the columns of the scores.
+
+    Attributes:
+        kind: user or item, for messages.
+        values: the ids.
+        is_given: whether the caller gave them. Otherwise they are the indices.
+    """
+
+    kind: str
+    values: NDArray[np.generic]
+    is_given: bool
+
+    @classmethod
+    def from_given(cls, kind: str, given: ArrayLike | None, count: int) -> "Ids":
+        """Return distinct ids, or the indices if none are given; raise DataError if one is missing or repeated."""
+        if given is None:
+            return cls(kind, np.arange(count), False)
+        refuse_masked(given, f"{kind}_ids")
+        ids = pd.Series(np.asarray(given).ravel())
+        if np.shape(given) != (count,):
+            raise DataError(
+                f"{kind}_ids must have an id for each of the {count} {kind}s, not the shape {np.shape(given)}"
+            )
+        missing, repeated = ids.isna(), as_text(ids).duplicated()
+        if missing.any():
+            raise DataError(f"{kind}_ids: entry {int(np.argmax(missing)) + 1} is missing")
+        if repeated.any():
+            raise DataError(f"{kind}_ids: {ids[repeated].iloc[0]} is there twice; each {kind} needs an id of its own")
+        return cls(kind, ids.to_numpy(), True)
+
+    def positions(self, columns: Columns) -> Ints:
+        """Return the (rows,) indices of the ids in a column; ids are compared as text, so 7 and "7" are the same.
+
+        Raises:
+            DataError: an id is missing or unknown; the message names it and its place.
+        """
+        column = columns.frame[self.kind]
+        codes, distinct = pd.factorize(column)
+        known = pd.Index(as_text(pd.Series(self.values)))
+        positions = np.append(known.get_indexer(pd.Index(as_text(pd.Series(distinct)))), -1)[codes]
+
+        def message(row: int) -> str:
+            where = f"in {self.kind}_ids" if self.is_given else f"an index from 0 to {len(self.values) - 1}"
+            hint = "" if self.is_given else f"; give {self.kind}_ids if the table has ids"
+            return f"{self.kind} {shown(column.iloc[row])} is not {where}{hint}"
+
+        refuse_rows(positions < 0, message, columns.place)
+        return positions
+
+
+def split_of(
+    training: PairsLike,
+    held_out: Any,
+    shape: tuple[int | None, int | None],
+    user_ids: ArrayLike | None,
+    item_ids: ArrayLike | None,
+) -> tuple[Split, Ids, Ids]:
+    """Return the split of training and held-out items, and the ids of users and items; parameters as in `rank`.
+
+    Args:
+        training: as in `rank`.
+        held_out: as in `rank`.
+        shape: numbers of users and items of the scores; None if they are not known.
+        user_ids: as in `rank`.
+        item_ids: as in `rank`.
+
+    Raises:
+        DataError: an argument is wrong, or two do not fit each other.
+    """
+    refuse_device(training, "training")
+    refuse_device(held_out, "held_out")
+    train = None if is_table(training) else matrix(training, "training")
+    shapes = [
+        shape if train is None else train.shape,
+        [None if ids is None else np.size(ids) for ids in (user_ids, item_ids)],
+    ]
+    count, items = (next((n for n in counts if n is not None), None) for counts in zip(*shapes, strict=True))
+    unknown = [name for name, number in (("user", count), ("item", items)) if number is None]
+    if unknown or count is None or items is None:
+        missing = " and ".join(f"{name}_ids (--{name}-ids)" for name in unknown)
+        counted = " and ".join(f"{name}s" for name in unknown)
+        raise DataError(f"the number of {counted} is not known: give {missing}, or training as a matrix")
+    if (shape[0] or count, shape[1] or items) != (count, items):
+        raise DataError(f"scores have shape {shape}, but training has {count} users and {items} items")
+    ids = Ids.from_given("user", user_ids, count), Ids.from_given("item", item_ids, items)
+    train = _of_table(training, "training", *ids) if train is None else train
+    test = _of_table(held_out, "held_out", *ids) if is_table(held_out) else _of_array(held_out, *ids)
+    if not test.nnz:
+        raise DataError("held_out: no user has a held-out item")
+    return Split(train, test, ids[0].values, ids[1].values), *ids
+
+
+def warn_of_users_without(split: Split, users: Ints) -> None:
+    """Warn if users, (k,) indices, have no held-out item."""
+    without = len(users) - np.count_nonzero(np.diff(split.held_out.indptr)[users])
+    if without:
+        warnings.warn(f"{without} of {len(users)} users have no held-out item, and are left out", stacklevel=3)
+
+
+def is_table(pairs: PairsLike) -> bool:
+    """Return whether pairs are a table of users and items."""
+    if isinstance(pairs, Columns | Mapping):
+        return isinstance(pairs, Columns)
+    return not issparse(pairs) and isinstance(as_pandas(pairs, "pairs"), pd.DataFrame)
+
+
+def table_of_pairs(table: PairsLike, name: str) -> Columns:
+    """Return a table as columns user and item; raise DataError if it has no such columns."""
+    columns = columns_of(table, name).by_usual_name("item")
+    columns.require("user", "item")
+    return columns
+
+
+def matrix(pairs: PairsLike, name: str) -> csr_array:
+    """Return a (users, items) matrix with each pair stored once, as 1. The caller's array does not change."""
+    refuse_masked(pairs, name)
+    try:
+        coordinates = coo_array(pairs)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} {MATRIX}") from None
+    if coordinates.ndim != 2 or coordinates.dtype.kind not in "biuf":
+        raise DataError(f"{name} {MATRIX}")
+    if not np.isfinite(coordinates.data).all():
+        raise DataError(f"{name} {MATRIX}; some are not finite")
+    is_stored = coordinates.data != 0
+    return pair_matrix(coordinates.row[is_stored], coordinates.col[is_stored], coordinates.shape, np.int8)
+
+
+def _of_table(table: PairsLike, name: str, users: Ids, items: Ids) -> csr_array:
+    columns = table_of_pairs(table, name)
+    shape = len(users.values), len(items.values)
+    return pair_matrix(users.positions(columns), items.positions(columns), shape, np.int8)
+
+
+def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
+    """Return the matrix of held-out items from a matrix, or from one index for each user."""
+    refuse_masked(held_out, "held_out")
+    shape = len(users.values), len(items.values)
+    try:
+        array = held_out if issparse(held_out) else np.asarray(held_out)
+    except ValueError:  # rows that differ in length
+        array = np.empty(0)
+    if array.shape == shape:
+        return matrix(array, "held_out")
+    if array.shape != shape[:1]:
+        raise DataError(
+            f"held_out must be an item of each of the {shape[0]} users, {shape} numbers, or a table of users and "
+            f"items, not of shape {array.shape}"
+        )
+    missing = np.asarray(pd.isna(array))
+    numbers = np.asarray(array[~missing].tolist()) if array.dtype == object else array[~missing]
+    if len(numbers) and numbers.dtype.kind not in "iuf":
+        raise DataError(f"held_out must hold indices of the {shape[1]} items, whole numbers, not {numbers.dtype}")
+    wrong = ~np.isfinite(numbers) | (numbers != np.floor(numbers)) | (numbers >= shape[1])
+    user = np.flatnonzero(~missing)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"user {users.values[user[row]]}: held_out must be an index of the {shape[1]} items, 0 to {shape[1] - 1}, "
+            f"not {numbers[row]:g}"
+        )
+    has_item = numbers >= 0
+    return pair_matrix(user[has_item], numbers[has_item], shape, np.int8)
+
+
+def read_array(path: str) -> Any:
+    """Read an array: npy, npz with a single array or a sparse matrix of SciPy, or the numbers of parquet or csv.
+
+    A csv file has no header, and missing entries are NaN.
+
+    Raises:
+        DataError: the file cannot be read, or does not hold one array; or the first line of a csv file is 0, 1, 2, …,
+            as pandas writes the names of columns.
+    """
+    kind = Path(path).suffix
+    if kind == ".parquet":
+        return read_columns(path).frame.to_numpy()
+    if kind not in (".npy", ".npz", ".csv"):
+        raise DataError(f"{path}: an array is a file whose name ends in .npy, .npz, .csv or .parquet")
+    try:
+        if kind == ".csv":
+            return _without_header(path, pd.read_csv(path, header=None, dtype=np.float64).to_numpy())
+        if kind == ".npy":
+            return np.load(path, allow_pickle=False)
+        arrays = _files.read_npz(path, "an array")
+        if "format" in arrays:
+            return load_npz(path)
+    except (OSError, ValueError, EOFError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path}: cannot be read as an array: {reason(error)}") from None
+    if len(arrays) != 1:
+        raise DataError(f"{path}: must hold one array, not {len(arrays)} ({', '.join(arrays):.200})")
+    return next(iter(arrays.values()))
+
+
+def _without_header(path: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the numbers of a csv file, unless the first line has names of columns, which would move all rows."""
+    rows, columns = array.shape
+    if rows > 1 and columns > 1 and np.array_equal(array[0], np.arange(columns)):
+        raise DataError(
+            f"{path}, line 1: has 0 to {columns - 1}, the names of columns, so that each row would count for the user "
+            "or item before it; write the numbers alone, as to_csv(index=False, header=False) does"
+        )
+    return array
+
+
+def read_pairs(path: str) -> Columns | Any:
+    """Read users and items: a table from csv or parquet, or a (users, items) matrix from npy or npz.
+
+    Raises:
+        DataError: the file cannot be read; the message names the line if there is one.
+    """
+    if path == "-":
+        return read_standard_input()
+    return read_array(path) if Path(path).suffix in (".npy", ".npz") else read_columns(path)
+
+
+def read_ids(path: str) -> NDArray[Any]:
+    """Read ids from npy, or from text with an id on each line.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    if Path(path).suffix == ".npy":
+        ids: NDArray[Any] = read_array(path)
+        return ids
+    try:
+        content = standard_input().read(-1) if path == "-" else Path(path).read_bytes()
+        return np.array(content.decode().splitlines())
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read as text with an id on each line: {reason(error)}") from None
