@@ -5,7 +5,7 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import drawing
-from sampled_metrics.reporting.figures import draw, rank_histogram
+from sampled_metrics.reporting.rank_histogram import draw, rank_histogram
 from sampled_metrics.study.workflow.jobs import run
 
 

@@ -47,7 +47,7 @@ _EXPORTS = {
     "ranking.stages": ("staged_ranks",),
     "ranks.exact": ("ExactRanks", "exact_ranks"),
     "ranks.judged_lists": ("RankedLists", "ranked_lists"),
-    "ranks.read": ("read_ranks",),
+    "ranks.given": ("read_ranks",),
     "ranks.sampled": ("SampledRanks", "sampled_ranks"),
     "ranks.staged": ("StagedRanks",),
     "reporting.report": ("report",),

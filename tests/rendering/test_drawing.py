@@ -6,7 +6,7 @@ from study.read_figures import assert_texts_are_apart, names, texts
 
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering import drawing
-from sampled_metrics.reporting.figures import draw, rank_histogram
+from sampled_metrics.reporting.rank_histogram import draw, rank_histogram
 
 TABLE = rank_histogram({"X": ExactRanks(np.arange(3), np.full(3, 40), np.array([0, 9, 30]), np.array([0, 2, 0]))}, [5])
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_tables import table_of
 
-from sampled_metrics.reporting.figures import rank_histogram
+from sampled_metrics.reporting.rank_histogram import rank_histogram
 
 
 class TestCounts:
