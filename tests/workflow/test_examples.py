@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from made_up_project import ROOT, Project, complete_config
 
 NAMES = ["demo", "as-written", "everything", "films", "large", "local-copy", "own-ranks", "paper-from-ranks"]
@@ -40,12 +39,6 @@ def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
     assert "tables" in planned
     assert ("train" in planned) == (name not in ("own-ranks", "paper-from-ranks"))
     assert ("download" in planned) == (name in ("demo", "as-written", "everything"))
-
-
-def test_the_study_of_the_readme_is_allowed() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    config = text.partition("cat > films.yaml <<'END'\n")[2].partition("END\n")[0]
-    assert list(complete_config(yaml.safe_load(config))["recommenders"]) == ["EASE", "popularity"]
 
 
 def test_films_are_those_of_the_guide() -> None:
