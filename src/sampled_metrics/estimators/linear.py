@@ -1,4 +1,16 @@
-"""Linear estimators: every estimator of the paper is a vector of weights (section 5)."""
+"""Linear estimators: every estimator of the paper is a vector of weights (section 5).
+
+An event with the sampled rank x + 1 counts w_x. The estimate is the mean over events.
+
+CLS and BV are least squares under a uniform prior of ranks, in the singular vectors of P(x | rank). With D = 1/n and
+the marginal c = AᵀD1, let D^½ A C^-½ = U S Vᵀ. Weights w = B y, with B = C^-½ V, have the mean S y at the ranks, in the
+coordinates U, and the variance-like penalty Σ_x c_x w_x² = ‖y‖². So every fit is a problem in y of the size m + 1,
+whatever n is.
+
+Without replacement the singular vectors are known: U and V hold the discrete Chebyshev polynomials on n and m + 1
+points, because the mean of the k-th falling factorial of x is a multiple of that of r - 1. With M = m + 1,
+S_k² = Π_{j=1}^k (M-j)(n+j) / ((M+j)(n-j)), and c is uniform. With replacement they are computed.
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence

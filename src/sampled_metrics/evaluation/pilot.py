@@ -1,4 +1,8 @@
-"""Evaluations that are simulated from a pilot: users drawn anew, and their values by each way to evaluate."""
+"""Evaluations that are simulated from a pilot: users drawn anew, and their values by each way to evaluate.
+
+A sampled pilot does not have the true ranks, but some distributions of them fit it. From each of these, every user is
+given a rank that is drawn from the distribution given the user's own sample, so that users who are alike stay alike.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,27 @@
-"""Families of comparisons, and the margin: the smallest difference that matters."""
+"""Families of comparisons, and the margin: the smallest difference that matters.
+
+With an absolute margin d, the second recommender is better than the first one by more than the margin if b - a > d.
+With a relative one, b must be above (1 + d) a. A margin that is estimated from the data is not fixed, so this is a
+statement on the mean of b - (1 + d) a over users, which has an interval of its own. The values of users of this mean
+fall as d rises, and so do the ends of its interval. So all statements on a pair, whether it is ordered and by how much,
+are right if the interval at the true ratio is; they need no adjustment for one another.
+
+Among twenty pairs without a difference, one is expected to differ at 95 %. So the intervals of a family hold together:
+each one is computed at a higher level, 1 - α', such that all of them hold the truth in 95 % of evaluations.
+
+The largest |t| over the pairs has the distribution of the largest component of a multivariate t distribution, with the
+correlation matrix of the differences and as many degrees of freedom as users, less one. Its quantile at 1 - α is the
+critical value c, and α' = 2 P(t > c) by Student's distribution. Pairs that share a recommender have differences that
+go together, so α' is larger than α / pairs, which is Bonferroni's. It is never taken to be smaller, because
+Bonferroni's is enough for any pairs. The quantile is that of draws from the distribution, always the same ones.
+
+References:
+    S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
+    T. Hothorn, F. Bretz and P. Westfall, Simultaneous Inference in General Parametric Models, Biometrical Journal 50,
+    2008.
+    H.-P. Piepho, An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons, Journal of Computational
+    and Graphical Statistics 13, 2004.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,20 @@
-"""Values of users whose means bound true metrics, by strict bounds (`sampled_metrics.estimators.strict_bounds`)."""
+"""Values of users whose means bound true metrics, by strict bounds (`sampled_metrics.estimators.strict_bounds`).
+
+Weights that a sample chooses fit this sample too well. So the users are divided into five folds, and the weights for
+the users of a fold are those that are best for the users of the other folds. Whatever they choose, the mean of these
+weights over the users of the fold bounds the metric in expectation, so that the interval of the mean over all users
+holds the metric.
+
+Where the sample contradicts the assumption on the distribution of ranks, the weights are those without an assumption.
+Where it contradicts any distribution of ranks, there is no interval. A test does not notice all wrong assumptions. So
+an assumption is also dropped where it alone would decide, that is, where the interval would be hardly wider than one
+from the exact ranks of as many users. AUC needs no assumption, as samples have no bias for it.
+
+References:
+    P. Batlle, P. Patil, M. Stanley and M. Kuusela, Optimization-Based Frequentist Confidence Intervals for Functionals
+    in Constrained Inverse Problems: Resolving the Burrus Conjecture, 2023: why a single sample cannot both choose the
+    weights and be the sample they are applied to.
+"""
 
 from __future__ import annotations
 

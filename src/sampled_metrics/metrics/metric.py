@@ -1,4 +1,15 @@
-"""Ranking metrics by label: their formulas, and their values at the rank of one relevant item, and of ranked lists."""
+"""Ranking metrics by label: their formulas, and their values at the rank of one relevant item, and of ranked lists.
+
+A metric is a sum over the relevant items of a user, up to rank k, divided by a number (eqs 3 to 6 of the paper). The
+metric of one relevant item, by its rank (eqs 8 to 13), is the sum of one term. A new metric is an entry of `FORMULAS`.
+A metric with a parameter is a `Family`, an entry of `METRICS`.
+
+Ranks start at 1. `metric` finds a metric by a label such as ``recall@10``, ``ndcg``, ``auc``. Of one relevant item, a
+metric is a function of the rank (eqs 7-13 of the paper), with values in [0, 1].
+
+Papers differ in names: with one relevant item reciprocal rank (mrr) is average precision, and hit rate is recall
+(section 3.1). Both names are registered.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,14 @@
-"""Ranking by factors: a float32 product decides clear cases, and near ties are computed again."""
+"""Ranking by factors: a float32 product decides clear cases, and near ties are computed again.
+
+The score of a user and an item is the dot product of their factors. Its terms are added one by one in the order of the
+factors, with rounding at each step. So it does not depend on a library, on threads, or on its position in a matrix.
+
+A matrix product is the fastest way to compute many scores. But its order of additions depends on the library, on its
+threads, and on the position of an item in the matrix, so items with equal factors may differ in the last digit. The
+product is therefore a prefilter. Each block of scores is compared with the held-out item's score minus and plus the
+largest rounding error, and counted while it is in the cache. Items in between are undecided: a few in a hundred
+thousand. They are compared by their exact scores. So the counts do not depend on the product.
+"""
 
 from collections.abc import Iterator
 from typing import Any

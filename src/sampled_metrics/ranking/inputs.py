@@ -1,4 +1,10 @@
-"""What rankings are made from: scores and factors, training and held-out items, as arrays, tables and files."""
+"""What rankings are made from: scores and factors, training and held-out items, as arrays, tables and files.
+
+In the memory of the host, numpy reads arrays of any library without a copy. Those in the memory of a device, such as a
+GPU, stay there.
+
+Users, items and ids may be standard input, called -.
+"""
 
 import warnings
 from collections.abc import Callable, Mapping

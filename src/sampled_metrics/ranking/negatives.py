@@ -1,4 +1,12 @@
-"""Ranks of held-out items among a few negatives of each user, by the scores of any model."""
+"""Ranks of held-out items among a few negatives of each user, by the scores of any model.
+
+Given negatives are tested for a uniform draw from each user's own candidates. Two statistics are compared with what
+uniform draws give. One is the mean over negatives of log(1 + training events of the item); its mean and variance over
+draws are exact, and it is taken as normal. It finds negatives by popularity. The other is Σ_i (c_i - e_i)² / v_i for
+the number c_i of users who have item i among their negatives, with its mean e_i and variance v_i over draws; it is
+taken as a gamma variable. It finds items that are drawn too often or never, and negatives that users share. The p-value
+is twice the smaller one of the two.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,9 @@
-"""Exact ranks of held-out items by the scores of any model."""
+"""Exact ranks of held-out items by the scores of any model.
+
+A model, a matrix or a function gives the scores of a block of users and all items, on the host or on a device. Items
+that are not candidates are counted too and then subtracted, so no array has to mark the candidates.
+`sampled_metrics.ranking.factors` counts by factors on the host.
+"""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

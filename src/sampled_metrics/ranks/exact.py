@@ -1,4 +1,8 @@
-"""Exact ranks: numbers of candidates that score above, or tie with, the held-out item of each row."""
+"""Exact ranks: numbers of candidates that score above, or tie with, the held-out item of each row.
+
+Later stages need only this table. It keeps ties as counts, because a rank among ties is random: it is uniform on
+above + 1 ... above + tied + 1, anew in every repetition.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""Item-based collaborative filtering (recommenders Y and Z; section 9 of the paper, eqs 27-30)."""
+"""Item-based collaborative filtering (recommenders Y and Z; section 9 of the paper, eqs 27-30).
+
+Cosine similarities (eqs 27-29) are computed for a block of items at a time. A block is a sparse product: the block's
+interactions, by item, times all interactions. Rows do not depend on each other, so the numbers do not depend on the
+blocks.
+
+Where the paper's text and its printed numbers disagree, a parameter says which to follow. The printed numbers result
+from the L2 norm in eq. 29, no denominator in eq. 30, and, for Z, i among the 10 items nearest to j (k = 10 in eq. 28,
+not k' = 10 as printed), without j itself.
+
+With k or k', the neighbours are found by blocks of items and stored as a sparse matrix, and a matrix of all items by
+all items is never in memory. Otherwise most similarities are not 0, and the matrix is dense.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,12 @@
-"""The sampling design, P(x | rank), and the tie rules: how negatives are drawn and counted."""
+"""The sampling design, P(x | rank), and the tie rules: how negatives are drawn and counted.
+
+Neighbouring probabilities have a simple ratio: P(x+1) / P(x) = (m-x)(b-x) / ((x+1)(N-b-m+x+1)) without replacement and
+(m-x) b / ((x+1)(N-b)) with it, where b of N negatives are better. The probabilities are the products of these ratios
+from the most likely x on, divided by their sum. Unlike logarithms of factorials, they lose no digits as N grows.
+
+A tie rule gives the number of t tied negatives that count as above. `random` breaks ties at random: 0 … t are equally
+likely. `beats-one` reproduces the paper's printed numbers: the held-out item always beats one of the tied negatives.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

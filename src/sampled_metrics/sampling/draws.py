@@ -1,4 +1,14 @@
-"""Sampled evaluations of true ranks: repetitions, and exact means and variances (sections 4.3 and 4.4)."""
+"""Sampled evaluations of true ranks: repetitions, and exact means and variances (sections 4.3 and 4.4).
+
+An event has n candidates: the held-out item and n - 1 negatives. m negatives are drawn, and x of them score above the
+held-out item, so the sampled rank is x + 1. Given the true rank r, x is Binomial(m, (r-1)/(n-1)) with replacement and
+Hypergeometric(n-1, r-1, m) without.
+
+Means and variances are exact, and need no draws. Given the true ranks, including ties, the samples of different events
+are independent. A linear estimate with weights w then has the mean mean_u Σ_x P_u(x) w_x and the variance Σ_u
+Var_u(w_x) / |D|². A rank table gives the true ranks, a design how negatives are drawn, and a rule how ties in a sample
+are broken. If users have several rows, the rows count by the table's weights.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

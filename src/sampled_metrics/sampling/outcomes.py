@@ -1,4 +1,22 @@
-"""Outcomes of sampled evaluations, and the true ranks behind them, which estimators are fitted for."""
+"""Outcomes of sampled evaluations, and the true ranks behind them, which estimators are fitted for.
+
+An outcome is x of m sampled negatives above the held-out item, with n candidates. If all events share n and m, the
+outcomes are x = 0 … m. If they differ, each (n, m, x) that occurs is an outcome. A sample is a count of each outcome.
+
+Sums over all ranks are weighted sums over a few. The ranks 1 … n are cut into panels, and the sum over a panel of N
+ranks is a Gauss rule of 16 nodes. Its nodes are the zeros of the discrete Chebyshev polynomials on N points, so the
+rule is exact for sums of polynomials of degree up to 31. Panels of 16 ranks or fewer are summed rank by rank.
+
+P(x | rank) changes over a distance of about 1/√m in φ = 2 arcsin √(rank/n), so panels are no wider than that. A metric
+changes relative to the rank, so a panel is no wider than the ranks before it. The number of nodes grows as √m + log n.
+
+Without replacement P(x | rank) is a polynomial in the rank only where x is possible. So ranks near both ends are also
+summed one by one: those at which samples of all items above the rank, or of all items below it, are not negligible.
+
+The ranks of a user with 100 candidates say little about those of a user with 5000. So a distribution of ranks is
+estimated for each class of users whose n differ by a factor of at most 1.25. Within a class, P(x | rank) and the
+metrics are means over the users whose n allows the rank.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
