@@ -7,8 +7,8 @@ P(outcome | rank) is a band matrix: at each rank, x is likely only near m times 
 the band narrows as m grows. At m = 1000, a product with the band costs a fifth of the full product.
 
 References:
-    Jin, Li, Gao, Liu, Zhang: On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021, arXiv
-    2103.01474.
+    R. Jin, D. Li, B. Mudrak, J. Gao and Z. Liu, On Estimating Recommendation Evaluation Metrics under Sampling, AAAI
+    2021, arXiv 2103.01474.
 """
 
 import warnings
