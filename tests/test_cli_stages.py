@@ -208,7 +208,7 @@ def test_an_interrupted_run_says_where_its_scores_are(run, folder):
         ({"output": "x.csv"}, "x.csv: the name of the file must end in .parquet"),
         ({"--part": "3/2"}, "'3/2' is not a part such as 2/8"),
         ({"--depth": "deep"}, "'deep' is not a number, nor none"),
-        ({"--depth": "0"}, "depth must be a number of 1 or more, or None, not 0"),
+        ({"--depth": "0"}, "depth must be a number from 1 to 9007199254740992, or None, not 0"),
         ({"--order": "items.txt"}, "items.txt: an array is a file whose name ends in"),
     ],
 )

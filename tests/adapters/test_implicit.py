@@ -58,3 +58,10 @@ def test_user_ids(split) -> None:
     model.fit(training, show_progress=False)
     users = np.sort(split[1]["user_id"].to_numpy())
     assert adapters.implicit.ranks(model, training, held_out, user_ids=users).user.tolist() == users.tolist()
+
+
+def test_a_model_that_is_not_fitted_is_refused():
+    from implicit.als import AlternatingLeastSquares
+
+    with pytest.raises(sm.DataError, match="the model of implicit is not fitted"):
+        adapters.implicit.ranks(AlternatingLeastSquares(), np.zeros((2, 5)), [1, 2])

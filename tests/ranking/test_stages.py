@@ -1,5 +1,8 @@
 """Staged ranks: exact where all users go on, unbiased where a share does, whatever the batches and the order."""
 
+import os
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -214,8 +217,8 @@ def test_users_and_items_by_ids():
 @pytest.mark.parametrize(
     ("changes", "error", "says"),
     [
-        ({"k": 0}, sm.ConfigError, "k must be a whole number, 1 or more, not 0"),
-        ({"depth": 0}, sm.ConfigError, "depth must be a number of 1 or more, or None, not 0"),
+        ({"k": 0}, sm.ConfigError, "k must be a whole number from 1 to 9007199254740992, not 0"),
+        ({"depth": 0}, sm.ConfigError, "depth must be a number from 1 to 9007199254740992, or None, not 0"),
         ({"seed": -1}, sm.ConfigError, "seed must be a whole number, 0 or more, not -1"),
         ({"pairs_per_call": 1.5}, sm.ConfigError, "pairs_per_call must be a whole number"),
         ({"order": "random"}, sm.ConfigError, "order must be popularity, numbers of the items or a function"),
@@ -227,11 +230,51 @@ def test_users_and_items_by_ids():
             "the score of user 0 and item .* is NaN",
         ),
         ({"score": lambda users, items: [1.0]}, sm.DataError, r"the scores of 150 pairs must have shape \(150,\)"),
-        ({"score": lambda users, items: ["a"] * len(users)}, sm.DataError, "the scores are not numbers"),
+        ({"score": lambda users, items: ["a"] * len(users)}, sm.DataError, "scores must be numbers, one for each pair"),
         ({"users": [200]}, sm.DataError, "200 is not an index of the 150 users"),
+        (
+            {"k": 2**70},
+            sm.ConfigError,
+            "k must be a whole number from 1 to 9007199254740992, not 118059",
+        ),
+        ({"depth": 10**400}, sm.ConfigError, "depth must be a number from 1 to 9007199254740992, or None, not 1000"),
+        ({"score": lambda users: users}, sm.ConfigError, "score must be a function of two arguments, users and items"),
+        ({"score": lambda users, items: 2**53 + 1 + 0 * items}, sm.DataError, "cannot hold 9007199254740993"),
+        ({"score": lambda users, items: sys.exit(0)}, sm.DataError, "the function of scores ends by SystemExit: 0"),
     ],
 )
 def test_refuses(changes, error, says):
     given = {"score": score, "training": TRAINING, "held_out": HELD_OUT} | changes
     with pytest.raises(error, match=says):
         sm.staged_ranks(**given)
+
+
+def test_a_function_of_single_pairs_may_return_a_number():
+    single = sm.staged_ranks(
+        lambda users, items: float(SCORES[users[0], items[0]]), TRAINING, HELD_OUT, pairs_per_call=1
+    )
+    np.testing.assert_array_equal(single.above, sm.staged_ranks(score, TRAINING, HELD_OUT).above)
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_a_function_that_changes_the_working_folder_moves_no_file(tmp_path, monkeypatch, concurrency):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def moving(users, items):
+        os.chdir(tmp_path / "other")
+        return SCORES[users, items]
+
+    sm.staged_ranks(moving, TRAINING, HELD_OUT, file="ranks.sqlite", concurrency=concurrency)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "ranks.sqlite"]
+    assert not list((tmp_path / "other").iterdir())
+
+
+def test_parts_joined_in_any_order_are_the_same():
+    parts = [sm.staged_ranks(score, TRAINING, HELD_OUT, depth=30, users=slice(part, None, 3)) for part in range(3)]
+    whole = sm.staged_ranks(score, TRAINING, HELD_OUT, depth=30)
+    for order in ([0, 1, 2], [2, 0, 1]):
+        joined = sm.StagedRanks.concat([parts[part] for part in order])
+        for name in whole.per_row:
+            np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
+        np.testing.assert_array_equal(values(joined)[0], values(whole)[0])

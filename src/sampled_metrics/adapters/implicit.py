@@ -5,6 +5,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, csr_matrix
 
+from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.rank import rank
 from sampled_metrics.ranks.exact import ExactRanks
 
@@ -23,6 +24,8 @@ def ranks(
     Raises:
         DataError: as in `sampled_metrics.ranking.rank.rank`.
     """
+    if getattr(model, "similarity", getattr(model, "user_factors", None)) is None:
+        raise DataError("the model of implicit is not fitted; call its fit first")
     if hasattr(model, "similarity"):
         return rank(lambda users: (training[users] @ model.similarity).toarray(), training, held_out, user_ids=user_ids)
     return rank(lambda users: model.user_factors[users] @ model.item_factors.T, training, held_out, user_ids=user_ids)

@@ -172,7 +172,7 @@ def _function(name: str) -> Callable[..., Any]:
         imported: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ConfigError(f"--score {name}: {error}; it is looked for in the current folder, too") from None
-    except Exception as error:  # whatever the module raises
+    except (Exception, SystemExit) as error:  # whatever the module raises
         raise DataError(f"--score {name}: {_cause(error)}") from None
     for part in function.split("."):
         if not hasattr(imported, part):
@@ -183,7 +183,7 @@ def _function(name: str) -> Callable[..., Any]:
     return imported
 
 
-def _cause(error: Exception) -> str:
+def _cause(error: BaseException) -> str:
     """Return an exception of a user's function in a line, with the place."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{Path(frame.filename).name}, line {frame.lineno}: {type(error).__name__}: {error}"

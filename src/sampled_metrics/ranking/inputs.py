@@ -132,8 +132,11 @@ def as_array(scores: Any) -> Any:
     return detached(scores) if is_on_device(scores) else as_scores(scores)
 
 
-def as_scores(scores: Any) -> NDArray[Any]:
-    """Return scores as an array of their own type, without a copy; Python numbers become float64 or integers."""
+def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
+    """Return scores as an array of their own type, without a copy; Python numbers become float64 or integers.
+
+    `form` says in messages what they must be.
+    """
     refuse_masked(scores, "scores")
     refuse_device(scores, "scores")
     scores = detached(scores)
@@ -147,11 +150,11 @@ def as_scores(scores: Any) -> NDArray[Any]:
             python_numbers = scores.to_numpy(object) if is_frame else np.asarray(scores, dtype=object)
         wrong = np.False_ if python_numbers is None else (array != python_numbers) & ~np.isnan(array)
     except (TypeError, ValueError, OverflowError):  # ValueError: rows differ in length
-        raise DataError(f"scores {MATRIX}") from None
+        raise DataError(f"scores {form}") from None
     if python_numbers is not None and wrong.any():
-        raise DataError(f"scores {MATRIX}; float64 cannot hold {python_numbers[wrong][0]!r:.80} without rounding it")
+        raise DataError(f"scores {form}; float64 cannot hold {python_numbers[wrong][0]!r:.80} without rounding it")
     if array.ndim == 0 or array.dtype.kind not in "biuf":
-        raise DataError(f"scores {MATRIX}")
+        raise DataError(f"scores {form}")
     return array
 
 
@@ -353,6 +356,10 @@ def read_array(path: str) -> Any:
         arrays = _files.read_npz(path, "an array")
         if "format" in arrays:
             return load_npz(path)
+    except KeyError as error:
+        raise DataError(f"{path}: is no sparse matrix of SciPy: {error.args[0]}") from None
+    except (OverflowError, MemoryError) as error:
+        raise DataError(f"{path}: its array does not fit into the memory: {reason(error)}") from None
     except (OSError, ValueError, EOFError) as error:
         if isinstance(error, DataError):
             raise
@@ -395,6 +402,6 @@ def read_ids(path: str) -> NDArray[Any]:
         return ids
     try:
         content = standard_input().read(-1) if path == "-" else Path(path).read_bytes()
-        return np.array(content.decode().splitlines())
+        return np.array(content.decode("utf-8-sig").rstrip("\r\n").splitlines())
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read as text with an id on each line: {reason(error)}") from None

@@ -362,8 +362,9 @@ def scores_and_shape(
     if batch_size is not None and not (is_whole(batch_size) and batch_size >= 1):
         raise ConfigError(f"batch_size must be a whole number, 1 or more, not {shown(batch_size)}")
     if callable(scores):
-        if _takes_pairs(scores):
-            raise ConfigError("scores: a function takes a slice of the users; one of pairs is for staged_ranks")
+        if not takes(scores, 1):
+            pairs = "; one of pairs is for staged_ranks" if takes(scores, 2) else ""
+            raise ConfigError(f"scores: a function takes one argument, a slice of the users{pairs}")
         return scores, (None, None)
     if isinstance(scores, tuple):
         if batch_size is not None:
@@ -379,18 +380,17 @@ def scores_and_shape(
     return lambda users: dense[users, ...], tuple(dense.shape)
 
 
-def _takes_pairs(scores: Callable[..., Any]) -> bool:
-    """Return whether a function must be given two arguments, as one of users and items must."""
+def takes(function: Callable[..., Any], count: int) -> bool:
+    """Return whether a function can be given so many arguments; True if it does not say."""
     try:
-        parameters = signature(scores).parameters.values()
-    except (TypeError, ValueError):  # of a function without a signature
+        of_function = signature(function)
+    except (TypeError, ValueError):
+        return True
+    try:
+        of_function.bind(*range(count))
+    except TypeError:
         return False
-    needed = [
-        one
-        for one in parameters
-        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-    ]
-    return len(needed) == 2
+    return True
 
 
 def _scores_on_device(users: Any, items: Any) -> tuple[ScoreFunction | Factors, Tolerance | None]:

@@ -15,9 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._validation import Floats, Ints, refuse_masked, shown
+from sampled_metrics._validation import Floats, Ints, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError, WriteError
+from sampled_metrics.ranking.inputs import as_scores
 
 APPLICATION = 0x53_4D_4A_4F
 """The number by which the database says that it is a journal; the letters SMJO."""
@@ -44,8 +45,8 @@ class Journal:
     """
 
     def __init__(self, path: str | os.PathLike[str], run: Mapping[str, Any]) -> None:
-        self.path = Path(path)
-        self._name = os.fspath(path)
+        self.path = Path(path).absolute()  # a function of scores may change the working folder
+        self.name = os.fspath(path)
         try:
             self._connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
         except sqlite3.Error as error:
@@ -61,7 +62,7 @@ class Journal:
         is_new = execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         if not is_new and execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
             self._connection.close()
-            raise DataError(f"{self._name}: is a database of another program, and is left as it is; take another file")
+            raise DataError(f"{self.name}: is a database of another program, and is left as it is; take another file")
         execute("PRAGMA locking_mode = EXCLUSIVE")
         execute("PRAGMA journal_mode = WAL")  # a commit is one write at the end of a file
         execute("PRAGMA synchronous = NORMAL")
@@ -76,7 +77,7 @@ class Journal:
         execute("COMMIT")
         if stored is not None:
             try:
-                refuse_other_run(self._name, json.loads(stored[0]), run)
+                refuse_other_run(self.name, json.loads(stored[0]), run)
             except DataError:
                 self._connection.close()
                 raise
@@ -100,7 +101,7 @@ class Journal:
             raise self._error(error) from None
         if wrong is not None:
             raise DataError(
-                f"{self._name}: is damaged: score {wrong[0]} is of user {wrong[1]!r} and item {wrong[2]!r}, and is "
+                f"{self.name}: is damaged: score {wrong[0]} is of user {wrong[1]!r} and item {wrong[2]!r}, and is "
                 f"{wrong[3]!r}; remove the file, and score again"
             )
         return table["user"], table["item"], table["score"]
@@ -130,10 +131,10 @@ class Journal:
 
     def _error(self, error: sqlite3.Error) -> Exception:
         if "locked" in str(error):
-            return DataError(f"{self._name}: another run is using it; wait for its end, or take another file")
+            return DataError(f"{self.name}: another run is using it; wait for its end, or take another file")
         if isinstance(error, sqlite3.OperationalError):
-            return WriteError(f"{self._name}: cannot be written: {error}")
-        return DataError(f"{self._name}: is not a journal of staged ranks: {error}")
+            return WriteError(f"{self.name}: cannot be written: {error}")
+        return DataError(f"{self.name}: is not a journal of staged ranks: {error}")
 
 
 def refuse_other_run(name: str, stored: Mapping[str, Any], run: Mapping[str, Any]) -> None:
@@ -287,14 +288,16 @@ class Scorer:
         """Return an answer as (pairs,) numbers."""
         if inspect.isawaitable(scores):
             raise DataError("score is async; a function may run it, such as by asyncio.run, in one of several threads")
-        refuse_masked(scores, "scores")
-        try:
-            numbers = np.asarray(scores)
-            wide = numbers.astype(np.float64) + 0.0  # no -0.0, which a journal does not tell from 0
-        except (TypeError, ValueError):
-            raise DataError("the scores are not numbers") from None
+        if np.ndim(scores) == 0 and len(users) == 1:  # a function of a single pair
+            scores = [scores]
+        numbers = as_scores(scores, "must be numbers, one for each pair")
         if numbers.shape != users.shape:
             raise DataError(f"the scores of {len(users)} pairs must have shape ({len(users)},), not {numbers.shape}")
+        wide = numbers.astype(np.float64) + 0.0  # no -0.0, which a journal does not tell from 0
+        with np.errstate(invalid="ignore"):  # a whole number at the end of its type
+            rounded = (wide.astype(numbers.dtype) != numbers) & (numbers.dtype.kind in "iu")
+        if rounded.any():
+            raise DataError(f"scores are kept as float64, which cannot hold {numbers[rounded][0]} without rounding it")
         is_wrong = np.isnan(wide) | (wide == math.inf)
         if is_wrong.any():
             pair = int(is_wrong.argmax())
@@ -303,6 +306,20 @@ class Scorer:
                 f"{shown(self._split.item_ids[items[pair]])} is NaN or +inf"
             )
         return wide
+
+
+def called(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function of the user returns. An exit of it is an error, as an interruption is not.
+
+    Raises:
+        DataError: the function ends the process by SystemExit, or raises what is no Exception.
+    """
+    try:
+        return function(*arguments)
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise DataError(f"the function of scores ends by {type(error).__name__}: {error}") from error
 
 
 class _Calls:
@@ -314,7 +331,7 @@ class _Calls:
     def begin(self, users: NDArray[Any], items: NDArray[Any]) -> Future[Any]:
         """Begin a call, and return its future result."""
         call: Future[Any] = Future()
-        call.set_result(self.score(users, items))
+        call.set_result(called(self.score, users, items))
         return call
 
     def close(self) -> None:
@@ -329,7 +346,7 @@ class _Threads(_Calls):
         self.pool = ThreadPoolExecutor(concurrency)
 
     def begin(self, users: NDArray[Any], items: NDArray[Any]) -> Future[Any]:
-        return self.pool.submit(self.score, users, items)
+        return self.pool.submit(called, self.score, users, items)
 
     def close(self) -> None:
         self.pool.shutdown(cancel_futures=True)

@@ -20,12 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._files import require_writable
 from sampled_metrics._running import terminal_status
-from sampled_metrics._validation import Floats, Ints, is_real, is_whole, shown
+from sampled_metrics._validation import MOST, Floats, Ints, is_real, is_whole, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.candidate_order import CandidateOrder, Places
 from sampled_metrics.ranking.inputs import PairsLike, split_of, warn_of_users_without
-from sampled_metrics.ranking.rank import chosen_users
+from sampled_metrics.ranking.rank import chosen_users, takes
 from sampled_metrics.ranking.scoring import Journal, Request, Score, Scorer, refuse_other_run
 from sampled_metrics.ranks.staged import StagedRanks, boundaries, last_boundary, shares
 from sampled_metrics.ranks.staged_files import FOLDS, require_ending
@@ -116,11 +116,13 @@ def staged_ranks(
     """
     if not callable(score):
         raise ConfigError(f"score must be a function of users and items, not {shown(score)}")
+    if not takes(score, 2):
+        raise ConfigError("score must be a function of two arguments, users and items")
     for name, value in {"k": k, "pairs_per_call": pairs_per_call, "concurrency": concurrency}.items():
-        if not is_whole(value) or value < 1:
-            raise ConfigError(f"{name} must be a whole number, 1 or more, not {shown(value)}")
-    if depth is not None and not (is_real(depth) and depth >= 1):
-        raise ConfigError(f"depth must be a number of 1 or more, or None, not {shown(depth)}")
+        if not is_whole(value) or not 1 <= value <= MOST:
+            raise ConfigError(f"{name} must be a whole number from 1 to {MOST}, not {shown(value)}")
+    if depth is not None and not (is_real(depth) and (1 <= depth <= MOST or depth == np.inf)):
+        raise ConfigError(f"depth must be a number from 1 to {MOST}, or None, not {shown(depth)}")
     if not is_whole(seed) or seed < 0:
         raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(seed)}")
     if ranker is not None and not (isinstance(ranker, str) and ranker.strip()):
@@ -149,19 +151,20 @@ def staged_ranks(
 def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks]) -> StagedRanks:
     """Return the ranks of a run from its file, or compute them with a journal and write the file."""
     require_ending(file)
-    if Path(file).exists():
+    path = Path(file).absolute()  # a function of scores may change the working folder
+    if path.exists():
         return _finished(file, run)
     require_writable(file)
     with Journal(f"{file}.journal", run) as journal:
-        if Path(file).exists():  # another process has written it since
+        if path.exists():  # another process has written it since
             return _finished(file, run)
         try:
             table = ranks(journal)
         except BaseException as error:  # an interruption, too
             if not journal.is_empty:
-                error.add_note(f"what was scored is in {journal.path}, and the same call goes on from there")
+                error.add_note(f"what was scored is in {journal.name}, and the same call goes on from there")
             raise
-        table.write(file)
+        table.write(file if Path(file).absolute() == path else path)
         return table
 
 

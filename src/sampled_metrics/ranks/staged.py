@@ -408,7 +408,7 @@ class StagedRanks(Ranked):
 
     @classmethod
     def concat(cls, parts: Sequence[StagedRanks]) -> StagedRanks:
-        """Join the ranks of parts of the users.
+        """Join the ranks of parts of the users. The rows are in the order of the ids, whatever that of the parts is.
 
         Args:
             parts: staged ranks of distinct users, of one ranker, with the same k, depth, seed, order, training items
@@ -440,8 +440,9 @@ class StagedRanks(Ranked):
         expected = parts[0].digests.get("users_in_all", str(len(users)))
         if str(len(users)) != expected:
             raise DataError(f"the parts have {len(users)} of {expected} users; a part is missing")
+        order = np.argsort(np.concatenate([part.user for part in parts]), kind="stable")
         columns: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.per_row
+            name: np.concatenate([getattr(part, name) for part in parts])[order] for name in cls.per_row
         }
         ranked = hashlib.blake2b("".join(sorted(part.digests["users"] for part in parts)).encode(), digest_size=16)
         return replace(parts[0], **columns, digests={**parts[0].digests, "users": ranked.hexdigest()})
