@@ -21,21 +21,22 @@ DIRECTIVE = re.compile(rf"^\.\. auto(module|function|class|data):: {PACKAGE}\.(\
 def filled(page: str) -> str:
     """Return a page with lists in place of its marks: modules, the names that it documents, commands, or formats."""
     page = MODULES.sub(lambda mark: "\n".join(modules(mark[1])), page)
-    page = page.replace(NAMES, "".join(f"{line}\n" for line in names(page)))
+    start, *sections = page.split(NAMES)
+    page = start + "".join("".join(f"{line}\n" for line in names(section)) + section for section in sections)
     page = page.replace(EVENT_FORMATS, "".join(f"{line}\n" for line in rows_of_formats()))
     return page.replace(COMMANDS, "\n".join(helps()))
 
 
 def modules(package: str) -> Iterator[str]:
-    """Yield the documentation of each module of a package, as a section."""
+    """Yield the documentation of each module of a package."""
     for path in sorted((ROOT / "src" / PACKAGE / package).glob("[!_]*.py")):
         name = f"{package}.{path.stem}"
-        yield f"## `{name}`\n\n```{{eval-rst}}\n.. automodule:: {PACKAGE}.{name}\n```\n"
+        yield f"```{{eval-rst}}\n.. automodule:: {PACKAGE}.{name}\n```\n"
 
 
-def names(page: str) -> Iterator[str]:
-    """Yield the names with their summaries, as lines of a list: each module, and below it its functions and classes."""
-    for kind, name in DIRECTIVE.findall(page):
+def names(section: str) -> Iterator[str]:
+    """Yield what a section documents as a list with summaries: each module, and below it its functions and classes."""
+    for kind, name in DIRECTIVE.findall(section):
         link = f"- {{py:obj}}`{name} <{PACKAGE}.{name}>`"
         if kind == "module":
             [(_, summary), *members] = documented(file_of(f"{PACKAGE}.{name}"))

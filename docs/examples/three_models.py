@@ -22,9 +22,6 @@ training = _matrix(slice(4, None))
 held_out = _matrix(slice(1))
 """(users, items): another one of each user."""
 
-several_held_out = _matrix(slice(4))
-"""(users, items): this one and three more."""
-
 models = {
     name: (_users + _rng.normal(scale=noise, size=_users.shape), _items)
     for name, noise in {"A": 0.5, "B": 0.6, "C": 1.0}.items()

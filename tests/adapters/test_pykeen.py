@@ -69,7 +69,7 @@ def test_chance_adjusted_metrics_of_the_docs(trained, target: str) -> None:
     model, training, test = trained
     table = pykeen_ranks(model, test, [training.mapped_triples], target=target)
     assert len(set(table.candidates)) > 1
-    [code] = [each for each in blocks("reference/metrics.md", "python") if each.startswith("def adjusted")]
+    [code] = [each for each in blocks("graded-metrics.md", "python") if each.startswith("def adjusted")]
     page = {"np": np, "sm": sm}
     exec(code.split("exact = ")[0], page)
     ranks = 1 + table.above + table.tied / 2

@@ -49,7 +49,7 @@ def correct(
     Args:
         ranks: a `SampledRanks`, as `sampled_ranks` or `rank_among_negatives` returns it; or a mapping from the names of
             recommenders to them.
-        estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md). The default is decreasing
+        estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/how-to/correct.md). The default is decreasing
             and free. An estimator of your own is an object with the method `fit`, as in
             `sampled_metrics.estimators.protocol`, in place of a label; str() gives its label.
         metrics: labels such as recall@10, ndcg@10, ap, auc.

@@ -672,7 +672,7 @@ def _settings(config: Mapping[str, Any], split: bool) -> pd.DataFrame:
         "Metrics": ", ".join(map(metric_name, config["metrics"])),
         "Negatives of a user": f"{enumerated(map(str, np.atleast_1d(sampling['negatives'])))}, {replaced} replacement",
         "Repetitions": str(sampling["repetitions"]),
-        "Estimators": f"{estimators} (BV γ minimises bias² + γ · variance; docs/which-estimator.md describes all)",
+        "Estimators": f"{estimators} (BV γ minimises bias² + γ · variance; docs/how-to/correct.md describes all)",
         "P(x | r) of CLS and BV": config["estimator_model"],
         "Readings": f"{', '.join(sampling['readings'])} (on this page: {sampling['readings'][0]})",
         "Seed": str(config["seed"]),
