@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -9,7 +10,8 @@ import pytest
 from read_and import evaluate, expect
 from tables_of_ranks import rank_table
 
-from sampled_metrics import exact_ranks
+import sampled_metrics
+from sampled_metrics import exact_ranks, ranked_lists
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.reading import read_columns
 
@@ -147,3 +149,39 @@ class TestColumnsOfRecommenders:
         with pytest.raises(DataError) as caught:
             exact_ranks(ranks, **given)
         assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("user", [[1], {}, np.arange(2)], ids=["list", "dict", "array"])
+def test_a_user_is_not_a_list(user) -> None:
+    users = pd.Series([user, user], dtype=object)
+    with pytest.raises(DataError, match=r"ranks.*: user must be text or a number"):
+        exact_ranks(pd.DataFrame({"user": users, "rank": [1, 2]}), candidates=10)
+
+
+def test_a_rank_is_not_an_array() -> None:
+    cells = pd.DataFrame({"rank": pd.Series([np.arange(2), np.arange(3)], dtype=object)})
+    with pytest.raises(DataError, match="row 1: rank must be a whole number"):
+        exact_ranks(cells, candidates=10)
+
+
+def test_a_table_with_a_column_twice_is_refused() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.Table.from_arrays([pyarrow.array([1, 2])] * 2, names=["rank", "rank"])
+    with pytest.raises(DataError, match=r"ranks: is not a table: .*rank"):
+        exact_ranks(table, candidates=10)
+
+
+@pytest.mark.parametrize("as_csv", [False, True])
+def test_scores_that_float64_rounds_are_refused(tmp_path, as_csv) -> None:
+    scores = pd.DataFrame({"user": [0, 0], "item": [1, 2], "score": [2**53, 2**53 + 1]})
+    scores.to_csv(tmp_path / "run.csv", index=False)
+    run = tmp_path / "run.csv" if as_csv else scores
+    with pytest.raises(DataError, match="score is kept as float64, which would round 9007199254740993"):
+        ranked_lists(run, relevance=pd.DataFrame({"user": [0], "item": [2]}))
+
+
+@pytest.mark.parametrize("name", ["movieId", "corpus-id", "docid"])
+def test_usual_names_of_items(name) -> None:
+    run = pd.DataFrame({"user": [0, 0, 1, 1], name: [1, 2, 1, 2], "score": [2, 1, 2, 1]})
+    lists = ranked_lists(run, relevance=pd.DataFrame({"user": [0, 1], name: [1, 2]}))
+    assert sampled_metrics.evaluate(lists, metrics="recall@1")["value"].tolist() == [0.5]

@@ -47,9 +47,13 @@ class TestPairUsers:
     @pytest.mark.parametrize(
         ("one", "other", "says"),
         [
-            ((["a", "b"], [9, 9]), (["a", "c"], [9, 9]), "2 are in one of them only, for instance 'b'$"),
-            (([1, 2], [9, 9]), ([1, 3], [9, 9]), "2 are in one of them only, for instance 2$"),
-            ((["a"], [9]), (["a", "c"], [9, 9]), "1 are in one of them only, for instance 'c'$"),
+            (
+                (["a", "b"], [9, 9]),
+                (["a", "c"], [9, 9]),
+                "2 are in one of them only, for instance 'b' of A and 'c' of",
+            ),
+            (([1, 2], [9, 9]), ([1, 3], [9, 9]), "2 are in one of them only, for instance 2 of A and 3 of B$"),
+            ((["a"], [9]), (["a", "c"], [9, 9]), "1 are in one of them only, for instance 'c' of B$"),
             ((None, [9]), (None, [9, 9]), "^A has 1 users and B 2; to be compared they must have the same users$"),
             ((["a", "b"], [9, 9]), (["b", "a"], [9, 8]), "^user 'a' has 9 candidates in A and 8 in B; to be compared"),
             ((None, [9, 9]), (["b", "a"], [9, 8]), "^user 'a' has 9 candidates in A and 8 in B"),

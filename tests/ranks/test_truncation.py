@@ -148,3 +148,17 @@ def test_a_caution_stays_with_rows_and_is_said_once() -> None:
 @pytest.mark.parametrize("users", [19, 20])
 def test_few_users_have_no_caution(users: int) -> None:
     assert bool(read_and.evaluate(SHALLOW[:users], candidates=900).cautions) == (users == 20)
+
+
+@pytest.mark.parametrize("users", [50, 300])
+def test_samples_of_a_tenth_of_the_items_have_a_caution(users: int) -> None:
+    """Ranks among n / 10 negatives go up to n / 10 + 1."""
+    rng = np.random.default_rng(users)
+    for exponent in (0.5, 1.0, 3.0):
+        above = np.floor(999 * rng.random(users) ** exponent).astype(int)
+        ranks = 1 + rng.hypergeometric(above, 999 - above, 100)
+        if seems_truncated(ranks, 1000):
+            with pytest.raises(sm.DataError, match="sampled negatives"):
+                sm.exact_ranks(ranks, candidates=1000)
+        else:
+            assert sm.exact_ranks(ranks, candidates=1000).cautions

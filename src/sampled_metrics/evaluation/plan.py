@@ -281,6 +281,9 @@ def _check(
     negatives: Sequence[int], depths: Sequence[float], draws: int, width: float | None, scores: float | None
 ) -> None:
     """Raise ConfigError if an option of a plan is out of range."""
+    for name, numbers in (("negatives", negatives), ("depths", depths)):
+        if np.ndim(numbers) != 1:
+            raise ConfigError(f"{name} must be a list of numbers, such as [100], not {shown(numbers)}")
     for depth in depths:
         if not (is_real(depth) and depth >= 1):
             raise ConfigError(f"depths must be numbers of 1 or more, not {shown(depth)}")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 COLUMNS = ("user", "candidates", "above", "tied")
 
 _FEW, _MANY = 20, 200  # if no rank of so many users comes near n, a caution says so, or the command refuses them
-_FAR = 10  # a rank comes near n if it is above this part of n
+_FAR = 10  # a rank comes near n if it is above n / 10 + 1, the largest rank among n / 10 negatives
 
 
 @dataclass(frozen=True, repr=False)
@@ -251,7 +251,7 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
             f"--negatives {last - 1} (in Python negatives={last - 1}); if these are exact, say --exact "
             "(in Python exact=True, in a config exact: true)"
         )
-    if len(table) < _FEW or last > most / _FAR:
+    if len(table) < _FEW or last - 1 > most / _FAR:
         return table
     shallow = f"{name}: no {rank} of {len(table)} is above {worst} of {most:.0f} candidates"
     if columns.refuses_shallow and len(table) >= _MANY:

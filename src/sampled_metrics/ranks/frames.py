@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._validation import Floats, Ints, enumerated, refuse_masked, shown
 from sampled_metrics.data.tables import Place, refuse_rows
-from sampled_metrics.errors import DataError
+from sampled_metrics.errors import DataError, reason
 
 COLUMNS = ("user", "candidates", "negatives", "above", "tied", "rank")
 """Names of the columns that are used. Other columns are named in a remark."""
@@ -33,6 +33,9 @@ NAMES = {
         "iid",
         "itemidx",
         "itemindex",
+        "movie",
+        "movieid",
+        "corpusid",
         "doc",
         "docid",
         "docno",
@@ -287,6 +290,10 @@ class Columns:
         wrong = ~(numbers >= least)
         name = self.called(column)
         refuse_rows(wrong, lambda row: f"{name} must be {rule}, not {shown(values.iloc[row])}", self.place)
+        large = np.isfinite(numbers) & (np.abs(numbers) >= 2**53) & (not _is_numpy(values, "f"))
+        for row in np.flatnonzero(large):
+            if re.fullmatch("[+-]?[0-9]+", text := str(values.iloc[row]).strip()) and int(text) != int(numbers[row]):
+                raise DataError(f"{self.place(int(row))}: {name} is kept as float64, which would round {text:.40}")
         return numbers
 
     def column_or_argument(self, name: str, argument: ArrayLike | None, least: int) -> Ints:
@@ -377,6 +384,9 @@ class Columns:
             return None
         users = self.frame["user"]
         if not _is_numpy(users, "iu"):
+            if users.dtype == object:
+                wrong = users.map(pd.api.types.is_list_like).to_numpy(dtype=bool)
+                refuse_rows(wrong, lambda row: f"{self.called('user')} must be text or a number", self.place)
             text = as_text(users)
             refuse_rows(text == "", lambda row: f"{self.called('user')} is empty", self.place)
             users = text.astype(np.int64) if text.str.fullmatch("0|[1-9][0-9]{0,17}").all() else text
@@ -425,7 +435,10 @@ def as_pandas(data: Any, name: str) -> Any:
         return data
     import narwhals as nw  # slow to import
 
-    table = nw.from_native(data, pass_through=True, allow_series=True)
+    try:
+        table = nw.from_native(data, pass_through=True, allow_series=True)
+    except nw.exceptions.NarwhalsError as error:  # such as a column twice
+        raise DataError(f"{name}: is not a table: {reason(error)}") from None
     if isinstance(table, nw.LazyFrame):
         # a relation of DuckDB gives pandas' table itself; other ways need pyarrow
         table = table.collect("pandas" if table.implementation.is_duckdb() else None)
@@ -475,7 +488,7 @@ def as_text(values: pd.Series) -> pd.Series:
 
 
 def _cell_as_text(value: Any) -> str:
-    if value is None or value is pd.NA or value != value:
+    if value is None or value is pd.NA or (not pd.api.types.is_list_like(value) and value != value):
         return ""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))

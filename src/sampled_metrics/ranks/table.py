@@ -114,9 +114,14 @@ def _paired(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[
     other_numbers = users.get_indexer(second)
     missing = first.difference(second).append(second.difference(first)).unique()
     if len(missing):
+        only = [
+            f"{shown(own.difference(other)[0])} of {name}"
+            for name, own, other in ((names[0], first, second), (names[1], second, first))
+            if len(own.difference(other))
+        ]
         raise DataError(
             f"{names[0]} and {names[1]} must have the same users to be compared: {len(missing)} are in one of them "
-            f"only, for instance {shown(missing[0])}"
+            f"only, for instance {' and '.join(only)}"
         )
     rows, other_rows = np.bincount(numbers), np.bincount(other_numbers, minlength=len(users))
     if (rows != other_rows).any():
