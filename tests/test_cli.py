@@ -619,15 +619,33 @@ class TestProcess:
         assert (done.returncode, done.stdout) == (1, b"")
         assert done.stderr == b"error: none.csv: there is no such file\n"
 
-    @pytest.mark.parametrize("form", [[], ["--csv"]], ids=str)
-    def test_is_quiet_when_nobody_reads_on(self, files, form):
+    def test_is_quiet_when_nobody_reads_on(self, files):
         reading, writing = os.pipe()
         os.close(reading)
         done = process(
-            "evaluate", "exact.csv", *form, cwd=files, capture_output=False, stdout=writing, stderr=subprocess.PIPE
+            "evaluate", "exact.csv", "--csv", cwd=files, capture_output=False, stdout=writing, stderr=subprocess.PIPE
         )
         os.close(writing)
-        assert (done.returncode, done.stderr) == (0, b"")
+        assert (done.returncode, done.stderr) == (1, b"")
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "said"),
+        [
+            ("evaluate exact.csv >&-", 1, b"error: standard output is closed, and the result would be lost\n"),
+            ("report exact.csv -o r.html --metrics ap >&-", 0, b""),
+            ("evaluate exact.csv --csv 2>&- >out.csv", 0, b""),
+            ("evaluate none.csv 2>&-", 1, b""),
+        ],
+    )
+    def test_with_a_closed_stream(self, files, arguments, code, said):
+        """A result that would be lost is refused, and standard error is not needed."""
+        done = subprocess.run(
+            ["sh", "-c", f"{sys.executable} -m sampled_metrics {arguments}"],
+            cwd=files, env={**os.environ, "PYTHONPATH": str(SOURCES)}, capture_output=True, timeout=120,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr, done.stdout) == (code, said, b"")
+        if code == 0:
+            assert any((files / name).exists() and (files / name).stat().st_size for name in ("r.html", "out.csv"))
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
     @pytest.mark.parametrize("form", [[], pytest.param(["--json"], marks=pytest.mark.slow)], ids=str)

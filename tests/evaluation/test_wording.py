@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sampled_metrics.evaluation.compare import BONFERRONI, LARGEST_T
-from sampled_metrics.evaluation.standings import Standings
+from sampled_metrics.evaluation.standings import Standing, Standings
 from sampled_metrics.evaluation.wording import (
     CAUTIONS,
     LESS,
@@ -188,6 +188,16 @@ SENTENCES = [
         Setting(0.9, margin=Margin(0.02, True)),
         "The margin is 2 % of the worse value, and is judged by the 90 % intervals of b - 1.02 a and a - 1.02 b. "
         "Equivalent means that both are below 0, which is stricter than two one-sided tests at 10 %.",
+    ),
+    (
+        Finding(
+            "best-pairs",
+            "auc",
+            values={"most": 10, "recommenders": 12, "pairs": 66, "method": LARGEST_T},
+        ),
+        PAIR,
+        "Of 12 recommenders, the 10 best by AUC are shown. The intervals of a metric hold together at 95 % for all 66 "
+        "pairs (the largest of several t). compare has the others, and the p-values, which need all pairs.",
     ),
     (
         Finding("family", values={"pairs": 3, "method": LARGEST_T, "rate": 0.0}),
@@ -451,6 +461,12 @@ class TestStandings:
             findings.append(verdict("better" if pair else "undecided", pair or (a, b), **of_pair))
         assert standing(Standings.from_verdicts(findings)) == sentence
         assert said(*findings, setting=Setting(names=tuple(names))) == [f"AP: {sentence}"]
+
+    def test_of_many_name_the_best_alone(self):
+        """The first of twelve is better than the last two."""
+        rows = [Standing(name, 12.0 - place, "a") for place, name in enumerate("abcdefghijkl")]
+        standings = Standings(rows, [(0, 10), (0, 11), (1, 11)], [])
+        assert standing(standings) == "a has the largest value, and is better than 2 of the 11 others."
 
     def test_with_a_margin_have_a_sentence_on_it(self):
         setting = Setting(names=("X", "Y", "Z"), margin=SIZE)

@@ -261,3 +261,15 @@ def test_without_matplotlib_says_in_a_line_what_to_install(code):
     assert ran.stderr == (
         "error: a figure needs matplotlib, which is not installed: pip install 'sampled-metrics[plots]'\n"
     )
+
+
+def test_of_many_recommenders_the_pairs_are_those_of_the_best():
+    """Of m0 to m11 each one is better than the one before, and m11 by far."""
+    ranks = {f"m{number}": np.maximum(1, A - 3 * number - 20 * (number == 11)) for number in range(12)}
+    page = read_and.report(ranks, candidates=500, metrics=["auc"])
+    assert "Ranks of 12 recommenders among all candidates" in text_of(page)
+    assert "Of 12 recommenders, the 10 best by AUC are shown." in text_of(page)
+    assert len(table(page, "AUC")) == 12
+    pairs = table(page, "Comparison of m2, m3, m4, m5, m6, m7, m8, m9, m10 and m11")
+    assert len(pairs) == 45
+    assert "all others of these" in text_of(page)

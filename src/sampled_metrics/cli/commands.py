@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,8 @@ def main(arguments: list[str] | None = None) -> None:
     130.
     """
     code: Any = None
+    if sys.stderr is None:  # closed, as by 2>&-
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # until the process ends
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks
@@ -69,7 +72,7 @@ def main(arguments: list[str] | None = None) -> None:
     except MemoryError as error:
         _fail(f"there is not enough memory for this: {error or 'it is too large'}")
     except SystemExit:  # click and rich leave so when whoever read the output has seen enough
-        return
+        sys.exit(1)
     except OSError as error:  # files say theirs themselves
         sys.stdout = None  # what it still holds cannot be written either
         _fail(f"the output cannot be written: {error.strerror}")
@@ -319,7 +322,8 @@ def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: An
     """One html page about ranks: what was read, a verdict in words, tables and figures.
 
     Ranks are sampled if --negatives is given or there is a column negatives, and exact if not. With --relevance, RANKS
-    are lists.
+    are lists. Of more than 10 recommenders, the tables of metrics have all, and the pairs and figures are of the 10
+    best by the first metric.
     """
     from sampled_metrics.reporting.report import report  # loads matplotlib
 

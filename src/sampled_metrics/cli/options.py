@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import click
 
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._validation import MOST
-from sampled_metrics.errors import ConfigError, printable
+from sampled_metrics.errors import ConfigError, SampledMetricsError, printable
 
 NAME = "sampled-metrics"
 
@@ -158,11 +159,12 @@ class Command(click.Command):
         inputs = [path for option in self.params if option.type is FILE for path in _paths(ctx, option)]
         if inputs.count("-") > 1:
             raise click.UsageError("-: is given twice, and standard input can be read once")
-        for option in self.params:
-            if isinstance(option.type, OutputFile):
-                for path in _paths(ctx, option):
-                    if path != "-":
-                        require_writable(path, [given for given in inputs if given != "-"])
+        outputs = {option: _paths(ctx, option) for option in self.params if isinstance(option.type, OutputFile)}
+        for path in (path for paths in outputs.values() for path in paths if path != "-"):
+            require_writable(path, [given for given in inputs if given != "-"])
+        is_written = any(option.name == "output" and "-" not in paths for option, paths in outputs.items())
+        if sys.stdout is None and not is_written:  # closed, as by >&-
+            raise SampledMetricsError("standard output is closed, and the result would be lost")
         return super().invoke(ctx)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

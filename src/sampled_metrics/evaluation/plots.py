@@ -12,7 +12,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, line_styles
-from sampled_metrics.evaluation.wording import ASSUMPTIONS, assumed, way_in_words
+from sampled_metrics.evaluation.standings import best_of
+from sampled_metrics.evaluation.wording import ASSUMPTIONS, MANY, assumed, best_alone, way_in_words
 from sampled_metrics.inference.findings import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import WIDTH, literal, style, styled, write_below
@@ -55,10 +56,28 @@ def picture(table: pd.DataFrame) -> Picture | None:
     """Return what to draw of a result, or None if its columns are not those of a result."""
     for columns, lay_out in _LAYOUTS.items():
         if set(columns) <= set(table.columns) and len(table):
-            drawn = lay_out(table)
+            shown, note = _best_of_many(table)
+            drawn = lay_out(shown)
             parameters = setting_of(table).parameters
-            return drawn._replace(caption=f"{parameters}. {drawn.caption}".strip()) if parameters else drawn
+            texts = (f"{parameters}." if parameters else "", note, drawn.caption)
+            return drawn._replace(caption=" ".join(filter(None, texts)))
     return None
+
+
+def _best_of_many(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the rows of the best recommenders by the first metric, and a sentence, if there are many; else all."""
+    sides = {"a": "value_a", "b": "value_b", "recommender": "exact" if "exact" in table else "value"}
+    columns = {name: value for name, value in sides.items() if {name, value} <= set(table.columns)}
+    first = table[table["metric"] == table["metric"].iloc[0]] if columns else table
+    values: dict[str, float] = {}
+    for name, value in columns.items():
+        for recommender, number in zip(first[name], first[value], strict=True):
+            values.setdefault(str(recommender), float(number))
+    if len(values) <= MANY:
+        return table, ""
+    best = best_of(values, MANY)
+    shown = table[np.logical_and.reduce([table[name].isin(best) for name in columns])]
+    return shown, best_alone(str(table["metric"].iloc[0]), MANY, len(values))
 
 
 def setting_of(table: pd.DataFrame) -> Setting:

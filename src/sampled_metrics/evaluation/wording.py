@@ -27,6 +27,9 @@ VERDICTS = frozenset({"better", "undecided", "equivalent", "no-verdict"})
 MORE, LESS = "more than the margin", "less than the margin"
 """By how much a recommender is better, where the interval says so."""
 
+MANY = 10
+"""Of more recommenders, a sentence names the best alone, and a page and a figure have the pairs of this many best."""
+
 _FEW = 3  # recommenders that a sentence names in place of "all others"
 _PLAN = " To see how often more negatives, or more users, would decide, use plan."
 
@@ -46,8 +49,16 @@ def better(winner: str, loser: str) -> str:
     return f"{winner} is better than {loser}"
 
 
-def standing(standings: Standings) -> str:
-    """Say who is better than whom by a metric, and then who cannot be told apart."""
+def best_alone(metric: str, most: int, recommenders: int) -> str:
+    """Say that of many recommenders the best by a metric are shown alone."""
+    return f"Of {recommenders} recommenders, the {most} best by {metric_name(metric)} are shown."
+
+
+def standing(standings: Standings, others: str = "all others") -> str:
+    """Say who is better than whom by a metric, and then who cannot be told apart; of many, whom the best one beats."""
+    if (count := len(standings.rows) - 1) >= MANY:
+        beaten = sum(winner == 0 for winner, _ in standings.decided)
+        return f"{standings.rows[0].name} has the largest value, and is better than {beaten} of the {count} others."
     names, by_losers = [row.name for row in standings.rows], dict[tuple[int, ...], list[int]]()
     for row in range(len(names)):
         if losers := tuple(worse for winner, worse in standings.decided if winner == row):
@@ -55,7 +66,7 @@ def standing(standings: Standings) -> str:
     sentences = []
     for losers, winners in by_losers.items():
         all_others = len(losers) > _FEW and len(losers) + len(winners) == len(names)
-        than = "all others" if all_others else enumerated([names[row] for row in losers])
+        than = others if all_others else enumerated([names[row] for row in losers])
         verb = "is" if len(winners) == 1 else "are"
         sentences.append(f"{enumerated([names[row] for row in winners])} {verb} better than {than}.")
     alike = [enumerated([names[row] for row in group]) for group in standings.groups if len(group) > 1]
@@ -291,7 +302,8 @@ def _verdicts(alike: Sequence[Finding], findings: Sequence[Finding], setting: Se
     if len(setting.names) == 2:
         of_pairs = {label: _of_pair(one, setting) for label, [one] in by_metric.items()}
         return [f"{compared_name(label, setting)}: {text}" for label, text in of_pairs.items()]
-    standings = {label: standing(Standings.from_verdicts(of_one)) for label, of_one in by_metric.items()}
+    others = "all others of these" if any(one.kind == "best-pairs" for one in findings) else "all others"
+    standings = {label: standing(Standings.from_verdicts(of_one), others) for label, of_one in by_metric.items()}
     sentences = [f"{compared_name(label, setting)}: {text}" for label, text in standings.items()]
     return [*sentences, *(margin_of_pairs(alike, setting)[:-1] if setting.margin else [])]
 
@@ -392,6 +404,15 @@ def _family(finding: Finding, setting: Setting) -> str:
         f"The intervals of a metric hold together at {100 * setting.confidence_level:g} % for its {of['pairs']} pairs "
         f"({method}). The p-values are adjusted for these pairs by the method of Holm. Metrics are not adjusted for "
         "one another."
+    )
+
+
+def _best_pairs(finding: Finding, setting: Setting) -> str:
+    of = finding.values
+    return (
+        f"{best_alone(finding.metric, of['most'], of['recommenders'])} The intervals of a metric hold together at "
+        f"{100 * setting.confidence_level:g} % for all {of['pairs']} pairs ({of['method']}). compare has the others, "
+        "and the p-values, which need all pairs."
     )
 
 
@@ -608,6 +629,7 @@ WORDS: dict[str, Words] = {
     "order-differs": Words(_order_differs, names_recommenders=True),
     "margin": Words(_margin),
     "family": Words(_family),
+    "best-pairs": Words(_best_pairs),
     "seeds": Words(_seeds),
     "equal-bias": Words(_equal_bias),
     "higher": Words(_higher, names_recommenders=True),
