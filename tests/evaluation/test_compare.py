@@ -330,7 +330,7 @@ class TestMany:
 
     def test_as_latex(self, ranks):
         named = {"good_1": ranks["good"], "50 %": ranks["poor"]}
-        lines = compare(named, candidates=100, metrics="auc").latex().splitlines()
+        lines = compare(named, candidates=100, metrics="auc").to_latex().splitlines()
         value, other = (evaluate(each, candidates=100, metrics="auc")["value"][0] for each in named.values())
         assert [line for line in lines if not line.startswith("%")] == [
             r"\begin{tabular}{lr}", r"\toprule", r" & AUC \\", r"\midrule",

@@ -16,6 +16,7 @@ from sampled_metrics.evaluation.wording import (
     cautions,
     margin_of_pairs,
     on_metrics,
+    paragraph,
     remarks,
     rounded_outward,
     standing,
@@ -171,6 +172,11 @@ SENTENCES = [
         verdict("better", ("Y", "X"), size=""),
         replace(PAIR, margin=SIZE),
         f"AP: Y is better than X; whether by more than the margin of 0.01 is undecided. {GAP}.",
+    ),
+    (
+        Finding("order-reversed", "ap", ("X", "Y"), values={"groups": ["b", "c"]}),
+        PAIR,
+        "By AP, X is better than Y for all users together, but Y is better than X for groups b and c.",
     ),
     (
         Finding("order-differs", "ap", ("X", "Y"), values={"Y": ["b"], "X": ["a", "c"]}),
@@ -437,6 +443,54 @@ class TestTogether:
         for label, name in (("recall@10", "Sampled Recall@10"), ("auc", "AUC")):
             [sentence] = said(verdict("undecided", metric=label), setting=setting)
             assert sentence.startswith(f"{name}: undecided. ")
+
+
+class TestParagraph:
+    """What a result says to a reviewer, by hand."""
+
+    def test_of_values_with_intervals(self):
+        rows = [
+            {"recommender": name, "metric": "recall@10", "value": value, "low": value - 0.1, "high": value + 0.1}
+            for name, value in (("X", 0.25), ("Y", 0.5))
+        ]
+        assert paragraph(
+            rows, [Finding("few-users", values={"users": 9})], Setting(0.9, "9 users, n = 50", ("X", "Y"))
+        ) == (
+            "Recall@10 of X and Y was measured (9 users, n = 50). The values, with 90 % intervals: Recall@10 of X "
+            "0.2500 (0.1500 to 0.3500); Recall@10 of Y 0.5000 (0.4000 to 0.6000). There are only 9 users. With fewer "
+            "than 100, intervals are rough: a few users who are unlike the others decide them."
+        )
+
+    def test_of_sampled_ranks_has_what_their_bounds_allow(self):
+        ends = {"low": 0.1, "high": 0.4}
+        row = {"estimator": "free", "metric": "auc", "value": 0.2, **ends}
+        bounds = Finding("bounds", "auc", values={**ends, "estimator": "free", "assumes": "none",
+                                                  "least_negatives": 20, "most_negatives": 20})  # fmt: skip
+        assert paragraph(
+            [row], [bounds, Finding("note", values={"text": "More."})], Setting(0.95, "60 users, m = 20")
+        ) == (
+            "AUC was estimated from ranks among sampled negatives (60 users, m = 20). Without an assumption on the "
+            "ranks, 20 negatives allow any AUC from 0.10 to 0.40, with 95 % confidence."
+        )
+
+    def test_of_a_comparison_has_the_verdict_on_its_rows(self):
+        setting = Setting(names=("X", "Y"), parameters="60 users, n = 50", estimator="free")
+        verdicts = [verdict("no-verdict", metric=label, low=float("nan")) for label in ("ap", "auc")]
+        found = paragraph([{"metric": "ap", "difference": 0.1}], verdicts, setting)
+        assert found == (
+            "AP of X and Y was compared user by user, from ranks among sampled negatives, by the estimator free "
+            "(60 users, n = 50). AP: no verdict."
+        )
+
+    def test_of_an_expectation_and_of_a_plan(self):
+        row = {"estimator": "cls", "metric": "ap", "recommender": "X", "exact": 0.1, "expected": 0.125}
+        assert paragraph([row], [], Setting(names=("X",), negatives=20)) == (
+            "AP of X was measured, and expected among 20 sampled negatives. The values: AP of X 0.1000, expected by "
+            "CLS 0.1250."
+        )
+        assert paragraph([{"way": "all"}], [Finding("note", values={"text": "More."})], Setting(0.95, "9 users")) == (
+            "9 users. More."
+        )
 
 
 class TestStandings:

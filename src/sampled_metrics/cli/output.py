@@ -66,7 +66,7 @@ class Output:
             for remark in result.further_remarks:
                 click.echo(remark, err=True)
         elif self.form == "latex":
-            click.echo(result.latex())
+            click.echo(result.to_latex())
         else:
             above = "".join(f"{caution}\n\n" for caution in result.cautions)
             header, *rest = str(result).removeprefix(above).split("\n")

@@ -85,7 +85,7 @@ def compare(
         missing for staged ranks), and size (more than the margin, less than the margin, or nothing if the interval does
         not say). With groups, there is a first column group, which is "all" for all rows. The findings have the
         conclusions as data, and the remarks as sentences. The method standings() gives the recommenders by metric, with
-        letters for the groups that cannot be told apart, and latex() a LaTeX table of them.
+        letters for the groups that cannot be told apart, and to_latex() a LaTeX table of them.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. It is
         not the probability that a recommender is better. With more than two recommenders it may disagree with the
@@ -157,7 +157,8 @@ def compare_best(
     whole = _compared(tables, seeds, by_label, corrects, setting, most)
     with_p_values = _with_p_values if most is None else _without_p_values
     table = with_p_values([whole])
-    findings = [*verdict_findings(table, setting), *higher_findings(table, setting), *whole.findings]
+    verdicts = verdict_findings(table, setting)
+    findings = [*verdicts, *higher_findings(table, setting), *whole.findings]
     if parts:
         narrower = replace(setting, confidence_level=1 - (1 - level) / len(parts))
         of_groups = {
@@ -171,6 +172,7 @@ def compare_best(
             {group: rows[rows["group"] == group] for group in parts},
             {group: of_one.findings for group, of_one in of_groups.items()},
             replace(setting, confidence_level=narrower.confidence_level),
+            verdicts,
         )
         findings += [Finding("note", values={"text": text}) for text in left_out]
     if len(seeds) == 2:

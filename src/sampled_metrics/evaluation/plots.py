@@ -20,6 +20,7 @@ from sampled_metrics.rendering.drawing import WIDTH, literal, style, styled, wri
 
 _ROW = 0.44  # height of a mark, in inches
 _LABEL, _AXIS, _CAPTION = 17, 8, 17  # letters per line: of a label, and by inch of an axis and of a caption
+_LETTER, _SHARE = 4.2, 0.9  # width of a letter of a text, in points, and share of axes that the labels leave
 _NARROW = 0.04  # an interval is narrow if it is that part of the panel, and then its metric has a panel of its own
 
 
@@ -147,14 +148,17 @@ def _write_text(axes: Axes, mark: Mark, height: float) -> None:
         axes.text(0.02, height, literal(mark.text), transform=axes.get_yaxis_transform(), va="center", fontsize="small")
         return
     across = axes.transLimits.transform(axes.transScale.transform((mark.value, height)))[0]
+    width = _SHARE * 72 * axes.bbox.width / axes.figure.dpi
+    half = min(_LETTER * len(mark.text) / width / 2, 0.5)
     axes.annotate(
         literal(mark.text),
-        (mark.value, height),
-        ((across < 0.25) * -8 + (across > 0.75) * 8, 6),
+        (min(max(across, half), 1 - half), height),
+        (0, 6),
+        xycoords=axes.get_yaxis_transform(),
         textcoords="offset points",
-        ha="left" if across < 0.25 else "right" if across > 0.75 else "center",
+        ha="center",
         fontsize="small",
-        bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0},
+        bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "linewidth": 0},
         zorder=1.5,  # above the line at 0, and below the marks
     )
 

@@ -14,6 +14,7 @@ from sampled_metrics.evaluation.standings import Standings
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.inference.means import FEW_USERS
 from sampled_metrics.metrics.metric import metric, metric_name
+from sampled_metrics.ranks.groups import ALL
 
 ASSUMPTIONS = {
     "free": "",
@@ -47,6 +48,61 @@ def remarks(findings: Iterable[Finding], setting: Setting) -> tuple[str, ...]:
 def better(winner: str, loser: str) -> str:
     """Say that a recommender is better than another one."""
     return f"{winner} is better than {loser}"
+
+
+_CONCLUSIONS = VERDICTS | {
+    *("bounds", "published-order", "order-differs", "order-reversed", "margin", "family", "best-pairs", "seeds"),
+    *("assumes", "equal-bias", "bias", "approximate", "few-users", "wrong-order", "order-undecided"),
+}
+
+
+def paragraph(rows: Sequence[Mapping[str, Any]], findings: Iterable[Finding], setting: Setting) -> str:
+    """Say for a reviewer what was measured, how it was sampled, and what can be concluded from rows of a result."""
+    labels = list(dict.fromkeys(str(row["metric"]) for row in rows if "metric" in row))
+    about_rows = [one for one in findings if not labels or not one.metric or one.metric in labels]
+    if not labels:  # as of a plan
+        parameters = f"{setting.parameters}." if setting.parameters else ""
+        return " ".join(filter(None, [*cautions(about_rows, setting), parameters, *remarks(about_rows, setting)]))
+    are, names = "were" if len(labels) > 1 else "was", f" of {enumerated(setting.names)}" if setting.names else ""
+    concluded = [
+        one
+        for one in about_rows
+        if one.kind in _CONCLUSIONS and not (one.kind in ("bounds", "few-users") and one.group)
+    ]
+    sentences = [
+        f"{enumerated([metric_name(label) for label in labels])}{names} {are} {_done(rows[0], setting)}"
+        f"{f' ({setting.parameters})' if setting.parameters else ''}.",
+        *cautions(about_rows, setting),
+    ]
+    has_bounds = {(one.values["estimator"], one.metric) for one in concluded if one.kind == "bounds"}
+    given = [row for row in rows if (row.get("estimator"), row["metric"]) not in has_bounds and "difference" not in row]
+    clauses = [text for row in given if row.get("group", ALL) == ALL and (text := _value(row))]
+    interval = f", with {100 * setting.confidence_level:g} % intervals" if given and "low" in given[0] else ""
+    values = [f"The values{interval}: {'; '.join(clauses)}."] if clauses else []
+    return " ".join([*sentences, *values, *remarks(concluded, setting)])
+
+
+def _done(row: Mapping[str, Any], setting: Setting) -> str:
+    """Return how the metrics of a row were made, after was or were."""
+    estimator = f", by the estimator {setting.estimator}" if setting.estimator else ""
+    sampled = f"ranks among sampled negatives{estimator}"
+    if "difference" in row:
+        return f"compared user by user{f', from {sampled}' if setting.estimator else ''}"
+    if "expected" in row:
+        return f"measured, and expected among {counted(setting.negatives, 'sampled negative')}"
+    return f"estimated from {sampled if 'value' in row else 'sampled metrics'}" if "estimator" in row else "measured"
+
+
+def _value(row: Mapping[str, Any]) -> str:
+    """Return the value of a row with its interval, in words; nothing if it has none."""
+    of = f" of {row['recommender']}" if "recommender" in row else ""
+    by = f" by {estimator_name(str(row['estimator']))}" if "estimator" in row else ""
+    if "expected" in row:
+        return f"{metric_name(row['metric'])}{of} {row['exact']:.4f}, expected{by} {row['expected']:.4f}"
+    if np.isnan(row.get("value", np.nan)):
+        return ""
+    interval = "no interval" if np.isnan(row["low"]) else f"{row['low']:.4f} to {row['high']:.4f}"
+    return f"{metric_name(row['metric'])}{of}{by} {row['value']:.4f} ({interval})"
 
 
 def best_alone(metric: str, most: int, recommenders: int) -> str:
@@ -381,6 +437,14 @@ def _order_differs(finding: Finding, setting: Setting) -> str:
     return f"The order by {compared_name(finding.metric, setting)} differs between groups: {', and '.join(words)}."
 
 
+def _order_reversed(finding: Finding, setting: Setting) -> str:
+    winner, loser = finding.names
+    return (
+        f"By {compared_name(finding.metric, setting)}, {better(winner, loser)} for all users together, but "
+        f"{better(loser, winner)} for {_groups(finding.values['groups'])}."
+    )
+
+
 def _margin(finding: Finding, setting: Setting) -> str:
     margin, level = setting.margin, setting.confidence_level
     assert margin is not None
@@ -627,6 +691,7 @@ WORDS: dict[str, Words] = {
     "approximate": Words(_approximate),
     "large-weight": Words(_large_weight),
     "order-differs": Words(_order_differs, names_recommenders=True),
+    "order-reversed": Words(_order_reversed, names_recommenders=True),
     "margin": Words(_margin),
     "family": Words(_family),
     "best-pairs": Words(_best_pairs),

@@ -64,7 +64,8 @@ def report(
 ) -> str:
     """Write one html page about the ranks of one or several recommenders; it needs matplotlib.
 
-    The page says what was read, and has a verdict in words for each pair, tables, intervals and a histogram of the
+    The page says what was read, and has a verdict in words for each pair (and first of all, whether a group of users
+    has another one), tables, intervals and a histogram of the
     ranks. Exact ranks have the expectation of each metric by number of sampled negatives (`expect`), and sampled ranks
     the intervals of several estimators (`correct`). Of more than 10 recommenders, the tables of metrics have all, and
     the pairs and figures are of the 10 best by the first metric; the page says so. It holds its figures, and fetches
@@ -121,15 +122,17 @@ def report(
     remarks = {text for result in (*results.values(), compared) if result is not None for text in result.remarks}
     exact = {name: table for name, table in best.items() if "expect" in table.taken_by}
     values = _values_of(results, left_out, known, drawn)
+    by_group = _by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn) if groups else []
     text = render(
         "report.html",
         title=first.title(_title(tables) if is_named else "one recommender"),
         cautions=cautions,
         verdicts=[] if compared is None else _verdicts(compared),
+        reversals=[text for part in by_group for text in part["verdicts"]],
         shortest=_shortest(results, first.is_sampled) if first.is_sampled or len(tables) == 1 else [],
         values={**values, "heading": "True metrics, estimated" if first.is_sampled else "Metrics"},
         comparison=None if compared is None else _comparison(compared, list(best), drawn),
-        groups=_by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn) if groups else [],
+        groups=by_group,
         negatives=_sampled_negatives(exact, wanted, replacement, progress, compared, drawn) if exact else None,
         ranks=_histograms(best, "the sampled negatives" if first.is_sampled else "all candidates", drawn),
         read=laid_out(_what_was_read(tables)),
@@ -336,7 +339,7 @@ def _by_group(
         parts["Comparisons by group"] = compare_best(tables, wording.MANY, margin=margin, groups=groups, **options)
     shown_parts = []
     for title, table in parts.items():
-        differs = [one for one in table.findings if one.kind == "order-differs"]
+        differs = [one for one in table.findings if one.kind in ("order-differs", "order-reversed")]
         verdicts = wording.remarks(differs, table.setting)
         remarks = [text for text in table.further_remarks if text not in {*shown, *verdicts}]
         shown_parts.append(
