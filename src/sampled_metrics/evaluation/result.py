@@ -159,7 +159,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         Examples:
             >>> import sampled_metrics as sm
             >>> ranks = sm.exact_ranks({"X": [1, 4, 20] * 9, "Z": [2, 3, 50] * 9}, candidates=100)
-            >>> print(sm.evaluate(ranks, metrics="recall@10").to_latex().splitlines()[-4].rstrip(chr(92)))
+            >>> print(sm.evaluate(ranks, metrics="recall@10").to_latex().splitlines()[-4].rstrip(chr(92) + " "))
             X & 0.6667 [0.4710, 0.8294]
         """
         if kwargs:
