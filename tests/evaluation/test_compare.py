@@ -6,9 +6,10 @@ import pytest
 from read_and import compare, evaluate
 from scipy import stats
 
+from sampled_metrics import compare as sm_compare
 from sampled_metrics import exact_ranks, sampled_ranks
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.evaluation.compare import BONFERRONI, LARGEST_T
+from sampled_metrics.evaluation.compare import BONFERRONI, LARGEST_T, compare_best
 from sampled_metrics.inference.means import mean_interval
 
 A = [1, 12, 3, 40, 2, 11]
@@ -301,6 +302,20 @@ class TestMany:
             ]
             assert widths[0] < row.high - row.low < widths[1]
 
+    def test_of_the_best_alone_hold_for_all_pairs(self, ranks):
+        tables, options = exact_ranks(ranks, candidates=100), {"metrics": ["auc", "recall@10"]}
+        every, best = compare_best(tables, 3, **options), compare_best(tables, 2, **options)
+        pd.testing.assert_frame_equal(every, sm_compare(tables, **options))
+        assert list(zip(best["metric"], best["a"], best["b"], strict=True)) == [
+            ("auc", "good", "fair"), ("recall@10", "good", "fair")
+        ]  # fmt: skip
+        of_pair = every[(every["a"] == "good") & (every["b"] == "fair")]
+        assert best["low"].tolist() == pytest.approx(of_pair["low"].tolist(), rel=1e-12)
+        assert "p_value" not in best
+        numbers = {"most": 2, "recommenders": 3, "pairs": 3, "method": LARGEST_T}
+        assert of_kind(best, "best-pairs") == [numbers]
+        assert of_kind(best, "family") == []
+
     def test_are_in_groups(self, ranks):
         table = compare(ranks, candidates=100, metrics=["auc", "recall@1"])
         of_auc = [(verdict.kind, verdict.names) for verdict in table.verdicts if verdict.metric == "auc"]
@@ -315,7 +330,7 @@ class TestMany:
 
     def test_as_latex(self, ranks):
         named = {"good_1": ranks["good"], "50 %": ranks["poor"]}
-        lines = compare(named, candidates=100, metrics="auc").latex().splitlines()
+        lines = compare(named, candidates=100, metrics="auc").to_latex().splitlines()
         value, other = (evaluate(each, candidates=100, metrics="auc")["value"][0] for each in named.values())
         assert [line for line in lines if not line.startswith("%")] == [
             r"\begin{tabular}{lr}", r"\toprule", r" & AUC \\", r"\midrule",

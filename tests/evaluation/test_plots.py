@@ -7,6 +7,7 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import sampled_metrics as sm
+from sampled_metrics.evaluation.plots import Mark, Panel, draw_panel, picture
 
 RNG = np.random.default_rng(5)
 X, Z = RNG.integers(1, 101, 300), RNG.integers(1, 61, 300)
@@ -168,3 +169,24 @@ class TestAsPandasPlots:
         for axes in (table.plot(x="metric", y="value", kind="bar"), table.plot.bar(x="metric", y="value")):
             assert [bar.get_height() for bar in axes.patches] == table["value"].tolist()
         assert table.plot("metric", "value").get_xlabel() == "metric"
+
+
+def test_of_many_recommenders_the_best_are_drawn():
+    """Of m0 to m11 each one is better than the one before, so that m0 and m1 are left out."""
+    ranks = {f"m{number}": np.maximum(1, X - number) for number in range(12)}
+    for table, rows in ((read_and.evaluate(ranks, candidates=100), 10), (read_and.compare(ranks, candidates=100), 45)):
+        drawn = picture(table)
+        assert {len(panel.rows) for panel in drawn.panels} == {rows}
+        assert "Of 12 recommenders, the 10 best by Recall@10 are shown." in drawn.caption
+        assert not any(name in label.split(" - ") for label in drawn.panels[0].rows for name in ("m0", "m1"))
+
+
+def test_texts_stay_within_their_axes(tmp_path):
+    """A text that is longer than the way from the marker to the axis moves."""
+    figure = Figure(figsize=(3.7, 3))
+    axes = figure.subplots()
+    marks = [Mark(value, value, value, "+0.1234: new is better by more") for value in (0.0, 0.5, 1.0)]
+    draw_panel(Panel("", "value", {"row": marks}), axes)
+    figure.draw_without_rendering()
+    for text in axes.texts:
+        assert axes.bbox.x0 <= text.get_window_extent().x0 < text.get_window_extent().x1 <= axes.bbox.x1

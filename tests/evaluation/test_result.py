@@ -1,6 +1,7 @@
 """The result of evaluate, correct, compare, expect and plan: a DataFrame that keeps its findings."""
 
 import copy
+import io
 import pickle
 import re
 
@@ -132,6 +133,49 @@ class TestText:
         assert cell(value) == shown
 
 
+class TestLatex:
+    TABLE = Result(
+        {
+            "recommender": ["X_1", "X_1", "Y", "Y"],
+            "estimator": ["free"] * 4,
+            "metric": ["recall@10", "auc"] * 2,
+            "value": [0.25, 0.5, 0.125, float("nan")],
+            "low": [0.2, 0.45, float("nan"), float("nan")],
+            "high": [0.3, 0.55, float("nan"), float("nan")],
+            "users": [9] * 4,
+        }
+    ).found([], Setting(0.9, "9 users, m = 20"))
+    LINES = (
+        "% 9 users, m = 20. In brackets: 90 % intervals.",
+        r"\begin{tabular}{lll}", r"\toprule", r"Recommender & Recall@10 & AUC \\", r"\midrule",
+        r"X\_1 & 0.2500 [0.2000, 0.3000] & 0.5000 [0.4500, 0.5500] \\",
+        r"Y & 0.1250 [-] & - \\",
+        r"\bottomrule", r"\end{tabular}",
+    )  # fmt: skip
+
+    def test_has_a_row_for_each_recommender_and_values_with_intervals(self):
+        assert self.TABLE.to_latex().splitlines() == [*self.LINES]
+
+    def test_of_several_estimators_and_groups_has_rows_for_each(self):
+        table = self.TABLE.assign(estimator=["free", "free", "decreasing", "decreasing"])
+        assert r"Recommender & Estimator & Recall@10 & AUC \\" in table.to_latex()
+        assert "Y & decreasing & 0.1250 [-] & - " in table.to_latex()
+
+    def test_is_written_to_a_path_or_a_file(self, tmp_path):
+        buffer = io.StringIO()
+        assert self.TABLE.to_latex(buffer) is self.TABLE.to_latex(tmp_path / "t.tex") is None
+        assert buffer.getvalue().splitlines() == (tmp_path / "t.tex").read_text().splitlines() == [*self.LINES]
+
+    def test_with_arguments_is_that_of_pandas(self):
+        assert self.TABLE.to_latex(index=False) == pd.DataFrame(self.TABLE).to_latex(index=False)
+
+    def test_sentence_is_of_the_rows(self):
+        assert self.TABLE[self.TABLE["metric"] == "auc"].sentence() == (
+            "AUC was estimated from ranks among sampled negatives (9 users, m = 20). The values, with 90 % intervals: "
+            "AUC of X_1 by Free 0.5000 (0.4500 to 0.5500)."
+        )
+
+
 class TestUnprintable:
     """A name with a line break or an escape stays in its line and moves no cursor; tests/test_cli.py has the rest."""
 
@@ -142,10 +186,10 @@ class TestUnprintable:
         texts = notes([f"{self.NAME} is far."]) + notes([f"{self.NAME} is wrong."], "caution")
         table = Result({"recommender": [self.NAME], "value": [0.5]}).found(texts)
         assert table.remarks == (f"{self.SHOWN} is wrong.", f"{self.SHOWN} is far.")
-        remarks, rows = table.latex().split("\\begin{tabular}")
+        remarks, rows = table.to_latex().split("\\begin{tabular}")
         assert remarks.splitlines() == [f"% {self.SHOWN} is wrong.", f"% {self.SHOWN} is far."]
         assert r"\input" not in rows
-        assert all(line.isprintable() for form in (repr(table), table.latex()) for line in form.split("\n"))
+        assert all(line.isprintable() for form in (repr(table), table.to_latex()) for line in form.split("\n"))
 
     def test_in_names_of_recommenders(self):
         ranks = sm.exact_ranks({self.NAME: [1, 2, 30], "Y": [2, 3, 4]}, candidates=100)

@@ -154,9 +154,9 @@ class TestShares:
 
 
 class TestGroups:
-    def found(self, of_groups, findings=None):
+    def found(self, of_groups, findings=None, overall=()):
         rows = {group: pd.DataFrame([row_of(*pair)]) for group, pair in of_groups.items()}
-        return findings_of_groups(rows, {group: (findings or {}).get(group, ()) for group in rows}, SETTING)
+        return findings_of_groups(rows, {group: (findings or {}).get(group, ()) for group in rows}, SETTING, overall)
 
     def test_have_verdicts_and_a_finding_where_their_order_differs(self):
         found = self.found({"x": (FEW, MANY), "y": (MANY, FEW), "z": (FEW, MANY), "w": (FEW, FEW)})
@@ -171,6 +171,14 @@ class TestGroups:
     def test_have_no_such_finding_where_one_is_undecided(self):
         found = self.found({"x": (FEW, MANY), "w": (FEW, FEW)})
         assert [one.kind for one in found] == ["better", "undecided", "groups-adjusted"]
+
+    def test_have_a_finding_where_all_users_together_have_the_other_order(self):
+        """B is better than A for all users, and A than B in group x, the only one that is decided."""
+        overall = finding_of(row_of(FEW, MANY))
+        reversed_order, *_ = self.found({"x": (MANY, FEW), "w": (FEW, FEW)}, overall=overall)
+        assert (reversed_order.kind, reversed_order.names) == ("order-reversed", ("B", "A"))
+        assert reversed_order.values == {"groups": ["x"]}
+        assert self.found({"x": (FEW, MANY)}, overall=overall)[0].kind == "better"
 
     def test_keep_what_is_said_of_them_alone(self):
         said = [Finding("few-users", names=("A",)), Finding("unexplained"), Finding("family"), Finding("note")]

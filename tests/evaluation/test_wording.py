@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sampled_metrics.evaluation.compare import BONFERRONI, LARGEST_T
-from sampled_metrics.evaluation.standings import Standings
+from sampled_metrics.evaluation.standings import Standing, Standings
 from sampled_metrics.evaluation.wording import (
     CAUTIONS,
     LESS,
@@ -16,6 +16,7 @@ from sampled_metrics.evaluation.wording import (
     cautions,
     margin_of_pairs,
     on_metrics,
+    paragraph,
     remarks,
     rounded_outward,
     standing,
@@ -173,6 +174,11 @@ SENTENCES = [
         f"AP: Y is better than X; whether by more than the margin of 0.01 is undecided. {GAP}.",
     ),
     (
+        Finding("order-reversed", "ap", ("X", "Y"), values={"groups": ["b", "c"]}),
+        PAIR,
+        "By AP, X is better than Y for all users together, but Y is better than X for groups b and c.",
+    ),
+    (
         Finding("order-differs", "ap", ("X", "Y"), values={"Y": ["b"], "X": ["a", "c"]}),
         PAIR,
         "The order by AP differs between groups: Y is better than X for group b, and X is better than Y for groups a "
@@ -188,6 +194,16 @@ SENTENCES = [
         Setting(0.9, margin=Margin(0.02, True)),
         "The margin is 2 % of the worse value, and is judged by the 90 % intervals of b - 1.02 a and a - 1.02 b. "
         "Equivalent means that both are below 0, which is stricter than two one-sided tests at 10 %.",
+    ),
+    (
+        Finding(
+            "best-pairs",
+            "auc",
+            values={"most": 10, "recommenders": 12, "pairs": 66, "method": LARGEST_T},
+        ),
+        PAIR,
+        "Of 12 recommenders, the 10 best by AUC are shown. The intervals of a metric hold together at 95 % for all 66 "
+        "pairs (the largest of several t). compare has the others, and the p-values, which need all pairs.",
     ),
     (
         Finding("family", values={"pairs": 3, "method": LARGEST_T, "rate": 0.0}),
@@ -429,6 +445,54 @@ class TestTogether:
             assert sentence.startswith(f"{name}: undecided. ")
 
 
+class TestParagraph:
+    """What a result says to a reviewer, by hand."""
+
+    def test_of_values_with_intervals(self):
+        rows = [
+            {"recommender": name, "metric": "recall@10", "value": value, "low": value - 0.1, "high": value + 0.1}
+            for name, value in (("X", 0.25), ("Y", 0.5))
+        ]
+        assert paragraph(
+            rows, [Finding("few-users", values={"users": 9})], Setting(0.9, "9 users, n = 50", ("X", "Y"))
+        ) == (
+            "Recall@10 of X and Y was measured (9 users, n = 50). The values, with 90 % intervals: Recall@10 of X "
+            "0.2500 (0.1500 to 0.3500); Recall@10 of Y 0.5000 (0.4000 to 0.6000). There are only 9 users. With fewer "
+            "than 100, intervals are rough: a few users who are unlike the others decide them."
+        )
+
+    def test_of_sampled_ranks_has_what_their_bounds_allow(self):
+        ends = {"low": 0.1, "high": 0.4}
+        row = {"estimator": "free", "metric": "auc", "value": 0.2, **ends}
+        bounds = Finding("bounds", "auc", values={**ends, "estimator": "free", "assumes": "none",
+                                                  "least_negatives": 20, "most_negatives": 20})  # fmt: skip
+        assert paragraph(
+            [row], [bounds, Finding("note", values={"text": "More."})], Setting(0.95, "60 users, m = 20")
+        ) == (
+            "AUC was estimated from ranks among sampled negatives (60 users, m = 20). Without an assumption on the "
+            "ranks, 20 negatives allow any AUC from 0.10 to 0.40, with 95 % confidence."
+        )
+
+    def test_of_a_comparison_has_the_verdict_on_its_rows(self):
+        setting = Setting(names=("X", "Y"), parameters="60 users, n = 50", estimator="free")
+        verdicts = [verdict("no-verdict", metric=label, low=float("nan")) for label in ("ap", "auc")]
+        found = paragraph([{"metric": "ap", "difference": 0.1}], verdicts, setting)
+        assert found == (
+            "AP of X and Y was compared user by user, from ranks among sampled negatives, by the estimator free "
+            "(60 users, n = 50). AP: no verdict."
+        )
+
+    def test_of_an_expectation_and_of_a_plan(self):
+        row = {"estimator": "cls", "metric": "ap", "recommender": "X", "exact": 0.1, "expected": 0.125}
+        assert paragraph([row], [], Setting(names=("X",), negatives=20)) == (
+            "AP of X was measured, and expected among 20 sampled negatives. The values: AP of X 0.1000, expected by "
+            "CLS 0.1250."
+        )
+        assert paragraph([{"way": "all"}], [Finding("note", values={"text": "More."})], Setting(0.95, "9 users")) == (
+            "9 users. More."
+        )
+
+
 class TestStandings:
     @pytest.mark.parametrize(
         ("order", "decided", "sentence"),
@@ -451,6 +515,12 @@ class TestStandings:
             findings.append(verdict("better" if pair else "undecided", pair or (a, b), **of_pair))
         assert standing(Standings.from_verdicts(findings)) == sentence
         assert said(*findings, setting=Setting(names=tuple(names))) == [f"AP: {sentence}"]
+
+    def test_of_many_name_the_best_alone(self):
+        """The first of twelve is better than the last two."""
+        rows = [Standing(name, 12.0 - place, "a") for place, name in enumerate("abcdefghijkl")]
+        standings = Standings(rows, [(0, 10), (0, 11), (1, 11)], [])
+        assert standing(standings) == "a has the largest value, and is better than 2 of the 11 others."
 
     def test_with_a_margin_have_a_sentence_on_it(self):
         setting = Setting(names=("X", "Y", "Z"), margin=SIZE)

@@ -129,7 +129,7 @@ def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled(call) 
     assert said in result.remarks[0]
     assert said in repr(result).split("\n")[0]
     assert said in result._repr_html_().split("</p>")[0]
-    assert said in result.latex().split("\n")[0]
+    assert said in result.to_latex().split("\n")[0]
     assert not any(said in remark for remark in call(exact=True).remarks)
 
 

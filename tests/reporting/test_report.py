@@ -261,3 +261,27 @@ def test_without_matplotlib_says_in_a_line_what_to_install(code):
     assert ran.stderr == (
         "error: a figure needs matplotlib, which is not installed: pip install 'sampled-metrics[plots]'\n"
     )
+
+
+def test_of_many_recommenders_the_pairs_are_those_of_the_best():
+    """Of m0 to m11 each one is better than the one before, and m11 by far."""
+    ranks = {f"m{number}": np.maximum(1, A - 3 * number - 20 * (number == 11)) for number in range(12)}
+    page = read_and.report(ranks, candidates=500, metrics=["auc"])
+    assert "Ranks of 12 recommenders among all candidates" in text_of(page)
+    assert "Of 12 recommenders, the 10 best by AUC are shown." in text_of(page)
+    assert len(table(page, "AUC")) == 12
+    pairs = table(page, "Comparison of m2, m3, m4, m5, m6, m7, m8, m9, m10 and m11")
+    assert len(pairs) == 45
+    assert "all others of these" in text_of(page)
+
+
+def test_begins_with_a_reversal_by_group():
+    """Z is better than X for the 300 users of group 1 and for all, and X is for the 100 of group 2."""
+    kinds = np.repeat(["1", "2"], [300, 100])
+    near, far = np.tile([1, 1, 1, 40], 100), np.tile([1, 40, 40, 40], 100)
+    ranks = {"X": np.where(kinds == "1", far, near), "Z": np.where(kinds == "1", near, far)}
+    data = {name: pd.DataFrame({"rank": of_one, "kind": kinds}) for name, of_one in ranks.items()}
+    page = sm.report(sm.exact_ranks(data, candidates=50, groups="kind"), groups=True, metrics="recall@10")
+    first = text_of(page.split("<h2>")[0])
+    assert "Z is better than X on Recall@10." in first
+    assert "Z is better than X for group 1, and X is better than Z for group 2." in first

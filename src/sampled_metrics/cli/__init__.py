@@ -3,4 +3,4 @@
 from sampled_metrics.cli.commands import main
 from sampled_metrics.cli.stages import concat, stages
 
-__all__ = ["concat", "main", "plan_stages", "stages"]
+__all__ = ["concat", "main", "stages"]

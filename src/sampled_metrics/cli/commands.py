@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,6 +26,7 @@ from sampled_metrics.cli.options import (
     NAME,
     NEGATIVES,
     REPLACEMENT,
+    TRAINING_AND_HELD_OUT,
     WHOLE,
     Command,
     Labels,
@@ -33,15 +34,14 @@ from sampled_metrics.cli.options import (
     WholeRange,
     label_option,
     labels_in_help,
+    output_option,
 )
-from sampled_metrics.cli.output import FAILS, prints_result
+from sampled_metrics.cli.output import FAILS, prints_result, warnings_on_stderr
 from sampled_metrics.cli.reading import ANY_TABLES, Reading, reading
 from sampled_metrics.errors import ConfigError, SampledMetricsError, printable
 from sampled_metrics.estimators import BOUNDS, KNOWN, LINEAR
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
-    from collections.abc import Callable
-
     from sampled_metrics.evaluation.result import Result
 
 
@@ -53,6 +53,8 @@ def main(arguments: list[str] | None = None) -> None:
     130.
     """
     code: Any = None
+    if sys.stderr is None:  # closed, as by 2>&-
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # until the process ends
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks
@@ -69,7 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
     except MemoryError as error:
         _fail(f"there is not enough memory for this: {error or 'it is too large'}")
     except SystemExit:  # click and rich leave so when whoever read the output has seen enough
-        return
+        sys.exit(1)
     except OSError as error:  # files say theirs themselves
         sys.stdout = None  # what it still holds cannot be written either
         _fail(f"the output cannot be written: {error.strerror}")
@@ -122,7 +124,6 @@ cli.command_class = Command
     "  sampled-metrics evaluate lists.csv --relevance judged.csv --metrics map,ndcg@10\n\n"
     "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank per line and --candidates",
 )
-@click.argument("ranks", type=FILE, nargs=-1, required=True)
 @reading(BY, LISTS, CANDIDATES, EXACT, GROUPS)
 @CONFIDENCE_LEVEL
 @prints_result
@@ -131,7 +132,7 @@ def _evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Resul
 
     RANKS are files, one for each recommender, or one table of all recommenders, with --by.
     """
-    tables = reading.exact_ranks_or_lists(reading.one_or_more(ranks))
+    tables = reading.tables(reading.recommenders(ranks, unnamed=True), "" if reading.relevance else "exact")
     return sm.evaluate(tables, groups=reading.groups_of_results(), **options)
 
 
@@ -141,7 +142,6 @@ def _evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Resul
     epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics recall@10,ndcg@10\n\n"
     "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
 )
-@click.argument("ranks", type=FILE, nargs=-1, required=True)
 @reading(BY, CANDIDATES, NEGATIVES, REPLACEMENT, GROUPS)
 @label_option("estimators", ESTIMATORS, known=KNOWN)
 @METRIC_LIST
@@ -152,7 +152,7 @@ def _correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
 
     RANKS are files, one for each recommender, or one table of all recommenders, with --by.
     """
-    tables = reading.sampled_ranks(reading.one_or_more(ranks))
+    tables = reading.tables(reading.recommenders(ranks, unnamed=True), "sampled")
     return sm.correct(tables, groups=reading.groups_of_results(), **options)
 
 
@@ -205,7 +205,6 @@ def _published(values: tuple[str, ...], **options: Any) -> Result:
     "  sampled-metrics compare x.csv y.csv Z=z-seed-1.csv,z-seed-2.csv,z-seed-3.csv\n"
     "  sampled-metrics compare old-lists.csv new-lists.csv --relevance judged.csv --metrics map",
 )
-@click.argument("ranks", type=FILE, nargs=-1, required=True)
 @ANY_TABLES
 @click.option(
     "--estimator",
@@ -242,7 +241,6 @@ def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
     short_help="What sampled metrics would show of exact ranks.",
     epilog="  sampled-metrics expect x.csv y.csv --negatives 100 --metrics recall@10",
 )
-@click.argument("ranks", type=FILE, nargs=-1, required=True)
 @click.option("--negatives", "drawn", type=WHOLE, required=True, help="m: how many would be sampled.")
 @reading(BY, CANDIDATES, EXACT, REPLACEMENT)
 @METRIC_LIST
@@ -250,7 +248,7 @@ def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
 @prints_result
 def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any) -> Result:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
-    tables = reading.exact_ranks(reading.recommenders(ranks))
+    tables = reading.tables(reading.recommenders(ranks), "exact")
     return sm.expect(tables, negatives=drawn, replacement=reading.replacement, **options)
 
 
@@ -261,7 +259,6 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
     "  sampled-metrics plan x.csv --users 20000 --width 0.02\n"
     "  sampled-metrics plan X=x.csv,x-staged.parquet Z=z.csv,z-staged.parquet --scores 500000",
 )
-@click.argument("ranks", type=FILE, nargs=-1, required=True)
 @reading(CANDIDATES, EXACT, NEGATIVES, REPLACEMENT)
 @click.option(
     "--metric",
@@ -272,8 +269,10 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
     show_default=True,
     help="The metric to plan for.",
 )
-@click.option("--sizes", type=Labels(), default="20,50,100,300", show_default=True, help="m to try.")
-@click.option("--depths", type=Labels(), default="30,100,300,1000", show_default=True, help="Depths of stages to try.")
+@click.option("--sizes", type=Labels(int), default="20,50,100,300", show_default=True, help="m to try.")
+@click.option(
+    "--depths", type=Labels(float), default="30,100,300,1000", show_default=True, help="Depths of stages to try."
+)
 @click.option("--users", type=WHOLE, help="How many users the evaluation has.  [default: those of the pilot]")
 @label_option("estimators", PLANNED, known=BOUNDS + LINEAR)
 @click.option("--draws", type=WHOLE, default=100, show_default=True, help="Simulated evaluations of each way.")
@@ -281,25 +280,14 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
 @click.option("--scores", type=float, help="Mark the best way with so many scores in all.")
 @CONFIDENCE_LEVEL
 @prints_result
-def _plan(
-    ranks: tuple[str, ...], reading: Reading, sizes: tuple[str, ...], depths: tuple[str, ...], **options: Any
-) -> Result:
+def _plan(ranks: tuple[str, ...], reading: Reading, sizes: Any, **options: Any) -> Result:
     """What each way to evaluate costs, and what it tells, from the ranks of a pilot.
 
     RANKS are files, one for each recommender, or NAME=FILE,FILE for the exact and the staged ranks of one. Ranks are
     sampled if --negatives is given or there is a column negatives, and exact if not.
     """
     tables = reading.tables_of_seeds(ranks)
-    numbers: dict[str, Any] = {"negatives": _numbers("sizes", sizes, int), "depths": _numbers("depths", depths, float)}
-    return sm.plan(tables, replacement=reading.replacement, **numbers, **options)
-
-
-def _numbers(option: str, given: tuple[str, ...], kind: Callable[[str], Any]) -> list[Any]:
-    """Return the numbers of an option."""
-    try:
-        return [kind(number) for number in given]
-    except ValueError:
-        raise ConfigError(f"--{option} must be numbers with commas between them, not {','.join(given)}") from None
+    return sm.plan(tables, negatives=sizes, replacement=reading.replacement, **options)
 
 
 @cli.command(
@@ -308,18 +296,16 @@ def _numbers(option: str, given: tuple[str, ...], kind: Callable[[str], Any]) ->
     epilog="  sampled-metrics report old.csv new.csv -o report.html\n"
     "  sampled-metrics report old.csv new.csv -o report.html --negatives 100 --candidates 3541",
 )
-@click.argument("ranks", type=FILE, nargs=-1, required=True)
 @ANY_TABLES
-@click.option(
-    "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help="The html file to write."
-)
+@output_option("html file to write")
 @MARGIN
 @CONFIDENCE_LEVEL
 def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: Any) -> None:
     """One html page about ranks: what was read, a verdict in words, tables and figures.
 
     Ranks are sampled if --negatives is given or there is a column negatives, and exact if not. With --relevance, RANKS
-    are lists.
+    are lists. Of more than 10 recommenders, the tables of metrics have all, and the pairs and figures are of the 10
+    best by the first metric.
     """
     from sampled_metrics.reporting.report import report  # loads matplotlib
 
@@ -338,8 +324,7 @@ def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: An
 @click.option("--users", type=FILE, help="(users, d) factors: npy, npz, parquet, or csv without a header.")
 @click.option("--items", type=FILE, help="(items, d) factors, with --users.")
 @click.option("--scores", type=FILE, help="(users, items) scores in place of factors; npz may be sparse.")
-@click.option("--training", type=FILE, required=True, help="Users and their items: csv, parquet, or npz (a matrix).")
-@click.option("--held-out", type=FILE, required=True, help="Users and their held-out items, likewise.")
+@TRAINING_AND_HELD_OUT
 @click.option("--user-ids", type=FILE, help="An id on each line, in the order of the rows; npy or text.")
 @click.option("--item-ids", type=FILE, help="The same for items.")
 @click.option("--negatives", type=WHOLE, help="Sample so many, in place of all candidates.")
@@ -376,8 +361,7 @@ def _rank(
     factors = read_array(scores) if scores else (read_array(str(users)), read_array(str(items)))
     pairs, ids = read_pairs(training), read_ids(item_ids) if item_ids else None
     sampled = {} if negatives is None else {"negatives": negatives, "seed": seed}
-    with warnings.catch_warnings(record=True) as remarks:
-        warnings.simplefilter("always")
+    with warnings_on_stderr():
         table = (sm.rank if negatives is None else sm.rank_among_negatives)(
             factors,
             pairs,
@@ -387,8 +371,6 @@ def _rank(
             progress=terminal_progress,
             **sampled,
         )
-    for remark in remarks:
-        click.echo(printable(str(remark.message)), err=True)
     frame = table.to_frame()
     if output == "-":
         click.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
@@ -404,7 +386,5 @@ def _rank(
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def _completion(shell: str) -> None:
     """Print what makes a shell complete this command."""
-    completion = get_completion_class(shell)
-    if completion is None:
-        raise click.UsageError(f"no completion for {shell}")
+    completion: Any = get_completion_class(shell)
     click.echo(completion(cli, {}, NAME, "_SAMPLED_METRICS_COMPLETE").source())

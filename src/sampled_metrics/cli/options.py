@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,24 +11,30 @@ import click
 
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._validation import MOST
-from sampled_metrics.errors import ConfigError, printable
+from sampled_metrics.errors import ConfigError, SampledMetricsError, printable
 
 NAME = "sampled-metrics"
 
 
 class Labels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
-    """Labels with commas between them."""
+    """Labels, or numbers of a kind, with commas between them."""
 
     name = "labels"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Return the labels, without spaces around them."""
+    def __init__(self, kind: Callable[[str], Any] = str) -> None:
+        self.kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Any, ...]:
+        """Return the labels, without spaces around them, or the numbers."""
         if isinstance(value, tuple):
             return value
-        labels = tuple(label.strip() for label in str(value).split(","))
+        labels = [label.strip() for label in str(value).split(",")]
         if "" in labels:
             self.fail(f"{value!r} has an empty label; labels stand with commas between them")
-        return labels
+        try:
+            return tuple(map(self.kind, labels))
+        except ValueError:
+            self.fail(f"must be numbers with commas between them, not {value}")
 
 
 class WholeRange(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
@@ -88,6 +95,13 @@ class File(click.Path):
 
 
 FILE = File(path_type=str, allow_dash=True)
+RANKS = click.argument("ranks", type=FILE, nargs=-1, required=True)
+TRAINING_AND_HELD_OUT = together(
+    click.option(
+        "--training", type=FILE, required=True, help="Users and their items: csv, parquet, or npz (a matrix)."
+    ),
+    click.option("--held-out", type=FILE, required=True, help="Users and their held-out items, likewise."),
+)
 WHOLE = click.IntRange(1, MOST)
 METRIC_LIST = label_option("metrics", METRICS)
 CANDIDATES = click.option(
@@ -158,11 +172,12 @@ class Command(click.Command):
         inputs = [path for option in self.params if option.type is FILE for path in _paths(ctx, option)]
         if inputs.count("-") > 1:
             raise click.UsageError("-: is given twice, and standard input can be read once")
-        for option in self.params:
-            if isinstance(option.type, OutputFile):
-                for path in _paths(ctx, option):
-                    if path != "-":
-                        require_writable(path, [given for given in inputs if given != "-"])
+        outputs = {option: _paths(ctx, option) for option in self.params if isinstance(option.type, OutputFile)}
+        for path in (path for paths in outputs.values() for path in paths if path != "-"):
+            require_writable(path, [given for given in inputs if given != "-"])
+        is_written = any(option.name == "output" and "-" not in paths for option, paths in outputs.items())
+        if sys.stdout is None and not is_written:  # closed, as by >&-
+            raise SampledMetricsError("standard output is closed, and the result would be lost")
         return super().invoke(ctx)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -190,6 +205,13 @@ def named_files(argument: str) -> tuple[str | None, list[str]]:
     if not name.strip():
         raise ConfigError(f"{argument}: has no name before the sign =")
     return printable(name), paths.split(",")
+
+
+def output_option(text: str) -> Callable[..., Any]:
+    """Return the option of a file that a command must be told to write."""
+    return click.option(
+        "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help=f"The {text}."
+    )
 
 
 class FigureFile(OutputFile):

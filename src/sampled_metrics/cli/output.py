@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sampled_metrics.cli.options import FigureFile, together
+from sampled_metrics.errors import printable
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
     from sampled_metrics.evaluation.result import Result
@@ -38,39 +40,35 @@ FAILS = together(
 """Options of a command that compares, for a job that must stop where a result is not as wanted."""
 
 
-@dataclass(frozen=True)
-class Output:
-    """How a result is printed, and the file that it is drawn into.
+def _print(result: Result, form: str) -> None:
+    """Print a result as json, csv or latex, or as a table for a terminal."""
+    if form == "json":
+        findings = [finding.plain() for finding in result.findings]
+        sentences = {"remarks": list(result.remarks), "findings": findings}
+        content = {"recommenders": list(result.setting.names), **sentences, "rows": result.plain_rows()}
+        click.echo(json.dumps(content, indent=2))
+    elif form == "csv":
+        for caution in result.cautions:
+            click.echo(caution, err=True)
+        click.echo(result.to_csv(index=False, lineterminator="\n"), nl=False)
+        for remark in result.further_remarks:
+            click.echo(remark, err=True)
+    elif form == "latex":
+        click.echo(result.to_latex())
+    else:
+        above = "".join(f"{caution}\n\n" for caution in result.cautions)
+        header, *rest = str(result).removeprefix(above).split("\n")
+        click.echo("\n".join([above + click.style(header, bold=True), *rest]))  # plain where it is not a terminal
 
-    Attributes:
-        form: json, csv or latex; None is a table for a terminal.
-        plot: the file of a figure.
-    """
 
-    form: str | None
-    plot: str | None
-
-    def show(self, result: Result) -> None:
-        """Print a result, and draw it if there is a file to draw into."""
-        if self.plot is not None:
-            result.plot(self.plot)
-        if self.form == "json":
-            findings = [finding.plain() for finding in result.findings]
-            sentences = {"remarks": list(result.remarks), "findings": findings}
-            content = {"recommenders": list(result.setting.names), **sentences, "rows": result.plain_rows()}
-            click.echo(json.dumps(content, indent=2))
-        elif self.form == "csv":
-            for caution in result.cautions:
-                click.echo(caution, err=True)
-            click.echo(result.to_csv(index=False, lineterminator="\n"), nl=False)
-            for remark in result.further_remarks:
-                click.echo(remark, err=True)
-        elif self.form == "latex":
-            click.echo(result.latex())
-        else:
-            above = "".join(f"{caution}\n\n" for caution in result.cautions)
-            header, *rest = str(result).removeprefix(above).split("\n")
-            click.echo("\n".join([above + click.style(header, bold=True), *rest]))  # plain where it is not a terminal
+@contextmanager
+def warnings_on_stderr() -> Iterator[None]:
+    """Say what is warned of when the work is done, each in a line."""
+    with warnings.catch_warnings(record=True) as remarks:
+        warnings.simplefilter("always")
+        yield
+    for remark in remarks:
+        click.echo(printable(str(remark.message)), err=True)
 
 
 def prints_result(command: Callable[..., Result]) -> Callable[..., None]:
@@ -87,7 +85,9 @@ def prints_result(command: Callable[..., Result]) -> Callable[..., None]:
             raise click.UsageError(
                 f"--fail-if-worse: there is no recommender {unknown[0]}; it may be {', '.join(result.setting.names)}"
             )
-        Output(next(iter(forms), None), plot).show(result)
+        if plot is not None:
+            result.plot(plot)
+        _print(result, next(iter(forms), ""))
         kinds = {"undecided", "no-verdict", "undefined"} if undecided else set()
         if any(
             finding.kind in kinds or (finding.kind == "better" and finding.names[1] in worse)

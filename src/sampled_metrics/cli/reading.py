@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from pathlib import Path
@@ -16,6 +16,7 @@ from sampled_metrics.cli.options import (
     GROUPS,
     LISTS,
     NEGATIVES,
+    RANKS,
     READING,
     REPLACEMENT,
     named_files,
@@ -28,21 +29,6 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
     from sampled_metrics.ranks.table import Table
 
 _SEPARATORS = {"tab": "\t", "\\t": "\t"}
-
-
-def _beside_staged_ranks(read: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Give a method that reads columns those alone that are not staged ranks; staged ranks are returned as they are."""
-
-    @wraps(read)
-    def read_others(self: Any, columns: Any) -> Any:
-        from sampled_metrics.ranks.staged import StagedRanks
-
-        if not isinstance(columns, dict):
-            return columns if isinstance(columns, StagedRanks) else read(self, columns)
-        others = {name: table for name, table in columns.items() if not isinstance(table, StagedRanks)}
-        return columns | (read(self, others) if others else {})
-
-    return read_others
 
 
 @dataclass(frozen=True)
@@ -130,28 +116,20 @@ class Reading:
         columns = read_standard_input(separator, kept) if path == "-" else read_columns(path, separator, kept)
         return replace(columns.named(names), refuses_shallow=True)
 
-    def one_or_more(self, arguments: tuple[str, ...]) -> Columns | dict[str, Columns]:
-        """Return the columns of one FILE, without a name, or those of several recommenders."""
-        return self.one_recommender(arguments[0]) if len(arguments) == 1 else self.recommenders(arguments)
+    def recommenders(self, arguments: tuple[str, ...], *, unnamed: bool = False) -> Columns | dict[str, Columns]:
+        """Return the columns of FILE or NAME=FILE by recommender, or one table that has the ranks of several.
 
-    def one_recommender(self, argument: str) -> Columns | dict[str, Columns]:
-        """Return the columns of FILE, or those of NAME=FILE by the name."""
-        name, paths = named_files(argument)
-        if len(paths) > 1:
-            raise ConfigError(f"{argument}: several files are the seeds of a recommender, which compare takes")
-        return self.columns(paths[0]) if name is None else {name: self.columns(paths[0])}
-
-    def recommenders(self, arguments: tuple[str, ...]) -> Columns | dict[str, Columns]:
-        """Return the columns of FILE or NAME=FILE by recommender, or one table that has the ranks of several."""
-        if len(arguments) == 1 and self.is_of_several:
-            columns = self.one_recommender(arguments[0])
-            if isinstance(columns, dict):
+        If `unnamed`, a single FILE is one recommender without a name, too.
+        """
+        if len(arguments) == 1 and (self.is_of_several or unnamed):
+            name, paths = named_files(arguments[0])
+            if name is None:
+                return self.columns(paths[0])
+            if self.is_of_several:
                 raise ConfigError(f"{arguments[0]}: a table of several recommenders has no name of its own")
-            return columns
         by_name = self.seeds(arguments)
-        for name, seeds in by_name.items():
-            if len(seeds) > 1:
-                raise ConfigError(f"{name}: several files are the seeds of a recommender, which compare takes")
+        if several := next((name for name, seeds in by_name.items() if len(seeds) > 1), None):
+            raise ConfigError(f"{several}: several files are the seeds of a recommender, which compare takes")
         return {name: seeds[0] for name, seeds in by_name.items()}
 
     def seeds(self, arguments: tuple[str, ...]) -> dict[str, list[Columns]]:
@@ -166,56 +144,44 @@ class Reading:
             seeds[name] = [self.columns(path) for path in paths]
         return seeds
 
-    @_beside_staged_ranks
-    def exact_ranks(self, columns: Any) -> Any:
-        """Return exact ranks, of one recommender or by name."""
+    def tables(self, columns: Columns | dict[str, Columns], kind: str = "") -> Any:
+        """Return the tables of ranks of one recommender, or by name; staged ranks as they are.
+
+        Args:
+            columns: of one recommender, or by name.
+            kind: exact or sampled. The others are ranked lists if there are judged items, sampled ranks if m is given
+                or a column, and else exact.
+        """
+        from sampled_metrics.ranks.staged import StagedRanks
+
+        by_name = columns if isinstance(columns, dict) else {"ranks": columns}
+        others = {name: table for name, table in by_name.items() if not isinstance(table, StagedRanks)}
+        if not others:
+            return columns
+        return columns | self._read(others, kind) if isinstance(columns, dict) else self._read(columns, kind)
+
+    def _read(self, columns: Any, kind: str) -> Any:
+        """Return the tables of ranks of columns that are not staged ranks."""
         import sampled_metrics as sm
 
-        return sm.exact_ranks(columns, candidates=self.candidates, exact=self.exact, **self._names)
-
-    @_beside_staged_ranks
-    def sampled_ranks(self, columns: Any) -> Any:
-        """Return ranks among sampled negatives, of one recommender or by name."""
-        import sampled_metrics as sm
-
-        sample: dict[str, Any] = {
-            "negatives": self.negatives,
-            "candidates": self.candidates,
-            "replacement": self.replacement,
-        }
-        return sm.sampled_ranks(columns, **sample, **self._names)
-
-    def ranked_lists(self, columns: Any) -> Any:
-        """Return ranked lists, of one recommender or by name."""
-        import sampled_metrics as sm
-
-        for name in ("candidates", "negatives", "exact", "replacement"):
-            if getattr(self, name):
-                raise ConfigError(f"--{name} is for ranks, and --relevance for ranked lists")
-        judged: dict[str, Any] = {"relevance": self.columns(str(self.relevance)), "relevant_from": self.relevant_from}
-        return sm.ranked_lists(columns, **judged, **self._names)
-
-    @_beside_staged_ranks
-    def exact_ranks_or_lists(self, columns: Any) -> Any:
-        """Return ranked lists if there are judged items, else exact ranks."""
+        names = {"by": self.by, "rank_column": self.rank_column or None, "groups": self._column_of_groups}
+        options: dict[str, Any] = {**names, "zero_based": self.zero_based}
         if self.relevance is not None:
-            return self.ranked_lists(columns)
-        self._require_no_relevant_from()
-        return self.exact_ranks(columns)
-
-    @_beside_staged_ranks
-    def tables(self, columns: Columns | Mapping[str, Columns]) -> Any:
-        """Return ranked lists if there are judged items; sampled ranks if m is given or a column; else exact ranks."""
-        if self.relevance is not None:
-            return self.ranked_lists(columns)
-        self._require_no_relevant_from()
-        by_name = columns if isinstance(columns, Mapping) else {"ranks": columns}
-        if self.negatives is None and not any("negatives" in table for table in by_name.values()):
-            return self.exact_ranks(columns)
-        for name, table in by_name.items():
-            if "above" in table:
-                raise DataError(f"{name} has exact ranks, and others are sampled; they cannot be compared")
-        return self.sampled_ranks(columns)
+            for name in ("candidates", "negatives", "exact", "replacement"):
+                if getattr(self, name):
+                    raise ConfigError(f"--{name} is for ranks, and --relevance for ranked lists")
+            judged = self.columns(self.relevance)
+            return sm.ranked_lists(columns, relevance=judged, relevant_from=self.relevant_from, **options)
+        if self.relevant_from is not None:
+            raise ConfigError("--relevant-from is for ranked lists, so it needs --relevance")
+        by_name = columns if isinstance(columns, dict) else {"ranks": columns}
+        is_given = self.negatives is not None or any("negatives" in table for table in by_name.values())
+        if kind == "exact" or not (kind or is_given):
+            return sm.exact_ranks(columns, candidates=self.candidates, exact=self.exact, **options)
+        if not kind and (exact := next((name for name, table in by_name.items() if "above" in table), None)):
+            raise DataError(f"{exact} has exact ranks, and others are sampled; they cannot be compared")
+        sample: dict[str, Any] = {"negatives": self.negatives, "replacement": self.replacement}
+        return sm.sampled_ranks(columns, candidates=self.candidates, **sample, **options)
 
     def tables_of_seeds(self, arguments: tuple[str, ...]) -> dict[str, list[Table]]:
         """Return the tables of the seeds of recommenders, as `tables` does."""
@@ -228,18 +194,9 @@ class Reading:
         tables = iter(self.tables(by_seed).values())
         return {name: [next(tables) for _ in columns] for name, columns in seeds.items()}
 
-    @property
-    def _names(self) -> dict[str, Any]:
-        columns = {"by": self.by, "rank_column": self.rank_column or None, "groups": self._column_of_groups}
-        return columns | {"zero_based": self.zero_based}
-
-    def _require_no_relevant_from(self) -> None:
-        if self.relevant_from is not None:
-            raise ConfigError("--relevant-from is for ranked lists, so it needs --relevance")
-
 
 def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the decorator that gives a command options on its files, and passes them as one `Reading`."""
+    """Return the decorator that gives a command its files, options on them, and both as `ranks` and a `Reading`."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
@@ -247,7 +204,7 @@ def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
             names = [option.name for option in fields(Reading) if option.name in given]
             return command(reading=Reading(**{name: given.pop(name) for name in names}), **given)
 
-        return together(READING, *options)(with_reading)
+        return together(RANKS, READING, *options)(with_reading)
 
     return decorate
 

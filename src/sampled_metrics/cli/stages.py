@@ -5,20 +5,17 @@ from __future__ import annotations
 import importlib
 import sys
 import traceback
-import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import sampled_metrics as sm
 from sampled_metrics.cli.commands import cli
-from sampled_metrics.cli.options import FILE, WHOLE, OutputFile
+from sampled_metrics.cli.options import FILE, TRAINING_AND_HELD_OUT, WHOLE, output_option
+from sampled_metrics.cli.output import warnings_on_stderr
 from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError
-
-if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
-    pass
 
 
 class _Depth(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
@@ -59,8 +56,7 @@ class _Part(click.ParamType):  # type: ignore[type-arg]
     "  mine.py: def score(users, items): ...   # arrays of ids of the same length; returns a score for each pair",
 )
 @click.option("--score", metavar="MODULE:FUNCTION", required=True, help="Scores pairs of users and items.")
-@click.option("--training", type=FILE, required=True, help="Users and their items: csv, parquet, or npz (a matrix).")
-@click.option("--held-out", type=FILE, required=True, help="Users and their held-out items, likewise.")
+@TRAINING_AND_HELD_OUT
 @click.option("--item-ids", type=FILE, help="The id of each item on a line, or npy; all items of the catalogue.")
 @click.option("--user-ids", type=FILE, help="The same for users.  [default: those of the files]")
 @click.option(
@@ -75,13 +71,7 @@ class _Part(click.ParamType):  # type: ignore[type-arg]
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same for all recommenders.")
 @click.option("--part", type=_Part(), help="A part of the users, such as 2/8; the command concat joins parts.")
 @click.option("--ranker", help="What gives the scores, such as a model and its date.  [default: FUNCTION and its file]")
-@click.option(
-    "-o",
-    "--output",
-    type=OutputFile(dir_okay=False, path_type=str),
-    required=True,
-    help="The file to write, .parquet or .sqlite.",
-)
+@output_option("file to write, .parquet or .sqlite")
 def stages(
     score: str,
     training: str,
@@ -112,13 +102,9 @@ def stages(
         tables = [table_of_pairs(table, name).frame["user"] for table, name in ((pairs, training), (test, held_out))]
         users = np.concatenate(tables)
         users = users[np.sort(np.unique(users.astype(str), return_index=True)[1])]
-    chosen = None
-    if part is not None:
-        number, parts = part
-        chosen = slice(number - 1, None, parts)  # every eighth user, say, so that a part is like the whole
+    chosen = None if part is None else slice(part[0] - 1, None, part[1])  # every eighth, as a part is like the whole
     is_complete = Path(output).exists()
-    with warnings.catch_warnings(record=True) as remarks:
-        warnings.simplefilter("always")
+    with warnings_on_stderr():
         try:
             ranks = sm.staged_ranks(
                 function,
@@ -135,8 +121,6 @@ def stages(
             what = str(error) if isinstance(error, SampledMetricsError) else f"--score {score}: {_cause(error)}"
             kind = ConfigError if isinstance(error, ConfigError) else DataError
             raise kind("; ".join([what, *getattr(error, "__notes__", ())])) from None
-    for remark in remarks:
-        click.echo(str(remark.message), err=True)
     if not is_complete:
         click.echo(f"{output} is written: {ranks}")
 
@@ -147,13 +131,7 @@ def stages(
     epilog="  sampled-metrics concat part1.parquet part2.parquet -o all.parquet",
 )
 @click.argument("parts", type=FILE, nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    type=OutputFile(dir_okay=False, path_type=str),
-    required=True,
-    help="The file to write, .parquet or .sqlite.",
-)
+@output_option("file to write, .parquet or .sqlite")
 def concat(parts: tuple[str, ...], output: str) -> None:
     """Join staged ranks of parts of the users, which stages --part has written, in one file."""
     ranks = sm.StagedRanks.concat([sm.StagedRanks.read(part) for part in parts])

@@ -16,6 +16,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, estimators_by_label
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import about_metrics, checked_metrics, from_reader
+from sampled_metrics.evaluation.standings import best_of
 from sampled_metrics.evaluation.values import UserValues, mean_of_seeds, place_of_users, values_of
 from sampled_metrics.evaluation.verdicts import (
     BONFERRONI,
@@ -84,7 +85,7 @@ def compare(
         missing for staged ranks), and size (more than the margin, less than the margin, or nothing if the interval does
         not say). With groups, there is a first column group, which is "all" for all rows. The findings have the
         conclusions as data, and the remarks as sentences. The method standings() gives the recommenders by metric, with
-        letters for the groups that cannot be told apart, and latex() a LaTeX table of them.
+        letters for the groups that cannot be told apart, and to_latex() a LaTeX table of them.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. It is
         not the probability that a recommender is better. With more than two recommenders it may disagree with the
@@ -117,6 +118,25 @@ def compare(
         50, 2008.
         S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
     """
+    options: dict[str, Any] = {"metrics": metrics, "estimator": estimator, "margin": margin}
+    return compare_best(ranks, None, **options, groups=groups, confidence_level=confidence_level)
+
+
+def compare_best(
+    ranks: Mapping[str, Any],
+    most: int | None,
+    *,
+    metrics: MetricsLike | None = None,
+    estimator: str | Estimator | None = None,
+    margin: float | str | None = None,
+    groups: Groups = False,
+    confidence_level: float = 0.95,
+) -> Comparison:
+    """As `compare`, with the pairs of the `most` best by the first metric alone, if there are more recommenders.
+
+    Their intervals are those of `compare`: they hold together for the pairs of all recommenders. There are no p-values
+    then, as the method of Holm needs those of all pairs.
+    """
     level, least = require_confidence_level(confidence_level), None if margin is None else Margin.from_given(margin)
     seeds = seeds_by_name(ranks, "compare")
     if len(seeds) < 2:
@@ -133,19 +153,26 @@ def compare(
     is_uncorrected = corrects is not None and corrects.is_uncorrected
     setting = Setting(level, first.description, tuple(seeds), least, label, is_uncorrected)
     parts, left_out = tables_by_group(tables, groups)
-    whole = _compared(tables, seeds, by_label, corrects, setting)
-    table = _with_p_values([whole])
-    findings = [*verdict_findings(table, setting), *higher_findings(table, setting), *whole.findings]
+    most = None if most is None or most >= len(seeds) else most
+    whole = _compared(tables, seeds, by_label, corrects, setting, most)
+    with_p_values = _with_p_values if most is None else _without_p_values
+    table = with_p_values([whole])
+    verdicts = verdict_findings(table, setting)
+    findings = [*verdicts, *higher_findings(table, setting), *whole.findings]
     if parts:
         narrower = replace(setting, confidence_level=1 - (1 - level) / len(parts))
-        of_groups = {group: _compared(part, seeds, by_label, corrects, narrower) for group, part in parts.items()}
-        rows = _with_p_values(list(of_groups.values())).assign(group=np.repeat([*parts], len(table)))
+        of_groups = {
+            group: _compared(part, seeds, by_label, corrects, narrower, most, whole.names)
+            for group, part in parts.items()
+        }
+        rows = with_p_values(list(of_groups.values())).assign(group=np.repeat([*parts], len(table)))
         table = pd.concat([table.assign(group=ALL), rows], ignore_index=True)
         table = table[["group", *table.columns.drop("group")]]
         findings += findings_of_groups(
             {group: rows[rows["group"] == group] for group in parts},
             {group: of_one.findings for group, of_one in of_groups.items()},
             replace(setting, confidence_level=narrower.confidence_level),
+            verdicts,
         )
         findings += [Finding("note", values={"text": text}) for text in left_out]
     if len(seeds) == 2:
@@ -154,8 +181,9 @@ def compare(
 
 
 class _Compared(NamedTuple):
-    """The pairs of recommenders: rows by metric and pair, with p-values that are not adjusted, and other findings."""
+    """The pairs of these recommenders: rows by metric and pair, p-values not adjusted, and other findings."""
 
+    names: Sequence[str]
     rows: pd.DataFrame
     findings: list[Finding]
 
@@ -166,8 +194,10 @@ def _compared(
     metrics: Mapping[str, Metric],
     estimator: Estimator | None,
     setting: Setting,
+    most: int | None,
+    chosen: Sequence[str] = (),
 ) -> _Compared:
-    """Compare all pairs of recommenders, from the table of each seed of each recommender."""
+    """Compare all pairs of recommenders, or of those chosen or best, from the table of each seed of each."""
     (first, *further), wanted = tables.values(), list(metrics.values())
     users, paired = first.pair(further, list(tables))
     alpha = 1 - setting.confidence_level
@@ -180,19 +210,27 @@ def _compared(
         if setting.margin is not None:
             places[name] = np.mean([place_of_users(*one, values[name]) for one in of_seeds], axis=0)
     rates, family = _rates(list(values.values()), alpha)
+    findings = [Finding("margin")] if setting.margin is not None else []
+    names = list(chosen or seeds)
+    if most is not None:
+        names = list(chosen) or best_of({name: float(of_one.point[0]) for name, of_one in values.items()}, most)
+        pairs = len(pairs_of(len(seeds)))
+        numbers = {"most": most, "recommenders": len(seeds), "pairs": pairs, "method": family}
+        findings.append(Finding("best-pairs", next(iter(metrics)), values=numbers))
     by_pair = [
         pair_rows((name, other), values, list(metrics), rates, setting.margin, places)
-        for name, other in late_progress(list(combinations(seeds, 2)))
+        for name, other in late_progress(list(combinations(names, 2)))
     ]
     table = pd.DataFrame([row for of_metric in zip(*by_pair, strict=True) for row in of_metric])
-    findings = [Finding("margin")] if setting.margin is not None else []
-    findings += about_intervals(values, seeds, family, estimator, setting)
+    findings += about_intervals(
+        {name: values[name] for name in names}, seeds, "" if most is not None else family, estimator, setting
+    )
     findings += [finding for name, of_one in values.items() for finding in about(of_one.findings, name)]
     undefined = about_metrics(first, metrics, np.sum([of_one.point for of_one in values.values()], axis=0))
     notes = [Finding("note", values={"text": text}) for text in paired]
     owners = [name for name, of_one in seeds.items() for _ in of_one]
     readers = [one for name, table in zip(owners, tables.values(), strict=True) for one in from_reader(table, name)]
-    return _Compared(table, [*findings, *undefined, *notes, *readers])
+    return _Compared(names, table, [*findings, *undefined, *notes, *readers])
 
 
 def _rates(values: Sequence[UserValues], alpha: float) -> tuple[Floats, str]:
@@ -215,6 +253,10 @@ def _with_p_values(parts: Sequence[_Compared]) -> pd.DataFrame:
     return pd.concat(
         [part.rows.assign(p_value=of_part.T.ravel()) for part, of_part in zip(parts, p_values, strict=True)]
     )
+
+
+def _without_p_values(parts: Sequence[_Compared]) -> pd.DataFrame:
+    return pd.concat([part.rows.drop(columns="p_value") for part in parts])
 
 
 def _by_seed(seeds: Mapping[str, Sequence[Table]]) -> dict[str, Table]:

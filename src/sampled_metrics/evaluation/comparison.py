@@ -40,19 +40,20 @@ class Comparison(Result):
         rows = [(label, *row) for label, standings in self.by_metric.items() for row in standings.rows]
         return Result(rows, columns=["metric", "recommender", "value", "group"])
 
-    def latex(self) -> str:
-        r"""Return a LaTeX table of the recommenders by metric, with the letters of their groups; needs booktabs.
+    @property
+    def _comments(self) -> tuple[str, ...]:
+        letters = ["Recommenders that have a letter in common cannot be told apart."] if self.by_metric else []
+        return (*self.remarks, *letters)
 
-        The recommenders are in the order of the first metric. The remarks stand above it as comments.
-        """
+    def _latex_table(self) -> str:
+        """Return the recommenders by metric, in the order of the first one, with the letters of their groups."""
         by_metric = {label: standings.rows for label, standings in self.by_metric.items()}
         if not by_metric:  # no metric is defined
-            return super().latex()
+            return super()._latex_table()
         names = [row.name for row in next(iter(by_metric.values()))]
         cells, letters = pd.DataFrame({"": names}), pd.DataFrame({"": ["" for _ in names]})
         for label, rows in by_metric.items():
             of_name = {row.name: row for row in rows}
             cells[metric_name(label)] = [f"{of_name[name].value:.4f}" for name in names]
             letters[metric_name(label)] = [of_name[name].letters for name in names]
-        comments = [*self.remarks, "Recommenders that have a letter in common cannot be told apart."]
-        return "\n".join([*(f"% {comment}" for comment in comments), as_latex(cells, letters)])
+        return as_latex(cells, letters)

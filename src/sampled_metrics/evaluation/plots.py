@@ -12,13 +12,15 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, line_styles
-from sampled_metrics.evaluation.wording import ASSUMPTIONS, assumed, way_in_words
+from sampled_metrics.evaluation.standings import best_of
+from sampled_metrics.evaluation.wording import ASSUMPTIONS, MANY, assumed, best_alone, way_in_words
 from sampled_metrics.inference.findings import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import WIDTH, literal, style, styled, write_below
 
 _ROW = 0.44  # height of a mark, in inches
 _LABEL, _AXIS, _CAPTION = 17, 8, 17  # letters per line: of a label, and by inch of an axis and of a caption
+_LETTER, _SHARE = 4.2, 0.9  # width of a letter of a text, in points, and share of axes that the labels leave
 _NARROW = 0.04  # an interval is narrow if it is that part of the panel, and then its metric has a panel of its own
 
 
@@ -55,10 +57,28 @@ def picture(table: pd.DataFrame) -> Picture | None:
     """Return what to draw of a result, or None if its columns are not those of a result."""
     for columns, lay_out in _LAYOUTS.items():
         if set(columns) <= set(table.columns) and len(table):
-            drawn = lay_out(table)
+            shown, note = _best_of_many(table)
+            drawn = lay_out(shown)
             parameters = setting_of(table).parameters
-            return drawn._replace(caption=f"{parameters}. {drawn.caption}".strip()) if parameters else drawn
+            texts = (f"{parameters}." if parameters else "", note, drawn.caption)
+            return drawn._replace(caption=" ".join(filter(None, texts)))
     return None
+
+
+def _best_of_many(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the rows of the best recommenders by the first metric, and a sentence, if there are many; else all."""
+    sides = {"a": "value_a", "b": "value_b", "recommender": "exact" if "exact" in table else "value"}
+    columns = {name: value for name, value in sides.items() if {name, value} <= set(table.columns)}
+    first = table[table["metric"] == table["metric"].iloc[0]] if columns else table
+    values: dict[str, float] = {}
+    for name, value in columns.items():
+        for recommender, number in zip(first[name], first[value], strict=True):
+            values.setdefault(str(recommender), float(number))
+    if len(values) <= MANY:
+        return table, ""
+    best = best_of(values, MANY)
+    shown = table[np.logical_and.reduce([table[name].isin(best) for name in columns])]
+    return shown, best_alone(str(table["metric"].iloc[0]), MANY, len(values))
 
 
 def setting_of(table: pd.DataFrame) -> Setting:
@@ -128,14 +148,17 @@ def _write_text(axes: Axes, mark: Mark, height: float) -> None:
         axes.text(0.02, height, literal(mark.text), transform=axes.get_yaxis_transform(), va="center", fontsize="small")
         return
     across = axes.transLimits.transform(axes.transScale.transform((mark.value, height)))[0]
+    width = _SHARE * 72 * axes.bbox.width / axes.figure.dpi
+    half = min(_LETTER * len(mark.text) / width / 2, 0.5)
     axes.annotate(
         literal(mark.text),
-        (mark.value, height),
-        ((across < 0.25) * -8 + (across > 0.75) * 8, 6),
+        (min(max(across, half), 1 - half), height),
+        (0, 6),
+        xycoords=axes.get_yaxis_transform(),
         textcoords="offset points",
-        ha="left" if across < 0.25 else "right" if across > 0.75 else "center",
+        ha="center",
         fontsize="small",
-        bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0},
+        bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "linewidth": 0},
         zorder=1.5,  # above the line at 0, and below the marks
     )
 

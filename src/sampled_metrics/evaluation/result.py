@@ -16,12 +16,17 @@ from sampled_metrics import _files
 from sampled_metrics.errors import ConfigError, printable
 from sampled_metrics.evaluation import wording
 from sampled_metrics.inference.findings import Finding, Setting, about, distinct
+from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.groups import ALL, Groups, tables_by_group
 from sampled_metrics.ranks.reading import UNNAMED
 from sampled_metrics.rendering import tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+_OF_VALUES = {"metric", "value", "low", "high"}
+"""Columns of a table of values with intervals."""
 
 
 class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
@@ -141,9 +146,61 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             text["p_value"] = self["p_value"].map(p_value)
         return text
 
-    def latex(self) -> str:
-        """Return the table as LaTeX, as it is shown, with the remarks as comments above it; needs booktabs."""
-        return "\n".join([*(f"% {remark}" for remark in self.remarks), tables.as_latex(self.as_text())])
+    def to_latex(self, buf: Any = None, **kwargs: Any) -> str | None:
+        """Return the table as LaTeX for a paper, with the remarks as comments above it; it needs booktabs.
+
+        Values have their interval beside them, a column for each metric, and a row for each recommender; and for each
+        estimator and group, if there are several. A result without intervals has the rows and columns that it shows.
+
+        Args:
+            buf: a path or an open file to write to, in place of returning the text.
+            kwargs: any further arguments are those of `pandas.DataFrame.to_latex`, which then makes the table.
+
+        Examples:
+            >>> import sampled_metrics as sm
+            >>> ranks = sm.exact_ranks({"X": [1, 4, 20] * 9, "Z": [2, 3, 50] * 9}, candidates=100)
+            >>> print(sm.evaluate(ranks, metrics="recall@10").to_latex().splitlines()[-4].rstrip(chr(92) + " "))
+            X & 0.6667 [0.4710, 0.8294]
+        """
+        if kwargs:
+            return super().to_latex(buf, **kwargs)
+        text = "\n".join([*(f"% {printable(remark)}" for remark in self._comments), self._latex_table()])
+        if buf is None:
+            return text
+        if hasattr(buf, "write"):
+            buf.write(text)
+        else:
+            _files.write_text(buf, f"{text}\n")
+        return None
+
+    @property
+    def _comments(self) -> tuple[str, ...]:
+        """The lines above the LaTeX table."""
+        if not set(self.columns) >= _OF_VALUES:
+            return self.remarks
+        interval = f"In brackets: {100 * self.setting.confidence_level:g} % intervals."
+        return (*self.remarks, f"{self.setting.parameters}. {interval}" if self.setting.parameters else interval)
+
+    def _latex_table(self) -> str:
+        if not set(self.columns) >= _OF_VALUES:
+            return tables.as_latex(self.as_text())
+        labels = [name for name in ("group", "recommender", "estimator") if name in self and self[name].nunique() > 1]
+        labels = labels or [name for name in ("recommender",) if name in self]
+        rows: dict[tuple[str, ...], dict[str, str]] = {}
+        for row in self.to_dict("records"):
+            value, low, high = (row[name] for name in ("value", "low", "high"))
+            text = "-" if math.isnan(value) else f"{value:.4f} [{low:.4f}, {high:.4f}]".replace("[nan, nan]", "[-]")
+            of_row = rows.setdefault(tuple(printable(str(row[name])) for name in labels), {})
+            of_row[metric_name(str(row["metric"]))] = text
+        heads = pd.DataFrame([*rows], columns=[name.capitalize() for name in labels])
+        return tables.as_latex(pd.concat([heads, pd.DataFrame([*rows.values()]).fillna("-")], axis=1))
+
+    def sentence(self) -> str:
+        """Return for a reviewer what was measured, how it was sampled, and what can be concluded.
+
+        Only what concerns the metrics of these rows is said: take rows of `result` to say less.
+        """
+        return printable(wording.paragraph(pd.DataFrame(self).to_dict("records"), self.findings, self.setting))
 
     def plain_rows(self) -> list[dict[str, Any]]:
         """Return the rows with Python's numbers, as JSON has them; what is missing or not finite is None."""

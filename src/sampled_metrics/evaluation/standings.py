@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,6 +51,13 @@ class Standings:
             "".join(_letter(number) for number, group in enumerate(alike) if row in group) for row in range(len(names))
         ]
         return cls([Standing(name, values[name], letters[row]) for row, name in enumerate(names)], wins, alike)
+
+
+def best_of(values: Mapping[str, float], most: int) -> list[str]:
+    """Return the names with the largest values, in the order of the mapping; missing values are the smallest."""
+    ordered = sorted(values, key=lambda name: -math.inf if math.isnan(values[name]) else values[name], reverse=True)
+    best = set(ordered[:most])
+    return [name for name in values if name in best]
 
 
 def _letter(number: int) -> str:

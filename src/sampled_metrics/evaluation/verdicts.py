@@ -155,7 +155,10 @@ def higher_findings(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
 
 
 def findings_of_groups(
-    rows: Mapping[str, pd.DataFrame], findings: Mapping[str, Sequence[Finding]], setting: Setting
+    rows: Mapping[str, pd.DataFrame],
+    findings: Mapping[str, Sequence[Finding]],
+    setting: Setting,
+    overall: Sequence[Finding],
 ) -> list[Finding]:
     """Return the verdicts by group, the pairs that groups order in different ways, and what is said of single groups.
 
@@ -163,6 +166,7 @@ def findings_of_groups(
         rows: of the comparison of each group, with p-values that are adjusted for the groups.
         findings: on each group.
         setting: of the comparisons of the groups.
+        overall: the verdicts on all rows.
     """
     verdicts = [one for group, of_group in rows.items() for one in verdict_findings(of_group, setting, group)]
     groups_of: dict[tuple[str, str, str], dict[str, list[str]]] = {}
@@ -175,6 +179,10 @@ def findings_of_groups(
         for (label, a, b), groups in groups_of.items()
         if len(groups) == 2
     ]
+    for one in overall:
+        groups = groups_of.get((one.metric, one.values["a"], one.values["b"]), {})
+        if one.kind == "better" and list(groups) == [one.names[1]]:
+            differs.append(Finding("order-reversed", one.metric, one.names, values={"groups": groups[one.names[1]]}))
     of_groups = [
         one
         for group, of_group in findings.items()

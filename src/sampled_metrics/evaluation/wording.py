@@ -14,6 +14,7 @@ from sampled_metrics.evaluation.standings import Standings
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.inference.means import FEW_USERS
 from sampled_metrics.metrics.metric import metric, metric_name
+from sampled_metrics.ranks.groups import ALL
 
 ASSUMPTIONS = {
     "free": "",
@@ -26,6 +27,9 @@ VERDICTS = frozenset({"better", "undecided", "equivalent", "no-verdict"})
 
 MORE, LESS = "more than the margin", "less than the margin"
 """By how much a recommender is better, where the interval says so."""
+
+MANY = 10
+"""Of more recommenders, a sentence names the best alone, and a page and a figure have the pairs of this many best."""
 
 _FEW = 3  # recommenders that a sentence names in place of "all others"
 _PLAN = " To see how often more negatives, or more users, would decide, use plan."
@@ -46,8 +50,71 @@ def better(winner: str, loser: str) -> str:
     return f"{winner} is better than {loser}"
 
 
-def standing(standings: Standings) -> str:
-    """Say who is better than whom by a metric, and then who cannot be told apart."""
+_CONCLUSIONS = VERDICTS | {
+    *("bounds", "published-order", "order-differs", "order-reversed", "margin", "family", "best-pairs", "seeds"),
+    *("assumes", "equal-bias", "bias", "approximate", "few-users", "wrong-order", "order-undecided"),
+}
+
+
+def paragraph(rows: Sequence[Mapping[str, Any]], findings: Iterable[Finding], setting: Setting) -> str:
+    """Say for a reviewer what was measured, how it was sampled, and what can be concluded from rows of a result."""
+    labels = list(dict.fromkeys(str(row["metric"]) for row in rows if "metric" in row))
+    about_rows = [one for one in findings if not labels or not one.metric or one.metric in labels]
+    if not labels:  # as of a plan
+        parameters = f"{setting.parameters}." if setting.parameters else ""
+        return " ".join(filter(None, [*cautions(about_rows, setting), parameters, *remarks(about_rows, setting)]))
+    are, names = "were" if len(labels) > 1 else "was", f" of {enumerated(setting.names)}" if setting.names else ""
+    concluded = [
+        one
+        for one in about_rows
+        if one.kind in _CONCLUSIONS and not (one.kind in ("bounds", "few-users") and one.group)
+    ]
+    sentences = [
+        f"{enumerated([metric_name(label) for label in labels])}{names} {are} {_done(rows[0], setting)}"
+        f"{f' ({setting.parameters})' if setting.parameters else ''}.",
+        *cautions(about_rows, setting),
+    ]
+    has_bounds = {(one.values["estimator"], one.metric) for one in concluded if one.kind == "bounds"}
+    given = [row for row in rows if (row.get("estimator"), row["metric"]) not in has_bounds and "difference" not in row]
+    clauses = [text for row in given if row.get("group", ALL) == ALL and (text := _value(row))]
+    interval = f", with {100 * setting.confidence_level:g} % intervals" if given and "low" in given[0] else ""
+    values = [f"The values{interval}: {'; '.join(clauses)}."] if clauses else []
+    return " ".join([*sentences, *values, *remarks(concluded, setting)])
+
+
+def _done(row: Mapping[str, Any], setting: Setting) -> str:
+    """Return how the metrics of a row were made, after was or were."""
+    estimator = f", by the estimator {setting.estimator}" if setting.estimator else ""
+    sampled = f"ranks among sampled negatives{estimator}"
+    if "difference" in row:
+        return f"compared user by user{f', from {sampled}' if setting.estimator else ''}"
+    if "expected" in row:
+        return f"measured, and expected among {counted(setting.negatives, 'sampled negative')}"
+    return f"estimated from {sampled if 'value' in row else 'sampled metrics'}" if "estimator" in row else "measured"
+
+
+def _value(row: Mapping[str, Any]) -> str:
+    """Return the value of a row with its interval, in words; nothing if it has none."""
+    of = f" of {row['recommender']}" if "recommender" in row else ""
+    by = f" by {estimator_name(str(row['estimator']))}" if "estimator" in row else ""
+    if "expected" in row:
+        return f"{metric_name(row['metric'])}{of} {row['exact']:.4f}, expected{by} {row['expected']:.4f}"
+    if np.isnan(row.get("value", np.nan)):
+        return ""
+    interval = "no interval" if np.isnan(row["low"]) else f"{row['low']:.4f} to {row['high']:.4f}"
+    return f"{metric_name(row['metric'])}{of}{by} {row['value']:.4f} ({interval})"
+
+
+def best_alone(metric: str, most: int, recommenders: int) -> str:
+    """Say that of many recommenders the best by a metric are shown alone."""
+    return f"Of {recommenders} recommenders, the {most} best by {metric_name(metric)} are shown."
+
+
+def standing(standings: Standings, others: str = "all others") -> str:
+    """Say who is better than whom by a metric, and then who cannot be told apart; of many, whom the best one beats."""
+    if (count := len(standings.rows) - 1) >= MANY:
+        beaten = sum(winner == 0 for winner, _ in standings.decided)
+        return f"{standings.rows[0].name} has the largest value, and is better than {beaten} of the {count} others."
     names, by_losers = [row.name for row in standings.rows], dict[tuple[int, ...], list[int]]()
     for row in range(len(names)):
         if losers := tuple(worse for winner, worse in standings.decided if winner == row):
@@ -55,7 +122,7 @@ def standing(standings: Standings) -> str:
     sentences = []
     for losers, winners in by_losers.items():
         all_others = len(losers) > _FEW and len(losers) + len(winners) == len(names)
-        than = "all others" if all_others else enumerated([names[row] for row in losers])
+        than = others if all_others else enumerated([names[row] for row in losers])
         verb = "is" if len(winners) == 1 else "are"
         sentences.append(f"{enumerated([names[row] for row in winners])} {verb} better than {than}.")
     alike = [enumerated([names[row] for row in group]) for group in standings.groups if len(group) > 1]
@@ -291,7 +358,8 @@ def _verdicts(alike: Sequence[Finding], findings: Sequence[Finding], setting: Se
     if len(setting.names) == 2:
         of_pairs = {label: _of_pair(one, setting) for label, [one] in by_metric.items()}
         return [f"{compared_name(label, setting)}: {text}" for label, text in of_pairs.items()]
-    standings = {label: standing(Standings.from_verdicts(of_one)) for label, of_one in by_metric.items()}
+    others = "all others of these" if any(one.kind == "best-pairs" for one in findings) else "all others"
+    standings = {label: standing(Standings.from_verdicts(of_one), others) for label, of_one in by_metric.items()}
     sentences = [f"{compared_name(label, setting)}: {text}" for label, text in standings.items()]
     return [*sentences, *(margin_of_pairs(alike, setting)[:-1] if setting.margin else [])]
 
@@ -369,6 +437,14 @@ def _order_differs(finding: Finding, setting: Setting) -> str:
     return f"The order by {compared_name(finding.metric, setting)} differs between groups: {', and '.join(words)}."
 
 
+def _order_reversed(finding: Finding, setting: Setting) -> str:
+    winner, loser = finding.names
+    return (
+        f"By {compared_name(finding.metric, setting)}, {better(winner, loser)} for all users together, but "
+        f"{better(loser, winner)} for {_groups(finding.values['groups'])}."
+    )
+
+
 def _margin(finding: Finding, setting: Setting) -> str:
     margin, level = setting.margin, setting.confidence_level
     assert margin is not None
@@ -392,6 +468,15 @@ def _family(finding: Finding, setting: Setting) -> str:
         f"The intervals of a metric hold together at {100 * setting.confidence_level:g} % for its {of['pairs']} pairs "
         f"({method}). The p-values are adjusted for these pairs by the method of Holm. Metrics are not adjusted for "
         "one another."
+    )
+
+
+def _best_pairs(finding: Finding, setting: Setting) -> str:
+    of = finding.values
+    return (
+        f"{best_alone(finding.metric, of['most'], of['recommenders'])} The intervals of a metric hold together at "
+        f"{100 * setting.confidence_level:g} % for all {of['pairs']} pairs ({of['method']}). compare has the others, "
+        "and the p-values, which need all pairs."
     )
 
 
@@ -606,8 +691,10 @@ WORDS: dict[str, Words] = {
     "approximate": Words(_approximate),
     "large-weight": Words(_large_weight),
     "order-differs": Words(_order_differs, names_recommenders=True),
+    "order-reversed": Words(_order_reversed, names_recommenders=True),
     "margin": Words(_margin),
     "family": Words(_family),
+    "best-pairs": Words(_best_pairs),
     "seeds": Words(_seeds),
     "equal-bias": Words(_equal_bias),
     "higher": Words(_higher, names_recommenders=True),

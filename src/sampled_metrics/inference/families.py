@@ -88,7 +88,6 @@ Pair = tuple[int, int]
 _SEED = 0  # of the draws from a multivariate t distribution
 _DRAWS = (4_000, 50_000)  # least and largest number of draws
 _NUMBERS = 20_000_000  # of all draws and pairs, if the number of draws is between the two
-_BLOCK = 2_000_000  # numbers held at once
 _ROUNDING = 1e-9  # spreads up to this, relative to the largest one, are none
 
 
@@ -143,10 +142,10 @@ def max_t_rate(values: Floats, alpha: float) -> float:
     root = directions * np.sqrt(np.maximum(sizes, 0))
     rng, draws = np.random.default_rng(_SEED), int(np.clip(_NUMBERS // pairs, *_DRAWS))
     normal, chi = rng.standard_normal((draws, len(values))), np.sqrt(rng.chisquare(users - 1, draws) / (users - 1))
-    places, largest, step = normal @ root.T, np.empty(draws), max(1, _BLOCK // pairs)
-    for start in range(0, draws, step):
-        part = places[start : start + step]
-        largest[start : start + step] = (np.abs(part[:, second] - part[:, first]) * scale).max(axis=1)
+    places, largest = np.ascontiguousarray((normal @ root.T).T), np.zeros(draws)
+    for one in range(len(values) - 1):
+        gaps = np.abs(places[one + 1 :] - places[one]) * scale[first == one][:, np.newaxis]
+        np.maximum(largest, gaps.max(axis=0), out=largest)
     critical = np.quantile(largest / chi, 1 - alpha, method="higher")
     return float(np.clip(2 * stdtr(users - 1, -critical), alpha / pairs, alpha))
 

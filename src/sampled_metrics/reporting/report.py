@@ -16,7 +16,8 @@ from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import enumerated
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import BOUNDS, estimator, estimator_name
-from sampled_metrics.evaluation import compare, correct, evaluate, expect, wording
+from sampled_metrics.evaluation import correct, evaluate, expect, wording
+from sampled_metrics.evaluation.compare import compare_best
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import checked_metrics
 from sampled_metrics.evaluation.expect import wrong_orders
@@ -63,9 +64,12 @@ def report(
 ) -> str:
     """Write one html page about the ranks of one or several recommenders; it needs matplotlib.
 
-    The page says what was read, and has a verdict in words for each pair, tables, intervals and a histogram of the
+    The page says what was read, and has a verdict in words for each pair (and first of all, whether a group of users
+    has another one), tables, intervals and a histogram of the
     ranks. Exact ranks have the expectation of each metric by number of sampled negatives (`expect`), and sampled ranks
-    the intervals of several estimators (`correct`). The page holds its figures, and fetches nothing.
+    the intervals of several estimators (`correct`). Of more than 10 recommenders, the tables of metrics have all, and
+    the pairs and figures are of the 10 best by the first metric; the page says so. It holds its figures, and fetches
+    nothing.
 
     Args:
         ranks: an `ExactRanks`, a `SampledRanks` or a `RankedLists`, as the readers return them, or a mapping from the
@@ -110,24 +114,27 @@ def report(
         if first.is_sampled
         else ({name: evaluate(table, **options) for name, table in tables.items()}, [])
     )
-    compared = compare(tables, margin=margin, **options) if len(tables) > 1 else None
+    compared = compare_best(tables, wording.MANY, margin=margin, **options) if len(tables) > 1 else None
+    best = tables if compared is None else _best(tables, compared)
     cautions = next(iter(results.values())).cautions if compared is None else compared.cautions
     known = [*cautions, *(caution for table in tables.values() for caution in table.cautions)]
     drawn = _Drawn()
     remarks = {text for result in (*results.values(), compared) if result is not None for text in result.remarks}
-    exact = {name: table for name, table in tables.items() if "expect" in table.taken_by}
+    exact = {name: table for name, table in best.items() if "expect" in table.taken_by}
     values = _values_of(results, left_out, known, drawn)
+    by_group = _by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn) if groups else []
     text = render(
         "report.html",
-        title=first.title(enumerated(tables) if is_named else "one recommender"),
+        title=first.title(_title(tables) if is_named else "one recommender"),
         cautions=cautions,
         verdicts=[] if compared is None else _verdicts(compared),
+        reversals=[text for part in by_group for text in part["verdicts"]],
         shortest=_shortest(results, first.is_sampled) if first.is_sampled or len(tables) == 1 else [],
         values={**values, "heading": "True metrics, estimated" if first.is_sampled else "Metrics"},
-        comparison=None if compared is None else _comparison(compared, list(tables), drawn),
-        groups=_by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn) if groups else [],
+        comparison=None if compared is None else _comparison(compared, list(best), drawn),
+        groups=by_group,
         negatives=_sampled_negatives(exact, wanted, replacement, progress, compared, drawn) if exact else None,
-        ranks=_histograms(tables, "the sampled negatives" if first.is_sampled else "all candidates", drawn),
+        ranks=_histograms(best, "the sampled negatives" if first.is_sampled else "all candidates", drawn),
         read=laid_out(_what_was_read(tables)),
         version=__version__,
         level=f"{100 * confidence_level:g}",
@@ -135,6 +142,10 @@ def report(
     if path is not None:
         _files.write_text(path, text)
     return text
+
+
+def _title(names: Collection[str]) -> str:
+    return enumerated(names) if len(names) <= wording.MANY else f"{len(names)} recommenders"
 
 
 class _Drawn:
@@ -159,6 +170,13 @@ def _what_was_read(tables: Mapping[str, Table]) -> pd.DataFrame:
     return pd.DataFrame(rows).fillna("-")
 
 
+def _best(tables: Mapping[str, Table], compared: Comparison) -> dict[str, Table]:
+    """Return the tables of the recommenders whose pairs are on the page."""
+    if "a" not in compared:
+        return dict(tables)
+    return {name: table for name, table in tables.items() if name in {*compared["a"], *compared["b"]}}
+
+
 # --- in short, and ranks ----------------------------------------------------------------------------------------------
 
 
@@ -166,7 +184,8 @@ def _verdicts(compared: Comparison) -> tuple[str, ...]:
     """Return who is better, in words."""
     if len(compared.setting.names) == 2:
         return (wording.on_metrics(compared.verdicts, compared.setting),)
-    return wording.remarks(compared.verdicts, compared.setting)
+    on_best = [finding for finding in compared.findings if finding.kind == "best-pairs"]
+    return wording.remarks([*on_best, *compared.verdicts], compared.setting)
 
 
 def _shortest(results: Mapping[str, Result], is_sampled: bool) -> list[str]:
@@ -317,10 +336,10 @@ def _by_group(
         values = evaluate(given, groups=groups, **options)
     parts = {"Metrics by group": values}
     if len(tables) > 1:
-        parts["Comparisons by group"] = compare(tables, margin=margin, groups=groups, **options)
+        parts["Comparisons by group"] = compare_best(tables, wording.MANY, margin=margin, groups=groups, **options)
     shown_parts = []
     for title, table in parts.items():
-        differs = [one for one in table.findings if one.kind == "order-differs"]
+        differs = [one for one in table.findings if one.kind in ("order-differs", "order-reversed")]
         verdicts = wording.remarks(differs, table.setting)
         remarks = [text for text in table.further_remarks if text not in {*shown, *verdicts}]
         shown_parts.append(
