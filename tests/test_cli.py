@@ -318,6 +318,9 @@ class TestBadOptions:
             (["compare", "exact.csv", "other.csv", "--n-resamples", "200"], "No such option"),
             (["evaluate", "exact.csv", "--candidates", "0"], "not in the range"),
             (["correct", "sampled.csv", "--negatives", "0"], "not in the range"),
+            (["correct", "sampled.csv", "--drawn", "twice"], "Invalid value for '--drawn'"),
+            (["compare", "exact.csv", "other.csv", "--drawn", "once"], "--drawn is for ranks among sampled negatives"),
+            (["plan", "sampled.csv", "--drawn", "once"], "pilot: its negatives are drawn once for all users"),
             (["compare", "exact.csv"], "compare takes two recommenders or more, not only exact.csv"),
             (["compare", "X=exact.csv", "X=other.csv"], "X: is given twice"),
             (["compare", "sampled.csv", "X=sampled.csv,sampled-too.csv"], "strict bounds do not count the spread"),
@@ -348,6 +351,10 @@ CALLS = [
     (
         ["correct", "sampled.csv", "--estimators", "cls,mle", "--replacement"],
         lambda t: correct(t["sampled"], estimators=["cls", "mle"], replacement=True),
+    ),
+    (
+        ["correct", "X=sampled.csv,sampled-too.csv", "--estimators", "bv-0.1", "--drawn", "once"],
+        lambda t: correct({"X": [t["sampled"], t["sampled-too"]]}, estimators="bv-0.1", drawn="once"),
     ),
     (["compare", "exact.csv", "other.csv"], lambda t: compare(t["exact"], t["other"], names=("exact", "other"))),
     (
@@ -417,6 +424,14 @@ class TestForms:
         assert len([line for line in lines[1 : len(expected) + 1] if line.strip()]) == len(expected)
         for remark in expected.remarks:
             assert remark in lines
+
+
+def test_one_draw_of_negatives_for_all_users_has_no_interval(run, files):
+    code, out, _ = run("correct", "sampled.csv", "--drawn", "once", "--json")
+    given = json.loads(out)
+    assert code == 0
+    assert {finding["kind"] for finding in given["findings"]} >= {"drawn-once"}
+    assert all(row["low"] is None and row["high"] is None for row in given["rows"])
 
 
 class TestNames:

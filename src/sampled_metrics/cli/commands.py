@@ -17,6 +17,7 @@ from sampled_metrics.cli.options import (
     BY,
     CANDIDATES,
     CONFIDENCE_LEVEL,
+    DRAWN,
     EXACT,
     FILE,
     GROUPS,
@@ -33,6 +34,7 @@ from sampled_metrics.cli.options import (
     WholeRange,
     label_option,
     labels_in_help,
+    named_files,
 )
 from sampled_metrics.cli.output import FAILS, prints_result
 from sampled_metrics.cli.reading import ANY_TABLES, Reading, reading
@@ -142,7 +144,7 @@ def _evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Resul
     "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
-@reading(BY, CANDIDATES, NEGATIVES, REPLACEMENT, GROUPS)
+@reading(BY, CANDIDATES, NEGATIVES, REPLACEMENT, DRAWN, GROUPS)
 @label_option("estimators", ESTIMATORS, known=KNOWN)
 @METRIC_LIST
 @CONFIDENCE_LEVEL
@@ -150,9 +152,13 @@ def _evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Resul
 def _correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """The true metrics behind ranks among sampled negatives, with intervals.
 
-    RANKS are files, one for each recommender, or one table of all recommenders, with --by.
+    RANKS are files, one for each recommender, or NAME=FILE,FILE,... for the draws of negatives that all users share, or
+    one table of all recommenders, with --by.
     """
-    tables = reading.sampled_ranks(reading.one_or_more(ranks))
+    if any(len(named_files(one)[1]) > 1 for one in ranks):
+        tables: Any = reading.tables_of_seeds(ranks)
+    else:
+        tables = reading.sampled_ranks(reading.one_or_more(ranks))
     return sm.correct(tables, groups=reading.groups_of_results(), **options)
 
 
@@ -262,7 +268,7 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
     "  sampled-metrics plan X=x.csv,x-staged.parquet Z=z.csv,z-staged.parquet --scores 500000",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
-@reading(CANDIDATES, EXACT, NEGATIVES, REPLACEMENT)
+@reading(CANDIDATES, EXACT, NEGATIVES, REPLACEMENT, DRAWN)
 @click.option(
     "--metric",
     "--metrics",

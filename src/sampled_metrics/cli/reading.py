@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sampled_metrics.cli.options import (
     BY,
     CANDIDATES,
+    DRAWN,
     EXACT,
     GROUPS,
     LISTS,
@@ -59,6 +60,7 @@ class Reading:
         negatives: m, unless it is a column or the ranks are exact.
         exact: whether ranks are exact although none comes near n.
         replacement: whether a negative could be sampled twice.
+        drawn: whether negatives are drawn by user, or once for all users.
         relevance: the file of judged items.
         relevant_from: the lowest relevant grade.
         groups: the column of the groups of the rows; of lists, a column of the judged items; or ``FILE:COLUMN``, the
@@ -76,6 +78,7 @@ class Reading:
     negatives: int | None = None
     exact: bool = False
     replacement: bool = False
+    drawn: str = "by user"
     relevance: str | None = None
     relevant_from: float | None = None
     groups: str | None = None
@@ -171,6 +174,8 @@ class Reading:
         """Return exact ranks, of one recommender or by name."""
         import sampled_metrics as sm
 
+        if self.drawn == "once":
+            raise ConfigError("--drawn is for ranks among sampled negatives: say how many, with --negatives")
         return sm.exact_ranks(columns, candidates=self.candidates, exact=self.exact, **self._names)
 
     @_beside_staged_ranks
@@ -182,6 +187,7 @@ class Reading:
             "negatives": self.negatives,
             "candidates": self.candidates,
             "replacement": self.replacement,
+            "drawn": self.drawn,
         }
         return sm.sampled_ranks(columns, **sample, **self._names)
 
@@ -189,8 +195,10 @@ class Reading:
         """Return ranked lists, of one recommender or by name."""
         import sampled_metrics as sm
 
-        for name in ("candidates", "negatives", "exact", "replacement"):
-            if getattr(self, name):
+        given = {"candidates": self.candidates, "negatives": self.negatives, "exact": self.exact}
+        given |= {"replacement": self.replacement, "drawn": self.drawn == "once"}
+        for name, value in given.items():
+            if value:
                 raise ConfigError(f"--{name} is for ranks, and --relevance for ranked lists")
         judged: dict[str, Any] = {"relevance": self.columns(str(self.relevance)), "relevant_from": self.relevant_from}
         return sm.ranked_lists(columns, **judged, **self._names)
@@ -252,7 +260,7 @@ def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
     return decorate
 
 
-ANY_TABLES = reading(BY, LISTS, CANDIDATES, EXACT, NEGATIVES, REPLACEMENT, GROUPS)
+ANY_TABLES = reading(BY, LISTS, CANDIDATES, EXACT, NEGATIVES, REPLACEMENT, DRAWN, GROUPS)
 """The options of a command that takes exact or sampled ranks, or ranked lists."""
 
 
