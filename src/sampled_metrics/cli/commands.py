@@ -249,15 +249,15 @@ def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
     epilog="  sampled-metrics expect x.csv y.csv --negatives 100 --metrics recall@10",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
-@click.option("--negatives", "drawn", type=WHOLE, required=True, help="m: how many would be sampled.")
+@click.option("--negatives", "size", type=WHOLE, required=True, help="m: how many would be sampled.")
 @reading(BY, CANDIDATES, EXACT, REPLACEMENT)
 @METRIC_LIST
 @label_option("estimators", ("uncorrected",), known=LINEAR)
 @prints_result
-def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any) -> Result:
+def _expect(ranks: tuple[str, ...], reading: Reading, size: int, **options: Any) -> Result:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
     tables = reading.exact_ranks(reading.recommenders(ranks))
-    return sm.expect(tables, negatives=drawn, replacement=reading.replacement, **options)
+    return sm.expect(tables, negatives=size, replacement=reading.replacement, **options)
 
 
 @cli.command(
