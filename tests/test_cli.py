@@ -105,16 +105,9 @@ def on_a_terminal(*arguments, columns=80, **environment):
 
 WRONG_USE = (
     *("Invalid value for", "Missing ", "No such option", "requires an argument", "is given twice", "give one of"),
-    *(
-        "--value is NAME",
-        "--relevant-from is for",
-        "--drawn is for",
-        "before the sign =",
-        "several files are the seeds",
-        "give --users",
-    ),
+    *("--value is NAME", "--relevant-from is for", "before the sign =", "several files are the seeds", "give --users"),
     *("has no name of its own", "are for one table", "compare takes two", "confidence_level must", "unknown metric"),
-    "the name must end in one of",
+    *("the name must end in one of", "--drawn is for"),
 )
 """Parts of the messages of wrong use; all other refusals are of what cannot be done."""
 
