@@ -131,6 +131,7 @@ class TestSeveralDraws:
                 lambda: sm.compare({"a": tables(1, 1), "b": tables(2, 1, drawn="by user")}),
                 "a has drawn = once and b by user",
             ),
+            (lambda: sm.correct(tables(1, 1) * 3, estimators="bv-0.1"), "two draws of negatives have the same values"),
             (lambda: sm.correct(tables(1, 2)), "strict bounds do not count the spread"),
             (lambda: sm.correct([*tables(1, 1), *tables(2, 1, users=9)], estimators="bv-0.1"), "must have the same u"),
         ],

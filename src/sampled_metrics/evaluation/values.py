@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -202,7 +203,7 @@ def mean_of_seeds(seeds: Sequence[UserValues]) -> UserValues:
     The spread between the seeds, or the draws, is that of independent ones.
 
     Raises:
-        DataError: there are several seeds, and a user has a smallest and a largest value.
+        DataError: there are several seeds, and a user has a smallest and a largest value; or two draws are the same.
     """
     first, *further = seeds
     if not further:
@@ -220,6 +221,9 @@ def mean_of_seeds(seeds: Sequence[UserValues]) -> UserValues:
     findings = tuple(finding for values in seeds for finding in values.findings)
     draws: tuple[UserValues, ...] = ()
     if any(finding.kind == SHARED for finding in findings):
+        for one, other in combinations(seeds, 2):
+            if low.shape[1] >= FEW_USERS and np.ptp(one.low) > 0 and np.array_equal(one.low, other.low):
+                raise DataError("two draws of negatives have the same values of all users, so they are one draw")
         draws, of_draws = tuple(seeds), Finding("draws", values={"draws": len(seeds)})
         findings = *(finding for finding in findings if finding.kind != SHARED), of_draws
     return UserValues(low, low, bounds, limits, point, first.assumes, findings, (spread,), draws)
