@@ -14,7 +14,7 @@ from sampled_metrics.ranks.table import Table
 
 NAMES = ("A", "B")
 
-READING = {"candidates", "negatives", "exact", "replacement", "by", "rank_column", "zero_based"}
+READING = {"candidates", "negatives", "exact", "replacement", "drawn", "by", "rank_column", "zero_based"}
 READING |= {"relevance", "relevant_from"}
 
 

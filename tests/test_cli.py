@@ -107,7 +107,7 @@ WRONG_USE = (
     *("Invalid value for", "Missing ", "No such option", "requires an argument", "is given twice", "give one of"),
     *("--value is NAME", "--relevant-from is for", "before the sign =", "several files are the seeds", "give --users"),
     *("has no name of its own", "are for one table", "compare takes two", "confidence_level must", "unknown metric"),
-    "the name must end in one of",
+    *("the name must end in one of", "--drawn is for"),
 )
 """Parts of the messages of wrong use; all other refusals are of what cannot be done."""
 
@@ -292,6 +292,9 @@ class TestBadOptions:
             (["evaluate", "exact.csv", "--confidence-level", "high"], "'high' is not a valid float"),
             (["evaluate", "exact.csv", "--candidates", "0"], "not in the range"),
             (["correct", "sampled.csv", "--negatives", "0"], "not in the range"),
+            (["correct", "sampled.csv", "--drawn", "twice"], "Invalid value for '--drawn'"),
+            (["compare", "exact.csv", "other.csv", "--drawn", "once"], "--drawn is for ranks among sampled negatives"),
+            (["plan", "sampled.csv", "--drawn", "once"], "pilot: its negatives are drawn once for all users"),
             (["compare", "exact.csv"], "compare takes two recommenders or more, not only exact.csv"),
             (["compare", "X=exact.csv", "X=other.csv"], "X: is given twice"),
             (["compare", "exact.csv", "other.csv", "--estimator", "mle"], "say how many negatives were sampled, too"),
@@ -321,6 +324,10 @@ CALLS = [
     (
         ["correct", "sampled.csv", "--estimators", "cls,mle", "--replacement"],
         lambda t: correct(t["sampled"], estimators=["cls", "mle"], replacement=True),
+    ),
+    (
+        ["correct", "X=sampled.csv,sampled-too.csv", "--estimators", "bv-0.1", "--drawn", "once"],
+        lambda t: correct({"X": [t["sampled"], t["sampled-too"]]}, estimators="bv-0.1", drawn="once"),
     ),
     (["compare", "exact.csv", "other.csv"], lambda t: compare(t["exact"], t["other"], names=("exact", "other"))),
     (
@@ -390,6 +397,14 @@ class TestForms:
         assert len([line for line in lines[1 : len(expected) + 1] if line.strip()]) == len(expected)
         for remark in expected.remarks:
             assert remark in lines
+
+
+def test_one_draw_of_negatives_for_all_users_has_no_interval(run, files):
+    code, out, _ = run("correct", "sampled.csv", "--drawn", "once", "--json")
+    given = json.loads(out)
+    assert code == 0
+    assert {finding["kind"] for finding in given["findings"]} >= {"drawn-once"}
+    assert all(row["low"] is None and row["high"] is None for row in given["rows"])
 
 
 class TestNames:

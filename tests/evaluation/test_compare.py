@@ -195,11 +195,11 @@ class TestConclusions:
     @pytest.mark.parametrize(
         ("estimator", "kinds"),
         [
-            (None, ["assumes", "supported", "few-users", "supported", "few-users"]),
-            ("free", ["assumes", "few-users", "few-users"]),
-            ("bv-0.1", ["equal-bias", "few-users", "few-users"]),
-            ("mle", ["equal-bias", "approximate", "few-users", "few-users"]),
-            ("uncorrected", ["uncorrected-verdicts", "few-users", "few-users"]),
+            (None, ["assumes", *["drawn-by-user", "supported", "few-users"] * 2]),
+            ("free", ["assumes", *["drawn-by-user", "few-users"] * 2]),
+            ("bv-0.1", ["equal-bias", *["drawn-by-user", "few-users"] * 2]),
+            ("mle", ["equal-bias", "approximate", *["drawn-by-user", "few-users"] * 2]),
+            ("uncorrected", ["uncorrected-verdicts", *["drawn-by-user", "few-users"] * 2]),
         ],
     )
     def test_stand_beside_what_they_assume(self, estimator, kinds):

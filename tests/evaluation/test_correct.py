@@ -336,3 +336,39 @@ def test_bounds_are_findings_with_their_ends():
     [finding] = of_kind(table, "bounds")
     row, ends = table.iloc[0], {"least_negatives": 1, "most_negatives": 1, "assumes": "none", "estimator": "free"}
     assert (finding.metric, finding.values) == ("recall@10", {"low": row["low"], "high": row["high"], **ends})
+
+
+class TestReplacement:
+    """Where m is a large part of n, the interval depends on whether a negative could be drawn twice."""
+
+    def found(self, x, replacement, **given):
+        table = sm.sampled_ranks(1 + x, replacement=replacement, **given)
+        return sm.correct(table, metrics="recall@10", estimators="free")
+
+    @pytest.mark.parametrize("said", [True, False])
+    def test_the_interval_of_the_other_design_is_said_where_it_differs(self, said):
+        """All users have rank 11 of 200, so that no true Recall@10 is above 0."""
+        x, given = np.random.default_rng(0).binomial(100, 10 / 199, 1000), {"negatives": 100, "candidates": 200}
+        found, other = self.found(x, said, **given), self.found(x, not said, **given)
+        [values] = [one.values for one in found.findings if one.kind == "replacement"]
+        assert (values["estimator"], values["replacement"]) == ("free", said)
+        assert (values["low"], values["high"]) == tuple(found.loc[0, ["low", "high"]])
+        assert (values["other_low"], values["other_high"]) == pytest.approx(tuple(other.loc[0, ["low", "high"]]))
+        assert {True: other, False: found}[said]["low"].item() > 0
+        assert {True: found, False: other}[said]["low"].item() == pytest.approx(0, abs=1e-3)
+
+    @pytest.mark.parametrize(
+        ("candidates", "users", "drawn"),
+        [(3541, 1000, "by user"), (100_000, 1000, "by user"), (200, 1000, "once")],
+    )
+    def test_nothing_is_said_of_designs_that_agree_or_of_samples_without_an_interval(self, candidates, users, drawn):
+        rng = np.random.default_rng(1)
+        ranks = np.minimum(candidates ** rng.random(users), candidates).astype(int)
+        x = rng.hypergeometric(ranks - 1, candidates - ranks, 100)
+        found = self.found(x, False, negatives=100, candidates=candidates, drawn=drawn)
+        assert not [one for one in found.findings if one.kind == "replacement"]
+
+    def test_a_design_that_is_not_possible_is_none(self):
+        x = np.random.default_rng(2).binomial(30, 0.3, 300)
+        found = self.found(x, True, negatives=30, candidates=20)
+        assert not [one for one in found.findings if one.kind == "replacement"]

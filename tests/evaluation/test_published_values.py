@@ -28,7 +28,8 @@ def test_the_published_example() -> None:
         assert row(result, each)["high"] == pytest.approx(0.625 + 1.96 * math.sqrt(0.625 * 0.375 / 6040), abs=2e-3)
     assert row(result, "free")["low"] == 0
     assert 0 < row(result, "decreasing")["low"] < 0.01
-    of_rows = [(each.values["estimator"], each.values["low"], each.values["high"]) for each in result.findings]
+    of_rows = [(each.values["estimator"], each.values["low"], each.values["high"])
+               for each in result.findings if each.kind == "bounds"]  # fmt: skip
     assert of_rows == list(result[["estimator", "low", "high"]].itertuples(index=False, name=None))
 
 
@@ -166,7 +167,7 @@ def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_con
     labels = ("recall@1", "recall@5", "recall@10")
     rounded = sm.published({"A": dict.fromkeys(labels, "1.000")}, **options)
     assert set(rounded["assumes"]) == {"decreasing"}
-    assert all(finding.kind == "bounds" for finding in rounded.findings)
+    assert {finding.kind for finding in rounded.findings} == {"bounds", "drawn-by-user"}
     shares = [f"{users / 604_000:.9f}" for users in (603_700, 603_740, 603_950)]
     contradicts = sm.published({"A": dict(zip(labels, shares, strict=True))}, **options)
     assert set(contradicts["assumes"]) == {"none"}
@@ -206,8 +207,19 @@ def test_coverage_of_rare_hits_by_enumeration(label: str, negatives: int) -> Non
     ("values", "more", "error", "says"),
     [
         ({"dcg@10": 1.5}, {}, sm.DataError, "dcg@10: the value must be from 0 to 1, not 1.5"),
-        ({"mrr": "0.001"}, {}, sm.DataError, "values: mrr cannot be: no sample"),
-        ({"hr@10": 0.3, "ndcg@10": 0.5}, {}, sm.DataError, "values: hr@10, ndcg@10 cannot be: no sample"),
+        ({"mrr": "0.001"}, {}, sm.DataError, "A: values: mrr .* cannot be: no sample"),
+        (
+            {"hr@10": 0.3, "ndcg@10": 0.5},
+            {},
+            sm.DataError,
+            r"A: values: ndcg@10 \(0.5\) above hr@10 \(0.3\) cannot be: no",
+        ),
+        (
+            {"hr@10": 0.70, "hr@20": 0.61, "ndcg@10": 0.41, "mrr": 0.35},
+            {},
+            sm.DataError,
+            r"A: values: hr@10 \(0.7\) above hr@20 \(0.61\) cannot be: no sample has both",
+        ),
         ({"recall@5": 0.5}, {"candidates": (300, 200)}, sm.DataError, "give one number, or the least and the largest"),
         ({"recall@10": 1.2}, {}, sm.DataError, "recall@10: the value must be from 0 to 1, not 1.2"),
         ({"precision@5": 0.3}, {}, sm.DataError, "precision@5: the value must be from 0 to 0.2, not 0.3"),
@@ -217,7 +229,7 @@ def test_coverage_of_rare_hits_by_enumeration(label: str, negatives: int) -> Non
             {"recall@5": 0.8, "recall@10": 0.6},
             {"users": 1000},
             sm.DataError,
-            "recall@5, recall@10 cannot be: no sample",
+            r"values: recall@5 \(0.8\) above recall@10 \(0.6\) cannot be: no sample",
         ),
         ({"recall@5": 0.5}, {"users": 0}, sm.DataError, "users must be a whole number, 1 or more, not 0"),
         ({"recall@5": 0.5}, {"candidates": 50}, sm.DataError, "99 negatives without replacement were asked for"),
@@ -235,11 +247,6 @@ def test_refuses(values, more, error, says) -> None:
     ("values", "says"),
     [
         (
-            {"hit-rate@10": 0.333333},
-            "hit-rate@10: no number of 100 users has the value 0.333333; the nearest are 0.33 and",
-        ),
-        ({"precision@10": "0.0333333"}, "has the value 0.0333333; the nearest are 0.033 and 0.034"),
-        (
             {"hr@10": 0.5, "recall@10": 0.6},
             "values: hr@10 and recall@10 are the same share, so they contradict one another",
         ),
@@ -249,6 +256,26 @@ def test_refuses(values, more, error, says) -> None:
 def test_values_that_cannot_be_are_refused(values, says):
     with pytest.raises(sm.DataError, match=says):
         sm.published({"A": values}, negatives=99, candidates=1000, users=100)
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "below", "above"),
+    [("hit-rate@10", 0.333333, 0.33, 0.34), ("precision@10", "0.0333333", 0.033, 0.034)],
+)
+def test_a_share_that_no_number_of_users_has_is_said_and_bounded_as_it_is_written(label, value, below, above):
+    """The bounds of the others are as without it, and its own are between those of the nearest shares."""
+    options = {"negatives": 99, "candidates": 1000, "users": 100, "metrics": "recall@10"}
+    others = {"B": {"hr@10": "0.5"}}
+    both = sm.published({"A": {label: value}} | others, **options)
+    [finding] = [one for one in both.findings if one.kind == "no-share"]
+    assert (finding.metric, finding.names) == (label, ("A",))
+    assert dict(finding.values) == {"value": str(value), "users": 100, "below": pytest.approx(below),
+                                    "above": pytest.approx(above)}  # fmt: skip
+    ends = {share: sm.published({"A": {"hr@10": share}}, **options)["high"].to_numpy() for share in (0.33, 0.34)}
+    assert (ends[0.33] <= both["high"][:2]).all()
+    assert (both["high"][:2] <= ends[0.34]).all()
+    alone = sm.published(others, **options)
+    assert both["high"][2:].tolist() == alone["high"].tolist()
 
 
 def test_a_value_may_be_given_twice_with_other_digits():

@@ -55,8 +55,35 @@ SENTENCES = [
         Finding("unexplained", values={"assumption": "free", "p_value": 0.001}),
         PAIR,
         "No distribution of true ranks explains the sample (p = 0.001), so there is no interval and no verdict. Usual "
-        "causes are ties that count in favour of the held-out item, negatives that are not drawn uniformly, and a "
-        "wrong number of candidates or negatives.",
+        "causes are negatives that all users share, ties that count in favour of the held-out item, negatives that are "
+        "not drawn uniformly, or with replacement, and a wrong number of candidates or negatives.",
+    ),
+    (
+        Finding("drawn-once"),
+        PAIR,
+        "All users share one draw of negatives, whose error no number of users reduces or shows. So there is no "
+        "interval and no verdict. Several independent draws give them: read each with drawn='once', and give a list of "
+        "them.",
+    ),
+    (Finding("drawn-by-user"), PAIR, "The negatives of each user are taken to be drawn anew."),
+    (
+        Finding("draws", values={"draws": 5}),
+        PAIR,
+        "The intervals include the spread between 5 draws of negatives, which are taken to be independent.",
+    ),
+    (
+        Finding("replacement", "ap", values={"estimator": "free", "replacement": False, "low": 0.1081, "high": 0.7461,
+                                             "other_low": 0.0, "other_high": 0.921}),
+        PAIR,
+        "The negatives are said to be drawn without replacement. If they are drawn with it, the intervals are others: "
+        "AP from 0 to 0.93 in place of 0.10 to 0.75 (free). Make sure which it was.",
+    ),
+    (
+        Finding("no-share", "hr@10", values={"value": "0.69863", "users": 6040, "below": 0.69850993,
+                                             "above": 0.6986754}),
+        PAIR,
+        "No number of 6,040 users has the Hit rate@10 0.69863; the nearest are 0.69851 and 0.698675. It is taken to be "
+        "a mean over seeds.",
     ),
     (
         Finding("contradicted", values={"assumption": "decreasing", "p_value": 0.02}),

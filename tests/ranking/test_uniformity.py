@@ -51,9 +51,67 @@ def test_other_negatives_are_noticed(weight, says):
     assert re.search(says, caution)
 
 
-def test_negatives_that_users_share_are_noticed():
-    shared = np.random.default_rng(3).permutation(np.setdiff1d(np.arange(ITEMS), OWN))[:M]
-    assert len(cautions(np.tile(shared, (USERS, 1)))) == 1
+def read(negatives, **options):
+    scores = np.random.default_rng(0).random((USERS, ITEMS))
+    return rank_among_negatives(scores, TRAINING, OWN[:, 0], negatives=negatives, **options)
+
+
+def in_batches(rng, size, number=M):
+    """One set of uniform negatives for each batch of so many users who follow one another."""
+    free = [np.setdiff1d(np.arange(ITEMS), OWN[first : first + size]) for first in range(0, USERS, size)]
+    sets = [rng.permutation(items)[:number] for items in free]
+    return [sets[user // size] for user in range(USERS)]
+
+
+def one_list_without_what_a_user_has(rng):
+    listed = rng.permutation(ITEMS)[: M + 10]
+    return [np.setdiff1d(listed, own) for own in OWN]
+
+
+def items_of_others(rng):
+    """Each user of a batch of 16 has the items of the 15 others."""
+    return [np.delete(items, user % 16) for user, items in enumerate(in_batches(rng, 16, 16))]
+
+
+@pytest.mark.parametrize(
+    ("shared", "partners"),
+    [
+        (lambda rng: in_batches(rng, USERS), USERS - 1),
+        (lambda rng: in_batches(rng, 10), 9),
+        (lambda rng: in_batches(rng, 2), 1),
+        (one_list_without_what_a_user_has, USERS - 1),
+        (items_of_others, 14.4),  # of nine batches of 16 and one of 6
+    ],
+)
+def test_uniform_negatives_that_users_share_are_read_as_drawn_once(shared, partners):
+    table = read(shared(np.random.default_rng(3)))
+    assert table.drawn == "once"
+    [note] = table.notes
+    said = re.search(r"with ([0-9.]+) other users on average", note).group(1)
+    assert float(said) == pytest.approx(partners, rel=0.05)
+
+
+def test_shared_negatives_that_are_not_uniform_are_noticed_too():
+    """By the users of whom no two share negatives, such as one of each batch."""
+    unpopular, uniform = in_batches(np.random.default_rng(3), USERS), in_batches(np.random.default_rng(3), 2)
+    [caution] = read(unpopular).cautions
+    assert "popular items are drawn too rarely" in caution
+    table = read(uniform)
+    assert (table.drawn, table.cautions) == ("once", ())
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_negatives_that_are_drawn_for_each_user_are_read_so(replacement):
+    rng, uniform = np.random.default_rng(4), np.ones(ITEMS)
+    for weight in [uniform] * 20 + [POPULARITY] * 5:
+        table = read(drawn(rng, weight, replacement=replacement), replacement=replacement)
+        assert (table.drawn, table.notes) == ("by user", ())
+
+
+def test_two_users_with_the_same_negatives_are_not_all():
+    negatives = drawn(np.random.default_rng(6), np.ones(ITEMS))
+    negatives[1] = negatives[0] = np.setdiff1d(np.arange(ITEMS), OWN[:2])[:M]
+    assert read(negatives).drawn == "by user"
 
 
 def test_all_negatives_are_uniform():

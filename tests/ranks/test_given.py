@@ -31,7 +31,7 @@ def test_ranks_that_are_not_read_are_refused_with_the_reader_to_call(function, g
     said = str(caught.value)
     assert said.startswith(f"A: {function} takes ")
     assert all(reader in said for reader in readers)
-    is_list = function == "plan" and isinstance(given, list)  # of several kinds of ranks
+    is_list = function in ("correct", "plan") and isinstance(given, list)  # of several seeds, or kinds of ranks
     assert type(given[0] if is_list else given).__name__ in said
 
 

@@ -7,6 +7,7 @@ import pytest
 import read_and
 from tables_of_ranks import parse_columns, sampled_ranks
 
+import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 
 
@@ -55,3 +56,15 @@ def test_a_number_of_negatives_that_is_stated_is_believed(drawn: Any, candidates
     each = read_and.correct(drawn, negatives=np.full(len(drawn), negatives), **given)
     assert each["value"].tolist() == found["value"].tolist()
     assert each.remarks == tuple(remark for remark in found.remarks if remark != caution)
+
+
+def test_how_negatives_are_drawn_travels_with_the_table() -> None:
+    tables = sm.sampled_ranks({"a": [1, 2], "b": [3, 1]}, negatives=9, candidates=50, drawn="once")
+    assert {table.drawn for table in tables.values()} == {"once"}
+    assert tables["a"].rows(np.array([1])).drawn == "once"
+    assert sm.sampled_ranks([1], negatives=9, candidates=50).drawn == "by user"
+
+
+def test_negatives_are_drawn_by_user_or_once() -> None:
+    with pytest.raises(sm.ConfigError, match="drawn must be 'by user' or 'once', not 'per user'"):
+        sm.sampled_ranks([1], negatives=9, candidates=50, drawn="per user")

@@ -17,6 +17,7 @@ from sampled_metrics.cli.options import (
     BY,
     CANDIDATES,
     CONFIDENCE_LEVEL,
+    DRAWN,
     EXACT,
     FILE,
     GROUPS,
@@ -34,6 +35,7 @@ from sampled_metrics.cli.options import (
     WholeRange,
     label_option,
     labels_in_help,
+    named_files,
     output_option,
 )
 from sampled_metrics.cli.output import FAILS, prints_result, warnings_on_stderr
@@ -142,7 +144,7 @@ def _evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Resul
     epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics recall@10,ndcg@10\n\n"
     "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
 )
-@reading(BY, CANDIDATES, NEGATIVES, REPLACEMENT, GROUPS)
+@reading(BY, CANDIDATES, NEGATIVES, REPLACEMENT, DRAWN, GROUPS)
 @label_option("estimators", ESTIMATORS, known=KNOWN)
 @METRIC_LIST
 @CONFIDENCE_LEVEL
@@ -150,9 +152,13 @@ def _evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Resul
 def _correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """The true metrics behind ranks among sampled negatives, with intervals.
 
-    RANKS are files, one for each recommender, or one table of all recommenders, with --by.
+    RANKS are files, one for each recommender, or NAME=FILE,FILE,... for the draws of negatives that all users share, or
+    one table of all recommenders, with --by.
     """
-    tables = reading.tables(reading.recommenders(ranks, unnamed=True), "sampled")
+    if any(len(named_files(one)[1]) > 1 for one in ranks):
+        tables: Any = reading.tables_of_seeds(ranks, "sampled")
+    else:
+        tables = reading.tables(reading.recommenders(ranks, unnamed=True), "sampled")
     return sm.correct(tables, groups=reading.groups_of_results(), **options)
 
 
@@ -241,15 +247,15 @@ def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
     short_help="What sampled metrics would show of exact ranks.",
     epilog="  sampled-metrics expect x.csv y.csv --negatives 100 --metrics recall@10",
 )
-@click.option("--negatives", "drawn", type=WHOLE, required=True, help="m: how many would be sampled.")
+@click.option("--negatives", "size", type=WHOLE, required=True, help="m: how many would be sampled.")
 @reading(BY, CANDIDATES, EXACT, REPLACEMENT)
 @METRIC_LIST
 @label_option("estimators", ("uncorrected",), known=LINEAR)
 @prints_result
-def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any) -> Result:
+def _expect(ranks: tuple[str, ...], reading: Reading, size: int, **options: Any) -> Result:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
     tables = reading.tables(reading.recommenders(ranks), "exact")
-    return sm.expect(tables, negatives=drawn, replacement=reading.replacement, **options)
+    return sm.expect(tables, negatives=size, replacement=reading.replacement, **options)
 
 
 @cli.command(
@@ -259,7 +265,7 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
     "  sampled-metrics plan x.csv --users 20000 --width 0.02\n"
     "  sampled-metrics plan X=x.csv,x-staged.parquet Z=z.csv,z-staged.parquet --scores 500000",
 )
-@reading(CANDIDATES, EXACT, NEGATIVES, REPLACEMENT)
+@reading(CANDIDATES, EXACT, NEGATIVES, REPLACEMENT, DRAWN)
 @click.option(
     "--metric",
     "--metrics",

@@ -110,6 +110,13 @@ CANDIDATES = click.option(
 NEGATIVES = click.option("--negatives", type=WHOLE, help="m: how many negatives were sampled, unless a column says it.")
 EXACT = click.option("--exact", is_flag=True, help="The ranks are exact, although none comes near n.")
 REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could be sampled twice for the same user.")
+DRAWN = click.option(
+    "--drawn",
+    type=click.Choice(["by user", "once"]),
+    default="by user",
+    show_default=True,
+    help="Whether the negatives of each user are drawn anew, or once for all users.",
+)
 
 
 LISTS = together(

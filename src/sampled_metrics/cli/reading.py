@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sampled_metrics.cli.options import (
     BY,
     CANDIDATES,
+    DRAWN,
     EXACT,
     GROUPS,
     LISTS,
@@ -45,6 +46,7 @@ class Reading:
         negatives: m, unless it is a column or the ranks are exact.
         exact: whether ranks are exact although none comes near n.
         replacement: whether a negative could be sampled twice.
+        drawn: whether negatives are drawn by user, or once for all users.
         relevance: the file of judged items.
         relevant_from: the lowest relevant grade.
         groups: the column of the groups of the rows; of lists, a column of the judged items; or ``FILE:COLUMN``, the
@@ -62,6 +64,7 @@ class Reading:
     negatives: int | None = None
     exact: bool = False
     replacement: bool = False
+    drawn: str = "by user"
     relevance: str | None = None
     relevant_from: float | None = None
     groups: str | None = None
@@ -167,8 +170,9 @@ class Reading:
         names = {"by": self.by, "rank_column": self.rank_column or None, "groups": self._column_of_groups}
         options: dict[str, Any] = {**names, "zero_based": self.zero_based}
         if self.relevance is not None:
-            for name in ("candidates", "negatives", "exact", "replacement"):
-                if getattr(self, name):
+            given = {name: getattr(self, name) for name in ("candidates", "negatives", "exact", "replacement")}
+            for name, value in {**given, "drawn": self.drawn == "once"}.items():
+                if value:
                     raise ConfigError(f"--{name} is for ranks, and --relevance for ranked lists")
             judged = self.columns(self.relevance)
             return sm.ranked_lists(columns, relevance=judged, relevant_from=self.relevant_from, **options)
@@ -177,21 +181,23 @@ class Reading:
         by_name = columns if isinstance(columns, dict) else {"ranks": columns}
         is_given = self.negatives is not None or any("negatives" in table for table in by_name.values())
         if kind == "exact" or not (kind or is_given):
+            if self.drawn == "once":
+                raise ConfigError("--drawn is for ranks among sampled negatives: say how many, with --negatives")
             return sm.exact_ranks(columns, candidates=self.candidates, exact=self.exact, **options)
         if not kind and (exact := next((name for name, table in by_name.items() if "above" in table), None)):
             raise DataError(f"{exact} has exact ranks, and others are sampled; they cannot be compared")
-        sample: dict[str, Any] = {"negatives": self.negatives, "replacement": self.replacement}
+        sample: dict[str, Any] = {"negatives": self.negatives, "replacement": self.replacement, "drawn": self.drawn}
         return sm.sampled_ranks(columns, candidates=self.candidates, **sample, **options)
 
-    def tables_of_seeds(self, arguments: tuple[str, ...]) -> dict[str, list[Table]]:
-        """Return the tables of the seeds of recommenders, as `tables` does."""
+    def tables_of_seeds(self, arguments: tuple[str, ...], kind: str = "") -> dict[str, list[Table]]:
+        """Return the tables of the seeds of recommenders, or of their draws, as `tables` does."""
         seeds = self.seeds(arguments)
         by_seed = {
             name if len(columns) == 1 else f"{name}, seed {number}": of_seed
             for name, columns in seeds.items()
             for number, of_seed in enumerate(columns, 1)
         }
-        tables = iter(self.tables(by_seed).values())
+        tables = iter(self.tables(by_seed, kind).values())
         return {name: [next(tables) for _ in columns] for name, columns in seeds.items()}
 
 
@@ -209,7 +215,7 @@ def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
     return decorate
 
 
-ANY_TABLES = reading(BY, LISTS, CANDIDATES, EXACT, NEGATIVES, REPLACEMENT, GROUPS)
+ANY_TABLES = reading(BY, LISTS, CANDIDATES, EXACT, NEGATIVES, REPLACEMENT, DRAWN, GROUPS)
 """The options of a command that takes exact or sampled ranks, or ranked lists."""
 
 

@@ -30,7 +30,7 @@ from sampled_metrics.evaluation.verdicts import (
 from sampled_metrics.inference.families import Margin, holm, max_t_rate, pairs_of
 from sampled_metrics.inference.findings import Finding, Setting, about
 from sampled_metrics.metrics.metric import Metric, MetricsLike
-from sampled_metrics.ranks.given import require_same_design, seeds_by_name
+from sampled_metrics.ranks.given import by_seed, require_paired_draws, require_same_design, seeds_by_name
 from sampled_metrics.ranks.groups import ALL, Groups, tables_by_group
 from sampled_metrics.ranks.table import Table
 
@@ -61,7 +61,9 @@ def compare(
             `SampledRanks`, `StagedRanks` or `RankedLists`, as the readers, `rank` and `staged_ranks` return them.
             `ExactRanks` and `StagedRanks` may be compared with each other. A list of several tables holds the seeds of
             a recommender, and their means are compared. The spread between the seeds counts as a part of the
-            uncertainty. This is not possible with strict bounds.
+            uncertainty. This is not possible with strict bounds. Of sampled ranks that are drawn "once", a list holds
+            independent draws of the negatives, as many for each recommender and in the same order, so that they are
+            compared draw by draw. One draw alone gives no verdict.
         metrics: labels such as recall@10, ndcg@10, ap, auc; the default is that of `evaluate`.
         estimator: label of the estimator that corrects sampled ranks, or an estimator of your own. The default is
             decreasing: the interval holds the true difference if better ranks are more frequent than worse ones in the
@@ -141,8 +143,9 @@ def compare_best(
     seeds = seeds_by_name(ranks, "compare")
     if len(seeds) < 2:
         raise DataError(f"compare takes two recommenders or more, not {shown(list(seeds))}")
-    tables = _by_seed(seeds)
+    tables = by_seed(seeds)
     require_same_design(tables)
+    require_paired_draws(seeds)
     first, *further = tables.values()
     by_label = checked_metrics(first, metrics)
     for table in further:
@@ -257,15 +260,6 @@ def _with_p_values(parts: Sequence[_Compared]) -> pd.DataFrame:
 
 def _without_p_values(parts: Sequence[_Compared]) -> pd.DataFrame:
     return pd.concat([part.rows.drop(columns="p_value") for part in parts])
-
-
-def _by_seed(seeds: Mapping[str, Sequence[Table]]) -> dict[str, Table]:
-    """Return the table of each seed, by the name of the recommender, with the number of the seed."""
-    return {
-        name if len(tables) == 1 else f"{name}, seed {number}": table
-        for name, tables in seeds.items()
-        for number, table in enumerate(tables, 1)
-    }
 
 
 def _one_estimator(given: str | Estimator | None, table: Table) -> tuple[str, Estimator | None]:

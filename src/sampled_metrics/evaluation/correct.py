@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,14 +16,19 @@ from sampled_metrics.estimators.rank_distribution import MaximumLikelihood
 from sampled_metrics.estimators.strict_bounds import has_bounds
 from sampled_metrics.evaluation.evaluate import about_metrics, from_reader
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
-from sampled_metrics.evaluation.values import UserValues, about_users, sampled_values
+from sampled_metrics.evaluation.values import UserValues, about_users, mean_of_seeds, sampled_values
 from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.inference.means import Intervals
 from sampled_metrics.inference.strict import Sample, unexplained
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metrics_by_label
-from sampled_metrics.ranks.given import tables_by_name
+from sampled_metrics.ranks.given import by_seed, require_same_design, seeds_by_name
 from sampled_metrics.ranks.groups import Groups
-from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.ranks.reading import UNNAMED
+from sampled_metrics.ranks.sampled import SampledRanks, impossible_with_replacement
 from sampled_metrics.sampling.outcomes import Group
+
+MOST_DIFFERENT = 0.1
+"""A finding has the interval of draws with replacement, or without, if it moves by more than this part of its width."""
 
 LARGE_WEIGHT = 10.0
 """A remark names estimators in which a user counts more than this."""
@@ -48,7 +53,9 @@ def correct(
 
     Args:
         ranks: a `SampledRanks`, as `sampled_ranks` or `rank_among_negatives` returns it; or a mapping from the names of
-            recommenders to them.
+            recommenders to them. A list of them in place of one holds independent draws of negatives that all users
+            share (``drawn="once"``), or the seeds of a recommender: the value is the mean, and their spread a part of
+            the interval. This is not possible with strict bounds.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/how-to/correct.md). The default is decreasing
             and free. An estimator of your own is an object with the method `fit`, as in
             `sampled_metrics.estimators.protocol`, in place of a label; str() gives its label.
@@ -90,44 +97,36 @@ def correct(
     """
     wanted, setting = metrics_by_label(metrics), Setting(require_confidence_level(confidence_level))
     chosen = estimators_by_label(estimators)
-    tables = tables_by_name(ranks, "correct")
+    seeds = seeds_by_name(ranks if isinstance(ranks, Mapping) else {UNNAMED: ranks}, "correct")
 
-    def of_recommender(name: str, table: SampledRanks) -> Result:
-        return by_group(table, name, groups, lambda part: _correct(part, chosen, wanted, setting, part is table))
+    def of_recommender(name: str, tables: list[SampledRanks]) -> Result:
+        named = by_seed({name: tables})
+        require_same_design(named)
+        return by_group(named, groups, lambda *parts: _correct(parts, chosen, wanted, setting, parts[0] is tables[0]))
 
-    return by_recommender({name: of_recommender(name, table) for name, table in tables.items()})
+    return by_recommender({name: of_recommender(name, tables) for name, tables in seeds.items()})
 
 
 def _correct(
-    ranks: SampledRanks,
+    tables: Sequence[SampledRanks],
     estimators: Mapping[str, Estimator],
     metrics: Mapping[str, Metric],
     setting: Setting,
     explains: bool,
 ) -> Result:
-    """Return the result of `correct` of the ranks of a recommender; `explains` adds findings on its intervals."""
-    sample, wanted, alpha = (
-        Sample.from_ranks(ranks, ranks.user_numbers),
-        tuple(metrics.values()),
-        1 - setting.confidence_level,
-    )
-    fitted = {label: estimator.fit(sample.outcomes, wanted) for label, estimator in estimators.items()}
-    moments: dict[bool | None, tuple[Floats, Floats]] = {}
-    for estimate in filter(has_bounds, fitted.values()):  # the same for all assumptions
-        if estimate.estimator.replacement not in moments:
-            moments[estimate.estimator.replacement] = estimate.moments(sample.counts)
-    values = {
-        label: sampled_values(
-            sample, one, wanted, alpha, moments.get(one.estimator.replacement) if has_bounds(one) else None
-        )
-        for label, one in fitted.items()
-    }
-    not_explained = [] if all(map(has_bounds, fitted.values())) else unexplained(sample)
-    biases, unbiased, rows = _biases(fitted, sample, wanted), _unbiased_auc(sample), list[dict[str, Any]]()
+    """Return the result of `correct` of the seeds of a recommender; `explains` adds findings on its intervals."""
+    first, *further = tables
+    users, _ = first.pair(further, [f"seed {number}" for number, _ in enumerate(tables, 1)])
+    samples = [Sample.from_ranks(*one) for one in zip(tables, users, strict=True)]
+    sample, wanted, alpha = samples[0], tuple(metrics.values()), 1 - setting.confidence_level
+    of_samples = [_of_sample(one, estimators, metrics, alpha) for one in samples]
+    unbiased, rows = float(np.mean([_unbiased_auc(one) for one in samples])), list[dict[str, Any]]()
     of_intervals, on_rows = list[Finding](), list[Finding]()
-    for label, of_one in values.items():
-        of_one = of_one if has_bounds(fitted[label]) else replace(of_one, findings=(*of_one.findings, *not_explained))
-        ends, bias = of_one.interval(alpha), biases.get(label, np.full((2, len(wanted)), np.nan))
+    for label in estimators:
+        of_one, bias = mean_of_seeds([values[label] for values, _ in of_samples]), np.full((2, len(wanted)), np.nan)
+        if all(label in biases for _, biases in of_samples):
+            bias = np.mean([biases[label] for _, biases in of_samples], axis=0)
+        ends = of_one.interval(alpha)
         of_intervals += of_one.findings
         point = of_one.point if of_one.have_one_value else np.fmax(np.fmin(of_one.point, ends.high), ends.low)
         columns = zip(metrics, point, ends.low, ends.high, ends.standard_error, *bias, strict=True)
@@ -140,14 +139,36 @@ def _correct(
     if any(estimator.is_uncorrected for estimator in estimators.values()) and any(m.label != "auc" for m in wanted):
         of_intervals.insert(0, Finding("uncorrected-values"))
     hidden = set() if explains else {"bounds", "supported"}
-    findings = [*of_intervals, *on_rows, *about_metrics(ranks, metrics, np.zeros(len(wanted)))]
-    findings += [*about_users(ranks.user_numbers), *from_reader(ranks)]
+    findings = [*of_intervals, *on_rows, *about_metrics(first, metrics, np.zeros(len(wanted)))]
+    findings += [*about_users(users[0]), *(finding for one in tables for finding in from_reader(one))]
     undefined = [Finding("undefined", row["metric"]) for row in rows if np.isnan(row["value"])]
     ordered = sorted([*findings, *undefined], key=lambda finding: finding.kind != "bounds")
     table = Result(rows).assign(users=len(sample))
     return table.found(
-        [finding for finding in ordered if finding.kind not in hidden], replace(setting, parameters=ranks.description)
+        [finding for finding in ordered if finding.kind not in hidden], replace(setting, parameters=first.description)
     )
+
+
+def _of_sample(
+    sample: Sample, estimators: Mapping[str, Estimator], metrics: Mapping[str, Metric], alpha: float
+) -> tuple[dict[str, UserValues], dict[str, Floats]]:
+    """Return the values of a sample by estimator, and the biases of linear estimators, as `_biases` does."""
+    wanted = tuple(metrics.values())
+    fitted = {label: estimator.fit(sample.outcomes, wanted) for label, estimator in estimators.items()}
+    moments: dict[bool | None, tuple[Floats, Floats]] = {}
+    for estimate in filter(has_bounds, fitted.values()):  # the same for all assumptions
+        if estimate.estimator.replacement not in moments:
+            moments[estimate.estimator.replacement] = estimate.moments(sample.counts)
+    not_explained = [] if all(map(has_bounds, fitted.values())) else unexplained(sample)
+    values = {}
+    for label, one in fitted.items():
+        known = moments.get(one.estimator.replacement) if has_bounds(one) else None
+        of_one = sampled_values(sample, one, wanted, alpha, known)
+        further: Iterable[Finding] = not_explained
+        if known is not None:
+            further = _on_replacement(sample, label, estimators[label], metrics, of_one.interval(alpha), known, alpha)
+        values[label] = replace(of_one, findings=(*of_one.findings, *further))
+    return values, _biases(fitted, sample, wanted)
 
 
 def _on_row(
@@ -172,6 +193,35 @@ def _on_row(
         yield Finding("bias", label, values=name | {"bias": row["bias"], "error": row["bias_error"]})
     if np.isnan(row["bias"]):
         yield Finding("no-bias", values=name)
+
+
+def _on_replacement(
+    sample: Sample,
+    label: str,
+    estimator: Estimator,
+    metrics: Mapping[str, Metric],
+    ends: Intervals,
+    moments: tuple[Floats, Floats],
+    alpha: float,
+) -> Iterator[Finding]:
+    """Yield a finding on each metric whose strict bounds are others if a negative could be drawn twice, or could not.
+
+    The variance of x differs between the two designs by a part of about m / n. Where this is far below the error of a
+    variance, nothing is computed.
+    """
+    outcomes, wanted = sample.outcomes, tuple(metrics.values())
+    x, m, n = outcomes.x, outcomes.negatives, outcomes.candidates
+    could_be = m < n if outcomes.replacement else ((n > 1) | (m == 0)) & ~impossible_with_replacement(x, m, n)
+    differ = (m / np.maximum(n - 1, 1)).max() * np.sqrt(len(sample) / 2) > MOST_DIFFERENT
+    if sample.is_shared or not (could_be.all() and differ):
+        return
+    other = replace(sample, outcomes=replace(outcomes, replacement=not outcomes.replacement))
+    others = sampled_values(other, estimator.fit(other.outcomes, wanted), wanted, alpha, moments).interval(alpha)
+    moved = np.maximum(np.abs(others.low - ends.low), np.abs(others.high - ends.high))
+    for row in np.flatnonzero(moved > MOST_DIFFERENT * (ends.high - ends.low)):
+        values = {"estimator": label, "replacement": outcomes.replacement, "low": ends.low[row], "high": ends.high[row]}
+        values |= {"other_low": others.low[row], "other_high": others.high[row]}
+        yield Finding("replacement", list(metrics)[row], values=values)
 
 
 def _on_estimator(label: str, values: UserValues) -> Iterator[Finding]:

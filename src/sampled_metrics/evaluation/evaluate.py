@@ -71,7 +71,7 @@ def evaluate(
     setting = Setting(require_confidence_level(confidence_level))
     return by_recommender(
         {
-            name: by_group(table, name, groups, lambda part: _evaluate(part, metrics, setting))
+            name: by_group({name: table}, groups, lambda part: _evaluate(part, metrics, setting))
             for name, table in tables_by_name(ranks, "evaluate").items()
         }
     )

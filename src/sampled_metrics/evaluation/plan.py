@@ -26,6 +26,7 @@ from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.given import require_same_design, seeds_by_name
 from sampled_metrics.ranks.reading import UNNAMED
+from sampled_metrics.ranks.sampled import ONCE
 from sampled_metrics.ranks.staged import StagedRanks
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import EQUAL
@@ -97,7 +98,8 @@ def plan(
             negatives and of stages. Of samples, three distributions of true ranks that fit them are taken: a smooth
             one, and those with which the recommenders are closest and farthest apart.
         metric: one label, such as recall@10. For rows of stages it has a cut-off of k or below.
-        negatives: the m of uniform negatives. One that a user cannot have is left out.
+        negatives: the m of uniform negatives, drawn anew for each user: no promise is for negatives that all users
+            share. One that a user cannot have is left out.
         depths: the depths of stages.
         users: how many users the evaluation has; as many as the pilot by default.
         estimators: labels of the estimators of sampled ranks.
@@ -129,8 +131,8 @@ def plan(
         the simulation and the pilot leave open.
 
     Raises:
-        DataError: the ranks have not been read by a reader; staged ranks are not all known; the recommenders are of
-            different users, or two are equal in the pilot.
+        DataError: the ranks have not been read by a reader; staged ranks are not all known; negatives are drawn once
+            for all users; the recommenders are of different users, or two are equal in the pilot.
         ConfigError: the metric or an estimator does not exist, or an option is out of range.
 
     Examples:
@@ -216,6 +218,8 @@ class _Question(NamedTuple):
         first = next(iter(tables.values()))
         numbers = dict(zip(tables, first.pair(list(tables.values())[1:], list(tables))[0], strict=True))
         readers = [finding for name, table in tables.items() for finding in from_reader(table, name)]
+        if first.design.get("drawn") == ONCE:
+            raise DataError("pilot: its negatives are drawn once for all users, of which no plan can promise anything")
         if first.is_sampled:
             laws, found = laws_of_samples(tables, measure)
             pilots = [Pilot(law, {}, numbers, measure) for law in laws]

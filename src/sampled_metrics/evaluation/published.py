@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from itertools import combinations
 from math import ceil, floor
@@ -55,8 +56,10 @@ def with_decimals(
     return read, notes
 
 
-def known_means(given: Mapping[str, Metric], values: Sequence[float | str], negatives: int, users: int) -> KnownMeans:
-    """Return what rounded values of sampled metrics say.
+def known_means(
+    given: Mapping[str, Metric], values: Sequence[float | str], negatives: int, users: int
+) -> tuple[KnownMeans, list[Finding]]:
+    """Return what rounded values of sampled metrics say, and findings on shares that no number of users has.
 
     Raises:
         ConfigError: there are too many values.
@@ -66,13 +69,22 @@ def known_means(given: Mapping[str, Metric], values: Sequence[float | str], nega
         raise ConfigError(f"values: at most {MOST_VALUES} values are taken together, not {len(given)}")
     ranks = np.arange(1, negatives + 2)
     known: dict[bytes, tuple[str, Floats, float, float]] = {}
+    findings = []
     for (label, metric), value in zip(given.items(), values, strict=True):
         function = metric.of_rank(ranks, negatives + 1) / metric.largest
         if not np.ptp(function):
             raise DataError(
                 f"{label}: k must be at most the {counted(negatives, 'negative')}, as the value is 1 otherwise"
             )
-        low, high = _limits(label, value, metric, users, is_share=bool(np.isin(function, (0, 1)).all()))
+        low, high = _limits(label, value, metric)
+        if np.isin(function, (0, 1)).all():  # the share of some of the users
+            fewest, most_users = ceil(low * users - 1e-9), floor(high * users + 1e-9)
+            below, above = most_users / users, fewest / users
+            if fewest <= most_users:
+                low, high = above, below
+            else:
+                nearest = {"below": below * metric.largest, "above": above * metric.largest}
+                findings.append(Finding("no-share", label, values={"value": str(value), "users": users} | nearest))
         before, _, least, most = known.get(function.tobytes(), (label, function, low, high))
         are_ranges = low < high and least < most
         low, high = max(low, least), min(high, most)
@@ -82,34 +94,29 @@ def known_means(given: Mapping[str, Metric], values: Sequence[float | str], nega
     labels, functions, lows, highs = zip(*known.values(), strict=True)
     means = KnownMeans(np.array(functions), np.array(lows), np.array(highs), users)
     if not means.are_possible():
-        raise DataError(f"values: {', '.join(labels)} cannot be: no sample has all of them")
-    return means
+        written = dict(zip(given, values, strict=True))
+        raise DataError(f"values: {_contradiction(means, {label: str(written[label]) for label in labels})}")
+    return means, findings
 
 
-def _limits(label: str, value: float | str, metric: Metric, users: int, *, is_share: bool) -> tuple[float, float]:
-    """Return the least and the largest mean, relative to the largest one, that is written as a value.
+def _contradiction(means: KnownMeans, written: Mapping[str, str]) -> str:
+    """Return which one or two of the means cannot be, in words, or else all of them; values by label, as written."""
+    for size in (1, 2):
+        for rows in map(list, combinations(range(len(written)), size)):
+            part = replace(means, functions=means.functions[rows], low=means.low[rows], high=means.high[rows])
+            if not part.are_possible():
+                falling = sorted(rows, key=lambda row: -means.low[row])
+                texts = [f"{label} ({value})" for label, value in np.array([*written.items()])[falling]]
+                return f"{' above '.join(texts)} cannot be: no sample has {'both' if size == 2 else 'it'}"
+    return f"{', '.join(written)} cannot be: no sample has all of them"
 
-    Args:
-        label: the label of the metric.
-        value: the value.
-        metric: the metric.
-        users: the number of users.
-        is_share: whether the mean is the share of some of the users, so that it is a multiple of 1 / users.
-    """
+
+def _limits(label: str, value: float | str, metric: Metric) -> tuple[float, float]:
+    """Return the least and the largest mean, relative to the largest one, that is written as a value of a metric."""
     number, half = _rounded(label, value)
     if not 0 <= number <= metric.largest * (1 + 1e-9):
         raise DataError(f"{label}: the value must be from 0 to {metric.largest:g}, not {value}")
-    low, high = max(0.0, (number - half) / metric.largest), min(1.0, (number + half) / metric.largest)
-    if not is_share:
-        return low, high
-    least, most = ceil(low * users - 1e-9), floor(high * users + 1e-9)
-    if least > most:
-        nearest = " and ".join(f"{one / users * metric.largest:.6g}" for one in (most, least))
-        raise DataError(
-            f"{label}: no number of {users} users has the value {value}; the nearest are {nearest}. Give a mean over "
-            "seeds with fewer digits"
-        )
-    return least / users, most / users
+    return max(0.0, (number - half) / metric.largest), min(1.0, (number + half) / metric.largest)
 
 
 def _rounded(label: str, value: float | str) -> tuple[float, float]:
@@ -150,9 +157,10 @@ def published(
             Several values of a recommender are of the same users and negatives. A value is rounded as it is written:
             .62 stands for .615 to .625, and 1 for itself. Text keeps zeros at the end: "0.620". A number has as many
             decimals as the other recommenders' numbers for the metric: .7 and 1 beside .68 are read as 0.70 and 1.00,
-            and a remark says so. A share that no whole number of users has, such as .333333 of 100 users, is refused; a
-            mean over seeds needs fewer digits.
-        negatives: m, the number of sampled negatives of each user.
+            and a remark says so. A share that no whole number of users has, such as .333333 of 100 users, is taken to
+            be a mean over seeds, and a remark says so.
+        negatives: m, the number of sampled negatives of each user, drawn anew for each user: the bounds do not hold
+            for negatives that all users share.
         candidates: n, the number of items in an exact evaluation, including the held-out item. If it is not known, the
             least and the largest: the bounds are those of five n in geometric steps together.
         users: the number of users, each with one held-out item.
@@ -211,7 +219,12 @@ def published(
     values = by_name(values)
     given = {name: metrics_by_label(list(of_one), "values") for name, of_one in values.items()}
     values, notes = with_decimals(given, values)
-    known = {name: known_means(given[name], list(values[name].values()), negatives, users) for name in values}
+    known, on_shares = dict[str, KnownMeans](), dict[str, list[Finding]]()
+    for name, of_one in values.items():
+        try:
+            known[name], on_shares[name] = known_means(given[name], list(of_one.values()), negatives, users)
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
     wanted = _distinct(given) if metrics is None else metrics_by_label(metrics)
     alphas = sorted({1 - confidence_level, (1 - confidence_level) / len(values)}, reverse=True)
     found: dict[str, list[dict[str, _Bounds]]] = {name: [] for name in values}  # by n, and by shape
@@ -225,7 +238,7 @@ def published(
     for name, by_size in found.items():
         table = _table(by_size, chosen, list(wanted), users, negatives)
         parameters = f"{users:,} users, n = {of_n}, m = {negatives:,}"
-        results[name] = table.found([], Setting(confidence_level, parameters))
+        results[name] = table.found([*on_shares[name], Finding("drawn-by-user")], Setting(confidence_level, parameters))
     table = by_recommender(results)
     return table.found([*_verdicts(found, list(wanted)), *(Finding("note", values={"text": text}) for text in notes)])
 

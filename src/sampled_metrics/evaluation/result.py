@@ -253,20 +253,19 @@ def p_value(value: float) -> str:
     return "< 1e-16" if value < 1e-16 else "-" if value != value else f"{value:.4g}"
 
 
-def by_group(table: Any, name: str, groups: Groups, result_of: Callable[[Any], Result]) -> Result:
-    """Return the result of a table, and with groups those of its parts, too, in one.
+def by_group(tables: Mapping[str, Any], groups: Groups, result_of: Callable[..., Result]) -> Result:
+    """Return the result of the tables of a recommender, and with groups those of their parts, too, in one.
 
     Args:
-        table: all rows.
-        name: of the table, for messages.
+        tables: all rows, of each seed, by a name for messages.
         groups: as in `evaluate`; False gives the result of all rows alone.
-        result_of: a function of a table.
+        result_of: a function of the tables.
     """
-    parts, left_out = tables_by_group({name: table}, groups)
-    whole = result_of(table)
+    parts, left_out = tables_by_group(tables, groups)
+    whole = result_of(*tables.values())
     if not parts:
         return whole
-    result = together({"": whole} | {group: result_of(part[name]) for group, part in parts.items()}, "group")
+    result = together({"": whole} | {group: result_of(*part.values()) for group, part in parts.items()}, "group")
     result["group"] = result["group"].replace("", ALL)
     notes = [Finding("note", values={"text": text}) for text in left_out]
     return result.found([*notes, Finding("group-level")], whole.setting)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,10 @@ from sampled_metrics.inference.strict import Chooser, Sample, pseudo_values, str
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.table import Table
 
-NO_INTERVAL = frozenset({"unexplained", "few-completed"})
+SHARED = "drawn-once"
+"""The kind of finding that users share negatives, and that there is one draw of them."""
+
+NO_INTERVAL = frozenset({"unexplained", "few-completed", SHARED})
 """Kinds of findings without whose cause no interval holds, so that there is none."""
 
 NO_ASSUMPTION, NO_BIAS = "none", "bias is zero"
@@ -45,7 +49,8 @@ class UserValues:
         point: (metrics,) the value that is printed.
         assumes: what has to be right for the interval to hold the metric: none, decreasing, or that the bias is zero.
         findings: what is to be said of the values.
-        spreads: what the seeds of each recommender with several ones add to the variance of the mean.
+        spreads: what the seeds of each recommender with several ones, or the draws, add to the variance of the mean.
+        draws: the values of each draw of negatives that users share, if there are several.
     """
 
     low: Floats
@@ -56,6 +61,7 @@ class UserValues:
     assumes: str = NO_ASSUMPTION
     findings: tuple[Finding, ...] = ()
     spreads: tuple[SeedSpread, ...] = ()
+    draws: tuple[UserValues, ...] = ()
 
     @property
     def have_one_value(self) -> bool:
@@ -75,13 +81,18 @@ class UserValues:
         if self.has_interval:
             return ends
         missing = np.full_like(ends.low, np.nan)
-        return replace(ends, low=missing, high=missing, p_value=missing)
+        error = missing if any(finding.kind == SHARED for finding in self.findings) else ends.standard_error
+        return Intervals(missing, missing, error, missing)
 
     def minus(self, other: UserValues, ratio: float = 1.0) -> UserValues:
         """Return the values of these users minus those of another recommender of the same users, times a ratio above 0.
 
-        The findings are those of both recommenders.
+        The findings are those of both recommenders. Draws of shared negatives are paired: their spread is that of the
+        differences.
         """
+        if self.draws:
+            pairs = zip(self.draws, other.draws, strict=True)
+            return mean_of_seeds([one.minus(of_other, ratio) for one, of_other in pairs])
         low = self.low - ratio * other.high
         return UserValues(
             low,
@@ -162,40 +173,45 @@ def sampled_values(
         chosen: weights of strict bounds that other samples chose, as in `strict_values`.
     """
     limits = np.array([(0.0, metric.largest) for metric in metrics])
-    outcomes = sample.outcomes
-    if has_bounds(estimate) and not outcomes.replacement and (outcomes.negatives == outcomes.candidates - 1).all():
+    outcomes, drawn = sample.outcomes, (Finding(SHARED if sample.is_shared else "drawn-by-user"),)
+    if has_bounds(estimate) and outcomes.are_exact:
         no_ties = np.zeros_like(outcomes.x)  # every candidate was drawn, so the ranks are exact
         exact = np.stack([metric.over_ties(outcomes.x, no_ties, outcomes.candidates) for metric in metrics])
         values = sample.of_users(exact)
         return UserValues(values, values, np.stack((limits, limits), axis=1), limits, values.mean(axis=1))
     if has_bounds(estimate):
         point, variances = estimate.moments(sample.counts) if moments is None else moments
+        if sample.is_shared:
+            low, high = np.full((2, len(metrics), len(sample)), np.nan)
+            return UserValues(low, high, np.stack((limits, limits), axis=1), limits, point, findings=drawn)
         low, high, bounds, assumption, findings = strict_values(estimate, sample, variances, alpha, chosen)
         assumes = NO_ASSUMPTION if assumption == FREE else assumption
-        return UserValues(low, high, bounds, limits, point, assumes, tuple(findings))
+        return UserValues(low, high, bounds, limits, point, assumes, (*drawn, *findings))
     if estimate.weights is None:
         values, unbounded = pseudo_values(estimate, sample), np.array((-np.inf, np.inf))
         bounds = np.broadcast_to(unbounded, (len(metrics), 2, 2))
-        return UserValues(values, values, bounds, limits, estimate.estimate(sample.counts), NO_BIAS)
+        return UserValues(values, values, bounds, limits, estimate.estimate(sample.counts), NO_BIAS, drawn)
     values = sample.of_users(estimate.weights)
     bounds = limits if estimate.bounds is None else np.stack(estimate.bounds, axis=1)
     both = np.stack((bounds, bounds), axis=1)
-    return UserValues(values, values, both, bounds, estimate.estimate(sample.counts), NO_BIAS)
+    return UserValues(values, values, both, bounds, estimate.estimate(sample.counts), NO_BIAS, drawn)
 
 
 def mean_of_seeds(seeds: Sequence[UserValues]) -> UserValues:
-    """Return the mean values over the seeds of a recommender, with the spread between the seeds.
+    """Return the mean values over the seeds of a recommender, or over draws of negatives that users share.
+
+    The spread between the seeds, or the draws, is that of independent ones.
 
     Raises:
-        DataError: there are several seeds, and a user has a smallest and a largest value.
+        DataError: there are several seeds, and a user has a smallest and a largest value; or two draws are the same.
     """
     first, *further = seeds
     if not further:
         return first
     if not all(values.have_one_value for values in seeds):
         raise DataError(
-            "strict bounds do not count the spread between seeds; several seeds need exact ranks, or an estimator such "
-            "as bv-0.1"
+            "strict bounds do not count the spread between seeds, or between draws of negatives; several seeds need "
+            "exact ranks, or an estimator such as bv-0.1"
         )
     low, point_of_seeds = np.mean([values.low for values in seeds], axis=0), np.stack([one.point for one in seeds])
     bounds, limits, point = (
@@ -203,7 +219,14 @@ def mean_of_seeds(seeds: Sequence[UserValues]) -> UserValues:
     )
     spread = SeedSpread.from_seeds(point_of_seeds, np.stack([values.low for values in seeds]))
     findings = tuple(finding for values in seeds for finding in values.findings)
-    return UserValues(low, low, bounds, limits, point, first.assumes, findings, (spread,))
+    draws: tuple[UserValues, ...] = ()
+    if any(finding.kind == SHARED for finding in findings):
+        for one, other in combinations(seeds, 2):
+            if low.shape[1] >= FEW_USERS and np.ptp(one.low) > 0 and np.array_equal(one.low, other.low):
+                raise DataError("two draws of negatives have the same values of all users, so they are one draw")
+        draws, of_draws = tuple(seeds), Finding("draws", values={"draws": len(seeds)})
+        findings = *(finding for finding in findings if finding.kind != SHARED), of_draws
+    return UserValues(low, low, bounds, limits, point, first.assumes, findings, (spread,), draws)
 
 
 def mean_by_user(values: Floats, user: Ints) -> Floats:

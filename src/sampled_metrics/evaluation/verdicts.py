@@ -213,7 +213,7 @@ def about_intervals(
     if family:
         rate = (1 - setting.confidence_level) / len(pairs) if family == BONFERRONI else 0.0
         findings.append(Finding("family", values={"pairs": len(pairs), "method": family, "rate": rate}))
-    if any(len(of_one) > 1 for of_one in seeds.values()):
+    if any(len(of_one) > 1 and not values[name].draws for name, of_one in seeds.items()):
         findings.append(Finding("seeds", values={"seeds": {name: len(of_one) for name, of_one in seeds.items()}}))
     if estimator is None:
         return findings

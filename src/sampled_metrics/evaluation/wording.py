@@ -257,8 +257,9 @@ def _few_completed(finding: Finding, _: Setting) -> str:
 def _unexplained(finding: Finding, _: Setting) -> str:
     return (
         f"No distribution of true ranks explains the sample (p = {finding.values['p_value']:.2g}), so there is no "
-        "interval and no verdict. Usual causes are ties that count in favour of the held-out item, negatives that are "
-        "not drawn uniformly, and a wrong number of candidates or negatives."
+        "interval and no verdict. Usual causes are negatives that all users share, ties that count in favour of the "
+        "held-out item, negatives that are not drawn uniformly, or with replacement, and a wrong number of candidates "
+        "or negatives."
     )
 
 
@@ -307,6 +308,24 @@ def _bounds(finding: Finding, setting: Setting) -> tuple[str, str]:
 def _auc_too_low(finding: Finding, _: Setting) -> str:
     name, auc = estimator_name(finding.values["estimator"]), finding.values["auc"]
     return f"{name}: its AUC is too low. The AUC of the sample, which has no bias, is {auc:.3f}."
+
+
+def _replacement(finding: Finding, _: Setting) -> tuple[str, str]:
+    of = finding.values
+    said, other = ("with", "without") if of["replacement"] else ("without", "with")
+    ends, others = (" to ".join(rounded_outward(of[f"{which}low"], of[f"{which}high"])) for which in ("", "other_"))
+    return (
+        f"The negatives are said to be drawn {said} replacement. If they are drawn {other} it, the intervals are "
+        "others: {}. Make sure which it was."
+    ), f"{metric_name(finding.metric)} from {others} in place of {ends} ({of['estimator']})"
+
+
+def _no_share(finding: Finding, _: Setting) -> str:
+    of = finding.values
+    return (
+        f"No number of {of['users']:,} users has the {metric_name(finding.metric)} {of['value']}; the nearest are "
+        f"{of['below']:.6g} and {of['above']:.6g}. It is taken to be a mean over seeds."
+    )
 
 
 def _out_of_range(finding: Finding, _: Setting) -> tuple[str, str]:
@@ -684,6 +703,23 @@ WORDS: dict[str, Words] = {
         is_caution=True,
     ),
     "bounds": Words(_bounds),
+    "drawn-once": Words(
+        lambda *_: (
+            "All users share one draw of negatives, whose error no number of users reduces or shows. So there is no "
+            "interval and no verdict. Several independent draws give them: read each with drawn='once', and give a "
+            "list of them."
+        ),
+        is_caution=True,
+    ),
+    "drawn-by-user": Words(lambda *_: "The negatives of each user are taken to be drawn anew."),
+    "draws": Words(
+        lambda finding, _: (
+            f"The intervals include the spread between {finding.values['draws']} draws of negatives, which are taken "
+            "to be independent."
+        )
+    ),
+    "replacement": Words(_replacement),
+    "no-share": Words(_no_share),
     "auc-too-low": Words(_auc_too_low),
     "out-of-range": Words(_out_of_range),
     "bias": Words(_bias),

@@ -33,7 +33,7 @@ from sampled_metrics.estimators.shapes import FREE, SHAPES
 from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, SIGNIFICANCE, Bounds, ShapeEstimate, StrictBounds
 from sampled_metrics.inference.findings import Finding
 from sampled_metrics.inference.means import FEW_USERS, intervals
-from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.ranks.sampled import ONCE, SampledRanks
 from sampled_metrics.sampling.outcomes import Outcomes
 
 FOLDS = 5
@@ -53,17 +53,20 @@ class Sample:
     Attributes:
         outcomes: the distinct outcomes (n, m, x).
         shares: (users, outcomes) share of a user's rows that have an outcome.
+        is_shared: whether users share negatives, so that their outcomes depend on one another.
     """
 
     outcomes: Outcomes
     shares: csr_array
+    is_shared: bool = False
 
     @classmethod
     def from_ranks(cls, ranks: SampledRanks, user: Ints) -> Sample:
         """Return the sample of ranks with the (rows,) numbers of their users, from 0."""
         outcomes, outcome = Outcomes.observed(ranks)
         rows = np.bincount(user)
-        return cls(outcomes, csr_array((1 / rows[user], (user, outcome)), shape=(len(rows), len(outcomes))))
+        shares = csr_array((1 / rows[user], (user, outcome)), shape=(len(rows), len(outcomes)))
+        return cls(outcomes, shares, ranks.drawn == ONCE and not outcomes.are_exact)
 
     def __len__(self) -> int:
         return int(self.shares.shape[0])
@@ -172,7 +175,9 @@ def strict_values(
 
 
 def unexplained(sample: Sample) -> list[Finding]:
-    """Return a finding if no distribution of true ranks explains the sample of a recommender."""
+    """Return a finding if no distribution of true ranks explains the sample of users who share no negatives."""
+    if sample.is_shared:
+        return []
     p_value = _p_value(ShapeEstimate(StrictBounds(FREE), (), sample.outcomes), sample, FREE)
     if p_value > IMPOSSIBLE:
         return []

@@ -9,7 +9,7 @@ is twice the smaller one of the two.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from scipy.special import gammaincc, ndtr
+from scipy.special import gammaincc, ndtr, xlogy
 
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats, Ints, is_whole, refuse_masked, shown
@@ -35,7 +35,7 @@ from sampled_metrics.ranking.rank import (
     users_of_batch,
 )
 from sampled_metrics.ranks.frames import Columns
-from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.ranks.sampled import BY_USER, ONCE, SampledRanks
 
 Streams = Callable[..., np.random.Generator]
 """Function from whole numbers to the random stream that has them as its address.
@@ -175,6 +175,45 @@ def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement
     )
 
 
+MOST_PARTNERS = 0.1
+"""Negatives are drawn once for several users if a user shares them with more other users than this, on average."""
+
+_COMPARED = 1000  # most users who are compared with one another
+_CHANCE = 1e-3  # most users who seem to share a user's negatives, on average, if all are drawn anew
+
+
+def sharing(user: Ints, item: Ints, candidates: Ints, items: int) -> tuple[float, Ints]:
+    """Return with how many others a user shares negatives, and users of whom no two share them.
+
+    Two users share negatives if they have more of them in common than independent draws have, by the bound of Hoeffding
+    for draws with and without replacement. Of many users, some are compared.
+
+    Args:
+        user: (negatives,) index of the user.
+        item: (negatives,) items.
+        candidates: (users,) number of items from which the negatives of a user could be drawn.
+        items: number of all items.
+
+    References:
+        W. Hoeffding, Probability Inequalities for Sums of Bounded Random Variables, JASA 58, 1963.
+    """
+    users = len(candidates)
+    compared = np.sort(np.random.default_rng(0).permutation(users)[:_COMPARED])
+    listed = csr_array((np.ones(len(item)), (user, item)), shape=(users, items))[compared]
+    listed.data[:] = 1.0  # an item that a user has twice is one
+    sizes = np.diff(listed.indptr)
+    chance = np.minimum(sizes[:, np.newaxis] / candidates[compared], 1.0)
+    common = (listed @ listed.T).toarray() / sizes
+    divergence = xlogy(common, common / chance) + xlogy(1 - common, (1 - common) / np.maximum(1 - chance, 1e-300))
+    share = (common > chance) & (sizes * divergence > np.log(users / _CHANCE))
+    np.fill_diagonal(share, False)
+    apart: list[int] = []
+    for one in range(len(compared)):
+        if not share[one, apart].any():
+            apart.append(one)
+    return float(share.sum()) / len(compared) * users / len(compared), compared[apart]
+
+
 _Draw = Callable[[Ints], tuple[Ints, Ints]]
 """Function from (users,) ascending users to (drawn,) indices of the users, ascending, and their negatives."""
 
@@ -209,7 +248,8 @@ def rank_among_negatives(
         negatives: m, the number of negatives to draw for each held-out item. Or the negatives themselves: (users, m)
             indices of items, or a list of them for each user; a dict of such lists by user, or a DataFrame with the
             columns user and item, with ids if there are `user_ids` and `item_ids`. Given negatives that do not look
-            as if they were drawn uniformly for each user (p <= .01) have a caution, as results do not hold then.
+            as if they were drawn uniformly for each user (p <= .01) have a caution, as results do not hold then. Those
+            that users share, also within batches of users, are read as drawn "once", as in `sampled_ranks`.
         replacement: whether a negative may be there twice for the same held-out item.
         drop_held_out: whether held-out items of the user among given negatives are left out, as some published lists
             have them, or hold all items of a user with the same negatives. Otherwise they are refused.
@@ -265,12 +305,24 @@ def rank_among_negatives(
     ranking = _Ranking(scorer, split, draw, streams)
     of_blocks = [ranking.counts(blocks[step]) for step in progress(range(len(blocks)))]
     drawn, ranks = (np.concatenate(parts) for parts in zip(*of_blocks, strict=True))
-    cautions: tuple[str, ...] = ()
-    if is_given:
-        ranked = np.unique(split.user)
-        cautions = uniformity(*draw(ranked), ranked, split, replacement=replacement).cautions
-    users = split.user_ids[split.user]
-    return SampledRanks(ranks - 1, drawn, split.candidates, replacement, users, cautions=cautions)
+    table = SampledRanks(ranks - 1, drawn, split.candidates, replacement, split.user_ids[split.user])
+    return _with_given(table, draw, split) if is_given else table
+
+
+def _with_given(table: SampledRanks, draw: _Draw, split: Split) -> SampledRanks:
+    """Return ranks among given negatives with what these look like: drawn by user or once, uniformly or not."""
+    ranked = np.unique(split.user)
+    free = split.shape.items - np.diff(split.excluded[ranked].indptr)
+    partners, apart = sharing(*draw(ranked), free, split.shape.items)
+    notes: tuple[str, ...] = ()
+    if partners > MOST_PARTNERS:
+        ranked = ranked[apart]
+        notes = (
+            f"A user shares the given negatives with {partners:.3g} other users on average, so they are read as "
+            "drawn once.",
+        )
+    cautions = uniformity(*draw(ranked), ranked, split, replacement=table.replacement).cautions
+    return replace(table, cautions=cautions, notes=notes, drawn=ONCE if notes else BY_USER)
 
 
 @dataclass(frozen=True)

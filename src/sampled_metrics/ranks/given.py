@@ -1,7 +1,7 @@
 """Tables of ranks as a function was given them, by recommender, and a file of ranks as what it is."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sampled_metrics._validation import enumerated
@@ -9,7 +9,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
 from sampled_metrics.ranks.judged_lists import RankedLists
 from sampled_metrics.ranks.reading import UNNAMED, by_name, columns_of_table
-from sampled_metrics.ranks.sampled import SampledRanks, sampled_of_columns
+from sampled_metrics.ranks.sampled import BY_USER, ONCE, SampledRanks, sampled_of_columns
 from sampled_metrics.ranks.staged import StagedRanks
 from sampled_metrics.ranks.staged_files import is_staged
 from sampled_metrics.ranks.table import Table
@@ -66,6 +66,15 @@ def seeds_by_name(given: Any, function: str, several: bool = True) -> dict[str, 
     return seeds
 
 
+def by_seed(seeds: Mapping[str, Sequence[Table]]) -> dict[str, Any]:
+    """Return the table of each seed, by the name of the recommender, with the number of the seed."""
+    return {
+        name if len(tables) == 1 else f"{name or 'ranks'}, seed {number}": table
+        for name, tables in seeds.items()
+        for number, table in enumerate(tables, 1)
+    }
+
+
 def require_same_design(tables: Mapping[str, Table]) -> None:
     """Raise DataError if two tables differ in what tables that are compared must have in common."""
     known: dict[str, tuple[str, Any]] = {}
@@ -77,6 +86,16 @@ def require_same_design(tables: Mapping[str, Table]) -> None:
                     f"{first} has {what} = {expected} and {name} {value}; {table.kind} are compared with the same "
                     f"{enumerated(table.design)}"
                 )
+
+
+def require_paired_draws(seeds: Mapping[str, Sequence[Table]]) -> None:
+    """Raise DataError if recommenders differ in the number of draws of negatives that users share."""
+    draws = {name: len(tables) for name, tables in seeds.items() if tables[0].design.get("drawn") == ONCE}
+    fewest, most = (choose(draws, key=draws.__getitem__, default="") for choose in (min, max))
+    if fewest != most and draws[fewest] != draws[most]:
+        raise DataError(
+            f"{most} has {draws[most]} draws of negatives and {fewest} {draws[fewest]}; they are compared draw by draw"
+        )
 
 
 def _require_taken(table: Any, name: str, function: str) -> None:
@@ -99,13 +118,16 @@ def _a(value: Any) -> str:
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
-def read_ranks(path: str | os.PathLike[str], *, replacement: bool = False) -> ExactRanks | SampledRanks | StagedRanks:
+def read_ranks(
+    path: str | os.PathLike[str], *, replacement: bool = False, drawn: str = BY_USER
+) -> ExactRanks | SampledRanks | StagedRanks:
     """Read a file that this library or its workflow has written, as the ranks that it holds.
 
     Args:
         path: a Parquet or SQLite file of staged ranks; or a csv or parquet file with the column negatives (sampled
             ranks), or with candidates and above and tied, or rank (exact ranks).
         replacement: of sampled ranks, whether a negative could be drawn twice.
+        drawn: of sampled ranks, whether negatives are drawn "by user" or "once", as in `sampled_ranks`.
 
     Raises:
         DataError: the file cannot be read, or lacks a column.
@@ -122,5 +144,5 @@ def read_ranks(path: str | os.PathLike[str], *, replacement: bool = False) -> Ex
         return StagedRanks.read(path)
     columns = columns_of_table(path, os.fspath(path))
     if "negatives" in columns:
-        return sampled_of_columns(columns, columns.name, replacement=replacement)
+        return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
     return table_of_columns(columns, columns.name)

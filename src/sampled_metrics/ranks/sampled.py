@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,15 @@ from scipy.special import gammaln, xlogy
 
 from sampled_metrics._validation import MOST, Ints, counted, enumerated, require_flags, shown, whole_numbers
 from sampled_metrics.data.tables import Place, refuse_rows
-from sampled_metrics.errors import DataError
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.reading import columns_by_recommender, require_same_order
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
 from sampled_metrics.ranks.truncation import seems_truncated
+
+DRAWN = BY_USER, ONCE = "by user", "once"
+"""How negatives are drawn: anew for each user, or once for all users."""
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
     from sampled_metrics.metrics.metric import Metric
@@ -41,8 +44,10 @@ class SampledRanks(Ranked):
         cautions: sentences on what would make all results wrong.
         source: name of the file or table that they are from.
         groups: (rows,) text, the group of each row, for metrics by group; None if there are none.
+        drawn: how the negatives are drawn, "by user" or "once", as in `sampled_ranks`.
 
     Raises:
+        ConfigError: `drawn` is neither.
         DataError: there are no ranks, an entry is masked, or x, m and n of a row do not fit each other; the message
             names the row, the user or the line of the file.
     """
@@ -58,9 +63,12 @@ class SampledRanks(Ranked):
     cautions: tuple[str, ...] = ()
     written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
     groups: NDArray[np.str_] | None = None
+    drawn: str = BY_USER
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         require_flags(replacement=self.replacement)
+        if self.drawn not in DRAWN:
+            raise ConfigError(f"drawn must be {enumerated(map(repr, DRAWN), 'or')}, not {shown(self.drawn)}")
         columns = [whole_numbers(getattr(self, name), name) for name in ("x", "negatives", "candidates")]
         if len({column.shape for column in columns if column.ndim}) > 1 or max(column.ndim for column in columns) > 1:
             shapes = enumerated([str(column.shape) for column in columns])
@@ -112,9 +120,14 @@ class SampledRanks(Ranked):
         return {"n": self.candidates, "m": self.negatives}
 
     @property
+    def design(self) -> dict[str, Any]:
+        """Return how the negatives are drawn."""
+        return {"drawn": self.drawn}
+
+    @property
     def facts(self) -> dict[str, str]:
-        """Return the numbers of rows, users, candidates and negatives."""
-        return super().facts | {"Negatives": span(self.negatives, "d"), "Ties": "not known"}
+        """Return the numbers of rows, users, candidates and negatives, and how these are drawn."""
+        return super().facts | {"Negatives": span(self.negatives, "d"), "Drawn": self.drawn, "Ties": "not known"}
 
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes of the sample."""
@@ -142,6 +155,7 @@ def sampled_ranks(
     negatives: PerUser | None = None,
     candidates: PerUser | None = None,
     replacement: bool = False,
+    drawn: str = BY_USER,
     by: str | None = None,
     rank_column: str | Sequence[str] | None = None,
     zero_based: bool = False,
@@ -158,6 +172,9 @@ def sampled_ranks(
         candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item;
             likewise.
         replacement: whether a negative could be sampled twice for the same user.
+        drawn: "by user" if the negatives of each user are drawn anew, as all intervals and verdicts assume. "once" if
+            users share negatives, as of one list of candidates for everybody, or of the other items of a batch. One
+            such draw gives values and no interval or verdict; several draws, each independent of the others, give them.
         by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
         rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
             mapping from these names.
@@ -170,7 +187,7 @@ def sampled_ranks(
     Raises:
         DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; the message names the
             file and the line.
-        ConfigError: `by`, `rank_column` or `groups` is not text.
+        ConfigError: `by`, `rank_column` or `groups` is not text, or `drawn` is neither "by user" nor "once".
 
     Examples:
         >>> import sampled_metrics as sm
@@ -184,9 +201,10 @@ def sampled_ranks(
     """
     columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups)
     if isinstance(columns, Columns):
-        return sampled_of_columns(columns, "ranks", candidates, negatives, replacement)
+        return sampled_of_columns(columns, "ranks", candidates, negatives, replacement, drawn)
     tables = {
-        name: sampled_of_columns(of_one, name, candidates, negatives, replacement) for name, of_one in columns.items()
+        name: sampled_of_columns(of_one, name, candidates, negatives, replacement, drawn)
+        for name, of_one in columns.items()
     }
     require_same_order(tables, [candidates, negatives])
     return tables
@@ -198,6 +216,7 @@ def sampled_of_columns(
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
     replacement: bool = False,
+    drawn: str = BY_USER,
 ) -> SampledRanks:
     """Return ranks among sampled negatives, checked; parameters as in `sampled_ranks`.
 
@@ -217,9 +236,8 @@ def sampled_of_columns(
             f"{name}: no {rank} is above {x.max() + best}, although {m[0]} negatives allow up to {m[0] + best}. If "
             "fewer were sampled, all numbers here are wrong: say how many.",
         )
-    return SampledRanks(
-        x, m, n, replacement, users, columns.place, notes, columns.name, cautions, written, groups=columns.groups()
-    )
+    of_columns = columns.place, notes, columns.name, cautions, written, columns.groups()
+    return SampledRanks(x, m, n, replacement, users, *of_columns, drawn)
 
 
 def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:

@@ -108,6 +108,11 @@ class Outcomes:
     def __len__(self) -> int:
         return len(self.x)
 
+    @property
+    def are_exact(self) -> bool:
+        """Return whether every candidate was drawn, so that the sampled ranks are the true ones."""
+        return not self.replacement and bool((self.negatives == self.candidates - 1).all())
+
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """Return the outcomes by n and m."""

@@ -1,0 +1,194 @@
+"""Negatives that are drawn once for all users: no interval of one draw, and intervals of several that hold."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import sampled_metrics as sm
+from sampled_metrics.evaluation.values import SHARED, UserValues, mean_of_seeds
+from sampled_metrics.inference.findings import Finding
+
+USERS, N, M = 300, 1000, 100
+AUC = np.array([[0.0, 1.0]])
+
+
+def outcomes(rng, ranks, share, n, draws):
+    """(draws, users) negatives above the held-out item; a share of the users have one order of the items."""
+    x = rng.hypergeometric(ranks - 1, n - ranks, M, (draws, len(ranks)))
+    alike = slice(round(share * len(ranks)))
+    for draw in range(draws):
+        x[draw, alike] = np.searchsorted(np.sort(rng.permutation(n - 1)[:M]) + 1, ranks[alike])
+    return x
+
+
+def tables(seed, draws, share=0.5, drawn="once", users=USERS):
+    rng = np.random.default_rng(seed)
+    x = outcomes(rng, rng.integers(1, N + 1, users), share, N, draws)
+    return [sm.sampled_ranks(1 + row, negatives=M, candidates=N, drawn=drawn) for row in x]
+
+
+def kinds(result):
+    return {finding.kind for finding in result.findings}
+
+
+class TestOneDraw:
+    @pytest.mark.parametrize("estimator", ["free", "decreasing", "bv-0.1", "uncorrected", "mle"])
+    def test_has_the_value_and_no_interval(self, estimator):
+        [once], [by_user] = tables(1, 1), tables(1, 1, drawn="by user")
+        found, other = (sm.correct(one, estimators=estimator, metrics=["recall@10", "auc"]) for one in (once, by_user))
+        assert found[["low", "high", "standard_error"]].isna().all(axis=None)
+        assert np.isfinite(found["value"]).all()
+        if estimator not in ("free", "decreasing"):  # their value is the nearest end of the interval
+            assert found["value"].tolist() == other["value"].tolist()
+        assert SHARED in kinds(found)
+        assert not kinds(found) & {"bounds", "supported", "unexplained", "contradicted", "drawn-by-user"}
+        assert any("no interval and no verdict" in caution for caution in found.cautions)
+        assert "drawn-by-user" in kinds(other)
+
+    @pytest.mark.parametrize("estimator", [None, "bv-0.1", "uncorrected"])
+    def test_gives_no_verdict(self, estimator):
+        [a], [b] = tables(1, 1), tables(2, 1)
+        better = sm.sampled_ranks(np.ones(USERS, dtype=int), negatives=M, candidates=N, drawn="once")
+        found = sm.compare({"a": a, "b": b, "best": better}, estimator=estimator, metrics="auc", margin=0.01)
+        assert set(found["conclusion"]) == {"no verdict"}
+        assert found[["low", "high", "p_value"]].isna().all(axis=None)
+        assert SHARED in kinds(found)
+        assert not kinds(found) & {"assumes", "better", "equivalent"}
+
+    def test_of_every_candidate_is_exact(self):
+        ranks = np.random.default_rng(0).integers(1, 101, 400)
+        once = sm.sampled_ranks(ranks, negatives=99, candidates=100, drawn="once")
+        found, exact = (
+            sm.correct(once, metrics="recall@10", estimators="free"),
+            sm.evaluate(sm.exact_ranks(ranks, candidates=100), metrics="recall@10"),
+        )
+        columns = ["value", "low", "high"]
+        np.testing.assert_allclose(found[columns].to_numpy(), exact[columns].to_numpy(), rtol=1e-9)
+        assert SHARED not in kinds(found)
+
+    def test_is_on_a_report_that_says_so(self):
+        [a], [b] = tables(1, 1), tables(2, 1)
+        page = sm.report({"a": a, "b": b}, metrics=["recall@10"])
+        assert "All users share one draw of negatives" in page
+        assert "No verdict on a and b: Recall@10." in page
+
+    def test_is_refused_as_a_pilot(self):
+        with pytest.raises(sm.DataError, match="pilot: its negatives are drawn once for all users"):
+            sm.plan({"a": tables(1, 1)[0]}, metric="auc")
+
+
+class TestSeveralDraws:
+    def test_are_compared_draw_by_draw(self):
+        """The interval of Student's t over draws and the normal one over users, drawn here a million times."""
+        rng, draws = np.random.default_rng(3), 5
+        a, b = tables(5, draws), tables(6, draws)
+        gap = np.array([(one.x - other.x) / M for one, other in zip(a, b, strict=True)])
+        between = gap.mean(axis=1).var(ddof=1) / draws
+        rest = gap - gap.mean(axis=0) - gap.mean(axis=1, keepdims=True) + gap.mean()
+        of_both = (rest**2).sum() / ((draws - 1) * (USERS - 1)) / (draws * USERS)
+        of_users = gap.mean(axis=0).var(ddof=1) / USERS - of_both
+        drawn = np.sqrt(of_users) * rng.standard_normal(10**6) + np.sqrt(between) * rng.standard_t(draws - 1, 10**6)
+        reach = np.quantile(np.abs(drawn), 0.95)
+        found = sm.compare({"a": a, "b": b}, estimator="uncorrected", metrics="auc")
+        row = found.iloc[0]
+        assert row["difference"] == pytest.approx(gap.mean())
+        assert row["high"] - row["difference"] == pytest.approx(reach, rel=0.01)
+        assert row["difference"] - row["low"] == pytest.approx(reach, rel=0.01)
+        assert {"draws"} < kinds(found)
+        assert not kinds(found) & {SHARED, "seeds"}
+
+    def test_of_one_order_cancel_in_the_difference(self):
+        """All users of both recommenders have one order, and b is a few ranks better: the draws move both alike."""
+        ranks = np.random.default_rng(1).integers(20, N + 1, USERS)
+        sets = [np.sort(np.random.default_rng(draw).permutation(N - 1)[:M]) + 1 for draw in range(5)]
+        a, b = (
+            [
+                sm.sampled_ranks(1 + np.searchsorted(one, ranks - fewer), negatives=M, candidates=N, drawn="once")
+                for one in sets
+            ]
+            for fewer in (0, 19)
+        )
+        options = {"estimator": "uncorrected", "metrics": "auc"}
+        assert sm.compare({"a": a, "b": b}, **options)["conclusion"].tolist() == ["b"]
+        assert sm.compare({"a": a, "b": b[1:] + b[:1]}, **options)["conclusion"].tolist() == ["undecided"]
+
+    def test_are_corrected_with_an_interval_around_their_mean(self):
+        draws = tables(1, 5)
+        found = sm.correct({"a": draws}, estimators="uncorrected", metrics="auc")
+        means = np.array([1 - one.x.mean() / M for one in draws])
+        row = found.iloc[0]
+        assert row["value"] == pytest.approx(means.mean())
+        assert row["low"] < means.mean() - 2.7 * means.std(ddof=1) / np.sqrt(5)  # 2.776 is Student's t of four
+        assert row["high"] > means.mean() + 2.7 * means.std(ddof=1) / np.sqrt(5)
+        assert [dict(one.values) for one in found.findings if one.kind == "draws"] == [{"draws": 5}]
+
+    @pytest.mark.parametrize(
+        ("call", "says"),
+        [
+            (lambda: sm.compare({"a": tables(1, 3), "b": tables(2, 2)}, estimator="bv-0.1"), "a has 3 draws .* b 2"),
+            (
+                lambda: sm.compare({"a": tables(1, 1), "b": tables(2, 1, drawn="by user")}),
+                "a has drawn = once and b by user",
+            ),
+            (lambda: sm.correct(tables(1, 1) * 3, estimators="bv-0.1"), "two draws of negatives have the same values"),
+            (lambda: sm.correct(tables(1, 2)), "strict bounds do not count the spread"),
+            (lambda: sm.correct([*tables(1, 1), *tables(2, 1, users=9)], estimators="bv-0.1"), "must have the same u"),
+        ],
+    )
+    def test_refusals(self, call, says):
+        with pytest.raises(sm.DataError, match=says):
+            call()
+
+
+# --- how often intervals hold the truth, and verdicts of equal recommenders are wrong ---------------------------------
+
+
+def of_auc(x, *, once=True):
+    """The values of AUC of one draw, without bias."""
+    values = (1 - x / M)[np.newaxis]
+    findings = (Finding(SHARED),) if once else ()
+    return UserValues(values, values, np.stack((AUC, AUC), axis=1), AUC, values.mean(axis=1), findings=findings)
+
+
+LAWS = {
+    "uniform": lambda rng, n, users: rng.integers(1, n + 1, users),
+    "steep": lambda rng, n, users: np.minimum(n ** rng.random(users), n).astype(int),
+    "two": lambda rng, n, users: np.where(rng.random(users) < 0.9, 1 + n // 50, n // 2),
+    "one": lambda _, n, users: np.full(users, n // 2),
+}
+
+
+def held_and_false(law, share, n, draws, repetitions, users=500):
+    """Shares of repetitions whose interval holds the AUC, of all draws and of one as if by user, and of verdicts."""
+    many = LAWS[law](np.random.default_rng(9), n, 4_000_000)
+    truth, counts = 1 - (many.mean() - 1) / (n - 1), np.zeros(3)
+    for repetition in range(repetitions):
+        rng = np.random.default_rng([7, repetition])
+        x = [outcomes(rng, LAWS[law](rng, n, users), share, n, draws) for _ in range(2)]
+        one, other = (mean_of_seeds([of_auc(row) for row in rows]) for rows in x)
+        ends, naive = one.interval(0.05), of_auc(x[0][0], once=False).interval(0.05)
+        gap = other.minus(one).interval(0.05)
+        held = [of_one.low[0] <= truth <= of_one.high[0] for of_one in (ends, naive)]
+        counts += [*held, not gap.low[0] <= 0 <= gap.high[0]]
+    return counts / repetitions
+
+
+def at_least(share, repetitions):
+    return share - 2 * np.sqrt(share * (1 - share) / repetitions)
+
+
+def test_five_draws_hold_the_truth_and_one_that_is_taken_by_user_does_not():
+    held, naive, false = held_and_false("one", 0.5, 1000, 5, 150)
+    assert held >= at_least(0.95, 150)
+    assert 1 - false >= at_least(0.95, 150)
+    assert naive < 0.7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("law", "share", "n"), [*product(LAWS, [0.1, 0.3, 1.0], [500, 3500])])
+@pytest.mark.parametrize("draws", [2, 5, 10])
+def test_several_draws_hold_the_truth(law, share, n, draws):
+    held, _, false = held_and_false(law, share, n, draws, 600)
+    assert held >= at_least(0.95, 600)
+    assert 1 - false >= at_least(0.95, 600)
