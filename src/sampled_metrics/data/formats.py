@@ -234,7 +234,14 @@ def _csv(
     if header or has_header:
         require_columns(place, header, present.values())
     names = {header.index(column): role for role, column in present.items() if header}
-    yield from table.rows(names, has_header=has_header, numbers=numbers, text=object, skips_bad_lines=skips_bad_lines)
+    yield from table.rows(
+        names,
+        has_header=has_header,
+        numbers=numbers,
+        integers={"user", "item"} - {*numbers},
+        text=object,
+        skips_bad_lines=skips_bad_lines,
+    )
 
 
 _POSITIONS = {"user": 1, "item": 2, "rating": 3, "timestamp": 4}
