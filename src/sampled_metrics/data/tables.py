@@ -203,6 +203,14 @@ def require_columns(place: str, header: Sequence[str | int], columns: Collection
             raise DataError(f"{place}: there is {number} column {column!r}; the columns are {names}{more}")
 
 
+_TYPE = re.compile(r":(?:token|float)(?:_seq)?$")
+
+
+def without_types(header: Sequence[str]) -> list[str]:
+    """Return names of columns without the types of RecBole's atomic files, as in `user_id:token`, if all have one."""
+    return [_TYPE.sub("", name) for name in header] if all(map(_TYPE.search, header)) else list(header)
+
+
 class Csv:
     """A csv file: lines of fields. pandas reads them; what it would take, although it is malformed, is refused.
 
@@ -266,7 +274,7 @@ class Csv:
         frame_of = partial(self._frame, names=names, integers=integers, text=text, types=types)
         while True:
             self._unify_separators()
-            lines, line = self._whole_lines(), self.text.line
+            lines, line = _whole_lines(self.text.block, self._delimiter), self.text.line
             frame = None if self.has_quotes and b'"' in lines else self._frame_if_right(lines, frame_of)
             if frame is not None:
                 used, count = len(lines), len(frame)
@@ -287,12 +295,6 @@ class Csv:
             self.text.block = re.sub(rb"[ \t]+", b"\t", block)
         elif len(self.separator) > 1:
             self.text.block = self.text.block.replace(self.separator.encode(), b"\t")
-
-    def _whole_lines(self) -> bytes:
-        """Return the lines that end in the block, without lines of empty fields at its end."""
-        block = self.text.block
-        filled = len(block.rstrip(f"{self._delimiter}\n".encode()))
-        return block[: block.find(b"\n", filled) + 1 or block.rfind(b"\n") + 1] if filled else b""
 
     def _frame(
         self,
@@ -394,6 +396,12 @@ def _fault(error: csv.Error) -> str:
     return _OPEN if is_open else "has text behind a quotation mark that closes"
 
 
+def _whole_lines(block: bytes, separators: str = "") -> bytes:
+    """Return the lines that end in a block, without lines of nothing but separators at its end."""
+    filled = len(block.rstrip(f"{separators}\n".encode()))
+    return block[: block.find(b"\n", filled) + 1 or block.rfind(b"\n") + 1] if filled else b""
+
+
 def _lines(block: bytes) -> list[str]:
     """Return the lines of a block, with their ends."""
     return [f"{line}\n" for line in block[: block.rfind(b"\n")].decode().split("\n")]
@@ -428,6 +436,45 @@ def _line(name: str, numbers: Sequence[int] | Ints, row: int) -> str:
     return f"{name}, line {numbers[row]}"
 
 
+def list_rows(
+    stream: Readable, name: str, columns: Mapping[str, Any], *, numbers: Collection[str], skips_bad_lines: bool
+) -> Iterator[Rows]:
+    """Yield the users, items and timestamps of a file with a user and then all of the user's items on each line.
+
+    The timestamps are the order of the items in the file, from 0. A user may have no items.
+
+    Args:
+        stream: the file, opened for bytes.
+        name: its name in errors.
+        columns: the columns to yield: user, item and timestamp.
+        numbers: taken as in `json_rows`, but without effect: ids are text, and timestamps numbers.
+        skips_bad_lines: whether empty lines are left out. Otherwise they are refused, but for those at the end.
+
+    Raises:
+        DataError: a line is empty.
+    """
+    text, before = Text(stream, name), 0
+    while text.block.strip(SPACES.encode() + b"\n"):
+        whole = _whole_lines(text.block, SPACES)
+        lists = [line.split() for line in whole.split(b"\n")[:-1]]
+        is_empty = [not words for words in lists]
+        if not skips_bad_lines:
+            refuse_rows(
+                is_empty, lambda row: "is empty", partial(_line, name, range(text.line, text.line + len(lists)))
+            )
+        counts = [max(len(words) - 1, 0) for words in lists]
+        places = np.repeat(np.arange(text.line, text.line + len(lists)), counts)
+        values = {
+            "user": np.repeat(np.array([b"".join(words[:1]).decode() for words in lists], dtype=object), counts),
+            "item": np.array([word.decode() for words in lists for word in words[1:]], dtype=object),
+            "timestamp": np.arange(before, before + len(places)),
+        }
+        frame = pd.DataFrame({column: values[column] for column in columns}, dtype=None)
+        yield Rows(frame, partial(_line, name, places), skipped=sum(is_empty))
+        before += len(places)
+        text.advance(len(whole))
+
+
 def json_rows(
     stream: Readable,
     name: str,
@@ -454,9 +501,9 @@ def json_rows(
     text = Text(stream, name)
     first = text.line
     while text.block.strip(b"\n"):
-        used = text.block.rfind(b"\n", 0, len(text.block.rstrip(b"\n")) + 1) + 1  # not empty lines at the end
+        whole = _whole_lines(text.block)
         objects, places = [], list[int]()
-        lines = text.block[:used].split(b"\n")[:-1]
+        lines = whole.split(b"\n")[:-1]
         for number, line in enumerate(lines, text.line):
             if parsed := _object(line):
                 objects.append(parsed)
@@ -469,7 +516,7 @@ def json_rows(
             column: _values([row.get(key) for row in objects], column in numbers) for column, key in columns.items()
         }
         yield Rows(pd.DataFrame(values), partial(_line, name, places), skipped=len(lines) - len(objects))
-        text.advance(used)
+        text.advance(len(whole))
 
 
 def _object(line: bytes) -> dict[str, Any]:

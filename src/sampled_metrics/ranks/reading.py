@@ -16,7 +16,17 @@ import pandas as pd
 
 from sampled_metrics._files import path_text
 from sampled_metrics._validation import check_label, check_labels, require_flags
-from sampled_metrics.data.tables import LONGEST_LINE, SPACES, Csv, Readable, Rows, Text, joined, parquet_rows
+from sampled_metrics.data.tables import (
+    LONGEST_LINE,
+    SPACES,
+    Csv,
+    Readable,
+    Rows,
+    Text,
+    joined,
+    parquet_rows,
+    without_types,
+)
 from sampled_metrics.errors import DataError, printable, reason
 from sampled_metrics.ranks.frames import CONTENT, NAMES, Columns, PerUser, are_lists, can_be_used, columns_of, plain
 from sampled_metrics.ranks.table import Table
@@ -110,7 +120,7 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
         raise DataError(f"{text.name}: is empty; ranks are a csv file with a column rank, or above and tied")
     if len(table.first) == 1 and re.fullmatch(r"\s*[0-9]+\s*", table.first[0]):
         return _columns(table.rows({0: "rank"}, has_header=False, integers={"rank"}), text.name, place)
-    header = dict(enumerate(map(str.strip, table.first)))
+    header = dict(enumerate(without_types([column.strip() for column in table.first])))
     wide = len(header) > MOST_COLUMNS
     if (wide or not text.is_last) and not any(
         column in names or can_be_used(column, CONTENT) for column in header.values()
