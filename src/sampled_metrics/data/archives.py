@@ -8,6 +8,7 @@ events inside the wheel. It serves where only the package index can be reached.
 """
 
 import gzip
+import http.client
 import io
 import logging
 import os
@@ -16,6 +17,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -26,6 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pooch
 import requests
+import urllib3
 
 from sampled_metrics import _files
 from sampled_metrics._running import terminal_bar
@@ -247,7 +250,12 @@ def fetch(wheel: Wheel, destination: Path) -> None:
     """
     with tempfile.TemporaryDirectory(prefix=".pip-", dir=destination.parent) as folder:
         command = [sys.executable, *_PIP, *_DOWNLOAD, "--dest", folder, f"{wheel.name}=={wheel.version}"]
-        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        try:
+            ran = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=_PIP_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            raise DownloadError(f"pip takes more than {_PIP_SECONDS:g} seconds") from None
         files = list(Path(folder).glob("*.whl"))
         if ran.returncode != 0 or len(files) != 1:
             raise DownloadError(_reason(ran.stderr, wheel))
@@ -268,7 +276,14 @@ def _reason(output: str, wheel: Wheel) -> str:
     return "pip: " + (errors[-1] if errors else "it failed without a reason")
 
 
-TIMEOUT = (10.0, 60.0)  # seconds to wait for a connection, and for the next bytes
+TIMEOUT = (10.0, 60.0)  # seconds to wait for a connection, and for the next bytes or `SLOWEST` bytes of the file
+SLOWEST = 2**14
+"""Bytes of the file that have to arrive within the seconds of `TIMEOUT`, from the first request on."""
+
+MOST_BESIDE = 2**20
+"""Largest number of bytes that are not of the file, such as headers, between parts of it."""
+
+_PIP_SECONDS = 3600.0
 _RETRIES = 2  # at each address; pooch waits a second before the first, and two before the second
 
 
@@ -441,13 +456,17 @@ def _first_reason(error: BaseException) -> str:
 def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool) -> None:
     """Write the content of an address to the temporary file of an attempt."""
     os.unlink(temporary)  # pooch made it for its owner alone to read
-    with requests.get(
-        url,
-        headers={"Accept-Encoding": "identity"},
-        timeout=TIMEOUT,
-        stream=True,
-        hooks={"response": _close_redirect},
-    ) as response:
+    progress = _Progress()
+    with (
+        _session(progress) as session,
+        session.get(
+            url,
+            headers={"Accept-Encoding": "identity"},
+            timeout=TIMEOUT,
+            stream=True,
+            hooks={"response": _close_redirect},
+        ) as response,
+    ):
         _require_file(response, has_checksum)
         # the checksum is that of the bytes sent: a server may call a .gz file a compressed transfer of its content
         response.raw.headers.pop("Content-Encoding", None)
@@ -458,7 +477,90 @@ def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool
                 if size > MAX_BYTES:
                     raise DownloadError(f"sends more than the {MAX_BYTES} bytes allowed")
                 file.write(data)
+                progress.advance(len(data))
                 advance(len(data))
+
+
+class _Progress:
+    """Whether a server sends the file, and not only bytes: endless headers and single bytes would never end."""
+
+    def __init__(self) -> None:
+        self._since, self._of_file, self._beside = time.monotonic(), 0, 0
+
+    def advance(self, count: int) -> None:
+        """Take note of bytes of the file."""
+        self._of_file, self._beside = self._of_file + count, 0
+        if self._of_file >= SLOWEST:
+            self._since, self._of_file = time.monotonic(), 0
+
+    def require(self, count: int) -> None:
+        """Take note of bytes of any kind.
+
+        Raises:
+            OSError: the limits of time or bytes are passed.
+        """
+        self._beside += count
+        if self._beside > MOST_BESIDE:
+            raise OSError(f"sends more than {MOST_BESIDE} bytes that are not of the file")
+        if time.monotonic() - self._since > TIMEOUT[1]:
+            raise TimeoutError(f"timed out: sends less than {SLOWEST} bytes of the file in {TIMEOUT[1]:g} seconds")
+
+
+class _WatchedStream(io.RawIOBase):
+    """The bytes of a connection, each read of which is told to `_Progress`."""
+
+    def __init__(self, source: io.RawIOBase, progress: _Progress) -> None:
+        self._source, self._progress = source, progress
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int | None:
+        count = self._source.readinto(buffer)
+        self._progress.require(count or 0)
+        return count
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+
+def _session(progress: _Progress) -> requests.Session:
+    """Return a session of which every byte received is told to `progress`: those of headers, too."""
+
+    class Response(http.client.HTTPResponse):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self.fp = io.BufferedReader(_WatchedStream(self.fp.detach(), progress))
+
+    class Plain(urllib3.connection.HTTPConnection):
+        response_class = Response
+
+    class Encrypted(urllib3.connection.HTTPSConnection):
+        response_class = Response
+
+    class PlainPool(urllib3.HTTPConnectionPool):
+        ConnectionCls = Plain
+
+    class EncryptedPool(urllib3.HTTPSConnectionPool):
+        ConnectionCls = Encrypted
+
+    class Adapter(requests.adapters.HTTPAdapter):
+        def init_poolmanager(self, *args: Any, **options: Any) -> None:
+            super().init_poolmanager(*args, **options)
+            self.poolmanager.pool_classes_by_scheme = pools
+
+        def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
+            manager = super().proxy_manager_for(proxy, **options)
+            if not proxy.lower().startswith("socks"):  # which has pools of its own
+                manager.pool_classes_by_scheme = pools
+            return manager
+
+    pools = {"http": PlainPool, "https": EncryptedPool}
+    session = requests.Session()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, Adapter())
+    return session
 
 
 def _close_redirect(response: requests.Response, **_: Any) -> None:

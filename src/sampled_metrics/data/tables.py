@@ -458,18 +458,17 @@ def list_rows(
         whole = _whole_lines(text.block, SPACES)
         lists = [line.split() for line in whole.split(b"\n")[:-1]]
         is_empty = [not words for words in lists]
+        numbered = np.arange(text.line, text.line + len(lists))
         if not skips_bad_lines:
-            refuse_rows(
-                is_empty, lambda row: "is empty", partial(_line, name, range(text.line, text.line + len(lists)))
-            )
+            refuse_rows(is_empty, lambda row: "is empty", partial(_line, name, numbered))
         counts = [max(len(words) - 1, 0) for words in lists]
-        places = np.repeat(np.arange(text.line, text.line + len(lists)), counts)
+        places = np.repeat(numbered, counts)
         values = {
             "user": np.repeat(np.array([b"".join(words[:1]).decode() for words in lists], dtype=object), counts),
             "item": np.array([word.decode() for words in lists for word in words[1:]], dtype=object),
             "timestamp": np.arange(before, before + len(places)),
         }
-        frame = pd.DataFrame({column: values[column] for column in columns}, dtype=None)
+        frame = pd.DataFrame({column: values[column] for column in columns})
         yield Rows(frame, partial(_line, name, places), skipped=sum(is_empty))
         before += len(places)
         text.advance(len(whole))
