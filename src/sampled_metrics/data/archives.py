@@ -283,7 +283,7 @@ SLOWEST = 2**14
 MOST_BESIDE = 2**20
 """Largest number of bytes that are not of the file, such as headers, between parts of it."""
 
-_PIP_SECONDS = 3600.0
+_PIP_SECONDS = 3600.0  # pip has no limit for a server that goes on slowly
 _RETRIES = 2  # at each address; pooch waits a second before the first, and two before the second
 
 

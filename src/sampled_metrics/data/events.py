@@ -280,7 +280,8 @@ def events_of_rows(
         ConfigError: `timestamp_format` is not a pattern of strptime.
         DataError: a row is malformed, or more than half of the rows are skipped, or there is no event.
     """
-    _require_format(timestamp_format)
+    if timestamp_format is not None:
+        _require_format(timestamp_format)
     exact_times = _ExactTimes()
     skipped, n_rows, n_events = 0, 0, 0
     for rows in parts:
@@ -423,8 +424,8 @@ def _parsed(texts: pd.Series, timestamp_format: str) -> pd.Series:
     return pd.to_datetime(texts, format=pandas_format, utc=True, errors="coerce")
 
 
-def _require_format(timestamp_format: str | None) -> None:
+def _require_format(timestamp_format: str) -> None:
     try:
-        _parsed(pd.Series(["1"]), timestamp_format or "iso")
+        _parsed(pd.Series(["1"]), timestamp_format)
     except ValueError as error:
         raise ConfigError(f"timestamp_format: {timestamp_format!r} is not a pattern of strptime: {error}") from None

@@ -19,7 +19,7 @@ from sampled_metrics.errors import DataError, reason
 LONGEST_LINE = 1_000_000
 """Largest number of bytes of a line. A file with longer lines is not a table and could fill the memory."""
 
-_BLOCK_BYTES = 2**20  # pandas reads so many bytes at a time faster than more
+_BLOCK_BYTES = 2**21  # pandas reads so many bytes at a time faster than more
 _SHOWN_CHARACTERS = 80
 
 _OTHER_FORMATS = {
@@ -234,13 +234,12 @@ class Csv:
         self._unify_separators()
         self.first: list[str] = []
         if text.block:
-            lines = _lines(text.block)
-            reader = self._reader(lines)
+            lines = io.BytesIO(text.block)
             try:
-                self.first = next(reader) or [""]
+                self.first = next(self._reader(line.decode(errors="replace") for line in lines)) or [""]
             except csv.Error as error:
-                raise self._malformed(text.line, lines[0], _fault(error)) from None
-            self._first_bytes = len("".join(lines[: reader.line_num]).encode())
+                raise self._malformed(text.line, text.block.partition(b"\n")[0], _fault(error)) from None
+            self._first_bytes = lines.tell()
 
     def rows(
         self,
@@ -275,7 +274,7 @@ class Csv:
         while True:
             self._unify_separators()
             lines, line = _whole_lines(self.text.block, self._delimiter), self.text.line
-            frame = None if self.has_quotes and b'"' in lines else self._frame_if_right(lines, frame_of)
+            frame = self._frame_if_right(lines, frame_of)
             if frame is not None:
                 used, count = len(lines), len(frame)
                 yield Rows(frame, partial(_line, self.text.name, range(line, line + count)))
@@ -330,22 +329,36 @@ class Csv:
         return frame.set_axis([names[position] for position in frame.columns], axis="columns")
 
     def _frame_if_right(self, lines: bytes, frame_of: Callable[[bytes], pd.DataFrame]) -> pd.DataFrame | None:
-        """Return the columns of lines without quotation marks; None if a line is malformed."""
+        """Return the columns of lines; None if one may be malformed, or a line break may be in quotation marks."""
+        has_quotes = self.has_quotes and b'"' in lines
         separators = lines.partition(b"\n")[0].count(self._delimiter.encode())
-        if lines and separators + 1 != len(self.first):
-            return None  # pandas takes any first line
+        if has_quotes or (lines and separators + 1 != len(self.first)):  # pandas takes any first line
+            return frame_of(lines) if self._are_right(lines) else None
         try:
             frame = frame_of(lines)
         except pd.errors.ParserError:
             return None
         # a number in the last field of a line is not a field that the line lacks
-        if len(frame.columns) == len(self.first) and frame.iloc[:, -1].dtype.kind in "if":
-            return frame
+        has_last_numbers = len(frame.columns) == len(self.first) and frame.iloc[:, -1].dtype.kind in "if"
+        return frame if has_last_numbers or self._are_right(lines) else None
+
+    def _are_right(self, lines: bytes) -> bool:
+        """Return whether lines have the right number of fields each, without line breaks in quotation marks."""
         characters = np.frombuffer(lines, dtype=np.uint8)
         is_end = characters == ord("\n")
-        is_end = is_end[is_end | (characters == ord(self._delimiter))]
-        fields = np.diff(np.flatnonzero(is_end), prepend=-1)
-        return frame if (fields == len(self.first)).all() else None
+        is_mark = is_end | (characters == ord(self._delimiter))
+        if self.has_quotes and b'"' in lines:
+            is_quote = characters == ord('"')
+            is_inside = np.logical_xor.accumulate(is_quote)  # from a quotation mark that opens
+            is_beside = is_mark | is_quote
+            opens, closes = np.flatnonzero(is_quote & is_inside), np.flatnonzero(is_quote & ~is_inside)
+            is_mark &= ~is_inside
+            if (is_end & is_inside).any() or not (
+                is_beside[opens[opens > 0] - 1].all() and is_beside[closes + 1].all()
+            ):
+                return False
+        fields = np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1)
+        return bool((fields == len(self.first)).all())
 
     def _right_lines(self, block: bytes, skips: bool) -> tuple[bytes, int, int, Ints]:
         """Return the well-formed lines, the bytes used, the number of lines skipped, and the line of each record."""
@@ -368,7 +381,7 @@ class Csv:
                 right += lines[start:end]
                 places.append(self.text.line + start)
             elif not skips:
-                raise self._malformed(self.text.line + start, lines[start], fault)
+                raise self._malformed(self.text.line + start, lines[start].rstrip("\n").encode(), fault)
             else:
                 skipped += 1
             start = end
@@ -378,9 +391,8 @@ class Csv:
         csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))  # a review may be longer
         return csv.reader(lines, delimiter=self._delimiter, quoting=self._quoting, strict=True)
 
-    def _malformed(self, line: int, content: str, fault: str) -> DataError:
-        start = content.rstrip("\n").encode()
-        return DataError(f"{self.text.name}, line {line}: {fault}" + (f": {quoted(start)}" if start else ""))
+    def _malformed(self, line: int, content: bytes, fault: str) -> DataError:
+        return DataError(f"{self.text.name}, line {line}: {fault}" + (f": {quoted(content)}" if content else ""))
 
     @property
     def _quoting(self) -> Any:
