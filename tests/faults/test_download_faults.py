@@ -163,9 +163,9 @@ def test_an_answer_without_end_takes_little_memory(destination: Path) -> None:
 
 
 def test_a_slow_server_that_goes_on_is_waited_for(destination: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download, "TIMEOUT", (5.0, 0.6))
+    monkeypatch.setattr(download, "TIMEOUT", (5.0, 1.0))
     parts = [CONTENT[start : start + 50_000] for start in range(0, len(CONTENT), 50_000)]
-    pause = bad.then(*(step for part in parts for step in (bad.raw(part), lambda request: request.wait(0.2))))
+    pause = bad.then(*(step for part in parts for step in (bad.raw(part), lambda request: request.wait(0.3))))
     with serving(bad.then(bad.length(), pause)) as server:
         assert fetch(server.url, destination) is None
     assert server.requests == 1
