@@ -533,18 +533,6 @@ def _session(progress: _Progress) -> requests.Session:
             super().__init__(*args, **options)
             self.fp = io.BufferedReader(_WatchedStream(self.fp.detach(), progress))
 
-    class Plain(urllib3.connection.HTTPConnection):
-        response_class = Response
-
-    class Encrypted(urllib3.connection.HTTPSConnection):
-        response_class = Response
-
-    class PlainPool(urllib3.HTTPConnectionPool):
-        ConnectionCls = Plain
-
-    class EncryptedPool(urllib3.HTTPSConnectionPool):
-        ConnectionCls = Encrypted
-
     class Adapter(requests.adapters.HTTPAdapter):
         def init_poolmanager(self, *args: Any, **options: Any) -> None:
             super().init_poolmanager(*args, **options)
@@ -556,11 +544,20 @@ def _session(progress: _Progress) -> requests.Session:
                 manager.pool_classes_by_scheme = pools
             return manager
 
-    pools = {"http": PlainPool, "https": EncryptedPool}
+    pools = {
+        "http": _pool_of(urllib3.HTTPConnectionPool, Response),
+        "https": _pool_of(urllib3.HTTPSConnectionPool, Response),
+    }
     session = requests.Session()
     for scheme in ("http://", "https://"):
         session.mount(scheme, Adapter())
     return session
+
+
+def _pool_of(kind: type[Any], response: type[Any]) -> type[Any]:
+    """Return the class of pools of connections whose answers are of a class of responses."""
+    connection = type(kind.ConnectionCls.__name__, (kind.ConnectionCls,), {"response_class": response})
+    return type(kind.__name__, (kind,), {"ConnectionCls": connection})
 
 
 def _close_redirect(response: requests.Response, **_: Any) -> None:
