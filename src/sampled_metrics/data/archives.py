@@ -8,7 +8,6 @@ events inside the wheel. It serves where only the package index can be reached.
 """
 
 import gzip
-import http.client
 import io
 import logging
 import os
@@ -17,7 +16,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -28,10 +26,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pooch
 import requests
-import urllib3
 
 from sampled_metrics import _files
 from sampled_metrics._running import terminal_bar
+from sampled_metrics.data.connections import Progress, watched_session
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, reason
 
 if TYPE_CHECKING:
@@ -276,13 +274,7 @@ def _reason(output: str, wheel: Wheel) -> str:
     return "pip: " + (errors[-1] if errors else "it failed without a reason")
 
 
-TIMEOUT = (10.0, 60.0)  # seconds to wait for a connection, and for the next bytes or `SLOWEST` bytes of the file
-SLOWEST = 2**14
-"""Bytes of the file that have to arrive within the seconds of `TIMEOUT`, from the first request on."""
-
-MOST_BESIDE = 2**20
-"""Largest number of bytes that are not of the file, such as headers, between parts of it."""
-
+TIMEOUT = (10.0, 60.0)  # seconds to wait for a connection, and for the next bytes of the file (`connections.SLOWEST`)
 _PIP_SECONDS = 3600.0  # pip has no limit for a server that goes on slowly
 _RETRIES = 2  # at each address; pooch waits a second before the first, and two before the second
 
@@ -456,9 +448,9 @@ def _first_reason(error: BaseException) -> str:
 def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool) -> None:
     """Write the content of an address to the temporary file of an attempt."""
     os.unlink(temporary)  # pooch made it for its owner alone to read
-    progress = _Progress()
+    progress = Progress(TIMEOUT[1])
     with (
-        _session(progress) as session,
+        watched_session(progress) as session,
         session.get(
             url,
             headers={"Accept-Encoding": "identity"},
@@ -479,85 +471,6 @@ def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool
                 file.write(data)
                 progress.advance(len(data))
                 advance(len(data))
-
-
-class _Progress:
-    """Whether a server sends the file, and not only bytes: endless headers and single bytes would never end."""
-
-    def __init__(self) -> None:
-        self._since, self._of_file, self._beside = time.monotonic(), 0, 0
-
-    def advance(self, count: int) -> None:
-        """Take note of bytes of the file."""
-        self._of_file, self._beside = self._of_file + count, 0
-        if self._of_file >= SLOWEST:
-            self._since, self._of_file = time.monotonic(), 0
-
-    def require(self, count: int) -> None:
-        """Take note of bytes of any kind.
-
-        Raises:
-            OSError: the limits of time or bytes are passed.
-        """
-        self._beside += count
-        if self._beside > MOST_BESIDE:
-            raise OSError(f"sends more than {MOST_BESIDE} bytes that are not of the file")
-        if time.monotonic() - self._since > TIMEOUT[1]:
-            raise TimeoutError(f"timed out: sends less than {SLOWEST} bytes of the file in {TIMEOUT[1]:g} seconds")
-
-
-class _WatchedStream(io.RawIOBase):
-    """The bytes of a connection, each read of which is told to `_Progress`."""
-
-    def __init__(self, source: io.RawIOBase, progress: _Progress) -> None:
-        self._source, self._progress = source, progress
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int | None:
-        count = self._source.readinto(buffer)
-        self._progress.require(count or 0)
-        return count
-
-    def close(self) -> None:
-        self._source.close()
-        super().close()
-
-
-def _session(progress: _Progress) -> requests.Session:
-    """Return a session of which every byte received is told to `progress`: those of headers, too."""
-
-    class Response(http.client.HTTPResponse):
-        def __init__(self, *args: Any, **options: Any) -> None:
-            super().__init__(*args, **options)
-            self.fp = io.BufferedReader(_WatchedStream(self.fp.detach(), progress))
-
-    class Adapter(requests.adapters.HTTPAdapter):
-        def init_poolmanager(self, *args: Any, **options: Any) -> None:
-            super().init_poolmanager(*args, **options)
-            self.poolmanager.pool_classes_by_scheme = pools
-
-        def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
-            manager = super().proxy_manager_for(proxy, **options)
-            if not proxy.lower().startswith("socks"):  # which has pools of its own
-                manager.pool_classes_by_scheme = pools
-            return manager
-
-    pools = {
-        "http": _pool_of(urllib3.HTTPConnectionPool, Response),
-        "https": _pool_of(urllib3.HTTPSConnectionPool, Response),
-    }
-    session = requests.Session()
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, Adapter())
-    return session
-
-
-def _pool_of(kind: type[Any], response: type[Any]) -> type[Any]:
-    """Return the class of pools of connections whose answers are of a class of responses."""
-    connection = type(kind.ConnectionCls.__name__, (kind.ConnectionCls,), {"response_class": response})
-    return type(kind.__name__, (kind,), {"ConnectionCls": connection})
 
 
 def _close_redirect(response: requests.Response, **_: Any) -> None:

@@ -12,16 +12,8 @@ import numpy as np
 from sampled_metrics._running import LATE, terminal_bar
 from sampled_metrics.data.archives import MemberStream, open_member
 from sampled_metrics.data.events import EventChunk, events_of_rows
-from sampled_metrics.data.tables import (
-    Csv,
-    Rows,
-    Text,
-    json_rows,
-    list_rows,
-    parquet_rows,
-    require_columns,
-    without_types,
-)
+from sampled_metrics.data.records import json_rows, list_rows, parquet_rows
+from sampled_metrics.data.tables import Csv, Rows, Text, require_columns, without_types
 from sampled_metrics.errors import ConfigError, DataError
 
 Column = str | int

@@ -16,6 +16,7 @@ import pandas as pd
 
 from sampled_metrics._files import path_text
 from sampled_metrics._validation import check_label, check_labels, require_flags
+from sampled_metrics.data.records import parquet_rows
 from sampled_metrics.data.tables import (
     LONGEST_LINE,
     SPACES,
@@ -24,7 +25,6 @@ from sampled_metrics.data.tables import (
     Rows,
     Text,
     joined,
-    parquet_rows,
     without_types,
 )
 from sampled_metrics.errors import DataError, printable, reason
