@@ -27,7 +27,8 @@ def parse(content: str, columns=USER_ITEM, **options) -> list[EventChunk]:
 
 
 def pairs(content: str, columns=USER_ITEM, **options) -> list[tuple]:
-    return [pair for chunk in parse(content, columns, **options) for pair in zip(chunk.users, chunk.items, strict=True)]
+    chunks = parse(content, columns, **options)
+    return [(str(user), str(item)) for chunk in chunks for user, item in zip(chunk.users, chunk.items, strict=True)]
 
 
 def error_of(content: str, columns=USER_ITEM, **options) -> str:

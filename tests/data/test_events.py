@@ -92,3 +92,12 @@ def test_ratings_are_needed_where_not_all_are_kept():
     assert pairs(binarize(without, 0)) == [(1, 7), (2, 8)]
     with pytest.raises(ConfigError, match=r"^min_rating is 4, but the file has no ratings; it may be 0$"):
         binarize(without, 4)
+
+
+@given(st.lists(st.sampled_from([[3, 10], [7, 3], ["7", "x"], ["07", "3"], ["10", "3"]]), min_size=1))
+def test_chunks_with_numbers_or_text_are_of_the_same_ids(parts):
+    events = binarize([chunk(ids, ids) for ids in parts], 0)
+    texts = sorted({str(value) for ids in parts for value in ids})
+    are_numbers = all(value == str(int(value)) for value in texts if value.isdigit()) and "x" not in texts
+    assert events.user_ids.tolist() == (sorted(map(int, texts)) if are_numbers else texts)
+    assert {str(user) for user, _ in pairs(events)} == set(texts)

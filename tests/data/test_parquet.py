@@ -16,7 +16,7 @@ from sampled_metrics.data import formats
 from sampled_metrics.data import tables as text
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.data.formats import read_events
-from sampled_metrics.data.tables import parquet_rows
+from sampled_metrics.data.records import parquet_rows
 from sampled_metrics.errors import DataError
 
 COLUMNS = {"user": "u", "item": "i", "rating": None, "timestamp": "t"}

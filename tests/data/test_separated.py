@@ -11,7 +11,9 @@ from faults.test_data_faults import WAYS, Way, expected
 from sampled_metrics.data import formats
 from sampled_metrics.data import tables as text
 from sampled_metrics.data.events import Events, binarize
+from sampled_metrics.data.split import leave_last_out
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.reading import read_stream
 
 each_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 with_text_ids = pytest.mark.parametrize("way", [way for way in WAYS if way.has_text_ids], ids=lambda way: way.name)
@@ -32,38 +34,6 @@ def test_blocks_may_end_anywhere(way, monkeypatch):
     for size in (1, 2, 5, 8, 21):
         monkeypatch.setattr(text, "_BLOCK_BYTES", size)
         assert way.read(written(way, rows)) == expected(way, rows)
-
-
-@each_way
-@pytest.mark.parametrize(
-    ("fields", "says"),
-    [
-        ((1, 2, 3), "has 3 fields, but the lines before have 4: "),
-        ((1, 2, "\x1b[31m", 4), r"must be a number, not '\x1b[31m'"),
-        (("1\0", 2, 3, 4), "holds a zero byte, so this is not a table"),
-        ((), "is empty"),
-    ],
-)
-def test_a_message_is_the_same_in_one_block_or_several(way, fields, says, monkeypatch):
-    content = written(way, [(3, 30, 3, 1), (3, 31, 3, 1), (2, 31, 3, 1), fields, (1, 9, 9, 9)])
-    for block in (30, 2**24):
-        monkeypatch.setattr(text, "_BLOCK_BYTES", block)
-        with pytest.raises(DataError) as caught:
-            way.read(content)
-        assert str(caught.value).startswith(f"events, line {way.first_line + 3}: ")
-        assert says in str(caught.value)
-        assert str(caught.value).isprintable()
-
-
-@each_way
-@pytest.mark.parametrize("has_rows", [False, True])
-def test_endless_empty_lines_are_refused_before_they_fill_the_memory(way, has_rows, monkeypatch):
-    monkeypatch.setattr(text, "_BLOCK_BYTES", 128)
-    monkeypatch.setattr(text, "LONGEST_LINE", 100)
-    content = written(way, [(1, 2, 3, 4), (1, 3, 3, 4)]) if has_rows else b""
-    line = content.rstrip(b"\n").count(b"\n") + 2 if has_rows else 1
-    with pytest.raises(DataError, match=rf"^events, line {line}: begins more than 100 bytes of empty lines"):
-        way.read(content.rstrip(b"\n") + b"\n" * 500)
 
 
 @with_text_ids
@@ -88,3 +58,47 @@ class TestRecBole:
         (chunk,) = formats.get("recbole-inter").parse(io.BytesIO(content), "events")
         assert (chunk.users.tolist(), chunk.items.tolist()) == (['"1', "u'1"], ["B00", '"a"'])
         assert (chunk.ratings, chunk.timestamps.tolist()) == (None, [880000000.0, 1.0])
+
+    HEADER = b"user_id:token\titem_id:token\trank:float\tcandidates:float\n"
+
+    @pytest.mark.parametrize("user", ["user_id", "user_id:token"])
+    def test_typed_columns_are_found_by_name_in_any_delimited_file(self, user):
+        columns = {"user": user, "item": "item_id", "rating": "rank"}
+        stream = io.BytesIO(self.HEADER + b"a\tb\t3.5\t9\n")
+        (chunk,) = formats.get("delimited").parse(stream, "events", columns=columns, separator="\t")
+        assert [column.tolist() for column in chunk[:3]] == [["a"], ["b"], [3.5]]
+
+    def test_a_header_of_which_a_name_has_no_type_is_taken_as_it_is(self):
+        stream = io.BytesIO(b"user:token,item\n1,2\n")
+        with pytest.raises(
+            DataError, match=r"line 1: there is no column 'user'; the columns are 'user:token', 'item'$"
+        ):
+            list(formats.get("delimited").parse(stream, "events", columns={"user": "user", "item": "item"}))
+
+    def test_ranks_may_have_it(self):
+        columns = read_stream(io.BytesIO(self.HEADER + b"a\tb\t3.0\t9\n"), "ranks")
+        assert [*columns.frame] == ["user", "item_id", "rank", "candidates"]
+
+
+class TestItemLists:
+    def read(self, content: bytes) -> list[list]:
+        chunks = list(formats.get("item-lists").parse(io.BytesIO(content), "train.txt"))
+        return [list(row) for chunk in chunks for row in zip(chunk.users, chunk.items, chunk.timestamps, strict=True)]
+
+    @pytest.mark.parametrize("block", [1, 3, 5, 2**21])
+    def test_the_order_is_the_time_and_a_user_may_have_no_items(self, block, monkeypatch):
+        monkeypatch.setattr(text, "_BLOCK_BYTES", block)
+        expected = [["0", "5", 0], ["0", "07", 1], ["0", "3", 2], ["ann", "5", 3]]
+        assert self.read(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n") == expected
+
+    def test_the_last_item_of_a_line_is_the_one_held_out(self):
+        stream = io.BytesIO(b"0 5 7 3\n4 3 5\n")
+        split = leave_last_out(binarize(formats.get("item-lists").parse(stream, "train.txt"), 0), "first", None)
+        assert split.item_ids[split.item].tolist() == [3, 5]
+
+    @pytest.mark.parametrize(
+        ("content", "says"), [(b"0 1\n\n1 2\n", ", line 2: is empty"), (b"0\n", ": holds no events")]
+    )
+    def test_refused(self, content, says):
+        with pytest.raises(DataError, match=rf"^train\.txt{says}"):
+            self.read(content)

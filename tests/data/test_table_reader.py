@@ -139,6 +139,14 @@ def test_a_quotation_mark_that_nothing_closes_is_not_read_to_the_end(monkeypatch
     assert stream.tell() < 4000
 
 
+@pytest.mark.parametrize(("content", "line"), [(b"", 1), (b"a,b\n1,2\n", 3)])
+def test_endless_empty_lines_are_refused_before_they_fill_the_memory(content, line, monkeypatch):
+    monkeypatch.setattr(text_module, "LONGEST_LINE", 100)
+    says = rf"^f, line {line}: begins more than 100 bytes of empty lines"
+    with pytest.raises(DataError, match=says):
+        read(content + b"\n" * 500, block=128)
+
+
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\ufeff"), max_size=6)
 
 
@@ -175,3 +183,41 @@ def test_the_first_malformed_line_is_refused_and_all_are_skipped(content, block)
     good = [(line.split(","), number) for number, line in numbered if number not in bad]
     found = read(content, block=block, skips_bad_lines=True)
     assert list(zip(*found, strict=True)) == good
+
+
+@given(st.lists(st.sampled_from(['"', '""', "1", ",", "\n", '",', ',"', '"\n', "a"]), max_size=16), st.booleans())
+def test_quotation_marks_are_right_or_refused_as_by_python(pieces, is_one_block):
+    content = "a,b\n" + "".join(pieces) + "\nz,z\n"
+    try:
+        fields = list(csv.reader(io.StringIO(content, newline=""), strict=True))
+    except csv.Error:
+        fields = []
+    block = 2**21 if is_one_block else 7
+    if fields and all(len(row) == 2 for row in fields):
+        assert read(content.encode(), block=block)[0] == fields[1:]
+    else:
+        refused(content.encode(), block=block)
+
+
+NUMBER = st.sampled_from(
+    ["7", "07", "0", "00", "-0", "-7", "+7", "7 ", " 7", "7.0", "1e3", "x", "", str(10**18), "9" * 18]
+)
+
+
+@given(
+    st.lists(st.tuples(NUMBER, st.one_of(st.just("7"), NUMBER), st.just("0.5")), min_size=1, max_size=8),
+    st.sampled_from([",", "\t", " "]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.sampled_from([4, 20, 2**21]),
+)
+def test_integers_are_only_what_str_writes_as_the_file_does(rows, separator, quoting, block):
+    written = io.StringIO(newline="")
+    csv.writer(written, delimiter=separator, quoting=quoting, lineterminator="\n").writerows(["abc", *rows])
+    found, _ = read(written.getvalue().encode(), separator, block, integers={"a", "b"})
+    assert [(str(a), str(b), c) for a, b, c in found] == rows
+
+
+def test_integers_are_numbers_until_a_field_is_not():
+    rows = b"".join(b"%d,7\n" % number for number in range(4))
+    assert read(b"a,b\n" + rows, integers={"a"})[0] == [[0, "7"], [1, "7"], [2, "7"], [3, "7"]]
+    assert read(b"a,b\n" + rows + b"04,7\n", block=9, integers={"a"})[0][::2] == [["0", "7"], ["2", "7"], ["04", "7"]]

@@ -173,6 +173,21 @@ def endless(data: bytes) -> Answer:
     return answer
 
 
+def length() -> Answer:
+    return head_only(f"Content-Length: {len(CONTENT)}")
+
+
+def dripping(data: bytes, seconds: float = 0.02) -> Answer:
+    """A byte at a time."""
+
+    def answer(request: Request) -> None:
+        for position in range(len(data)):
+            request.send(data[position : position + 1])
+            request.wait(seconds)
+
+    return answer
+
+
 def stall(request: Request) -> None:
     request.wait(60)
 

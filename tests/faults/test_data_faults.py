@@ -45,9 +45,10 @@ class Way:
         return (f"{self.header}\n" if self.header else "") + "".join(lines)
 
     def read(self, content: bytes) -> list[list]:
-        """The events, as rows of user, item, rating, timestamp."""
+        """The events, as rows of user, item, rating, timestamp; ids that may be text are text."""
         chunks = list(formats.get(self.name).parse(io.BytesIO(content), "events", **self.options))
-        return [row for chunk in chunks for row in zip(*(column.tolist() for column in chunk[:4]), strict=True)]
+        rows = [row for chunk in chunks for row in zip(*(column.tolist() for column in chunk[:4]), strict=True)]
+        return [(str(user), str(item), *more) for user, item, *more in rows] if self.has_text_ids else rows
 
 
 WAYS = [

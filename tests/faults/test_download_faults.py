@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -113,6 +114,30 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
     "a length that is negative": ([bad.then(bad.head_only("Content-Length: -5"), bad.raw(b"x"))], ""),
     "two lengths": ([bad.then(bad.head_only("Content-Length: 5", "Content-Length: 6"), bad.raw(b"abcdef"))], ""),
     "a head without end": ([bad.then(bad.raw(b"HTTP/1.1 200 OK\r\n"), bad.endless(b"X: y\r\n"))], "headers"),
+    "nothing but 100 Continue": ([bad.endless(b"HTTP/1.1 100 Continue\r\n\r\n")], "bytes that are not of the file"),
+    "a length of a chunk that has no end": (
+        [bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.endless(b"0" * 4096))],
+        "",  # newer urllib3 has a limit of its own
+    ),
+    "a name of a chunk that has no end": (
+        [bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.raw(b"5;a="), bad.endless(b"y" * 4096))],
+        "",  # newer urllib3 has a limit of its own
+    ),
+    "fields after the last chunk that have no end": (
+        [bad.then(bad.chunked(CONTENT, end=b"0\r\n"), bad.endless(b"X: y\r\n" * 500))],
+        "bytes that are not of the file",
+    ),
+    "drips the file": ([bad.then(bad.length(), bad.dripping(CONTENT))], "sends less than 16384 bytes of the file in"),
+    "drips the head": ([bad.dripping(b"HTTP/1.1 200 OK\r\nX: " + bytes(300_000))], "sends less than 16384 bytes"),
+    "drips chunks": (
+        [bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.dripping(b"1\r\na\r\n" * 9999))],
+        "sends less than 16384 bytes",
+    ),
+    "drips, then answers well": ([bad.dripping(bytes(9999)), honest], None),
+    "redirects to itself and drips each": (
+        [bad.dripping(b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n")],
+        "sends less than 16384 bytes",
+    ),
     "a line of the head without end": ([bad.then(bad.raw(b"HTTP/1.1 200 OK\r\nX: "), bad.endless(b"yyyy"))], "line"),
 }  # fmt: skip
 
@@ -120,11 +145,30 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_arrives_or_one_line_says_why_not(fault: str, destination: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers, says = FAULTS[fault]
-    if "stalls" in fault:
-        monkeypatch.setattr(download, "TIMEOUT", (5.0, 0.2))
+    if "stalls" in fault or "drips" in fault:
+        monkeypatch.setattr(download, "TIMEOUT", (5.0, 0.4))
     with serving(*answers) as server, in_time():
         message = fetch(server.url, destination)
     assert (message is None) if says is None else (says in (message or ""))
+
+
+def test_an_answer_without_end_takes_little_memory(destination: Path) -> None:
+    endless = bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.endless(b"0" * 65536))
+    with serving(endless) as server:
+        tracemalloc.start()
+        fetch(server.url, destination)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 20e6
+
+
+def test_a_slow_server_that_goes_on_is_waited_for(destination: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download, "TIMEOUT", (5.0, 1.0))
+    parts = [CONTENT[start : start + 50_000] for start in range(0, len(CONTENT), 50_000)]
+    pause = bad.then(*(step for part in parts for step in (bad.raw(part), lambda request: request.wait(0.3))))
+    with serving(bad.then(bad.length(), pause)) as server:
+        assert fetch(server.url, destination) is None
+    assert server.requests == 1
 
 
 @pytest.mark.parametrize(("answer", "requests"), [(bad.status(503), 3), (bad.whole(OTHER), 1)])

@@ -139,7 +139,7 @@ class TestTrec:
         assert [*run.frame] == ["user", "item", "score"]
         assert run.frame.to_numpy().tolist() == [["q1", "d1", "9.5"], ["q1", "d2", "8.25"], ["q2", "d1", "-0.5e1"]]
         assert [*qrels.frame] == ["user", "item", "relevance"]
-        assert qrels.frame.to_numpy().tolist() == [["q1", "d2", "1"], ["q2", "d1", "2"], ["q2", "d3", "0"]]
+        assert qrels.frame.to_numpy().tolist() == [["q1", "d2", 1], ["q2", "d1", 2], ["q2", "d3", 0]]
 
     def test_are_the_same_wherever_a_block_ends(self, monkeypatch):
         whole = parse(self.RUN).frame
@@ -168,5 +168,5 @@ class TestManyColumns:
     def test_keep_those_of_use(self, monkeypatch):
         monkeypatch.setattr(text_module, "_BLOCK_BYTES", 800)  # three lines at a time
         table = parse(self.wide([("a", "4"), ("b", "5"), ("c", "6"), ("d", "7")]))
-        assert table.frame.to_dict("list") == {"user": ["a", "b", "c", "d"], "rank": ["4", "5", "6", "7"]}
+        assert table.frame.to_dict("list") == {"user": ["a", "b", "c", "d"], "rank": [4, 5, 6, 7]}
         assert table.remarks == [f"f.csv: 64 of its 66 columns are not used: {', '.join(self.MORE):.100} ..."]

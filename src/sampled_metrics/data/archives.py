@@ -29,6 +29,7 @@ import requests
 
 from sampled_metrics import _files
 from sampled_metrics._running import terminal_bar
+from sampled_metrics.data.connections import Progress, watched_session
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, reason
 
 if TYPE_CHECKING:
@@ -247,7 +248,12 @@ def fetch(wheel: Wheel, destination: Path) -> None:
     """
     with tempfile.TemporaryDirectory(prefix=".pip-", dir=destination.parent) as folder:
         command = [sys.executable, *_PIP, *_DOWNLOAD, "--dest", folder, f"{wheel.name}=={wheel.version}"]
-        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        try:
+            ran = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=_PIP_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            raise DownloadError(f"pip takes more than {_PIP_SECONDS:g} seconds") from None
         files = list(Path(folder).glob("*.whl"))
         if ran.returncode != 0 or len(files) != 1:
             raise DownloadError(_reason(ran.stderr, wheel))
@@ -268,7 +274,8 @@ def _reason(output: str, wheel: Wheel) -> str:
     return "pip: " + (errors[-1] if errors else "it failed without a reason")
 
 
-TIMEOUT = (10.0, 60.0)  # seconds to wait for a connection, and for the next bytes
+TIMEOUT = (10.0, 60.0)  # seconds to wait for a connection, and for the next bytes of the file (`connections.SLOWEST`)
+_PIP_SECONDS = 3600.0  # pip has no limit for a server that goes on slowly
 _RETRIES = 2  # at each address; pooch waits a second before the first, and two before the second
 
 
@@ -441,13 +448,17 @@ def _first_reason(error: BaseException) -> str:
 def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool) -> None:
     """Write the content of an address to the temporary file of an attempt."""
     os.unlink(temporary)  # pooch made it for its owner alone to read
-    with requests.get(
-        url,
-        headers={"Accept-Encoding": "identity"},
-        timeout=TIMEOUT,
-        stream=True,
-        hooks={"response": _close_redirect},
-    ) as response:
+    progress = Progress(TIMEOUT[1])
+    with (
+        watched_session(progress) as session,
+        session.get(
+            url,
+            headers={"Accept-Encoding": "identity"},
+            timeout=TIMEOUT,
+            stream=True,
+            hooks={"response": _close_redirect},
+        ) as response,
+    ):
         _require_file(response, has_checksum)
         # the checksum is that of the bytes sent: a server may call a .gz file a compressed transfer of its content
         response.raw.headers.pop("Content-Encoding", None)
@@ -458,6 +469,7 @@ def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool
                 if size > MAX_BYTES:
                     raise DownloadError(f"sends more than the {MAX_BYTES} bytes allowed")
                 file.write(data)
+                progress.advance(len(data))
                 advance(len(data))
 
 

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ class EventChunk(NamedTuple):
     """Consecutive events of a file, in the order of the file; all arrays have shape (events,)."""
 
     users: NDArray[np.int64] | NDArray[np.object_]
-    """Ids as in the file: numbers or text, and the same kind in all chunks of a file."""
+    """Ids as in the file: text, or numbers where `str` writes them as the file does. Chunks may differ in this."""
     items: NDArray[np.int64] | NDArray[np.object_]
     """Ids as in the file, like `users`."""
     ratings: NDArray[np.float64] | None = None
@@ -78,7 +78,7 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "e
     """
     user_numbers, item_numbers = _Numbering(), _Numbering()
     user_parts, item_parts, timestamps, held_out, low = [], [], [], [], 0
-    for chunk in chunks:
+    for chunk in _merged(chunks):
         if min_rating != 0 and chunk.ratings is None:
             raise ConfigError(f"min_rating is {min_rating}, but the file has no ratings; it may be 0")
         high = slice(None) if min_rating == 0 or chunk.ratings is None else chunk.ratings >= min_rating
@@ -112,6 +112,24 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "e
         None if out is None else out[kept],
         left_out,
     )
+
+
+def _merged(chunks: Iterable[EventChunk], events: int = 2**18) -> Iterator[EventChunk]:
+    """Yield the events in chunks of `events` or more, each with ids of one kind: distinct ids of a chunk take time."""
+    parts: list[EventChunk] = []
+    for chunk in chunks:
+        kinds = {(part.users.dtype, part.items.dtype) for part in (*parts[:1], chunk)}
+        if len(kinds) > 1 or sum(len(part.users) for part in parts) >= events:
+            yield _one(parts)
+            parts = []
+        parts.append(chunk)
+    if parts:
+        yield _one(parts)
+
+
+def _one(parts: Sequence[EventChunk]) -> EventChunk:
+    columns: Iterator[tuple[Any, ...]] = zip(*parts, strict=True)
+    return EventChunk._make(None if column[0] is None else np.concatenate(column) for column in columns)
 
 
 def _refuse_both(
@@ -168,12 +186,16 @@ class _Numbering:
     """Numbers of ids, in the order in which the ids first appear."""
 
     def __init__(self) -> None:
-        self._numbers: dict[int | str, int] = {}
+        self._numbers: dict[Any, int] = {}
+        self._are_texts = False
 
     def number(self, ids: NDArray[np.int64] | NDArray[np.object_]) -> NDArray[np.int32]:
         """Return the number of each id, (ids,); a new id gets the next number."""
         positions, unique = pd.factorize(ids)
-        numbers = [self._numbers.setdefault(unique_id, len(self._numbers)) for unique_id in unique.tolist()]
+        if ids.dtype == object and not self._are_texts:
+            self._numbers, self._are_texts = {str(known): number for known, number in self._numbers.items()}, True
+        new = map(str, unique.tolist()) if self._are_texts else unique.tolist()
+        numbers = [self._numbers.setdefault(unique_id, len(self._numbers)) for unique_id in new]
         return np.array(numbers, dtype=np.int32)[positions]
 
     def ascending(self) -> tuple[NDArray[np.generic], NDArray[np.int32]]:
@@ -258,7 +280,8 @@ def events_of_rows(
         ConfigError: `timestamp_format` is not a pattern of strptime.
         DataError: a row is malformed, or more than half of the rows are skipped, or there is no event.
     """
-    _require_format(timestamp_format)
+    if timestamp_format is not None:
+        _require_format(timestamp_format)
     exact_times = _ExactTimes()
     skipped, n_rows, n_events = 0, 0, 0
     for rows in parts:
@@ -308,7 +331,7 @@ def _values(
         return numbers.astype(np.float64, copy=False), is_wrong, "a number"
     if has_number_ids:
         return *_whole_numbers(column), "a whole number from 0"
-    return *_texts(column, rows), "text in one line"
+    return *_ids(column, rows), "text in one line"
 
 
 class _ExactTimes:
@@ -347,7 +370,9 @@ def _hint(role: str, timestamp_format: str | None) -> str:
     return _SKIP
 
 
-def _texts(column: pd.Series, rows: Rows) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+def _ids(column: pd.Series, rows: Rows) -> tuple[NDArray[np.int64] | NDArray[np.object_], NDArray[np.bool_]]:
+    if column.dtype.kind == "i":  # the file writes them as str does
+        return column.to_numpy(), np.zeros(len(column), dtype=np.bool_)
     texts = column.to_numpy(dtype=object)
     wrong = texts == ""
     if rows.has_line_breaks:
@@ -359,6 +384,8 @@ def _numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return (rows,) int64 or float64 numbers, and which entries are not numbers or exceed int64."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "if":
         values = column.to_numpy(dtype=np.int64 if column.dtype.kind == "i" else np.float64)
+        if values.dtype.kind == "i":
+            return values, np.zeros(len(values), dtype=np.bool_)
         return values, ~(np.abs(values) < _BEYOND)
     texts = column.astype(str).to_numpy(dtype=object)
     values = pd.to_numeric(texts, errors="coerce")
@@ -397,8 +424,8 @@ def _parsed(texts: pd.Series, timestamp_format: str) -> pd.Series:
     return pd.to_datetime(texts, format=pandas_format, utc=True, errors="coerce")
 
 
-def _require_format(timestamp_format: str | None) -> None:
+def _require_format(timestamp_format: str) -> None:
     try:
-        _parsed(pd.Series(["1"]), timestamp_format or "iso")
+        _parsed(pd.Series(["1"]), timestamp_format)
     except ValueError as error:
         raise ConfigError(f"timestamp_format: {timestamp_format!r} is not a pattern of strptime: {error}") from None

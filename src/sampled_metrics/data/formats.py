@@ -12,7 +12,8 @@ import numpy as np
 from sampled_metrics._running import LATE, terminal_bar
 from sampled_metrics.data.archives import MemberStream, open_member
 from sampled_metrics.data.events import EventChunk, events_of_rows
-from sampled_metrics.data.tables import Csv, Rows, Text, json_rows, parquet_rows, require_columns
+from sampled_metrics.data.records import json_rows, list_rows, parquet_rows
+from sampled_metrics.data.tables import Csv, Rows, Text, require_columns, without_types
 from sampled_metrics.errors import ConfigError, DataError
 
 Column = str | int
@@ -206,7 +207,6 @@ def _csv(
     quotes: bool = True,
     fields: int | None = None,
     optional: Collection[str] = (),
-    has_types: bool = False,
 ) -> Iterator[Rows]:
     """Yield the rows of a file with a separator between fields.
 
@@ -220,13 +220,13 @@ def _csv(
         quotes: whether a field may be in double quotes.
         fields: number of fields; None for that of the first line.
         optional: roles that a file may lack.
-        has_types: whether the header has types behind the names, as in `user_id:token`.
     """
     table = Csv(Text(stream, name), separator, has_quotes=quotes)
     has_header = isinstance(columns["user"], str)
-    header: list[Column] = list(table.first) if has_header else list(range(1, len(table.first) + 1))
-    if has_types:
-        header = [str(column).partition(":")[0] for column in header]
+    header: list[Column] = list(range(1, len(table.first) + 1))
+    if has_header:
+        untyped = without_types(table.first)
+        header = [name if name in columns.values() else plain for name, plain in zip(table.first, untyped, strict=True)]
     place = f"{name}, line {table.text.line}"
     if fields is not None and len(header) not in (0, fields):
         raise DataError(f"{place}: has {len(header)} fields, and {fields} are expected")
@@ -234,7 +234,14 @@ def _csv(
     if header or has_header:
         require_columns(place, header, present.values())
     names = {header.index(column): role for role, column in present.items() if header}
-    yield from table.rows(names, has_header=has_header, numbers=numbers, text=object, skips_bad_lines=skips_bad_lines)
+    yield from table.rows(
+        names,
+        has_header=has_header,
+        numbers=numbers,
+        integers={"user", "item"} - {*numbers},
+        text=object,
+        skips_bad_lines=skips_bad_lines,
+    )
 
 
 _POSITIONS = {"user": 1, "item": 2, "rating": 3, "timestamp": 4}
@@ -268,13 +275,24 @@ FORMATS = {
         member="u.data",
     ),
     "recbole-inter": Format(
-        partial(_csv, separator="\t", quotes=False, optional=("rating", "timestamp"), has_types=True),
-        "atomic .inter, its columns named by a typed header",
+        partial(_csv, separator="\t", quotes=False, optional=("rating", "timestamp")),
+        "atomic .inter: tab-separated, with a header of names and types, as `user_id:token`",
         "RecBole's datasets",
         _OF_RECBOLE,
         member="*.inter",
     ),
-    "delimited": Format(_csv, "csv or tsv, with or without a header", "many", options=_NAMED_OR_NUMBERED),
+    "item-lists": Format(
+        list_rows,
+        "`user item item …` on each line, separated by spaces; the timestamps are the order in the file",
+        "LightGCN, NGCF (train.txt, test.txt)",
+        {"user": 1, "item": 2, "timestamp": 3},
+    ),
+    "delimited": Format(
+        _csv,
+        "csv or tsv, with or without a header; its names may have RecBole's types",
+        "many",
+        options=_NAMED_OR_NUMBERED,
+    ),
     "json-lines": Format(json_rows, "an object of JSON on each line", "Yelp, Amazon reviews 2023", options=_NAMED),
     "parquet": Format(parquet_rows, "parquet; needs pyarrow (`pip install '.[parquet]'`)", "Yambda", options=_NAMED),
 }

@@ -2,9 +2,8 @@
 
 import csv
 import io
-import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -14,12 +13,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from sampled_metrics._validation import Ints
-from sampled_metrics.errors import DataError, reason
+from sampled_metrics.errors import DataError
 
 LONGEST_LINE = 1_000_000
 """Largest number of bytes of a line. A file with longer lines is not a table and could fill the memory."""
 
-_BLOCK_BYTES = 16 * 2**20
+_BLOCK_BYTES = 2**21  # pandas reads so many bytes at a time faster than more
 _SHOWN_CHARACTERS = 80
 
 _OTHER_FORMATS = {
@@ -74,13 +73,13 @@ class Text:
             self.drop(empty_lines)
             self._check()
 
-    def advance(self, used: int) -> None:
-        """Go to the next block, which begins with the rest of this one after `used` bytes.
+    def advance(self, used: int, lines: int | None = None) -> None:
+        """Go to the next block, which begins with the rest of this one after `used` bytes, which may be known `lines`.
 
         Raises:
             DataError: the block is not UTF-8 text, or a line is too long.
         """
-        self.drop(used)
+        self.drop(used, lines)
         self._refuse_long(len(self.block))
         self._read_on()
         self._check()
@@ -93,9 +92,10 @@ class Text:
         """Return whether an incomplete line, which begins at a position, may end in the next block."""
         return not self.is_last and len(self.block) - position <= LONGEST_LINE
 
-    def drop(self, used: int) -> None:
-        """Leave out the first bytes of the block."""
-        self.line, self.block = self.line_at(used), self.block[used:]
+    def drop(self, used: int, lines: int | None = None) -> None:
+        """Leave out the first bytes of the block, which may be known `lines`."""
+        self.line = self.line_at(used) if lines is None else self.line + lines
+        self.block = self.block[used:]
 
     def _read_on(self) -> None:
         read = b""
@@ -147,8 +147,6 @@ SPACES = " \t"
 Place = Callable[[int], str]
 """Function from the index of a row to its name in messages, such as ``x.csv, line 7``."""
 
-_PARQUET_ROWS = 2**16
-_BUFFER_BYTES = 2**20
 _SHOWN_COLUMNS = 20
 
 
@@ -177,14 +175,18 @@ def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], place: Place) -
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """Return the rows of several parts as one part."""
+    """Return the rows of several parts as one part; a column of whole numbers is text if it is so in another part."""
     ends = np.cumsum([len(part.frame) for part in parts])
 
     def place(row: int) -> str:
         part = int(np.searchsorted(ends, row, side="right"))
         return parts[part].place(row - int(ends[part]) + len(parts[part].frame))
 
-    frame = pd.concat([part.frame for part in parts], ignore_index=True)
+    columns = parts[0].frame.columns
+    frames = [part.frame.set_axis(range(len(columns)), axis="columns") for part in parts]
+    texts = [column for column in range(len(columns)) if any(frame[column].dtype == "str" for frame in frames)]
+    frames = [frame.astype({column: str for column in texts if frame[column].dtype.kind == "i"}) for frame in frames]
+    frame = pd.concat(frames, ignore_index=True).set_axis(columns, axis="columns")
     return Rows(frame, place, any(part.has_line_breaks for part in parts), sum(part.skipped for part in parts))
 
 
@@ -198,8 +200,16 @@ def require_columns(place: str, header: Sequence[str | int], columns: Collection
             raise DataError(f"{place}: there is {number} column {column!r}; the columns are {names}{more}")
 
 
+_TYPE = re.compile(r":(?:token|float)(?:_seq)?$")
+
+
+def without_types(header: Sequence[str]) -> list[str]:
+    """Return names of columns without the types of RecBole's atomic files, as in `user_id:token`, if all have one."""
+    return [_TYPE.sub("", name) for name in header] if all(map(_TYPE.search, header)) else list(header)
+
+
 class Csv:
-    """A csv file: lines of fields.
+    """A csv file: lines of fields. pandas reads them; what it would take, although it is malformed, is refused.
 
     Attributes:
         text: the lines.
@@ -218,15 +228,15 @@ class Csv:
             raise DataError(f"{text.name}: {separator!r} cannot separate fields")
         self.text, self.separator, self.has_quotes = text, separator, has_quotes
         self._delimiter = separator if len(separator) == 1 else "\t"
-        self._any_record = re.compile(self._record("*+", rb"[^%b\n]*+" % re.escape(self._delimiter.encode())))
         self._unify_separators()
         self.first: list[str] = []
         if text.block:
-            first = self._any_record.match(text.block)
-            if first is None:
-                raise self._malformed(0, None)
-            self._first_bytes = first.end()
-            self.first = self._fields(first[0], f"{text.name}, line {text.line}")
+            lines = io.BytesIO(text.block)
+            try:
+                self.first = next(self._reader(line.decode(errors="replace") for line in lines)) or [""]
+            except csv.Error as error:
+                raise self._malformed(text.line, text.block.partition(b"\n")[0], _fault(error)) from None
+            self._first_bytes = lines.tell()
 
     def rows(
         self,
@@ -234,6 +244,7 @@ class Csv:
         *,
         has_header: bool,
         numbers: Collection[str] = (),
+        integers: Collection[str] = (),
         text: type = str,
         skips_bad_lines: bool = False,
     ) -> Iterator[Rows]:
@@ -243,7 +254,9 @@ class Csv:
             names: names of the columns to return, by the position of their fields from 0.
             has_header: whether the first line is left out.
             numbers: columns that are numbers in a block in which all their fields are; other columns are text.
-            text: type of these: str takes little memory; object takes less time where ids are numbered.
+            integers: columns that are int64 in the blocks before the first one in which a field is not a whole number
+                from 0 to 10^18, written as `str` writes it. These blocks take much less time than text.
+            text: type of text: str takes little memory; object takes less time where ids are numbered.
             skips_bad_lines: whether lines with more or fewer fields are left out. Otherwise they are refused.
 
         Raises:
@@ -253,32 +266,23 @@ class Csv:
             return
         if has_header:
             self.text.drop(self._first_bytes)
-        record = self._record(f"{{{len(self.first) - 1}}}")
-        records = re.compile(rb"(?:%b)*+" % record)
+        types = {position: text for position, name in names.items() if name not in numbers and name not in integers}
+        frame_of = partial(self._frame, names=names, integers=integers, text=text, types=types)
         while True:
             self._unify_separators()
-            line = self.text.line
-            lines, used, skipped = self._well_formed(records, skips_bad_lines)
-            frame = self._frame(lines, names, numbers, text)
-            numbered = _line_numbers(lines, len(frame), line, record)
-            yield Rows(frame, partial(_line, self.text.name, numbered), not isinstance(numbered, range), skipped)
+            lines, line = whole_lines(self.text.block, self._delimiter), self.text.line
+            frame = self._frame_if_right(lines, frame_of)
+            if frame is not None:
+                used, count = len(lines), len(frame)
+                yield Rows(frame, partial(line_place, self.text.name, range(line, line + count)))
+            else:
+                right, used, skipped, places = self._right_lines(lines, skips_bad_lines)
+                frame, count = frame_of(right), None
+                has_line_breaks = right.count(b"\n") > len(frame)
+                yield Rows(frame, partial(line_place, self.text.name, places), has_line_breaks, skipped)
             if self.text.is_last:
                 return
-            self.text.advance(used)
-
-    def _record(self, separators: str, after_quotes: bytes = b"") -> bytes:
-        """Return a pattern of a line.
-
-        Args:
-            separators: how many separators it has, as the end of a pattern.
-            after_quotes: what may follow quotation marks that close.
-        """
-        delimiter = re.escape(self._delimiter.encode())
-        bare = rb"[^%b\n]*+" % delimiter
-        # a quotation mark opens only at the beginning of a field
-        quoted = rb'"[^"]*+(?:""[^"]*+)*+"%b' % after_quotes
-        field = rb'(?:%b|(?!")%b)' % (quoted, bare) if self.has_quotes else bare
-        return rb"%b(?:%b%b)%b\n" % (field, delimiter, field, separators.encode())
+            self.text.advance(used, count)
 
     def _unify_separators(self) -> None:
         """Replace a separator of several characters by a tab."""
@@ -288,230 +292,155 @@ class Csv:
         elif len(self.separator) > 1:
             self.text.block = self.text.block.replace(self.separator.encode(), b"\t")
 
-    def _well_formed(self, records: re.Pattern[bytes], skips: bool) -> tuple[bytes, int, int]:
-        """Return the well-formed lines of the block, the number of bytes used, and the number of lines skipped.
-
-        A skipped line leaves an empty one. An incomplete line is not used, nor are lines of empty fields at the end.
-        """
-        block, parts, start, skipped = self.text.block, [], 0, 0
-        filled = len(block.rstrip(f"{self._delimiter}\n".encode()))
-        last = (block.find(b"\n", filled) + 1 or len(block)) if filled else 0
-        while start < last:
-            if skips or b'"' in block:
-                match = records.match(block, start, last)
-                assert match is not None
-                end = match.end()
-            else:
-                end = self._end_of_lines(block[:last])
-            parts.append(block[start:end])
-            start = end
-            bad = self._any_record.match(block, start, last)
-            if start == last or (not bad and self.text.goes_on(start)):
-                break
-            if not skips:
-                raise self._malformed(start, bad)
-            end = bad.end() if bad else block.index(b"\n", start) + 1
-            parts.append(b"\n" * block.count(b"\n", start, end))
-            start, skipped = end, skipped + 1
-        return b"".join(parts), start, skipped
-
-    def _end_of_lines(self, block: bytes) -> int:
-        """Return the end of the well-formed lines of a block without quotation marks, faster than the pattern does."""
-        characters = np.frombuffer(block, dtype=np.uint8)
-        is_end = characters == ord("\n")
-        ends = np.flatnonzero(is_end)
-        fields = np.diff(np.flatnonzero(is_end[is_end | (characters == ord(self._delimiter))]), prepend=-1)
-        wrong = np.flatnonzero(fields != len(self.first))
-        lines = wrong[0] if len(wrong) else len(ends)
-        return int(ends[lines - 1]) + 1 if lines else 0
-
-    def _malformed(self, position: int, line: re.Match[bytes] | None) -> DataError:
-        """Return the error of a malformed line; `line` is None if a quotation mark keeps it from ending."""
-        place, fields = f"{self.text.name}, line {self.text.line_at(position)}", len(self.first)
-        if line is None:
-            fault = "has a quotation mark that nothing closes"
-        elif (count := len(self._fields(line[0], place))) == fields:
-            fault = "has text behind a quotation mark that closes"
-        else:
-            fault = f"has {count} fields, but the lines before have {fields}" if count else "is empty"
-        start = self.text.block[position:].partition(b"\n")[0]
-        return DataError(f"{place}: {fault}" + (f": {quoted(start)}" if start else ""))
-
-    def _fields(self, line: bytes, place: str) -> list[str]:
-        file = io.StringIO(line.decode(), newline="")
-        try:
-            return next(csv.reader(file, delimiter=self._delimiter, quoting=self._quoting), [])
-        except csv.Error as error:
-            raise DataError(f"{place}: cannot be read as csv: {error}") from None
-
-    @property
-    def _quoting(self) -> Any:
-        return csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE
-
-    def _frame(self, lines: bytes, names: Mapping[int, str], numbers: Collection[str], text: type) -> pd.DataFrame:
-        if not lines.strip(b"\n"):
-            return pd.DataFrame(columns=list(names.values()), dtype=text)
+    def _frame(
+        self,
+        lines: bytes,
+        *,
+        names: Mapping[int, str],
+        integers: Collection[str],
+        text: type,
+        types: dict[int, type],
+    ) -> pd.DataFrame:
+        """Return columns of lines; `types` gets those that are text. pandas lets a field that a line lacks be empty."""
+        if not lines:
+            columns = [pd.Series(dtype=types.get(position, np.int64)) for position in names]
+            return pd.concat(columns, axis="columns").set_axis(list(names.values()), axis="columns")
         frame = pd.read_csv(
             io.BytesIO(lines),
             sep=self._delimiter,
             header=None,
             names=range(len(self.first)),
-            usecols=list(names),
-            dtype={position: text for position, name in names.items() if name not in numbers},
-            engine="c",
-            low_memory=not numbers,  # parts of a column could have different types
+            index_col=False,
+            usecols=None if len(names) == len(self.first) else list(names),  # else it refuses no field too many
+            dtype=types,
+            low_memory=False,  # parts of a column could have different types
             na_filter=False,
             quoting=self._quoting,
-            skip_blank_lines=len(self.first) > 1,  # those of skipped lines
+            skip_blank_lines=False,
         )
+        exact = [position for position, name in names.items() if name in integers and position not in types]
+        are_plain = not exact or _are_plain(lines, self._delimiter)
+        if texts := [position for position in exact if not (are_plain and _is_small(frame[position]))]:
+            types |= dict.fromkeys(texts, text)
+            return self._frame(lines, names=names, integers=integers, text=text, types=types)
         return frame.set_axis([names[position] for position in frame.columns], axis="columns")
 
+    def _frame_if_right(self, lines: bytes, frame_of: Callable[[bytes], pd.DataFrame]) -> pd.DataFrame | None:
+        """Return the columns of lines; None if one may be malformed, or a line break may be in quotation marks."""
+        has_quotes = self.has_quotes and b'"' in lines
+        separators = lines.partition(b"\n")[0].count(self._delimiter.encode())
+        if has_quotes or (lines and separators + 1 != len(self.first)):  # pandas takes any first line
+            return frame_of(lines) if self._are_right(lines) else None
+        try:
+            frame = frame_of(lines)
+        except pd.errors.ParserError:
+            return None
+        # a number in the last field of a line is not a field that the line lacks
+        has_last_numbers = len(frame.columns) == len(self.first) and frame.iloc[:, -1].dtype.kind in "if"
+        return frame if has_last_numbers or self._are_right(lines) else None
 
-def _line_numbers(lines: bytes, rows: int, first: int, record: bytes) -> Sequence[int] | Ints:
-    """Return the number of the first line of each row."""
-    ends = lines.count(b"\n")
-    if ends == rows:
-        return range(first, first + rows)
-    starts = [match.start() for match in re.finditer(record, lines)]
-    return first + np.searchsorted(np.flatnonzero(np.frombuffer(lines, dtype=np.uint8) == ord("\n")), starts)
+    def _are_right(self, lines: bytes) -> bool:
+        """Return whether lines have the right number of fields each, without line breaks in quotation marks."""
+        characters = np.frombuffer(lines, dtype=np.uint8)
+        is_end = characters == ord("\n")
+        is_mark = is_end | (characters == ord(self._delimiter))
+        if self.has_quotes and b'"' in lines:
+            is_quote = characters == ord('"')
+            is_inside = np.logical_xor.accumulate(is_quote)  # from a quotation mark that opens
+            is_beside = is_mark | is_quote
+            opens, closes = np.flatnonzero(is_quote & is_inside), np.flatnonzero(is_quote & ~is_inside)
+            is_mark &= ~is_inside
+            if (is_end & is_inside).any() or not (
+                is_beside[opens[opens > 0] - 1].all() and is_beside[closes + 1].all()
+            ):
+                return False
+        fields = np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1)
+        return bool((fields == len(self.first)).all())
+
+    def _right_lines(self, block: bytes, skips: bool) -> tuple[bytes, int, int, Ints]:
+        """Return the well-formed lines, the bytes used, the number of lines skipped, and the line of each record."""
+        lines, width = _lines(block), len(self.first)
+        right, places, skipped, start, before, reader = list[str](), list[int](), 0, 0, 0, self._reader(lines)
+        while start < len(lines):
+            try:
+                count = len(next(reader)) or int(width == 1)
+                end, fault = before + reader.line_num, ""
+                if count != width:
+                    fault = f"has {count} fields, but the lines before have {width}" if count else "is empty"
+            except csv.Error as error:
+                fault, end = _fault(error), start + 1
+                position = len("".join(lines[:start]).encode())
+                if fault == _OPEN and self.text.goes_on(position):
+                    block = block[:position]
+                    break
+                before, reader = end, self._reader(lines[end:])
+            if not fault:
+                right += lines[start:end]
+                places.append(self.text.line + start)
+            elif not skips:
+                raise self._malformed(self.text.line + start, lines[start].rstrip("\n").encode(), fault)
+            else:
+                skipped += 1
+            start = end
+        return "".join(right).encode(), len(block), skipped, np.array(places, dtype=np.int64)
+
+    def _reader(self, lines: Iterable[str]) -> Any:
+        csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))  # a review may be longer
+        return csv.reader(lines, delimiter=self._delimiter, quoting=self._quoting, strict=True)
+
+    def _malformed(self, line: int, content: bytes, fault: str) -> DataError:
+        return DataError(f"{self.text.name}, line {line}: {fault}" + (f": {quoted(content)}" if content else ""))
+
+    @property
+    def _quoting(self) -> Any:
+        return csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE
 
 
-def _line(name: str, numbers: Sequence[int] | Ints, row: int) -> str:
+_OPEN = "has a quotation mark that nothing closes"
+
+
+def _fault(error: csv.Error) -> str:
+    """Return what is wrong with the quotation marks of a record."""
+    is_open = "unexpected end of data" in str(error)
+    return _OPEN if is_open else "has text behind a quotation mark that closes"
+
+
+def whole_lines(block: bytes, separators: str = "") -> bytes:
+    """Return the lines that end in a block, without lines of nothing but separators at its end."""
+    filled = len(block.rstrip(f"{separators}\n".encode()))
+    return block[: block.find(b"\n", filled) + 1 or block.rfind(b"\n") + 1] if filled else b""
+
+
+def _lines(block: bytes) -> list[str]:
+    """Return the lines of a block, with their ends."""
+    return [f"{line}\n" for line in block[: block.rfind(b"\n")].decode().split("\n")]
+
+
+_OTHER_STARTS = b"+- \t\v\f"  # of a number that pandas reads, beside digits
+
+
+def _are_plain(lines: bytes, delimiter: str) -> bool:
+    """Return whether the numbers from 0 in all fields are written without zeros, signs and spaces around them."""
+    characters = np.frombuffer(lines, dtype=np.uint8)
+    before = (characters == ord(delimiter)) | (characters == ord("\n"))
+    if b'"' in lines:
+        before |= characters == ord('"')
+    zeros = np.flatnonzero(before[:-1] & (characters[1:] == ord("0"))) + 1
+    if lines.startswith(b"0"):
+        zeros = np.append(zeros, 0)
+    if (characters[zeros + 1] - ord("0") < 10).any():  # as unsigned bytes, what is before 0 is far above
+        return False
+    if not any(sign in lines for sign in map(bytes, zip(_OTHER_STARTS)) if sign != delimiter.encode()):
+        return True
+    other = np.isin(characters, np.frombuffer(_OTHER_STARTS, dtype=np.uint8)) & (characters != ord(delimiter))
+    return not (other[0] or (before[:-1] & other[1:]).any() or (before[1:] & other[:-1]).any())
+
+
+def _is_small(column: pd.Series) -> bool:
+    """Return whether a column is of whole numbers from 0 of at most 18 digits."""
+    return column.dtype.kind == "i" and column.min() >= 0 and column.max() < 10**18
+
+
+def line_place(name: str, numbers: Sequence[int] | Ints, row: int) -> str:
+    """Return the place of a row of a file, where `numbers` are those of the lines."""
     return f"{name}, line {numbers[row]}"
-
-
-def json_rows(
-    stream: Readable,
-    name: str,
-    columns: Mapping[str, str],
-    *,
-    numbers: Collection[str] = (),
-    skips_bad_lines: bool = False,
-) -> Iterator[Rows]:
-    """Yield the values of some keys from a file with a JSON object on each line.
-
-    Text is empty where the key is missing, or where the value is null, a list, an object, or text with a line break or
-    a zero byte.
-
-    Args:
-        stream: the file, opened for bytes.
-        name: its name in errors.
-        columns: the key of each column.
-        numbers: columns that are numbers in a block in which all their values are; other columns are text.
-        skips_bad_lines: whether lines without an object are left out. Otherwise they are refused.
-
-    Raises:
-        DataError: a line has no JSON object, or the first line lacks a key.
-    """
-    text = Text(stream, name)
-    first = text.line
-    while text.block.strip(b"\n"):
-        used = text.block.rfind(b"\n", 0, len(text.block.rstrip(b"\n")) + 1) + 1  # not empty lines at the end
-        objects, places = [], list[int]()
-        lines = text.block[:used].split(b"\n")[:-1]
-        for number, line in enumerate(lines, text.line):
-            if parsed := _object(line):
-                objects.append(parsed)
-                places.append(number)
-            elif not skips_bad_lines:
-                raise DataError(f"{name}, line {number}: expected an object of JSON, got {quoted(line)}")
-            if number == first and not skips_bad_lines:
-                require_columns(f"{name}, line {number}", list(parsed), columns.values())
-        values = {
-            column: _values([row.get(key) for row in objects], column in numbers) for column, key in columns.items()
-        }
-        yield Rows(pd.DataFrame(values), partial(_line, name, places), skipped=len(lines) - len(objects))
-        text.advance(used)
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    """Return the object on a line; an empty one if there is none."""
-    try:
-        parsed = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return parsed if isinstance(parsed, dict) else {}
-
-
-def _values(values: list[Any], may_be_numbers: bool) -> pd.Series:
-    if may_be_numbers and all(type(value) in (int, float) and abs(value) < 2**63 for value in values):
-        return pd.Series(values)
-    return pd.Series([_text(value) for value in values], dtype=str)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool | int | float):
-        return json.dumps(value)
-    if not isinstance(value, str) or re.search("[\n\r\0]", value):
-        return ""
-    return value.encode(errors="backslashreplace").decode()  # half a pair of surrogates is not text
-
-
-def parquet_rows(
-    stream: Any,
-    name: str,
-    columns: Mapping[str, str] | None = None,
-    *,
-    numbers: Collection[str] | None = None,
-    skips_bad_lines: bool = False,
-) -> Iterator[Rows]:
-    """Yield some or all columns of a parquet file, many rows at a time, so that its pages bound the memory.
-
-    A column that may be numbers keeps times, dates and numbers, if none of the numbers is missing. All else is text.
-
-    Args:
-        stream: the file, opened for bytes.
-        name: its name in errors.
-        columns: the column of the file for each column; None for all but an index of pandas.
-        numbers: columns that may be numbers; None for all columns as pandas converts them.
-        skips_bad_lines: taken as in `json_rows`, but without effect: no row of parquet is malformed.
-
-    Raises:
-        DataError: pyarrow is not installed, the file is not parquet, or a named column is missing or of another type.
-    """
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise DataError(f"{name}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'") from None
-    try:
-        file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)  # reads page by page
-        schema, before = file.schema_arrow, 0
-        if columns is None:
-            index = (schema.pandas_metadata or {}).get("index_columns", [])
-            columns = {name_in_file: name_in_file for name_in_file in schema.names if name_in_file not in index}
-        else:
-            require_columns(f"{name}, line 1", schema.names, columns.values())
-            for column in columns.values():
-                kind = schema.field(column).type
-                if pa.types.is_nested(kind) or pa.types.is_binary(kind):
-                    raise DataError(f"{name}: column {column!r} is of type {kind}; expected numbers, text or times")
-        for batch in file.iter_batches(_PARQUET_ROWS, columns=list(columns.values()), use_threads=False):
-            frame = {}
-            for role, column in columns.items():
-                values = batch.column(column)
-                frame[role] = values.to_pandas() if numbers is None else _of_arrow(values, role in numbers)
-            yield Rows(pd.DataFrame(frame), partial(_row, name, before))
-            before += batch.num_rows
-        if not before:
-            yield Rows(pd.DataFrame(columns=list(columns)), str)
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
-
-
-def _row(name: str, before: int, row: int) -> str:
-    return f"{name}, row {before + row + 1}"
-
-
-def _of_arrow(column: Any, may_be_numbers: bool) -> pd.Series:
-    import pyarrow.types as kinds
-
-    if kinds.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    kind = column.type
-    is_number = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)
-    is_time = kinds.is_timestamp(kind) or kinds.is_date(kind)
-    is_other = kinds.is_nested(kind) or kinds.is_binary(kind) or kinds.is_fixed_size_binary(kind)
-    if is_other or (may_be_numbers and (is_time or (is_number and not column.null_count))):
-        return column.to_pandas(date_as_object=False)
-    return column.cast("string").fill_null("").to_pandas().astype(str)

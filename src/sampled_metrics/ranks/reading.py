@@ -16,7 +16,17 @@ import pandas as pd
 
 from sampled_metrics._files import path_text
 from sampled_metrics._validation import check_label, check_labels, require_flags
-from sampled_metrics.data.tables import LONGEST_LINE, SPACES, Csv, Readable, Rows, Text, joined, parquet_rows
+from sampled_metrics.data.records import parquet_rows
+from sampled_metrics.data.tables import (
+    LONGEST_LINE,
+    SPACES,
+    Csv,
+    Readable,
+    Rows,
+    Text,
+    joined,
+    without_types,
+)
 from sampled_metrics.errors import DataError, printable, reason
 from sampled_metrics.ranks.frames import CONTENT, NAMES, Columns, PerUser, are_lists, can_be_used, columns_of, plain
 from sampled_metrics.ranks.table import Table
@@ -99,7 +109,9 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     if separator is None and (
         trec := next((columns for pattern, columns in _TREC.items() if re.fullmatch(pattern, first)), None)
     ):
-        return _columns(Csv(text, SPACES, has_quotes=False).rows(trec, has_header=False), text.name, place)
+        return _columns(
+            Csv(text, SPACES, has_quotes=False).rows(trec, has_header=False, integers=trec.values()), text.name, place
+        )
     if separator is None:
         unquoted = re.sub('"[^"]*"', "", top).split("\n", 1)[0]
         separator = next((sign for sign in SEPARATORS if sign in unquoted), ",")
@@ -107,8 +119,8 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     if not any(table.first):
         raise DataError(f"{text.name}: is empty; ranks are a csv file with a column rank, or above and tied")
     if len(table.first) == 1 and re.fullmatch(r"\s*[0-9]+\s*", table.first[0]):
-        return _columns(table.rows({0: "rank"}, has_header=False), text.name, place)
-    header = dict(enumerate(map(str.strip, table.first)))
+        return _columns(table.rows({0: "rank"}, has_header=False, integers={"rank"}), text.name, place)
+    header = dict(enumerate(without_types([column.strip() for column in table.first])))
     wide = len(header) > MOST_COLUMNS
     if (wide or not text.is_last) and not any(
         column in names or can_be_used(column, CONTENT) for column in header.values()
@@ -120,7 +132,7 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     if wide:
         unused = [column for place, column in header.items() if place not in used]
         notes = (f"{text.name}: {len(unused)} of its {len(header)} columns are not used: {', '.join(unused):.100} ...",)
-    return _columns(table.rows(used, has_header=True), text.name, place, notes)
+    return _columns(table.rows(used, has_header=True, integers=used.values()), text.name, place, notes)
 
 
 def _columns(parts: Iterable[Rows], name: str, header: str, notes: tuple[str, ...] = ()) -> Columns:

@@ -1,0 +1,99 @@
+"""Connections to servers that may never end an answer: every byte is watched, those of headers and chunks, too."""
+
+import http.client
+import io
+import time
+from typing import TYPE_CHECKING, Any
+
+import requests
+import urllib3
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+SLOWEST = 2**14
+"""Bytes of the file that have to arrive in time, from the first request on."""
+
+MOST_BESIDE = 2**20
+"""Largest number of bytes that are not of the file, such as headers, between parts of it."""
+
+
+class Progress:
+    """Whether a server sends the file, and not only bytes: endless headers and single bytes would never end."""
+
+    def __init__(self, seconds: float) -> None:
+        """Begin now; `SLOWEST` bytes of the file have to arrive within so many seconds, and again and again."""
+        self._seconds = seconds
+        self._since, self._of_file, self._beside = time.monotonic(), 0, 0
+
+    def advance(self, count: int) -> None:
+        """Take note of bytes of the file."""
+        self._of_file, self._beside = self._of_file + count, 0
+        if self._of_file >= SLOWEST:
+            self._since, self._of_file = time.monotonic(), 0
+
+    def require(self, count: int) -> None:
+        """Take note of bytes of any kind.
+
+        Raises:
+            OSError: the limits of time or bytes are passed.
+        """
+        self._beside += count
+        if self._beside > MOST_BESIDE:
+            raise OSError(f"sends more than {MOST_BESIDE} bytes that are not of the file")
+        if time.monotonic() - self._since > self._seconds:
+            raise TimeoutError(f"timed out: sends less than {SLOWEST} bytes of the file in {self._seconds:g} seconds")
+
+
+class _WatchedStream(io.RawIOBase):
+    """The bytes of a connection, each read of which is told to `Progress`."""
+
+    def __init__(self, source: io.RawIOBase, progress: Progress) -> None:
+        self._source, self._progress = source, progress
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int | None:
+        count = self._source.readinto(buffer)
+        self._progress.require(count or 0)
+        return count
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+
+def watched_session(progress: Progress) -> requests.Session:
+    """Return a session of which every byte received is told to `progress`: those of headers, too."""
+
+    class Response(http.client.HTTPResponse):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self.fp = io.BufferedReader(_WatchedStream(self.fp.detach(), progress))
+
+    class Adapter(requests.adapters.HTTPAdapter):
+        def init_poolmanager(self, *args: Any, **options: Any) -> None:
+            super().init_poolmanager(*args, **options)
+            self.poolmanager.pool_classes_by_scheme = pools
+
+        def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
+            manager = super().proxy_manager_for(proxy, **options)
+            if not proxy.lower().startswith("socks"):  # which has pools of its own
+                manager.pool_classes_by_scheme = pools
+            return manager
+
+    pools = {
+        "http": _pool_of(urllib3.HTTPConnectionPool, Response),
+        "https": _pool_of(urllib3.HTTPSConnectionPool, Response),
+    }
+    session = requests.Session()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, Adapter())
+    return session
+
+
+def _pool_of(kind: type[Any], response: type[Any]) -> type[Any]:
+    """Return the class of pools of connections whose answers are of a class of responses."""
+    connection = type(kind.ConnectionCls.__name__, (kind.ConnectionCls,), {"response_class": response})
+    return type(kind.__name__, (kind,), {"ConnectionCls": connection})
