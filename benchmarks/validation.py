@@ -1,0 +1,163 @@
+"""Time RecBole's validation: by exact metrics, and by its own modes full and uni100.
+
+    .venv-peers/bin/python benchmarks/validation.py --events NAME.inter --output results/bench/validation-NAME.csv
+
+The file of events is one of RecBole, with the columns user_id, item_id and timestamp. `ratings.dat` of MovieLens 1M is
+taken, too. Each model is trained for some epochs once for each way to validate, from the same seed, for the chosen
+epochs and the share of the training time; and the last model is validated by all ways in turn, for the medians.
+"""
+
+import argparse
+import functools
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+from sampled_metrics import adapters  # noqa: E402
+
+WAYS = ("exact", "full", "uni100")
+MODELS: dict[str, dict[str, Any]] = {
+    "BPR": {},
+    "LightGCN": {},
+    "NeuMF": {},
+    "SASRec": {"train_neg_sample_args": None},
+    "MultiVAE": {"train_neg_sample_args": None},
+}
+
+
+def prepared(name: str, way: str, events: Path, epochs: int, seed: int, eval_batch_size: int) -> tuple[Any, Any, Any]:
+    """Return a trainer, and the data of training and validation."""
+    from recbole.config import Config
+    from recbole.data import create_dataset, data_preparation
+    from recbole.utils import get_model, get_trainer, init_seed
+
+    settings = {
+        "data_path": str(events.parent.parent),
+        "load_col": {"inter": ["user_id", "item_id", "timestamp"]},
+        "eval_args": {
+            "split": {"LS": "valid_and_test"},
+            "group_by": "user",
+            "order": "TO",
+            "mode": "uni100" if way == "uni100" else "full",
+        },
+        "epochs": epochs,
+        "eval_batch_size": eval_batch_size,
+        "metrics": ["Recall", "NDCG", "MRR"],
+        "topk": [10],
+        "valid_metric": "NDCG@10",
+        "metric_decimal_place": 8,
+        "state": "ERROR",
+        "use_gpu": False,
+    }
+    config = Config(model=name, dataset=events.stem, config_dict=settings | MODELS[name])
+    init_seed(seed, True)
+    training, validation, _ = data_preparation(config, create_dataset(config))
+    init_seed(seed, True)
+    model = get_model(config["model"])(config, training.dataset).to(config["device"])
+    trainer = get_trainer(config["MODEL_TYPE"], config["model"])(config, model)
+    if way == "exact":
+        adapters.recbole.exact_validation(trainer)
+    return trainer, training, validation
+
+
+def measured(name: str, events: Path, epochs: int, turns: int, seed: int, eval_batch_size: int) -> list[dict[str, Any]]:
+    """Return a row for each way to validate a model."""
+    rows, trainers = {}, {}
+    for way in WAYS:
+        trainer, training, validation = prepared(name, way, events, epochs, seed, eval_batch_size)
+        own, values, seconds = trainer._valid_epoch, [], []
+
+        def valid_epoch(data: Any, show_progress: bool = False, own=own, values=values, seconds=seconds) -> Any:  # type: ignore[no-untyped-def]
+            start = time.perf_counter()
+            score, result = own(data, show_progress=show_progress)
+            seconds.append(time.perf_counter() - start)
+            values.append(score)
+            return score, result
+
+        trainer._valid_epoch = valid_epoch
+        start = time.perf_counter()
+        trainer.fit(training, validation, saved=False, show_progress=False)
+        whole = time.perf_counter() - start
+        rows[way] = {
+            "model": name,
+            "way": way,
+            "ndcg@10": values[-1],
+            "best_epoch": int(np.argmax(values)) + 1,
+            "training": whole - sum(seconds),
+            "validation": sum(seconds),
+            "values": values,
+        }
+        trainers[way] = own, validation, trainer
+    last = trainers["full"][2].model.state_dict()
+    times: dict[str, list[float]] = {way: [] for way in WAYS}
+    for way in WAYS:
+        trainers[way][2].model.load_state_dict(last)
+    for _ in range(turns):
+        for way, (validate, data, _) in trainers.items():
+            start = time.perf_counter()
+            validate(data)
+            times[way].append(time.perf_counter() - start)
+    for way, row in rows.items():
+        of_way = times[way]
+        row |= {"seconds": statistics.median(of_way), "least": min(of_way), "most": max(of_way)}
+        difference = np.abs(np.subtract(rows["full"]["values"], row.pop("values"))).max() if way == "exact" else np.nan
+        row["difference"] = difference
+    return list(rows.values())
+
+
+def inter(events: Path, folder: Path) -> Path:
+    """Return a file of events as RecBole reads it, in a folder of its name."""
+    name = events.stem
+    (folder / name).mkdir()
+    if events.suffix == ".dat":
+        table = pd.read_csv(events, sep="::", engine="python", names=["user_id", "item_id", "rating", "timestamp"])
+    else:
+        table = pd.read_csv(events, sep="\t").rename(columns=lambda column: column.partition(":")[0])
+    columns = {"user_id": "user_id:token", "item_id": "item_id:token", "timestamp": "timestamp:float"}
+    path = folder / name / f"{name}.inter"
+    table[[*columns]].rename(columns=columns).to_csv(path, sep="\t", index=False)
+    return path
+
+
+def main() -> None:
+    """Measure, print and write a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", required=True, type=Path)
+    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--eval-batch-size", type=int, default=4096, help="RecBole's default is 4096")
+    parser.add_argument("--output", type=Path)
+    given = parser.parse_args()
+    output, sys.argv = given.output and given.output.resolve(), sys.argv[:1]  # RecBole reads the arguments
+    import os
+
+    import torch
+    from scipy.sparse import dok_matrix
+
+    dok_matrix._update = lambda matrix, pairs: matrix._dict.update(pairs)  # RecBole 1.2.1 with SciPy 1.13 and later
+    torch.load = functools.partial(torch.load, weights_only=False)
+    with tempfile.TemporaryDirectory() as folder:
+        events = inter(given.events.resolve(), Path(folder))
+        os.chdir(folder)  # RecBole writes logs where it runs
+        rows: list[dict[str, Any]] = []
+        for name in given.models:
+            rows += measured(name, events, given.epochs, given.turns, given.seed, given.eval_batch_size)
+            print(pd.DataFrame(rows[-len(WAYS) :]).to_string(index=False), flush=True)
+            if output:
+                pd.DataFrame(rows).to_csv(output, index=False)
+        os.chdir(ROOT)
+
+
+if __name__ == "__main__":
+    main()
