@@ -125,12 +125,10 @@ def validator(
         R. Berger, Multiparameter Hypothesis Testing and Acceptance Sampling, Technometrics 24, 1982: tests of a union.
     """
     setting = Setting(require_confidence_level(confidence_level))
-    for name, value in {"depth": depth, "batch_size": batch_size}.items():
-        is_right = is_whole(value) if name == "batch_size" else is_real(value)
-        if value is not None and not (is_right and value >= 1):
-            raise ConfigError(
-                f"{name} must be a {'whole ' * (name == 'batch_size')}number, 1 or more, not {shown(value)}"
-            )
+    if depth is not None and not (is_real(depth) and depth >= 1):
+        raise ConfigError(f"depth must be a number of 1 or more, or None, not {shown(depth)}")
+    if batch_size is not None and not (is_whole(batch_size) and batch_size >= 1):
+        raise ConfigError(f"batch_size must be a whole number, 1 or more, not {shown(batch_size)}")
     default = _defaults.METRICS if depth is None else STAGED_METRICS
     by_label = metrics_by_label(default if metrics is None else metrics)
     for label, metric in by_label.items():
