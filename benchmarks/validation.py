@@ -3,8 +3,9 @@
     .venv-peers/bin/python benchmarks/validation.py --events NAME.inter --output results/bench/validation-NAME.csv
 
 The file of events is one of RecBole, with the columns user_id, item_id and timestamp. `ratings.dat` of MovieLens 1M is
-taken, too. Each model is trained for some epochs once for each way to validate, from the same seed, for the chosen
-epochs and the share of the training time; and the last model is validated by all ways in turn, for the medians.
+taken, too. Each model is trained once for each way to validate, from the same seed, for the chosen epochs and the share
+of the training time; and the last model is validated by all ways in turn, for the medians. With `--epochs 0` nothing is
+trained, and a model of random weights is validated, which takes as long.
 """
 
 import argparse
@@ -34,7 +35,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
-def prepared(name: str, way: str, events: Path, epochs: int, seed: int, eval_batch_size: int) -> tuple[Any, Any, Any]:
+def prepared(name: str, way: str, events: Path, epochs: int, seed: int, batch: int) -> tuple[Any, Any, Any]:
     """Return a trainer, and the data of training and validation."""
     from recbole.config import Config
     from recbole.data import create_dataset, data_preparation
@@ -49,8 +50,8 @@ def prepared(name: str, way: str, events: Path, epochs: int, seed: int, eval_bat
             "order": "TO",
             "mode": "uni100" if way == "uni100" else "full",
         },
-        "epochs": epochs,
-        "eval_batch_size": eval_batch_size,
+        "epochs": max(epochs, 1),
+        "eval_batch_size": batch,
         "metrics": ["Recall", "NDCG", "MRR"],
         "topk": [10],
         "valid_metric": "NDCG@10",
@@ -69,48 +70,48 @@ def prepared(name: str, way: str, events: Path, epochs: int, seed: int, eval_bat
     return trainer, training, validation
 
 
-def measured(name: str, events: Path, epochs: int, turns: int, seed: int, eval_batch_size: int) -> list[dict[str, Any]]:
+def timed(validate: Any, values: list[float], seconds: list[float], data: Any, **options: Any) -> Any:
+    """Validate, and note the value and the seconds."""
+    start = time.perf_counter()
+    score, result = validate(data, **options)
+    seconds.append(time.perf_counter() - start)
+    values.append(score)
+    return score, result
+
+
+def measured(name: str, events: Path, epochs: int, turns: int, seed: int, batch: int) -> list[dict[str, Any]]:
     """Return a row for each way to validate a model."""
     rows, trainers = {}, {}
     for way in WAYS:
-        trainer, training, validation = prepared(name, way, events, epochs, seed, eval_batch_size)
+        trainer, training, validation = prepared(name, way, events, epochs, seed, batch)
         own, values, seconds = trainer._valid_epoch, [], []
 
-        def valid_epoch(data: Any, show_progress: bool = False, own=own, values=values, seconds=seconds) -> Any:  # type: ignore[no-untyped-def]
+        trainer._valid_epoch = functools.partial(timed, own, values, seconds)
+        rows[way] = {"model": name, "way": way}
+        if epochs:
             start = time.perf_counter()
-            score, result = own(data, show_progress=show_progress)
-            seconds.append(time.perf_counter() - start)
-            values.append(score)
-            return score, result
-
-        trainer._valid_epoch = valid_epoch
-        start = time.perf_counter()
-        trainer.fit(training, validation, saved=False, show_progress=False)
-        whole = time.perf_counter() - start
-        rows[way] = {
-            "model": name,
-            "way": way,
-            "ndcg@10": values[-1],
-            "best_epoch": int(np.argmax(values)) + 1,
-            "training": whole - sum(seconds),
-            "validation": sum(seconds),
-            "values": values,
-        }
+            trainer.fit(training, validation, saved=False, show_progress=False)
+            whole = time.perf_counter() - start
+            rows[way] |= {
+                "best_epoch": int(np.argmax(values)) + 1,
+                "training": whole - sum(seconds),
+                "validation": sum(seconds),
+            }
         trainers[way] = own, validation, trainer
     last = trainers["full"][2].model.state_dict()
     times: dict[str, list[float]] = {way: [] for way in WAYS}
     for way in WAYS:
         trainers[way][2].model.load_state_dict(last)
+    scores: dict[str, float] = {}
     for _ in range(turns):
         for way, (validate, data, _) in trainers.items():
             start = time.perf_counter()
-            validate(data)
+            scores[way] = validate(data)[0]
             times[way].append(time.perf_counter() - start)
     for way, row in rows.items():
         of_way = times[way]
+        row |= {"ndcg@10": scores[way], "difference": abs(scores[way] - scores["full"])}
         row |= {"seconds": statistics.median(of_way), "least": min(of_way), "most": max(of_way)}
-        difference = np.abs(np.subtract(rows["full"]["values"], row.pop("values"))).max() if way == "exact" else np.nan
-        row["difference"] = difference
     return list(rows.values())
 
 

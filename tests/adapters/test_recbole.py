@@ -172,7 +172,7 @@ def test_the_wrong_mode_is_refused(trained) -> None:
         adapters.recbole.sampled_ranks(*full)
     with pytest.raises(sm.DataError, match="not 'popularity'"):
         adapters.recbole.sampled_ranks(*trained("BPR", "pop10")[:2])
-    with pytest.raises(sm.DataError, match="several test items"):
+    with pytest.raises(sm.DataError, match="several held-out items"):
         adapters.recbole.ranks(*trained("BPR", "full", {"RS": [0.6, 0.1, 0.3]})[:2])
 
 
@@ -231,7 +231,7 @@ def test_exact_validation_refuses_what_it_cannot_do(trainer_of) -> None:
         adapters.recbole.exact_validation(trainer)
     for mode, split, message in (
         ("uni10", None, "valid_data: is not of mode full"),
-        ("full", {"RS": [0.6, 0.3, 0.1]}, "valid_data: a user has several items"),
+        ("full", {"RS": [0.6, 0.3, 0.1]}, "valid_data: a user has several held-out items"),
     ):
         trainer, training, validation, _ = trainer_of("BPR", mode, split)
         adapters.recbole.exact_validation(trainer)

@@ -65,8 +65,6 @@ def exact_validation(trainer: Any, *, confidence_level: float = 0.95) -> None:
     Examples:
         >>> from sampled_metrics import adapters
         >>> adapters.recbole.exact_validation(trainer)  # doctest: +SKIP
-        >>> trainer.fit(training, validation)  # doctest: +SKIP
-        >>> trainer.validator.plot("epochs.svg")  # doctest: +SKIP
     """
     names, config = dict[str, str](), trainer.config
     for name in (str(given).lower() for given in config["metrics"]):
@@ -129,8 +127,7 @@ def _split(data: Any, name: str, hint: str = "") -> tuple[NDArray[Any], NDArray[
         users = data.uid_list.numpy()
         hidden = [items.numpy() - 1 for items in data.uid2history_item[users]]
         if (data.uid2items_num[users] != 1).any():
-            item = "test item" if name == "test_data" else "item"
-            raise DataError(f"{name}: a user has several {item}s; expected one of each user")
+            raise DataError(f"{name}: a user has several held-out items; expected one of each user")
         held_out = np.concatenate(list(data.uid2positive_item[users]))
     ends = np.cumsum([0, *map(len, hidden)])
     had = csr_array((np.ones(ends[-1]), np.concatenate(hidden), ends), shape=(len(users), dataset.item_num - 1))

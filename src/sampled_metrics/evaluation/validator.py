@@ -36,9 +36,6 @@ YES, NO, UNDECIDED, FIRST = "yes", "no", "undecided", "first"
 STAGED_METRICS = ("recall@10", "ndcg@10", "mrr@10")
 """The metrics that are computed of stages if none are given."""
 
-PAIRS = 1024
-"""The largest number of pairs of a call for stages, unless the caller chooses another."""
-
 
 def validator(
     training: PairsLike,
@@ -215,8 +212,7 @@ class Validator:
             DataError: as in `rank` or `staged_ranks`. The epoch is then not counted.
         """
         start = perf_counter()
-        ranks = self._ranks(scores)
-        return self._judged(ranks, start)
+        return self._judged(self._ranks(scores), start)
 
     @property
     def history(self) -> pd.DataFrame:
@@ -271,7 +267,7 @@ class Validator:
                 user_ids=split.user_ids,
                 item_ids=split.item_ids,
                 ranker="the model of an epoch",
-                pairs_per_call=size or PAIRS,
+                pairs_per_call=size or 1024,
             )
         is_factors = isinstance(scores, tuple)
         scores, shape = scores_and_shape(scores, None if is_factors else size, as_array)
