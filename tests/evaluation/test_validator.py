@@ -196,8 +196,8 @@ def equal_models(rng: np.random.Generator, memory: float, users: int) -> Iterato
         noise = memory * noise + np.sqrt(1 - memory**2) * rng.normal(size=users)
 
 
-def share_of_false_answers(runs: int, memory: float, users: int, label: str, answer: str) -> float:
-    """The share of runs in which an epoch has the answer; only the comparison of epochs is run, for speed."""
+def share_of_false_answers(runs: int, memory: float, users: int, label: str) -> float:
+    """The share of runs in which an epoch is called better or worse; only epochs are compared, for speed."""
     rng, metric, bounds = np.random.default_rng(7), sm.metric(label), np.array([[0.0, 1.0]])
     false = 0
     for _ in range(runs):
@@ -205,25 +205,25 @@ def share_of_false_answers(runs: int, memory: float, users: int, label: str, ans
         for epoch, ranks in enumerate(equal_models(rng, memory, users), 1):
             low = metric.of_rank(ranks, ITEMS)[np.newaxis]
             values = UserValues(low, low, np.stack((bounds, bounds), axis=1), bounds, low.mean(axis=1))
-            if leader.judge(epoch, values, 0.05) == answer:
+            if leader.judge(epoch, values, 0.05) in ("yes", "no"):
                 false += 1
                 break
     return false / runs
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.98], ids=["independent", "drifting"])
-def test_equal_models_are_seldom_called_better(memory: float):
+def test_equal_models_are_seldom_called_better_or_worse(memory: float):
+    """With the whole rate at each epoch, nearly every run has a false "no": the best so far is one that was lucky."""
     runs = 40
-    assert share_of_false_answers(runs, memory, 100, "ndcg@5", "yes") <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+    assert share_of_false_answers(runs, memory, 100, "ndcg@5") <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("label", ["recall@3", "ndcg@10", "auc"])
-@pytest.mark.parametrize("answer", ["yes", "no"])
 @pytest.mark.parametrize("memory", [0.0, 0.9, 0.98, 0.999])
-def test_the_level_holds_over_fifty_epochs(memory: float, answer: str, label: str):
+def test_the_level_holds_over_fifty_epochs(memory: float, label: str):
     runs = 1000
-    share = share_of_false_answers(runs, memory, 200, label, answer)
+    share = share_of_false_answers(runs, memory, 200, label)
     assert share <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
