@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.evaluation.expect import expect as expect
     from sampled_metrics.evaluation.plan import plan as plan
     from sampled_metrics.evaluation.published import published as published
+    from sampled_metrics.evaluation.validator import validator as validator
     from sampled_metrics.metrics.metric import metric as metric
     from sampled_metrics.ranking.negatives import rank_among_negatives as rank_among_negatives
     from sampled_metrics.ranking.rank import rank as rank
@@ -41,6 +42,7 @@ _EXPORTS = {
     "errors": ("ConfigError", "DataError", "DownloadError", "NumericError", "SampledMetricsError", "WriteError"),
     "estimators": ("estimator",),
     "evaluation": ("compare", "correct", "evaluate", "expect", "plan", "published"),
+    "evaluation.validator": ("validator",),
     "metrics.metric": ("metric",),
     "ranking.negatives": ("rank_among_negatives",),
     "ranking.rank": ("rank",),

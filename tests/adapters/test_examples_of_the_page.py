@@ -1,4 +1,7 @@
-"""The examples of docs/adapters.md with tools that have no adapter: they run, and print what the page shows."""
+"""The examples of docs/adapters.md with tools that have no adapter run, and print what the page shows.
+
+Those of docs/how-to/validate.md run, too.
+"""
 
 import contextlib
 import io
@@ -26,3 +29,21 @@ def test_examples_print_what_the_page_shows(title, tool):
         with contextlib.redirect_stdout(printed):
             exec(compile(code, str(PAGE), "exec"), namespace)
         assert printed.getvalue() == shown
+
+
+@pytest.mark.filterwarnings("ignore")  # the tools' own
+@pytest.mark.parametrize(
+    ("title", "tool"), [("A model of PyTorch", "torch"), ("Lightning", "lightning"), ("Keras", "keras")]
+)
+def test_loops_that_validate(title, tool):
+    if find_spec(tool) is None or find_spec("torch") is None:
+        pytest.skip(f"{tool} is not installed")
+    page = PAGE.parent / "how-to" / "validate.md"
+    section = page.read_text(encoding="utf-8").split(f"\n## {title}\n")[1].split("\n## ")[0]
+    [code] = re.findall(r"^```py\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    namespace = {"__name__": "of_page"}
+    exec(compile(code, str(page), "exec"), namespace)
+    history = namespace["validate"].history
+    assert len(history) > 1
+    assert history["metric"].eq("ndcg@100").all()
+    assert history["value"].between(0, 1, inclusive="neither").all()

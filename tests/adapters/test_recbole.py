@@ -1,5 +1,6 @@
 """RecBole: against the order in which it lists the items, and its own evaluation, full and sampled."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from sampled_metrics import adapters
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the library's own
 pytest.importorskip("recbole", reason="RecBole is not installed")
+
+IN_TRAINING = ("BPR", "LightGCN", "NeuMF", "SASRec", "MultiVAE")
+"""Models that are validated by exact metrics while they are trained."""
 
 MODELS: dict[str, dict[str, Any]] = {
     "BPR": {},
@@ -30,8 +34,8 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def trained(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A function from the name of a model and a mode of evaluation to (model, test data, trainer)."""
+def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A function from a model, a mode of evaluation and more settings to (trainer, training, validation, test data)."""
     from recbole.config import Config
     from recbole.data import create_dataset, data_preparation
     from recbole.utils import get_model, get_trainer, init_seed
@@ -42,7 +46,7 @@ def trained(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     columns = {"user_id": "user_id:token", "item_id": "item_id:token", "time": "timestamp:float"}
     events.rename(columns=columns).to_csv(tmp_path / "made-up/made-up.inter", sep="\t", index=False)
 
-    def train(name: str, mode: str, split: dict[str, Any] | None = None):
+    def prepare(name: str, mode: str, split: dict[str, Any] | None = None, **more: Any):
         split = split or {"LS": "valid_and_test"}
         settings = {
             "data_path": str(tmp_path),
@@ -57,13 +61,27 @@ def trained(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             "state": "ERROR",
             "use_gpu": False,
         }
-        config = Config(model=name, dataset="made-up", config_dict=settings | MODELS[name])
+        config = Config(model=name, dataset="made-up", config_dict=settings | MODELS.get(name, {}) | more)
         init_seed(1, True)
         training, validation, test = data_preparation(config, create_dataset(config))
         model = get_model(config["model"])(config, training.dataset).to(config["device"])
-        trainer = get_trainer(config["MODEL_TYPE"], config["model"])(config, model)
+        trainers.append(get_trainer(config["MODEL_TYPE"], config["model"])(config, model))
+        return trainers[-1], training, validation, test
+
+    trainers: list[Any] = []
+    yield prepare
+    for trainer in trainers:
+        trainer.tensorboard.close()  # its thread writes to a folder that pytest removes
+
+
+@pytest.fixture
+def trained(trainer_of):
+    """A function from the name of a model and a mode of evaluation to (model, test data, trainer)."""
+
+    def train(name: str, mode: str, split: dict[str, Any] | None = None):
+        trainer, training, validation, test = trainer_of(name, mode, split)
         trainer.fit(training, validation, saved=False, show_progress=False)
-        return model, test, trainer
+        return trainer.model, test, trainer
 
     return train
 
@@ -154,5 +172,68 @@ def test_the_wrong_mode_is_refused(trained) -> None:
         adapters.recbole.sampled_ranks(*full)
     with pytest.raises(sm.DataError, match="not 'popularity'"):
         adapters.recbole.sampled_ranks(*trained("BPR", "pop10")[:2])
-    with pytest.raises(sm.DataError, match="several test items"):
+    with pytest.raises(sm.DataError, match="several held-out items"):
         adapters.recbole.ranks(*trained("BPR", "full", {"RS": [0.6, 0.1, 0.3]})[:2])
+
+
+@pytest.mark.parametrize("name", IN_TRAINING)
+def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The numbers of RecBole's full mode after each epoch, and the same best epoch and test result."""
+    import torch
+    from scipy.sparse import dok_matrix
+
+    # RecBole 1.2.1 cannot read its own checkpoints by torch 2.6 and later,
+    # and its LightGCN uses a method of SciPy that is gone since 1.13
+    monkeypatch.setattr(dok_matrix, "_update", lambda matrix, pairs: matrix._dict.update(pairs), raising=False)
+    monkeypatch.setattr(torch, "load", functools.partial(torch.load, weights_only=False))
+    every_metric = {
+        "metrics": ["Recall", "MRR", "NDCG", "Hit", "Precision", "MAP", "GAUC"],
+        "valid_metric": "NDCG@5",
+        "epochs": 6,
+    }
+    expected = []
+
+    def fit(is_exact: bool):
+        trainer, training, validation, test = trainer_of(name, "full", **every_metric)
+        if is_exact:
+            adapters.recbole.exact_validation(trainer)
+        of_trainer, results = trainer._valid_epoch, []
+
+        def valid_epoch(data: Any, show_progress: bool = False) -> Any:
+            if is_exact:
+                expected.append(trainer.evaluate(data, load_best_model=False, show_progress=False))
+            score, result = of_trainer(data, show_progress=show_progress)
+            results.append(result)
+            return score, result
+
+        trainer._valid_epoch = valid_epoch
+        best, _ = trainer.fit(training, validation, show_progress=False)
+        return best, results, trainer.evaluate(test, show_progress=False), trainer
+
+    best, results, on_test, trainer = fit(True)
+    assert len(results) == 6
+    for result, of_recbole in zip(results, expected, strict=True):
+        assert set(result) == set(of_recbole)
+        np.testing.assert_allclose([result[label] for label in of_recbole], [*of_recbole.values()], atol=1e-6)
+    their_best, theirs, their_test, _ = fit(False)
+    assert np.argmax([one["ndcg@5"] for one in results]) == np.argmax([one["ndcg@5"] for one in theirs])
+    assert best == pytest.approx(their_best, abs=1e-6)
+    np.testing.assert_allclose([*on_test.values()], [*their_test.values()], atol=1e-6)
+    history = trainer.validator.history
+    assert history["epoch"].max() == 6
+    of_metric = history[history["metric"] == "ndcg@5"]
+    np.testing.assert_allclose(of_metric["value"], [one["ndcg@5"] for one in theirs], atol=1e-6)
+
+
+def test_exact_validation_refuses_what_it_cannot_do(trainer_of) -> None:
+    trainer, *_ = trainer_of("BPR", "full", metrics=["Recall", "ItemCoverage"])
+    with pytest.raises(sm.ConfigError, match="itemcoverage is not a metric of ranks; exact validation takes recall"):
+        adapters.recbole.exact_validation(trainer)
+    for mode, split, message in (
+        ("uni10", None, "valid_data: is not of mode full"),
+        ("full", {"RS": [0.6, 0.3, 0.1]}, "valid_data: a user has several held-out items"),
+    ):
+        trainer, training, validation, _ = trainer_of("BPR", mode, split)
+        adapters.recbole.exact_validation(trainer)
+        with pytest.raises(sm.DataError, match=message):
+            trainer.fit(training, validation, saved=False, show_progress=False)

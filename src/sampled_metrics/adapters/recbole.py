@@ -1,13 +1,16 @@
 """Ranks of models of RecBole."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampled_metrics.adapters._among_negatives import among_negatives
-from sampled_metrics.errors import DataError
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.evaluation.validator import validator
 from sampled_metrics.ranking.rank import rank
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.sampled import SampledRanks
@@ -27,29 +30,108 @@ def ranks(model: Any, test_data: Any) -> ExactRanks:
     Raises:
         DataError: the evaluation is sampled, or a user has several test items; as in `sampled_metrics.ranking.rank`.
     """
-    from recbole.data.dataloader import FullSortEvalDataLoader
     from recbole.utils.case_study import full_sort_scores
 
-    if not isinstance(test_data, FullSortEvalDataLoader):
-        raise DataError("test_data: is not of mode full; sampled_ranks takes a sampled evaluation")
+    users, held_out, had = _split(test_data, "test_data", "; sampled_ranks takes a sampled evaluation")
     dataset = test_data.dataset
-    if test_data.is_sequential:
-        users, held_out = (dataset.inter_feat[field].numpy() for field in (dataset.uid_field, dataset.iid_field))
-        hidden = [np.empty(0, dtype=np.int64)] * len(users)
-    else:
-        users = test_data.uid_list.numpy()
-        hidden = [items.numpy() - 1 for items in test_data.uid2history_item[users]]
-        if (test_data.uid2items_num[users] != 1).any():
-            raise DataError("test_data: a user has several test items; expected one of each user")
-        held_out = np.concatenate(list(test_data.uid2positive_item[users]))
-    ends = np.cumsum([0, *map(len, hidden)])
-    had = csr_array((np.ones(ends[-1]), np.concatenate(hidden), ends), shape=(len(users), dataset.item_num - 1))
     return rank(
         lambda block: full_sort_scores(users[block], model, test_data, model.device)[:, 1:],
         had,
-        held_out - 1,
+        held_out,
         user_ids=dataset.id2token(dataset.uid_field, users),
     )
+
+
+def exact_validation(trainer: Any, *, confidence_level: float = 0.95) -> None:
+    """Let a trainer choose its epoch by exact metrics, in place of RecBole's evaluation of the validation data.
+
+    The metrics are those of the trainer's config, with the numbers of RecBole's mode full, as long as no scores tie:
+    RecBole orders ties by the number of the item, and here they count as if they were broken at random. Scores are
+    computed for many users at a time, whatever `eval_batch_size` is, and nothing is sorted. `trainer.fit` then stops
+    early and keeps the best epoch as before, and `trainer.evaluate` of test data is RecBole's own.
+
+    After the first validation, `trainer.validator` is a `sampled_metrics.validator`: its history has the metrics with
+    intervals, and says which epochs are better than the best before. It begins anew with other validation data.
+
+    Args:
+        trainer: a trainer of a general or a sequential model, before `fit`. Its validation data have `mode: full` and
+            one item of each user, as with `split: {LS: valid_and_test}`.
+        confidence_level: as in `sampled_metrics.validator`.
+
+    Raises:
+        ConfigError: the config has a metric other than Recall, MRR, NDCG, Hit, Precision, MAP and GAUC.
+        DataError: on validation, that it is sampled, or a user has several items.
+
+    Examples:
+        >>> from sampled_metrics import adapters
+        >>> adapters.recbole.exact_validation(trainer)  # doctest: +SKIP
+    """
+    names, config = dict[str, str](), trainer.config
+    for name in (str(given).lower() for given in config["metrics"]):
+        if name not in _OF_RECBOLE:
+            known = ", ".join(_OF_RECBOLE)
+            raise ConfigError(f"metrics: {name} is not a metric of ranks; exact validation takes {known}")
+        labels = ["gauc"] if name == "gauc" else [f"{name}@{k}" for k in config["topk"]]
+        names |= {label: label.replace(name, _OF_RECBOLE[name]) for label in labels}
+    known_data: list[Any] = []
+
+    def valid_epoch(valid_data: Any, show_progress: bool = False) -> tuple[float, dict[str, float]]:
+        if known_data != [valid_data]:
+            users, held_out, had = _split(valid_data, "valid_data")
+            ids = valid_data.dataset.id2token(valid_data.dataset.uid_field, users)
+            metrics = list(dict.fromkeys(names.values()))
+            trainer.validator = validator(
+                had, held_out, metrics=metrics, user_ids=ids, confidence_level=confidence_level
+            )
+            known_data[:] = [valid_data]
+        result = trainer.validator(_scores(trainer, valid_data)).result.set_index("metric")["value"]
+        decimals = config["metric_decimal_place"]
+        values = {label: round(float(result[name]), decimals) for label, name in names.items()}
+        return values[trainer.valid_metric], values
+
+    trainer._valid_epoch = valid_epoch
+
+
+_OF_RECBOLE = {name: name for name in ("recall", "mrr", "ndcg", "hit", "precision")} | {"map": "ap", "gauc": "auc"}
+"""The labels here of metrics of RecBole, which are equal for one held-out item."""
+
+
+def _scores(trainer: Any, data: Any) -> Callable[[slice], Any]:
+    """Return the function of scores by the trainer's model, in the order of the users of `_split`."""
+    import torch
+
+    trainer.model.eval()
+    trainer.tot_item_num = data.dataset.item_num
+    trainer.item_tensor = data.dataset.get_item_feature().to(trainer.device)
+
+    def scores(block: slice) -> Any:
+        index = np.arange(block.start, block.stop)
+        users = data.collate_fn(index)[0] if data.is_sequential else data.user_df[index]
+        with torch.no_grad():
+            return trainer._full_sort_batch_eval((users, None, None, None))[1][:, 1:]
+
+    return scores
+
+
+def _split(data: Any, name: str, hint: str = "") -> tuple[NDArray[Any], NDArray[Any], csr_array]:
+    """Return the users, their held-out items, and the (users, items) items that are not ranked, without the padding."""
+    from recbole.data.dataloader import FullSortEvalDataLoader
+
+    if not isinstance(data, FullSortEvalDataLoader):
+        raise DataError(f"{name}: is not of mode full{hint}")
+    dataset = data.dataset
+    if data.is_sequential:
+        users, held_out = (dataset.inter_feat[field].numpy() for field in (dataset.uid_field, dataset.iid_field))
+        hidden = [np.empty(0, dtype=np.int64)] * len(users)
+    else:
+        users = data.uid_list.numpy()
+        hidden = [items.numpy() - 1 for items in data.uid2history_item[users]]
+        if (data.uid2items_num[users] != 1).any():
+            raise DataError(f"{name}: a user has several held-out items; expected one of each user")
+        held_out = np.concatenate(list(data.uid2positive_item[users]))
+    ends = np.cumsum([0, *map(len, hidden)])
+    had = csr_array((np.ones(ends[-1]), np.concatenate(hidden), ends), shape=(len(users), dataset.item_num - 1))
+    return users, held_out - 1, had
 
 
 def sampled_ranks(model: Any, test_data: Any, *, seed: int = 0) -> SampledRanks:

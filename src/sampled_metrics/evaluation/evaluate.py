@@ -11,7 +11,7 @@ import numpy as np
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Floats, require_confidence_level
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
-from sampled_metrics.evaluation.values import table_values
+from sampled_metrics.evaluation.values import UserValues, table_values
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metrics_by_label
 from sampled_metrics.ranks.given import tables_by_name
@@ -80,7 +80,11 @@ def evaluate(
 def _evaluate(table: Table, metrics: MetricsLike | None, setting: Setting) -> Result:
     """Return the result of `evaluate` of a recommender."""
     by_label = checked_metrics(table, metrics)
-    values = table_values(table, list(by_label.values()), table.user_numbers)
+    return result_of_values(table, by_label, table_values(table, list(by_label.values()), table.user_numbers), setting)
+
+
+def result_of_values(table: Table, by_label: Mapping[str, Metric], values: UserValues, setting: Setting) -> Result:
+    """Return the values of metrics with their intervals, and what is to be said of them."""
     ends = values.interval(1 - setting.confidence_level)
     result = Result(
         {

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, line_styles
@@ -190,6 +190,50 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
     return axes.errorbar([value], [height], xerr=ends if is_around else None, **look)
 
 
+@styled
+def draw_history(history: pd.DataFrame, figure: Figure, setting: Setting) -> list[Axes]:
+    """Draw the metrics of a validator by epoch, one below the other, into an empty figure; set its size."""
+    by_metric = list(history.groupby("metric", sort=False))
+    text = textwrap.fill(_EPOCHS.format(interval=_interval_of_setting(setting)), round(_CAPTION * WIDTH))
+    figure.set_size_inches(WIDTH, _EPOCH_PANEL * len(by_metric) + 0.17 * (text.count("\n") + 1))
+    axes = figure.subplots(len(by_metric), 1, squeeze=False, sharex=True).ravel().tolist()
+    for (_, of_metric), panel in zip(by_metric, axes, strict=True):
+        draw_epochs(of_metric, panel, setting)
+        panel.set_xlabel("epoch" if panel is axes[-1] else "")
+    write_below(figure, text)
+    return axes
+
+
+@styled
+def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
+    """Draw one metric of a validator by epoch: values with intervals, filled where an epoch is better than all before.
+
+    Args:
+        history: the rows of one metric, as `Validator.history` has them.
+        axes: the axes.
+        setting: of the validator.
+    """
+    look = style(0) | {"linestyle": "none", "capsize": 2, "markersize": 4}
+    for filled, rows in history.groupby(history["better"].isin(["yes", "first"])):
+        ends = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
+        face = look["color"] if filled else "white"
+        axes.errorbar(rows["epoch"], rows["value"], yerr=ends, **look | {"markerfacecolor": face})
+    best = history[history["epoch"] == history["best"].iloc[-1]]
+    axes.plot(history["epoch"], history["value"], color="#7F7F7F", linewidth=0.8, zorder=1)
+    axes.axvline(best["epoch"].iloc[0], color="#7F7F7F", linestyle=":", linewidth=1, zorder=1)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set(xlabel="epoch", ylabel=f"value, {_interval_of_setting(setting)}")
+    axes.set_title(metric_name(str(history["metric"].iloc[0])))
+
+
+_EPOCH_PANEL = 1.8  # height of a panel of epochs, in inches
+_EPOCHS = (
+    "Filled: the first epoch, and those that are better than all before, at a level that holds over the epochs. "
+    "Dotted: the highest value. "
+    "The {interval} is that of one epoch, over users."
+)
+
+
 # --- what each function's result shows --------------------------------------------------------------------------------
 
 
@@ -342,7 +386,11 @@ def _text(value: float) -> str:
 
 def _interval(table: pd.DataFrame) -> str:
     setting = getattr(table, "setting", None)
-    return "interval" if setting is None else f"{100 * setting.confidence_level:g} % interval"
+    return "interval" if setting is None else _interval_of_setting(setting)
+
+
+def _interval_of_setting(setting: Setting) -> str:
+    return f"{100 * setting.confidence_level:g} % interval"
 
 
 def only_panel(panels: list[Panel]) -> Panel:

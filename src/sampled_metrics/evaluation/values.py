@@ -73,6 +73,15 @@ class UserValues:
         """Return whether an interval of the mean can be trusted."""
         return not any(finding.kind in NO_INTERVAL for finding in self.findings)
 
+    def of_metric(self, number: int) -> UserValues:
+        """Return the values of one metric."""
+        one = slice(number, number + 1)
+        low = self.low[one]
+        high = low if self.have_one_value else self.high[one]
+        return replace(
+            self, low=low, high=high, bounds=self.bounds[one], limits=self.limits[one], point=self.point[one]
+        )
+
     def interval(self, alpha: Floats | float, *, test: bool = False) -> Intervals:
         """Return the (metrics,) intervals of the mean; parameters as in `inference.means.intervals`."""
         ends = intervals(self.low, self.high, self.bounds, self.limits, alpha, test=test)

@@ -309,10 +309,22 @@ def rank(
     split, *_ = split_of(training, held_out, shape, user_ids, item_ids)
     chosen = chosen_users(users, split.shape.users)
     warn_of_users_without(split, chosen)
+    return rank_split(scores, split, chosen, batch_size=batch_size, progress=progress)
+
+
+def rank_split(
+    scores: ScoreFunction | Factors,
+    split: Split,
+    users: Ints,
+    *,
+    batch_size: int | None = None,
+    progress: Progress = no_progress,
+) -> ExactRanks:
+    """Return the ranks by scores that `scores_and_shape` returned, which may be on a device; see `rank_users`."""
     tolerance = None
     if isinstance(scores, tuple) and is_on_device(scores[0]):
         scores, tolerance = _scores_on_device(*scores)
-    return rank_users(scores, split, chosen, batch_size=batch_size, tolerance=tolerance, progress=progress)
+    return rank_users(scores, split, users, batch_size=batch_size, tolerance=tolerance, progress=progress)
 
 
 def chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:

@@ -1,0 +1,288 @@
+"""The validator: exact metrics after each epoch, and whether an epoch is better than the best so far."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+import sampled_metrics as sm
+from sampled_metrics.evaluation.validator import _Leader
+from sampled_metrics.evaluation.values import UserValues
+
+USERS, ITEMS, EPOCHS = 200, 30, 50
+HELD_OUT = np.arange(USERS) % ITEMS
+NOTHING = np.zeros((USERS, ITEMS))
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    yield
+    pyplot.close("all")
+
+
+def scores_by_gain(gain: float, rng: np.random.Generator, users: int = USERS) -> np.ndarray:
+    """Random scores in which the held-out items score more by a gain."""
+    scores = rng.normal(size=(users, ITEMS))
+    scores[np.arange(users), np.arange(users) % ITEMS] += gain
+    return scores
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def test_values_are_those_of_rank_and_evaluate():
+    rng = np.random.default_rng(1)
+    users, items = rng.normal(size=(USERS, 4)), rng.normal(size=(ITEMS, 4))
+    training = rng.random((USERS, ITEMS)) < 0.2
+    training[np.arange(USERS), HELD_OUT] = False
+    labels = ["Recall@5", "ndcg@5", "auc"]
+    validate = sm.validator(training, HELD_OUT, metrics=labels)
+    table = sm.rank((users, items), training, HELD_OUT)
+    expected = sm.evaluate(table, metrics=labels)
+    for scores in ((users, items), users @ items.T, lambda block: users[block] @ items.T):
+        result = validate(scores)
+        columns = ["metric", "value", "low", "high", "standard_error", "users"]
+        pd.testing.assert_frame_equal(pd.DataFrame(result.result[columns]), pd.DataFrame(expected[columns]))
+        np.testing.assert_array_equal(result.ranks.above, table.above)
+        assert result.value == expected["value"][0]
+        assert list(result.users) == ["user", *labels]
+        np.testing.assert_allclose(result.users[labels].mean(), expected["value"], rtol=1e-12)
+
+
+def test_users_without_a_held_out_item_are_left_out_once_with_a_warning():
+    held_out = np.where(np.arange(USERS) < 5, -1, HELD_OUT)
+    with pytest.warns(UserWarning, match="5 of 200 users have no held-out item"):
+        validate = sm.validator(NOTHING, held_out, metrics="recall@5")
+    result = validate(scores_by_gain(0, np.random.default_rng(1)))
+    assert result.users["user"].tolist() == list(range(5, USERS))
+
+
+def test_tables_with_ids_and_several_held_out_items():
+    rng = np.random.default_rng(2)
+    ids = [f"u{user}" for user in range(USERS)], [f"i{item}" for item in range(ITEMS)]
+    training = pd.DataFrame({"user": ids[0], "item": [ids[1][(item + 1) % ITEMS] for item in HELD_OUT]})
+    first = pd.DataFrame({"user": ids[0], "item": [ids[1][item] for item in HELD_OUT]})
+    second = pd.DataFrame({"user": ids[0][:50], "item": [ids[1][(item + 2) % ITEMS] for item in HELD_OUT[:50]]})
+    held_out = pd.concat([first, second])
+    given = {"user_ids": ids[0], "item_ids": ids[1]}
+    scores = scores_by_gain(1, rng)
+    result = sm.validator(training, held_out, metrics="mrr", **given)(scores)
+    expected = sm.evaluate(sm.rank(scores, training, held_out, **given), metrics="mrr")
+    assert result.value == expected["value"][0]
+    assert len(result.users) == USERS
+    assert set(result.users["user"]) == set(ids[0])
+
+
+def test_stages_are_those_of_staged_ranks():
+    scores = scores_by_gain(2, np.random.default_rng(3))
+    pairs = []
+
+    def score(users, items):
+        pairs.append(len(users))
+        return scores[users, items]
+
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"], depth=10, batch_size=64)
+    result = validate(score)
+    assert max(pairs) <= 64
+    assert isinstance(result.ranks, sm.StagedRanks)
+    expected = sm.staged_ranks(score, NOTHING, HELD_OUT, k=5, depth=10)
+    assert (result.ranks.k, result.ranks.depth) == (5, 10)
+    np.testing.assert_array_equal(result.ranks.above_at, expected.above_at)
+    values = sm.evaluate(expected, metrics=["recall@3", "ndcg@5"])
+    np.testing.assert_array_equal(result.result["value"], values["value"])
+    every_pair = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"])(scores)
+    assert result.value == pytest.approx(every_pair.value, abs=0.1)  # of 200 users
+    assert [*sm.validator(NOTHING, HELD_OUT, depth=10).metrics] == ["recall@10", "ndcg@10", "mrr@10"]
+
+
+def test_stages_tell_a_better_epoch():
+    rng = np.random.default_rng(4)
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@3", depth=10)
+    answers = []
+    for gain in (0, 3, 0):
+        scores = scores_by_gain(gain, rng)
+        answers.append(validate(lambda users, items, scores=scores: scores[users, items]).better)
+    assert answers == ["first", "yes", "no"]
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_epoch_is_better_worse_or_undecided():
+    rng = np.random.default_rng(5)
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    results = [validate(scores_by_gain(gain, rng)) for gain in (0, 1, 1, 0, 3)]
+    assert [result.better for result in results] == ["first", "yes", "undecided", "no", "yes"]
+    assert [result.is_best for result in results][:2] == [True, True]
+    assert results[-1].best == 5
+    assert repr(results[-1]).startswith("Epoch 5\nmetric")
+    history = validate.history
+    assert [*history] == ["epoch", "metric", "value", "low", "high", "better", "best", "seconds"]
+    assert history["epoch"].tolist() == [epoch for epoch in range(1, 6) for _ in range(2)]
+    of_first = history[history["metric"] == "ndcg@5"]
+    assert of_first["value"].tolist() == [result.value for result in results]
+    assert of_first["best"].tolist() == (of_first["value"].expanding().apply(np.argmax) + 1).tolist()
+    assert (history["seconds"] > 0).all()
+
+
+def test_the_same_model_again_is_undecided():
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
+    scores = scores_by_gain(1, np.random.default_rng(6))
+    assert [validate(scores).better for _ in range(5)] == ["first", *["undecided"] * 4]
+    assert validate.history["best"].tolist() == [1] * 5
+
+
+def two_epochs(difference: int, number: int, alpha: float = 0.05) -> tuple[str, float]:
+    """The answer after some epochs of one model on one that has more hits, or fewer if negative; and the p-value."""
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1", confidence_level=1 - alpha)
+    low, high = (np.arange(USERS) < hits for hits in (80, 80 + abs(difference)))
+    old, new = (low, high) if difference > 0 else (high, low)
+
+    def scores(is_hit: np.ndarray) -> np.ndarray:
+        of_items = np.tile(np.arange(ITEMS) / ITEMS, (USERS, 1))
+        of_items[np.arange(USERS), HELD_OUT] = np.where(is_hit, 2.0, -1.0)
+        return of_items
+
+    for _ in range(number - 1):
+        validate(scores(old))
+    tables = {name: sm.rank(scores(is_hit), NOTHING, HELD_OUT) for name, is_hit in (("old", old), ("new", new))}
+    [p_value] = sm.compare(tables, metrics="recall@1")["p_value"]
+    return validate(scores(new)).better, p_value
+
+
+@pytest.mark.parametrize("epoch", [2, 3, 10])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_rate_is_spent_over_epochs(epoch: int, sign: int):
+    """α / (k (k + 1)) of the k-th comparison, divided by k for an epoch that is worse; the test is that of compare."""
+    k = epoch - 1
+    rate = 0.05 / (k * (k + 1)) / (k if sign < 0 else 1)
+    answers = [two_epochs(sign * difference, epoch) for difference in (4, 6, 8, 10, 12, 14, 16, 18, 22, 30)]
+    expected = [("yes" if sign > 0 else "no") if p_value <= rate else "undecided" for _, p_value in answers]
+    assert [answer for answer, _ in answers] == expected
+    assert len(set(expected)) == 2
+
+
+def test_a_better_epoch_has_to_beat_all_that_may_be_the_best():
+    """Epochs 1 and 2 have hits for different users. Epoch 3 has those of epoch 2 and a few more.
+
+    Its difference from epoch 2 is of few users, all of whom gain. That from epoch 1 is as large, but of many users who
+    gain or lose.
+    """
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1")
+
+    def scores(hits: np.ndarray) -> np.ndarray:
+        of_items = np.tile(np.arange(ITEMS) / ITEMS, (USERS, 1))
+        of_items[np.arange(USERS), HELD_OUT] = np.where(np.isin(np.arange(USERS), hits), 2.0, -1.0)
+        return of_items
+
+    first, second = np.arange(80), np.arange(80, 161)
+    third = np.append(second, np.arange(161, 180))
+    assert [validate(scores(hits)).better for hits in (first, second, third)] == ["first", "undecided", "undecided"]
+    alone = sm.validator(NOTHING, HELD_OUT, metrics="recall@1")
+    assert [alone(scores(hits)).better for hits in (second, second, third)] == ["first", "undecided", "yes"]
+
+
+# --- the level over 50 epochs -----------------------------------------------------------------------------------------
+
+
+def equal_models(rng: np.random.Generator, memory: float, users: int) -> Iterator[np.ndarray]:
+    """Ranks by epoch of models that are equally good: the rank of a user varies, anew or as a slow drift."""
+    noise = rng.normal(size=users)
+    for _ in range(EPOCHS):
+        yield 1 + np.searchsorted(np.linspace(-2, 2, ITEMS - 1), -noise)
+        noise = memory * noise + np.sqrt(1 - memory**2) * rng.normal(size=users)
+
+
+def share_of_false_answers(runs: int, memory: float, users: int, label: str) -> float:
+    """The share of runs in which an epoch is called better or worse; only epochs are compared, for speed."""
+    rng, metric, bounds = np.random.default_rng(7), sm.metric(label), np.array([[0.0, 1.0]])
+    false = 0
+    for _ in range(runs):
+        leader = _Leader()
+        for epoch, ranks in enumerate(equal_models(rng, memory, users), 1):
+            low = metric.of_rank(ranks, ITEMS)[np.newaxis]
+            values = UserValues(low, low, np.stack((bounds, bounds), axis=1), bounds, low.mean(axis=1))
+            if leader.judge(epoch, values, 0.05) in ("yes", "no"):
+                false += 1
+                break
+    return false / runs
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.98], ids=["independent", "drifting"])
+def test_equal_models_are_seldom_called_better_or_worse(memory: float):
+    """With the whole rate at each epoch, nearly every run has a false "no": the best so far is one that was lucky."""
+    runs = 40
+    assert share_of_false_answers(runs, memory, 100, "ndcg@5") <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", ["recall@3", "ndcg@10", "auc"])
+@pytest.mark.parametrize("memory", [0.0, 0.9, 0.98, 0.999])
+def test_the_level_holds_over_fifty_epochs(memory: float, label: str):
+    runs = 1000
+    share = share_of_false_answers(runs, memory, 200, label)
+    assert share <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+# --- figures and refusals ---------------------------------------------------------------------------------------------
+
+
+def test_plot_draws_each_metric_by_epoch(tmp_path):
+    rng = np.random.default_rng(8)
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    with pytest.raises(sm.ConfigError, match="there is no epoch yet"):
+        validate.plot()
+    for gain in (0, 2, 2):
+        validate(scores_by_gain(gain, rng))
+    axes = validate.plot()
+    assert [panel.get_title() for panel in axes] == ["NDCG@5", "AUC"]
+    line = next(line for line in axes[0].get_lines() if line.get_linestyle() == "-")
+    np.testing.assert_array_equal(line.get_xdata(), [1, 2, 3])
+    of_first = validate.history[validate.history["metric"] == "ndcg@5"]
+    np.testing.assert_array_equal(line.get_ydata(), of_first["value"])
+    filled = [
+        line for line in axes[0].get_lines() if line.get_marker() == "o" and line.get_markerfacecolor() != "white"
+    ]
+    assert [number for line in filled for number in line.get_xdata()] == [1, 2]
+    validate.plot(tmp_path / "epochs.svg")
+    assert (tmp_path / "epochs.svg").stat().st_size > 1000
+    with pytest.raises(sm.ConfigError, match="ax for one metric"):
+        validate.plot(ax=Figure().subplots())
+    one = sm.validator(NOTHING, HELD_OUT, metrics="auc")
+    one(scores_by_gain(0, rng))
+    panel = Figure().subplots()
+    assert one.plot(ax=panel) is panel
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": "recall"}, "needs a cut-off"),
+        ({"metrics": []}, "metrics"),
+        ({"metrics": ["recall@10", "auc"], "depth": 100}, "auc has no cut-off"),
+        ({"depth": 0}, "depth must be a number of 1 or more"),
+        ({"batch_size": 2.5}, "batch_size must be a whole number"),
+        ({"confidence_level": 95}, "confidence_level"),
+    ],
+)
+def test_wrong_options_are_refused(options, message):
+    with pytest.raises(sm.ConfigError, match=message):
+        sm.validator(NOTHING, HELD_OUT, **options)
+
+
+def test_wrong_scores_are_refused_and_the_epoch_is_not_counted():
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
+    rng = np.random.default_rng(9)
+    with pytest.raises(sm.DataError, match=r"scores have shape \(200, 29\), but training has 200 users and 30 items"):
+        validate(rng.normal(size=(USERS, ITEMS - 1)))
+    with pytest.raises(sm.DataError, match="200 users and 30 items"):
+        validate((rng.normal(size=(USERS - 1, 4)), rng.normal(size=(ITEMS, 4))))
+    with pytest.raises(sm.DataError, match="NaN"):
+        validate(np.full((USERS, ITEMS), np.nan))
+    assert validate.history.empty
+    assert validate(scores_by_gain(0, rng)).epoch == 1
+    with pytest.raises(sm.ConfigError, match="score must be a function of users and items"):
+        sm.validator(NOTHING, HELD_OUT, depth=10)(rng.normal(size=(USERS, ITEMS)))
