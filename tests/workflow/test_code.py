@@ -12,12 +12,12 @@ from made_up_project import ROOT
 from sampled_metrics.study import code
 from sampled_metrics.study.code import LAYERS, code_of, content
 
-STATED = dict(
-    call
+STATED = {
+    script: re.findall(r"\w+", packages)
     for rules in (ROOT / "workflow/rules").glob("*.smk")
-    for call in re.findall(r'code=code\("(\w+)", "(\w+)"\)', rules.read_text(encoding="utf-8"))
-)
-"""Script → the package that a rule gives for it."""
+    for script, packages in re.findall(r'code=code\("(\w+)", (.*)\)', rules.read_text(encoding="utf-8"))
+}
+"""Script → the packages that a rule gives for it."""
 LIST = """
 import sys, runpy
 runpy.run_path(sys.argv[1])
@@ -48,7 +48,7 @@ def test_the_digest_has_every_file_that_a_script_imports(script: str, monkeypatc
     listed = subprocess.run([sys.executable, "-c", LIST, path], capture_output=True, text=True, check=True)
     digested = set[Path]()
     monkeypatch.setattr(code, "content", lambda path: digested.add(Path(path)))
-    code_of(path, STATED[script])
+    code_of(path, *STATED[script])
     assert {*map(Path, listed.stdout.split("\n")[:-1])} - {code.PACKAGE / "study/__init__.py"} <= digested
 
 

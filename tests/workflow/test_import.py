@@ -124,5 +124,6 @@ def test_a_config_without_recommenders_is_refused_in_a_line(repository: Path, tm
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     ran = subprocess.run([*SNAKEMAKE, "-n"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode != 0
-    assert "error: config: (top level): lacks the key 'recommenders'" in ran.stderr.splitlines()
-    assert "Traceback" not in ran.stderr
+    said = ran.stdout + ran.stderr
+    assert "error: config: (top level): lacks the key 'recommenders'" in said.splitlines()
+    assert "Traceback" not in said

@@ -27,7 +27,7 @@ DEFAULTS += ["--set-resources", *OF_RULES]
 
 def test_every_job_asks_for_memory_and_minutes(finished) -> None:
     ran = finished.snakemake("--dry-run", "--forceall", "--quiet", "host", *DEFAULTS)
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     jobs = planned(ran.stdout + ran.stderr)
     jobs.pop("all", None)
     assert {"split", "train", "rank", "sample", "tables", "toy_tables"} <= set(jobs)
@@ -42,7 +42,7 @@ def test_every_job_asks_for_memory_and_minutes(finished) -> None:
 @pytest.mark.slow
 def test_before_there_is_a_split_a_plan_can_be_made(project) -> None:
     ran = project.snakemake("--dry-run", "--quiet", "host", *DEFAULTS)
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     jobs = planned(ran.stdout + ran.stderr)
     assert all("mem_mb=4000" in asked for asked in jobs["train"])
     assert all(re.search(r"mem_mb=\d", asked) for asked in jobs["split"])
@@ -52,7 +52,7 @@ def test_before_there_is_a_split_a_plan_can_be_made(project) -> None:
 @pytest.mark.slow
 def test_asking_for_something_else_runs_nothing_again(finished) -> None:
     ran = finished.snakemake("--dry-run", "--set-resources", "train:mem_mb=64000", "train:runtime=1440")
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "Nothing to be done" in ran.stdout + ran.stderr
     assert (Path(finished.folder) / "results/made-up/table-3.csv").is_file()
 

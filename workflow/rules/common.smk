@@ -91,9 +91,9 @@ DESIGN = {"replacement": config["sampling"]["replacement"]}
 DESIGN["assume_replacement"] = DESIGN["replacement"] or config["estimator_model"] == "binomial"
 
 
-def code(script, package):
-    """A digest of a script, and of a package that it needs and those below it. As a parameter, it runs a rule again."""
-    return code_of(Path(own(f"scripts/{script}.py")), package)
+def code(script, *packages):
+    """A digest of a script, and of packages that it needs and those below them. As a parameter, it runs a rule again."""
+    return code_of(Path(own(f"scripts/{script}.py")), *packages)
 
 
 def of_each(path):

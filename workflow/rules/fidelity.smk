@@ -24,7 +24,7 @@ rule fidelity:
     benchmark:
         "<results>/benchmarks/{dataset}/fidelity.tsv"
     params:
-        code=code("fidelity", "rendering"),
+        code=code("fidelity", "estimators", "rendering"),
         recommenders=list(config["recommenders"]),
     script:
         "../../scripts/fidelity.py"
@@ -56,7 +56,7 @@ if reference.covers_toy(config):
         benchmark:
             "<results>/benchmarks/toy/fidelity.tsv"
         params:
-            code=code("toy_fidelity", "rendering"),
+            code=code("toy_fidelity", "estimators", "rendering"),
             toy=config["toy"],
         script:
             "../../scripts/toy_fidelity.py"

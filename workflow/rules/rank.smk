@@ -3,6 +3,12 @@
 IMPORTED = {f"{dataset}/ranks/{name}": (dataset, name) for dataset, name in PRECOMPUTED}
 
 
+def imported_file(wildcards):
+    """The user's own file of ready-made ranks."""
+    dataset, name = IMPORTED[wildcards.table]
+    return PRECOMPUTED[dataset, name].file(dataset)
+
+
 scattergather:
     users=1,
 
@@ -57,9 +63,7 @@ if IMPORTED:
 
     rule import_ranks:
         input:
-            ranks=lambda wildcards: ancient(
-                local(PRECOMPUTED[IMPORTED[wildcards.table]].file(IMPORTED[wildcards.table][0]))
-            ),
+            ranks=lambda wildcards: ancient(local(imported_file(wildcards))),
         output:
             ranks="<results>/{table}.csv.gz",
         log:
@@ -70,7 +74,7 @@ if IMPORTED:
             table=one_of(IMPORTED),
         params:
             code=code("import_ranks", "ranks"),
-            content=lambda wildcards, input: content(input.ranks),
+            content=lambda wildcards: content(imported_file(wildcards)),  # a function of the input would not run it again
             candidates=lambda wildcards: PRECOMPUTED[IMPORTED[wildcards.table]].candidates,
             exact=lambda wildcards: PRECOMPUTED[IMPORTED[wildcards.table]].exact,
             name=lambda wildcards: "{1} on {0}".format(*IMPORTED[wildcards.table]),

@@ -11,8 +11,8 @@ PACKAGE = Path(__file__).parents[1]
 LAYERS = (
     ("reporting",),
     ("evaluation",),
-    ("inference", "rendering"),
-    ("estimators", "recommenders", "adapters"),
+    ("inference",),
+    ("estimators", "recommenders", "adapters", "rendering"),
     ("sampling", "ranking"),
     ("ranks",),
     ("data",),
@@ -21,21 +21,18 @@ LAYERS = (
 """The packages below study/, from the top, as in the contract of the layers (pyproject.toml)."""
 
 
-def code_of(script: Path, package: str) -> str:
-    """Return a digest of the code of a script: the script, a package and those below it, and what it has of study/.
+def code_of(script: Path, *packages: str) -> str:
+    """Return a digest of the code of a script: the script, packages and those below them, and what it has of study/.
 
     Args:
         script: the file.
-        package: the package of the highest layer that the script or its files of study/ import from.
+        packages: the packages of the highest layer that the script or its files of study/ import from.
     """
-    packages = [package, *(name for layer in LAYERS[_layer(package) + 1 :] for name in layer)]
-    paths = [*PACKAGE.glob("*.py"), *(path for name in packages for path in PACKAGE.joinpath(name).rglob("*.*"))]
+    layer = next(number for number, layer in enumerate(LAYERS) if packages[0] in layer)
+    names = [*packages, *(name for lower in LAYERS[layer + 1 :] for name in lower)]
+    paths = [*PACKAGE.glob("*.py"), *(path for name in names for path in PACKAGE.joinpath(name).rglob("*.*"))]
     digests = [content(path) for path in sorted({*paths, *_of_study(script)}) if path.suffix != ".pyc"]
     return hashlib.sha256(f"{content(script)} {digests}".encode()).hexdigest()
-
-
-def _layer(package: str) -> int:
-    return next(number for number, layer in enumerate(LAYERS) if package in layer)
 
 
 @cache
