@@ -5,7 +5,7 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import drawing
-from sampled_metrics.reporting import figures, sample_sizes
+from sampled_metrics.reporting import rank_histogram, sample_sizes
 from sampled_metrics.study.figures import default_sizes
 from sampled_metrics.study.jobs import log_left_out, progress_bar, run
 
@@ -17,9 +17,9 @@ def main(snakemake: Any) -> None:
     params, output, dataset = snakemake.params, snakemake.output, snakemake.wildcards.dataset
     ranks = read_rank_tables(params.recommenders, snakemake.input.ranks)
     note = f"{dataset}: {next(iter(ranks.values())).description}"
-    histogram = figures.rank_histogram(ranks, params.figure_5["edges"])
+    histogram = rank_histogram.rank_histogram(ranks, params.figure_5["edges"])
     _files.write_csv(output.figure_5_csv, histogram)
-    drawing.write(figures.draw(histogram, note), output.figure_5_svg, output.figure_5_png)
+    drawing.write(rank_histogram.draw(histogram, note), output.figure_5_svg, output.figure_5_png)
     negatives = params.figure_6["negatives"] or default_sizes(ranks, STEPS)
     expected = sample_sizes.expected_by_sample_size(
         ranks,

@@ -81,7 +81,7 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     "figures.figure-5": ({"figures": {"figure-5": {"edges": [5, 50]}}}, {"figures", *SUMMARY}),
     "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figures", *SUMMARY}),
 }
-HISTOGRAM, EASE = (f"src/sampled_metrics/{name}.py" for name in ("reporting/figures", "recommenders/ease"))
+HISTOGRAM, EASE = (f"src/sampled_metrics/{name}.py" for name in ("reporting/rank_histogram", "recommenders/ease"))
 EDIT = "\nEDITED = 1\n"
 OF_FILES = {
     "src/sampled_metrics/estimators/linear.py": {*each("sample"), *OF_ALL, *TOY, "toy_figures"},

@@ -37,6 +37,7 @@ if installed not in (version, f"{version}+checkout"):
         "run pip install --no-deps --editable . in the workflow's folder, or give pip its git address"
     )
 
+from sampled_metrics.data import archives
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import recommender, recommender_type
 from sampled_metrics.study import reference
@@ -86,6 +87,12 @@ TRAINED = {
     dataset: [name for name in config["recommenders"] if (dataset, name) not in PRECOMPUTED]
     for dataset in config["study"]
 }
+IMPORTED = {f"{dataset}/ranks/{name}": (dataset, name) for dataset, name in PRECOMPUTED}
+DOWNLOADS = {  # the dataset of each
+    f"{name}/{archives.file_name(config['datasets'][name]['urls'][0])}": name
+    for name in config["study"]
+    if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
+}
 # Parameters of rules; the estimators may take P(x | r) as binomial.
 DESIGN = {"replacement": config["sampling"]["replacement"]}
 DESIGN["assume_replacement"] = DESIGN["replacement"] or config["estimator_model"] == "binomial"
@@ -103,23 +110,41 @@ def of_each(path):
 
 def shown(path, what, category="{dataset}", **labels):
     """A result that is in a category of the report, with the caption of its name."""
-    caption = f"../report/{Path(path).stem}.rst"
-    return report(path, caption=caption, category=category, labels={"what": what, **labels})
+    return report(path, f"../report/{Path(path).stem}.rst", category=category, labels={"what": what, **labels})
 
 
 def own_files(wildcards):
-    """The files of a dataset that are the user's own: none, the one at path, or this and the test file of its split.
-
-    They are ancient, and parameters have their content: another content runs again, another time does not.
-    """
+    """The user's own files of a dataset: none, or path and test. Parameters have their content; their time counts not."""
     dataset = config["datasets"][wildcards.dataset]
     return [ancient(local(path)) for path in (dataset["path"], dataset["test"] if dataset["path"] else None) if path]
 
 
+def archive_of(wildcards):
+    """The file with the events of a dataset: the user's own, or the download."""
+    downloads = [f"<data>/{archive}" for archive, dataset in DOWNLOADS.items() if dataset == wildcards.dataset]
+    return [*own_files(wildcards), *downloads][0]
+
+
+def split_entry(wildcards):
+    """The config of a dataset without the keys that do not change the split."""
+    unused = {"ranks", "md5", "sha256"} | ({"urls"} if own_files(wildcards) else set())
+    return {key: value for key, value in config["datasets"][wildcards.dataset].items() if key not in unused}
+
+
+def own_code(wildcards):
+    """The content of the files of a class of the user's own."""
+    return list(map(content, files_of_class(recommender_type(config["recommenders"][wildcards.recommender]["type"]))))
+
+
+def imported_file(wildcards):
+    """The user's own file of ready-made ranks."""
+    dataset, name = IMPORTED[wildcards.table]
+    return PRECOMPUTED[dataset, name].file(dataset)
+
+
 def written_folders():
     """The folders that the rules of this config write to, as far as they are there."""
-    paths = workflow.pathvars
-    tops = [Path(paths.get("results"), name) for name in ("toy", "logs", "benchmarks", *config["study"])]
-    tops += [Path(paths.get("data"), name) for name in config["study"]]
-    below = [path for top in tops for path in (top, *top.rglob("*")) if path.is_dir()]
-    return [path for path in (Path(paths.get("results")), *below) if path.is_dir()]
+    results, data = (Path(workflow.pathvars.get(name)) for name in ("results", "data"))
+    tops = [results / name for name in ("toy", "logs", "benchmarks", *config["study"])]
+    tops += [data / name for name in config["study"]]
+    return [path for top in tops for path in (results, top, *top.rglob("*")) if path.is_dir()]

@@ -1,23 +1,4 @@
 # Needs: a dataset's archive, from the network or the user's own copy. Makes: the split, and facts about the dataset.
-from sampled_metrics.data import archives
-
-DOWNLOADS = {  # the dataset of each
-    f"{name}/{archives.file_name(config['datasets'][name]['urls'][0])}": name
-    for name in config["study"]
-    if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
-}
-
-
-def archive_of(wildcards):
-    """The file with the events of a dataset: the user's own, or the download."""
-    downloads = [f"<data>/{archive}" for archive, dataset in DOWNLOADS.items() if dataset == wildcards.dataset]
-    return [*own_files(wildcards), *downloads][0]
-
-
-def split_entry(wildcards):
-    """The config of a dataset without the keys that do not change the split."""
-    unused = {"ranks", "md5", "sha256"} | ({"urls"} if own_files(wildcards) else set())
-    return {key: value for key, value in config["datasets"][wildcards.dataset].items() if key not in unused}
 
 
 localrules:

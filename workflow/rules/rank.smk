@@ -1,12 +1,5 @@
 # Needs: a dataset's split and a trained model, or ranks that another tool computed. Makes: the rank table, the only
 # input of later stages. On a cluster, --set-scatter users=4 divides the users over jobs; the table is the same to the byte.
-IMPORTED = {f"{dataset}/ranks/{name}": (dataset, name) for dataset, name in PRECOMPUTED}
-
-
-def imported_file(wildcards):
-    """The user's own file of ready-made ranks."""
-    dataset, name = IMPORTED[wildcards.table]
-    return PRECOMPUTED[dataset, name].file(dataset)
 
 
 scattergather:

@@ -1,11 +1,6 @@
 # Needs: a dataset's split. Makes: a trained model of each recommender.
 
 
-def own_code(wildcards):
-    """The content of the files of a class of the user's own."""
-    return list(map(content, files_of_class(recommender_type(config["recommenders"][wildcards.recommender]["type"]))))
-
-
 rule train:
     input:
         split=SPLIT,
