@@ -538,4 +538,5 @@ def test_two_datasets_two_sizes_of_samples_and_one_recommender_of_ready_made_ran
 def test_a_stand_in_is_named_beside_the_answer():
     config = complete_config({"datasets": {"one": MADE}})
     page = summary(config, [study()], CAPTIONS, MADE_FROM, stand_ins=["one"])
-    assert 0 < page.index("The archive of one does not have") < page.index("For your own evaluation")
+    start, end = page.index('<section class="answer"'), page.index("</section>")
+    assert start < page.index("The archive of one does not have") < end

@@ -19,8 +19,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
 
-from sampled_metrics.data import archives as download
-from sampled_metrics.data import formats
+from sampled_metrics.data import archives, formats
 from sampled_metrics.errors import ConfigError, DataError, reason
 from sampled_metrics.estimators import estimator, estimators_by_label, linear_estimator, usual_label
 from sampled_metrics.inference.families import Margin
@@ -33,15 +32,8 @@ from sampled_metrics.study import reference
 
 T = TypeVar("T")
 
-RESERVED = (
-    "toy",
-    "logs",
-    "benchmarks",
-    "report.html",
-    "summary.html",
-    "provenance.json",
-    "README.md",
-)  # names below results/
+RESERVED = ("toy", "logs", "benchmarks", "report.html", "summary.html", "provenance.json", "README.md")
+"""Names below results/ that no dataset may have."""
 
 
 _LONGEST_NAME = 200
@@ -148,7 +140,11 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
         if name not in config["datasets"]:
             raise ConfigError(f"study: unknown dataset {name!r}; it may be {', '.join(config['datasets'])}")
     for name, dataset in config["datasets"].items():
-        _check_dataset(dataset, f"datasets.{name}")
+        if dataset["urls"]:
+            archives.require_addresses(dataset["urls"], f"datasets.{name}.urls")
+        if dataset["format"] is not None:
+            file_format = _named(f"datasets.{name}.format", dataset["format"], formats.get)
+            check(dataset["options"], file_format.options, f"datasets.{name}.options")
     for name in config["study"]:
         if name in RESERVED:
             raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
@@ -302,7 +298,10 @@ def _check_sources(dataset_name: str, config: Mapping[str, Any], results: str) -
         _check_file(f"{where}.path", dataset["path"], config, results)
     if dataset["test"]:
         _check_file(f"{where}.test", dataset["test"], config, results)
-    _check_published_split(dataset, where)
+    if dataset["test"] and not dataset["path"]:
+        raise ConfigError(f"{where}.test: needs a path, with the training events")
+    if dataset["test"] and dataset["core"] != 0:
+        raise ConfigError(f"{where}.core: must be 0 for a ready-made split, not {dataset['core']}")
 
 
 def _check_split(split: Mapping[str, Any]) -> None:
@@ -328,23 +327,6 @@ def _check_file(key: str, path: str, config: Mapping[str, Any], results: str) ->
             raise ConfigError(f"{key}: {path!r} is among the results of this study, in {where}; move it")
     if not os.path.isfile(path):  # also if the name is too long or has a zero byte
         raise ConfigError(f"{key}: there is no file {path!r} (from {Path.cwd()})")
-
-
-def _check_dataset(dataset: dict[str, Any], where: str) -> None:
-    """Check a dataset's addresses and the options of its format, and fill in the options' defaults."""
-    if dataset["urls"]:
-        download.require_addresses(dataset["urls"], f"{where}.urls")
-    if dataset["format"] is not None:
-        file_format = _named(f"{where}.format", dataset["format"], formats.get)
-        check(dataset["options"], file_format.options, f"{where}.options")
-
-
-def _check_published_split(dataset: Mapping[str, Any], where: str) -> None:
-    """Refuse a ready-made split that the config changes, or without its training events."""
-    if dataset["test"] and not dataset["path"]:
-        raise ConfigError(f"{where}.test: needs a path, with the training events")
-    if dataset["test"] and dataset["core"] != 0:
-        raise ConfigError(f"{where}.core: must be 0 for a ready-made split, not {dataset['core']}")
 
 
 def _named(key: str, name: str, find: Callable[[str], T]) -> T:
