@@ -16,12 +16,12 @@ def main(snakemake: Any) -> None:
     """Write the tables and their pages."""
     given, params, output = snakemake.input, snakemake.params, snakemake.output
     ranks = read_rank_tables(params.recommenders, given.ranks)
+    estimates, expected = read_runs(params.recommenders, given.estimates, given.expected)
     studied = tables.studied(ranks)
     facts = read_facts(given.facts) if given.facts else {}  # none of ready-made ranks
     title = f"{tables.STUDIED}: {snakemake.wildcards.dataset}"
     _files.write_csv(output.studied_csv, studied)
     page.write(title, tables.studied_sections(facts, studied), output.studied_md, output.studied_html)
-    estimates, expected = read_runs(params.recommenders, given.estimates, given.expected)
     for number, compute, layout in (
         (3, tables.table_3, partial(tables.sections_3, repetitions=params.repetitions)),
         (4, tables.table_4, tables.sections_4),

@@ -171,11 +171,15 @@ def run_stage(folder: Path, stage: str) -> list[str]:
     }
     alone = {"split": SPLIT, "model": MODEL, "ranks": RANKS}
     made = {"train": "model", "rank": "ranks", "sample": "estimates", "tables": "table_3_csv"}[stage]
+    beside = {
+        "sample": {name: f"made/{name}.csv" for name in ("expected", "conditions")},
+        "tables": {f"table_{number}_{kind}": f"made/table-{number}.{kind}" for number in (3, 4) for kind in PAGES}
+        | {f"studied_{kind}": f"made/studied.{kind}" for kind in ("csv", "md", "html")},
+    }
     return run_script(
         stage,
-        input=each if stage == "tables" else alone,
-        output={made: f"made/{MADE[stage].name}"}
-        | {f"table_{number}_{kind}": f"made/table-{number}.{kind}" for number in (3, 4) for kind in PAGES},
+        input=each | {"facts": []} if stage == "tables" else alone,
+        output={made: f"made/{MADE[stage].name}", **beside.get(stage, {})},
         params={
             **{key: config[key] for key in ("seed", "sampling", "estimators", "metrics")},
             "entry": config["recommenders"]["X"],
