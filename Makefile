@@ -17,7 +17,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || comman
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs seed-spread publish bench lock clean
+.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs publish bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -99,7 +99,7 @@ lint: $(READY)  ## run ruff, mypy, snakefmt and snakemake --lint, and audit the 
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/snakefmt --check Snakefile workflow
-	$(BIN)/snakemake --lint
+	$(BIN)/python .ci/lint_workflow.py
 	@$(MAKE) --no-print-directory $(AUDIT) || echo "pip-audit cannot be installed"
 	$(BIN)/python .ci/audit.py --or-say
 
@@ -123,10 +123,6 @@ docs: $(READY)  ## build the documentation, docs/_build/html/index.html; a warni
 docs-outputs: $(READY)  ## run the code blocks of the documentation and write their output into its pages
 	$(BIN)/python tests/docs_blocks.py
 	$(BIN)/python docs/architecture.py
-
-seed-spread: $(READY)  ## train recommender X from many random starts; writes docs/seed-spread.csv
-	$(BIN)/snakemake results/ml-1m/seed-spread.csv --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
-	cp results/ml-1m/seed-spread.csv docs/seed-spread.csv
 
 publish: reproduce  ## copy the figures of a run to the pages that show them
 	$(BIN)/python docs/publish.py

@@ -95,8 +95,8 @@ def rule_of(job: str) -> str:
     if job.startswith("toy/"):
         return job.replace("/", "_").replace("-", "_")
     name = Path(job).name
-    rules = {"train", "rank", "sample", "download", "exact-moments"}  # these have a job for each recommender or file
+    if name == job or job.startswith("download/"):
+        return job.partition("/")[0]
+    rules = {"train", "rank", "sample"}  # these have a job for each recommender
     rule = next((rule for rule in rules if name.startswith(f"{rule}-")), name)
-    if name.startswith("estimator-study-"):
-        rule = "study-estimators"
     return rule.replace("-", "_")

@@ -1,6 +1,6 @@
 """Copy the figures of a run to docs/reproduction/, and its numbers to the pages that show them.
 
-make publish CONFIG=".ci/local-copy.yaml examples/everything.yaml examples/estimator-study.yaml"
+make publish CONFIG=".ci/local-copy.yaml examples/everything.yaml"
 python docs/publish.py budget    # after a run with examples/budget.yaml
 """
 
@@ -75,7 +75,6 @@ def publish() -> None:
     for of in ("toy", "ml-1m"):
         for path in sorted((ROOT / "results" / of).glob("figure-*.png")):
             shutil.copyfile(path, SHOWN / path.name)
-    shutil.copyfile(ROOT / "results/ml-1m/estimator-study.png", SHOWN / "estimator-study.png")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.recommenders.models import read_model
 from sampled_metrics.rendering import drawing, page
 from sampled_metrics.study import budget
-from sampled_metrics.study.workflow.jobs import progress_bar, run
+from sampled_metrics.study.jobs import progress_bar, run
 
 
 def main(snakemake: Any) -> None:

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from sampled_metrics.data.archives import download
-from sampled_metrics.study.workflow.jobs import run
+from sampled_metrics.study.jobs import run
 
 
 def main(snakemake: Any) -> None:
     """Write the archive."""
     archive = Path(snakemake.output.archive)
-    dataset = snakemake.config["datasets"][snakemake.wildcards.dataset]  # other checksums do not download again
+    dataset = snakemake.config["datasets"][snakemake.params.dataset]  # other checksums do not download again
     download(snakemake.params.urls, archive, md5=dataset["md5"], sha256=dataset["sha256"])
     logging.info("downloaded %.1f MB to %s", archive.stat().st_size / 1e6, archive)
 
 
 if __name__ == "__main__":
-    run(main, snakemake, "download {wildcards.file} of {wildcards.dataset}")
+    run(main, snakemake, "download {wildcards.archive}")

@@ -5,10 +5,10 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import page
-from sampled_metrics.study.paper import claims, fidelity, study_claims
-from sampled_metrics.study.paper.reference import RECOMMENDERS, require_paper_users
-from sampled_metrics.study.workflow.jobs import run
-from sampled_metrics.study.workflow.stage_files import read_table
+from sampled_metrics.study import claims, fidelity
+from sampled_metrics.study.jobs import run
+from sampled_metrics.study.reference import RECOMMENDERS, require_paper_users
+from sampled_metrics.study.results import read_table
 
 
 def main(snakemake: Any) -> None:
@@ -19,7 +19,7 @@ def main(snakemake: Any) -> None:
     spread = read_table(given.seed_spread, "seed-spread")
     require_paper_users(ranks[RECOMMENDERS[0]], snakemake.wildcards.dataset)
     printed = fidelity.compare_study(table_3, table_4, spread)
-    claimed = study_claims.check(ranks, table_3, table_4, read_table(given.figure_6, "figure-6"), printed)
+    claimed = claims.check_study(ranks, table_3, table_4, read_table(given.figure_6, "figure-6"), printed)
     _files.write_csv(output.fidelity_csv, printed)
     _files.write_csv(output.claims_csv, claimed)
     title = "The paper's printed numbers beside ours: Tables 3 and 4"

@@ -6,7 +6,7 @@ import numpy as np
 
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import COLUMNS, ExactRanks, log_ranks
-from sampled_metrics.study.workflow.jobs import run
+from sampled_metrics.study.jobs import run
 
 
 def main(snakemake: Any) -> None:

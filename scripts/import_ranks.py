@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from sampled_metrics.ranks.exact import exact_ranks, log_ranks
-from sampled_metrics.study.workflow.jobs import run
+from sampled_metrics.study.jobs import run
 
 
 def main(snakemake: Any) -> None:
@@ -18,4 +18,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake, "import the ranks of {wildcards.recommender} on {wildcards.dataset}")
+    run(main, snakemake, "import the ranks of {params.name}")

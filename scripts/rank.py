@@ -7,22 +7,19 @@ from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.exact import COLUMNS, log_ranks
 from sampled_metrics.recommenders.models import part_of_users, read_model
-from sampled_metrics.study.workflow.jobs import progress_bar, run
-from sampled_metrics.study.workflow.memory import limit, ranking_memory, require_memory
+from sampled_metrics.study.jobs import progress_bar, run
 
 
 def main(snakemake: Any) -> None:
     """Write the rank table. If the users are divided (wildcard scatteritem), write the table of one part of them."""
     path, wildcards, precision = snakemake.input.model, snakemake.wildcards, snakemake.params.precision
-    memory, threads = limit(snakemake.resources.mem_mb), snakemake.threads  # these change no number
-    require_memory(ranking_memory(path, snakemake.input.split, threads), memory, "ranking")
     model, split = read_model(path), read_split(snakemake.input.split)
     model.check(split, path)
     item = getattr(wildcards, "scatteritem", None)
     part, parts = map(int, (item or "1-of-1").split("-of-"))
     progress = progress_bar(f"rank {wildcards.recommender} on {wildcards.dataset}")
     users = part_of_users(split.shape, part, parts)
-    table = model.rank(split, users, precision=precision, threads=threads, progress=progress)
+    table = model.rank(split, users, precision=precision, threads=snakemake.threads, progress=progress)
     if item is None:
         log_ranks(table)
         table.write(snakemake.output.ranks)

@@ -1,16 +1,20 @@
-"""Repeat the sampled evaluation of a recommender, and estimate every metric from each repetition."""
+"""Repeat the sampled evaluation of a recommender, and estimate every metric from each repetition.
+
+The exact mean and standard deviation of a repetition need no draws.
+"""
 
 from typing import Any
 
+import pandas as pd
+
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.study.repetitions import Evaluation, by_size, repeat
-from sampled_metrics.study.workflow.jobs import progress_bar, run
-from sampled_metrics.study.workflow.seeds import stream
+from sampled_metrics.study.jobs import progress_bar, run, stream
+from sampled_metrics.study.repetitions import Evaluation, by_size, conditions, exact_moments, repeat
 
 
 def main(snakemake: Any) -> None:
-    """Write the estimates."""
+    """Write the estimates, their exact moments, and the condition numbers of the fits."""
     params, dataset, recommender = snakemake.params, snakemake.wildcards.dataset, snakemake.wildcards.recommender
     table = exact_ranks(snakemake.input.ranks)
     evaluations = Evaluation.from_config(params.sampling, params.estimators, params.metrics, params.assume_replacement)
@@ -20,7 +24,11 @@ def main(snakemake: Any) -> None:
         m: repeat(table, evaluation, stream(params.seed, dataset, recommender, "sample"), progress)
         for m, evaluation in evaluations.items()
     }
+    expected = {m: exact_moments(table, evaluation) for m, evaluation in evaluations.items()}
+    fits = [conditions(evaluation, table.mean_candidates) for evaluation in evaluations.values()]
     _files.write_csv(snakemake.output.estimates, by_size(estimates))
+    _files.write_csv(snakemake.output.expected, by_size(expected))
+    _files.write_csv(snakemake.output.conditions, pd.concat(fits))
 
 
 if __name__ == "__main__":

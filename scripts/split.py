@@ -14,8 +14,7 @@ from sampled_metrics.data.events import binarize, k_core
 from sampled_metrics.data.formats import read_events
 from sampled_metrics.data.split import shared_last_times, split_events
 from sampled_metrics.errors import DataError
-from sampled_metrics.study.workflow.jobs import run
-from sampled_metrics.study.workflow.seeds import stream
+from sampled_metrics.study.jobs import run, stream
 
 
 def main(snakemake: Any) -> None:
@@ -24,8 +23,6 @@ def main(snakemake: Any) -> None:
     stated, sampling = snakemake.config["datasets"][name], snakemake.config["sampling"]  # other ones do not train again
     download.verify(archive, md5=stated["md5"], sha256=stated["sha256"], is_own=bool(dataset["path"]))
     sha256 = _files.digest(archive, "sha256")
-    if snakemake.input.first_seen:
-        download.verify_as_first_seen(archive, sha256, Path(snakemake.input.first_seen))
     member = dataset["member"] or (None if dataset["path"] else download.member(dataset["urls"]))
     test = Path(dataset["test"]) if dataset["test"] else None
     chunks = read_events(archive, formats.get(dataset["format"]), member=member, options=dataset["options"], test=test)
@@ -45,12 +42,11 @@ def main(snakemake: Any) -> None:
         )
     except DataError as error:
         raise DataError(f"sampling.negatives, dataset {name}: {error}") from None
-    figures, study = snakemake.config["figures"], snakemake.config["estimator_study"]
-    sizes = {"figures.figure-6": figures["figure-6"], "estimator_study": study}
-    fewest = int(split.candidates.min()) - 1
-    for key, entry in sizes.items():
-        if entry and entry["negatives"] and min(entry["negatives"]) > fewest and not sampling["replacement"]:
-            raise DataError(f"{key}.negatives, dataset {name}: each is above {fewest}, the fewest negatives of a user")
+    sizes, fewest = snakemake.config["figures"]["figure-6"]["negatives"], int(split.candidates.min()) - 1
+    if sizes and min(sizes) > fewest and not sampling["replacement"]:
+        raise DataError(
+            f"figures.figure-6.negatives, dataset {name}: each is above {fewest}, the fewest negatives of a user"
+        )
     split.write(snakemake.output.split)
     trained = np.bincount(split.training.indices, minlength=len(split.item_ids)) > 0
     if not trained[split.item].any():

@@ -5,7 +5,7 @@ from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_split, split_tables
-from sampled_metrics.study.workflow.jobs import run
+from sampled_metrics.study.jobs import run
 
 
 def main(snakemake: Any) -> None:

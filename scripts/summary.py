@@ -9,32 +9,34 @@ import pandas as pd
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.sampling.draws import EQUAL
-from sampled_metrics.study.groups import sentences
-from sampled_metrics.study.paper.reference import ARCHIVE_MD5, has_paper_users
-from sampled_metrics.study.workflow.jobs import run
-from sampled_metrics.study.workflow.provenance import checksums, code, software
-from sampled_metrics.study.workflow.stage_files import read_facts, read_rows, read_table
-from sampled_metrics.study.workflow.summary import (
+from sampled_metrics.study.jobs import run
+from sampled_metrics.study.reference import ARCHIVE_MD5, has_paper_users
+from sampled_metrics.study.results import read_facts, read_rows, read_table
+from sampled_metrics.study.summary import (
     Studied,
     cautions,
+    checksums,
+    code,
     dataset_facts,
     exact_standings,
     exact_values,
     made_from,
     on_exact_margin,
+    provenance,
+    software,
     summary,
 )
 
 
 def main(snakemake: Any) -> None:
     """Write the page from the tables, the figures and their captions."""
-    given, params = snakemake.input, snakemake.params
+    given, params, config = snakemake.input, snakemake.params, snakemake.params.config
     captions = {
         Path(path).stem: jinja2.Template(Path(path).read_text(encoding="utf-8")).render(snakemake=snakemake)
         for path in given.captions
     }
     archives = {Path(path).parts[-2]: read_facts(path) for path in given.facts}
-    studied, names, stand_ins = [], list(params.recommenders), []
+    studied, names, stand_ins = [], list(config["recommenders"]), []
     for index, (name, trained) in enumerate(params.trained.items()):
         files = given.ranks[index * len(names) : (index + 1) * len(names)]
         ranks = read_rank_tables(names, files)
@@ -48,15 +50,12 @@ def main(snakemake: Any) -> None:
         exact = table_3[table_3["estimator"] == "exact"].groupby("metric")["mean"]
         all_equal = bool((exact.max() - exact.min() <= EQUAL).all())
         table_4 = read_table(given.table_4[index], "table-4", empty=all_equal)
-        entry, ties = snakemake.config["datasets"][name], snakemake.config["split"]["ties"]
+        entry, ties = config["datasets"][name], config["split"]["ties"]
         rows = dataset_facts(ranks[names[0]], facts, entry, ties)
-        standings = exact_standings(ranks, params.metrics)
-        values = exact_values(ranks, params.metrics)
+        standings = exact_standings(ranks, config["metrics"])
+        values = exact_values(ranks, config["metrics"])
         budget = next((read_rows(path) for path in given.budgets if Path(path).parts[-2] == name), None)
-        on_margin = on_exact_margin(ranks, params.metrics, params.margin) if standings else []
-        by_group = [
-            text for path in given.groups if Path(path).parts[-2] == name for text in sentences(read_rows(path))
-        ]
+        on_margin = on_exact_margin(ranks, config["metrics"], config["margin"]) if standings else []
         studied.append(
             Studied(
                 name,
@@ -69,21 +68,21 @@ def main(snakemake: Any) -> None:
                 values,
                 budget,
                 on_margin,
-                by_group,
                 one_item_each=all(table.weights is None for table in ranks.values()),
                 cautions=cautions(facts, name, entry["test"] is not None) if facts else [],
             )
         )
         if facts and has_paper_users(ranks[names[0]]) and facts["md5"] != ARCHIVE_MD5:
             stand_ins.append(name)
-    printed, claims, chosen = (
+    printed, claims = (
         pd.concat(map(read_rows, paths), ignore_index=True) if paths else None
-        for paths in (given.fidelity, given.claims, given.choices)
+        for paths in (given.fidelity, given.claims)
     )
-    groups = dict(zip(params.grouped, given.users, strict=True))
-    made = made_from(code(), software(), checksums(given.ranks, archives, groups))
-    page = summary(snakemake.config, studied, captions, made, printed, claims, stand_ins, chosen)
+    data = checksums(given.ranks, archives)
+    made = made_from(code(), software(), data)
+    page = summary(config, studied, captions, made, printed, claims, stand_ins)
     _files.write_text(snakemake.output.page, page)
+    _files.write_json(snakemake.output.provenance, provenance(config, data))
 
 
 if __name__ == "__main__":

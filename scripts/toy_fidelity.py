@@ -4,20 +4,20 @@ from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.rendering import page
-from sampled_metrics.study.paper import claims, fidelity, toy_claims
-from sampled_metrics.study.workflow.jobs import run
-from sampled_metrics.study.workflow.stage_files import read_table
+from sampled_metrics.study import claims, fidelity
+from sampled_metrics.study.jobs import run
+from sampled_metrics.study.results import read_table
 
 
 def main(snakemake: Any) -> None:
     """Write the comparisons of numbers and claims, and their pages."""
     toy, output = snakemake.params.toy, snakemake.output
-    tables = {
-        name: read_table(getattr(snakemake.input, name), name.replace("_", "-"))
-        for name in ("table_1", "table_2", "figure_2", "figure_3", "figure_4")
+    figures = {
+        f"figure_{number}": read_table(snakemake.input.figures[number - 1], f"figure-{number}") for number in (2, 3, 4)
     }
-    printed = fidelity.compare_toy(tables["table_1"], tables.pop("table_2"), toy["repetitions"])
-    claimed = toy_claims.check(toy, **tables)
+    table_1, table_2 = (read_table(snakemake.input[f"table_{number}"], f"table-{number}") for number in (1, 2))
+    printed = fidelity.compare_toy(table_1, table_2, toy["repetitions"])
+    claimed = claims.check_toy(toy, table_1, **figures)
     _files.write_csv(output.fidelity_csv, printed)
     _files.write_csv(output.claims_csv, claimed)
     title = "The paper's printed numbers beside ours: Tables 1 and 2"

@@ -25,8 +25,7 @@ from typing import Any
 
 import yaml
 
-from sampled_metrics.study.workflow.config import assemble, complete, merged
-from sampled_metrics.study.workflow.config_files import read_config
+from sampled_metrics.study.config import assemble, complete, merged, read_config
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("Snakefile", "config.yaml", "datasets.yaml", "pyproject.toml")
@@ -39,8 +38,6 @@ STUDY = {
     "recommenders": {"X": X},
     "sampling": {"negatives": 20, "repetitions": 10, "readings": ["default", "as-printed"]},
     "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}},
-    "estimator_study": {},
-    "groups": ["activity", "item-popularity"],
     "margin": "2%",
     "toy": {"repetitions": 20},
 }
@@ -106,7 +103,6 @@ def run_script(name: str, **given: Any) -> list[str]:
     """
     given["wildcards"] = {"dataset": "made-up", "recommender": "X", **given.get("wildcards", {})}
     named = {key: SimpleNamespace(**given.get(key, {})) for key in ("input", "output", "params", "wildcards")}
-    named["resources"] = SimpleNamespace(mem_mb=given.get("mem_mb", 2300))
     snakemake = SimpleNamespace(config=given.get("config"), threads=given.get("threads", 1), log=["job.log"], **named)
     for path in vars(snakemake.output).values():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +127,7 @@ def split(config: dict, dataset: str) -> list[str]:
     """Split a dataset of a complete config by the script, to split.npz; return the lines by which it refuses."""
     return run_script(
         "split",
-        input={"archive": config["datasets"][dataset]["path"], "first_seen": []},
+        input={"archive": config["datasets"][dataset]["path"]},
         output={"split": "split.npz", "facts": "dataset.json"},
         params={"dataset": config["datasets"][dataset], "split": config["split"], "seed": config["seed"]},
         wildcards={"dataset": dataset},

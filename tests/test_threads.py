@@ -19,7 +19,6 @@ from sampled_metrics.recommenders.models import FactorModel
 from sampled_metrics.reporting.sample_sizes import expected_by_sample_size
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.study import repetitions
-from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
 
 RANKS = {"x": [30, 25, 40, 12, 60, 33] * 2, "y": [1, 30, 2, 50, 9, 70] * 2}
 TABLES = {
@@ -27,8 +26,6 @@ TABLES = {
     for name, ranks in RANKS.items()
 }
 EVALUATION = repetitions.Evaluation(SamplingDesign(5), 2, ["default"], ["bv-0.1"], ["ap"], False)
-STUDY = EstimatorStudy(["bv-0.1"], [5], 2, 3, ["ap"], False, False)
-STREAM = np.random.default_rng
 
 
 class Seen:
@@ -60,8 +57,7 @@ FUNCTIONS = {
     "expect": lambda seen: read_and.expect(RANKS, candidates=100, negatives=9, metrics=seen.metric()),
     "plan": lambda seen: read_and.plan(RANKS, candidates=100, negatives=[5], metric=seen.metric()),
     "report": lambda seen: read_and.report(RANKS, candidates=100, metrics=seen.metric()),
-    "study_estimators": lambda seen: study_estimators(TABLES["x"], STUDY, lambda _: STREAM(0), seen.progress),
-    "repeat": lambda seen: repetitions.repeat(TABLES["x"], EVALUATION, STREAM(0), seen.progress),
+    "repeat": lambda seen: repetitions.repeat(TABLES["x"], EVALUATION, np.random.default_rng(0), seen.progress),
     "expected_by_sample_size": lambda seen: expected_by_sample_size(
         TABLES, "ap", ["bv-0.1"], [5], replacement=False, assume_replacement=False, progress=seen.progress
     ),

@@ -14,7 +14,7 @@ from faults import hostile_server as answers
 from faults.hostile_server import CONTENT, WEB_PAGE, honest, serving
 
 from sampled_metrics.data import archives as download
-from sampled_metrics.data.archives import verify, verify_as_first_seen
+from sampled_metrics.data.archives import verify
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, WriteError
 
 MD5 = hashlib.md5(CONTENT).hexdigest()
@@ -142,11 +142,3 @@ def test_an_address_that_cannot_be_is_refused_before_anything_is_fetched(destina
     assert str(caught.value).startswith("datasets.*.urls: ")
     assert says in str(caught.value)
     assert server.requests == 0
-
-
-def test_the_file_seen_first_is_the_one(tmp_path):
-    record = tmp_path / "data" / "first-seen.sha256"
-    for _ in range(2):
-        verify_as_first_seen(tmp_path / "ml-1m.zip", SHA256, record)
-    with pytest.raises(DataError, match=f"sha256 is 0000, but the file seen first had {SHA256}; .* delete "):
-        verify_as_first_seen(tmp_path / "ml-1m.zip", "0000", record)

@@ -21,11 +21,11 @@ MODULE = Path("sampled_metrics/recommenders/jaccard.py")
 TRAIN_AND_RANK = """
 import json, sys
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.study.workflow.config import check_recommender
+from sampled_metrics.study.config import check_recommender
 from sampled_metrics.data.split import read_split
 from sampled_metrics.recommenders import recommender
 from sampled_metrics.recommenders.models import read_model
-from sampled_metrics.study.workflow.seeds import stream
+from sampled_metrics.study.jobs import stream
 entry = json.loads(sys.argv[1])
 check_recommender(entry, "recommenders.W")
 try:

@@ -51,7 +51,8 @@ ELSEWHERE = {
         "make demo                                                          # or any other target: sets up .venv",
     ): SLURM,
     ("docs/cluster.md", ".venv/bin/snakemake --workflow-profile profiles/slurm --configfile mine.yaml"): SLURM,
-    ("docs/cluster.md", "ranking: {scatter: 4}"): SLURM,
+    ("docs/cluster.md", ".venv/bin/snakemake --workflow-profile profiles/slurm --set-scatter users=4"): SLURM,
+    ("docs/workflow.md", ".venv/bin/snakemake --cores 4 --set-threads"): "tests/workflow/test_run.py sets them",
     (
         "docs/cluster.md",
         ".venv/bin/snakemake --workflow-profile profiles/slurm --set-resources train:mem_mb=64000 train:runtime=1440",

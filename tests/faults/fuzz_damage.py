@@ -21,7 +21,6 @@ from sampled_metrics.recommenders.models import (
     Model,
     SparseSimilarityModel,
     read_model,
-    stored_kind,
 )
 
 Read = Callable[[Path], Any]
@@ -77,9 +76,6 @@ MODELS: dict[str, Model] = {
 }
 DAMAGED = {
     "a split, damaged": damaged("split.npz", SPLIT.write, read_split, read_shape),
-    **{
-        f"a model of {name}, damaged": damaged("model.npz", model.write, read_model, stored_kind)
-        for name, model in MODELS.items()
-    },
+    **{f"a model of {name}, damaged": damaged("model.npz", model.write, read_model) for name, model in MODELS.items()},
     "ranks in gzip, damaged": damaged("ranks.csv.gz", RANKS.write, lambda path: replace(exact_ranks(path), source="")),
 }

@@ -130,7 +130,7 @@ ACCEPTED: dict[str, tuple[str, str, Any]] = {
     "an empty file": ("", "seed", 2020),
     "nothing but a remark": ("# of λ\n---\n", "seed", 2020),
     "a merge that is overridden": (
-        "sampling: &a {negatives: 7, repetitions: 5}\nestimator_study: {<<: *a, negatives: [9], repetitions: 3}\n",
+        "sampling: &a {negatives: 7, repetitions: 5}\ntoy: {<<: *a, negatives: 9, repetitions: 3}\n",
         "sampling",
         {"negatives": 7, "repetitions": 5, "replacement": False, "readings": ["default"]},
     ),

@@ -151,10 +151,10 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
     ),
 }
 
-STAGES = {SPLIT: "train", MODEL: "rank", RANKS: "sample", ESTIMATES: "study_tables", EXPECTED: "study_tables"}
+STAGES = {SPLIT: "train", MODEL: "rank", RANKS: "sample", ESTIMATES: "tables", EXPECTED: "tables"}
 """What reads each file."""
 
-MADE = {"train": MODEL, "rank": RANKS, "sample": ESTIMATES, "study_tables": RESULTS / "table-3.csv"}
+MADE = {"train": MODEL, "rank": RANKS, "sample": ESTIMATES, "tables": RESULTS / "table-3.csv"}
 
 
 PAGES = ("csv", "md", "tex", "html")
@@ -170,12 +170,16 @@ def run_stage(folder: Path, stage: str) -> list[str]:
         "expected": [RESULTS / f"expected/{name}.csv" for name in names],
     }
     alone = {"split": SPLIT, "model": MODEL, "ranks": RANKS}
-    made = {"train": "model", "rank": "ranks", "sample": "estimates", "study_tables": "table_3_csv"}[stage]
+    made = {"train": "model", "rank": "ranks", "sample": "estimates", "tables": "table_3_csv"}[stage]
+    beside = {
+        "sample": {name: f"made/{name}.csv" for name in ("expected", "conditions")},
+        "tables": {f"table_{number}_{kind}": f"made/table-{number}.{kind}" for number in (3, 4) for kind in PAGES}
+        | {f"studied_{kind}": f"made/studied.{kind}" for kind in ("csv", "md", "html")},
+    }
     return run_script(
         stage,
-        input=each if stage == "study_tables" else alone,
-        output={made: f"made/{MADE[stage].name}"}
-        | {f"table_{number}_{kind}": f"made/table-{number}.{kind}" for number in (3, 4) for kind in PAGES},
+        input=each | {"facts": []} if stage == "tables" else alone,
+        output={made: f"made/{MADE[stage].name}", **beside.get(stage, {})},
         params={
             **{key: config[key] for key in ("seed", "sampling", "estimators", "metrics")},
             "entry": config["recommenders"]["X"],

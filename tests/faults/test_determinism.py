@@ -27,13 +27,11 @@ RECOMMENDERS = {
 """Beside the paper's Y and Z: what is trained from a random start, with threads, and without either."""
 
 
-def run_the_study(
-    folder: Path, *arguments: str, ranking: dict | None = None, env: dict | None = None
-) -> dict[str, bytes]:
+def run_the_study(folder: Path, *arguments: str, env: dict | None = None) -> dict[str, bytes]:
     """Run the whole study in a folder, and return its csv tables."""
     study = folder / "study.yaml"
     config = yaml.safe_load(study.read_text(encoding="utf-8")) | {"recommenders": RECOMMENDERS}
-    study.write_text(yaml.safe_dump(config | ({"ranking": ranking} if ranking else {})), encoding="utf-8")
+    study.write_text(yaml.safe_dump(config), encoding="utf-8")
     words = [sys.executable, "-m", "snakemake", "--configfile", str(study)]
     ended = run(folder, [*words, *(arguments or ("--cores", "2"))], os.environ | (env or {}))
     assert ended.returncode == 0, ended.output
@@ -63,17 +61,15 @@ ONE_CORE = ("--cores", "1")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "ranking", "env"),
+    ("arguments", "env"),
     [
-        (ONE_CORE, None, threads(1) | hashes(0)),
-        ((), None, threads(2) | hashes(4242)),
-        ((), {"threads": 2, "scatter": 3}, {}),
+        (ONE_CORE, threads(1) | hashes(0)),
+        ((), threads(2) | hashes(4242)),
+        (("--cores", "2", "--set-scatter", "users=3", "--set-threads", "rank_part=2"), {}),
     ],
 )
-def test_the_same_bytes_in_every_table(
-    tables: dict[str, bytes], folder: Path, arguments: tuple, ranking: dict, env: dict
-) -> None:
-    assert run_the_study(folder, *arguments, ranking=ranking, env=env) == tables
+def test_the_same_bytes_in_every_table(tables: dict[str, bytes], folder: Path, arguments: tuple, env: dict) -> None:
+    assert run_the_study(folder, *arguments, env=env) == tables
 
 
 KERNELS = ("Haswell", "Sandybridge", "Nehalem", "Prescott")

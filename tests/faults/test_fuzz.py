@@ -27,8 +27,7 @@ from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.split import leave_last_out
 from sampled_metrics.errors import SampledMetricsError
-from sampled_metrics.study.workflow.config import complete
-from sampled_metrics.study.workflow.config_files import read_config
+from sampled_metrics.study.config import complete, read_config
 
 SECONDS = 20
 """Within which every input has to have a result."""

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.study.paper import claims, reference, study_claims, toy_claims, toy_figures, toy_tables
+from sampled_metrics.study import claims, reference, toy
 
 TOY_METRICS = ["auc", "ap", "ndcg", "recall@10"]
 SIZES = [10, 30, 200, 500, 3000, 5000, 9999]
@@ -15,13 +15,13 @@ SIZES = [10, 30, 200, 500, 3000, 5000, 9999]
 def example():
     """The running example and its tables."""
     ranks, n = reference.TOY_RANKS, 10_000
-    toy = {"ranks": ranks, "candidates": n, "metrics": TOY_METRICS, "negatives": 99, "replacement": False}
+    given = {"ranks": ranks, "candidates": n, "metrics": TOY_METRICS, "negatives": 99, "replacement": False}
     return {
-        "example": toy,
-        "table_1": toy_tables.table_1(toy),
-        "figure_2": toy_figures.figure_2(ranks, n, TOY_METRICS, SIZES),
-        "figure_3": toy_figures.figure_3(n, TOY_METRICS, [1, 1000], 300),
-        "figure_4": toy_figures.figure_4(n, "ap", 100, sorted(reference.ESTIMATORS)),
+        "example": given,
+        "table_1": toy.table_1(given),
+        "figure_2": toy.figure_2(ranks, n, TOY_METRICS, SIZES),
+        "figure_3": toy.figure_3(n, TOY_METRICS, [1, 1000], 300),
+        "figure_4": toy.figure_4(n, "ap", 100, sorted(reference.ESTIMATORS)),
     }
 
 
@@ -36,7 +36,7 @@ def holds(found, key, stated):
 
 
 def toy_verdict(tables, key):
-    return holds(toy_claims.check(**tables), key, toy_claims.claim)
+    return holds(claims.check_toy(**tables), key, claims.toy_claim)
 
 
 def changed(table, column, change, **keys):
@@ -78,9 +78,9 @@ TOY_VIOLATIONS = {
 
 class TestToy:
     def test_every_claim_holds_on_the_running_example(self, example):
-        found = toy_claims.check(**example)
+        found = claims.check_toy(**example)
         assert list(found.columns) == claims.COLUMNS
-        assert found["claim"].tolist() == [claim.words for claim in toy_claims.claim]
+        assert found["claim"].tolist() == [claim.words for claim in claims.toy_claim]
         assert found["holds"].eq("yes").all()
 
     @pytest.mark.parametrize("key", TOY_VIOLATIONS)
@@ -140,7 +140,7 @@ def paper():
 
 
 def study_verdict(tables, key):
-    return holds(study_claims.check(**tables), key, study_claims.claim)
+    return holds(claims.check_study(**tables), key, claims.study_claim)
 
 
 def with_ranks(name, counts):
@@ -195,11 +195,11 @@ STUDY_VIOLATIONS = {
 
 class TestStudy:
     def test_what_the_paper_says_holds_on_what_it_prints(self, paper):
-        found = study_claims.check(**paper)
+        found = claims.check_study(**paper)
         assert list(found.columns) == claims.COLUMNS
-        assert found["claim"].tolist() == [claim.words for claim in study_claims.claim]
+        assert found["claim"].tolist() == [claim.words for claim in claims.study_claim]
         assert found.loc[found["holds"] != "yes", ["claim", "holds"]].to_numpy().tolist() == [
-            [words(study_claims.claim, "z_worst_bucket"), "open"]
+            [words(claims.study_claim, "z_worst_bucket"), "open"]
         ]
 
     @pytest.mark.parametrize("key", STUDY_VIOLATIONS)
@@ -218,6 +218,6 @@ class TestStudy:
             "table_4": pd.concat([paper["table_4"], paper["table_4"].assign(reading="as-printed")]),
             "printed": pd.concat([paper["printed"], paper["printed"].assign(reading="as-printed")]),
         }
-        found = study_claims.check(**tables)
-        of_claim = found[found["claim"] == words(study_claims.claim, "recall_reversed")].set_index("reading")["holds"]
+        found = claims.check_study(**tables)
+        of_claim = found[found["claim"] == words(claims.study_claim, "recall_reversed")].set_index("reading")["holds"]
         assert of_claim.to_dict() == {"default": "yes", "as-printed": "no"}

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from rendering.read_pages import written
 
-from sampled_metrics.study.paper import fidelity, reference
+from sampled_metrics.study import fidelity, reference
 
 NO_SPREAD = pd.DataFrame(columns=["table", "reading", "cell", "seeds", "mean", "sd"]).astype(
     {"table": int, "sd": float}

@@ -7,7 +7,7 @@ import pytest
 
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.study.paper import reference
+from sampled_metrics.study import reference
 
 FOLDER = Path(__file__).resolve().parents[2] / "published/ml-1m"
 EXACT = reference.table_3().query("estimator == 'exact'").set_index(["recommender", "metric"])["mean"]

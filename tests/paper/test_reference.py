@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from sampled_metrics.ranks.exact import COLUMNS, exact_ranks
-from sampled_metrics.study.paper import reference
-from sampled_metrics.study.workflow.config import assemble
+from sampled_metrics.study import reference
+from sampled_metrics.study.config import assemble
 
 ROOT = Path(__file__).parents[2]
 PAPER = ROOT.parent / "shared/paper/on-sampled-metrics.md"

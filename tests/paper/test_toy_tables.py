@@ -7,21 +7,28 @@ import pytest
 from scipy import stats
 
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.study.paper import toy_tables
-from sampled_metrics.study.workflow.seeds import stream
+from sampled_metrics.study import toy
+from sampled_metrics.study.jobs import stream
 
 RANKS = {"A": [3, 3], "B": [1, 9]}
 METRICS = ["auc", "ap", "ndcg", "recall@2"]
 
 
 def table_2(**changes):
-    toy = {"ranks": RANKS, "candidates": 11, "metrics": ["ap"], "negatives": 4, "replacement": False, "repetitions": 5}
-    return toy_tables.table_2(toy | changes, partial(stream, 1))
+    given = {
+        "ranks": RANKS,
+        "candidates": 11,
+        "metrics": ["ap"],
+        "negatives": 4,
+        "replacement": False,
+        "repetitions": 5,
+    }
+    return toy.table_2(given | changes, partial(stream, 1))
 
 
 class TestTables:
     def test_table_1_by_hand(self):
-        table = toy_tables.table_1({"ranks": RANKS, "candidates": 11, "metrics": ["auc", "ap"]})
+        table = toy.table_1({"ranks": RANKS, "candidates": 11, "metrics": ["auc", "ap"]})
         assert table.to_dict("list") == {
             "recommender": ["A", "A", "B", "B"],
             "metric": ["auc", "ap"] * 2,

@@ -13,7 +13,7 @@ from sampled_metrics.data.split import Split
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.recommenders import RECOMMENDERS, recommender
 from sampled_metrics.recommenders.models import Model, read_model
-from sampled_metrics.study.workflow.seeds import stream
+from sampled_metrics.study.jobs import stream
 
 FIRST, SECOND = SIZES
 IN_FIRST = np.arange(FIRST + SECOND) < FIRST

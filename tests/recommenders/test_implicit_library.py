@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, csr_matrix
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders.implicit_library import ImplicitLibrary
-from sampled_metrics.study.workflow.config import check_recommender
+from sampled_metrics.study.config import check_recommender
 
 FACTORS, NEIGHBOURS = ("als", "bpr", "lmf"), ("cosine", "tfidf", "bm25")
 OPTIONS: dict[str, dict[str, Any]] = {name: {"factors": 6} for name in FACTORS} | {

@@ -3,7 +3,6 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender, recommender_type
 
@@ -45,18 +44,3 @@ def test_the_schema_describes_every_parameter_allows_its_default_and_refuses_oth
             Draft202012Validator(each).validate(each["default"])
     schema["properties"]["mine"] = {}  # the caller's own
     assert "mine" not in config_schema(recommender_type(kind))["properties"]
-
-
-@pytest.mark.parametrize(
-    ("entry", "numbers"),
-    [
-        ({"type": "ials", **FACTORS}, 16 * (10_000 + 5000)),
-        ({"type": "implicit", "model": "als", "options": {"factors": 200}}, 200 * (10_000 + 5000)),
-        ({"type": "implicit", "model": "cosine"}, 128 * (10_000 + 5000)),
-        ({"type": "ease", "regularization": 1}, 5000**2),
-        ({"type": "popularity"}, 128 * (10_000 + 5000)),
-    ],
-)
-def test_memory_to_reserve_is_that_of_the_events_and_four_times_the_model(entry, numbers):
-    reserved = recommender(entry).training_memory(Shape(10_000, 5000, 10**6))
-    assert reserved == 700 * 2**20 + 200 * 10**6 + 4 * 8 * numbers

@@ -9,7 +9,7 @@ from two_groups import two_groups
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import recommender
-from sampled_metrics.study.workflow.config import check_recommender
+from sampled_metrics.study.config import check_recommender
 
 MODULE = """
 from dataclasses import dataclass, field

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.study.default_sizes import default_sizes
+from sampled_metrics.study.figures import default_sizes
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from made_up_project import complete_config, run_script, split
 
-from sampled_metrics.study.workflow.config import precomputed_ranks
+from sampled_metrics.study.config import precomputed_ranks
 
 SHOP = "reader,book,stars,when\n" + "".join(
     f"reader {reader},book {(3 * reader + at) % 9},{1 + at},{10 * reader + at}\n"
@@ -47,7 +47,7 @@ def imported(ranks: str, own: dict, recommenders: dict) -> list[str]:
         "import_ranks",
         input={"ranks": found.file("own")},
         output={"ranks": f"ranks/{key[1]}.csv.gz"},
-        params={"candidates": found.candidates, "exact": found.exact},
+        params={"candidates": found.candidates, "exact": found.exact, "name": "mine on own"},
     )
 
 
@@ -107,12 +107,14 @@ def beside(script: str, ranks: str) -> list[str]:
     """Put ranks beside those of popular by a script, and return the lines by which they are refused."""
     Path("popular.csv").write_text(GOOD_RANKS, encoding="utf-8")
     Path("mine.csv").write_text(ranks, encoding="utf-8")
-    params: dict[str, Any] = {"recommenders": ["popular", "mine"], "repetitions": 1, "edges": [1]}
-    params |= {"figure": {"metric": "ap", "estimators": [], "negatives": [1]}}
+    params: dict[str, Any] = {"recommenders": ["popular", "mine"], "repetitions": 1, "figure_5": {"edges": [1]}}
+    params |= {"figure_6": {"metric": "ap", "estimators": ["uncorrected"], "negatives": [1]}}
     return run_script(
         script,
-        input={"ranks": ["popular.csv", "mine.csv"], "estimates": [], "expected": [], "studies": []},
-        output={kind: f"made.{kind}" for kind in ("csv", "md", "tex", "html", "svg", "png", "order", "pairs")},
+        input={"ranks": ["popular.csv", "mine.csv"], "facts": [], "estimates": [], "expected": []},
+        output={
+            f"figure_{number}_{kind}": f"figure-{number}.{kind}" for number in (5, 6) for kind in ("csv", "svg", "png")
+        },
         params=params | {"replacement": False, "assume_replacement": False},
     )
 
@@ -120,7 +122,7 @@ def beside(script: str, ranks: str) -> list[str]:
 OTHERS = "popular and mine must be ranks of the same users among the same items, but they have 6 "
 
 
-@pytest.mark.parametrize("script", ["study_tables", "figure_5", "figure_6", "estimator_study"])
+@pytest.mark.parametrize("script", ["tables", "figures"])
 @pytest.mark.parametrize(
     ("ranks", "says"),
     [
@@ -140,4 +142,4 @@ def test_ranks_of_others_than_the_rest(script: str, ranks: str, says: str) -> No
 
 
 def test_ranks_of_the_same_users_are_put_beside_each_other() -> None:
-    assert beside("figure_5", GOOD_RANKS) == []
+    assert beside("figures", GOOD_RANKS) == []

@@ -12,7 +12,7 @@ from made_up_project import complete_config
 from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender_type
-from sampled_metrics.study.workflow.config import assemble, check, compared_with_paper, complete, merged
+from sampled_metrics.study.config import assemble, check, compared_with_paper, complete, merged
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,7 +94,10 @@ class TestDefaults:
 ERRORS = [
     ("margin", 0, "margin must be a number above 0, such as 0.005, or a part of the worse value, "),
     ("margin", "much", "margin must be a number above 0"),
-    ("groups", ["age"], "groups"),
+    # keys that earlier versions had
+    ("groups", ["activity"], "groups: unknown key, which earlier versions had; the library has metrics by groups"),
+    ("datasets/ml-1m/groups", "users.csv", "datasets.NAME.groups: unknown key, which earlier versions had; "),
+    ("ranking/scatter", 4, "ranking.scatter: unknown key, which earlier versions had; say snakemake --set-scatter"),
     # unknown keys, with a guess
     ("sampling/negative", 5, "sampling: unknown key 'negative' (did you mean negatives?); it may be negatives, "),
     ("metrcs", [], "unknown key 'metrcs' (did you mean metrics?); it may be study, seed, "),
@@ -155,11 +158,7 @@ ERRORS = [
         ["cls", "bv"],
         "estimators: unknown estimator 'bv'; it may be decreasing, free, uncorrected, ",
     ),
-    (
-        "estimator_study",
-        {"estimators": ["mle", "mle-100"]},
-        "estimator_study.estimators: 'mle' and 'mle-100' are the same one; ",
-    ),
+    ("estimators", ["mle", "mle-100"], "estimators: 'mle' and 'mle-100' are the same one; "),
     ("figures/figure-6/estimators", ["x"], "figures.figure-6.estimators: unknown estimator 'x'; it may be "),
     # keys that must agree
     ("toy/ranks", {"A": [3, 10001]}, "toy.ranks.A: rank 10001 is above toy.candidates (10000)"),
@@ -312,15 +311,6 @@ def test_equations_that_cannot_be_solved_are_refused_before_training():
     assert said.startswith("estimators: bv-0 cannot be solved in double precision")
     assert "take a γ above 0, such as bv-0.01" in said
     assert completed(AS_IT_STANDS | {"estimators": ["cls", "bv-0"], "sampling": {"negatives": 10}})
-
-
-def test_a_file_of_groups_is_read_at_the_start(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "users.csv").write_text("user,town\n1,a\n2,a\n")
-    said = error_of(changed("datasets/ml-1m/groups", "users.csv"))
-    assert said.startswith(
-        "datasets.ml-1m.groups: users.csv, line 1: no column divides the users into groups; town has"
-    )
 
 
 @pytest.mark.usefixtures("own_ranks")

@@ -31,7 +31,6 @@ def test_datasets_from_addresses_and_from_a_path(project: Project, server) -> No
         (data / name).mkdir(parents=True)
         archive(data / name / f"{name}.zip", ratings(seed=seed))
     before = (data / "mine/mine.zip").read_bytes()
-    (data / "seen/first-seen.sha256").write_text(f"{digest}\n")  # that of another file
     datasets = {
         "fetched": {"urls": [f"{address}/gone/made-up.zip", f"{address}/made-up.zip"], "sha256": digest},
         "page": {"urls": [f"{address}/page.zip"], "sha256": "0" * 64},

@@ -27,10 +27,9 @@ _OF_WAYS = {"estimator", "negatives", "depth", "completed", "width", "width_low"
 OF_SOME_ROWS = {
     "budget.csv": _OF_WAYS,
     "budget-pair.csv": _OF_WAYS,
-    "estimator-study.csv": {"exact", "bias", "mean", "sd", "rmse", "error"},
 }
 """Columns that belong to some ways of an evaluation, or that an estimator or a shallow depth does not give."""
-OF_PAIRS = {"table-4.csv", "budget-pair.csv", "groups-pairs.csv", "estimator-study-order.csv"}
+OF_PAIRS = {"table-4.csv", "budget-pair.csv"}
 """Files of pairs of recommenders, which have no rows without a pair whose exact metrics differ."""
 
 
@@ -93,35 +92,12 @@ def repeated(folder: Path) -> dict[str, Any]:
     return csv(folder) | {"path": "repeated.csv"}
 
 
-def with_groups(folder: Path) -> dict[str, Any]:
-    towns = [f"{user},{'ab'[user % 2]}" for user in range(1, 61)]
-    (folder / "users.csv").write_text("\n".join(["user,town", *towns]) + "\n", encoding="utf-8")
-    return made_up(folder) | {"groups": "users.csv"}
-
-
 def ready_made(folder: Path) -> dict[str, Any]:
     rng = np.random.default_rng(3)
     ranks = pd.DataFrame({"user": range(300), "candidates": 400})
     for name, exponent in (("good", 3.0), ("bad", 1.5)):
         ranks.assign(rank=1 + (400 * rng.random(300) ** exponent).astype(int)).to_csv(folder / f"{name}.csv")
     return {"ranks": {"good": "good.csv", "bad": "bad.csv"}}
-
-
-def named_groups(folder: Path) -> dict[str, Any]:
-    """Groups whose names look like missing values and numbers, and a column that cannot divide the users."""
-    rows = [f"{user},{['NA', '1', '2.0', '1e3'][user % 4]},one" for user in range(1, 61)]
-    (folder / "users.csv").write_text("\n".join(["user,kind,all alike", *rows]) + "\n", encoding="utf-8")
-    return made_up(folder) | {"groups": "users.csv"}
-
-
-def one_group(folder: Path) -> dict[str, Any]:
-    (folder / "users.csv").write_text("user,town\n" + "".join(f"{user},a\n" for user in range(1, 61)))
-    return made_up(folder) | {"groups": "users.csv"}
-
-
-def group_of_each(folder: Path) -> dict[str, Any]:
-    (folder / "users.csv").write_text("user,zip\n" + "".join(f"{user},{user}\n" for user in range(1, 61)))
-    return made_up(folder) | {"groups": "users.csv"}
 
 
 def two_files(folder: Path, other_ids: float = 0.0) -> dict[str, Any]:
@@ -166,6 +142,8 @@ class Edit(NamedTuple):
     """Whether the keys are written into config.yaml itself."""
     compared: tuple[str, ...] | None = None
     """The folders that are compared with the paper; None for all of ml-1m and toy that are there."""
+    arguments: tuple[str, ...] = ()
+    """Of snakemake."""
 
 
 SMALL = {"sampling": {"negatives": 20, "repetitions": 5}}
@@ -181,8 +159,6 @@ MANY = {
     }
 }
 EXTRAS = {
-    "groups": ["activity"],
-    "estimator_study": {},
     "figures": {"budget": {"negatives": [5, 10]}},
     "margin": "2%",
     **SMALL,
@@ -212,9 +188,7 @@ EDITS = {
         {"recommenders": {name: {"type": "ranks", "path": f"{name}.csv"} for name in ("good", "bad")}, **SMALL},
         {"mine": ready_made},
     ),
-    "groups": Edit({"groups": ["activity"], **SMALL}, {"mine": with_groups}),
     "a margin": Edit({"margin": "2%", **SMALL}),
-    "scatter": Edit({"ranking": {"scatter": 3}, **SMALL}),
     "csv": Edit(SMALL, {"mine": csv}),
     "parquet": Edit(SMALL, {"mine": parquet}),
     "dat": Edit(SMALL, {"mine": dat}),
@@ -231,9 +205,9 @@ EDITS = {
         {"toy": {"ranks": {"D": [3, 5, 70, 9, 20]}}, **SMALL}, {"ml-1m": published}, compared=()
     ),
     "names as of parts": Edit(
-        {"recommenders": {"A": EASE, "A-1-of-2": POPULARITY}, "ranking": {"scatter": 2}, **SMALL}
+        {"recommenders": {"A": EASE, "A-1-of-2": POPULARITY}, **SMALL}, arguments=("--set-scatter", "users=2")
     ),
-    "groups that look like numbers": Edit(SMALL, {"mine": named_groups}),
+    "folders of their own": Edit({"pathvars": {"results": "mine/results"}, **SMALL}),
     "recommenders that look like numbers": Edit(
         {"recommenders": {"NA": EASE, "1": POPULARITY, "2.0": MANY["recommenders"]["Y"], "1e3": {"type": "random"}}}
         | EXTRAS
@@ -281,35 +255,29 @@ EDITS = {
 def test_an_edit_of_the_config_runs_to_the_end(name: str, tmp_path: Path) -> None:
     project, edit = copy_of_project(tmp_path), EDITS[name]
     config = configure(edit, tmp_path)
-    ran = project.snakemake("--cores", "2")
+    ran = project.snakemake("--cores", "2", *edit.arguments)
     said = ran.stdout + ran.stderr
+    results = tmp_path / config.get("pathvars", {}).get("results", "results")
     if "could not be downloaded" in said:
         pytest.skip("the package index cannot be reached")
     assert ran.returncode == 0, said
-    logs = [path.read_text(encoding="utf-8") for path in (tmp_path / "results/logs").rglob("*.log")]
+    logs = [path.read_text(encoding="utf-8") for path in (results / "logs").rglob("*.log")]
+    assert logs
     assert not [text for text in (said, *logs) if "Traceback" in text]
-    again = project.snakemake("--cores", "2", "--dry-run")
+    again = project.snakemake("--cores", "2", "--dry-run", *edit.arguments)
     assert "Nothing to be done" in again.stdout + again.stderr, again.stdout + again.stderr
-    for path in (tmp_path / "results").rglob("*"):
+    for path in results.rglob("*"):
         assert path.is_dir() or path.stat().st_size > 0, path
         if ".csv" in path.suffixes:
             require_numbers(path, config)
     for dataset in config["study"]:
-        require_true_answers(tmp_path / "results", dataset, config)
-    compared = {path.parent.name for path in (tmp_path / "results").glob("*/fidelity.csv")}
+        require_true_answers(results, dataset, config)
+    compared = {path.parent.name for path in results.glob("*/fidelity.csv")}
     toy = {"toy"} if "ml-1m" in config["study"] and "toy" not in config else set()
     assert compared == ({"ml-1m"} & {*config["study"]} | toy if edit.compared is None else {*edit.compared})
 
 
 REFUSED = {
-    "one group": (
-        Edit(SMALL, {"mine": one_group}),
-        "config: datasets.mine.groups: users.csv, line 1: no column divides the users into groups; town has 1",
-    ),
-    "a group for each user": (
-        Edit(SMALL, {"mine": group_of_each}),
-        "config: datasets.mine.groups: users.csv, line 1: no column divides the users into groups; zip has no group",
-    ),
     "no variance": (
         Edit({"estimators": ["uncorrected", "bv-0"]}),
         "config: estimators: bv-0 cannot be solved in double precision",

@@ -1,4 +1,4 @@
-"""The scripts after ranking that a study of made-up data has no need of, on tiny inputs: the paper, and random starts.
+"""The scripts after ranking that a study of made-up data has no need of, on tiny inputs.
 
 tests/workflow/test_run.py has the others, by Snakemake.
 """
@@ -9,12 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_up_project import ROOT, run_script
-from ranked_by_argsort import one_each
-from scipy.sparse import csr_array
 
-from sampled_metrics.data.split import Split
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.study.paper.reference import ESTIMATORS, RECOMMENDERS
+from sampled_metrics.study.reference import ESTIMATORS, RECOMMENDERS
 
 NAMES = list(RECOMMENDERS)
 SAMPLING = {"negatives": 20, "replacement": False, "repetitions": 3, "readings": ["default", "as-printed"]}
@@ -47,25 +44,28 @@ def test_tables_and_figures_of_a_study_and_the_paper_beside_them() -> None:
     for name in NAMES:
         ranks, wildcards = {"ranks": f"ranks-{name}.csv.gz"}, {"recommender": name}
         made = {"estimates": f"estimates-{name}.csv.gz"}
+        made |= {"expected": f"expected-{name}.csv", "conditions": f"conditions-{name}.csv"}
         params = EVALUATION | {"seed": 1}
         assert run_script("sample", input=ranks, output=made, params=params, wildcards=wildcards) == []
-        made = {"expected": f"expected-{name}.csv", "conditions": f"conditions-{name}.csv"}
-        assert run_script("exact_moments", input=ranks, output=made, params=EVALUATION, wildcards=wildcards) == []
 
     runs = {
         kind: [f"{kind}-{name}.{end}" for name in NAMES] for kind, end in (("estimates", "csv.gz"), ("expected", "csv"))
     }
-    made = files("table-3", TABLE, "table_3_") | files("table-4", TABLE, "table_4_")
+    made = (
+        files("table-3", TABLE, "table_3_") | files("table-4", TABLE, "table_4_") | files("studied", PAGE, "studied_")
+    )
     given = {"recommenders": NAMES, "repetitions": 3}
-    assert run_script("study_tables", input=ALL_RANKS | runs, output=made, params=given) == []
+    assert run_script("tables", input=ALL_RANKS | runs | {"facts": []}, output=made, params=given) == []
     assert len(pd.read_csv("table-3.csv")) == 2 * 3 * 4 * (1 + len(ESTIMATORS))
     assert pd.read_csv("table-4.csv")["correct"].between(0, 1).all()
     given |= {
-        "figure": {"metric": "recall@10", "estimators": ["uncorrected", "bv-0.1"], "negatives": [10, 20, 500]},
+        "figure_5": {"edges": [10, 100]},
+        "figure_6": {"metric": "recall@10", "estimators": ["uncorrected", "bv-0.1"], "negatives": [10, 20, 500]},
         "replacement": False,
         "assume_replacement": True,
     }
-    assert run_script("figure_6", input=ALL_RANKS, output=files("figure-6", FIGURE), params=given) == []
+    made = files("figure-5", FIGURE, "figure_5_") | files("figure-6", FIGURE, "figure_6_")
+    assert run_script("figures", input=ALL_RANKS, output=made, params=given) == []
     assert pd.read_csv("figure-6.csv")["negatives"].unique().tolist() == [10, 20]
     results = {"table_3": "table-3.csv", "table_4": "table-4.csv", "figure_6": "figure-6.csv"}
     made = files("fidelity", PAGE, "fidelity_") | files("claims", PAGE, "claims_")
@@ -73,17 +73,3 @@ def test_tables_and_figures_of_a_study_and_the_paper_beside_them() -> None:
     [error] = run_script("fidelity", input=beside, output=made, params=given)
     assert "its users and candidates are not those of MovieLens 1M in the paper" in error
     assert not Path("fidelity.csv").exists()
-
-
-def test_the_spread_over_random_starts() -> None:
-    training = csr_array((np.random.default_rng(2).random((40, 200)) < 0.1) * 1.0)
-    held_out = np.array([next(item for item in range(200) if not training[[user], [item]][0]) for user in range(40)])
-    Split(training, one_each(held_out, 200), np.arange(40), np.arange(200)).write(Path("split.npz"))
-    entry = {"type": "ials", "factors": 2, "regularization": 1, "unobserved_weight": 0.1, "iterations": 1}
-    params = EVALUATION | {"estimators": ["uncorrected"], "metrics": ["ap"], "recommenders": NAMES}
-    params |= {"entry": entry, "seed": 1, "starts": 2}
-    given = ALL_RANKS | {"split": "split.npz"}
-    assert run_script("seed_spread", input=given, output={"spread": "spread.csv"}, params=params) == []
-    spread = pd.read_csv("spread.csv")
-    assert spread["seeds"].tolist() == [2] * len(spread)
-    assert set(spread["cell"]) >= {"X ap exact", "X ap uncorrected"}

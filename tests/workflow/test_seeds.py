@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sampled_metrics.study.workflow.seeds import stream
+from sampled_metrics.study.jobs import stream
 
 
 def numbers(seed, *names):

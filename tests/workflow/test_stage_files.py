@@ -5,10 +5,9 @@ import json
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.study.workflow.stage_files import (
+from sampled_metrics.study.results import (
     COUNTS,
     WORDS,
-    read_estimator_studies,
     read_facts,
     read_rows,
     read_runs,
@@ -30,10 +29,10 @@ def written(path, text):
 
 
 def test_names_that_look_like_numbers_are_text(tmp_path):
-    """A group called NA, 1 or 1e3 keeps its name, and an empty number is NaN."""
-    path = written(tmp_path / "groups-pairs.csv", "group,a,value,assumes\nNA,1,0.5,\n1e3,2.0,,none\n")
+    """A recommender called NA, 1 or 1e3 keeps its name, and an empty number is NaN."""
+    path = written(tmp_path / "budget.csv", "recommender,worse,value,assumes\nNA,1,0.5,\n1e3,2.0,,none\n")
     table = read_rows(path)
-    assert table[["group", "a", "assumes"]].to_numpy().tolist() == [["NA", "1", ""], ["1e3", "2.0", "none"]]
+    assert table[["recommender", "worse", "assumes"]].to_numpy().tolist() == [["NA", "1", ""], ["1e3", "2.0", "none"]]
     assert table["value"].isna().tolist() == [False, True]
     with pytest.raises(DataError, match="is damaged: "):
         read_rows(written(path, 'a,b\n1,"2'))
@@ -76,26 +75,6 @@ def test_an_estimator_that_one_of_two_files_lacks_is_refused(tmp_path):
     paths = [str(written(tmp_path / f"{name}.csv", text)) for name, text in texts.items()]
     with pytest.raises(DataError, match=r"of-y\.csv: lacks default ap cls"):
         read_runs(["X", "Y"], paths[:2], paths[2:])
-
-
-STUDY = """negatives,estimator,metric,exact,mean,bias,sd,rmse,error
-10,cls,ap,0.3,0.3,0,0.1,0.1,0.2
-20,cls,ap,0.3,0.3,0,0.1,0.1,0.2
-"""
-
-
-class TestEstimatorStudies:
-    def read(self, tmp_path, x=STUDY, y=STUDY):
-        paths = [str(written(tmp_path / name, text)) for name, text in {"x.csv": x, "y.csv": y}.items()]
-        return read_estimator_studies(["X", "Y"], paths)
-
-    def test_are_read_by_recommender(self, tmp_path):
-        tables = self.read(tmp_path, y=STUDY.replace("cls,ap,0.3", "cls,ap,0.4"))
-        assert {name: table["exact"].tolist() for name, table in tables.items()} == {"X": [0.3, 0.3], "Y": [0.4, 0.4]}
-
-    def test_refuse_a_sample_size_that_one_file_lacks(self, tmp_path):
-        with pytest.raises(DataError, match=r"y\.csv: lacks cls ap 20"):
-            self.read(tmp_path, y="".join(STUDY.splitlines(keepends=True)[:-1]))
 
 
 FACTS = dict.fromkeys(COUNTS, 3) | dict.fromkeys(WORDS, "x")

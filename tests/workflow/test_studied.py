@@ -26,7 +26,7 @@ def books() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["user", "item", "rating", "time"])
 
 
-BOOKS = STUDY | {"estimator_study": None, "datasets": {"made-up": DATASET}, "recommenders": POPULAR}
+BOOKS = STUDY | {"datasets": {"made-up": DATASET}, "recommenders": POPULAR}
 
 
 @pytest.fixture(scope="module")
@@ -37,16 +37,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         books().to_csv("books.csv", index=False)
         config = complete_config(BOOKS)
-        config["sampling"]["negatives"] = 5
+        config["sampling"] |= {"negatives": 5, "repetitions": 2}
         assert split(config, "made-up") == []
         ranked(config, "made-up", "P")
         table = pd.read_csv("P.csv.gz").assign(above=0, tied=0)
         table.loc[0, "tied"] = (table.loc[0, "candidates"] - 1 + 1) // 2  # half
         table.loc[1, "tied"] = (table.loc[1, "candidates"] - 1 - 1) // 2  # less than half
         table.to_csv(RANKS["elsewhere"], index=False)
-        output = {kind: f"studied.{kind}" for kind in ("csv", "md", "html")}
-        given = {"facts": "dataset.json", "ranks": list(RANKS.values())}
-        assert run_script("studied", input=given, output=output, params={"recommenders": list(RANKS)}) == []
+        for name, ranks in RANKS.items():
+            asked = {"input": {"ranks": ranks}, "wildcards": {"recommender": name}}
+            params = {key: config[key] for key in ("sampling", "estimators", "metrics", "seed")}
+            made = {kind: f"{kind}-{name}.csv" for kind in ("estimates", "expected", "conditions")}
+            assert run_script("sample", output=made, params=params | {"assume_replacement": True}, **asked) == []
+        kinds = {
+            "studied": ("csv", "md", "html"),
+            **dict.fromkeys(("table_3", "table_4"), ("csv", "md", "tex", "html")),
+        }
+        output = {f"{name}_{kind}": f"{name}.{kind}" for name in kinds for kind in kinds[name]}
+        runs = {kind: [f"{kind}-{name}.csv" for name in RANKS] for kind in ("estimates", "expected")}
+        given = {"facts": "dataset.json", "ranks": list(RANKS.values()), **runs}
+        params = {"recommenders": list(RANKS), "repetitions": 2}
+        assert run_script("tables", input=given, output=output, params=params) == []
     return folder
 
 

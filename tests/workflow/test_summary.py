@@ -13,9 +13,8 @@ from sampled_metrics.evaluation.standings import Standings
 from sampled_metrics.inference.findings import Finding
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.study import tables
-from sampled_metrics.study.paper import choices
 from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, repeat
-from sampled_metrics.study.workflow.summary import (
+from sampled_metrics.study.summary import (
     Studied,
     answer,
     cautions,
@@ -221,7 +220,6 @@ class TestNotSharp:
         ]
 
 
-CHOSEN = pd.DataFrame([("a choice", "a text", "X: k 1", "X: k 2", 171, 40)], columns=choices.COLUMNS)
 MADE_FROM = made_from("version 1", {"numpy": "2"}, {"one": {"ratings.zip": "a" * 64}})
 
 
@@ -300,23 +298,6 @@ class TestPage:
         _, text = page_of(study(trained=trained), datasets={"one": MADE | dataset}, split=split)
         assert ("leaks the future between users" in text) == leaks
         assert ("The split global-time avoids this" in text) == leaks
-
-    @pytest.mark.parametrize(
-        "chosen", [None, pd.DataFrame(columns=choices.COLUMNS), CHOSEN], ids=["none", "no", "some"]
-    )
-    def test_has_the_choices_that_this_run_computes(self, chosen):
-        config = complete_config({"datasets": {"one": MADE}})
-        printed = pd.DataFrame(
-            [(3, "default", "X ap exact", 0.1, 0.1, 0.001, 0.0, True)],
-            columns=["table", "reading", "cell", "printed", "ours", "standard_error", "z", "ok"],
-        )
-        page = summary(config, [study()], CAPTIONS, MADE_FROM, printed, chosen=chosen)
-        is_there = chosen is not None and len(chosen) > 0
-        assert ("Choices that the text leaves open" in page) == is_there
-        assert bool(re.search("<td[^>]*>171</td>", page)) == is_there
-        shown = re.sub("<svg.*?</svg>", "", page, flags=re.DOTALL)
-        for recorded in ("292", "229", "207", "228", "As written", "On other data"):
-            assert recorded not in shown
 
     def test_has_every_part_and_fetches_nothing(self):
         datasets = {"one": {"format": "movielens-dat", "urls": ["https://example.org/a.zip"]}}
@@ -501,9 +482,9 @@ class TestSentences:
 
     def test_what_the_exact_ranks_say_is_there_once(self):
         both = [by_size(dict.fromkeys((20, 50), part)) for part in (METRICS, ORDER)]
-        one = study()._replace(table_3=both[0], table_4=both[1], on_margin=["Of a margin."], by_group=["Of groups."])
+        one = study()._replace(table_3=both[0], table_4=both[1], on_margin=["Of a margin."])
         _, text = page_of(one, datasets={"one": MADE}, sampling={"negatives": [20, 50]})
-        assert "By the exact ranks: Of a margin. Of groups." in text
+        assert "By the exact ranks: Of a margin." in text
         assert text.count("Of a margin.") == 1
 
     def test_corrections_that_order_alike_are_not_called_best(self):
@@ -557,4 +538,5 @@ def test_two_datasets_two_sizes_of_samples_and_one_recommender_of_ready_made_ran
 def test_a_stand_in_is_named_beside_the_answer():
     config = complete_config({"datasets": {"one": MADE}})
     page = summary(config, [study()], CAPTIONS, MADE_FROM, stand_ins=["one"])
-    assert 0 < page.index("The archive of one does not have") < page.index("For your own evaluation")
+    start, end = page.index('<section class="answer"'), page.index("</section>")
+    assert start < page.index("The archive of one does not have") < end

@@ -1,42 +1,43 @@
 # Needs: the split, the models and the rank tables of a dataset's recommenders. Makes: what a number of scores buys.
 
-BUDGET = config["figures"]["budget"]
+
+def of_each_trained(path):
+    """The path for every recommender that is trained on a dataset."""
+    return lambda wildcards: expand(path, dataset=wildcards.dataset, recommender=TRAINED[wildcards.dataset])
 
 
-def pair_of(dataset):
+def pair_of(wildcards):
     """The recommenders whose comparison is planned: those of the config, or the first and the last that are trained."""
-    trained = TRAINED[dataset]
-    stated = [name for name in BUDGET["pair"] if name in trained]
+    trained = TRAINED[wildcards.dataset]
+    stated = [name for name in config["figures"]["budget"]["pair"] if name in trained]
     return tuple(stated if len(stated) == 2 else (trained[0], trained[-1])) if len(trained) > 1 else None
 
 
 rule budget:
     input:
-        split="results/{dataset}/split.npz",
-        models=lambda wildcards: [
-            f"results/{wildcards.dataset}/models/{name}.npz" for name in TRAINED[wildcards.dataset]
-        ],
-        ranks=lambda wildcards: [
-            RANKS.format(dataset=wildcards.dataset, recommender=name) for name in TRAINED[wildcards.dataset]
-        ],
+        split=SPLIT,
+        models=of_each_trained(MODEL),
+        ranks=of_each_trained(RANKS),
     output:
-        **result(
-            "{dataset}",
-            "budget",
-            "{dataset}",
-            html="What a number of scores buys: table",
-            svg="What a number of scores buys",
-        ),
-        pair="results/{dataset}/budget-pair.csv",
+        csv="<results>/{dataset}/budget.csv",
+        pair="<results>/{dataset}/budget-pair.csv",
+        md="<results>/{dataset}/budget.md",
+        html=shown("<results>/{dataset}/budget.html", "What a number of scores buys: table"),
+        svg=shown("<results>/{dataset}/budget.svg", "What a number of scores buys"),
+        png="<results>/{dataset}/budget.png",
     log:
-        "results/logs/{dataset}/budget.log",
+        "<results>/logs/{dataset}/budget.log",
     benchmark:
-        "results/benchmarks/{dataset}/budget.tsv"
+        "<results>/benchmarks/{dataset}/budget.tsv"
     params:
-        code=code("budget.py"),
+        code=code("budget", "evaluation"),
         recommenders=lambda wildcards: TRAINED[wildcards.dataset],
-        pair=lambda wildcards: pair_of(wildcards.dataset),
+        pair=pair_of,
         replacement=config["sampling"]["replacement"],
-        figure=BUDGET,
+        figure=config["figures"]["budget"],
     script:
         "../../scripts/budget.py"
+
+
+WITH_BUDGET = [dataset for dataset in config["study"] if TRAINED[dataset]]
+RESULTS += expand(rules.budget.output, dataset=WITH_BUDGET)

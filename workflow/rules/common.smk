@@ -4,19 +4,20 @@ import copy
 import locale
 import os
 import re
-import sys
 import tomllib
 from pathlib import Path
 
-from snakemake.io import strip_wildcard_constraints
+from snakemake.exceptions import WorkflowError
 
 # snakemake reads the report's captions in the encoding of the locale
 encoding = locale.getpreferredencoding(False)
 if codecs.lookup(encoding).name != "utf-8":
-    sys.exit(f"error: Python takes text for {encoding} here, not for UTF-8; say export PYTHONUTF8=1, and run again")
+    raise WorkflowError(
+        f"error: Python takes text for {encoding} here, not for UTF-8; say export PYTHONUTF8=1, and run again"
+    )
 ROOT = Path(workflow.snakefile).parents[2]  # if the project is imported from git, an address
 if set("{}") & set(str(ROOT)):
-    sys.exit(f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for its own")
+    raise WorkflowError(f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for its own")
 
 
 def own(name):
@@ -31,183 +32,119 @@ try:
 except ImportError:
     installed = "none"
 if installed not in (version, f"{version}+checkout"):
-    sys.exit(
+    raise WorkflowError(
         f"error: the workflow needs the library sampled-metrics {version}, and this environment has {installed}; "
         "run pip install --no-deps --editable . in the workflow's folder, or give pip its git address"
     )
 
+from sampled_metrics.data import archives
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders import recommender_type
-from sampled_metrics.study.paper import reference
-from sampled_metrics.study.workflow.code_dependencies import digest
-from sampled_metrics.study.workflow.config import assemble, compared_with_paper, complete, precomputed_ranks
-from sampled_metrics.study.workflow.config_files import read_config
+from sampled_metrics.recommenders import recommender, recommender_type
+from sampled_metrics.study import reference
+from sampled_metrics.study.code import code_of, content, files_of_class
+from sampled_metrics.study.config import assemble, compared_with_paper, complete, precomputed_ranks, read_config
 
 given = copy.deepcopy(config)  # from the command line, or from the workflow that imports this one
 try:
     datasets, study = map(read_config, map(own, ("datasets.yaml", "config.yaml")))
 except ConfigError as error:
-    sys.exit(f"error: config: {error}")
+    raise WorkflowError(f"error: config: {error}")
 
 
 configfile: own("config.yaml")
 
 
+pathvars:
+    data="data",  # the downloads; <results> is Snakemake's own
+
+
 try:
     config = assemble(datasets, study, config, given)
-    complete(config, read_config(own("workflow/schemas/config.schema.yaml")))
+    complete(config, read_config(own("workflow/schemas/config.schema.yaml")), workflow.pathvars.get("results"))
 except ConfigError as error:
-    sys.exit(f"error: config: {error}")
+    raise WorkflowError(f"error: config: {error}")
 
-DATASETS = "|".join(map(re.escape, config["study"]))
+
+def one_of(names):
+    """A pattern of names; that of none matches nothing."""
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 wildcard_constraints:
-    dataset=DATASETS,
-    recommender="|".join(map(re.escape, config["recommenders"])),
+    dataset=one_of(config["study"]),
+    recommender=one_of(config["recommenders"]),
 
 
-# With `--sdm conda`, jobs run in this environment. It lacks the library, which is on no channel: Snakemake lets jobs
-# import what its own environment has, too.
-ENVIRONMENT = "../../envs/environment.yaml"
-
+RESULTS = []  # what the rule all asks for; the file of each rule adds its results
+RANKS = "<results>/{dataset}/ranks/{recommender}.csv.gz"
+SPLIT = "<results>/{dataset}/split.npz"
+FACTS = "<results>/{dataset}/dataset.json"
+MODEL = "<results>/{dataset}/models/{recommender}.npz"
 COMPARED = compared_with_paper(config)  # the datasets whose tables are compared with the printed ones
-RANKS = "results/{dataset}/ranks/{recommender}.csv.gz"
 PRECOMPUTED = precomputed_ranks(config)
+TRAINERS = {name: recommender(entry) for name, entry in config["recommenders"].items()}
 TRAINED = {
     dataset: [name for name in config["recommenders"] if (dataset, name) not in PRECOMPUTED]
     for dataset in config["study"]
 }
+IMPORTED = {f"{dataset}/ranks/{name}": (dataset, name) for dataset, name in PRECOMPUTED}
+DOWNLOADS = {  # the dataset of each
+    f"{name}/{archives.file_name(config['datasets'][name]['urls'][0])}": name
+    for name in config["study"]
+    if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
+}
 # Parameters of rules; the estimators may take P(x | r) as binomial.
 DESIGN = {"replacement": config["sampling"]["replacement"]}
 DESIGN["assume_replacement"] = DESIGN["replacement"] or config["estimator_model"] == "binomial"
-EVALUATION = {key: config[key] for key in ("sampling", "estimators", "metrics")}
-EVALUATION["assume_replacement"] = DESIGN["assume_replacement"]
 
 
-def code(script, *recommenders):
-    """A digest of a script, of the library files that it imports, and of recommenders. As a parameter, it runs a rule again."""
-    classes = [recommender_type(config["recommenders"][name]["type"]) for name in recommenders]
-    return digest(Path(own(f"scripts/{script}")), [found.__module__ for found in classes])
+def code(script, *packages):
+    """A digest of a script, and of packages that it needs and those below them. As a parameter, it runs a rule again."""
+    return code_of(Path(own(f"scripts/{script}.py")), *packages)
 
 
-def dataset_of(paths, *, others=False):
-    """A pattern of the wildcard dataset in these paths, which begin with a dataset, or in all other paths."""
-    alternatives = "|".join(map(re.escape, paths))
-    return f"(?{'!' if others else '='}(?:{alternatives or '(?!)'})$)(?:{DATASETS})"
-
-
-def each_recommender(path):
+def of_each(path):
     """The path for every recommender of the study."""
     return expand(path, recommender=config["recommenders"], allow_missing=True)
 
 
-KINDS = {
-    "studied": ["csv", "md", "html"],
-    "table": ["csv", "md", "tex", "html"],
-    "figure": ["csv", "svg", "png"],
-    "budget": ["csv", "md", "html", "svg", "png"],
-    "budget-pair": ["csv"],
-    "groups": ["csv", "svg", "png"],
-    "groups-pairs": ["csv"],
-    "estimator-study": ["csv", "md", "html", "svg", "png"],
-    "estimator-study-order": ["csv"],
-    "fidelity": ["csv", "md", "html"],
-    "claims": ["csv", "md", "html"],
-    "choices": ["csv"],
-}
+def shown(path, what, category="{dataset}", **labels):
+    """A result that is in a category of the report, with the caption of its name."""
+    return report(path, f"../report/{Path(path).stem}.rst", category=category, labels={"what": what, **labels})
 
 
-TOY_TABLES = {"table-1": {"html": "Table 1: exact"}, "table-2": {"html": "Table 2: sampled"}}
-TOY_FIGURES = {
-    "figure-1": {"svg": "Figure 1: metrics by rank"},
-    "figure-2": {"svg": "Figure 2: by sample size"},
-    "figure-3": {"svg": "Figure 3: by true rank"},
-    "figure-4": {"svg": "Figure 4: corrected"},
-}
-COMPARISONS = {"fidelity": {"html": "printed numbers"}, "claims": {"html": "claims in words"}}
+def own_files(wildcards):
+    """The user's own files of a dataset: none, or path and test. Parameters have their content; their time counts not."""
+    dataset = config["datasets"][wildcards.dataset]
+    return [ancient(local(path)) for path in (dataset["path"], dataset["test"] if dataset["path"] else None) if path]
 
 
-def result_files(folder, name):
-    """The files of a result by kind."""
-    return {kind: f"results/{folder}/{name}.{kind}" for kind in KINDS[re.sub("-[0-9]$", "", name)]}
+def archive_of(wildcards):
+    """The file with the events of a dataset: the user's own, or the download."""
+    downloads = [f"<data>/{archive}" for archive, dataset in DOWNLOADS.items() if dataset == wildcards.dataset]
+    return [*own_files(wildcards), *downloads][0]
 
 
-def result(folder, name, category, of={}, **titles):
-    """The files of a result by kind. Files with a title are in a category of the report."""
-    files = result_files(folder, name)
-    for kind, title in titles.items():
-        labels = {"what": title, **of}
-        files[kind] = report(files[kind], caption=f"../report/{name}.rst", category=category, labels=labels)
-    return files
+def split_entry(wildcards):
+    """The config of a dataset without the keys that do not change the split."""
+    unused = {"ranks", "md5", "sha256"} | ({"urls"} if own_files(wildcards) else set())
+    return {key: value for key, value in config["datasets"][wildcards.dataset].items() if key not in unused}
 
 
-def results(folder, titles, category, of={}):
-    """The files of several results, such as table_1_csv. Titles are by result and kind."""
-    return {
-        f"{name}_{kind}".replace("-", "_"): file
-        for name, title_of_kind in titles.items()
-        for kind, file in result(folder, name, category, of, **title_of_kind).items()
-    }
+def own_code(wildcards):
+    """The content of the files of a class of the user's own."""
+    return list(map(content, files_of_class(recommender_type(config["recommenders"][wildcards.recommender]["type"]))))
 
 
-def group_files(dataset):
-    """The file with the groups of the users of a dataset, if it has one."""
-    return [path for path in [config["datasets"][dataset]["groups"]] if path]
+def imported_file(wildcards):
+    """The user's own file of ready-made ranks."""
+    dataset, name = IMPORTED[wildcards.table]
+    return PRECOMPUTED[dataset, name].file(dataset)
 
 
-def groups_of_study():
-    """The file with the groups of the users of each dataset that has one, by dataset."""
-    return {dataset: path for dataset in config["study"] for path in group_files(dataset)}
-
-
-def has_thirds(dataset):
-    """Whether metrics are by thirds of the held-out items of a dataset."""
-    return bool(config["groups"] and TRAINED[dataset])
-
-
-def grouped_sources(dataset):
-    """The files of ready-made ranks of a dataset with a file of groups."""
-    sources = [source for (of, _), source in PRECOMPUTED.items() if of == dataset]
-    return [source.file(dataset) for source in sources] if group_files(dataset) else []
-
-
-def grouped_names(dataset):
-    """The recommenders that have metrics by group: all if there is a file of groups, else those that are trained."""
-    return list(config["recommenders"]) if group_files(dataset) else TRAINED[dataset]
-
-
-def result_names():
-    """Names of the results of this config, by folder."""
-    comparisons = ["fidelity", "claims"]
-    names = (
-        {"toy": [*TOY_TABLES, *TOY_FIGURES, *(comparisons if reference.covers_toy(config) else [])]}
-        if config["toy"]
-        else {}
-    )
-    for dataset in config["study"]:
-        names[dataset] = ["studied", "table-3", "table-4", "figure-5", "figure-6"]
-        if config["figures"]["budget"] and TRAINED[dataset]:
-            names[dataset] += ["budget", "budget-pair"]
-        if has_thirds(dataset) or group_files(dataset):
-            names[dataset] += ["groups", "groups-pairs"]
-        if config["estimator_study"]:
-            names[dataset] += ["estimator-study", "estimator-study-order"]
-        if dataset in COMPARED:
-            names[dataset] += comparisons
-        if config["choices"] and dataset in COMPARED and {*reference.RECOMMENDERS} <= {*TRAINED[dataset]}:
-            names[dataset].append("choices")
-    return names
-
-
-def output_folders():
-    """The folders of all files that the rules make."""
-    files = {strip_wildcard_constraints(file) for rule in workflow.rules for file in rule.output}
-    patterns = map(os.path.dirname, files)
-    return {folder for pattern in patterns for folder in expand(pattern, dataset=config["study"], allow_missing=True)}
-
-
-def all_results():
-    """The files of all results of this config."""
-    files = [result_files(folder, name) for folder, names in result_names().items() for name in names]
-    return ["results/summary.html", "results/provenance.json", *(path for kinds in files for path in kinds.values())]
+def written_folders():
+    """The folders that the rules of this config write to, as far as they are there."""
+    results, data = (Path(workflow.pathvars.get(name)) for name in ("results", "data"))
+    tops = [results / name for name in ("toy", "logs", "benchmarks", *config["study"])]
+    tops += [data / name for name in config["study"]]
+    return [path for top in tops for path in (results, top, *top.rglob("*")) if path.is_dir()]

@@ -1,70 +1,67 @@
-# Needs: our tables and figures. Makes: the comparison with the paper's printed numbers and claims; with `choices`, what
-# other choices reproduce; if requested by name, the spread over the random starts of recommender X.
+# Needs: our tables and figures. Makes: the comparison with the paper's printed numbers and claims.
 
 
 rule fidelity:
     input:
-        ranks=each_recommender(RANKS),
-        table_3="results/{dataset}/table-3.csv",
-        table_4="results/{dataset}/table-4.csv",
-        figure_6="results/{dataset}/figure-6.csv",
+        ranks=of_each(RANKS),
+        table_3=rules.tables.output.table_3_csv,
+        table_4=rules.tables.output.table_4_csv,
+        figure_6=rules.figures.output.figure_6_csv,
         seed_spread=own("docs/seed-spread.csv"),
     output:
-        **results("{dataset}", COMPARISONS, "comparison with the paper", {"of": "{dataset}"}),
+        fidelity_csv="<results>/{dataset}/fidelity.csv",
+        fidelity_md="<results>/{dataset}/fidelity.md",
+        fidelity_html=shown(
+            "<results>/{dataset}/fidelity.html", "printed numbers", "comparison with the paper", of="{dataset}"
+        ),
+        claims_csv="<results>/{dataset}/claims.csv",
+        claims_md="<results>/{dataset}/claims.md",
+        claims_html=shown(
+            "<results>/{dataset}/claims.html", "claims in words", "comparison with the paper", of="{dataset}"
+        ),
     log:
-        "results/logs/{dataset}/fidelity.log",
+        "<results>/logs/{dataset}/fidelity.log",
     benchmark:
-        "results/benchmarks/{dataset}/fidelity.tsv"
-    conda:
-        ENVIRONMENT
+        "<results>/benchmarks/{dataset}/fidelity.tsv"
     params:
-        code=code("fidelity.py"),
+        code=code("fidelity", "estimators", "rendering"),
         recommenders=list(config["recommenders"]),
     script:
         "../../scripts/fidelity.py"
 
 
-rule choices:
-    input:
-        split="results/{dataset}/split.npz",
-        ranks=expand(RANKS, recommender=reference.RECOMMENDERS, allow_missing=True),
-        seed_spread=own("docs/seed-spread.csv"),
-    output:
-        choices="results/{dataset}/choices.csv",
-    log:
-        "results/logs/{dataset}/choices.log",
-    benchmark:
-        "results/benchmarks/{dataset}/choices.tsv"
-    conda:
-        ENVIRONMENT
-    params:
-        **EVALUATION,
-        code=code("choices.py", *({*reference.RECOMMENDERS} & {*config["recommenders"]})),
-        entries={name: config["recommenders"].get(name) for name in reference.RECOMMENDERS},
-        precision=config["ranking"]["precision"],
-        seed=config["seed"],
-    script:
-        "../../scripts/choices.py"
+COMPARISONS = [expand(rules.fidelity.output, dataset=dataset) for dataset in COMPARED]
 
 
-rule seed_spread:
-    input:
-        split="results/{dataset}/split.npz",
-        ranks=each_recommender(RANKS),
-    output:
-        spread="results/{dataset}/seed-spread.csv",
-    log:
-        "results/logs/{dataset}/seed-spread.log",
-    benchmark:
-        "results/benchmarks/{dataset}/seed-spread.tsv"
-    conda:
-        ENVIRONMENT
-    params:
-        **EVALUATION,
-        code=code("seed_spread.py", *({reference.RANDOM_RECOMMENDER} & set(config["recommenders"]))),
-        recommenders=list(config["recommenders"]),
-        entry=config["recommenders"].get(reference.RANDOM_RECOMMENDER),
-        seed=config["seed"],
-        starts=config["seed_spread"]["starts"],
-    script:
-        "../../scripts/seed_spread.py"
+if reference.covers_toy(config):
+
+    rule toy_fidelity:
+        input:
+            table_1=rules.toy_tables.output.table_1_csv,
+            table_2=rules.toy_tables.output.table_2_csv,
+            figures=rules.toy_figures.output.csv,
+        output:
+            fidelity_csv="<results>/toy/fidelity.csv",
+            fidelity_md="<results>/toy/fidelity.md",
+            fidelity_html=shown(
+                "<results>/toy/fidelity.html", "printed numbers", "comparison with the paper", of="running example"
+            ),
+            claims_csv="<results>/toy/claims.csv",
+            claims_md="<results>/toy/claims.md",
+            claims_html=shown(
+                "<results>/toy/claims.html", "claims in words", "comparison with the paper", of="running example"
+            ),
+        log:
+            "<results>/logs/toy/fidelity.log",
+        benchmark:
+            "<results>/benchmarks/toy/fidelity.tsv"
+        params:
+            code=code("toy_fidelity", "estimators", "rendering"),
+            toy=config["toy"],
+        script:
+            "../../scripts/toy_fidelity.py"
+
+    COMPARISONS = [list(rules.toy_fidelity.output), *COMPARISONS]
+
+
+RESULTS += [file for files in COMPARISONS for file in files]

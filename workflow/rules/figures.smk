@@ -1,40 +1,28 @@
 # Needs: the rank tables of a dataset's recommenders. Makes: Figures 5 and 6.
 
 
-rule figure_5:
+rule figures:
     input:
-        ranks=each_recommender(RANKS),
+        ranks=of_each(RANKS),
     output:
-        **result("{dataset}", "figure-5", "{dataset}", svg="Figure 5: ranks"),
+        figure_5_csv="<results>/{dataset}/figure-5.csv",
+        figure_5_svg=shown("<results>/{dataset}/figure-5.svg", "Figure 5: ranks"),
+        figure_5_png="<results>/{dataset}/figure-5.png",
+        figure_6_csv="<results>/{dataset}/figure-6.csv",
+        figure_6_svg=shown("<results>/{dataset}/figure-6.svg", "Figure 6: by sample size"),
+        figure_6_png="<results>/{dataset}/figure-6.png",
     log:
-        "results/logs/{dataset}/figure-5.log",
+        "<results>/logs/{dataset}/figures.log",
     benchmark:
-        "results/benchmarks/{dataset}/figure-5.tsv"
-    conda:
-        ENVIRONMENT
-    params:
-        code=code("figure_5.py"),
-        recommenders=list(config["recommenders"]),
-        edges=config["figures"]["figure-5"]["edges"],
-    script:
-        "../../scripts/figure_5.py"
-
-
-rule figure_6:
-    input:
-        ranks=each_recommender(RANKS),
-    output:
-        **result("{dataset}", "figure-6", "{dataset}", svg="Figure 6: by sample size"),
-    log:
-        "results/logs/{dataset}/figure-6.log",
-    benchmark:
-        "results/benchmarks/{dataset}/figure-6.tsv"
-    conda:
-        ENVIRONMENT
+        "<results>/benchmarks/{dataset}/figures.tsv"
     params:
         **DESIGN,
-        code=code("figure_6.py"),
+        code=code("figures", "reporting"),
         recommenders=list(config["recommenders"]),
-        figure=config["figures"]["figure-6"],
+        figure_5=config["figures"]["figure-5"],
+        figure_6=config["figures"]["figure-6"],
     script:
-        "../../scripts/figure_6.py"
+        "../../scripts/figures.py"
+
+
+RESULTS += expand(rules.figures.output, dataset=config["study"])

@@ -1,32 +1,23 @@
 # Needs: a dataset's split and a trained model, or ranks that another tool computed. Makes: the rank table, the only
-# input of later stages. On a cluster the users may be scattered over jobs; the gathered table is the same to the byte.
-
-IMPORTED = [  # the table and the benchmark of each
-    path for dataset, name in PRECOMPUTED for path in (f"{dataset}/ranks/{name}.csv.gz", f"{dataset}/rank-{name}.tsv")
-]
+# input of later stages. On a cluster, --set-scatter users=4 divides the users over jobs; the table is the same to the byte.
 
 
 scattergather:
-    users=config["ranking"]["scatter"],
+    users=1,
 
 
-rule rank_part:
+rule rank:
     input:
-        split="results/{dataset}/split.npz",
-        model="results/{dataset}/models/{recommender}.npz",
+        split=SPLIT,
+        model=MODEL,
     output:
-        part=temp("results/{dataset}/ranks/parts/{recommender}-{scatteritem}.npz"),
+        ranks=RANKS,
     log:
-        "results/logs/{dataset}/rank-parts/{recommender}-{scatteritem}.log",
+        "<results>/logs/{dataset}/rank-{recommender}.log",
     benchmark:
-        "results/benchmarks/{dataset}/rank-parts/{recommender}-{scatteritem}.tsv"
-    conda:
-        ENVIRONMENT
-    threads: config["ranking"]["threads"]
-    resources:
-        mem_mb=lambda wildcards, attempt: attempt * (SNAKEMAKE + config["ranking"]["memory"]),
+        "<results>/benchmarks/{dataset}/rank-{recommender}.tsv"
     params:
-        code=code("rank.py"),
+        code=code("rank", "recommenders"),
         precision=lambda wildcards: (
             config["ranking"]["precision"] if TRAINERS[wildcards.recommender].has_factors else "float64"
         ),
@@ -34,61 +25,53 @@ rule rank_part:
         "../../scripts/rank.py"
 
 
-if config["ranking"]["scatter"] == 1:
+if len(gather.users("{scatteritem}")) > 1:
 
-    use rule rank_part as rank with:
+    use rule rank as rank_part with:
         output:
-            ranks=RANKS,
+            part=temp("<results>/{dataset}/ranks/parts/{recommender}-{scatteritem}.npz"),
         log:
-            "results/logs/{dataset}/rank-{recommender}.log",
+            "<results>/logs/{dataset}/rank-parts/{recommender}-{scatteritem}.log",
         benchmark:
-            "results/benchmarks/{dataset}/rank-{recommender}.tsv"
-        wildcard_constraints:
-            dataset=dataset_of(IMPORTED, others=True),
+            "<results>/benchmarks/{dataset}/rank-parts/{recommender}-{scatteritem}.tsv"
 
-else:
-
-    rule rank:
+    rule gather_ranks:
         input:
-            parts=gather.users("results/{{dataset}}/ranks/parts/{{recommender}}-{scatteritem}.npz"),
+            parts=gather.users("<results>/{{dataset}}/ranks/parts/{{recommender}}-{scatteritem}.npz"),
         output:
             ranks=RANKS,
         log:
-            "results/logs/{dataset}/rank-{recommender}.log",
+            "<results>/logs/{dataset}/gather-ranks-{recommender}.log",
         benchmark:
-            "results/benchmarks/{dataset}/rank-{recommender}.tsv"
-        wildcard_constraints:
-            dataset=dataset_of(IMPORTED, others=True),
-        conda:
-            ENVIRONMENT
+            "<results>/benchmarks/{dataset}/gather-ranks-{recommender}.tsv"
         params:
-            code=code("gather_ranks.py"),
+            code=code("gather_ranks", "ranks"),
         script:
             "../../scripts/gather_ranks.py"
 
+    ruleorder: gather_ranks > rank
 
-rule import_ranks:
-    input:
-        # ancient, with a fingerprint, as the user's own files in data.smk
-        ranks=lambda wildcards: ancient(
-            local(PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset))
-        ),
-    output:
-        ranks=RANKS,
-    log:
-        "results/logs/{dataset}/rank-{recommender}.log",
-    benchmark:
-        "results/benchmarks/{dataset}/rank-{recommender}.tsv"
-    wildcard_constraints:
-        dataset=dataset_of(IMPORTED),
-    conda:
-        ENVIRONMENT
-    params:
-        code=code("import_ranks.py"),
-        fingerprints=lambda wildcards: [
-            fingerprint(PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset))
-        ],
-        candidates=lambda wildcards: PRECOMPUTED[wildcards.dataset, wildcards.recommender].candidates,
-        exact=lambda wildcards: PRECOMPUTED[wildcards.dataset, wildcards.recommender].exact,
-    script:
-        "../../scripts/import_ranks.py"
+
+if IMPORTED:
+
+    rule import_ranks:
+        input:
+            ranks=lambda wildcards: ancient(local(imported_file(wildcards))),
+        output:
+            ranks="<results>/{table}.csv.gz",
+        log:
+            "<results>/logs/{table}.log",
+        benchmark:
+            "<results>/benchmarks/{table}.tsv"
+        wildcard_constraints:
+            table=one_of(IMPORTED),
+        params:
+            code=code("import_ranks", "ranks"),
+            content=lambda wildcards: content(imported_file(wildcards)),  # a function of the input would not run it again
+            candidates=lambda wildcards: PRECOMPUTED[IMPORTED[wildcards.table]].candidates,
+            exact=lambda wildcards: PRECOMPUTED[IMPORTED[wildcards.table]].exact,
+            name=lambda wildcards: "{1} on {0}".format(*IMPORTED[wildcards.table]),
+        script:
+            "../../scripts/import_ranks.py"
+
+    ruleorder: import_ranks > rank

@@ -3,23 +3,17 @@
 
 rule train:
     input:
-        split="results/{dataset}/split.npz",
-        facts="results/{dataset}/dataset.json",
+        split=SPLIT,
     output:
-        model="results/{dataset}/models/{recommender}.npz",
+        model=MODEL,
     log:
-        "results/logs/{dataset}/train-{recommender}.log",
+        "<results>/logs/{dataset}/train-{recommender}.log",
     benchmark:
-        "results/benchmarks/{dataset}/train-{recommender}.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=train_memory,
+        "<results>/benchmarks/{dataset}/train-{recommender}.tsv"
     params:
-        code=lambda wildcards: code("train.py", wildcards.recommender),
+        code=code("train", "recommenders"),
+        own_code=own_code,
         entry=lambda wildcards: config["recommenders"][wildcards.recommender],
         seed=lambda wildcards: config["seed"] if TRAINERS[wildcards.recommender].is_random else 0,
-        # not a function of the input: snakemake would not run again for one
-        fingerprints=code_fingerprints,
     script:
         "../../scripts/train.py"

@@ -6,35 +6,16 @@ rule sample:
     input:
         ranks=RANKS,
     output:
-        estimates="results/{dataset}/estimates/{recommender}.csv.gz",
+        estimates="<results>/{dataset}/estimates/{recommender}.csv.gz",
+        expected="<results>/{dataset}/expected/{recommender}.csv",
+        conditions="<results>/{dataset}/conditions/{recommender}.csv",
     log:
-        "results/logs/{dataset}/sample-{recommender}.log",
+        "<results>/logs/{dataset}/sample-{recommender}.log",
     benchmark:
-        "results/benchmarks/{dataset}/sample-{recommender}.tsv"
-    conda:
-        ENVIRONMENT
+        "<results>/benchmarks/{dataset}/sample-{recommender}.tsv"
     params:
-        **EVALUATION,
-        code=code("sample.py"),
-        seed=config["seed"],
+        **{key: config[key] for key in ("sampling", "estimators", "metrics", "seed")},
+        code=code("sample", "estimators"),
+        assume_replacement=DESIGN["assume_replacement"],
     script:
         "../../scripts/sample.py"
-
-
-rule exact_moments:
-    input:
-        ranks=RANKS,
-    output:
-        expected="results/{dataset}/expected/{recommender}.csv",
-        conditions="results/{dataset}/conditions/{recommender}.csv",
-    log:
-        "results/logs/{dataset}/exact-moments-{recommender}.log",
-    benchmark:
-        "results/benchmarks/{dataset}/exact-moments-{recommender}.tsv"
-    conda:
-        ENVIRONMENT
-    params:
-        **EVALUATION | {"sampling": config["sampling"] | {"repetitions": None}},  # nothing is repeated
-        code=code("exact_moments.py"),
-    script:
-        "../../scripts/exact_moments.py"

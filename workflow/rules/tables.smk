@@ -1,43 +1,34 @@
 # Needs: the rank tables and the estimates of a dataset's recommenders. Makes: what was studied, and Tables 3 and 4.
 
 
-rule studied:
-    input:
-        facts=lambda wildcards: f"results/{wildcards.dataset}/dataset.json" if TRAINED[wildcards.dataset] else [],
-        ranks=each_recommender(RANKS),
-    output:
-        **result("{dataset}", "studied", "{dataset}", html="What was studied"),
-    log:
-        "results/logs/{dataset}/studied.log",
-    benchmark:
-        "results/benchmarks/{dataset}/studied.tsv"
-    conda:
-        ENVIRONMENT
-    params:
-        code=code("studied.py"),
-        recommenders=list(config["recommenders"]),
-    script:
-        "../../scripts/studied.py"
-
-
 rule tables:
     input:
-        ranks=each_recommender(RANKS),
-        estimates=each_recommender("results/{dataset}/estimates/{recommender}.csv.gz"),
-        expected=each_recommender("results/{dataset}/expected/{recommender}.csv"),
+        facts=lambda wildcards: FACTS if TRAINED[wildcards.dataset] else [],
+        ranks=of_each(RANKS),
+        estimates=of_each(rules.sample.output.estimates),
+        expected=of_each(rules.sample.output.expected),
     output:
-        **results(
-            "{dataset}", {"table-3": {"html": "Table 3: metrics"}, "table-4": {"html": "Table 4: order"}}, "{dataset}"
-        ),
+        studied_csv="<results>/{dataset}/studied.csv",
+        studied_md="<results>/{dataset}/studied.md",
+        studied_html=shown("<results>/{dataset}/studied.html", "What was studied"),
+        table_3_csv="<results>/{dataset}/table-3.csv",
+        table_3_md="<results>/{dataset}/table-3.md",
+        table_3_tex="<results>/{dataset}/table-3.tex",
+        table_3_html=shown("<results>/{dataset}/table-3.html", "Table 3: metrics"),
+        table_4_csv="<results>/{dataset}/table-4.csv",
+        table_4_md="<results>/{dataset}/table-4.md",
+        table_4_tex="<results>/{dataset}/table-4.tex",
+        table_4_html=shown("<results>/{dataset}/table-4.html", "Table 4: order"),
     log:
-        "results/logs/{dataset}/tables.log",
+        "<results>/logs/{dataset}/tables.log",
     benchmark:
-        "results/benchmarks/{dataset}/tables.tsv"
-    conda:
-        ENVIRONMENT
+        "<results>/benchmarks/{dataset}/tables.tsv"
     params:
-        code=code("study_tables.py"),
+        code=code("tables", "estimators", "rendering"),
         recommenders=list(config["recommenders"]),
         repetitions=config["sampling"]["repetitions"],
     script:
-        "../../scripts/study_tables.py"
+        "../../scripts/tables.py"
+
+
+RESULTS += expand(rules.tables.output, dataset=config["study"])

@@ -1,74 +1,46 @@
 # Needs: nothing but the config. Makes: the running example of sections 3 to 5, Tables 1 and 2 and Figures 1-4.
 
-TOY, FIGURES = config["toy"], config["figures"]
-SHARED = {key: TOY[key] for key in ("candidates", "metrics")}
-CORRECTED = {key: FIGURES["figure-4"][key] for key in ("negatives", "estimators")}
-CORRECTED |= {"candidates": TOY["candidates"], "metric_label": FIGURES["figure-4"]["metric"]}
-
-
-ARGUMENTS = {
-    1: SHARED | FIGURES["figure-1"],
-    2: SHARED | FIGURES["figure-2"] | {"ranks": TOY["ranks"]},
-    3: SHARED | FIGURES["figure-3"],
-    4: CORRECTED,
-}
-
 
 rule toy_tables:
     output:
-        **results("toy", TOY_TABLES, "running example"),
+        table_1_csv="<results>/toy/table-1.csv",
+        table_1_md="<results>/toy/table-1.md",
+        table_1_tex="<results>/toy/table-1.tex",
+        table_1_html=shown("<results>/toy/table-1.html", "Table 1: exact", "running example"),
+        table_2_csv="<results>/toy/table-2.csv",
+        table_2_md="<results>/toy/table-2.md",
+        table_2_tex="<results>/toy/table-2.tex",
+        table_2_html=shown("<results>/toy/table-2.html", "Table 2: sampled", "running example"),
     log:
-        "results/logs/toy/tables.log",
+        "<results>/logs/toy/tables.log",
     benchmark:
-        "results/benchmarks/toy/tables.tsv"
-    conda:
-        ENVIRONMENT
+        "<results>/benchmarks/toy/tables.tsv"
     params:
-        code=code("toy_tables.py"),
-        toy=TOY,
+        code=code("toy_tables", "estimators", "rendering"),
+        toy=config["toy"],
         seed=config["seed"],
     script:
         "../../scripts/toy_tables.py"
 
 
-for number, name in enumerate(TOY_FIGURES, start=1):
-
-    rule:
-        name:
-            f"toy_figure_{number}"
-        output:
-            **result("toy", name, "running example", **TOY_FIGURES[name]),
-        log:
-            f"results/logs/toy/{name}.log",
-        benchmark:
-            f"results/benchmarks/toy/{name}.tsv"
-        conda:
-            ENVIRONMENT
-        params:
-            code=code("toy_figure.py"),
-            number=number,
-            arguments=ARGUMENTS[number],
-        script:
-            "../../scripts/toy_figure.py"
-
-
-rule toy_fidelity:
-    input:
-        table_1="results/toy/table-1.csv",
-        table_2="results/toy/table-2.csv",
-        figure_2="results/toy/figure-2.csv",
-        figure_3="results/toy/figure-3.csv",
-        figure_4="results/toy/figure-4.csv",
+rule toy_figures:
     output:
-        **results("toy", COMPARISONS, "comparison with the paper", {"of": "running example"}),
+        csv=expand("<results>/toy/figure-{number}.csv", number=[1, 2, 3, 4]),
+        figure_1=shown("<results>/toy/figure-1.svg", "Figure 1: metrics by rank", "running example"),
+        figure_2=shown("<results>/toy/figure-2.svg", "Figure 2: by sample size", "running example"),
+        figure_3=shown("<results>/toy/figure-3.svg", "Figure 3: by true rank", "running example"),
+        figure_4=shown("<results>/toy/figure-4.svg", "Figure 4: corrected", "running example"),
+        png=expand("<results>/toy/figure-{number}.png", number=[1, 2, 3, 4]),
     log:
-        "results/logs/toy/fidelity.log",
+        "<results>/logs/toy/figures.log",
     benchmark:
-        "results/benchmarks/toy/fidelity.tsv"
-    conda:
-        ENVIRONMENT
+        "<results>/benchmarks/toy/figures.tsv"
     params:
-        code=code("toy_fidelity.py"),
-        toy=TOY,
+        code=code("toy_figures", "estimators", "rendering"),
+        toy={key: config["toy"][key] for key in ("candidates", "metrics", "ranks")},
+        figures={key: config["figures"][key] for key in ("figure-1", "figure-2", "figure-3", "figure-4")},
     script:
-        "../../scripts/toy_fidelity.py"
+        "../../scripts/toy_figures.py"
+
+
+RESULTS += [*rules.toy_tables.output, *rules.toy_figures.output]

@@ -318,27 +318,6 @@ def verify(path: Path, *, md5: str | None, sha256: str | None, is_own: bool = Fa
         raise DataError(f"{path}: {fault}; {instead}, or state its own md5 or sha256 (md5: null for none)")
 
 
-def verify_as_first_seen(path: Path, sha256: str, record: Path) -> None:
-    """Record the checksum of a file when it is first seen, and refuse another file later.
-
-    Args:
-        path: the dataset's file, whose checksum config does not state.
-        sha256: its SHA-256, in hexadecimal.
-        record: file that keeps the checksum seen first.
-
-    Raises:
-        DataError: the file is not the one seen first.
-    """
-    if not record.exists():
-        _files.write_text(record, sha256)
-    seen = record.read_text(encoding="utf-8").strip()
-    if seen != sha256:
-        raise DataError(
-            f"{path}: sha256 is {sha256}, but the file seen first had {seen}; "
-            f"if the change is meant, delete {record}, or state the checksum in config"
-        )
-
-
 def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None:
     """Check that there are addresses, and that each may be downloaded from.
 

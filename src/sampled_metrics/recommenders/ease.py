@@ -11,10 +11,9 @@ from scipy.sparse import csr_array
 
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Floats
-from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders.models import SimilarityModel
-from sampled_metrics.recommenders.recommender import Recommender, parameter, reserved_memory
+from sampled_metrics.recommenders.recommender import Recommender, parameter
 
 
 @dataclass(frozen=True)
@@ -50,14 +49,6 @@ class EASE(Recommender):
     def has_factors(self) -> bool:
         """The model has similarities."""
         return False
-
-    def least_memory(self, shape: Shape) -> int:
-        """Return the bytes of the similarity, which ranking needs."""
-        return 8 * shape.items**2
-
-    def training_memory(self, shape: Shape) -> int:
-        """Return the bytes to reserve for training: all items by all items."""
-        return reserved_memory(shape, shape.items**2)
 
     def _require_digits(self, gram: Floats, inverse: Floats) -> None:
         """Refuse an inverse with a relative error of 1 or more.

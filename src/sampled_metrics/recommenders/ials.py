@@ -16,9 +16,8 @@ import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
 from sampled_metrics._running import on_one_thread
-from sampled_metrics.data.split import Shape
 from sampled_metrics.recommenders.models import FactorModel
-from sampled_metrics.recommenders.recommender import Recommender, parameter, reserved_memory
+from sampled_metrics.recommenders.recommender import Recommender, parameter
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,3 @@ class IALS(Recommender):
         solver.fit(csr_matrix(training * ratio), show_progress=False)
         scale = np.sqrt(1 + self.unobserved_weight)
         return FactorModel(solver.user_factors / scale, solver.item_factors / scale)
-
-    def training_memory(self, shape: Shape) -> int:
-        """Return the bytes to reserve for training: the factors."""
-        return reserved_memory(shape, self.factors * (shape.users + shape.items))

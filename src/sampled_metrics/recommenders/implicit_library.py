@@ -24,10 +24,9 @@ import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
 from sampled_metrics._running import on_one_thread
-from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.recommenders.models import FactorModel, Model, SparseSimilarityModel
-from sampled_metrics.recommenders.recommender import Recommender, parameter, reserved_memory
+from sampled_metrics.recommenders.recommender import Recommender, parameter
 
 CONSTRUCTORS = {
     "als": ("implicit.als", "AlternatingLeastSquares"),
@@ -105,10 +104,6 @@ class ImplicitLibrary(Recommender):
     def has_factors(self) -> bool:
         """Whether the model has factors, not similarities."""
         return self.model not in _NEIGHBOURS
-
-    def training_memory(self, shape: Shape) -> int:
-        """Return the bytes to reserve for training: the factors, or as much for similarities."""
-        return reserved_memory(shape, self.options.get("factors", 128) * (shape.users + shape.items))
 
     @on_one_thread
     def _trained(self, training: csr_array, seed: int) -> Any:

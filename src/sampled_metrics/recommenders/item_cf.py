@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.data.split import Shape
 from sampled_metrics.recommenders.models import Model, SimilarityModel, SparseSimilarityModel
-from sampled_metrics.recommenders.recommender import COUNT, Recommender, parameter, reserved_memory
+from sampled_metrics.recommenders.recommender import COUNT, Recommender, parameter
 
 ROW_NORMS: dict[str, Callable[[Floats], Floats]] = {
     "l2": lambda rows: np.sqrt(np.einsum("ij,ij->i", rows, rows)),
@@ -170,16 +169,6 @@ class ItemCF(Recommender):
     def has_factors(self) -> bool:
         """The model has similarities."""
         return False
-
-    def least_memory(self, shape: Shape) -> int:
-        """Return the bytes of the events by item, of some rows, and of the neighbours or all similarities."""
-        most = self._most_neighbours
-        bytes_by_item = KEPT_BYTES * min(most + 1, shape.items) if most else 8 * shape.items
-        return 12 * shape.events + shape.items * (24 + bytes_by_item) + max(ROWS_AT_ONCE, ROW_BYTES * shape.items)
-
-    def training_memory(self, shape: Shape) -> int:
-        """Return the bytes to reserve for training on a cluster."""
-        return reserved_memory(shape, 0) + self.least_memory(shape)
 
     @property
     def _most_neighbours(self) -> int:

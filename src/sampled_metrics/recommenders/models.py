@@ -30,7 +30,6 @@ __all__ = [
     "SparseSimilarityModel",
     "part_of_users",
     "read_model",
-    "stored_kind",
 ]
 
 
@@ -49,11 +48,9 @@ class Model(ABC):
     Attributes:
         kind: name of the kind in a model's file.
         tolerance: scores tie if they differ by no more than this fraction of the held-out item's; 0 by default.
-        copies: number of copies of the model's arrays in memory while it ranks.
     """
 
     kind: ClassVar[str]
-    copies: ClassVar[int] = 1
     tolerance = 0.0
 
     @abstractmethod
@@ -152,7 +149,6 @@ class FactorModel(Model):
     """
 
     kind: ClassVar[str] = "factors"
-    copies: ClassVar[int] = 3
     user_factors: Floats
     item_factors: Floats
 
@@ -337,15 +333,6 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         raise DataError(f"{path}: is not {_MODEL}: lacks {error.args[0]}") from None
     except (TypeError, ValueError) as error:  # arrays that form no sparse matrix, or not one number
         raise DataError(f"{path}: is not {_MODEL}, or is damaged: {error}") from None
-
-
-def stored_kind(path: str | os.PathLike[str]) -> type[Model]:
-    """Return the kind of a stored model, without reading its arrays.
-
-    Raises:
-        DataError: the file is not a model, or is damaged.
-    """
-    return _kind(path, _files.read_npz(path, _MODEL, only=("kind",)))
 
 
 def _kind(path: str | os.PathLike[str], arrays: Arrays) -> type[Model]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics.data.split import Shape
 from sampled_metrics.recommenders.models import Model
 
 COUNT: dict[str, Any] = {"default": None, "type": ["integer", "null"], "minimum": 1}
@@ -63,16 +62,3 @@ class Recommender(ABC):
     def has_factors(self) -> bool:
         """Whether the model may have factors. If not, another `ranking.precision` does not rank again."""
         return True
-
-    def least_memory(self, shape: Shape) -> int:
-        """Return the least bytes that training needs besides the events; 0 if `ranking.memory` does not limit it."""
-        return 0
-
-    def training_memory(self, shape: Shape) -> int:
-        """Return the bytes to reserve for training on a cluster, by default for 128 factors of each user and item."""
-        return reserved_memory(shape, 128 * (shape.users + shape.items))
-
-
-def reserved_memory(shape: Shape, numbers: int) -> int:
-    """Return the bytes to reserve for Python, the events, and four copies of a model of `numbers` numbers."""
-    return 700 * 2**20 + 200 * shape.events + 4 * 8 * numbers

@@ -19,7 +19,7 @@ from sampled_metrics.ranks.staged import StagedRanks
 from sampled_metrics.recommenders.models import Model
 from sampled_metrics.rendering.drawing import literal, panels, plain_numbers, style, styled
 from sampled_metrics.rendering.tables import Section
-from sampled_metrics.study.pairs import worse_and_better
+from sampled_metrics.study.tables import worse_and_better
 
 TITLE = "What a number of scores buys"
 

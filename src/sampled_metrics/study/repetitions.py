@@ -1,7 +1,7 @@
 """Repeated sampled evaluations of a rank table, and their exact moments (section 6)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,13 +9,50 @@ import pandas as pd
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
+from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import Estimate, estimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import Draws, draw, linear_moments
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.variants import variant
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to compute an estimate from a sample.
+
+    Attributes:
+        heading: its name in tables.
+        tie_rule: how tied negatives in a sample count (`sampled_metrics.sampling.distributions.TIE_RULES`).
+        substitutes: label of an estimator → label of its substitute.
+    """
+
+    heading: str
+    tie_rule: str = "random"
+    substitutes: Mapping[str, str] = field(default_factory=dict)
+
+
+VARIANTS = {
+    "default": Variant("Reading: default (ties broken at random, eq. 20 as written)"),
+    "as-printed": Variant(
+        "Reading: as printed (with the two slips that the paper's numbers have)",
+        "beats-one",
+        {"rank-estimate": "rank-estimate-as-printed"},
+    ),
+}
+"""`default` is correct; `as-printed` has the two slips that reproduce the paper's printed numbers."""
+
+
+def variant(name: str) -> Variant:
+    """Return the variant of a reading.
+
+    Raises:
+        ConfigError: there is no such reading.
+    """
+    if name not in VARIANTS:
+        raise ConfigError(f"unknown reading {name!r}; it may be {', '.join(VARIANTS)}")
+    return VARIANTS[name]
 
 
 def sampled_histograms(

@@ -1,19 +1,19 @@
-"""Run a job of the workflow with a log and progress. An error that a user can cause is one line."""
+"""Run a job of the workflow with a log, progress and its random streams. An error that a user can cause is one line."""
 
+import hashlib
 import logging
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sampled_metrics._running import LATE, terminal_progress
-from sampled_metrics.errors import SampledMetricsError, WriteError
+from sampled_metrics.errors import SampledMetricsError
 
 _OURS = {"root", "sampled_metrics"}  # loggers of the scripts and of the library
-_FINISHED = "finished in "
-_ERROR = "error: "
 _LOGGED_EVERY = 10.0  # seconds
 
 
@@ -21,8 +21,7 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     """Run a script with a log, and write its title to stderr.
 
     The log holds the title, counts, remarks, and the time or the error. Remarks are warnings of the script and of the
-    library. They also go to stderr. An error that a user can cause is one line in the log, with exit code 1. The
-    workflow repeats it at the end of the run (`failures`).
+    library. They also go to stderr, as does an error. One that a user can cause is one line, with exit code 1.
 
     Args:
         main: the function of the script.
@@ -40,25 +39,21 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     handlers: list[logging.Handler] = [logging.FileHandler(log, mode="w", encoding="utf-8"), remarks]
     logging.basicConfig(handlers=handlers, level=logging.INFO, format="%(message)s", force=True)
     started = time.monotonic()
-    _say(title)
+    logging.info("%s", title)
+    sys.stderr.write(f"{title}\n")  # in one call, because other jobs also write
     try:
         main(snakemake)
     except SampledMetricsError as error:
-        logging.error("%s%s", _ERROR, error)
-        if isinstance(error, WriteError):  # on a full disk, the log is not written either
-            sys.stderr.write(f"{_ERROR}{error}\n")
+        logging.error("error: %s", error)
+        sys.stderr.write(f"{title} failed: {error}\n  log: {log}\n")
         raise SystemExit(1) from None
     except Exception as error:
+        what = f"unexpected {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
         logging.exception("unexpected")
-        logging.error("%sunexpected %s: %s", _ERROR, type(error).__name__, str(error).partition("\n")[0])
+        logging.error("error: %s", what)
+        sys.stderr.write(f"{title} failed: {what}\n  log: {log}\n")
         raise
-    logging.info("%s%.1f s", _FINISHED, time.monotonic() - started)
-
-
-def _say(line: str) -> None:
-    """Write a line to the log and to stderr."""
-    logging.info("%s", line)
-    sys.stderr.write(f"{line}\n")  # in one call, because other jobs also write
+    logging.info("finished in %.1f s", time.monotonic() - started)
 
 
 def progress_bar(what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
@@ -92,20 +87,13 @@ def log_left_out(sizes: Iterable[int], used: Iterable[int]) -> None:
         logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
 
 
-def failures(logs: str | os.PathLike[str], since: float) -> list[str]:
-    """Return a text for each failed job: its title, its error, and its log.
+def stream(seed: int, *names: str) -> np.random.Generator:
+    """Return the random generator of one purpose.
 
     Args:
-        logs: folder of the logs that `run` wrote.
-        since: seconds since 1970. Logs that were last written before it belong to an earlier run.
+        seed: the study's seed, 0 or more.
+        names: purpose of the stream, such as ``("ml-1m", "X", "negatives")``. Equal names give the same stream. Other
+            names give an independent one.
     """
-    failed = []
-    for log in sorted(Path(logs).rglob("*.log")):
-        if log.stat().st_mtime < since:
-            continue
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines() or [log.stem]
-        if not lines[-1].startswith(_FINISHED):
-            killed = "it was killed, interrupted, or had no room for its log; a system kills jobs that need too much"
-            reason = lines[-1].removeprefix(_ERROR) if lines[-1].startswith(_ERROR) else killed
-            failed.append(f"{lines[0]} failed: {reason}\n  log: {log}")
-    return failed
+    spawn_key = tuple(int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") for name in names)
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=spawn_key)))

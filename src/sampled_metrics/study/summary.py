@@ -1,14 +1,21 @@
-"""The summary of a run: the question, the answer in numbers, what was studied, and the conclusions."""
+"""The summary of a run: the question, the answer in numbers, what was studied, and what it was made from."""
 
 import logging
+import platform
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
+from importlib import metadata
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_info
 
-from sampled_metrics import __version__
+import sampled_metrics
+from sampled_metrics import __version__, _files
 from sampled_metrics._validation import counted, enumerated
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
@@ -23,10 +30,71 @@ from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import Image, render
 from sampled_metrics.rendering.tables import laid_out, number
 from sampled_metrics.sampling.draws import EQUAL
-from sampled_metrics.study import order_figure, tables
-from sampled_metrics.study.paper import choices, fidelity, reference
-from sampled_metrics.study.repetitions import of_size, sizes_of
-from sampled_metrics.study.variants import VARIANTS
+from sampled_metrics.study import fidelity, figures, reference, tables
+from sampled_metrics.study.repetitions import VARIANTS, of_size, sizes_of
+
+_SOFTWARE = ("numpy", "scipy", "pandas", "implicit", "matplotlib", "snakemake")
+
+
+def provenance(config: Mapping[str, Any], data: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """Return the code, the software, the data (result of `checksums`), the configuration and the time of a study."""
+    return {
+        "code": code(),
+        "software": software(),
+        "data": data,
+        "seed": config["seed"],
+        "config": config,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def checksums(ranks: Sequence[str], archives: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Return the SHA-256 of the archive and the rank tables of each dataset, by dataset and file.
+
+    Args:
+        ranks: the rank tables, files such as ``…/ml-1m/ranks/X.csv.gz``.
+        archives: the source and the sha256 of the archive of each dataset that was split here.
+    """
+    data: dict[str, dict[str, str]] = {}
+    for path in ranks:
+        dataset = Path(path).parts[-3]
+        archive = archives.get(dataset)
+        files = data.setdefault(dataset, {archive["source"]: archive["sha256"]} if archive else {})
+        files[path] = _files.digest(path, "sha256")
+    return data
+
+
+def code() -> str:
+    """Return the version of the library, and the commit if its source tree is under git."""
+    version = f"sampled-metrics {sampled_metrics.__version__}"
+    source = Path(sampled_metrics.__file__)
+    if _git(source.parent, "ls-files", "--error-unmatch", source.name) is None:
+        return version
+    changed = " with changes" if _git(source.parent, "status", "--porcelain", "--untracked-files=no", ":/") else ""
+    return f"{version}, commit {_git(source.parent, 'rev-parse', 'HEAD')}{changed}"
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """Return the output of git; None if it fails, or is not installed."""
+    try:
+        process = subprocess.run(["git", "-C", folder, *arguments], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return process.stdout.strip()
+
+
+def software() -> dict[str, str]:
+    """Return the versions of Python, of libraries, and of the BLAS."""
+    versions = {"python": platform.python_version()}
+    for name in _SOFTWARE:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = "not installed"
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    blas = sorted({f"{pool['internal_api']} {pool['version']}" for pool in pools})
+    return versions | {"blas": ", ".join(blas) or "not known"}
+
 
 TITLE = "Do sampled metrics order recommenders correctly?"
 TITLE_OF_ONE = "Are sampled metrics the true metrics?"
@@ -68,7 +136,6 @@ class Studied(NamedTuple):
         exact: result of `exact_values`.
         budget: what scores buy, if the run computes it.
         on_margin: result of `on_exact_margin`.
-        by_group: sentences on the pairs that groups order in different ways.
         one_item_each: whether no user has several held-out items.
         cautions: result of `cautions`.
     """
@@ -83,7 +150,6 @@ class Studied(NamedTuple):
     exact: pd.DataFrame
     budget: pd.DataFrame | None = None
     on_margin: Sequence[str] = ()
-    by_group: Sequence[str] = ()
     one_item_each: bool = True
     cautions: Sequence[str] = ()
 
@@ -192,7 +258,6 @@ def summary(
     printed: pd.DataFrame | None = None,
     claims: pd.DataFrame | None = None,
     stand_ins: Sequence[str] = (),
-    chosen: pd.DataFrame | None = None,
 ) -> str:
     """Return the page as html, by the template summary.html.
 
@@ -204,7 +269,6 @@ def summary(
         printed: results of `paper.fidelity`, if the run covers tables of the paper.
         claims: results of `paper.claims`, likewise.
         stand_ins: datasets with the paper's users whose archive is not the publisher's.
-        chosen: rows of `paper.choices`, if the run computes them.
     """
     sampling, reading = config["sampling"], config["sampling"]["readings"][0]
     answers: list[dict[str, Any]] = []
@@ -213,11 +277,11 @@ def summary(
         for m in sizes_of(table_3):
             negatives = sampling["negatives"] if m is None else int(m)
             given = answer(of_size(table_3, m), of_size(table_4, m), config["metrics"][0], negatives, dataset)
-            drawn = order_figure.draw(*given.sides) if given.sampled else None
+            drawn = figures.draw(*given.sides) if given.sampled else None
             figure = inline_svg(drawn, "Exact and sampled values", f"a{len(answers)}") if drawn else ""
             heading = dataset.name if m is None else f"{dataset.name}, {m} negatives"
             is_first = m == sizes_of(table_3)[0]  # what the exact ranks say is the same for all m
-            further = [*dataset.on_margin, *dataset.by_group] if is_first else []
+            further = dataset.on_margin if is_first else []
             answers.append(
                 {**given._asdict(), "heading": heading, "figure": figure, "level": "95 %", "further": further}
             )
@@ -230,7 +294,7 @@ def summary(
         one_item_each=all(dataset.one_item_each for dataset in studied),
         has_pairs=any(len(dataset.table_4) for dataset in studied),
         sizes=_sizes(sampling),
-        most_drawn=order_figure.SHOWN,
+        most_drawn=figures.SHOWN,
         level="95 %",
         answers=answers,
         stages=[cost for dataset in studied for cost in stage_costs(dataset)],
@@ -246,7 +310,7 @@ def summary(
         facts=laid_out(facts.fillna("-").reset_index(names="Dataset")),
         recommenders=laid_out(_recommenders(config, studied)),
         settings=laid_out(_settings(config, any(dataset.trained for dataset in studied))),
-        paper=None if printed is None else _comparison_with_paper(printed, claims, chosen, config),
+        paper=None if printed is None else _comparison_with_paper(printed, claims, config),
         stand_ins=stand_ins,
         made_from=laid_out(made_from),
         version=__version__,
@@ -257,17 +321,13 @@ def summary(
 def left_out(config: Mapping[str, Any], studied: Sequence[Studied]) -> list[str]:
     """Return sentences on the results of the config that ready-made ranks do not have."""
     without = [dataset.name for dataset in studied if not dataset.trained]
-    keys = [("figures.budget", config["figures"]["budget"]), ("groups", config["groups"])]
-    return [
-        f"{key} is left out for {enumerated(without)}, whose ranks are ready-made: it needs the trained models and the "
-        "split."
-        for key, stated in keys
-        if stated and without
-    ]
+    if not without or not config["figures"]["budget"]:
+        return []
+    return [f"figures.budget is left out for {enumerated(without)}, whose ranks are ready-made: it needs the models."]
 
 
 def _comparison_with_paper(
-    printed: pd.DataFrame, claims: pd.DataFrame | None, chosen: pd.DataFrame | None, config: Mapping[str, Any]
+    printed: pd.DataFrame, claims: pd.DataFrame | None, config: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what is reproduced of the paper, how sharp the comparison is, and the choices that it depends on."""
     return {
@@ -276,7 +336,6 @@ def _comparison_with_paper(
         "not_sharp": not_sharp(printed),
         "sharpness_title": fidelity.SHARPNESS,
         "sharpness": laid_out(fidelity.sharpness(printed)),
-        "choices": laid_out(choices.layout(chosen)) if chosen is not None and len(chosen) else None,
     }
 
 
@@ -392,7 +451,7 @@ class Answer(NamedTuple):
     decided_of_all: int
     undecided_of_all: int
     correction: Correction | None
-    sides: tuple[order_figure.Ends, order_figure.Ends]
+    sides: tuple[figures.Ends, figures.Ends]
 
 
 def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: int, dataset: Studied) -> Answer:
@@ -425,11 +484,11 @@ def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: 
     exact = dataset.exact[dataset.exact["metric"] == label].set_index("recommender")
     exact = exact[exact.index.isin(means.index)]  # in the order of all figures
     name = metric_name(label)
-    left = order_figure.Ends(f"exact {name}", exact["value"], exact["low"], exact["high"])
+    left = figures.Ends(f"exact {name}", exact["value"], exact["low"], exact["high"])
     right_values = means["exact"] if sampled is None else sampled
     deviation = 2 * spread["exact" if sampled is None else "uncorrected"]
     title = f"exact {name}" if sampled is None else f"among {counted(negatives, 'negative')}"
-    right = order_figure.Ends(title, right_values, right_values - deviation, right_values + deviation)
+    right = figures.Ends(title, right_values, right_values - deviation, right_values + deviation)
     return Answer(
         dataset.name,
         name,

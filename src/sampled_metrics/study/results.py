@@ -44,11 +44,6 @@ CELL = ("reading", "metric", "estimator")
 FILES = {
     "estimates": TableSchema((*CELL, "repetition"), ("estimate",)),
     "expected": TableSchema(CELL, ("mean_exact", "sd_exact"), may_lack=("mean_exact", "sd_exact")),
-    "estimator-study": TableSchema(
-        ("negatives", "estimator", "metric"),
-        ("exact", "mean", "bias", "sd", "rmse", "error"),
-        may_lack=("exact", "mean", "bias", "sd", "rmse", "error"),
-    ),
     "table-1": TableSchema(("recommender", "metric"), ("value",)),
     "table-2": TableSchema(("recommender", "metric"), ("mean", "sd")),
     "table-3": TableSchema(("recommender", *CELL), ("mean", "sd"), may_lack=("sd",)),
@@ -107,7 +102,7 @@ def read_table(path: str | os.PathLike[str], kind: str, *, empty: bool = False) 
 
 
 TEXT = (
-    *("recommender", "worse", "better", "a", "b", "by", "group", "metric", "estimator", "reading", "conclusion"),
+    *("recommender", "worse", "better", "metric", "estimator", "reading"),
     *("way", "assumes", "cell", "place", "claim", "tolerance", "holds"),
 )
 """Columns of text in the tables of `read_rows`."""
@@ -200,17 +195,6 @@ def read_runs(
         if len(table) != most:
             raise DataError(f"{path}: has {len(table)} of {most} rows; {AGAIN}")
     return dict(zip(names, runs, strict=True)), dict(zip(names, moments, strict=True))
-
-
-def read_estimator_studies(names: Sequence[str], paths: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """Return the estimator studies of all recommenders, by recommender.
-
-    Raises:
-        DataError: a file is damaged, or the files differ in sample sizes, estimators or metrics.
-    """
-    tables = [read_table(path, "estimator-study") for path in paths]
-    _require_same_rows(paths, [table[["estimator", "metric", "negatives"]] for table in tables])
-    return dict(zip(names, tables, strict=True))
 
 
 def _require_same_rows(paths: Sequence[str], tables: Sequence[pd.DataFrame]) -> None:

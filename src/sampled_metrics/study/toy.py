@@ -1,7 +1,4 @@
-"""Figures of the running example: metrics and their expectations on samples (Figures 1-4).
-
-The expectations of Figures 2-4 use binomial ranks (section 4.3).
-"""
+"""The running example of sections 3 to 5: Tables 1 and 2, and Figures 1-4."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -25,9 +22,65 @@ from sampled_metrics.rendering.drawing import (
     style,
     styled,
 )
+from sampled_metrics.rendering.tables import Section, plus_minus, with_best
 from sampled_metrics.sampling.distributions import SamplingDesign, rank_distribution
-from sampled_metrics.sampling.draws import expected_metric
+from sampled_metrics.sampling.draws import draw, expected_metric
 from sampled_metrics.sampling.outcomes import Outcomes
+
+Stream = Callable[[str, str], np.random.Generator]
+"""Function from the names of a random stream to the stream."""
+
+
+def table_1(toy: Mapping[str, Any], _: Stream | None = None) -> pd.DataFrame:
+    """Return the exact metrics of each recommender; columns recommender, metric, value."""
+    rows = [
+        (name, label, metric(label).of_rank(ranks, toy["candidates"]).mean())
+        for name, ranks in toy["ranks"].items()
+        for label in toy["metrics"]
+    ]
+    return pd.DataFrame(rows, columns=["recommender", "metric", "value"])
+
+
+def table_2(toy: Mapping[str, Any], stream: Stream) -> pd.DataFrame:
+    """Return the metrics of each recommender on samples; columns recommender, metric, mean, sd.
+
+    The standard deviation is that of one repetition's mean over the instances.
+    """
+    design, repetitions = SamplingDesign(toy["negatives"], toy["replacement"]), toy["repetitions"]
+    design.check(toy["candidates"])
+    rows = []
+    for name, ranks in toy["ranks"].items():
+        above = np.tile(np.array(ranks) - 1, repetitions)
+        candidates = np.full_like(above, toy["candidates"])
+        draws = draw(above, np.zeros_like(above), candidates, design, stream(name, "sample"))
+        sampled_rank = 1 + draws.above.reshape(repetitions, len(ranks))
+        for label in toy["metrics"]:
+            values = metric(label).of_rank(sampled_rank, design.negatives + 1).mean(axis=1)
+            rows.append((name, label, values.mean(), values.std(ddof=1) if repetitions > 1 else np.nan))
+    return pd.DataFrame(rows, columns=["recommender", "metric", "mean", "sd"])
+
+
+def sections(table: pd.DataFrame, ranks: Mapping[str, Sequence[int]]) -> list[Section]:
+    """Lay out Table 1 or 2 beside the ranks of the example. The best recommender by each metric is bold."""
+    cells = table if "mean" in table else table.rename(columns={"value": "mean"}).assign(sd=np.nan)
+    texts = [plus_minus(mean, sd, 3) for mean, sd in zip(cells["mean"], cells["sd"], strict=True)]
+    cells = cells.assign(cell=with_best(pd.Series(texts, cells.index), cells["mean"], [cells["metric"]], 3))
+    wide = cells.pivot(index="recommender", columns="metric", values="cell")
+    wide = wide.loc[list(ranks), list(dict.fromkeys(cells["metric"]))].rename(columns=metric_name)
+    wide.insert(0, "Predicted ranks", [", ".join(map(str, instances)) for instances in ranks.values()])
+    return [("", wide.rename_axis(columns=None).rename_axis(index="Recommender").reset_index())]
+
+
+TABLES: dict[int, tuple[str, Callable[[Mapping[str, Any], Stream], pd.DataFrame]]] = {
+    1: ("Table 1. The running example, evaluated exactly (bold: the best recommender)", table_1),
+    2: (
+        "Table 2. The running example, evaluated on samples (mean ± standard deviation of a repetition; "
+        "bold: the best recommender)",
+        table_2,
+    ),
+}
+"""Number of a table → (its title, its function)."""
+
 
 MAGNIFIED = (-0.1, 0.25)
 """Limits of the lower panels of Figure 4: the weights of the corrected metrics at most ranks."""
@@ -203,3 +256,14 @@ FIGURES: dict[int, tuple[Callable[..., pd.DataFrame], Callable[[pd.DataFrame, st
     4: (figure_4, draw_4),
 }
 """Number of a figure → (function of its table, function that draws the table with a note on its parameters)."""
+
+
+def arguments(toy: Mapping[str, Any], figures: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
+    """Return the arguments of the table of each of Figures 1-4, from the config entries `toy` and `figures`."""
+    shared, of_4 = {key: toy[key] for key in ("candidates", "metrics")}, dict(figures["figure-4"])
+    return {
+        1: shared | figures["figure-1"],
+        2: shared | figures["figure-2"] | {"ranks": toy["ranks"]},
+        3: shared | figures["figure-3"],
+        4: {"candidates": toy["candidates"], "metric_label": of_4.pop("metric"), **of_4},
+    }

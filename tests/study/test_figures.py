@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from sampled_metrics.study.order_figure import Ends, draw
+from sampled_metrics.study.figures import Ends, draw
 
 
 def side(values: dict[str, float], reach: float) -> Ends:

@@ -1,24 +1,26 @@
 """The defaults and checks of a study's configuration. An error is one line that names the key."""
 
+import argparse
 import copy
 import difflib
 import math
 import os
 import re
 import reprlib
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
 
-from sampled_metrics.data import archives as download
-from sampled_metrics.data import formats
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.data import archives, formats
+from sampled_metrics.errors import ConfigError, DataError, reason
 from sampled_metrics.estimators import estimator, estimators_by_label, linear_estimator, usual_label
 from sampled_metrics.inference.families import Margin
 from sampled_metrics.metrics.metric import metric, metrics_by_label
@@ -26,21 +28,12 @@ from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.recommenders import config_schema, recommender, recommender_type
 from sampled_metrics.recommenders.simple import PrecomputedRanks
 from sampled_metrics.sampling.distributions import SamplingDesign
-from sampled_metrics.study.group_sources import groups_of_file
-from sampled_metrics.study.paper import reference
-from sampled_metrics.study.paper.choices import can_change
+from sampled_metrics.study import reference
 
 T = TypeVar("T")
 
-RESERVED = (
-    "toy",
-    "logs",
-    "benchmarks",
-    "report.html",
-    "summary.html",
-    "provenance.json",
-    "README.md",
-)  # names below results/
+RESERVED = ("toy", "logs", "benchmarks", "report.html", "summary.html", "provenance.json", "README.md")
+"""Names below results/ that no dataset may have."""
 
 
 _LONGEST_NAME = 200
@@ -120,12 +113,13 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     return both
 
 
-def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
+def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "results") -> None:
     """Fill in the defaults of a configuration, in place, and check it.
 
     Args:
         config: the configuration as read.
         schema: its JSON schema (workflow/schemas/config.schema.yaml).
+        results: the folder of the results.
 
     Raises:
         ConfigError: one line that names the key and says what it may be.
@@ -146,11 +140,15 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         if name not in config["datasets"]:
             raise ConfigError(f"study: unknown dataset {name!r}; it may be {', '.join(config['datasets'])}")
     for name, dataset in config["datasets"].items():
-        _check_dataset(dataset, f"datasets.{name}")
+        if dataset["urls"]:
+            archives.require_addresses(dataset["urls"], f"datasets.{name}.urls")
+        if dataset["format"] is not None:
+            file_format = _named(f"datasets.{name}.format", dataset["format"], formats.get)
+            check(dataset["options"], file_format.options, f"datasets.{name}.options")
     for name in config["study"]:
         if name in RESERVED:
             raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
-        _check_sources(name, config)
+        _check_sources(name, config, results)
     _check_split(config["split"])
     if config["figures"]["figure-6"]["metric"] is None:
         config["figures"]["figure-6"]["metric"] = config["metrics"][0]
@@ -168,8 +166,6 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     if config["toy"] is not None:
         figure_3 = schema["properties"]["figures"]["properties"]["figure-3"]["properties"]
         _check_toy(config["toy"], config["figures"], figure_3["negatives"]["default"])
-    if config["choices"] and not (compared_with_paper(config) and can_change(config["recommenders"])):
-        raise ConfigError("choices: is for the study of the paper, with X, Y and Z of its types and its sampling")
 
 
 def _check_solvable(key: str, labels: Sequence[str], negatives: int | Sequence[int], config: Mapping[str, Any]) -> None:
@@ -279,24 +275,18 @@ def _are_of_paper_users(source: PrecomputedRanks, dataset: str) -> bool:
     return reference.has_paper_users(table)
 
 
-def _check_sources(dataset_name: str, config: Mapping[str, Any]) -> None:
+def _check_sources(dataset_name: str, config: Mapping[str, Any], results: str) -> None:
     """Refuse a dataset without the input of its recommenders: events to train on, or files of ranks."""
     dataset, where = config["datasets"][dataset_name], f"datasets.{dataset_name}"
     recommenders = config["recommenders"]
     for name in dataset["ranks"]:
         if name not in recommenders:
             raise ConfigError(f"{where}.ranks: unknown recommender {name!r}; it may be {', '.join(recommenders)}")
-    if dataset["groups"]:
-        _check_file(f"{where}.groups", dataset["groups"], config)
-        try:
-            groups_of_file(dataset["groups"])
-        except DataError as error:
-            raise ConfigError(f"{where}.groups: {error}") from None
     precomputed = precomputed_ranks(config)
     for name in recommenders:
         if (dataset_name, name) in precomputed:
             key = f"{where}.ranks.{name}" if name in dataset["ranks"] else f"recommenders.{name}.path"
-            _check_file(key, precomputed[dataset_name, name].file(dataset_name), config)
+            _check_file(key, precomputed[dataset_name, name].file(dataset_name), config, results)
     to_train = [name for name in recommenders if (dataset_name, name) not in precomputed]
     if not to_train:
         return
@@ -305,10 +295,13 @@ def _check_sources(dataset_name: str, config: Mapping[str, Any]) -> None:
     if not dataset["path"] and not dataset["urls"]:
         raise ConfigError(f"{where}: give either urls or a path")
     if dataset["path"]:
-        _check_file(f"{where}.path", dataset["path"], config)
+        _check_file(f"{where}.path", dataset["path"], config, results)
     if dataset["test"]:
-        _check_file(f"{where}.test", dataset["test"], config)
-    _check_published_split(dataset, where)
+        _check_file(f"{where}.test", dataset["test"], config, results)
+    if dataset["test"] and not dataset["path"]:
+        raise ConfigError(f"{where}.test: needs a path, with the training events")
+    if dataset["test"] and dataset["core"] != 0:
+        raise ConfigError(f"{where}.core: must be 0 for a ready-made split, not {dataset['core']}")
 
 
 def _check_split(split: Mapping[str, Any]) -> None:
@@ -322,35 +315,18 @@ def _check_split(split: Mapping[str, Any]) -> None:
         raise ConfigError("split.held_out: is for the strategies last-event and random-event, not global-time")
 
 
-def _check_file(key: str, path: str, config: Mapping[str, Any]) -> None:
+def _check_file(key: str, path: str, config: Mapping[str, Any], results: str) -> None:
     """Refuse a path that is not a file, is a result of this study, or contains a pattern of snakemake."""
     if "{" in path or "}" in path:
         raise ConfigError(f"{key}: {path!r} has braces, which cannot be in the name of a file here; rename it")
     real = "" if "\0" in path else os.path.realpath(path)
     for name in (*config["study"], *RESERVED):
-        result = os.path.realpath(Path("results", name))
+        result = os.path.realpath(Path(results, name))
         if real == result or real.startswith(result + os.sep):
-            where = f"results/{name}" + ("" if real == result else "/")
+            where = f"{results}/{name}" + ("" if real == result else "/")
             raise ConfigError(f"{key}: {path!r} is among the results of this study, in {where}; move it")
     if not os.path.isfile(path):  # also if the name is too long or has a zero byte
         raise ConfigError(f"{key}: there is no file {path!r} (from {Path.cwd()})")
-
-
-def _check_dataset(dataset: dict[str, Any], where: str) -> None:
-    """Check a dataset's addresses and the options of its format, and fill in the options' defaults."""
-    if dataset["urls"]:
-        download.require_addresses(dataset["urls"], f"{where}.urls")
-    if dataset["format"] is not None:
-        file_format = _named(f"{where}.format", dataset["format"], formats.get)
-        check(dataset["options"], file_format.options, f"{where}.options")
-
-
-def _check_published_split(dataset: Mapping[str, Any], where: str) -> None:
-    """Refuse a ready-made split that the config changes, or without its training events."""
-    if dataset["test"] and not dataset["path"]:
-        raise ConfigError(f"{where}.test: needs a path, with the training events")
-    if dataset["test"] and dataset["core"] != 0:
-        raise ConfigError(f"{where}.core: must be 0 for a ready-made split, not {dataset['core']}")
 
 
 def _named(key: str, name: str, find: Callable[[str], T]) -> T:
@@ -415,6 +391,9 @@ def _one_line(error: ValidationError, where: str) -> str:
     if error.validator == "additionalProperties":
         allowed = list(error.schema.get("properties", {}))
         unknown = next(name for name in error.instance if name not in allowed)
+        path = re.sub(r"^datasets\..*\.", "datasets.NAME.", f"{key}.{unknown}".removeprefix("(top level)."))
+        if path in _GONE:
+            return f"{path}: unknown key, which earlier versions had; {_GONE[path]}"
         near = difflib.get_close_matches(str(unknown), allowed, n=1)
         guess = f" (did you mean {near[0]}?)" if near else ""
         prefix = "" if key == "(top level)" else f"{key}: "
@@ -429,6 +408,19 @@ def _one_line(error: ValidationError, where: str) -> str:
         value = (" or " if error.validator == "type" else ", ").join(map(str, value))
     return f"{key}: {allowed.replace('VALUE', str(value))}, not {_IN_SHORT.repr(error.instance)}"
 
+
+_OF_GROUPS = "the library has metrics by groups: sampled_metrics.evaluate(..., groups=...)"
+_GONE = {
+    "estimator_study": "`estimators` takes any estimator, and sampled_metrics.plan compares sample sizes",
+    "groups": _OF_GROUPS,
+    "datasets.NAME.groups": _OF_GROUPS,
+    "choices": "docs/reproduction.md has the counts, and examples/as-written.yaml the text as written",
+    "seed_spread": "docs/seed-spread.csv has the spread",
+    "ranking.threads": "say snakemake --set-threads rank=2",
+    "ranking.memory": "say snakemake --set-resources rank:mem_mb=4000, in megabytes",
+    "ranking.scatter": "say snakemake --set-scatter users=4",
+}
+"""What takes the place of keys that earlier versions had."""
 
 _ALLOWED = {
     "enum": "may be VALUE",
@@ -448,3 +440,58 @@ _ALLOWED = {
 }
 _IN_SHORT = reprlib.Repr()
 _IN_SHORT.maxstring = _IN_SHORT.maxother = _IN_SHORT.maxlong = 80
+
+
+class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
+    """A loader of plain values that refuses a repeated key."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return a mapping without repeated keys; keys that `<<` merges may be overridden."""
+        seen = set()
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge" or not isinstance(key, yaml.ScalarNode):
+                continue
+            if (key.tag, key.value) in seen:
+                raise ConfigError(f"line {key.start_mark.line + 1}: the key {key.value!r} is there twice")
+            seen.add((key.tag, key.value))
+        return super().construct_mapping(node, deep)
+
+
+def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the content of a config file; that of an empty file is an empty mapping.
+
+    Raises:
+        ConfigError: the file cannot be read, is not a mapping in YAML (or JSON, which is YAML), or repeats a key; the
+            message names the file and the line.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        content = yaml.load(text, _StrictLoader)  # noqa: S506  # it is a SafeLoader
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not text in UTF-8") from None
+    except ConfigError as error:
+        raise ConfigError(f"{path}, {error}") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        raise ConfigError(f"{path}{line}: {error.problem or error.context or 'is not YAML'}") from None
+    except Exception as error:  # constructors fail too: a value does not fit its tag, or is nested too deep
+        raise ConfigError(f"{path}: is not YAML: {reason(error)}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path}: must be a mapping of keys, not a {type(content).__name__}")
+    return content
+
+
+def check_config_files(arguments: Sequence[str]) -> None:
+    """End the program with one line if a config file among the arguments of snakemake is missing or wrong."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
+    for path in parser.parse_known_args(arguments)[0].configfile:
+        try:
+            read_config(path)
+        except ConfigError as error:
+            sys.exit(f"error: config: {error}")

@@ -6,8 +6,6 @@ docs/seed-spread.csv holds that spread. A cell is ok if our number rounds to the
 standard errors.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -15,8 +13,8 @@ from scipy.stats import binom, norm
 
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.rendering.tables import Section
-from sampled_metrics.study.pairs import pair_names
-from sampled_metrics.study.paper import reference
+from sampled_metrics.study import reference
+from sampled_metrics.study.tables import pair_names
 
 LIMIT = 3.0
 """Largest allowed difference, in standard errors."""
@@ -56,7 +54,7 @@ def compare_study(table_3: pd.DataFrame, table_4: pd.DataFrame, seed_spread: pd.
     Args:
         table_3: columns reading, recommender, metric, estimator, mean_exact, sd_exact.
         table_4: columns reading, worse, better, metric, estimator, correct_exact.
-        seed_spread: result of `seed_spread`: the spread of cells over random starts.
+        seed_spread: docs/seed-spread.csv, the spread of cells over random starts.
 
     Returns:
         A row for each printed number and reading, with `COLUMNS`.
@@ -76,26 +74,6 @@ def compare_study(table_3: pd.DataFrame, table_4: pd.DataFrame, seed_spread: pd.
         _rows(orders, "correct", probability * (1 - probability) / reference.REPETITIONS),
     ]
     return _judged(_with_seed_spread(pd.concat(rows, ignore_index=True), seed_spread))
-
-
-def seed_spread(runs: Sequence[tuple[pd.DataFrame, pd.DataFrame]], recommender: str) -> pd.DataFrame:
-    """Return how the cells of Tables 3 and 4 vary over random starts.
-
-    Args:
-        runs: (table 3, table 4) of each random start.
-        recommender: the recommender whose start is random; cells without it are left out.
-
-    Returns:
-        Columns table, reading, cell, seeds, mean, sd.
-    """
-    cells = []
-    for table_3, table_4 in runs:
-        table_4 = table_4.assign(pair=pair_names(table_4))
-        cells.append(_with_cells(table_3, 3, _CELLS_3).rename(columns={"mean": "value"}))
-        cells.append(_with_cells(table_4, 4, _CELLS_4).rename(columns={"correct": "value"}))
-    values = pd.concat(cells)[[*KEYS, "value"]]
-    grouped = values[[recommender in cell.split() for cell in values["cell"]]].groupby(KEYS, sort=False)["value"]
-    return grouped.agg(seeds="count", mean="mean", sd="std").reset_index()
 
 
 _CELLS_3, _CELLS_4 = ["recommender", "metric", "estimator"], ["pair", "metric", "estimator"]

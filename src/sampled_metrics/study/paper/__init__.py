@@ -1,1 +1,0 @@
-"""The paper's running example, printed numbers and claims."""
