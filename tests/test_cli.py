@@ -670,7 +670,7 @@ class TestReading:
     def test_ranks_from_0(self, run, tmp_path):
         (tmp_path / "f.csv").write_text("rank\n0\n9\n10\n")
         refused(
-            run, "line 2: rank must be a whole number, 1 or more, not '0'; zero_based", "evaluate", "f.csv", *self.GIVEN
+            run, "line 2: rank must be a whole number, 1 or more, not 0; zero_based", "evaluate", "f.csv", *self.GIVEN
         )
         code, out, _ = run("evaluate", "f.csv", "--zero-based", *self.GIVEN)
         assert code == 0
