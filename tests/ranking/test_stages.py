@@ -210,8 +210,9 @@ def test_users_and_items_by_ids():
         item_ids=item_ids,
         order=lambda user: scores.loc[user],
     )
-    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
-    np.testing.assert_allclose(values(by_ids)[0], exact.values(sm.metric("recall@10")))
+    exact = pd.Series(sm.rank(SCORES, TRAINING, HELD_OUT).values(sm.metric("recall@10")), index=user_ids)
+    assert by_ids.user.tolist() == sorted(user_ids)
+    np.testing.assert_allclose(values(by_ids)[0], exact[by_ids.user])
 
 
 @pytest.mark.parametrize(
@@ -270,9 +271,16 @@ def test_a_function_that_changes_the_working_folder_moves_no_file(tmp_path, monk
     assert not list((tmp_path / "other").iterdir())
 
 
-def test_parts_joined_in_any_order_are_the_same():
-    parts = [sm.staged_ranks(score, TRAINING, HELD_OUT, depth=30, users=slice(part, None, 3)) for part in range(3)]
-    whole = sm.staged_ranks(score, TRAINING, HELD_OUT, depth=30)
+def test_parts_joined_in_any_order_are_the_whole():
+    options = {"depth": 30, "user_ids": np.random.default_rng(1).permutation(150), "item_ids": np.arange(130)}
+
+    def of_ids(users, items):
+        return SCORES[np.argsort(options["user_ids"])[users], items]
+
+    def ranks(users=None):
+        return sm.staged_ranks(of_ids, TRAINING, HELD_OUT, users=users, **options)
+
+    parts, whole = [ranks(slice(part, None, 3)) for part in range(3)], ranks()
     for order in ([0, 1, 2], [2, 0, 1]):
         joined = sm.StagedRanks.concat([parts[part] for part in order])
         for name in whole.per_row:

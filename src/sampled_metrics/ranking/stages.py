@@ -88,8 +88,8 @@ def staged_ranks(
             tell two models that the same code loads.
 
     Returns:
-        The ranks, a `StagedRanks` with one row for each held-out item, in the order of the users. `plan` says from a
-        pilot how many scores they take.
+        The ranks, a `StagedRanks` with one row for each held-out item, in the order of the ids of the users. `plan`
+        says from a pilot how many scores they take.
 
     Raises:
         DataError: as in `rank`; a score is NaN or +inf, or the function does not return a number for each pair; or
@@ -238,7 +238,7 @@ class _Run:
         user = np.repeat(np.arange(len(self.users)), self.held)
         scored = np.ones(len(self.rows), dtype=np.int64)
         scored[self.first] += counts.position
-        return StagedRanks(
+        ranks = StagedRanks(
             user=self.split.user_ids[self.users][user],
             item=self.split.item_ids[self.split.item[self.rows]],
             score=target,
@@ -256,6 +256,7 @@ class _Run:
             scored=scored,
             digests=digests,
         )
+        return ranks.by_id()
 
     def _scores_of_held_out(self, scorer: Scorer) -> Floats:
         """Return the (rows,) scores of the held-out items."""

@@ -440,9 +440,14 @@ class StagedRanks(Ranked):
         expected = parts[0].digests.get("users_in_all", str(len(users)))
         if str(len(users)) != expected:
             raise DataError(f"the parts have {len(users)} of {expected} users; a part is missing")
-        order = np.argsort(np.concatenate([part.user for part in parts]), kind="stable")
         columns: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in parts])[order] for name in cls.per_row
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.per_row
         }
         ranked = hashlib.blake2b("".join(sorted(part.digests["users"] for part in parts)).encode(), digest_size=16)
-        return replace(parts[0], **columns, digests={**parts[0].digests, "users": ranked.hexdigest()})
+        joined = replace(parts[0], **columns, digests={**parts[0].digests, "users": ranked.hexdigest()})
+        return joined.by_id()
+
+    def by_id(self) -> StagedRanks:
+        """Return the rows in the order of the ids of the users, in which a run and its joined parts are the same."""
+        order = np.argsort(self.user, kind="stable")
+        return replace(self, **{name: getattr(self, name)[order] for name in self.per_row})
