@@ -93,13 +93,14 @@ $(VENV)/slurm: envs/slurm.lock $(READY)
 test-slurm: $(VENV)/slurm  ## run the study on a Slurm cluster of one node on this machine
 	SLURM_TEST=1 $(BIN)/pytest tests/slurm -vv -s -rs
 
-lint: $(READY)  ## run ruff, mypy, snakefmt and snakemake --lint, and audit the dependencies if online
+lint: $(READY)  ## run ruff, mypy, snakefmt and snakemake --lint, print sizes, and audit the dependencies if online
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python .ci/lint_workflow.py
+	$(BIN)/python .ci/sizes.py
 	@$(MAKE) --no-print-directory $(AUDIT) || echo "pip-audit cannot be installed"
 	$(BIN)/python .ci/audit.py --or-say
 
