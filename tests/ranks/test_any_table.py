@@ -1,5 +1,6 @@
 """Tables of other libraries, other names of columns and other separators: the result is that of the plain table."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -185,3 +186,31 @@ def test_usual_names_of_items(name) -> None:
     run = pd.DataFrame({"user": [0, 0, 1, 1], name: [1, 2, 1, 2], "score": [2, 1, 2, 1]})
     lists = ranked_lists(run, relevance=pd.DataFrame({"user": [0, 1], name: [1, 2]}))
     assert sampled_metrics.evaluate(lists, metrics="recall@1")["value"].tolist() == [0.5]
+
+
+@pytest.mark.parametrize("column", ["user", "item"])
+def test_ids_of_lists_are_not_lists(column) -> None:
+    run = pd.DataFrame({"user": [1, 2], "item": [0, 1], "score": [0.1, 0.2]})
+    judged = pd.DataFrame({"user": [1, 2], "item": [0, 1]})
+    run[column] = pd.Series([[1], [2]], dtype=object)
+    with pytest.raises(DataError, match=rf"{column} must be text or a number"):
+        ranked_lists(run, relevance=judged)
+
+
+def test_numbers_that_no_float_holds_are_refused() -> None:
+    run = pd.DataFrame({"user": [1, 1], "item": [0, 1], "score": pd.Series([10**400, 1], dtype=object)})
+    with pytest.raises(DataError, match="score"):
+        ranked_lists(run, relevance=pd.DataFrame({"user": [1], "item": [0]}))
+    with pytest.raises(DataError, match="row 1: rank must be a whole number"):
+        exact_ranks([Decimal("sNaN"), Decimal(1)], candidates=10)
+
+
+def test_one_part_is_given_as_a_list() -> None:
+    with pytest.raises(DataError, match="concat takes staged ranks"):
+        sampled_metrics.StagedRanks.concat(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("candidates", [[], 10**30])
+def test_published_numbers_of_impossible_candidates_are_refused(candidates) -> None:
+    with pytest.raises(DataError, match="candidates"):
+        sampled_metrics.published({"A": {"hr@10": 0.5}}, negatives=99, candidates=candidates, users=100)

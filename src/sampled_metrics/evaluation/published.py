@@ -345,9 +345,9 @@ def _verdicts(found: Mapping[str, Sequence[Mapping[str, _Bounds]]], metrics: Seq
 def _sizes(candidates: int | tuple[int, int]) -> list[int]:
     """Return the numbers of candidates that stand for one, or for a range."""
     ends = list(candidates) if isinstance(candidates, tuple | list) else [candidates]
-    if not all(is_whole(n) and n >= 1 for n in ends):
-        raise DataError(f"candidates must be a whole number, 1 or more, or two of them, not {shown(candidates)}")
-    if len(ends) > 2 or ends[0] > ends[-1]:
+    if not all(is_whole(n) and 1 <= n <= MOST for n in ends):
+        raise DataError(f"candidates must be a whole number from 1 to {MOST}, or two of them, not {shown(candidates)}")
+    if len(ends) not in (1, 2) or ends[0] > ends[-1]:
         raise DataError(f"candidates: give one number, or the least and the largest, not {shown(candidates)}")
     return sorted({round(n) for n in np.geomspace(ends[0], ends[-1], _SIZES)})
 

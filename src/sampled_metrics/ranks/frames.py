@@ -282,10 +282,21 @@ class Columns:
         refuse_rows(wrong, message, self.place)
         return numbers.astype(np.int64)
 
+    def refuse_lists(self, column: str) -> None:
+        """Raise DataError if a cell of a column is a list, a dict or an array."""
+        cells = self.frame[column]
+        if cells.dtype == object:
+            wrong = cells.map(pd.api.types.is_list_like).to_numpy(dtype=bool)
+            refuse_rows(wrong, lambda row: f"{self.called(column)} must be text or a number", self.place)
+
     def numbers(self, column: str, least: float = -np.inf) -> Floats:
         """Return a column as (rows,) numbers, maybe infinite; raise DataError if one is none or below `least`."""
         values = self.frame[column]
-        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        self.refuse_lists(column)
+        try:
+            numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        except (OverflowError, TypeError):
+            raise DataError(f"{self.header}: {self.called(column)} has what no float64 can hold") from None
         rule = "a number" if least == -np.inf else f"a number of {least:g} or more"
         wrong = ~(numbers >= least)
         name = self.called(column)
@@ -384,9 +395,7 @@ class Columns:
             return None
         users = self.frame["user"]
         if not _is_numpy(users, "iu"):
-            if users.dtype == object:
-                wrong = users.map(pd.api.types.is_list_like).to_numpy(dtype=bool)
-                refuse_rows(wrong, lambda row: f"{self.called('user')} must be text or a number", self.place)
+            self.refuse_lists("user")
             text = as_text(users)
             refuse_rows(text == "", lambda row: f"{self.called('user')} is empty", self.place)
             users = text.astype(np.int64) if text.str.fullmatch("0|[1-9][0-9]{0,17}").all() else text
@@ -488,8 +497,11 @@ def as_text(values: pd.Series) -> pd.Series:
 
 
 def _cell_as_text(value: Any) -> str:
-    if value is None or value is pd.NA or (not pd.api.types.is_list_like(value) and value != value):
-        return ""
+    try:
+        if value is None or value is pd.NA or (not pd.api.types.is_list_like(value) and value != value):
+            return ""
+    except ArithmeticError:  # a signaling NaN
+        return str(value)
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value).strip().encode(errors="backslashreplace").decode()  # half a pair of surrogates is not text

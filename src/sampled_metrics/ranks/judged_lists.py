@@ -351,6 +351,7 @@ def _with_columns(columns: Columns, value: str) -> Columns:
 
 def _ids(columns: Columns, kind: str) -> tuple[Ints, pd.Index]:
     """Return the (rows,) places of the ids of a column, and the distinct ids as text, ascending."""
+    columns.refuse_lists(kind)
     codes, distinct = pd.factorize(columns.frame[kind])
     text = as_text(pd.Series(distinct))
     refuse_rows(np.append(text == "", True)[codes], lambda row: f"{columns.called(kind)} is empty", columns.place)

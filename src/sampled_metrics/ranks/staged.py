@@ -428,7 +428,7 @@ class StagedRanks(Ranked):
             >>> sm.StagedRanks.concat(parts).user.tolist()
             [0, 1, 2, 3]
         """
-        if not parts or not all(isinstance(part, StagedRanks) for part in parts):
+        if not isinstance(parts, Sequence) or not parts or not all(isinstance(part, StagedRanks) for part in parts):
             raise DataError("concat takes staged ranks, of one part of the users or more")
         for number, part in enumerate(parts[1:], 2):
             for what, value in part.run.items():
