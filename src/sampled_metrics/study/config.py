@@ -486,12 +486,19 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     return content
 
 
-def check_config_files(arguments: Sequence[str]) -> None:
-    """End the program with one line if a config file among the arguments of snakemake is missing or wrong."""
+def check_config_files(arguments: Sequence[str]) -> str:
+    """Return the folder of results that the config files among the arguments of snakemake name.
+
+    End the program with one line if a config file is missing or wrong.
+    """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
+    results = "results"
     for path in parser.parse_known_args(arguments)[0].configfile:
         try:
-            read_config(path)
+            pathvars = read_config(path).get("pathvars")
         except ConfigError as error:
             sys.exit(f"error: config: {error}")
+        if isinstance(pathvars, dict):
+            results = str(pathvars.get("results", results))
+    return results
