@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from read_and import evaluate, expect
 from tables_of_ranks import rank_table
@@ -165,11 +166,14 @@ def test_a_rank_is_not_an_array() -> None:
         exact_ranks(cells, candidates=10)
 
 
-def test_a_table_with_a_column_twice_is_refused() -> None:
+def test_a_table_with_a_column_twice_is_refused(tmp_path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.Table.from_arrays([pyarrow.array([1, 2])] * 2, names=["rank", "rank"])
     with pytest.raises(DataError, match=r"ranks: is not a table: .*rank"):
         exact_ranks(table, candidates=10)
+    pq.write_table(table, tmp_path / "twice.parquet")
+    with pytest.raises(DataError, match=r"twice\.parquet: there is more than one column 'rank'"):
+        exact_ranks(tmp_path / "twice.parquet", candidates=10)
 
 
 @pytest.mark.parametrize("as_csv", [False, True])

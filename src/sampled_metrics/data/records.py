@@ -164,6 +164,7 @@ def parquet_rows(
         if columns is None:
             index = (schema.pandas_metadata or {}).get("index_columns", [])
             columns = {name_in_file: name_in_file for name_in_file in schema.names if name_in_file not in index}
+            require_columns(name, schema.names, columns)
         else:
             require_columns(f"{name}, line 1", schema.names, columns.values())
             for column in columns.values():
