@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from sampled_metrics import _files
-from sampled_metrics.data.split import read_shape
+from sampled_metrics.data.split import read_split
 from sampled_metrics.errors import ConfigError, DataError, WriteError
 
 TABLE = pd.DataFrame({"name": ["é", "b"], "value": [0.1, 2.0]})
@@ -156,15 +156,6 @@ class TestContent:
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "22" / name).read_bytes()
 
 
-def test_shapes_and_types_of_an_npz_are_known_without_reading_it(tmp_path):
-    _files.write_npz(tmp_path / "a.npz", many=np.zeros((3, 4), np.float32), text=np.array("kind"), none=np.empty(0))
-    assert _files.npz_headers(tmp_path / "a.npz", "a test") == {
-        "many": ((3, 4), np.dtype(np.float32)),
-        "text": ((), np.dtype("<U4")),
-        "none": ((0,), np.dtype(np.float64)),
-    }
-
-
 class TestReadNpz:
     @pytest.mark.parametrize("at", [0.1, 0.5, 0.9, 0.99])
     def test_refuses_what_is_cut_off(self, tmp_path, at):
@@ -173,8 +164,7 @@ class TestReadNpz:
         (tmp_path / "a.npz").write_bytes(content[: int(at * len(content))])
         for read in (
             lambda path: _files.read_npz(path, "a test"),
-            lambda path: _files.npz_headers(path, "a test"),
-            read_shape,
+            read_split,
         ):
             with pytest.raises(DataError, match=r"a\.npz: is not .*, or is damaged"):
                 read(tmp_path / "a.npz")

@@ -229,37 +229,10 @@ def read_npz(
             if isinstance(npz, NpzFile):
                 arrays = {name: npz[name] for name in npz.files if only is None or name in only}
     except _NPZ_ERRORS as error:
-        raise _damaged_npz(path, content, error) from None
+        raise DataError(f"{path}: is not {content}, or is damaged: {reason(error)}; remove it, and run again") from None
     if not isinstance(npz, NpzFile):
         raise DataError(f"{path}: is not {content}")
     missing = [name for name in names if name not in arrays]
     if missing:
         raise DataError(f"{path}: is not {content}: lacks {', '.join(missing)}")
     return arrays
-
-
-def npz_headers(path: str | os.PathLike[str], content: str) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
-    """Return shape and type of the arrays of an npz file without reading the arrays.
-
-    Args:
-        path: the file.
-        content: what the file should hold, for messages, such as "a split".
-
-    Raises:
-        DataError: the file is damaged or not npz.
-    """
-    headers = {}
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for name in archive.namelist():
-                with archive.open(name) as array:
-                    np.lib.format.read_magic(array)
-                    shape, _, kind = np.lib.format.read_array_header_1_0(array)
-                    headers[name.removesuffix(".npy")] = shape, kind
-    except _NPZ_ERRORS as error:
-        raise _damaged_npz(path, content, error) from None
-    return headers
-
-
-def _damaged_npz(path: str | os.PathLike[str], content: str, error: Exception) -> DataError:
-    return DataError(f"{path}: is not {content}, or is damaged: {reason(error)}; remove it, and run again")

@@ -230,7 +230,7 @@ SENTENCES = [
         ),
         PAIR,
         "Of 12 recommenders, the 10 best by AUC are shown. The intervals of a metric hold together at 95 % for all 66 "
-        "pairs (the largest of several t). compare has the others, and the p-values, which need all pairs.",
+        "pairs (the largest of several t). For the other pairs and the p-values, call compare.",
     ),
     (
         Finding("family", values={"pairs": 3, "method": LARGEST_T, "rate": 0.0}),

@@ -100,19 +100,6 @@ def is_web_page(path: Path) -> bool:
     return beginning.startswith((b"<!doctype", b"<html"))
 
 
-def find_member(path: Path, member: str | None) -> str | None:
-    """Return the full name of the zip entry that `open_member` opens; None if the file is not a zip archive.
-
-    Raises:
-        DataError: the archive is damaged, or the number of matching entries is not one.
-    """
-    archive = _open_archive(path)
-    if archive is None:
-        return None
-    with archive:
-        return _find_entry(archive, path, member).filename
-
-
 def open_member(path: Path, member: str | None) -> MemberStream:
     """Open a plain file, a gzipped file, or one member of a zip archive as a stream of bytes.
 

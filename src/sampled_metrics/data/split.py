@@ -149,20 +149,6 @@ def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Spl
         raise DataError(f"{path}: is not a split, or is damaged: {error}") from None
 
 
-def read_shape(path: str | os.PathLike[str]) -> Shape:
-    """Read the shape of what `Split.write` wrote, without reading the arrays.
-
-    Raises:
-        DataError: the file is not a split, or is damaged.
-    """
-    headers = _files.npz_headers(path, "a split")
-    try:
-        (users,), (items,), (events,) = (headers[name][0] for name in ("user_ids", "item_ids", "indices"))
-    except (KeyError, ValueError):
-        raise DataError(f"{path}: is not a split, or is damaged") from None
-    return Shape(users, items, events)
-
-
 def pair_matrix(
     users: NDArray[Any], items: NDArray[Any], shape: tuple[int, int], kind: type[np.generic] = np.float64
 ) -> csr_array:

@@ -494,8 +494,8 @@ def _best_pairs(finding: Finding, setting: Setting) -> str:
     of = finding.values
     return (
         f"{best_alone(finding.metric, of['most'], of['recommenders'])} The intervals of a metric hold together at "
-        f"{100 * setting.confidence_level:g} % for all {of['pairs']} pairs ({of['method']}). compare has the others, "
-        "and the p-values, which need all pairs."
+        f"{100 * setting.confidence_level:g} % for all {of['pairs']} pairs ({of['method']}). For the other "
+        "pairs and the p-values, call compare."
     )
 
 

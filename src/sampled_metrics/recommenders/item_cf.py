@@ -70,10 +70,6 @@ def blocks(columns: int) -> Iterator[slice]:
         yield slice(first, min(first + size, columns))
 
 
-KEPT_BYTES = 64
-"""Bytes of a kept neighbour, all copies together."""
-
-
 def nearest(similar: Floats, items: Ints, k: int) -> Ints:
     """Return the positions of the k most similar of n items, or of all if n < k: most similar first, ties by index.
 

@@ -185,7 +185,7 @@ def _verdicts(compared: Comparison) -> tuple[str, ...]:
     if len(compared.setting.names) == 2:
         return (wording.on_metrics(compared.verdicts, compared.setting),)
     on_best = [finding for finding in compared.findings if finding.kind == "best-pairs"]
-    return wording.remarks([*on_best, *compared.verdicts], compared.setting)
+    return wording.remarks([*compared.verdicts, *on_best], compared.setting)
 
 
 def _shortest(results: Mapping[str, Result], is_sampled: bool) -> list[str]:

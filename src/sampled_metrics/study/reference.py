@@ -18,8 +18,6 @@ DATASET = "ml-1m"
 """The name of the paper's dataset in config.yaml."""
 RECOMMENDERS = ("X", "Y", "Z")
 """Recommenders of Tables 3 and 4."""
-RANDOM_RECOMMENDER = "X"
-"""The recommender with a random start, which the paper does not give."""
 REPETITIONS = 100
 """Repetitions of Tables 3 and 4."""
 TOY_REPETITIONS = 1000
