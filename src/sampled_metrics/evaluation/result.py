@@ -64,11 +64,8 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
             return super().__call__(*([] if path is None else [path]), *args, ax=ax, **kwargs)
         if path is not None and ax is not None:
             raise ConfigError("plot() takes a path or ax, not both; write the figure of ax by its savefig")
-        from sampled_metrics.rendering import drawing  # says in one line that matplotlib is missing
-
-        if path is not None:
-            _files.require_writable(path)
         from sampled_metrics.evaluation import plots
+        from sampled_metrics.rendering import drawing  # says in one line that matplotlib is missing
 
         picture = plots.picture(table)
         if picture is None and path is None:
@@ -78,11 +75,7 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
         if ax is not None:
             plots.draw_panel(plots.only_panel(picture.panels), ax, picture.caption)
             return ax
-        figure = drawing.new_figure(shown=path is None)
-        axes = plots.draw(picture.panels, figure, picture.caption)
-        if path is not None:
-            drawing.write(figure, path)
-        return axes[0] if len(axes) == 1 else np.array(axes)
+        return drawing.shown_or_written(path, lambda figure: plots.draw(picture.panels, figure, picture.caption))
 
 
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here

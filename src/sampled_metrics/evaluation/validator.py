@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from sampled_metrics import _defaults, _files
+from sampled_metrics import _defaults
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Floats, Ints, is_real, is_whole, require_confidence_level, shown
 from sampled_metrics.data.split import Split
@@ -239,20 +239,13 @@ class Validator:
             raise ConfigError("plot: there is no epoch yet")
         if ax is not None and (path is not None or len(self.metrics) > 1):
             raise ConfigError("plot takes ax for one metric, and without a path")
-        from sampled_metrics.rendering import drawing  # says in one line that matplotlib is missing
-
-        if path is not None:
-            _files.require_writable(path)
         from sampled_metrics.evaluation import plots
+        from sampled_metrics.rendering import drawing  # says in one line that matplotlib is missing
 
         if ax is not None:
             plots.draw_epochs(self.history, ax, self._setting)
             return ax
-        figure = drawing.new_figure(shown=path is None)
-        axes = plots.draw_history(self.history, figure, self._setting)
-        if path is not None:
-            drawing.write(figure, path)
-        return axes[0] if len(axes) == 1 else np.array(axes)
+        return drawing.shown_or_written(path, lambda figure: plots.draw_history(self.history, figure, self._setting))
 
     def _ranks(self, scores: Any) -> ExactRanks | StagedRanks:
         split, size = self._split, self._batch_size

@@ -257,6 +257,22 @@ def new_figure(*, shown: bool = False) -> Figure:
     return pyplot.figure()
 
 
+def shown_or_written(path: str | os.PathLike[str] | None, draw: Callable[[Figure], Sequence[Axes]]) -> Any:
+    """Draw a figure of pyplot, or one that is written to a path, by a function of an empty figure; return its axes.
+
+    Raises:
+        ConfigError: the ending of the path is another one than svg, png or pdf.
+        WriteError: the file cannot be written.
+    """
+    if path is not None:
+        _files.require_writable(path)
+    figure = new_figure(shown=path is None)
+    axes = draw(figure)
+    if path is not None:
+        write(figure, path)
+    return axes[0] if len(axes) == 1 else np.array(axes)
+
+
 def panels(
     number: int, columns: int, height: float = 2.0, note: str = "", empty: Collection[int] = (), **shared: Any
 ) -> tuple[Figure, list[Axes]]:
