@@ -8,8 +8,7 @@ import numpy as np
 
 from sampled_metrics import _files
 from sampled_metrics._validation import require_candidates
-from sampled_metrics.data import archives as download
-from sampled_metrics.data import formats
+from sampled_metrics.data import archives, formats
 from sampled_metrics.data.events import binarize, k_core
 from sampled_metrics.data.formats import read_events
 from sampled_metrics.data.split import shared_last_times, split_events
@@ -21,9 +20,9 @@ def main(snakemake: Any) -> None:
     """Write the split, and facts about the dataset."""
     archive, dataset, name = Path(snakemake.input.archive), snakemake.params.dataset, snakemake.wildcards.dataset
     stated, sampling = snakemake.config["datasets"][name], snakemake.config["sampling"]  # other ones do not train again
-    download.verify(archive, md5=stated["md5"], sha256=stated["sha256"], is_own=bool(dataset["path"]))
+    archives.verify(archive, md5=stated["md5"], sha256=stated["sha256"], is_own=bool(dataset["path"]))
     sha256 = _files.digest(archive, "sha256")
-    member = dataset["member"] or (None if dataset["path"] else download.member(dataset["urls"]))
+    member = dataset["member"] or (None if dataset["path"] else archives.member(dataset["urls"]))
     test = Path(dataset["test"]) if dataset["test"] else None
     chunks = read_events(archive, formats.get(dataset["format"]), member=member, options=dataset["options"], test=test)
     events = binarize(chunks, dataset["min_rating"], dataset["repeated"])

@@ -5,11 +5,10 @@ import pytest
 
 from sampled_metrics._validation import require_sum_of_one
 from sampled_metrics.errors import NumericError
-from sampled_metrics.estimators import linear as reduction
+from sampled_metrics.estimators import linear
 from sampled_metrics.estimators.linear import BiasVariance, LinearEstimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling import distributions
-from sampled_metrics.sampling import distributions as ties
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
@@ -42,18 +41,18 @@ class TestWhereTheyStand:
         def loses(compute):
             return lambda *arguments, **options: 0.99 * compute(*arguments, **options)
 
-        for module in (distributions, reduction, ties):
+        for module in (distributions, linear):
             monkeypatch.setattr(module, "pmf", loses(module.pmf))
         distributions.rank_distribution.cache_clear()
-        reduction.reduced.cache_clear()
+        linear.reduced.cache_clear()
         yield
         distributions.rank_distribution.cache_clear()
-        reduction.reduced.cache_clear()
+        linear.reduced.cache_clear()
 
     @pytest.mark.parametrize(("precise", "of"), [(True, "n = 9 candidates and m = 3 negatives"), (False, "m = 3 nega")])
     def test_equations_of_a_correction(self, precise, of):
         with pytest.raises(NumericError, match=rf"of {of}.* sum to 0\.99"):
-            reduction.reduced((9,), SamplingDesign(3, replacement=False), (metric("ap"),), precise)
+            linear.reduced((9,), SamplingDesign(3, replacement=False), (metric("ap"),), precise)
 
 
 class Diverging(LinearEstimator):

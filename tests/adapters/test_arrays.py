@@ -8,8 +8,7 @@ from docs_blocks import blocks
 from ranked_by_argsort import by_argsort, rows
 
 import sampled_metrics as sm
-from sampled_metrics.ranking import rank as loop_module
-from sampled_metrics.ranking import rank as rank_module
+from sampled_metrics.ranking import rank
 from sampled_metrics.ranking.inputs import Device
 
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
@@ -34,9 +33,9 @@ def array_of(library: str, array: np.ndarray) -> Any:
 @pytest.fixture(params=["torch", "jax"])
 def on_device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A library whose arrays in the memory of the host are counted as those on a device."""
-    monkeypatch.setattr(rank_module, "is_on_device", lambda array: not isinstance(array, np.ndarray))
-    monkeypatch.setattr(rank_module, "as_array", _detached)
-    monkeypatch.setattr(loop_module, "as_array", _detached)
+    monkeypatch.setattr(rank, "is_on_device", lambda array: not isinstance(array, np.ndarray))
+    monkeypatch.setattr(rank, "as_array", _detached)
+    monkeypatch.setattr(rank, "as_array", _detached)
     return request.param
 
 
@@ -57,7 +56,7 @@ def test_counts_by_factors_are_those_of_numpy(on_device: str, kind: type, scale:
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_factors_on_the_cpu_need_no_namespace(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tensors = tuple(array_of(library, each.astype(np.float32)) for each in WHOLE)
-    if any(map(rank_module.is_on_device, tensors)):
+    if any(map(rank.is_on_device, tensors)):
         pytest.skip("the arrays are on a GPU")
     monkeypatch.setattr(Device, "__init__", None)
     assert rows(sm.rank(tensors, TRAINING, HELD_OUT)) == by_argsort(WHOLE[0] @ WHOLE[1].T, TRAINING, HELD_OUT)

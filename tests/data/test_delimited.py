@@ -13,8 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sampled_metrics.data import formats
-from sampled_metrics.data import tables as text
+from sampled_metrics.data import formats, tables
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.errors import ConfigError, DataError
 
@@ -137,7 +136,7 @@ class TestWrittenTimes:
         "time", ["2010-02-30", "now", "today", "NaT", "", "1287532527", "0001-01-01", "2300-01-01"]
     )
     def test_that_are_none_are_refused_with_their_line(self, time, monkeypatch):
-        monkeypatch.setattr(text, "_BLOCK_BYTES", 40)
+        monkeypatch.setattr(tables, "_BLOCK_BYTES", 40)
         content = "user,item,x,when\n" + '1,2,"over\ntwo lines",2020-01-01\n' * 100 + f"1,2,3,{time}\n"
         fault = f"must be a time (iso), not {time!r}" if time else "is empty"
         says = f"events.csv, line 202: when {fault}; or state on_bad_lines: skip"
@@ -228,7 +227,7 @@ class TestBadLines:
         good = {"a,b,1,": ("a", "b"), '"x, y",c,2,': ("x, y", "c"), 'u,v,3,"over\ntwo, lines"': ("u", "v")}
         content = "".join(f"{line}\n" for line in ["a,b,1,", *lines])
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(text, "_BLOCK_BYTES", block)
-            patch.setattr(text, "LONGEST_LINE", 30)
+            patch.setattr(tables, "_BLOCK_BYTES", block)
+            patch.setattr(tables, "LONGEST_LINE", 30)
             found = pairs(content, self.COLUMNS, on_bad_lines="skip")
         assert found == [good[line] for line in ["a,b,1,", *lines] if line in good]

@@ -13,7 +13,7 @@ import pytest
 from faults import hostile_server as answers
 from faults.hostile_server import CONTENT, WEB_PAGE, honest, serving
 
-from sampled_metrics.data import archives as download
+from sampled_metrics.data import archives
 from sampled_metrics.data.archives import verify
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, WriteError
 
@@ -25,7 +25,7 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 def _limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
-    monkeypatch.setattr(download, "TIMEOUT", (5.0, 5.0))
+    monkeypatch.setattr(archives, "TIMEOUT", (5.0, 5.0))
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def destination(tmp_path) -> Path:
 
 
 def fetch(urls: str | list[str], destination: Path, *, md5: str | None = MD5, sha256: str | None = None) -> None:
-    download.download([urls] if isinstance(urls, str) else urls, destination, md5=md5, sha256=sha256)
+    archives.download([urls] if isinstance(urls, str) else urls, destination, md5=md5, sha256=sha256)
 
 
 def error_of(urls: str | list[str], destination: Path, **checksums: str | None) -> str:

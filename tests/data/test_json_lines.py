@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampled_metrics.data import formats
-from sampled_metrics.data import tables as text
+from sampled_metrics.data import formats, tables
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.errors import DataError
 
@@ -73,8 +72,8 @@ def test_no_such_key_and_no_line():
 
 
 def test_a_file_without_line_ends(monkeypatch):
-    monkeypatch.setattr(text, "_BLOCK_BYTES", 100)
-    monkeypatch.setattr(text, "LONGEST_LINE", 100)
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 100)
+    monkeypatch.setattr(tables, "LONGEST_LINE", 100)
     stream = io.BytesIO(b'{"u": "' + b"x" * 10_000)
     with pytest.raises(DataError, match=r"^events.json, line 1: is longer than 100 bytes"):
         list(formats.get("json-lines").parse(stream, "events.json", columns=COLUMNS))
@@ -93,5 +92,5 @@ def test_reads_what_python_writes(events, block, ascii_only):
     content = "\n".join(json.dumps({"u": user, "i": item}, ensure_ascii=ascii_only) for user, item in events)
     with pytest.MonkeyPatch.context() as patch:
         longest = max(len(line.encode()) for line in content.split("\n"))
-        patch.setattr(text, "_BLOCK_BYTES", longest + block)
+        patch.setattr(tables, "_BLOCK_BYTES", longest + block)
         assert pairs(content) == events

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sampled_metrics.data import formats
-from sampled_metrics.data import tables as text
+from sampled_metrics.data import formats, tables
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.data.formats import read_events
 from sampled_metrics.data.records import parquet_rows
@@ -102,7 +101,7 @@ def test_packed_files(tmp_path):
 
 @pytest.mark.slow
 def test_rows_are_read_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "_BLOCK_BYTES", 2**20)
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 2**20)
     numbers = np.random.default_rng(1).permutation(2_000_000)
     path = tmp_path / "events.parquet"
     path.write_bytes(written(u=numbers % 1000, i=numbers, t=numbers))

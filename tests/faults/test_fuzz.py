@@ -21,9 +21,7 @@ from tables_of_ranks import parse_columns, rank_table
 
 from faults.fuzz_damage import DAMAGED
 from faults.fuzzing import Target, pieces
-from sampled_metrics.data import archives as download
-from sampled_metrics.data import archives as wheels
-from sampled_metrics.data import formats
+from sampled_metrics.data import archives, formats
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.split import leave_last_out
 from sampled_metrics.errors import SampledMetricsError
@@ -84,10 +82,10 @@ def check_ranks(content: bytes) -> None:
 
 def check_address(text: str) -> None:
     try:
-        wheel = wheels.parse_address(text)
+        wheel = archives.parse_address(text)
     except SampledMetricsError:
-        download.require_addresses([text])
-        assert "/" not in download.file_name(text)
+        archives.require_addresses([text])
+        assert "/" not in archives.file_name(text)
     else:
         assert not wheel.name.startswith("-")
         assert "/" not in wheel.file_name

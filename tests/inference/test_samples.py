@@ -5,7 +5,7 @@ import pytest
 
 from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.protocol import Estimate
-from sampled_metrics.inference import strict as samples
+from sampled_metrics.inference import strict
 from sampled_metrics.inference.strict import FOLDS, MOST_LEFT_OUT, Sample, pseudo_values
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
@@ -84,7 +84,7 @@ class TestPseudoValues:
     def test_do_not_depend_on_how_many_are_computed_at_once(self, monkeypatch):
         sample = sample_of(50, 2)
         at_once = pseudo_values(Ratio(sample), sample)
-        monkeypatch.setattr(samples, "_NUMBERS", 1)
+        monkeypatch.setattr(strict, "_NUMBERS", 1)
         np.testing.assert_allclose(pseudo_values(Ratio(sample), sample), at_once, atol=1e-12)
 
 

@@ -17,7 +17,6 @@ from scipy.sparse import csr_array, csr_matrix
 
 import sampled_metrics as sm
 from sampled_metrics.ranking import factors, rank
-from sampled_metrics.ranking import rank as loop
 from sampled_metrics.recommenders import models
 from sampled_metrics.recommenders.models import (
     FactorModel,
@@ -147,8 +146,8 @@ def test_ranks_are_those_of_the_definition(name, seed, users, items, size, threa
         patched.setattr(factors, "ITEMS", 2 * size)
         patched.setattr(factors, "SCORES", size * size)
         patched.setattr(models, "BLOCK_BYTES", 8 * items * size)
-        patched.setattr(loop, "_TOGETHER", together)
-        patched.setattr(loop, "_TOGETHER_ON_DEVICE", together)
+        patched.setattr(rank, "_TOGETHER", together)
+        patched.setattr(rank, "_TOGETHER_ON_DEVICE", together)
         assert _rows(ranked()) == expected
         if first < last:
             assert _rows(ranked(slice(first, last))) == [row for row in expected if first <= row[0] < last]
@@ -163,7 +162,7 @@ def _rows(table: sm.ExactRanks) -> list[tuple[int, int, int, int]]:
 def test_of_a_device_without_float64_the_factors_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case(3, 12, 15)
     monkeypatch.setattr(rank.Device, "has_float64", lambda device: False)
-    monkeypatch.setattr(loop, "_ScoreCounts", None)  # nothing is counted there
+    monkeypatch.setattr(rank, "_ScoreCounts", None)  # nothing is counted there
     tensors = tuple(_strict(each.astype(np.float32)) for each in case.factors)
     with pytest.warns(UserWarning, match="have no held-out item"):
         table = sm.rank(tensors, case.training, case.held_out, user_ids=100 + np.arange(12))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import sampled_metrics as sm
-from sampled_metrics.ranking import rank as loop
+from sampled_metrics.ranking import rank as rank_module
 
 USERS, ITEMS = 37, 23
 RNG = np.random.default_rng(8)
@@ -70,7 +70,7 @@ def test_joined_are_the_ranks_of_all_users(form, seed, ends, batch_size) -> None
     training, held_out = pairs(seed)
     options = {} if form.startswith("factors") else {"batch_size": batch_size}
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(loop, "_TOGETHER_ON_DEVICE", 5 * ITEMS)
+        patched.setattr(rank_module, "_TOGETHER_ON_DEVICE", 5 * ITEMS)
         whole = rank(FORMS[form], training, held_out, **options)
         parts = [
             rank(FORMS[form], training, held_out, users=slice(first, last), **options)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables_of_ranks import parse_columns, rank_table, sampled_ranks
 
-from sampled_metrics.data import tables as text_module
+from sampled_metrics.data import tables
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import NAMES, Columns
 from sampled_metrics.ranks.reading import MOST_COLUMNS, SEPARATORS, read_columns
@@ -144,7 +144,7 @@ class TestTrec:
     def test_are_the_same_wherever_a_block_ends(self, monkeypatch):
         whole = parse(self.RUN).frame
         for size in range(1, 40):
-            monkeypatch.setattr(text_module, "_BLOCK_BYTES", size)
+            monkeypatch.setattr(tables, "_BLOCK_BYTES", size)
             assert parse(self.RUN.replace(b"bm25", b"bm25  ")).frame.equals(whole)
 
     def test_name_the_line_of_what_is_wrong(self):
@@ -166,7 +166,7 @@ class TestManyColumns:
         return "".join(",".join(line) + "\n" for line in lines).encode()
 
     def test_keep_those_of_use(self, monkeypatch):
-        monkeypatch.setattr(text_module, "_BLOCK_BYTES", 800)  # three lines at a time
+        monkeypatch.setattr(tables, "_BLOCK_BYTES", 800)  # three lines at a time
         table = parse(self.wide([("a", "4"), ("b", "5"), ("c", "6"), ("d", "7")]))
         assert table.frame.to_dict("list") == {"user": ["a", "b", "c", "d"], "rank": [4, 5, 6, 7]}
         assert table.remarks == [f"f.csv: 64 of its 66 columns are not used: {', '.join(self.MORE):.100} ..."]

@@ -9,8 +9,7 @@ from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.sampling import distributions as ties
-from sampled_metrics.sampling import draws
+from sampled_metrics.sampling import distributions, draws
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import draw
 
@@ -63,7 +62,7 @@ class TestTies:
     def test_without_replacement_is_the_mean_over_the_ranks(self, above, tied, candidates, m):
         better = np.arange(above, above + tied + 1)[:, np.newaxis]
         chances = stats.hypergeom.pmf(np.arange(m + 1), candidates - 1, better, m)
-        ours = ties.distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, WITHOUT))
+        ours = distributions.distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, WITHOUT))
         np.testing.assert_allclose(ours, [chances.mean(axis=0)], atol=1e-10)
 
     @pytest.mark.parametrize(
@@ -78,7 +77,7 @@ class TestTies:
                     [better, equal, m - better - equal], m, np.array(shares) / (candidates - 1)
                 )
                 wanted[better : better + equal + 1] += chance / (equal + 1)
-        ours = ties.distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, WITH))
+        ours = distributions.distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, WITH))
         np.testing.assert_allclose(ours, [wanted], atol=1e-12)
 
 
@@ -141,7 +140,7 @@ class TestDraw:
         """P value of a chi-square test of 100 000 draws for 30 candidates."""
         design, repetitions = SamplingDesign(9, replacement), 100_000
         x = draw_counts(design, "random", repetitions, np.random.default_rng(3), above, tied, 30)
-        expected = repetitions * ties.distribution_over_ties([above], [tied], [30], design)[0]
+        expected = repetitions * distributions.distribution_over_ties([above], [tied], [30], design)[0]
         observed, often = np.bincount(x, minlength=10), expected > 20
         assert observed[expected < 1e-6].sum() == 0
         if often.sum() == 1:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_tables import random_table, table_of
 
-from sampled_metrics.sampling import draws as moments
+from sampled_metrics.sampling import draws
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import Draws
 from sampled_metrics.study import repetitions as study
@@ -84,7 +84,7 @@ class TestExpectedDistribution:
         table = random_table(5, 80, ties=ties)
         what = evaluation(1500, design=design, estimators=ESTIMATORS, metrics=METRICS)
         runs = study.repeat(table, what, np.random.default_rng(7))
-        chances = moments.expected_distribution(table, design)
+        chances = draws.expected_distribution(table, design)
         fitted = what.fit(table.mean_candidates)
         for (label, name), of_cell in runs.groupby(["metric", "estimator"]):
             expected = chances @ fitted[name].weights[METRICS.index(label)]
