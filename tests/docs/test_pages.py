@@ -38,7 +38,7 @@ ELSEWHERE = {
     ("docs/own-study.md", "study: [ours]"): CONFIG,
     ("docs/own-study.md", "study: [films]"): FILMS,
     ("docs/own-study.md", "snakemake --cores 2 --configfile examples/films.yaml"): FILMS,
-    ("docs/own-study.md", "snakemake --cores 1 --configfile examples/films.yaml"): FILMS,
+    ("docs/own-study.md", "snakemake results/films/split/train.csv"): FILMS,
     ("docs/own-study.md", 'configfile: "study.yaml"'): IMPORT,
     ("docs/own-study.md", "module sampled_metrics:"): IMPORT,
     ("docs/own-study.md", "snakedeploy"): IMPORT,

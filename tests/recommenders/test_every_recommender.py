@@ -62,9 +62,7 @@ def train(entry: dict[str, Any], split: Split) -> Model:
 
 
 def test_every_type_that_can_be_trained_has_an_entry_here() -> None:
-    assert {entry["type"] for entry in ENTRIES.values()} == RECOMMENDERS.keys() - {"command", "ranks"}, (
-        "add an entry to ENTRIES"
-    )
+    assert {entry["type"] for entry in ENTRIES.values()} == RECOMMENDERS.keys() - {"ranks"}, "add an entry to ENTRIES"
 
 
 @every_entry
