@@ -72,7 +72,7 @@ ELSEWHERE = {
     ): OF_RECIPES,
     ("docs/adapters.md", "import torch"): OF_ADAPTERS,
     ("docs/adapters.md", "import os"): OF_ADAPTERS,
-    ("docs/adapters.md", "every_item = sm.rank("): OF_ADAPTERS,
+    ("docs/adapters.md", "def adjusted("): OF_RECIPES,
     ("docs/how-to/validate.md", "import torch"): OF_ADAPTERS,
     ("docs/how-to/validate.md", "import lightning"): OF_ADAPTERS,
     ("docs/how-to/validate.md", "import os"): OF_ADAPTERS,
