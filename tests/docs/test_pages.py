@@ -43,9 +43,9 @@ ELSEWHERE = {
     ("docs/own-study.md", "module sampled_metrics:"): IMPORT,
     ("docs/own-study.md", "snakedeploy"): IMPORT,
     ("docs/own-study.md", "module last_event:"): IMPORT,
-    ("docs/add-a-recommender.md", '"""Item-based'): ADDING,
-    ("docs/add-a-recommender.md", " RECOMMENDERS = {"): ADDING,
-    ("docs/add-a-recommender.md", "recommenders:"): ADDING,
+    ("docs/own-study.md", '"""Item-based'): ADDING,
+    ("docs/own-study.md", " RECOMMENDERS = {"): ADDING,
+    ("docs/own-study.md", "recommenders:"): ADDING,
     (
         "docs/cluster.md",
         "make demo                                                          # or any other target: sets up .venv",

@@ -1,6 +1,6 @@
 """Recommenders by type. A new one is a file of this package and an entry of `RECOMMENDERS`.
 
-A class outside the library needs neither: its type is its dotted path (docs/add-a-recommender.md). A recommender is
+A class outside the library needs neither: its type is its dotted path (docs/own-study.md). A recommender is
 imported when it is used, so that the workflow can tell on which recommender a job depends.
 """
 
