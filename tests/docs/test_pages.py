@@ -42,7 +42,6 @@ ELSEWHERE = {
     ("docs/own-study.md", 'configfile: "study.yaml"'): IMPORT,
     ("docs/own-study.md", "module sampled_metrics:"): IMPORT,
     ("docs/own-study.md", "snakedeploy"): IMPORT,
-    ("docs/own-study.md", "module last_event:"): IMPORT,
     ("docs/own-study.md", '"""Item-based'): ADDING,
     ("docs/own-study.md", " RECOMMENDERS = {"): ADDING,
     ("docs/own-study.md", "recommenders:"): ADDING,
