@@ -76,8 +76,14 @@ def is_whole(value: Any) -> bool:
 
 
 def is_real(value: Any) -> bool:
-    """Return whether a value is of a type of real numbers; NaN is, bool is not."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Return whether a value is a real number that double precision can hold; NaN is one, bool is not."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 def shown(value: Any) -> str:
@@ -89,14 +95,15 @@ def require_confidence_level(level: Any) -> float:
     """Return a confidence level; raise ConfigError unless it is a number above 0 and below 1."""
     if not is_real(level):
         raise ConfigError(f"confidence_level must be a number above 0 and below 1, not {shown(level)}")
-    if not level > 0 or not 0.5 + level / 2 < 1:  # the sum may round to 1
-        raise ConfigError(f"confidence_level must be above 0 and below 1, not {level}")
-    return float(level)
+    number = float(level)
+    if not number > 0 or not 0.5 + number / 2 < 1:  # the sum may round to 1
+        raise ConfigError(f"confidence_level must be above 0 and below 1, not {shown(level)}")
+    return number
 
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, in plural unless it is 1: "1 negative", "99 negatives"."""
-    return f"{number} {noun}{'s' * (number != 1)}"
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def enumerated(words: Iterable[str], conjunction: str = "and") -> str:

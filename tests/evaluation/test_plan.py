@@ -266,7 +266,7 @@ def test_laws_hold_the_truth_between_them():
         (lambda: [exact("A", 0, 999), staged("A")], {}, sm.DataError, "ranks are of different rows"),
         (lambda: exact("A"), {"metric": ["ap", "auc"]}, sm.ConfigError, "metric: give one, not ap, auc"),
         (lambda: staged("A"), {"metric": "recall@20"}, sm.ConfigError, "recall@20"),
-        (lambda: exact("A"), {"users": 1}, sm.ConfigError, "users must be a whole number, 2 or more, not 1"),
+        (lambda: exact("A"), {"users": 1}, sm.ConfigError, "users must be a whole number from 2 to 10,000,000, not 1"),
         (lambda: exact("A"), {"negatives": [0]}, sm.ConfigError, "negatives must be whole numbers of 1 or more, not 0"),
         (lambda: exact("A"), {"depths": [0.5]}, sm.ConfigError, "depths must be numbers of 1 or more, not 0.5"),
         (lambda: exact("A"), {"draws": 39}, sm.ConfigError, "draws must be a whole number, 40 or more, not 39"),

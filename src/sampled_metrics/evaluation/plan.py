@@ -37,6 +37,9 @@ FEWEST_DRAWS = 40
 ENOUGH = 0.9
 """A finding names the cheapest way that decides in at least this share of evaluations."""
 
+MOST_USERS = 10_000_000
+"""Most users of an evaluation that is simulated."""
+
 _SHARES = ("ordered", "decided", "wrong")
 _LEVEL = 0.95  # of the intervals of the promises
 _FEW_HITS = 400  # users with a metric above 0, below which a finding says how few there are
@@ -168,7 +171,7 @@ def plan(
         table = table.drop(columns="completed")
     marked, choice = _choice(table, width, scores)
     findings = [*question.findings, *choice, *missing, *_about(table, question)]
-    setting = Setting(confidence_level, question.parameters, question.names)
+    setting = Setting(question.confidence_level, question.parameters, question.names)
     return Plan(table.assign(chosen=marked)).found(findings, setting)
 
 
@@ -206,13 +209,13 @@ class _Question(NamedTuple):
     @classmethod
     def from_given(cls, given: Any, metric: str | Metric, users: int | None, confidence_level: float) -> _Question:
         """Check what is given, and return it."""
-        require_confidence_level(confidence_level)
+        level = require_confidence_level(confidence_level)
         by_label = metrics_by_label(metric, "metric")
         if len(by_label) > 1:
             raise ConfigError(f"metric: give one, not {', '.join(by_label)}")
         [(label, measure)] = by_label.items()
-        if users is not None and (not is_whole(users) or users < 2):
-            raise ConfigError(f"users must be a whole number, 2 or more, not {shown(users)}")
+        if users is not None and not (is_whole(users) and 2 <= users <= MOST_USERS):
+            raise ConfigError(f"users must be a whole number from 2 to {MOST_USERS:,}, not {shown(users)}")
         seeds = seeds_by_name(given if isinstance(given, Mapping) else {UNNAMED: given}, "plan")
         tables = {name: table for name, of_one in seeds.items() for table in of_one[:1]}
         first = next(iter(tables.values()))
@@ -237,7 +240,7 @@ class _Question(NamedTuple):
             findings.append(Finding("plan-few-hits", label, values={"hits": hits}))
         planned = "" if users is None else f"{count:,} users; pilot: "
         parameters = f"{metric_name(label)}, {planned}{first.description}"
-        return cls(pilots, pairs, count, confidence_level, tuple(filter(None, tables)), findings, parameters)
+        return cls(pilots, pairs, count, level, tuple(filter(None, tables)), findings, parameters)
 
 
 def _exact_and_staged(
@@ -443,9 +446,12 @@ def _width(widths: Floats, ratio: float, most: float) -> dict[str, float]:
     if (is_there.mean(axis=0) < 0.5).any():
         return dict.fromkeys(("width", "width_low", "width_high"), np.nan)
     means = np.nanmean(widths, axis=0)
-    logs = np.log(widths[:, means.argmax()][is_there[:, means.argmax()]])
-    reach = -stdtrit(len(logs) - 1, (1 - _LEVEL) / 2) * logs.std(ddof=1) * np.sqrt(1 + ratio)
-    low, high = np.exp(logs.mean() - reach), np.exp(logs.mean() + reach)
+    widest = widths[is_there[:, means.argmax()], means.argmax()]
+    has_logs = widest.all()  # an interval has no width if all users have the same value
+    scaled = np.log(widest) if has_logs else widest
+    reach = -stdtrit(len(scaled) - 1, (1 - _LEVEL) / 2) * scaled.std(ddof=1) * np.sqrt(1 + ratio)
+    low, high = scaled.mean() - reach, scaled.mean() + reach
+    low, high = (np.exp(low), np.exp(high)) if has_logs else (max(low, 0.0), high)
     return {"width": means.max(), "width_low": min(low, means.max()), "width_high": min(high, most)}
 
 
