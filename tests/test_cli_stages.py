@@ -196,6 +196,18 @@ def test_an_interrupted_run_says_where_its_scores_are(run, folder):
     assert stages(run, *RANKER)[0] == 0
 
 
+def test_a_second_run_says_that_nothing_was_scored_and_a_changed_module_is_refused(run, folder):
+    assert stages(run)[0] == 0
+    code, out, err = stages(run)
+    assert (code, out) == (0, "")
+    assert "x.parquet is complete; nothing was scored" in err
+    (folder / "mine.py").write_text(MODULE + "# another model\n")
+    sys.modules.pop("mine")
+    code, _, err = stages(run)
+    assert code == 1
+    assert "ranker is another one" in err
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

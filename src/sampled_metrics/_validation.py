@@ -75,6 +75,14 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def require_whole(least: int, most: int | None = None, **numbers: Any) -> None:
+    """Raise ConfigError unless all values, given by the names of their options, are whole numbers in a range."""
+    for name, value in numbers.items():
+        if not is_whole(value) or value < least or (most is not None and value > most):
+            allowed = f", {least} or more" if most is None else f" from {least} to {most}"
+            raise ConfigError(f"{name} must be a whole number{allowed}, not {shown(value)}")
+
+
 def is_real(value: Any) -> bool:
     """Return whether a value is of a type of real numbers; NaN is, bool is not."""
     return isinstance(value, Real) and not isinstance(value, bool)

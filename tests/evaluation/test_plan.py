@@ -22,8 +22,8 @@ GRID = {"negatives": [], "depths": []}
 @cache
 def staged(name, depth=None, seed=0, first=0, last=1000):
     scores = SCORES[name]
-    options = {"depth": depth, "seed": seed, "users": slice(first, last), "pairs_per_call": 10**5}
-    return sm.staged_ranks(lambda u, i: scores[u, i], TRAINING, HELD_OUT, **options)
+    ranker = sm.Ranker(lambda u, i: scores[u, i], pairs_per_call=10**5)
+    return sm.staged_ranks(ranker, TRAINING, HELD_OUT, depth=depth, seed=seed, users=slice(first, last))
 
 
 @cache

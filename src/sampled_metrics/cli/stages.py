@@ -80,6 +80,9 @@ def stages(
     user_ids: str | None,
     order: str,
     part: tuple[int, int] | None,
+    ranker: str | None,
+    pairs_per_call: int,
+    concurrency: int,
     output: str,
     **options: Any,
 ) -> None:
@@ -107,7 +110,7 @@ def stages(
     with warnings_on_stderr():
         try:
             ranks = sm.staged_ranks(
-                function,
+                sm.Ranker(function, name=ranker, pairs_per_call=pairs_per_call, concurrency=concurrency),
                 pairs,
                 test,
                 order=order if order == "popularity" else np.squeeze(read_array(order)),

@@ -20,11 +20,11 @@ from scipy.sparse import csr_array
 from scipy.special import gammaincc, ndtr, xlogy
 
 from sampled_metrics._running import Progress, no_progress
-from sampled_metrics._validation import Floats, Ints, is_whole, refuse_masked, shown
+from sampled_metrics._validation import Floats, Ints, is_whole, refuse_masked, require_whole, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.factors import pair_scores
-from sampled_metrics.ranking.inputs import Ids, PairsLike, is_table, split_of, table_of_pairs, warn_of_users_without
+from sampled_metrics.ranking.inputs import Ids, PairsLike, is_table, refuse_device, split_and_users, table_of_pairs
 from sampled_metrics.ranking.rank import (
     ScoresLike,
     block_of_scores,
@@ -285,11 +285,11 @@ def rank_among_negatives(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
-    if not is_whole(seed) or seed < 0:
-        raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(seed)}")
+    require_whole(0, seed=seed)
+    for array in scores if isinstance(scores, tuple) else (scores,):
+        refuse_device(array, "scores")
     scorer, shape = scores_and_shape(scores, batch_size)
-    split, *ids = split_of(training, held_out, shape, user_ids, item_ids)
-    warn_of_users_without(split, np.arange(split.shape.users))
+    split, ids, _ = split_and_users(training, held_out, shape, None, user_ids, item_ids)
     streams = cache(lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address)))
     is_given = not is_whole(negatives)
     if drop_held_out and not is_given:
@@ -447,7 +447,7 @@ def _negatives_of(excluded: csr_array, row: Ints, number: Ints) -> Ints:
     return number + np.searchsorted(after, row * items + number, side="right") - first[row]
 
 
-def _look_up(negatives: Any, replacement: bool, drop_held_out: bool, split: Split, ids: list[Ids]) -> _Draw:
+def _look_up(negatives: Any, replacement: bool, drop_held_out: bool, split: Split, ids: tuple[Ids, Ids]) -> _Draw:
     """Return the function that looks up given negatives."""
     columns, users, items = _listed(negatives, ids)
     user, item = users.positions(columns), items.positions(columns)
@@ -484,7 +484,7 @@ def _look_up(negatives: Any, replacement: bool, drop_held_out: bool, split: Spli
     return draw
 
 
-def _listed(negatives: Any, ids: list[Ids]) -> tuple[Columns, Ids, Ids]:
+def _listed(negatives: Any, ids: tuple[Ids, Ids]) -> tuple[Columns, Ids, Ids]:
     """Return given negatives as columns user and item, and the ids that these columns have."""
     if is_table(negatives):
         return table_of_pairs(negatives, "negatives"), ids[0], ids[1]
