@@ -9,9 +9,7 @@ import numpy as np
 from sampled_metrics._validation import Ints, refuse_masked, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
-
-Places = Callable[[Ints, Ints], Ints]
-"""Function from (pairs,) users and (pairs,) places in their orders, from 0, to (pairs,) items."""
+from sampled_metrics.ranking.inputs import Places, candidates_at
 
 _ENTRIES = 2**24  # numbers of an array with the candidates of some users
 
@@ -51,26 +49,12 @@ class CandidateOrder:
         An order of each user takes much memory, so that such blocks are small.
         """
         if self._function is None:
-            yield users, self._of_all(users)
+            yield users, candidates_at(self._split.excluded[users], self._items)
             return
         step = max(1, _ENTRIES // self._split.shape.items)
         for first in range(0, len(users), step):
             block = users[first : first + step]
             yield block, self._of_each(block, self._function)
-
-    def _of_all(self, users: Ints) -> Places:
-        excluded, items = self._split.excluded[users], self._split.shape.items
-        place_of = np.argsort(self._items)
-        user = np.repeat(np.arange(len(users)), np.diff(excluded.indptr))
-        keys = np.sort(user * items + place_of[excluded.indices])
-        # the place of the first candidate after each excluded item; one search covers all users
-        after = keys - (np.arange(len(keys)) - excluded.indptr.astype(np.int64)[user])
-
-        def items_at(index: Ints, place: Ints) -> Ints:
-            skipped = np.searchsorted(after, index * items + place, side="right") - excluded.indptr[index]
-            return np.asarray(self._items[place + skipped])
-
-        return items_at
 
     def _of_each(self, users: Ints, function: Callable[[Any], Any]) -> Places:
         candidates = []

@@ -367,6 +367,35 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
     return pair_matrix(user[has_item], numbers[has_item], shape, np.int8)
 
 
+def ranges(sizes: Ints) -> tuple[Ints, Ints]:
+    """Return the range that each number of joined ranges is in, and its place there, from 0."""
+    which = np.repeat(np.arange(len(sizes)), sizes)
+    return which, np.arange(len(which)) - (np.cumsum(sizes) - sizes)[which]
+
+
+Places = Callable[[Ints, Ints], Ints]
+"""Function from (pairs,) rows and (pairs,) numbers of candidates, from 0, to (pairs,) items."""
+
+
+def candidates_at(excluded: csr_array, order: Ints | None = None) -> Places:
+    """Return the function to the candidates with these numbers in an order of the items, (items,); None is theirs.
+
+    The matrix is (rows, items), stored where the item is not a candidate.
+    """
+    row, offset = ranges(np.diff(excluded.indptr))
+    items, first = excluded.shape[1], excluded.indptr.astype(np.int64)
+    keys = (
+        row * items + excluded.indices if order is None else np.sort(row * items + np.argsort(order)[excluded.indices])
+    )
+    after = keys - offset  # the number of the first candidate after each excluded item; one search covers all rows
+
+    def items_at(row: Ints, number: Ints) -> Ints:
+        place = number + np.searchsorted(after, row * items + number, side="right") - first[row]
+        return place if order is None else order[place]
+
+    return items_at
+
+
 def read_array(path: str) -> Any:
     """Read an array: npy, npz with a single array or a sparse matrix of SciPy, or the numbers of parquet or csv.
 

@@ -20,8 +20,8 @@ from sampled_metrics._running import terminal_status
 from sampled_metrics._validation import MOST, Floats, Ints, is_real, is_whole, require_whole, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.candidate_order import CandidateOrder, Places
-from sampled_metrics.ranking.inputs import PairsLike, split_and_users
+from sampled_metrics.ranking.candidate_order import CandidateOrder
+from sampled_metrics.ranking.inputs import PairsLike, Places, ranges, split_and_users
 from sampled_metrics.ranking.scoring import Journal, Ranker, Request, Score, Scorer, refuse_other_run
 from sampled_metrics.ranks.staged import StagedRanks, boundaries, last_boundary, shares
 from sampled_metrics.ranks.staged_files import FOLDS, require_ending
@@ -216,13 +216,13 @@ class _Stages:
             del stack[-len(users) :]
             position = self.position[users]
             sizes = np.minimum(self.batch_size, self.end[users] - position)
-            batch, offset = _ranges(sizes)
+            batch, offset = ranges(sizes)
             items = items_at(users[batch] - block.start, position[batch] + offset)
             return Request(self.users[users][batch], items, (users, sizes, batch))
 
         def take(request: Request, scores: Floats) -> None:
             users, sizes, batch = request.rest
-            pair, offset = _ranges(self.held[users][batch])
+            pair, offset = ranges(self.held[users][batch])
             row = self.first[users][batch][pair] + offset
             scores, target = scores[pair], self.target[row]
             np.add.at(self.above, row[scores > target], 1)
@@ -260,7 +260,7 @@ class _Stages:
     def _rows(self, users: Ints) -> tuple[Ints, Ints]:
         """Return the (rows,) rows of (users,) users, and where those of each user start."""
         held = self.held[users]
-        user, offset = _ranges(held)
+        user, offset = ranges(held)
         return self.first[users][user] + offset, np.cumsum(held) - held
 
     def ranks(self, digests: dict[str, str]) -> StagedRanks:
@@ -287,12 +287,6 @@ class _Stages:
             scored=scored,
             digests=digests,
         ).by_id()
-
-
-def _ranges(sizes: Ints) -> tuple[Ints, Ints]:
-    """Return the range that each number of joined ranges is in, and its place there, from 0."""
-    which = np.repeat(np.arange(len(sizes)), sizes)
-    return which, np.arange(len(which)) - (np.cumsum(sizes) - sizes)[which]
 
 
 def _hashes(names: NDArray[Any], seed: int, purpose: str) -> list[int]:
