@@ -384,10 +384,9 @@ def candidates_at(excluded: csr_array, order: Ints | None = None) -> Places:
     """
     row, offset = ranges(np.diff(excluded.indptr))
     items, first = excluded.shape[1], excluded.indptr.astype(np.int64)
-    keys = (
-        row * items + excluded.indices if order is None else np.sort(row * items + np.argsort(order)[excluded.indices])
-    )
-    after = keys - offset  # the number of the first candidate after each excluded item; one search covers all rows
+    place = excluded.indices if order is None else np.argsort(order)[excluded.indices]
+    # the number of the first candidate after each excluded item; one search covers all rows
+    after = np.sort(row * items + place) - offset
 
     def items_at(row: Ints, number: Ints) -> Ints:
         place = number + np.searchsorted(after, row * items + number, side="right") - first[row]

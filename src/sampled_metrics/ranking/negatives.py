@@ -139,8 +139,9 @@ class Uniformity:
 
 
 def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> Uniformity:
-    """Compare given negatives with uniform ones. The negatives are those of (users,) users, by their (negatives,) places
-    there. With replacement, a negative may be there twice for a user.
+    """Compare (negatives,) given items with uniform ones; `user` are the (negatives,) places among (users,) users.
+
+    With replacement, a negative may be there twice for the same user.
     """
     excluded = split.excluded[users]
     popularity = np.log1p(np.bincount(split.training.indices, minlength=split.shape.items))
