@@ -148,10 +148,6 @@ class FactorCounts:
         self._width = items if items <= ITEMS else ITEMS // 2
         self._height = max(1, SCORES // self._width)
 
-    def blocks(self, rows: Ints) -> list[Ints]:
-        """Return the rows of each block."""
-        return [rows[first : first + ROWS] for first in range(0, len(rows), ROWS)]
-
     def count(self, rows: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (rows,) each, of the rows of a block.
 

@@ -9,7 +9,7 @@ is twice the smaller one of the two.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -105,43 +105,10 @@ SIGNIFICANCE = 0.01
 """Negatives do not look uniform if their p-value is at most this."""
 
 
-@dataclass(frozen=True)
-class Uniformity:
-    """How given negatives differ from uniform ones.
+def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> tuple[float, float, str]:
+    """Return the p-value of (negatives,) given items if they are uniform, and a sentence on how they look.
 
-    Attributes:
-        p_value: the p-value.
-        popularity: the number of standard errors by which popular items are drawn too often.
-        never: the number of items that are a candidate of some user and never drawn.
-        never_by_chance: that number if negatives are uniform, on average.
-        items: the number of items that are a candidate of some user.
-    """
-
-    p_value: float
-    popularity: float
-    never: int
-    never_by_chance: float
-    items: int
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """Return a sentence, if the negatives do not look uniform."""
-        if self.p_value > SIGNIFICANCE:
-            return ()
-        p_value = f"p = {self.p_value:.2g}" if self.p_value > 1e-16 else "p < 1e-16"
-        often = "often" if self.popularity > 0 else "rarely"
-        return (
-            f"The given negatives do not look as if they were drawn uniformly for each user ({p_value}): "
-            f"{self.never} of {self.items} items are never drawn, by chance {self.never_by_chance:.0f}, and popular "
-            f"items are drawn too {often} by {abs(self.popularity):.1f} standard errors. Corrections of samples "
-            "are for uniform negatives, so their results do not hold here.",
-        )
-
-
-def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> Uniformity:
-    """Compare (negatives,) given items with uniform ones; `user` are the (negatives,) places among (users,) users.
-
-    With replacement, a negative may be there twice for the same user.
+    Between them is the number of standard errors by which popular items are drawn too often. `user` are the (negatives,) places among (users,) users. With replacement, a user may have a negative twice.
     """
     excluded = split.excluded[users]
     popularity = np.log1p(np.bincount(split.training.indices, minlength=split.shape.items))
@@ -171,12 +138,19 @@ def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement
     center, width = float(varies.sum()), float((2 + 1 / spread[varies]).sum())
     p_values = 2 * ndtr(-abs(standardised)), gammaincc(center**2 / width, squares * center / width) if center else 1.0
     is_candidate = expected > 0
-    return Uniformity(
-        p_value=float(min(1.0, 2 * min(p_values))),
-        popularity=standardised,
-        never=int((is_candidate & (counts == 0)).sum()),
-        never_by_chance=float(np.exp(never[is_candidate]).sum()),
-        items=int(is_candidate.sum()),
+    p_value = float(min(1.0, 2 * min(p_values)))
+    shown_p_value = f"p = {p_value:.2g}" if p_value > 1e-16 else "p < 1e-16"
+    often = "often" if standardised > 0 else "rarely"
+    return (
+        p_value,
+        standardised,
+        (
+            f"The given negatives do not look as if they were drawn uniformly for each user ({shown_p_value}): "
+            f"{(is_candidate & (counts == 0)).sum()} of {is_candidate.sum()} items are never drawn, by chance "
+            f"{np.exp(never[is_candidate]).sum():.0f}, and popular items are drawn too {often} by "
+            f"{abs(standardised):.1f} standard errors. Corrections of samples are for uniform negatives, so their results "
+            "do not hold here."
+        ),
     )
 
 
@@ -193,11 +167,7 @@ def sharing(user: Ints, item: Ints, candidates: Ints, items: int) -> tuple[float
     Two users share negatives if they have more of them in common than independent draws have, by the bound of Hoeffding
     for draws with and without replacement. Of many users, some are compared.
 
-    Args:
-        user: (negatives,) index of the user.
-        item: (negatives,) items.
-        candidates: (users,) number of items from which the negatives of a user could be drawn.
-        items: number of all items.
+    `user` and `item` are the (negatives,) negatives, and `candidates` the (users,) numbers of items to draw from.
 
     References:
         W. Hoeffding, Probability Inequalities for Sums of Bounded Random Variables, JASA 58, 1963.
@@ -324,7 +294,8 @@ def rank_among_negatives(
             f"A user shares the given negatives with {partners:.3g} other users on average, so they are read as "
             "drawn once.",
         )
-    cautions = uniformity(*draw(ranked), ranked, split, replacement=replacement).cautions
+    p_value, _, caution = uniformity(*draw(ranked), ranked, split, replacement=replacement)
+    cautions = (caution,) if p_value <= SIGNIFICANCE else ()
     return replace(table, cautions=cautions, notes=notes, drawn=ONCE if notes else BY_USER)
 
 

@@ -8,6 +8,7 @@ that are not candidates are counted too and then subtracted, so no array has to 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Ints, require_whole
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.factors import FactorCounts, require_finite_scores
+from sampled_metrics.ranking.factors import ROWS, FactorCounts, require_finite_scores
 from sampled_metrics.ranking.inputs import (
     MATRIX,
     Device,
@@ -87,14 +88,17 @@ def rank_users(
     rows = np.flatnonzero(np.isin(split.user, chosen))
     if isinstance(scores, tuple) and is_on_device(scores[0]):
         scores, tolerance = _scores_on_device(*scores)
-    counter: FactorCounts | _ScoreCounts
+    count: Callable[[Ints], tuple[Ints, Ints]]
     if isinstance(scores, tuple):
-        counter = FactorCounts(*scores, split)
+        count, blocks = FactorCounts(*scores, split).count, in_blocks(rows, np.arange(len(rows)) // ROWS)
     else:
-        counter = _ScoreCounts(scores, split, chosen, users_of_batch(split.shape.items, batch_size), tolerance)
-    blocks = counter.blocks(rows)
+        # The last digit of a score may depend on the other users of its block. So the blocks are those of all users.
+        size = users_of_batch(split.shape.items, batch_size)
+        begins_block = (np.diff(chosen, prepend=-2) > 1) | (np.diff(chosen // size, prepend=-1) > 0)
+        number = np.cumsum(begins_block)[np.searchsorted(chosen, split.user[rows])]
+        count, blocks = partial(_count_scores, scores=scores, split=split, tolerance=tolerance), in_blocks(rows, number)
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-        counts = (pool.map if pool else map)(counter.count, blocks)
+        counts = (pool.map if pool else map)(count, blocks)
         counted = [block_counts for _, block_counts in zip(progress(range(len(blocks))), counts, strict=True)]
     nothing = np.empty(0, dtype=np.int64)
     above, tied = (np.concatenate(column) for column in zip((nothing, nothing), *counted, strict=True))
@@ -108,17 +112,13 @@ def users_of_batch(items: int, batch_size: int | None = None, most_bytes: int = 
     return min(MOST_USERS, max(1, most_bytes // (8 * items)))
 
 
-def in_blocks(rows: Ints, number: Ints) -> list[Ints]:
+def in_blocks(rows: Ints, number: NDArray[Any]) -> list[Ints]:
     """Return the rows of each block, from the (rows,) ascending numbers of their blocks."""
     return np.split(rows, np.flatnonzero(np.diff(number)) + 1) if len(rows) else []
 
 
 def block_of_scores(scores: ScoreFunction, users: slice, items: int, read: Callable[[Any], Any] = as_scores) -> Any:
-    """Return the (users, items) scores of consecutive users, read by `as_scores` or as given.
-
-    Raises:
-        DataError: the function does not return numbers, or they have another shape.
-    """
+    """Return the (users, items) scores of consecutive users, read by `as_scores` or as given; refuse another shape."""
     block, shape = read(scores(users)), (users.stop - users.start, items)
     if tuple(block.shape) != shape:
         raise DataError(f"scores of a block of users have shape {tuple(block.shape)}, not {shape} (users, items)")
@@ -131,11 +131,7 @@ def not_comparable(scores: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def require_comparable(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) -> None:
-    """Refuse scores that are NaN or +∞: `wrong` is (users,) whether a user's candidate has one.
-
-    Raises:
-        DataError: a user's score is wrong; the message names the first such user.
-    """
+    """Raise DataError if a user's candidate, (users,), has a score that is NaN or +∞; the message names the first."""
     if wrong.any():
         raise DataError(
             f"the recommender gives user {user_ids[np.argmax(wrong)]} a score that is NaN or +inf; scores are finite "
@@ -143,68 +139,45 @@ def require_comparable(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) 
         )
 
 
-class _ScoreCounts:
-    """Counts by a function that returns (users, items) scores of a slice of the users.
+def _count_scores(rows: Ints, scores: ScoreFunction, split: Split, tolerance: Tolerance | None) -> tuple[Ints, Ints]:
+    """Return above and tied, (rows,) each, of the rows of a block of users, for whom the scores are called once."""
+    user, items = split.user[rows], split.shape.items
+    block = block_of_scores(scores, slice(int(user[0]), int(user[-1]) + 1), items, as_array)
+    device = Device(block)
+    step = max(1, (_TOGETHER if device.is_host else _TOGETHER_ON_DEVICE) // items)
+    counts = np.empty((2, len(rows)), dtype=np.int64)
+    for first in range(0, len(rows), step):
+        part = slice(first, first + step)
+        row = user[part] - user[0]
+        is_consecutive = (np.diff(row) == 1).all()  # then the scores are not copied
+        some = block[int(row[0]) : int(row[-1]) + 1, ...] if is_consecutive else device.take(block, row)
+        counts[:, part] = _compared(device, device.comparable(some), rows[part], split, tolerance)
+    return counts[0], counts[1]
 
-    Args:
-        scores: the function.
-        split: training and held-out items.
-        chosen: indices of the users for whom it may be called, ascending.
-        size: largest number of users of a call. The last digit of a score may depend on the other users of its block.
-            So the blocks do not depend on the part that is chosen.
-        tolerance: as in `rank_users`.
-    """
 
-    def __init__(
-        self, scores: ScoreFunction, split: Split, chosen: Ints, size: int, tolerance: Tolerance | None
-    ) -> None:
-        self._scores, self._split, self._tolerance = scores, split, tolerance
-        begins_block = (np.diff(chosen) > 1) | (np.diff(chosen // size) > 0)
-        self._first = np.append(chosen[:1], chosen[1:][begins_block])  # first user of each block
+def _compared(device: Device, scores: Any, rows: Ints, split: Split, tolerance: Tolerance | None) -> tuple[Ints, Ints]:
+    """Return above and tied of rows, from their (rows, items) scores."""
+    xp, items = device.xp, scores.shape[1]
+    excluded, offsets = split.non_candidates(rows)
+    row = np.repeat(np.arange(len(rows)), np.diff(offsets))
+    flat = xp.reshape(scores, (-1,))
+    target = device.pull(device.take(flat, np.arange(len(rows)) * items + split.item[rows]))
+    excluded_scores = device.pull(device.take(flat, row * items + excluded))
 
-    def blocks(self, rows: Ints) -> list[Ints]:
-        """Return the rows of each block of users."""
-        return in_blocks(rows, np.searchsorted(self._first, self._split.user[rows], side="right"))
+    def count(is_true: Any, is_true_of_excluded: NDArray[np.bool_]) -> Ints:
+        return device.count(is_true) - np.bincount(row[is_true_of_excluded], minlength=len(rows))
 
-    def count(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Return above and tied, (rows,) each, of the rows of a block."""
-        user, items = self._split.user[rows], self._split.shape.items
-        scores = block_of_scores(self._scores, slice(int(user[0]), int(user[-1]) + 1), items, as_array)
-        device = Device(scores)
-        step = max(1, (_TOGETHER if device.is_host else _TOGETHER_ON_DEVICE) // items)
-        counts = np.empty((2, len(rows)), dtype=np.int64)
-        for first in range(0, len(rows), step):
-            part = slice(first, first + step)
-            row = user[part] - user[0]
-            is_consecutive = (np.diff(row) == 1).all()  # then the scores are not copied
-            block = scores[int(row[0]) : int(row[-1]) + 1, ...] if is_consecutive else device.take(scores, row)
-            counts[:, part] = self._compare(device, device.comparable(block), rows[part])
-        return counts[0], counts[1]
-
-    def _compare(self, device: Device, scores: Any, rows: Ints) -> tuple[Ints, Ints]:
-        """Return above and tied of rows, from their (rows, items) scores."""
-        split, xp, items = self._split, device.xp, scores.shape[1]
-        excluded, offsets = split.non_candidates(rows)
-        row = np.repeat(np.arange(len(rows)), np.diff(offsets))
-        held_out = np.arange(len(rows)) * items + split.item[rows]
-        flat = xp.reshape(scores, (-1,))
-        target = device.pull(device.take(flat, held_out))
-        excluded_scores = device.pull(device.take(flat, row * items + excluded))
-
-        def count(is_true: Any, is_true_of_excluded: NDArray[np.bool_]) -> Ints:
-            return device.count(is_true) - np.bincount(row[is_true_of_excluded], minlength=len(rows))
-
-        if target.dtype.kind == "f" and not (device.pull(xp.max(scores, axis=1)) < np.inf).all():
-            wrong = count(~(scores < np.inf), not_comparable(excluded_scores)) > 0
-            require_comparable(wrong, split.user_ids[split.user[rows]])
-        low, high = target, target
-        if self._tolerance is not None:
-            with np.errstate(invalid="ignore"):
-                slack = np.where(np.isfinite(target), self._tolerance(split.user[rows], target), 0.0)
-            low, high = target - slack, target + slack
-        above = count(scores > device.put(high[:, np.newaxis]), excluded_scores > high[row])
-        reached = count(scores >= device.put(low[:, np.newaxis]), excluded_scores >= low[row])
-        return above, reached - above - 1
+    if target.dtype.kind == "f" and not (device.pull(xp.max(scores, axis=1)) < np.inf).all():
+        wrong = count(~(scores < np.inf), not_comparable(excluded_scores)) > 0
+        require_comparable(wrong, split.user_ids[split.user[rows]])
+    low, high = target, target
+    if tolerance is not None:
+        with np.errstate(invalid="ignore"):
+            slack = np.where(np.isfinite(target), tolerance(split.user[rows], target), 0.0)
+        low, high = target - slack, target + slack
+    above = count(scores > device.put(high[:, np.newaxis]), excluded_scores > high[row])
+    reached = count(scores >= device.put(low[:, np.newaxis]), excluded_scores >= low[row])
+    return above, reached - above - 1
 
 
 ScoresLike = Any
