@@ -108,7 +108,8 @@ SIGNIFICANCE = 0.01
 def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> tuple[float, float, str]:
     """Return the p-value of (negatives,) given items if they are uniform, and a sentence on how they look.
 
-    Between them is the number of standard errors by which popular items are drawn too often. `user` are the (negatives,) places among (users,) users. With replacement, a user may have a negative twice.
+    Between them is the number of standard errors by which popular items are drawn too often. `user` are the
+    (negatives,) places among (users,) users. With replacement, a user may have a negative twice.
     """
     excluded = split.excluded[users]
     popularity = np.log1p(np.bincount(split.training.indices, minlength=split.shape.items))
@@ -148,8 +149,8 @@ def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement
             f"The given negatives do not look as if they were drawn uniformly for each user ({shown_p_value}): "
             f"{(is_candidate & (counts == 0)).sum()} of {is_candidate.sum()} items are never drawn, by chance "
             f"{np.exp(never[is_candidate]).sum():.0f}, and popular items are drawn too {often} by "
-            f"{abs(standardised):.1f} standard errors. Corrections of samples are for uniform negatives, so their results "
-            "do not hold here."
+            f"{abs(standardised):.1f} standard errors. Corrections of samples are for uniform negatives, so their "
+            "results do not hold here."
         ),
     )
 
