@@ -70,6 +70,10 @@ MOST = 2**53
 """Largest number of candidates: double precision holds all whole numbers up to it."""
 
 
+MOST_SEED = 2**128 - 1
+"""Largest seed: those of numpy's own have 128 bits."""
+
+
 def is_whole(value: Any) -> bool:
     """Return whether a value is of a type of whole numbers; bool is not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
@@ -90,7 +94,10 @@ def is_real(value: Any) -> bool:
 
 def shown(value: Any) -> str:
     """Return a value as people write it, for messages: text in quotation marks, numpy's numbers as Python's."""
-    return f"{value.item() if isinstance(value, np.generic) else value!r:.80}"
+    try:
+        return f"{value.item() if isinstance(value, np.generic) else value!r:.80}"
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        return "a number of more than 4300 digits"
 
 
 def require_confidence_level(level: Any) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from sampled_metrics import _defaults
 from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import MOST, Floats, Ints, is_real, require_confidence_level, require_whole, shown
+from sampled_metrics._validation import MOST, Floats, Ints, require_confidence_level, require_whole
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation.evaluate import result_of_values
@@ -24,7 +24,7 @@ from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.ranking.inputs import PairsLike, split_and_users
 from sampled_metrics.ranking.rank import rank_users, scores_and_shape
 from sampled_metrics.ranking.scoring import Ranker
-from sampled_metrics.ranking.stages import staged_ranks
+from sampled_metrics.ranking.stages import require_depth, staged_ranks
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.staged import StagedRanks
 
@@ -123,8 +123,8 @@ def validator(
         R. Berger, Multiparameter Hypothesis Testing and Acceptance Sampling, Technometrics 24, 1982: tests of a union.
     """
     setting = Setting(require_confidence_level(confidence_level))
-    if depth is not None and not (is_real(depth) and depth >= 1):
-        raise ConfigError(f"depth must be a number of 1 or more, or None, not {shown(depth)}")
+    if depth is not None:
+        require_depth(depth)
     if batch_size is not None:
         require_whole(1, None if depth is None else MOST, batch_size=batch_size)
     default = _defaults.METRICS if depth is None else STAGED_METRICS

@@ -226,7 +226,7 @@ class Ids:
 
         def message(row: int) -> str:
             where = f"in {self.kind}_ids" if self.is_given else f"an index from 0 to {len(self.values) - 1}"
-            hint = "" if self.is_given else f"; give {self.kind}_ids if the table has ids"
+            hint = "" if self.is_given else f"; give {self.kind}_ids (--{self.kind}-ids) if the table has ids"
             return f"{self.kind} {shown(column.iloc[row])} is not {where}{hint}"
 
         refuse_rows(positions < 0, message, columns.place)
@@ -441,15 +441,17 @@ def _without_header(path: str, array: NDArray[np.float64]) -> NDArray[np.float64
     return array
 
 
-def read_pairs(path: str) -> Columns | Any:
+def read_pairs(path: str, separator: str | None = None) -> Columns | Any:
     """Read users and items: a table from csv or parquet, or a (users, items) matrix from npy or npz.
+
+    The separator is that of the fields of a csv file; it is noticed if it is a usual one.
 
     Raises:
         DataError: the file cannot be read; the message names the line if there is one.
     """
     if path == "-":
-        return read_standard_input()
-    return read_array(path) if Path(path).suffix in (".npy", ".npz") else read_columns(path)
+        return read_standard_input(separator)
+    return read_array(path) if Path(path).suffix in (".npy", ".npz") else read_columns(path, separator)
 
 
 def read_ids(path: str) -> NDArray[Any]:

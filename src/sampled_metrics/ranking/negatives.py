@@ -22,6 +22,7 @@ from scipy.special import gammaincc, ndtr, xlogy
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import (
     MOST,
+    MOST_SEED,
     Floats,
     Ints,
     check_memory_limit,
@@ -261,7 +262,7 @@ def rank_among_negatives(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
-    require_whole(0, seed=seed)
+    require_whole(0, MOST_SEED, seed=seed)
     require_flags(replacement=replacement, drop_held_out=drop_held_out)
     for array in scores if isinstance(scores, tuple) else (scores,):
         refuse_device(array, "scores")

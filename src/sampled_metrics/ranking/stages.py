@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._files import require_writable
 from sampled_metrics._running import terminal_status
-from sampled_metrics._validation import MOST, Floats, Ints, is_real, is_whole, require_whole, shown
+from sampled_metrics._validation import MOST, MOST_SEED, Floats, Ints, is_real, is_whole, require_whole, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.candidate_order import CandidateOrder
@@ -106,10 +106,9 @@ def staged_ranks(
     """
     ranker = score if isinstance(score, Ranker) else Ranker(score)
     require_whole(1, MOST, k=k)
-    require_whole(0, seed=seed)
-    if depth is not None and not (is_real(depth) and (1 <= depth <= MOST or depth == np.inf)):
-        raise ConfigError(f"depth must be a number from 1 to {MOST}, or None, not {shown(depth)}")
+    require_whole(0, MOST_SEED, seed=seed)
     if depth is not None:
+        require_depth(depth)
         depth = int(depth) if is_whole(depth) else float(depth)  # files take no numbers of numpy
     k, seed = int(k), int(seed)
     split, ids, chosen = split_and_users(training, held_out, (None, None), users, user_ids, item_ids)
@@ -133,6 +132,12 @@ def staged_ranks(
     if file is None:
         return ranks(None)
     return _kept(os.fspath(file), {"k": k, "depth": depth, "seed": seed} | digests, ranks)
+
+
+def require_depth(depth: Any) -> None:
+    """Raise ConfigError unless a depth is a number in its range."""
+    if not (is_real(depth) and (1 <= depth <= MOST or depth == np.inf)):
+        raise ConfigError(f"depth must be a number from 1 to {MOST}, or None, not {shown(depth)}")
 
 
 def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks]) -> StagedRanks:
