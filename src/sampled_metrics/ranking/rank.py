@@ -119,7 +119,11 @@ def in_blocks(rows: Ints, number: NDArray[Any]) -> list[Ints]:
 
 def block_of_scores(scores: ScoreFunction, users: slice, items: int, read: Callable[[Any], Any] = as_scores) -> Any:
     """Return the (users, items) scores of consecutive users, read by `as_scores` or as given; refuse another shape."""
-    block, shape = read(scores(users)), (users.stop - users.start, items)
+    try:
+        block, shape = read(scores(users)), (users.stop - users.start, items)
+    except Exception as error:
+        error.add_note(f"scores of the users {users.start} to {users.stop - 1}")
+        raise
     if tuple(block.shape) != shape:
         raise DataError(f"scores of a block of users have shape {tuple(block.shape)}, not {shape} (users, items)")
     return block
