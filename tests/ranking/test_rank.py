@@ -96,7 +96,7 @@ def test_a_function_is_called_with_batches_of_users(batch_size, calls) -> None:
             {"training": table_of(TRAINING)},
             DataError,
             r"training, user '(u\d+)': .* is not an index from 0 to 36; "
-            "give user_ids if the table has ids",
+            r"give user_ids \(--user-ids\) if the table has ids",
         ),
         (
             {"training": pd.DataFrame({"user": [0], "product": [1]})},
