@@ -70,9 +70,21 @@ MOST = 2**53
 """Largest number of candidates: double precision holds all whole numbers up to it."""
 
 
+MOST_SEED = 2**128 - 1
+"""Largest seed: those of numpy's own have 128 bits."""
+
+
 def is_whole(value: Any) -> bool:
     """Return whether a value is of a type of whole numbers; bool is not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def require_whole(least: int, most: int | None = None, **numbers: Any) -> None:
+    """Raise ConfigError unless all values, given by the names of their options, are whole numbers in a range."""
+    for name, value in numbers.items():
+        if not is_whole(value) or value < least or (most is not None and value > most):
+            allowed = f", {least} or more" if most is None else f" from {least} to {most}"
+            raise ConfigError(f"{name} must be a whole number{allowed}, not {shown(value)}")
 
 
 def is_real(value: Any) -> bool:
@@ -88,7 +100,10 @@ def is_real(value: Any) -> bool:
 
 def shown(value: Any) -> str:
     """Return a value as people write it, for messages: text in quotation marks, numpy's numbers as Python's."""
-    return f"{value.item() if isinstance(value, np.generic) else value!r:.80}"
+    try:
+        return f"{value.item() if isinstance(value, np.generic) else value!r:.80}"
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        return "a number of more than 4300 digits"
 
 
 def require_confidence_level(level: Any) -> float:

@@ -68,3 +68,9 @@ def test_how_negatives_are_drawn_travels_with_the_table() -> None:
 def test_negatives_are_drawn_by_user_or_once() -> None:
     with pytest.raises(sm.ConfigError, match="drawn must be 'by user' or 'once', not 'per user'"):
         sm.sampled_ranks([1], negatives=9, candidates=50, drawn="per user")
+
+
+@pytest.mark.parametrize("drawn", [np.array(["by user", "once"]), ["once"], None, 3])
+def test_drawn_is_one_word(drawn):
+    with pytest.raises(sm.ConfigError, match="drawn must be 'by user' or 'once'"):
+        sm.sampled_ranks([1, 2, 3], negatives=9, candidates=30, drawn=drawn)

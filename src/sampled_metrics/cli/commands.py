@@ -334,6 +334,7 @@ def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: An
 @click.option("--user-ids", type=FILE, help="An id on each line, in the order of the rows; npy or text.")
 @click.option("--item-ids", type=FILE, help="The same for items.")
 @click.option("--negatives", type=WHOLE, help="Sample so many, in place of all candidates.")
+@click.option("--replacement", is_flag=True, help="A negative may be sampled twice for the same user.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the negatives and the ties.")
 @click.option(
     "-o",
@@ -348,9 +349,11 @@ def _rank(
     scores: str | None,
     training: str,
     held_out: str,
+    separator: str | None,
     user_ids: str | None,
     item_ids: str | None,
-    negatives: Any,
+    negatives: int | None,
+    replacement: bool,
     seed: int,
     output: str,
 ) -> None:
@@ -361,17 +364,21 @@ def _rank(
     """
     if (users is None, items is None, scores is None) not in ((False, False, True), (True, True, False)):
         raise click.UsageError("give --users and --items, or --scores alone")
+    if replacement and negatives is None:
+        raise click.UsageError("--replacement is for --negatives")
     from sampled_metrics._files import write_table
     from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs
 
     factors = read_array(scores) if scores else (read_array(str(users)), read_array(str(items)))
-    pairs, ids = read_pairs(training), read_ids(item_ids) if item_ids else None
-    sampled = {} if negatives is None else {"negatives": negatives, "seed": seed}
+    pairs, ids = read_pairs(training, separator), read_ids(item_ids) if item_ids else None
+    sampled: dict[str, Any] = (
+        {} if negatives is None else {"negatives": negatives, "replacement": replacement, "seed": seed}
+    )
     with warnings_on_stderr():
         table = (sm.rank if negatives is None else sm.rank_among_negatives)(
             factors,
             pairs,
-            read_pairs(held_out),
+            read_pairs(held_out, separator),
             user_ids=read_ids(user_ids) if user_ids else None,
             item_ids=ids,
             progress=terminal_progress,

@@ -96,11 +96,29 @@ class File(click.Path):
 
 FILE = File(path_type=str, allow_dash=True)
 RANKS = click.argument("ranks", type=FILE, nargs=-1, required=True)
+_SEPARATORS = {"tab": "\t", "\\t": "\t"}
+
+
+def _separator(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """Return the sign between the fields of a line; None if it is found out."""
+    separator = None if given is None else _SEPARATORS.get(given, given)
+    if separator is not None and (len(separator) != 1 or not separator.isascii()):
+        raise ConfigError(f"--separator must be one sign, or tab, not {separator!r}")
+    return separator
+
+
+SEPARATOR = click.option(
+    "--separator",
+    metavar="SIGN",
+    callback=_separator,
+    help="Between the fields of a line.  [default: comma, semicolon, tab or bar, as noticed]",
+)
 TRAINING_AND_HELD_OUT = together(
     click.option(
         "--training", type=FILE, required=True, help="Users and their items: csv, parquet, or npz (a matrix)."
     ),
     click.option("--held-out", type=FILE, required=True, help="Users and their held-out items, likewise."),
+    SEPARATOR,
 )
 WHOLE = click.IntRange(1, MOST)
 METRIC_LIST = label_option("metrics", METRICS)
@@ -135,11 +153,7 @@ READING = together(
     ),
     click.option("--rank-column", metavar="NAME", type=Labels(), help="The column rank, or several: a,b."),
     click.option("--zero-based", is_flag=True, help="Ranks start at 0, not at 1."),
-    click.option(
-        "--separator",
-        metavar="SIGN",
-        help="Between the fields of a line.  [default: comma, semicolon, tab or bar, as noticed]",
-    ),
+    SEPARATOR,
 )
 
 BY = click.option("--by", metavar="NAME", help="The column that names the recommenders of a table with all of them.")

@@ -29,8 +29,6 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
     from sampled_metrics.ranks.frames import Columns
     from sampled_metrics.ranks.table import Table
 
-_SEPARATORS = {"tab": "\t", "\\t": "\t"}
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -110,13 +108,10 @@ class Reading:
 
         if is_staged(path):
             return StagedRanks.read(path)
-        separator = None if self.separator is None else _SEPARATORS.get(self.separator, self.separator)
-        if separator is not None and (len(separator) != 1 or not separator.isascii()):
-            raise ConfigError(f"--separator must be one sign, or tab, not {separator!r}")
         given = {"user": self.user_column, "candidates": self.candidates_column, "negatives": self.negatives_column}
         names = {column: name for column, name in given.items() if name}
         kept = [*names.values(), *(self.rank_column or ()), *filter(None, (self.by, self._column_of_groups))]
-        columns = read_standard_input(separator, kept) if path == "-" else read_columns(path, separator, kept)
+        columns = read_standard_input(self.separator, kept) if path == "-" else read_columns(path, self.separator, kept)
         return replace(columns.named(names), refuses_shallow=True)
 
     def recommenders(self, arguments: tuple[str, ...], *, unnamed: bool = False) -> Columns | dict[str, Columns]:

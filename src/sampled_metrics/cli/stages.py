@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 import sampled_metrics as sm
+from sampled_metrics._validation import shown
 from sampled_metrics.cli.commands import cli
 from sampled_metrics.cli.options import FILE, TRAINING_AND_HELD_OUT, WHOLE, output_option
 from sampled_metrics.cli.output import warnings_on_stderr
@@ -42,8 +43,9 @@ class _Part(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
         """Return the number of the part, from 1, and the number of parts."""
         number, slash, parts = str(value).partition("/")
-        if not (slash and number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
-            self.fail(f"{value!r} is not a part such as 2/8, the second of eight")
+        are_whole = slash and all(text.isdecimal() and len(text) < 16 for text in (number, parts))
+        if not are_whole or not 1 <= int(number) <= int(parts):
+            self.fail(f"{shown(value)} is not a part such as 2/8, the second of eight")
         return int(number), int(parts)
 
 
@@ -76,10 +78,14 @@ def stages(
     score: str,
     training: str,
     held_out: str,
+    separator: str | None,
     item_ids: str | None,
     user_ids: str | None,
     order: str,
     part: tuple[int, int] | None,
+    ranker: str | None,
+    pairs_per_call: int,
+    concurrency: int,
     output: str,
     **options: Any,
 ) -> None:
@@ -95,8 +101,8 @@ def stages(
     from sampled_metrics.ranking.inputs import is_table, read_array, read_ids, read_pairs, table_of_pairs
 
     function = _function(score)
-    pairs: Any = read_pairs(training)
-    test = read_pairs(held_out)
+    pairs: Any = read_pairs(training, separator)
+    test = read_pairs(held_out, separator)
     users = read_ids(user_ids) if user_ids else None
     if users is None and is_table(pairs) and is_table(test):
         tables = [table_of_pairs(table, name).frame["user"] for table, name in ((pairs, training), (test, held_out))]
@@ -107,7 +113,7 @@ def stages(
     with warnings_on_stderr():
         try:
             ranks = sm.staged_ranks(
-                function,
+                sm.Ranker(function, name=ranker, pairs_per_call=pairs_per_call, concurrency=concurrency),
                 pairs,
                 test,
                 order=order if order == "popularity" else np.squeeze(read_array(order)),

@@ -13,7 +13,16 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
 from sampled_metrics._running import late_progress, on_one_thread
-from sampled_metrics._validation import Floats, is_real, is_whole, require_confidence_level, shown
+from sampled_metrics._validation import (
+    MOST,
+    Floats,
+    check_memory_limit,
+    is_real,
+    is_whole,
+    require_confidence_level,
+    require_whole,
+    shown,
+)
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.evaluation.evaluate import from_reader
@@ -36,9 +45,6 @@ FEWEST_DRAWS = 40
 
 ENOUGH = 0.9
 """A finding names the cheapest way that decides in at least this share of evaluations."""
-
-MOST_USERS = 10_000_000
-"""Most users of an evaluation that is simulated."""
 
 _SHARES = ("ordered", "decided", "wrong")
 _LEVEL = 0.95  # of the intervals of the promises
@@ -214,8 +220,9 @@ class _Question(NamedTuple):
         if len(by_label) > 1:
             raise ConfigError(f"metric: give one, not {', '.join(by_label)}")
         [(label, measure)] = by_label.items()
-        if users is not None and not (is_whole(users) and 2 <= users <= MOST_USERS):
-            raise ConfigError(f"users must be a whole number from 2 to {MOST_USERS:,}, not {shown(users)}")
+        if users is not None:
+            require_whole(2, MOST, users=users)
+            check_memory_limit((users,), "a value of each user", "plan for fewer users")
         seeds = seeds_by_name(given if isinstance(given, Mapping) else {UNNAMED: given}, "plan")
         tables = {name: table for name, of_one in seeds.items() for table in of_one[:1]}
         first = next(iter(tables.values()))
@@ -292,8 +299,8 @@ def _check(
         if np.ndim(numbers) != 1:
             raise ConfigError(f"{name} must be a list of numbers, such as [100], not {shown(numbers)}")
     for depth in depths:
-        if not (is_real(depth) and depth >= 1):
-            raise ConfigError(f"depths must be numbers of 1 or more, not {shown(depth)}")
+        if not (is_real(depth) and (1 <= depth <= MOST or depth == np.inf)):
+            raise ConfigError(f"depths must be numbers from 1 to {MOST}, not {shown(depth)}")
     for m in negatives:
         if not is_whole(m) or m < 1:
             raise ConfigError(f"negatives must be whole numbers of 1 or more, not {shown(m)}")

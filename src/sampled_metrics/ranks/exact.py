@@ -260,8 +260,8 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
             "(correct, compare and report take it); if they are exact, say --exact"
         )
     caution = (
-        f"{shallow}. If these are ranks among sampled negatives, all numbers here are wrong: say how many with "
-        "negatives (--negatives). If they are exact, say exact=True (--exact)."
+        f"{shallow}. If these are ranks among sampled negatives, all numbers here are wrong: correct, compare and "
+        "report take them, with negatives (--negatives). If they are exact, say exact=True (--exact)."
     )
     return replace(table, cautions=(*cautions, caution))
 

@@ -251,9 +251,10 @@ class Columns:
             columns, only = ", ".join(map(repr, names)), str(names[0])
             hint = "; is another sign between the fields (--separator)?" if len(names) == 1 and " " in only else ""
             if missing == ["rank"] and len(names) > 1:
-                hint = "; name the column of ranks, or several of a single table, by rank_column (--rank-column)"
+                hint = "; call it rank, or name the column of ranks, or several of a single table, by rank_column "
+                hint += "(--rank-column)"
             if "rank" in missing and "score" in self.by_usual_name("score"):
-                hint = "; lists of items with scores need relevance (--relevance)"
+                hint = "; evaluate, compare and report take lists of items with scores, by relevance (--relevance)"
             raise DataError(
                 f"{self.header}: lacks the column {', '.join(missing)} (the columns are {columns:.300}){hint}"
             )
@@ -350,7 +351,7 @@ class Columns:
                 raise DataError(
                     f"{self.header}: has {each} rows for each user, one for each value of the column {column} "
                     f"({', '.join(map(str, distinct)):.60}); if these are recommenders, say --by {column} (in Python "
-                    f"by={str(column)!r}), and if not, leave the column out"
+                    f"by={str(column)!r}) or give each a table of its own, and if not, leave the column out"
                 )
 
     @property
@@ -365,7 +366,7 @@ class Columns:
         if not unused:
             return sentences
         unit = "Intervals take users as the unit." if "user" in self else "Each row is taken to be a user."
-        several = "If a column names recommenders, say which by `by` (--by)."
+        several = "If a column names recommenders, say which by `by` (--by), or give each a table of its own."
         return [*sentences, f"{unused[0]} {unit} {several}"]
 
     @property

@@ -67,7 +67,7 @@ class SampledRanks(Ranked):
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         require_flags(replacement=self.replacement)
-        if self.drawn not in DRAWN:
+        if not isinstance(self.drawn, str) or self.drawn not in DRAWN:
             raise ConfigError(f"drawn must be {enumerated(map(repr, DRAWN), 'or')}, not {shown(self.drawn)}")
         columns = [whole_numbers(getattr(self, name), name) for name in ("x", "negatives", "candidates")]
         if len({column.shape for column in columns if column.ndim}) > 1 or max(column.ndim for column in columns) > 1:

@@ -1,6 +1,7 @@
 """Recommenders that learn little or nothing: popularity, random scores, and ranks of another tool."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -61,6 +62,12 @@ class PrecomputedRanks(Recommender):
         default=False,
         type="boolean",
     )
+    zero_based: bool = parameter("whether ranks start at 0, in place of 1", default=False, type="boolean")
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Return the options of `exact_ranks` that read the file."""
+        return {"candidates": self.candidates, "exact": self.exact, "zero_based": self.zero_based}
 
     def file(self, dataset: str) -> str:
         """Return the file that holds the ranks on a dataset."""

@@ -269,7 +269,7 @@ def compared_with_paper(config: Mapping[str, Any]) -> list[str]:
 def _are_of_paper_users(source: PrecomputedRanks, dataset: str) -> bool:
     """Return whether ready-made ranks are of the paper's users; false for a file that the job will refuse."""
     try:
-        table = exact_ranks(source.file(dataset), candidates=source.candidates, exact=source.exact)
+        table = exact_ranks(source.file(dataset), **source.reading)
     except (ConfigError, DataError):
         return False
     return reference.has_paper_users(table)
