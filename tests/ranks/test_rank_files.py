@@ -153,7 +153,7 @@ class TestTrec:
         )
         table = parse(b"\nq1 0 d2 1\nq1 0 d3 x\n")
         with pytest.raises(DataError, match=r"f\.csv, line 3: relevance must be a number"):
-            table.numbers("relevance")
+            table.with_usual("relevance").numbers("relevance")
 
 
 class TestManyColumns:
@@ -169,4 +169,4 @@ class TestManyColumns:
         monkeypatch.setattr(tables, "_BLOCK_BYTES", 800)  # three lines at a time
         table = parse(self.wide([("a", "4"), ("b", "5"), ("c", "6"), ("d", "7")]))
         assert table.frame.to_dict("list") == {"user": ["a", "b", "c", "d"], "rank": [4, 5, 6, 7]}
-        assert table.remarks == [f"f.csv: 64 of its 66 columns are not used: {', '.join(self.MORE):.100} ..."]
+        assert table.remarks == (f"f.csv: 64 of its 66 columns are not used: {', '.join(self.MORE):.100} ...",)

@@ -11,7 +11,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
@@ -23,7 +23,7 @@ from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, requi
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.reading import columns_by_recommender, require_same_order
+from sampled_metrics.ranks.reading import columns_by_recommender, tables_of
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, pair_users, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
@@ -228,18 +228,16 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         )
     if "rank" in columns and ("above" in columns or "tied" in columns):
         raise DataError(f"{columns.header}: has both rank and above or tied; ranks are rank alone, or above and tied")
+    cautions: tuple[str, ...] = ()
     if "above" in columns or "tied" in columns:
         columns.require("above", "tied")
         above, tied = columns.whole_numbers("above", 0), columns.whole_numbers("tied", 0)
     else:
-        columns.require("rank")
-        above = columns.whole_numbers("rank", 1) - 1
-        tied = np.zeros_like(above)
+        ranks, cautions = columns.ranks()
+        above, tied = ranks - 1, np.zeros_like(ranks)
     n = columns.column_or_argument("candidates", candidates, 1)
-    remarks, cautions = tuple(columns.remarks), columns.cautions
     users, written, groups = columns.users(), columns.written, columns.groups()
-    columns.refuse_recommenders(users)
-    table = ExactRanks(users, n, above, tied, columns.place, remarks, columns.name, cautions, written, groups)
+    table = ExactRanks(users, n, above, tied, columns.place, columns.remarks, columns.name, cautions, written, groups)
     if exact or "above" in columns or not len(table):
         return table
     last, most = int(above.max()) + 1, float(np.median(n))
@@ -341,11 +339,7 @@ def exact_ranks(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
     columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups)
-    if isinstance(columns, Columns):
-        return table_of_columns(columns, "ranks", candidates, exact)
-    tables = {name: table_of_columns(of_one, name, candidates, exact) for name, of_one in columns.items()}
-    require_same_order(tables, [candidates])
-    return tables
+    return tables_of(columns, partial(table_of_columns, candidates=candidates, exact=exact), [candidates])
 
 
 def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str]]) -> dict[str, ExactRanks]:

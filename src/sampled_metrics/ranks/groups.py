@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from sampled_metrics._validation import counted, enumerated, shown
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranks.frames import Columns
 from sampled_metrics.ranks.reading import read_columns
 from sampled_metrics.ranks.table import Table
 
@@ -32,22 +30,20 @@ Groups = bool | Mapping[Any, Any]
 """Whether to use the groups of the tables; or a mapping from users to the names of their groups."""
 
 
-def read_groups(path: str, kinds: Collection[str] = ()) -> Columns:
-    """Read a file of users as text: the column user, and columns of groups. An empty cell is empty text.
-
-    Args:
-        path: a csv or parquet file.
-        kinds: columns of groups that it must have.
+def read_groups(path: str, kind: str) -> dict[str, str]:
+    """Read the groups of users from a csv or parquet file with the column user and a column of groups.
 
     Raises:
         DataError: the file cannot be read, lacks a column, or has a user twice.
     """
-    columns = read_columns(path, names=kinds)
-    columns.require("user", *kinds)
-    frame = columns.frame.where(columns.frame.notna(), "").astype(str)
-    users = frame["user"]
+    columns = read_columns(path, names=[kind])
+    columns.require("user")
+    users, groups = (
+        columns.frame[name].where(columns.frame[name].notna(), "").astype(str)
+        for name in (columns.names["user"], columns.in_source(kind))
+    )
     refuse_rows(users.duplicated(), lambda row: f"user {users.iloc[row]} is there twice", columns.place)
-    return replace(columns, frame=frame)
+    return dict(zip(users, groups, strict=True))
 
 
 def tables_by_group(tables: Mapping[str, Table], groups: Groups) -> tuple[dict[str, dict[str, Table]], list[str]]:

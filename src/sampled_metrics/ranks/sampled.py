@@ -17,7 +17,7 @@ from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.reading import columns_by_recommender, require_same_order
+from sampled_metrics.ranks.reading import columns_by_recommender, tables_of
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
@@ -200,14 +200,13 @@ def sampled_ranks(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
     columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups)
-    if isinstance(columns, Columns):
-        return sampled_of_columns(columns, "ranks", candidates, negatives, replacement, drawn)
-    tables = {
-        name: sampled_of_columns(of_one, name, candidates, negatives, replacement, drawn)
-        for name, of_one in columns.items()
+    options: dict[str, Any] = {
+        "candidates": candidates,
+        "negatives": negatives,
+        "replacement": replacement,
+        "drawn": drawn,
     }
-    require_same_order(tables, [candidates, negatives])
-    return tables
+    return tables_of(columns, partial(sampled_of_columns, **options), [candidates, negatives])
 
 
 def sampled_of_columns(
@@ -223,21 +222,18 @@ def sampled_of_columns(
     Raises:
         DataError: the columns are not sampled ranks, or n or m is missing or given twice.
     """
-    columns.require("rank")
-    notes = tuple(columns.remarks)
-    x = columns.whole_numbers("rank", 1) - 1
+    ranks, cautions = columns.ranks()
+    x = ranks - 1
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)
-    users, written, cautions = columns.users(), columns.written, columns.cautions
-    columns.refuse_recommenders(users)
-    rank, best = written
+    rank, best = written = columns.written
     if negatives is not None and np.ndim(negatives) == 0 and len(x) and seems_truncated(x + 1, float(m[0] + 1)):
         cautions += (
             f"{name}: no {rank} is above {x.max() + best}, although {m[0]} negatives allow up to {m[0] + best}. If "
             "fewer were sampled, all numbers here are wrong: say how many.",
         )
-    of_columns = columns.place, notes, columns.name, cautions, written, columns.groups()
-    return SampledRanks(x, m, n, replacement, users, *of_columns, drawn)
+    of_columns = columns.place, columns.remarks, columns.name, cautions, written, columns.groups()
+    return SampledRanks(x, m, n, replacement, columns.users(), *of_columns, drawn)
 
 
 def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:
