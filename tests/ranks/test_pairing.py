@@ -57,7 +57,7 @@ class TestPairUsers:
             ((None, [9]), (None, [9, 9]), "^A has 1 users and B 2; to be compared they must have the same users$"),
             ((["a", "b"], [9, 9]), (["b", "a"], [9, 8]), "^user 'a' has 9 candidates in A and 8 in B; to be compared"),
             ((None, [9, 9]), (["b", "a"], [9, 8]), "^user 'a' has 9 candidates in A and 8 in B"),
-            ((None, [9, 9]), (None, [9, 8]), "^user 2 has 9 candidates in A and 8 in B"),
+            ((None, [9, 9]), (None, [9, 8]), "^row 2 has 9 candidates in A and 8 in B"),
             (
                 (["a", "b", "a"], [9] * 3),
                 (["a", "b", "b"], [9] * 3),

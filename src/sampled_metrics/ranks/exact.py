@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics import _files
-from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, require_flags, shown
+from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, require_flags
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
@@ -89,7 +89,7 @@ class ExactRanks(Ranked):
         columns += [] if self.groups is None else [self.groups]
         if len({len(values) for values in columns}) > 1:
             raise DataError("the columns of exact ranks differ in length")
-        where = place or (lambda row: f"user {shown(self.users[row])}")
+        where = place or self.named
         negative = (self.above < 0) | (self.tied < 0)
         refuse_rows(
             negative, lambda row: f"above ({self.above[row]}) and tied ({self.tied[row]}) must be 0 or more", where
@@ -124,6 +124,7 @@ class ExactRanks(Ranked):
 
     kind: ClassVar[str] = "exact ranks"
     per_row: ClassVar[tuple[str, ...]] = (*COLUMNS, "groups")
+    title: ClassVar[str] = "Ranks of {names} among all candidates"
     reader: ClassVar[str] = "exact_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "expect", "plan", "report")
     beside: ClassVar[tuple[str, ...]] = ("staged ranks",)
@@ -137,10 +138,6 @@ class ExactRanks(Ranked):
         """Return the numbers of rows, users, candidates and ties."""
         tied = int((self.tied > 0).sum())
         return super().facts | {"Ties": f"{tied} rows" if tied else "none"}
-
-    def title(self, names: str) -> str:
-        """Return the title of a page about exact ranks of some recommenders."""
-        return f"Ranks of {names} among all candidates"
 
     @property
     def ranked_items(self) -> ExactRanks:
@@ -357,7 +354,7 @@ def require_same_events(tables: Mapping[str, ExactRanks]) -> None:
 
     Tables without users, which a file numbers from 1, may be in any order.
     """
-    named = [name for name, table in tables.items() if not _is_numbered(table)]
+    named = [name for name, table in tables.items() if not np.array_equal(table.users, np.arange(1, len(table) + 1))]
     for first, other in itertools.pairwise(named):
         pair_users(tables[first], tables[other], (first, other))
     for first, other in itertools.pairwise(tables):
@@ -367,11 +364,6 @@ def require_same_events(tables: Mapping[str, ExactRanks]) -> None:
                 f"{first} and {other} must be ranks of the same users among the same items, but they have "
                 f"{_summary(one)} and {_summary(two)}"
             )
-
-
-def _is_numbered(table: ExactRanks) -> bool:
-    """Return whether users are 1, 2, 3, ..., as in the file of a table without users."""
-    return np.array_equal(table.users, np.arange(1, len(table) + 1))
 
 
 def _summary(table: ExactRanks) -> str:

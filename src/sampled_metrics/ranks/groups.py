@@ -106,10 +106,10 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
         return np.asarray(table.groups, dtype=np.str_)
     if not isinstance(groups, Mapping):
         raise ConfigError(f"groups must be True or a mapping from users to groups, not {shown(groups)}")
-    if table.row_users is None:
+    if table.user is None:
         raise DataError(f"{name or 'ranks'}: has no column user, which a mapping from users to groups needs")
     by_user = {str(user): str(group) for user, group in groups.items()}
-    users = np.asarray(table.row_users).astype(np.str_)
+    users = np.asarray(table.user).astype(np.str_)
     if missing := [user for user in dict.fromkeys(users.tolist()) if not by_user.get(user, "").strip()]:
         raise DataError(
             f"groups: {counted(len(missing), 'user')} of {name or 'the ranks'} have none, for instance {missing[0]}"

@@ -183,6 +183,7 @@ class RankedLists(Table):
 
     per_row: ClassVar[tuple[str, ...]] = ("grades",)
     kind: ClassVar[str] = "ranked lists"
+    title: ClassVar[str] = "Ranked lists of {names}"
     reader: ClassVar[str] = "ranked_lists"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "report")
     has_one_relevant_item: ClassVar[bool] = False
@@ -202,7 +203,7 @@ class RankedLists(Table):
         return self.judgements.groups
 
     @property
-    def row_users(self) -> NDArray[np.generic]:
+    def user(self) -> NDArray[np.generic]:  # type: ignore[override]
         """The (users,) judged users."""
         return np.asarray(self.judgements.users)
 
@@ -219,10 +220,6 @@ class RankedLists(Table):
     def facts(self) -> dict[str, str]:
         """Return the number of judged users."""
         return {"Judged users": str(len(self))}
-
-    def title(self, names: str) -> str:
-        """Return the title of a page about ranked lists of some recommenders."""
-        return f"Ranked lists of {names}"
 
     def check_metrics(self, metrics: Mapping[str, Metric]) -> None:
         """Raise ConfigError if a metric is not one of ranked lists."""

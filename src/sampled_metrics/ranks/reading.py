@@ -206,7 +206,7 @@ def tables_of(
         return table_of(columns, "ranks")
     tables = {name: table_of(of_one, name) for name, of_one in columns.items()}
     if any(numbers is not None and np.size(numbers) > 1 for numbers in per_user):
-        known = [(name, table.row_users) for name, table in tables.items() if table.row_users is not None]
+        known = [(name, table.user) for name, table in tables.items() if table.user is not None]
         for (first, one), (second, other) in itertools.pairwise(known):
             if not np.array_equal(one, other):
                 raise DataError(

@@ -125,7 +125,7 @@ def report(
     by_group = _by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn) if groups else []
     text = render(
         "report.html",
-        title=first.title(_title(tables) if is_named else "one recommender"),
+        title=first.title.format(names=_title(tables) if is_named else "one recommender"),
         cautions=cautions,
         verdicts=[] if compared is None else _verdicts(compared),
         reversals=[text for part in by_group for text in part["verdicts"]],
