@@ -130,3 +130,8 @@ def test_refuses(changes: dict, error: type, says: str) -> None:
     arguments = {"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes
     with pytest.raises(error, match=says):
         rank(**arguments)
+
+
+def test_a_batch_of_any_size():
+    given = np.arange(12.0).reshape(3, 4), np.eye(3, 4), np.eye(3, 4, 1)
+    assert rank(*given, batch_size=2**70).to_frame().equals(rank(*given).to_frame())

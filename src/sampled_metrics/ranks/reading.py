@@ -49,16 +49,9 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None, nam
 
     The first line of a csv file names the columns. A file without a header and with one number per line is a column of
     ranks. A TREC run has the columns user, item and score, and qrels user, item and relevance. Of a csv file with more
-    than 64 columns, those with usual names are kept.
-
-    Args:
-        path: the file.
-        separator: between the fields of a line; it is noticed if it is a comma, a semicolon, a tab or a bar.
-        names: columns of a csv file that are kept besides those with usual names.
-
-    Raises:
-        DataError: the file cannot be read as a table, or a large csv file has no column of ranks or items; the message
-            names the line if there is one.
+    than 64 columns, those with usual names and those of `names` are kept. The separator is noticed if it is a comma, a
+    semicolon, a tab or a bar. Raises DataError if the file cannot be read as a table, or a large csv file has no column
+    of ranks or items; the message names the line if there is one.
     """
     name = printable(path_text(path))
     if os.path.isdir(path):
@@ -82,11 +75,7 @@ def read_standard_input(separator: str | None = None, names: Collection[str] = (
 
 
 def standard_input() -> Readable:
-    """Return standard input as bytes.
-
-    Raises:
-        DataError: it is closed.
-    """
+    """Return standard input as bytes; raise DataError if it is closed."""
     if sys.stdin is None:
         raise DataError("stdin: is closed")
     return sys.stdin.buffer
@@ -153,19 +142,7 @@ def columns_by_recommender(
     zero_based: bool = False,
     groups: str | None = None,
 ) -> Columns | dict[str, Columns]:
-    """Return the columns of a recommender, or of several by name; ranks start at 1.
-
-    Args:
-        ranks: a table, a file or ranks alone; or a mapping from names of recommenders to them.
-        by: the column of a table that names the recommenders of its rows.
-        rank_column: the column of ranks, or several columns of several recommenders.
-        zero_based: whether ranks start at 0.
-        groups: the column of the groups of the rows.
-
-    Raises:
-        ConfigError: `by` or `rank_column` is not text, or `zero_based` is not True or False.
-        DataError: a table cannot be read or lacks a column, two names are the same text, or there are no ranks.
-    """
+    """Return the columns of a recommender, or of several by name; parameters and errors as in `exact_ranks`."""
     require_flags(zero_based=zero_based)
     for option, label in (("by", by), ("groups", groups)):
         if label is not None:
@@ -194,13 +171,8 @@ def tables_of(
 ) -> Kind | dict[str, Kind]:
     """Return the table of a recommender, or those of several by name.
 
-    Args:
-        columns: as `columns_by_recommender` returns them.
-        table_of: the function of the columns and the name of a recommender.
-        per_user: numbers that may be given by user, in the order of the ranks.
-
-    Raises:
-        DataError: there is no such table, or numbers are given by user to tables that differ in their order.
+    `table_of` makes one from columns and a name. Raises DataError if numbers are given `per_user`, in the order of the
+    ranks, and tables differ in their order.
     """
     if isinstance(columns, Columns):
         return table_of(columns, "ranks")
@@ -237,11 +209,7 @@ def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
 
 
 def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a mapping from names as printable text.
-
-    Raises:
-        DataError: it is empty, or a name is empty or repeated.
-    """
+    """Return a mapping from names as printable text; raise DataError if it is empty, or a name is empty or repeated."""
     names = ["" if np.ndim(name) == 0 and pd.isna(name) else printable(str(name)) for name in ranks]
     if not names:
         raise DataError("there are no ranks")
@@ -253,11 +221,7 @@ def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def columns_of_table(data: Any, name: str, number: str = "score") -> Columns:
-    """Return the columns of a table, a file or ranks alone, as they are named there; parameters as in `columns_of`.
-
-    Raises:
-        DataError: the table cannot be read.
-    """
+    """Return the columns of a table, a file or ranks alone; parameters and errors as in `columns_of`."""
     if isinstance(data, Table):
         raise DataError(f"{name}: is {type(data).__name__} already, which is not read again")
     if isinstance(data, str | os.PathLike):

@@ -230,11 +230,7 @@ def sampled_of_columns(
     replacement: bool = False,
     drawn: str = BY_USER,
 ) -> SampledRanks:
-    """Return ranks among sampled negatives, checked; parameters as in `sampled_ranks`.
-
-    Raises:
-        DataError: the columns are not sampled ranks, or n or m is missing or given twice.
-    """
+    """Return ranks among sampled negatives; parameters and errors as in `sampled_ranks`."""
     ranks, cautions = columns.ranks()
     x = ranks - 1
     n = columns.column_or_argument("candidates", candidates, 1)

@@ -46,12 +46,7 @@ def boundaries(candidates: int) -> Ints:
 
 
 def shares(depth: float | None, boundaries: Ints) -> Floats:
-    """Return the (boundaries,) shares P_b = min(1, (depth / D_b)^(3/4)) of users who go on from a boundary.
-
-    Args:
-        depth: about how many candidates of each user are scored; None is all that are needed.
-        boundaries: (boundaries,) ascending numbers of candidates, the first of which is 0.
-    """
+    """Return the (boundaries,) shares P_b = min(1, (depth / D_b)^(3/4)) of users who go on from a boundary."""
     if depth is None:
         return np.ones(len(boundaries))
     return np.minimum(1.0, (depth / np.maximum(boundaries, 1)) ** _EXPONENT)

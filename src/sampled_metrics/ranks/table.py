@@ -139,18 +139,9 @@ class Table(ABC):
 
     @abstractmethod
     def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
-        """Pair the users of this table and of others of its kind.
+        """Return for each table the (rows,) numbers of the users from 0, and sentences on how they were paired.
 
-        Args:
-            others: the other tables.
-            names: of all tables, for messages.
-
-        Returns:
-            For each table the (rows,) numbers of the users from 0, the same ones for the same users; and sentences on
-            how they were paired.
-
-        Raises:
-            DataError: the tables are not of the same users and items.
+        `names` are those of all tables. Raises DataError if the tables are not of the same users and items.
         """
 
 
@@ -225,14 +216,10 @@ class Ranked(Table):
 
 
 def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints, Ints, str]:
-    """Pair the users of two tables by user if both have users, else by position. A user may have several rows.
+    """Return the (rows,) numbers of the users of two tables, the same for the same users, and how they were paired.
 
-    Returns:
-        The (rows,) numbers of the users of each table, from 0, the same ones for the same users; and how they were
-        paired.
-
-    Raises:
-        DataError: the users of the tables differ, or the rows or candidates of a user do.
+    Users are paired by user if both tables have users, else by position. A user may have several rows. Raises
+    DataError if the users of the tables differ, or the rows or candidates of a user do.
     """
     known = one if one.user is not None else other
     if one.user is not None and other.user is not None:

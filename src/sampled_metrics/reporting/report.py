@@ -24,8 +24,7 @@ from sampled_metrics.evaluation.expect import wrong_orders
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, by_recommender, cell
 from sampled_metrics.metrics.metric import MetricsLike, metric_name
-from sampled_metrics.ranks.given import tables_by_name
-from sampled_metrics.ranks.groups import Groups
+from sampled_metrics.ranks.given import Groups, tables_by_name
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import render
