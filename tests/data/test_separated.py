@@ -76,7 +76,7 @@ class TestRecBole:
 
     def test_ranks_may_have_it(self):
         columns = read_stream(io.BytesIO(self.HEADER + b"a\tb\t3.0\t9\n"), "ranks")
-        assert [*columns.frame] == ["user", "item_id", "rank", "candidates"]
+        assert columns.names == {"user": "user_id", "rank": "rank", "candidates": "candidates"}
 
 
 class TestItemLists:

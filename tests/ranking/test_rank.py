@@ -162,3 +162,8 @@ def test_an_error_of_the_model_says_for_which_users() -> None:
     with pytest.raises(LookupError, match="does not know") as caught:
         rank(score, TRAINING, HELD_OUT, batch_size=10)
     assert caught.value.__notes__ == ["scores of the users 20 to 29"]
+
+
+def test_a_batch_of_any_size():
+    given = np.arange(12.0).reshape(3, 4), np.eye(3, 4), np.eye(3, 4, 1)
+    assert rank(*given, batch_size=2**70).to_frame().equals(rank(*given).to_frame())

@@ -76,10 +76,9 @@ class Reading:
         path, kind = self._file_of_groups
         if not path:
             return self.groups is not None
-        from sampled_metrics.ranks.groups import read_groups
+        from sampled_metrics.ranks.given import read_groups
 
-        frame = read_groups(path, [kind]).frame
-        return dict(zip(frame["user"], frame[kind], strict=True))
+        return read_groups(path, kind)
 
     @property
     def _file_of_groups(self) -> tuple[str, str]:

@@ -105,7 +105,7 @@ def stages(
     test = read_pairs(held_out, separator)
     users = read_ids(user_ids) if user_ids else None
     if users is None and is_table(pairs) and is_table(test):
-        tables = [table_of_pairs(table, name).frame["user"] for table, name in ((pairs, training), (test, held_out))]
+        tables = [table_of_pairs(table, name)["user"] for table, name in ((pairs, training), (test, held_out))]
         users = np.concatenate(tables)
         users = users[np.sort(np.unique(users.astype(str), return_index=True)[1])]
     chosen = None if part is None else slice(part[0] - 1, None, part[1])  # every eighth, as a part is like the whole

@@ -219,13 +219,14 @@ class Ids:
         Raises:
             DataError: an id is missing or unknown; the message names it and its place.
         """
-        column = columns.frame[self.kind]
+        column = columns[self.kind]
         codes, distinct = pd.factorize(column)
         known = pd.Index(as_text(pd.Series(self.values)))
         positions = np.append(known.get_indexer(pd.Index(as_text(pd.Series(distinct)))), -1)[codes]
 
         def message(row: int) -> str:
-            where = f"in {self.kind}_ids" if self.is_given else f"an index from 0 to {len(self.values) - 1}"
+            first, last = self.values[:1], len(self.values) - 1
+            where = f"in {self.kind}_ids, such as {shown(first[0])}" if self.is_given else f"an index from 0 to {last}"
             hint = "" if self.is_given else f"; give {self.kind}_ids (--{self.kind}-ids) if the table has ids"
             return f"{self.kind} {shown(column.iloc[row])} is not {where}{hint}"
 
@@ -310,7 +311,7 @@ def is_table(pairs: PairsLike) -> bool:
 
 def table_of_pairs(table: PairsLike, name: str) -> Columns:
     """Return a table as columns user and item; raise DataError if it has no such columns."""
-    columns = columns_of(table, name).by_usual_name("item")
+    columns = columns_of(table, name).with_usual("item")
     columns.require("user", "item")
     return columns
 
