@@ -380,10 +380,14 @@ def _fetch_http(url: str, path: Path, has_checksum: bool) -> None:
     try:
         site.fetch(path.name, downloader=partial(_request, has_checksum=has_checksum))
     except (requests.RequestException, ValueError) as error:
-        first: BaseException = error  # that a chain of errors began with
-        while first.__context__ is not None:
-            first = first.__context__
-        raise DownloadError(reason(first)) from error
+        raise DownloadError(_first_reason(error)) from error
+
+
+def _first_reason(error: BaseException) -> str:
+    """Return the short reason of the error that a chain of errors began with; no frame that goes on keeps it."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return reason(error)
 
 
 def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool) -> None:
