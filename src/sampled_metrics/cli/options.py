@@ -37,16 +37,11 @@ class Labels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
             self.fail(f"must be numbers with commas between them, not {value}")
 
 
-class WholeRange(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
-    """A whole number, or the least and the largest with a hyphen between them."""
-
-    name = "n|least-largest"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | tuple[int, int]:
-        """Return the number, or the two."""
-        whole: click.ParamType = WHOLE  # type: ignore[type-arg]
-        least, *largest = [whole.convert(part, param, ctx) for part in str(value).split("-", 1)]
-        return (least, largest[0]) if largest else least
+def whole_range(value: str) -> int | tuple[int, int]:
+    """Return a whole number, or the least and the largest one with a hyphen between them."""
+    whole: Any = WHOLE
+    least, *largest = [whole.convert(number, None, None) for number in value.split("-", 1)]
+    return (least, largest[0]) if largest else least
 
 
 def label_option(

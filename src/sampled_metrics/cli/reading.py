@@ -9,20 +9,8 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sampled_metrics.cli.options import (
-    BY,
-    CANDIDATES,
-    DRAWN,
-    EXACT,
-    GROUPS,
-    LISTS,
-    NEGATIVES,
-    RANKS,
-    READING,
-    REPLACEMENT,
-    named_files,
-    together,
-)
+from sampled_metrics.cli import options as shared
+from sampled_metrics.cli.options import named_files, together
 from sampled_metrics.errors import ConfigError, DataError, printable
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
@@ -204,12 +192,21 @@ def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
             names = [option.name for option in fields(Reading) if option.name in given]
             return command(reading=Reading(**{name: given.pop(name) for name in names}), **given)
 
-        return together(RANKS, READING, *options)(with_reading)
+        return together(shared.RANKS, shared.READING, *options)(with_reading)
 
     return decorate
 
 
-ANY_TABLES = reading(BY, LISTS, CANDIDATES, EXACT, NEGATIVES, REPLACEMENT, DRAWN, GROUPS)
+ANY_TABLES = reading(
+    shared.BY,
+    shared.LISTS,
+    shared.CANDIDATES,
+    shared.EXACT,
+    shared.NEGATIVES,
+    shared.REPLACEMENT,
+    shared.DRAWN,
+    shared.GROUPS,
+)
 """The options of a command that takes exact or sampled ranks, or ranked lists."""
 
 

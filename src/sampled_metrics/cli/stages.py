@@ -19,34 +19,24 @@ from sampled_metrics.cli.output import warnings_on_stderr
 from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError
 
 
-class _Depth(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
-    """A number, or none."""
-
-    name = "depth"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
-        """Return the number; None for none."""
-        if value == "none":
-            return None
-        try:
-            depth = float(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a number, nor none")
-        return int(depth) if depth.is_integer() else depth
+def depth(value: str) -> float | None:
+    """Return a number; None for none."""
+    if value == "none":
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a number, nor none") from None
+    return int(number) if number.is_integer() else number
 
 
-class _Part(click.ParamType):  # type: ignore[type-arg]
-    """One of several equal parts, such as 2/8."""
-
-    name = "part"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """Return the number of the part, from 1, and the number of parts."""
-        number, slash, parts = str(value).partition("/")
-        are_whole = slash and all(text.isdecimal() and len(text) < 16 for text in (number, parts))
-        if not are_whole or not 1 <= int(number) <= int(parts):
-            self.fail(f"{shown(value)} is not a part such as 2/8, the second of eight")
-        return int(number), int(parts)
+def part(value: str) -> tuple[int, int]:
+    """Return the number of one of several equal parts, from 1, and the number of parts; of 2/8, 2 and 8."""
+    number, slash, parts = value.partition("/")
+    are_whole = slash and all(text.isdecimal() and len(text) < 16 for text in (number, parts))
+    if not are_whole or not 1 <= int(number) <= int(parts):
+        raise click.BadParameter(f"{shown(value)} is not a part such as 2/8, the second of eight")
+    return int(number), int(parts)
 
 
 @cli.command(
@@ -66,12 +56,12 @@ class _Part(click.ParamType):  # type: ignore[type-arg]
 )
 @click.option("-k", type=WHOLE, default=10, show_default=True, help="The largest cut-off of the metrics.")
 @click.option(
-    "--depth", type=_Depth(), default="100", show_default=True, help="About how many candidates, or none: exact."
+    "--depth", type=depth, default="100", show_default=True, help="About how many candidates, or none: exact."
 )
 @click.option("--pairs-per-call", type=WHOLE, default=1024, show_default=True, help="Pairs in a call.")
 @click.option("--concurrency", type=WHOLE, default=1, show_default=True, help="Calls at a time.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same for all recommenders.")
-@click.option("--part", type=_Part(), help="A part of the users, such as 2/8; the command concat joins parts.")
+@click.option("--part", type=part, help="A part of the users, such as 2/8; the command concat joins parts.")
 @click.option("--ranker", help="What gives the scores, such as a model and its date.  [default: FUNCTION and its file]")
 @output_option("file to write, .parquet or .sqlite")
 def stages(

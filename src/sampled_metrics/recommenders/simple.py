@@ -15,30 +15,24 @@ from sampled_metrics.recommenders.recommender import COUNT, Recommender, paramet
 class Popularity(Recommender):
     """An item's score is the number of its training events; equally popular items tie."""
 
+    is_random = False
+
     def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
         """Count the events of each item. Nothing is random."""
         users, items = training.shape
         events = np.bincount(training.indices, minlength=items).astype(np.float64)
         return FactorModel(np.ones((users, 1)), events[:, np.newaxis])  # one factor, so products are exact
 
-    @property
-    def is_random(self) -> bool:
-        """Nothing is random."""
-        return False
-
 
 @dataclass(frozen=True)
 class RandomScores(Recommender):
     """Scores are independent and uniform on [0, 1)."""
 
+    has_factors = False
+
     def fit(self, training: csr_array, rng: np.random.Generator) -> RandomModel:
         """Draw the key of the scores from rng; the events do not matter."""
         return RandomModel(int(rng.integers(2**64, dtype=np.uint64)))
-
-    @property
-    def has_factors(self) -> bool:
-        """The model has a key."""
-        return False
 
 
 @dataclass(frozen=True)
