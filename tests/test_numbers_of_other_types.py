@@ -22,6 +22,10 @@ PUBLISHED = {"negatives": 10, "candidates": 100, "users": 100}
         (lambda: sm.evaluate(RANKS["A"], confidence_level=Fraction(1, HUGE)), "confidence_level must be above 0"),
         (lambda: sm.compare(RANKS, margin=Fraction(HUGE)), "margin must be a number above 0"),
         (lambda: sm.plan(RANKS, metric="ap", negatives=(5,), users=2**63), "users must be a whole number from 2 to"),
+        (
+            lambda: sm.published({"A": {"recall@5": Fraction(1, 4)}}, **PUBLISHED),
+            "A: recall@5: the value must be a number, not Fraction(1, 4)",
+        ),
         (lambda: sm.published({"A": {"recall@5": HUGE}}, **PUBLISHED), "A: recall@5: the value must be from 0 to 1"),
         (
             lambda: sm.published({"A": {"recall@5": 0.2}}, **PUBLISHED | {"negatives": np.int64(3)}),
@@ -40,7 +44,7 @@ def test_are_refused_in_a_line(call, says):
 @pytest.mark.parametrize(
     "verb",
     [
-        lambda level: sm.published({"A": {"recall@5": Fraction(1, 4)}}, **PUBLISHED, confidence_level=level),
+        lambda level: sm.published({"A": {"recall@5": 0.25}}, **PUBLISHED, confidence_level=level),
         lambda level: sm.plan(RANKS["A"], metric="recall@2", negatives=(5,), draws=40, confidence_level=level),
         lambda level: sm.compare(RANKS, confidence_level=level),
     ],
