@@ -125,7 +125,7 @@ class TestNodes:
     @pytest.mark.parametrize("replacement", [True, False])
     @pytest.mark.parametrize(
         ("n", "m", "iterations"),
-        [(2000, 30, 100), (5000, 60, 100), (100_000, 100, 5), pytest.param(100_000, 100, 100, marks=pytest.mark.slow)],
+        [(2000, 30, 100), (100_000, 100, 5), pytest.param(100_000, 100, 100, marks=pytest.mark.slow)],
     )
     def test_estimates_are_those_of_em_over_all_ranks(self, n, m, iterations, replacement):
         rng = np.random.default_rng(3)
@@ -169,15 +169,6 @@ class TestMixedEvents:
         wanted = sum(some.sum() / 60 * estimated(some) for some in classes)
         np.testing.assert_allclose(estimated(np.full(60, True)), wanted, rtol=1e-12)
         assert np.abs(estimated(n > 0) - sum(estimated(n == each) * (n == each).mean() for each in set(n))).max() > 1e-6
-
-
-def test_assumes_what_it_is_told():
-    counts = np.array([[5, 3, 1]])
-    assumed = distribution_of(
-        MaximumLikelihood(20, replacement=True), Outcomes.from_design(SamplingDesign(2, False), 9), counts
-    )
-    drawn = distribution_of(MaximumLikelihood(20), Outcomes.from_design(SamplingDesign(2, True), 9), counts)
-    assert assumed.tolist() == drawn.tolist()
 
 
 def test_refuses_no_iterations():
