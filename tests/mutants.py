@@ -136,11 +136,15 @@ def change(node: ast.AST) -> None:
 
 
 def tests_of(path: Path, package: str) -> list[str]:
-    """Return the files of tests that are run for a change of a file: first those that import it, which fail soonest."""
+    """Return the files of tests that are run for a change of a file: first those about it, which fail soonest."""
     module = ".".join(("sampled_metrics", *path.relative_to(SOURCE).with_suffix("").parts))
     places = [ROOT / "tests" / place for place in PACKAGES[package]]
     files = [file for place in places for file in (sorted(place.glob("test_*.py")) if place.is_dir() else [place])]
-    return [str(file) for file in sorted(files, key=lambda file: f"{module} " not in file.read_text(encoding="utf-8"))]
+
+    def is_other(file: Path) -> bool:
+        return path.stem not in file.name and f"{module} " not in file.read_text(encoding="utf-8")
+
+    return [str(file) for file in sorted(files, key=is_other)]
 
 
 def is_found(path: Path, source: str, package: str) -> bool:

@@ -123,14 +123,13 @@ class TestSamples:
         ],
     )
     def test_mixed_events_of_a_class_are_compared_by_x_together(self, m, n):
-        x, A, h = [0, 0, 2, 1, 3, 0, 0, 5, 2], np.zeros((12, 7)), np.zeros(7)
+        x, A = [0, 0, 2, 1, 3, 0, 0, 5, 2], np.zeros((12, 7))
         for mm in set(m):
             of_same = [nn for other, nn in zip(m, n, strict=True) if other == mm]
             for r in range(12):
                 rows = [chances(nn, mm)[r] for nn in of_same if r < nn]
                 A[r, : mm + 1] += len(of_same) / len(m) * np.mean(rows, axis=0)
-        for of_event in x:
-            h[of_event] += 1 / len(x)
+        h = np.bincount(x, minlength=7) / len(x)
         np.testing.assert_allclose(A.sum(axis=1), 1, rtol=1e-12)
         outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
         [users] = rank_classes(outcomes)

@@ -16,33 +16,20 @@ from sampled_metrics.sampling.outcomes import Outcomes, rank_classes
 METRICS = [metric(label) for label in ("ap", "ndcg@3", "recall@2", "auc")]
 
 
-def mean_over_users(of_user, n, largest):
-    """Mean at each rank, up to the largest n, of a function of (rank, n) over the users whose n allows the rank."""
-    rows = []
-    for r in range(1, largest + 1):
-        allowed = [of_user(r, nn) for nn in n if r <= nn]
-        rows.append(sum(allowed) / len(allowed) if allowed else 0.0)
-    return rows
-
-
-def em_by_loops(x, m, n, replacement, iterations):
-    """EM over the events of one class, each with the mean P(x | rank) of the users with its m; to the largest n."""
-    largest = max(n)
-    columns = {}
-    for xx, mm in set(zip(x, m, strict=True)):
-        of_same_m = [nn for other, nn in zip(m, n, strict=True) if other == mm]
-        columns[xx, mm] = mean_over_users(
-            lambda r, nn, xx=xx, mm=mm: float(chances(nn, mm, replacement)[r - 1][xx]), of_same_m, largest
-        )
-    pi = [1 / largest] * largest
+def em_by_definition(x, m, n, replacement, iterations):
+    """EM over the events of one class, each with the mean P(x | rank) of the users with its m whose n has the rank."""
+    largest, columns = max(n), {}
+    for mm in set(m):
+        sizes = [nn for other, nn in zip(m, n, strict=True) if other == mm]
+        sums, users = np.zeros((largest, mm + 1)), np.zeros((largest, 1))
+        for nn in sizes:
+            sums[:nn] += chances(nn, mm, replacement)
+            users[:nn] += 1
+        columns |= {(xx, mm): (sums / np.maximum(users, 1))[:, xx] for xx in range(mm + 1)}
+    pi = np.full(largest, 1 / largest)
     for _ in range(iterations):
-        new = [0.0] * largest
-        for xx, mm in zip(x, m, strict=True):
-            joint = [p * chance for p, chance in zip(pi, columns[xx, mm], strict=True)]
-            total = sum(joint)
-            for r in range(largest):
-                new[r] += joint[r] / total / len(x)
-        pi = new
+        joint = [pi * columns[event] for event in zip(x, m, strict=True)]
+        pi = np.mean([one / one.sum() for one in joint], axis=0)
     return pi
 
 
@@ -148,7 +135,7 @@ class TestMixedEvents:
     @pytest.mark.parametrize("replacement", [True, False])
     def test_of_a_class_share_the_mean_likelihood_of_their_m(self, replacement):
         outcomes, which = Outcomes.observed(SampledRanks(self.X, self.M, self.N, replacement=replacement))
-        wanted = em_by_loops(self.X, self.M, self.N, replacement, 25)
+        wanted = em_by_definition(self.X, self.M, self.N, replacement, 25)
         ours = distribution_of(MaximumLikelihood(25), outcomes, np.bincount(which))
         np.testing.assert_allclose(ours, [wanted], rtol=1e-9, atol=1e-14)
 

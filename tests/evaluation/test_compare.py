@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from read_and import compare, evaluate
-from scipy import stats
 
 from sampled_metrics import compare as sm_compare
 from sampled_metrics import exact_ranks
@@ -34,17 +33,6 @@ def test_values_are_those_of_evaluate_and_their_difference():
 
 
 class TestIntervals:
-    @pytest.mark.parametrize("confidence", [0.8, 0.95])
-    def test_of_many_users_is_about_the_paired_t_interval_of_textbooks(self, confidence):
-        one, other = np.random.default_rng(6).integers(1, 51, size=(2, 4000))
-        table = compare(one, other, metrics=["auc"], candidates=50, confidence_level=confidence)
-        by_user = (one - other) / 49
-        test = stats.ttest_1samp(by_user, 0)
-        ends = test.confidence_interval(confidence)
-        near = 0.01 * (ends.high - ends.low)
-        assert (table["low"][0], table["high"][0]) == pytest.approx((ends.low, ends.high), abs=near)
-        assert table["p_value"][0] == pytest.approx(test.pvalue, abs=0.01)
-
     @pytest.mark.parametrize("estimator", ["free", "decreasing"])
     def test_the_p_value_is_below_alpha_where_the_interval_excludes_0(self, estimator):
         """The weights of strict bounds are those for the level, so the level is the same."""

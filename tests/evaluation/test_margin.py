@@ -32,7 +32,7 @@ def test_all_else_is_as_without_a_margin():
 @pytest.mark.parametrize("kind", ["exact", "sampled"])
 def test_relative_difference_and_shares_of_users(kind):
     """20 % and 40 % hit; B ranks higher for 30 users, and A for 10."""
-    reading = {"candidates": 50, "exact": True} if kind == "exact" else {"candidates": 500, "negatives": 49}
+    reading = {"candidates": 50, "exact": True} if kind == "exact" else {"candidates": 100, "negatives": 49}
     found = compare(A, B, **reading, metrics="recall@10", margin=0.1)
     assert kind == "sampled" or found["relative"][0] == pytest.approx((0.4 - 0.2) / 0.2)
     [shares] = [finding.values for finding in found.findings if finding.kind == "higher"]
@@ -86,7 +86,7 @@ class TestRelativeMargins:
         assert [low > 0 for low in lows] == [alone, of_three]
         assert (found["size"] == "more than the margin") == of_three
 
-    @pytest.mark.parametrize("how", [{}, {"estimator": "mle"}, {"estimator": "bv-0.1"}])
+    @pytest.mark.parametrize("how", [{}, {"estimator": "bv-0.1"}])
     def test_of_sampled_ranks_are_consistent_with_their_interval(self, how):
         """A huge margin is never exceeded, and a tiny one always is by a difference that is decided."""
         sampled = {"negatives": 49, "candidates": 50, "metrics": ["recall@10"], **how}

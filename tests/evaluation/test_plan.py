@@ -80,7 +80,7 @@ class TestAgainstRealEvaluations:
     def test_of_the_users_of_the_pilot(self, estimator):
         """Shares are those of `compare`, within three standard errors of both, and the width is that of `correct`."""
         plan = row(planned(), "negatives" if estimator else "all candidates", estimator=estimator)
-        rng, evaluations = np.random.default_rng(7), 40 if estimator else 100
+        rng, evaluations = np.random.default_rng(7), 40
         decided, wrong, widths = [], [], []
         for _ in range(evaluations):
             state = rng.integers(2**31)
@@ -113,11 +113,11 @@ class TestPromises:
         assert logs[100] > 1.5 * logs[1000]  # by the formula, √(6 / 1.5) times as much
 
     def test_hold_the_chance_of_the_law(self):
-        """The chance of 500 users of all 1,500, by plans from pilots of 300: 19 of 20 intervals are to hold it."""
+        """The chance of 500 users of all 1,500, by plans from pilots of 300; 11 of 12 intervals are to hold it."""
         every = {name: exact(name, 0, 1500) for name in "AB"}
-        truth = sm.plan(every, users=500, draws=400, **GRID).iloc[0]
+        truth = sm.plan(every, users=500, draws=200, **GRID).iloc[0]
         held = []
-        for seed in range(20):
+        for seed in range(12):
             users = np.random.default_rng(seed).integers(0, 1500, 300)
             pilot = {
                 name: sm.ExactRanks(None, *(getattr(table, column)[users] for column in COLUMNS))
@@ -128,10 +128,6 @@ class TestPromises:
             column = "decided" if pair.names[0] == "B" else "wrong"  # B is better by the law
             held.append(result[f"{column}_low"][0] <= truth["decided"] <= result[f"{column}_high"][0])
         assert np.mean(held) >= 0.8
-
-    def test_of_the_same_pilot_are_the_same(self):
-        first, again = (sm.plan(exact("A"), negatives=[20], depths=[], estimators="bv-0.1") for _ in range(2))
-        pd.testing.assert_frame_equal(first, again)
 
 
 COLUMNS = ("candidates", "above", "tied")

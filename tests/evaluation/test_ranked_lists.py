@@ -121,7 +121,7 @@ def test_held_out_items_without_grades_are_relevant():
 
 def test_compare_pairs_users_and_takes_families_and_seeds():
     rng = np.random.default_rng(2)
-    truth = rng.normal(size=(200, 30))
+    truth = rng.normal(size=(100, 20))
     grades = {u: {i: int(x > 1) + int(x > 1.5) for i, x in enumerate(row)} for u, row in enumerate(truth)}
 
     def run(noise):

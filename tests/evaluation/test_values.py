@@ -104,9 +104,9 @@ class TestOfEachKind:
             assert (of_side >= found.bounds[:, side, :1] - 1e-12).all()
             assert (of_side <= found.bounds[:, side, 1:] + 1e-12).all()
 
-    @pytest.mark.parametrize("kind", ["bv-0.1", "uncorrected", "mle", "free", "decreasing"])
+    @pytest.mark.parametrize("kind", ["bv-0.1", "mle", "decreasing"])
     def test_of_a_sample_that_no_ranks_explain_have_no_interval(self, kind):
-        table = sm.sampled_ranks([7] * 1000, candidates=N, negatives=M)
+        table = sm.sampled_ranks([7] * 300, candidates=N, negatives=M)
         found = values_of(table, table.user_numbers, METRICS, sm.estimator(kind), 0.05)
         assert [finding.kind for finding in found.findings][-1] == "unexplained"
         assert not found.has_interval

@@ -13,7 +13,7 @@ from small_tables import table_of
 
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.exact import exact_ranks
+from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import draw, expected_distribution, linear_moments, probability_of_order
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -70,13 +70,23 @@ class TestEverySampleListed:
             assert sd**2 == pytest.approx(float(second - first**2), abs=1e-14)
 
 
-class TestByHand:
-    def test_every_negative_without_replacement_has_no_deviation(self):
-        table = table_of([(20, above, 0) for above in (0, 0, 5, 19)])
-        f = np.stack([metric(label).values(20) for label in METRICS])
-        means, sds = linear_moments(table, SamplingDesign(19), f)
-        np.testing.assert_allclose(means, [table.values(metric(label)).mean() for label in METRICS], atol=1e-12)
-        np.testing.assert_allclose(sds, 0, atol=1e-7)
+def test_every_negative_without_replacement_has_no_deviation():
+    table = table_of([(20, above, 0) for above in (0, 0, 5, 19)])
+    f = np.stack([metric(label).values(20) for label in METRICS])
+    means, sds = linear_moments(table, SamplingDesign(19), f)
+    np.testing.assert_allclose(means, [table.values(metric(label)).mean() for label in METRICS], atol=1e-12)
+    np.testing.assert_allclose(sds, 0, atol=1e-7)
+
+
+def test_users_with_several_rows_count_once():
+    """A user with two rows, and one with one: the variance of the mean of two rows is a quarter of their sum."""
+    n, weights = np.full(3, 6), WEIGHTS[:2]
+    table = ExactRanks(np.array([0, 0, 1]), n, np.array([1, 4, 2]), np.zeros(3, dtype=np.int64))
+    alone = [linear_moments(table_of([(6, above, 0)]), SamplingDesign(2), weights) for above in (1, 4, 2)]
+    (first, second, third), (one, two, three) = zip(*alone, strict=True)
+    means, sds = linear_moments(table, SamplingDesign(2), weights)
+    np.testing.assert_allclose(means, ((first + second) / 2 + third) / 2)
+    np.testing.assert_allclose(sds**2, ((one**2 + two**2) / 4 + three**2) / 4)
 
 
 class TestProbabilityOfOrder:
@@ -100,7 +110,14 @@ class TestProbabilityOfOrder:
 REPETITIONS = [400, pytest.param(10_000, marks=pytest.mark.slow)]
 M = 100
 ESTIMATORS = [
-    *("uncorrected", "rank-estimate", "rank-estimate-as-printed", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"),
+    "uncorrected",
+    "rank-estimate",
+    "rank-estimate-as-printed",
+    "cls",
+    "bv-1",
+    "bv-0.1",
+    "bv-0.01",
+    "bv-0.001",
 ]
 RULE = {"default": "random", "as-printed": "beats-one"}
 
@@ -146,23 +163,16 @@ def exact_moments(recommender, reading):
 @pytest.mark.parametrize("number", REPETITIONS)
 @pytest.mark.parametrize("reading", ["default", "as-printed"])
 @pytest.mark.parametrize("recommender", ["X", "Y", "Z"])
-class TestRepetitions:
-    def test_mean_is_within_four_standard_errors(self, recommender, reading, number):
-        observed = estimates(recommender, reading, number)
-        means, _ = exact_moments(recommender, reading)
-        error = observed.std(axis=1, ddof=1) / sqrt(number)
-        off = (observed.mean(axis=1) - means) / error
-        assert {cell: z for cell, z in zip(CELLS, off, strict=True) if abs(z) > 4} == {}
-
-    def test_deviation_is_within_four_standard_errors(self, recommender, reading, number):
-        observed = estimates(recommender, reading, number)
-        _, deviations = exact_moments(recommender, reading)
-        centred = observed - observed.mean(axis=1, keepdims=True)
-        variance, fourth = (centred**2).mean(axis=1), (centred**4).mean(axis=1)
-        error = np.sqrt((fourth / variance**2 - 1) / (4 * number))  # of a deviation, relative to it
-        off = (np.sqrt(variance) / deviations - 1) / error
-        assert error.max() < 1 / sqrt(number)
-        assert {cell: z for cell, z in zip(CELLS, off, strict=True) if abs(z) > 4} == {}
+def test_mean_and_deviation_are_within_four_standard_errors(recommender, reading, number):
+    observed, (means, deviations) = estimates(recommender, reading, number), exact_moments(recommender, reading)
+    off = (observed.mean(axis=1) - means) / (observed.std(axis=1, ddof=1) / sqrt(number))
+    assert {cell: z for cell, z in zip(CELLS, off, strict=True) if abs(z) > 4} == {}
+    centred = observed - observed.mean(axis=1, keepdims=True)
+    variance, fourth = (centred**2).mean(axis=1), (centred**4).mean(axis=1)
+    error = np.sqrt((fourth / variance**2 - 1) / (4 * number))  # of a deviation, relative to it
+    off = (np.sqrt(variance) / deviations - 1) / error
+    assert error.max() < 1 / sqrt(number)
+    assert {cell: z for cell, z in zip(CELLS, off, strict=True) if abs(z) > 4} == {}
 
 
 @pytest.mark.parametrize("recommender", ["X", "Y", "Z"])
