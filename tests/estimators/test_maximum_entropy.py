@@ -137,19 +137,6 @@ class TestSamples:
         pi = MaximumEntropy().solver(users, users.nodes(tuple(METRICS)))(counts)[0]
         assert excess(pi, A, h, np.mean(m) + 1, 0.01) < 1e-8
 
-    def test_classes_far_apart_are_the_mean_of_each_class_alone(self):
-        rng = np.random.default_rng(4)
-        n = rng.choice([30, 16, 14, 13, 12], size=60)
-        m, x = np.full(60, 5), rng.integers(0, 6, size=60)
-        classes = [n == 30, (n <= 16) & (n >= 13), n == 12]
-
-        def estimated(some):
-            outcomes, which = Outcomes.observed(SampledRanks(x[some], m[some], n[some]))
-            return MaximumEntropy().fit(outcomes, METRICS).estimate(np.bincount(which))
-
-        wanted = sum(some.sum() / 60 * estimated(some) for some in classes)
-        np.testing.assert_allclose(estimated(np.full(60, True)), wanted, rtol=1e-12)
-
     @pytest.mark.parametrize("x", [0, 20, 300])
     def test_one_user_whose_negatives_are_more_than_the_items(self, x):
         # one outcome, h = 1: π ∝ exp(-a λ / η) with a_r = P(x | r), and λ = 2 (m + 1) (π a - 1), found by bisection

@@ -259,28 +259,6 @@ class TestSeveralSeeds:
         assert table["value_b"][0] == pytest.approx(ap[1])
         assert of_kind(table, "seeds") == [{"seeds": {"X": 2, "Y": 2}}]
 
-    def test_interval_is_by_the_two_way_model(self):
-        """Computed here from the values of AUC, users by seeds, for different numbers of seeds."""
-        rng = np.random.default_rng(9)
-        x = [rng.integers(1, 51 - 4 * seed, size=60) for seed in range(4)]
-        y = [rng.integers(1, 40 + 5 * seed, size=60) for seed in range(2)]
-        row = compare({"X": x, "Y": y}, candidates=50, metrics="auc").iloc[0]
-        values = [(50 - np.array(each)) / 49 for each in (x, y)]
-        gap = values[1].mean(axis=0) - values[0].mean(axis=0)
-        users = gap.var(ddof=1) / 60
-        drawn = np.zeros(10**6)
-        for each in values:
-            seeds = len(each)
-            between = each.mean(axis=1).var(ddof=1) / seeds
-            rest = each - each.mean(axis=0) - each.mean(axis=1, keepdims=True) + each.mean()
-            interaction = (rest**2).sum() / (59 * (seeds - 1)) / (60 * seeds)
-            users -= interaction
-            drawn = drawn + np.sqrt(between) * rng.standard_t(seeds - 1, 10**6)
-        drawn = drawn + np.sqrt(users) * rng.standard_normal(10**6)
-        reach = np.quantile(np.abs(drawn), 0.95)
-        low, high = max(-1, gap.mean() - reach), min(1, gap.mean() + reach)
-        assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.02 * reach)
-
     def test_of_three_recommenders_are_those_at_the_level_of_bonferroni(self):
         draws = np.random.default_rng(11).integers(1, [[[50]], [[40]], [[30]]], size=(3, 2, 60))
         ranks = {name: [*of_one] for name, of_one in zip("XYZ", draws, strict=True)}

@@ -43,17 +43,6 @@ class TestExpectedMetrics:
         np.testing.assert_allclose(summed, wanted, rtol=1e-10)
 
 
-TIES = [(0, 0, 9, 4), (2, 1, 9, 4), (0, 8, 9, 8), (5, 3, 9, 1), (30, 300, 700, 100), (3000, 1, 3500, 100)]
-
-
-@pytest.mark.parametrize(("above", "tied", "candidates", "m"), TIES)
-def test_ties_without_replacement_are_the_mean_over_the_ranks(above, tied, candidates, m):
-    better = np.arange(above, above + tied + 1)[:, np.newaxis]
-    chances = stats.hypergeom.pmf(np.arange(m + 1), candidates - 1, better, m)
-    ours = distributions.distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, WITHOUT))
-    np.testing.assert_allclose(ours, [chances.mean(axis=0)], atol=1e-10)
-
-
 # --- drawing, against a sampler that looks at items -------------------------------------------------------------------
 
 # scores of one user's candidates; the first is the held-out item's: 4 are above it, 5 tie with it, 3 are below
