@@ -42,13 +42,13 @@ def test_of_exact_ranks():
 
 @pytest.mark.parametrize("estimator", ["decreasing", "bv-0.1", "mle"])
 def test_of_sampled_ranks(estimator):
-    one, other = ranks(20, 2, 12)
+    one, other = ranks(12, 2, 8)
     same(read_and.correct, one, estimators=estimator)
     same(read_and.compare, one, other, estimator=estimator)
 
 
 def test_of_plans():
-    same(read_and.plan, *ranks(30, 1), estimators="uncorrected", negatives=[20], depths=[], draws=40)
+    same(read_and.plan, *ranks(20, 1), estimators="uncorrected", negatives=[20], depths=[], draws=40)
 
 
 def test_of_negatives_and_their_ties():

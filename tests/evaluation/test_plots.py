@@ -37,6 +37,7 @@ def expected(**options):
 
 
 def planned(**options):
+    options = {"negatives": [20], "draws": 40, "estimators": "uncorrected"} | options
     return read_and.plan({"X": X, "Z": Z}, candidates=100, **options)
 
 
@@ -110,7 +111,7 @@ class TestContent:
         ("table", "parameters"),
         [
             (lambda: corrected(metrics="auc"), "300 users, n = 1,000, m = 20."),
-            (lambda: planned(metric="ap", estimators="uncorrected"), "AP, 300 users, n = 100."),
+            (lambda: planned(metric="ap"), "AP, 300 users, n = 100."),
             (lambda: read_and.correct([1, 2], candidates=[10, 31], negatives=[4, 5]), "n = 20 on average, m = 4 on"),
         ],
     )

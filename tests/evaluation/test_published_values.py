@@ -75,7 +75,7 @@ def test_the_region_of_known_means_holds_the_distribution(labels: tuple[str, ...
 
 def test_pairs_are_ordered_wrongly_at_most_as_often_as_stated() -> None:
     """Two laws with the same AUC, whose sampled AUC differ by chance alone."""
-    rng, wrong, repetitions = np.random.default_rng(4), 0, 25
+    rng, wrong, repetitions = np.random.default_rng(4), 0, 15
     for _ in range(repetitions):
         values = {}
         for name, law in {"A": [20, 20], "B": [1, 39]}.items():
@@ -118,7 +118,7 @@ def test_a_range_of_candidates_holds_the_bounds_of_each() -> None:
     options = {"negatives": 99, "users": 1000, "metrics": ["hr@10", "auc"]}
     values = {"A": {"hr@10": "0.60", "ndcg@10": "0.40"}}
     together = sm.published(values, candidates=(500, 5000), **options)
-    for n in (500, 1581, 5000):
+    for n in (500, 5000):
         alone = sm.published(values, candidates=n, **options)
         assert (together["low"] <= alone["low"] + 1e-9).all()
         assert (together["high"] >= alone["high"] - 1e-9).all()
@@ -168,7 +168,9 @@ def test_coverage_of_a_binomial_share_by_enumeration(users: int) -> None:
         assert binom.pmf(counts, users, truth) @ ((low <= truth) & (truth <= high)) >= 0.93
 
 
-@pytest.mark.parametrize(("label", "negatives"), [("mrr", 10), ("mrr", 99), ("ndcg@10", 5)])
+@pytest.mark.parametrize(
+    ("label", "negatives"), [("mrr", 10), pytest.param("mrr", 99, marks=pytest.mark.slow), ("ndcg@10", 5)]
+)
 def test_coverage_of_rare_hits_by_enumeration(label: str, negatives: int) -> None:
     """Few users are at rank 1, and all others are last, where the metrics are not 0. The counts are binomial."""
     users, n, counts = 200, 1000, np.arange(13)

@@ -49,7 +49,7 @@ class TestCoverage:
         monkeypatch.setattr(strict_bounds, "_DECISIVE", 0)  # so that no shape is contradicted
         truth = np.stack((RANKS <= 10, 1 / RANKS)) @ POWER
         rng, found = np.random.default_rng(1), []
-        for _ in range(20):
+        for _ in range(12):
             both = ends(draw(rng, 200)[1], list(SHAPES), metrics=["recall@10", "ap"])
             found.append(both.reshape(len(SHAPES), 2, 2))
         low, high = np.moveaxis(found, -1, 0)
@@ -125,13 +125,13 @@ class TestShape:
 
     def test_of_ranks_that_are_flat_at_the_top_is_not_rejected(self):
         """Decreasing is right, and may be left out only as it would decide alone."""
-        for seed in range(3):
+        for seed in range(2):
             sampled = draw(np.random.default_rng(seed), 2000, np.where(RANKS <= 60, 1.0, 1e-3))[1]
             table = correct(sampled, candidates=N, negatives=M, estimators="decreasing")
             assert "contradicted" not in kinds(table)
             assert table["assumes"].eq("none" if "narrow" in kinds(table) else "decreasing").all()
 
-    @pytest.mark.parametrize("label", ["decreasing", "free", "bv-0.1", "smooth"])
+    @pytest.mark.parametrize("label", ["decreasing", "bv-0.1"])
     def test_of_a_sample_that_no_ranks_explain_there_is_no_interval(self, label):
         """Every one of 1000 users has x = 10 of 20: the spread is smaller than that of any sample."""
         table = correct([11] * 1000, candidates=N, negatives=M, estimators=label)
@@ -148,7 +148,7 @@ class TestSaturatedScores:
     ONE = draw(np.random.default_rng(8), 1000, m=50)[1]
     OTHER = np.where(ONE <= 4, 1, ONE)
 
-    @pytest.mark.parametrize("label", [None, "bv-0.1", "uncorrected"])
+    @pytest.mark.parametrize("label", [None, "bv-0.1"])
     def test_have_no_verdict(self, label):
         found = compare(self.ONE, self.OTHER, candidates=N, negatives=50, metrics="recall@10", estimator=label)
         assert found["conclusion"].item() == "no verdict"
