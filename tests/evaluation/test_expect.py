@@ -61,6 +61,15 @@ def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000(monkeypa
     assert ((off > stats.chi2.ppf(0.001, 12)) & (off < stats.chi2.ppf(0.999, 12))).all()
 
 
+def test_users_with_several_rows_count_once_with_their_mean():
+    options = {"negatives": 2, "candidates": 6, "metrics": "ap", "exact": True}
+    one, two, three = (expect([rank], **options).iloc[0] for rank in (2, 5, 3))
+    found = expect({"user": [0, 0, 1], "rank": [2, 5, 3]}, **options).iloc[0]
+    assert found["expected"] == pytest.approx(((one["expected"] + two["expected"]) / 2 + three["expected"]) / 2)
+    variance = ((one["deviation"] ** 2 + two["deviation"] ** 2) / 4 + three["deviation"] ** 2) / 4
+    assert found["deviation"] ** 2 == pytest.approx(variance)
+
+
 class TestWrongOrder:
     def test_two_recommenders_that_sampling_swaps(self):
         """B has one user at the top and the others far down; A has all in between."""
