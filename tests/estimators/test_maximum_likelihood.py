@@ -58,6 +58,9 @@ class TestByHand:
         fitted = MaximumLikelihood(2).fit(Outcomes.from_design(SamplingDesign(1), 3), METRICS)
         wanted = [9 / 16 + 5 / 32 + 1 / 24, 9 / 16 + 5 / 16 / np.log2(3) + 1 / 16, 14 / 16, 9 / 16 + 5 / 32]
         np.testing.assert_allclose(fitted.estimate(np.array([3, 1])), wanted, rtol=1e-14)
+        mean, variance = fitted.moments(np.array([3.0, 1.0]))
+        np.testing.assert_allclose(mean, wanted, rtol=1e-14)
+        assert variance[-1] == pytest.approx(9 / 16 + 5 / 64 - (9 / 16 + 5 / 32) ** 2)  # of AUC: 1, 1/2 and 0
 
 
 samples = st.integers(2, 25).flatmap(

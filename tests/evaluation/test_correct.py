@@ -99,11 +99,11 @@ class TestIntervals:
         assert errors.mean(axis=0) == pytest.approx(values.std(axis=0, ddof=1), rel=0.35)
 
     def test_of_estimators_that_are_not_linear_are_students_and_hold_their_mean(self, few_resamples):
-        """Over 60 samples of 200 users, whose ranks have one distribution."""
+        """Over 40 samples of 200 users, whose ranks have one distribution."""
         rng, n, m, users = np.random.default_rng(9), 100, 20, 200
         law = 1 / np.arange(1, n + 1)
         tables = []
-        for _ in range(60):
+        for _ in range(40):
             ranks = 1 + rng.choice(n, users, p=law / law.sum())
             sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, m)
             options = {"estimators": ["smooth", "mes"], "metrics": ["ap", "auc"]}
@@ -113,7 +113,7 @@ class TestIntervals:
         )
         np.testing.assert_allclose(high - low, 2 * stats.t.ppf(0.975, users - 1) * errors)
         held = ((low <= values.mean(axis=0)) & (values.mean(axis=0) <= high)).mean(axis=0)
-        assert (held >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 60)).all()
+        assert (held >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 40)).all()
         assert [one.values["estimator"] for one in of_kind(tables[0], "approximate")] == ["smooth", "mes"]
 
 
@@ -324,6 +324,6 @@ class TestReplacement:
         assert not [one for one in found.findings if one.kind == "replacement"]
 
     def test_a_design_that_is_not_possible_is_none(self):
-        x = np.random.default_rng(2).binomial(30, 0.3, 300)
-        found = self.found(x, True, negatives=30, candidates=20)
+        x = np.random.default_rng(2).binomial(20, 0.3, 300)
+        found = self.found(x, True, negatives=20, candidates=20)
         assert not [one for one in found.findings if one.kind == "replacement"]

@@ -241,7 +241,7 @@ def test_without_matplotlib_says_in_a_line_what_to_install(code):
 
 def test_of_many_recommenders_the_pairs_are_those_of_the_best():
     """Of m0 to m11 each one is better than the one before, and m11 by far."""
-    ranks = {f"m{number}": np.maximum(1, A[:120] - 3 * number - 20 * (number == 11)) for number in range(12)}
+    ranks = {f"m{number}": np.maximum(1, A[:250] - 3 * number - 20 * (number == 11)) for number in range(12)}
     page = read_and.report(ranks, candidates=500, metrics=["auc"])
     assert "Ranks of 12 recommenders among all candidates" in text_of(page)
     assert "Of 12 recommenders, the 10 best by AUC are shown." in text_of(page)
