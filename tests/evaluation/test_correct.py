@@ -1,6 +1,6 @@
 """Corrected metrics: estimators by hand on a catalogue of four, intervals by loops over users, bias by enumeration."""
 
-import sys
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ def of_kind(table, kind):
 
 @pytest.fixture
 def few_resamples(monkeypatch):
-    monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 2)
+    monkeypatch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 2)
 
 
 @pytest.mark.parametrize("estimator", ["decreasing", "free"])
@@ -137,7 +137,7 @@ class TestBias:
     @pytest.mark.parametrize("label", ["bv-0.1", pytest.param("rank-estimate", marks=pytest.mark.slow)])
     def test_of_twelve_different_numbers_is_the_mean_of_those_of_each(self, label, monkeypatch):
         """The n of two classes of users differ by more than a factor of 1.25, so each is by itself."""
-        monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 3)
+        monkeypatch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 3)
         n = np.round(20 * 1.3 ** np.arange(12)).astype(int)
         sampled = np.random.default_rng(3).geometric(0.4, size=(12, 8)).clip(max=6)
         options = {"negatives": 5, "estimators": [label, "mle"], "metrics": ["ap", "auc"]}

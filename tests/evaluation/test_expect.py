@@ -1,6 +1,6 @@
 """What a sampled evaluation gives on average: against closed forms, enumeration, simulation and the paper's Table 3."""
 
-import sys
+from importlib import import_module
 from math import comb
 from pathlib import Path
 
@@ -45,7 +45,7 @@ class TestClosedForms:
 
 def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000(monkeypatch):
     """100 draws of 400 users, as 100 rows of each user: these count with their mean, so it is one call."""
-    monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 2)
+    monkeypatch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 2)
     rng = np.random.default_rng(6)
     n = np.repeat([100, 5000], 200)
     ranks = np.minimum(rng.geometric(1 / 20, size=400) + (n == 5000) * rng.integers(0, 300, size=400), n)

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ METRICS = ["recall@10", "auc"]
 def few_resamples():
     """The estimated bias is on no page that is looked at."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 2)
+        patch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 2)
         yield
 
 
