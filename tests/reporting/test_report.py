@@ -122,6 +122,14 @@ class TestExactRanks:
         columns = [*table(page, "Comparison of X, Y and Z")[0]]
         assert [column for column in columns if "higher" in column] == ["A higher", "B higher"]
 
+    def test_says_nothing_of_orders_without_the_expectation_of_each(self):
+        """A sampled evaluation of staged ranks is not computed."""
+        scores, given = np.tile(np.linspace(1, 0, 200), (40, 1)), (np.zeros((40, 200)), np.full(40, 5))
+        staged = sm.staged_ranks(lambda user, item: scores[user, item], *given, depth=50)
+        page = sm.report({"staged": staged, "X": sm.rank(-scores, *given)}, metrics="recall@10")
+        assert "staged is better than X on Recall@10." in page
+        assert "rightly" not in page
+
     def test_ranks_without_a_name(self):
         assert "<h1>Ranks of one recommender among all candidates</h1>" in sm.report(
             sm.exact_ranks(A, candidates=500), metrics="auc"
