@@ -148,7 +148,8 @@ SENTENCES = [
     (of("plan-no-interval", way="all candidates"), "no interval, by all candidates."),
     (of("plan-too-many", negatives=[20, 50], fewest=9), "only 9 other candidates, so that 20 and 50 negatives"),
     (of("plan-few-hits", "recall@10", hits=7), "Recall@10 is above 0 for only 7 users"),
-    (of("plan-laws"), "The pilot is a sample."), (of("plan-no-stages"), "stages"), (of("plan-no-negatives"), "negatives"),
+    (of("plan-laws"), "The pilot is a sample."),
+    (of("plan-no-stages"), "stages"), (of("plan-no-negatives"), "negatives"),
 ]  # fmt: skip
 KINDS = [finding.kind for finding, *_ in SENTENCES]
 
