@@ -103,6 +103,14 @@ def test_a_verdict_for_each_pair() -> None:
     assert note.startswith("B: hr@10 is read as 0.70")
 
 
+def test_a_pair_has_the_ends_of_both_at_half_the_rate() -> None:
+    options = {"negatives": 99, "candidates": 1000, "users": 500, "metrics": "auc", "estimators": "free"}
+    values = {"A": {"auc": "0.80"}, "B": {"auc": "0.90"}}
+    [order] = [one.values for one in sm.published(values, **options).findings if one.kind == "published-order"]
+    a, b = (sm.published({name: values[name]}, **options, confidence_level=0.975).iloc[0] for name in values)
+    assert (order["low"], order["high"]) == pytest.approx((b["low"] - a["high"], b["high"] - a["low"]))
+
+
 def test_a_whole_number_beside_numbers_with_decimals_is_rounded_as_they_are() -> None:
     """So 0 beside .12 is up to 4 of 1000 users; alone it is nobody."""
     options = {"negatives": 99, "candidates": 1000, "users": 1000, "metrics": "hr@1"}
