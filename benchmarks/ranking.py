@@ -284,7 +284,7 @@ def report(
             "**Exact ranks, and a sampled evaluation, beside other tools**\n",
             f"{users} users, {case.items} items, d = {factors}; medians of {arguments.runs} turns, "
             f"{arguments.threads} threads. The reference is one matrix product in single precision, and one look at "
-            "each score. The AUC of implicit counts training items as beaten (docs/same-model.md).\n",
+            "each score. The AUC of implicit counts training items as beaten (docs/adapters.md).\n",
             *rows([name for name in measured if name not in SAMPLED], "ours"),
             "\nOne repetition of the evaluation among 100 sampled negatives:\n",
             *rows([name for name in measured if name in SAMPLED], "repetition"),

@@ -105,6 +105,14 @@ def test_threads_an_order_and_all_candidates(run):
     assert value == pytest.approx(sm.rank(SCORES, TRAINING, HELD_OUT).mean(sm.metric("recall@10")), abs=1e-14)
 
 
+def test_tables_with_another_sign_between_the_fields(run):
+    for name in ("train.csv", "test.csv"):
+        Path(name).write_text(Path(name).read_text().replace(",", " "))
+    code, _, err = stages(run)
+    assert (code, "is another sign between the fields (--separator)?" in err) == (1, True)
+    assert stages(run, "--separator", " ")[0] == 0
+
+
 def test_parts_join(run):
     stages(run)
     for part in (1, 2, 3):
@@ -196,6 +204,18 @@ def test_an_interrupted_run_says_where_its_scores_are(run, folder):
     assert stages(run, *RANKER)[0] == 0
 
 
+def test_a_second_run_says_that_nothing_was_scored_and_a_changed_module_is_refused(run, folder):
+    assert stages(run)[0] == 0
+    code, out, err = stages(run)
+    assert (code, out) == (0, "")
+    assert "x.parquet is complete; nothing was scored" in err
+    (folder / "mine.py").write_text(MODULE + "# another model\n")
+    sys.modules.pop("mine")
+    code, _, err = stages(run)
+    assert code == 1
+    assert "ranker is another one" in err
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -207,6 +227,8 @@ def test_an_interrupted_run_says_where_its_scores_are(run, folder):
         ({"score": "mine:fails"}, "--score mine:fails: mine.py, line 7: TimeoutError: after 30 s"),
         ({"output": "x.csv"}, "x.csv: the name of the file must end in .parquet"),
         ({"--part": "3/2"}, "'3/2' is not a part such as 2/8"),
+        ({"--part": "1/" + "9" * 5000}, "is not a part such as 2/8"),
+        ({"--separator": "::"}, "--separator must be one sign, or tab, not '::'"),
         ({"--depth": "deep"}, "'deep' is not a number, nor none"),
         ({"--depth": "0"}, "depth must be a number from 1 to 9007199254740992, or None, not 0"),
         ({"--order": "items.txt"}, "items.txt: an array is a file whose name ends in"),

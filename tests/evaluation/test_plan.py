@@ -22,8 +22,8 @@ GRID = {"negatives": [], "depths": []}
 @cache
 def staged(name, depth=None, seed=0, first=0, last=1000):
     scores = SCORES[name]
-    options = {"depth": depth, "seed": seed, "users": slice(first, last), "pairs_per_call": 10**5}
-    return sm.staged_ranks(lambda u, i: scores[u, i], TRAINING, HELD_OUT, **options)
+    ranker = sm.Ranker(lambda u, i: scores[u, i], pairs_per_call=10**5)
+    return sm.staged_ranks(ranker, TRAINING, HELD_OUT, depth=depth, seed=seed, users=slice(first, last))
 
 
 @cache
@@ -257,10 +257,12 @@ def test_refuses_pilots(pilot, says):
     ("options", "says"),
     [
         ({"metric": ["ap", "auc"]}, "metric: give one, not ap, auc"),
-        ({"users": 1}, "users must be a whole number, 2 or more, not 1"),
+        ({"users": 1}, "users must be a whole number from 2 to"),
+        ({"users": 2**63}, "users must be a whole number from 2 to"),
+        ({"depths": [10**400]}, "depths must be numbers from 1 to"),
         ({"negatives": [0]}, "negatives must be whole numbers of 1 or more, not 0"),
         ({"negatives": 9}, "negatives must be a list"),
-        ({"depths": [0.5]}, "depths must be numbers of 1 or more, not 0.5"),
+        ({"depths": [0.5]}, "depths must be numbers from 1 to"),
         ({"draws": 39}, "draws must be a whole number, 40 or more, not 39"),
         ({"width": -1}, "width must be a number above 0, not -1"),
         ({"width": 1, "scores": 2}, "width and scores: give one of them"),
@@ -269,3 +271,8 @@ def test_refuses_pilots(pilot, says):
 def test_refuses_options(options, says):
     with pytest.raises(sm.ConfigError, match=says):
         sm.plan(exact("A"), **GRID | options)
+
+
+def test_refuses_users_that_do_not_fit_into_memory():
+    with pytest.raises(sm.DataError, match="a value of each user would take"):
+        sm.plan(exact("A"), **GRID, users=2**50)

@@ -1,4 +1,4 @@
-"""A recommender of one's own in a study: docs/add-a-recommender.md, without the registration."""
+"""A recommender of one's own in a study: docs/own-study.md, without the registration."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from sampled_metrics.ranks.exact import exact_ranks
 
 
 def test_a_class_beside_the_config_is_trained_and_ranked(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    (module,) = blocks("add-a-recommender.md", "python")
+    [module] = [block for block in blocks("own-study.md", "python") if "class Jaccard" in block]
     (project.folder / "mine").mkdir()
     (project.folder / "mine/models.py").write_text(module, encoding="utf-8")
     entry = {"type": "mine.models.Jaccard", "shrinkage": 10}
@@ -32,7 +32,7 @@ def test_a_class_beside_the_config_is_trained_and_ranked(project: Project, monke
 
 def test_a_class_that_was_edited_is_trained_again_and_nothing_else(finished: Project, tmp_path: Path) -> None:
     project = finished.copy(tmp_path / "copy")
-    (module,) = blocks("add-a-recommender.md", "python")
+    [module] = [block for block in blocks("own-study.md", "python") if "class Jaccard" in block]
     path = project.folder / "mine/models.py"
     path.parent.mkdir()
     path.write_text(module, encoding="utf-8")
