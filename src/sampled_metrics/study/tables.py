@@ -181,7 +181,7 @@ TITLES = {
 
 
 STUDIED = "What was studied"
-_FACTS = {
+FACTS = {
     "events_in_file": "Events in the file",
     "events_left_out_below_min_rating": "Events left out: rating below min_rating",
     "events_left_out_repeated": "Events left out: user and item repeat",
@@ -230,7 +230,7 @@ def studied(ranks: Mapping[str, ExactRanks]) -> pd.DataFrame:
 def studied_sections(facts: Mapping[str, Any], table: pd.DataFrame) -> list[Section]:
     """Lay out the facts of dataset.json, if any, and the counts of each recommender. Shares are in per cent."""
     of_dataset = pd.DataFrame(
-        [(words, f"{facts[key]}") for key, words in _FACTS.items() if facts], columns=["Dataset", ""]
+        [(words, f"{facts[key]}") for key, words in FACTS.items() if facts], columns=["Dataset", ""]
     )
     of_ranks = pd.DataFrame(
         {
