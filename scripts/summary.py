@@ -9,6 +9,7 @@ import pandas as pd
 
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
+from sampled_metrics.rendering.page import Image
 from sampled_metrics.sampling.draws import EQUAL
 from sampled_metrics.study import provenance
 from sampled_metrics.study.jobs import run
@@ -33,7 +34,12 @@ def main(snakemake: Any) -> None:
         by_metric, facts = exact.values.groupby("metric")["value"], archives.get(name)
         all_equal = bool((by_metric.max() - by_metric.min() <= EQUAL).all())
         figures = [
-            (params.titles[path.stem], path.read_text(encoding="utf-8"), captions[path.stem], f"{name}/{path.stem}.csv")
+            {
+                "title": params.titles[path.stem],
+                "image": Image.from_svg(path.read_text(encoding="utf-8")),
+                "caption": captions[path.stem],
+                "csv": f"{name}/{path.stem}.csv",
+            }
             for path in map(Path, given.figures)
             if path.parts[-2] == name
         ]

@@ -9,6 +9,7 @@ import pytest
 from made_up_project import complete_config
 from small_tables import table_of
 
+from sampled_metrics.rendering.page import Image
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.study import tables
 from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, repeat
@@ -67,7 +68,8 @@ def study(name="one", third=METRICS, fourth=ORDER, decided=DECIDED, trained=("X"
     exact = exact.drop_duplicates(["recommender", "metric"])
     exact = exact.assign(low=exact["value"] - 0.01, high=exact["value"] + 0.01)
     ranks = dict.fromkeys(exact["recommender"], RANKS)
-    figures = [("A figure", SVG, "What it shows.", f"{name}/figure-6.csv")]
+    figure = {"title": "A figure", "caption": "What it shows.", "csv": f"{name}/figure-6.csv"}
+    figures = [figure | {"image": Image.from_svg(SVG)}]
     return Studied(name, trained, ranks, Exact(exact, decided, on_margin), third, fourth, figures=figures, **given)
 
 

@@ -19,8 +19,8 @@ from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.rendering.drawing import inline_svg
-from sampled_metrics.rendering.page import Image, render
-from sampled_metrics.rendering.tables import PageTable, laid_out, number
+from sampled_metrics.rendering.page import render
+from sampled_metrics.rendering.tables import PageTable, laid_out
 from sampled_metrics.sampling.draws import EQUAL
 from sampled_metrics.study import fidelity, figures, reference, tables
 from sampled_metrics.study.repetitions import VARIANTS, of_size, sizes_of
@@ -54,7 +54,7 @@ class Studied(NamedTuple):
         exact: result of `exact_findings`.
         table_3, table_4: results of `tables.table_3` and `tables.table_4`.
         facts: dataset.json, if the dataset was split here.
-        figures: (title, svg, caption, csv) of each figure; csv is the file of its numbers, from the folder of the page.
+        figures: title, image, caption and csv of each figure; csv is the file of its numbers.
         budget: what scores buy, if the run computes it.
         is_stand_in: whether it has the paper's users, and its archive is not the publisher's.
     """
@@ -66,7 +66,7 @@ class Studied(NamedTuple):
     table_3: pd.DataFrame
     table_4: pd.DataFrame
     facts: Mapping[str, Any] | None = None
-    figures: Sequence[tuple[str, str, str, str]] = ()
+    figures: Sequence[Mapping[str, Any]] = ()
     budget: pd.DataFrame | None = None
     is_stand_in: bool = False
 
@@ -124,8 +124,9 @@ def summary(
         level="95 %",
         answers=[answer(dataset, config, m) for dataset in studied for m in sizes_of(dataset.table_3)],
         stages=[cost for dataset in studied for cost in stage_costs(dataset)],
-        datasets=[_results(dataset, config) for dataset in studied],
+        datasets=[dataset._asdict() | _results(dataset, config) for dataset in studied],
         captions=captions,
+        leaking=[one.name for one in studied if one.trained and not config["datasets"][one.name]["test"]],
         trained=[name for name in names if any(name in dataset.trained for dataset in studied)],
         ready_made=[name for name in names if not all(name in dataset.trained for dataset in studied)],
         facts=laid_out(
@@ -134,7 +135,7 @@ def summary(
             .reset_index(names="Dataset")
         ),
         recommenders=_rows(["Recommender", "Type", "Parameters"], _recommenders(config, studied)),
-        split=_split(config["split"]),
+        split=_options({key: value for key, value in config["split"].items() if value is not None}),
         paper=None if printed is None else _comparison_with_paper(printed, claims, config),
         made_from=_rows(["What", "Version or SHA-256"], made_from.items()),
         version=__version__,
@@ -272,47 +273,22 @@ def stage_costs(dataset: Studied) -> list[dict[str, Any]]:
 
 
 def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the exact values, Tables 3 and 4 under the first reading, a part for each m, and the figures."""
+    """Return the exact values of a dataset, and Tables 3 and 4 under the first reading, a part for each m."""
     reading, repetitions = config["sampling"]["readings"][0], config["sampling"]["repetitions"]
     parts: dict[str, list[dict[str, Any]]] = {"table-3": [], "table-4": []}
     for name, table in (("table-3", dataset.table_3), ("table-4", dataset.table_4)):
         for m in sizes_of(table) if len(table) else []:  # a single recommender has no pairs
-            of_reading = of_size(table[table["reading"] == reading], m)
+            cells = of_size(table[table["reading"] == reading], m)
+            wide = _table_3(cells, dataset.exact) if name == "table-3" else _table_4(cells, dataset.exact, repetitions)
             heading = VARIANTS[reading].heading if m is None else f"m = {m}. {VARIANTS[reading].heading}"
-            wide = (
-                _table_3(of_reading, dataset.exact)
-                if name == "table-3"
-                else _table_4(of_reading, dataset.exact, repetitions)
-            )
             parts[name].append({"heading": heading, "table": laid_out(wide)})
-    has_split = config["datasets"][dataset.name]["test"] is not None
-    return {
-        "name": dataset.name,
-        "facts": dataset.facts,
-        "has_split": has_split,
-        "leaks": bool(dataset.trained) and config["split"]["strategy"] != "global-time" and not has_split,
-        "lacks_budget": bool(config["figures"]["budget"]) and not dataset.trained,
-        "is_compared": len(dataset.ranks) > 1 and dataset.exact.decided is not None,
-        "exact": laid_out(_exact(dataset.exact.values)),
-        "tables": parts,
-        "figures": [
-            {"title": title, "image": Image.from_svg(svg), "caption": caption, "csv": csv}
-            for title, svg, caption, csv in dataset.figures
-        ],
-    }
-
-
-def _exact(values: pd.DataFrame) -> pd.DataFrame:
-    """Lay out exact values with their intervals, a column for each metric."""
-    intervals = [
-        "" if np.isnan(row.low) else f" ({100 * row.low:.2f} to {100 * row.high:.2f})" for row in values.itertuples()
-    ]
-    cells = values.assign(cell=[number(100 * value, ".2f") for value in values["value"]]).assign(
-        cell=lambda table: table["cell"] + intervals
-    )
-    wide = cells.pivot(index="recommender", columns="metric", values="cell")
-    wide = wide.loc[values["recommender"].unique(), values["metric"].unique()].rename(columns=metric_name)
-    return wide.rename_axis(columns=None).reset_index(names="Recommender")
+    values = dataset.exact.values
+    ends = [f" ({100 * low:.2f} to {100 * high:.2f})" for low, high in zip(values["low"], values["high"], strict=True)]
+    cells = values.assign(cell=(100 * values["value"]).map("{:.2f}".format) + pd.Series(ends, values.index))
+    cells["cell"] = cells["cell"].str.removesuffix(" (nan to nan)")
+    exact = cells.pivot(index="recommender", columns="metric", values="cell").rename_axis(columns=None)
+    exact = exact.loc[values["recommender"].unique(), values["metric"].unique()].rename(columns=metric_name)
+    return {"exact_values": laid_out(exact.reset_index(names="Recommender")), "tables": parts}
 
 
 def _table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
@@ -377,17 +353,6 @@ def _options(entry: Mapping[str, Any]) -> str:
     )
 
 
-def _split(split: Mapping[str, Any]) -> str:
-    """Return the strategy of the split and the options that it uses."""
-    keys = {
-        "last-event": ("held_out", "ties"),
-        "random-event": ("held_out",),
-        "global-time": ("test_from", "test_size"),
-    }[split["strategy"]]
-    options = [f"{key}: {split[key]}" for key in (*keys, "min_training_events") if split[key] is not None]
-    return ", ".join([split["strategy"], *options])
-
-
 def _comparison_with_paper(
     printed: pd.DataFrame, claims: pd.DataFrame | None, config: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -407,16 +372,15 @@ def _comparison_with_paper(
     if claims is not None:
         counts_too = (claims["reading"] == readings[0]) | ~claims["reading"].isin(readings)
         holds = claims.loc[counts_too, "holds"].value_counts().to_dict()
-    has_study = printed["table"].max() >= 3
-    of_data = [
-        one for name in config["study"] if name == reference.DATASET for one in reference.data_differences(config, name)
-    ]
+    differences = reference.study_differences(config)
+    if reference.DATASET in config["study"]:
+        differences += reference.data_differences(config, reference.DATASET)
     return {
         "readings": by_reading,
         "holds": holds,
         "limit": fidelity.LIMIT,
-        "has_study": has_study,
-        "differences": [*reference.study_differences(config), *of_data],
+        "has_study": printed["table"].max() >= 3,
+        "differences": differences,
         "counts": laid_out(fidelity.counts(printed)),
         "sharpness_title": fidelity.SHARPNESS,
         "sharpness": laid_out(fidelity.sharpness(printed)),
