@@ -12,10 +12,11 @@ from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering.page import Image
 from sampled_metrics.sampling.draws import EQUAL
 from sampled_metrics.study import provenance
+from sampled_metrics.study.decided import exact_findings
 from sampled_metrics.study.jobs import run
 from sampled_metrics.study.reference import ARCHIVE_MD5, has_paper_users
 from sampled_metrics.study.results import read_facts, read_rows, read_table
-from sampled_metrics.study.summary import Studied, exact_findings, summary
+from sampled_metrics.study.summary import Studied, summary
 
 
 def main(snakemake: Any) -> None:

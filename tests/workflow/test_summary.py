@@ -12,8 +12,9 @@ from small_tables import table_of
 from sampled_metrics.rendering.page import Image
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.study import tables
+from sampled_metrics.study.decided import Exact, exact_findings
 from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, repeat
-from sampled_metrics.study.summary import Exact, Studied, answer, exact_findings, stage_costs, summary
+from sampled_metrics.study.summary import Studied, answer, stage_costs, summary
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="720pt" height="72pt"></svg>'
 CAPTIONS = {"table-3": "What Table 3 holds.", "table-4": "What Table 4 holds."}

@@ -9,7 +9,6 @@ import pandas as pd
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
-from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import Estimate, estimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import ExactRanks
@@ -42,17 +41,6 @@ VARIANTS = {
     ),
 }
 """`default` is correct; `as-printed` has the two slips that reproduce the paper's printed numbers."""
-
-
-def variant(name: str) -> Variant:
-    """Return the variant of a reading.
-
-    Raises:
-        ConfigError: there is no such reading.
-    """
-    if name not in VARIANTS:
-        raise ConfigError(f"unknown reading {name!r}; it may be {', '.join(VARIANTS)}")
-    return VARIANTS[name]
 
 
 def sampled_histograms(
@@ -88,7 +76,7 @@ class Evaluation:
 
     def labels(self, reading: str) -> list[str]:
         """Return the labels of the estimators that a reading uses: those of the evaluation, or their substitutes."""
-        substitutes = variant(reading).substitutes
+        substitutes = VARIANTS[reading].substitutes
         return [substitutes.get(label, label) for label in self.estimators]
 
     def all_labels(self) -> list[str]:
@@ -175,7 +163,7 @@ def repeat(
     design, repetitions = evaluation.design, evaluation.repetitions
     design.check(table.candidates)
     draws = (draw(table.above, table.tied, table.candidates, design, rng) for _ in progress(range(repetitions)))
-    tie_rules = {reading: variant(reading).tie_rule for reading in evaluation.readings}
+    tie_rules = {reading: VARIANTS[reading].tie_rule for reading in evaluation.readings}
     histograms = sampled_histograms(draws, sorted(set(tie_rules.values())), design.negatives, table.weights)
     fitted = evaluation.fit(table.mean_candidates)
     estimates = []
@@ -209,7 +197,7 @@ def exact_moments(table: ExactRanks, evaluation: Evaluation) -> pd.DataFrame:
     missing, columns = np.full((len(evaluation.metrics), 2), np.nan), ["mean_exact", "sd_exact"]
     rows = []
     for reading in evaluation.readings:
-        both = np.stack(linear_moments(table, evaluation.design, stacked, variant(reading).tie_rule), axis=1)
+        both = np.stack(linear_moments(table, evaluation.design, stacked, VARIANTS[reading].tie_rule), axis=1)
         moments = dict(zip(weights, both.reshape(len(weights), *missing.shape), strict=True))
         by_label = [moments.get(label, missing) for label in evaluation.labels(reading)]
         rows.append(np.stack(by_label, axis=1).reshape(-1, 2))

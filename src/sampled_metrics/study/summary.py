@@ -1,6 +1,5 @@
 """The values that the summary of a run shows. The template summary.html has its text and its structure."""
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import comb
@@ -11,10 +10,7 @@ import pandas as pd
 
 from sampled_metrics import __version__
 from sampled_metrics._validation import counted, enumerated
-from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
-from sampled_metrics.evaluation import compare, evaluate
-from sampled_metrics.evaluation.wording import margin_of_pairs
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.recommenders import recommender_type
@@ -22,26 +18,12 @@ from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import render
 from sampled_metrics.rendering.tables import PageTable, laid_out
 from sampled_metrics.sampling.draws import EQUAL
-from sampled_metrics.study import fidelity, figures, reference, tables
+from sampled_metrics.study import decided, fidelity, figures, reference, tables
 from sampled_metrics.study.repetitions import VARIANTS, of_size, sizes_of
 
 _WIDER = 1.25  # how much wider than with all candidates an interval of stages may be that the page names
 _SAME_RIGHT = 0.005  # shares of right orders that differ by no more are named together
 _STEADY = 0.95  # share of samples that agree on the order of a pair, from which the page does not say that they differ
-
-
-class Exact(NamedTuple):
-    """What the exact ranks say.
-
-    Attributes:
-        values: columns recommender, metric, value, low and high, with intervals at 95 %.
-        decided: (metric, better, worse) of the decided pairs, best first; None if the users cannot be compared.
-        on_margin: sentences on which metrics differ by more or less than the margin.
-    """
-
-    values: pd.DataFrame
-    decided: Sequence[tuple[str, str, str]] | None
-    on_margin: Sequence[str] = ()
 
 
 class Studied(NamedTuple):
@@ -51,7 +33,7 @@ class Studied(NamedTuple):
         name: name of the dataset.
         trained: the recommenders that were trained here. The ranks of the others are ready-made.
         ranks: rank tables by recommender.
-        exact: result of `exact_findings`.
+        exact: result of `decided.exact_findings`.
         table_3, table_4: results of `tables.table_3` and `tables.table_4`.
         facts: dataset.json, if the dataset was split here.
         figures: title, image, caption and csv of each figure; csv is the file of its numbers.
@@ -62,37 +44,13 @@ class Studied(NamedTuple):
     name: str
     trained: Sequence[str]
     ranks: Mapping[str, ExactRanks]
-    exact: Exact
+    exact: decided.Exact
     table_3: pd.DataFrame
     table_4: pd.DataFrame
     facts: Mapping[str, Any] | None = None
     figures: Sequence[Mapping[str, Any]] = ()
     budget: pd.DataFrame | None = None
     is_stand_in: bool = False
-
-
-def exact_findings(ranks: Mapping[str, ExactRanks], metrics: Sequence[str], margin: float | str | None = None) -> Exact:
-    """Return the exact metrics with intervals, and the pairs that a comparison by user decides.
-
-    The intervals of the pairs of a metric hold together at 95 %.
-    """
-    values = pd.DataFrame(evaluate(ranks, metrics=metrics))[["recommender", "metric", "value", "low", "high"]]
-    if len(ranks) < 2:
-        return Exact(values, [])
-    try:
-        by_metric = compare(ranks, metrics=metrics).by_metric
-    except DataError as error:  # ready-made ranks whose users have other names or another order
-        logging.getLogger(__name__).warning("the exact ranks are not compared by user: %s", error)
-        return Exact(values, None)
-    decided = [
-        (label, standings.rows[better].name, standings.rows[worse].name)
-        for label, standings in by_metric.items()
-        for better, worse in standings.decided
-    ]
-    if margin is None:
-        return Exact(values, decided)
-    on_margin = compare(ranks, metrics=metrics, margin=margin)
-    return Exact(values, decided, margin_of_pairs(on_margin.verdicts, on_margin.setting))
 
 
 def summary(
@@ -179,8 +137,8 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
     pairs = [(better, worse) for of_metric, better, worse in known or [] if of_metric == label]
     sampled = means.get("uncorrected")
     gaps = {} if sampled is None else {pair: sampled[pair[0]] - sampled[pair[1]] for pair in pairs}
-    decided = table_4[_is_decided(table_4, known)]
-    on_samples = decided[decided["estimator"] == "uncorrected"]
+    of_decided = table_4[decided.is_decided(table_4, known)]
+    on_samples = of_decided[of_decided["estimator"] == "uncorrected"]
     wrong = [pair for pair, gap in gaps.items() if gap < -EQUAL]
     alike = [pair for pair, gap in gaps.items() if abs(gap) <= EQUAL]
     given = {
@@ -206,7 +164,7 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
         "wrong_of_all": int((on_samples["correct"] < 0.5).sum()),
         "decided_of_all": len(on_samples),
         "undecided_of_all": 0 if known is None else comb(len(names), 2) * len(config["metrics"]) - len(known),
-        "correction": _correction(means, spread, decided),
+        "correction": _correction(means, spread, of_decided),
         "figure": "",
     }
     if sampled is None:
@@ -226,12 +184,6 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
         "undecided_cross": any(pair not in pairs for pair in crossing),
         "bars_overlap": any(exact["low"][better] < exact["high"][worse] for better, worse in pairs),
     }
-
-
-def _is_decided(table_4: pd.DataFrame, decided: Sequence[tuple[str, str, str]] | None) -> "pd.Series[bool]":
-    """Return whether the exact ranks decide the order of the pair, for each row of Table 4."""
-    rows = zip(table_4["metric"], table_4["better"], table_4["worse"], strict=True)
-    return pd.Series([row in (decided or ()) for row in rows], index=table_4.index, dtype=bool)
 
 
 def _correction(means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFrame) -> dict[str, Any] | None:
@@ -279,7 +231,11 @@ def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
     for name, table in (("table-3", dataset.table_3), ("table-4", dataset.table_4)):
         for m in sizes_of(table) if len(table) else []:  # a single recommender has no pairs
             cells = of_size(table[table["reading"] == reading], m)
-            wide = _table_3(cells, dataset.exact) if name == "table-3" else _table_4(cells, dataset.exact, repetitions)
+            wide = (
+                decided.table_3(cells, dataset.exact)
+                if name == "table-3"
+                else decided.table_4(cells, dataset.exact, repetitions)
+            )
             heading = VARIANTS[reading].heading if m is None else f"m = {m}. {VARIANTS[reading].heading}"
             parts[name].append({"heading": heading, "table": laid_out(wide)})
     values = dataset.exact.values
@@ -289,39 +245,6 @@ def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
     exact = cells.pivot(index="recommender", columns="metric", values="cell").rename_axis(columns=None)
     exact = exact.loc[values["recommender"].unique(), values["metric"].unique()].rename(columns=metric_name)
     return {"exact_values": laid_out(exact.reset_index(names="Recommender")), "tables": parts}
-
-
-def _table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
-    """Lay out Table 3. Bold are the best by the exact metric, and those that are not decided to be worse."""
-    cells = tables.cells_3(table)
-    if exact.decided is not None and table["recommender"].nunique() > 1:
-        best = exact.values.loc[exact.values.groupby("metric")["value"].idxmax(), ["metric", "recommender"]]
-        best_of = set(best.itertuples(index=False, name=None))
-        worse = {(label, worse) for label, better, worse in exact.decided if (label, better) in best_of}
-        keys = zip(cells["metric"], cells["recommender"], strict=True)
-        bold = np.array([key not in worse for key in keys]) & (cells["estimator"] == "exact")
-        cells["cell"] = cells["cell"].where(~bold, "**" + cells["cell"] + "**")
-    return tables.wide(cells, ["metric", "recommender"])
-
-
-def _table_4(table: pd.DataFrame, exact: Exact, repetitions: int) -> pd.DataFrame:
-    """Lay out Table 4 with a column that says whether the exact ranks decide a row. An undecided row has no bold cell.
-
-    The interval of Agresti and Caffo, at 95 %, distinguishes the shares of two estimators.
-    """
-    cells, keys = tables.cells_4(table), ["pair", "metric"]
-    share = (cells["correct"] * repetitions + 1) / (repetitions + 2)
-    variance = share * (1 - share) / (repetitions + 2)
-    best = share.groupby([cells[key] for key in keys]).transform("idxmax")
-    half_width = 1.96 * np.sqrt(variance + variance.loc[best].to_numpy())
-    decided = _is_decided(cells, exact.decided)
-    bold = decided & (share.loc[best].to_numpy() - share <= half_width)
-    cells["cell"] = cells["cell"].where(~bold, "**" + cells["cell"] + "**")
-    words = decided.map({True: "decided", False: "not compared" if exact.decided is None else "undecided"})
-    order = cells.assign(cell=words, estimator="Exact order")
-    wide = tables.wide(cells, keys)
-    wide.insert(2, "Exact order", tables.wide(order.drop_duplicates(keys), keys)["Exact order"])
-    return wide
 
 
 def _facts(dataset: Studied, entry: Mapping[str, Any]) -> dict[str, str]:
