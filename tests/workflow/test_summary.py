@@ -54,6 +54,9 @@ ORDER = table_4(
 
 
 DECIDED = [(label, "Z", "X") for label in ("recall@10", "auc")]
+RIGHT = table_3(
+    {"X": {"exact": (0.08, 0), "uncorrected": (0.5, 0.01)}, "Z": {"exact": (0.09, 0), "uncorrected": (0.6, 0.01)}}
+)
 RANKS = table_of([(100, 1, 0), (201, 5, 2)])
 MADE = {"format": "movielens-dat", "urls": ["https://a.b/c"]}
 COUNTED = {
@@ -269,6 +272,31 @@ class TestPage:
         for of_order in of_orders:
             assert (of_order in text) == (len(names) > 1)
 
+    @pytest.mark.parametrize(
+        ("third", "decided", "said"),
+        [
+            (
+                METRICS,
+                DECIDED,
+                "Lines cross where the sample turns the order. {}; bars of a decided pair may overlap. B",
+            ),
+            (
+                METRICS,
+                [],
+                "Lines cross where the sample turns the order. {}; crossing lines of an undecided one do not",
+            ),
+            (RIGHT, DECIDED, "{}; bars of a decided pair may overlap. B"),
+            (RIGHT, [], "{}. B"),
+        ],
+    )
+    def test_the_caption_of_the_answer_speaks_of_what_is_drawn(self, third, decided, said):
+        _, text = page_of(study(third=third, decided=decided))
+        caption = text[text.index("A pair is decided") - 60 :]
+        start, rest = said.split("{}")
+        assert f"A pair is decided if a comparison by user at 95 % tells it apart{rest}" in caption
+        assert start in caption
+        assert ("Lines cross" in caption) == ("Lines cross" in start)
+
     @pytest.mark.parametrize(("decided", "said"), [(DECIDED, "decided"), ([], "undecided")])
     def test_table_4_marks_what_is_not_decided(self, decided, said):
         page, _ = page_of(study(decided=decided))
@@ -462,6 +490,22 @@ def test_two_datasets_two_sizes_of_samples_and_one_recommender_of_ready_made_ran
     _, text = page_of(first, sampling={"negatives": [20, 50]})
     wrong = "1 of 1 (one, 20 negatives), 1 of 1 (one, 50 negatives)."  # Z is better, and X looks better
     assert f"No. Decided pairs that come out the wrong way round by Recall@10: {wrong}" in text
+
+
+@pytest.mark.parametrize(
+    ("third", "said"),
+    [
+        ({20: RIGHT, 50: RIGHT}, "Yes, by Recall@10: the decided pairs are in the right order (one, 20 negatives; one"),
+        ({20: METRICS, 50: RIGHT}, "Not always. Decided pairs that come out the wrong way round by Recall@10: 1 of 1 "),
+    ],
+)
+def test_several_sample_sizes_have_one_answer(third, said):
+    _, text = page_of(study("one", by_size(third), by_size({20: ORDER, 50: ORDER})), sampling={"negatives": [20, 50]})
+    assert said in text
+
+
+def test_the_best_correction_is_known_from_the_exact_values():
+    assert "One sees this only because the exact values are known." in page_of(study())[1]
 
 
 def test_a_stand_in_is_named_beside_the_answer():
