@@ -76,19 +76,9 @@ def bought(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return what scores buy, at a confidence of 95 %, for evaluations of as many users as there are.
 
-    Args:
-        pilots: the staged ranks of all users by depth None, by recommender.
-        exact: their exact ranks.
-        label: the metric.
-        depths: the depths of stages.
-        negatives: the m of samples; one that a user cannot have is left out.
-        pair: the two recommenders whose comparison is planned; None if there is one recommender.
-        replacement: whether negatives are drawn with replacement.
-        progress: wraps the recommenders, for a progress bar.
-
-    Returns:
-        The results of `plan` of each recommender, with a first column recommender; and that of the pair, with first
-        columns worse and better, no rows without a pair, or if its exact metrics are equal.
+    The pilots are the staged ranks of all users by depth None. An m that a user cannot have is left out. The first
+    result has the rows of `plan` of each recommender, with a first column recommender; the second those of the pair,
+    with first columns worse and better, and no rows without a pair, or if its exact metrics are equal.
     """
     options: dict[str, Any] = {"metric": label, "depths": depths, "negatives": negatives, "replacement": replacement}
     estimators = ["decreasing", "free"]

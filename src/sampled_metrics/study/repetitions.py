@@ -121,15 +121,9 @@ def sizes_of(table: pd.DataFrame) -> list[int | None]:
 
 @on_one_thread
 def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
-    """Return the condition numbers of the fits of an evaluation's linear estimators.
+    """Return the condition numbers of the fits of an evaluation's linear estimators, for n candidates.
 
-    Args:
-        evaluation: the evaluation.
-        candidates: n, the mean number of candidates.
-
-    Returns:
-        Columns estimator, candidates, negatives, condition_number, digits: the correct decimal digits of the worst
-        weight, out of sixteen.
+    The column digits has the correct decimal digits of the worst weight, out of sixteen.
     """
     design, metrics = evaluation.design, tuple(metric(label) for label in evaluation.metrics)
     rows: list[tuple[object, ...]] = []
@@ -151,14 +145,8 @@ def repeat(
 ) -> pd.DataFrame:
     """Return estimates of every metric from each repetition of a sampled evaluation.
 
-    Args:
-        table: ranks of the held-out items by the recommender.
-        evaluation: the evaluation.
-        rng: the random stream of the draws. The first repetitions do not depend on their number.
-        progress: wraps the range of repetitions, for a progress bar.
-
-    Returns:
-        One row per reading, metric, estimator and repetition (from 0), with the column estimate.
+    One row per reading, metric, estimator and repetition (from 0), with the column estimate. The first repetitions do
+    not depend on their number.
     """
     design, repetitions = evaluation.design, evaluation.repetitions
     design.check(table.candidates)
@@ -179,16 +167,8 @@ def repeat(
 def exact_moments(table: ExactRanks, evaluation: Evaluation) -> pd.DataFrame:
     """Return the exact mean and standard deviation of a sampled evaluation. Nothing is drawn.
 
-    Args:
-        table: ranks of the held-out items by the recommender.
-        evaluation: the evaluation.
-
-    Returns:
-        One row per reading, metric and estimator, with the columns mean_exact and sd_exact: mean and standard deviation
-        of the estimate from one repetition. They are missing for estimators that are not linear in the sample.
-
-    Raises:
-        DataError: an event has fewer other candidates than negatives.
+    One row per reading, metric and estimator, with the columns mean_exact and sd_exact: those of the estimate from one
+    repetition. They are missing for estimators that are not linear in the sample.
     """
     evaluation.design.check(table.candidates)
     fitted = evaluation.fit(table.mean_candidates)

@@ -63,13 +63,8 @@ def summary(
 ) -> str:
     """Return the page as html, by the template summary.html.
 
-    Args:
-        config: the configuration of the run, complete.
-        studied: the results on each dataset.
-        captions: captions of table-3 and table-4.
-        made_from: versions and checksums of code, software and data.
-        printed: results of `fidelity`, if the run covers tables of the paper.
-        claims: results of `claims`, likewise.
+    Made_from has versions and checksums of code, software and data. If the run covers tables of the paper, printed and
+    claims are results of `fidelity` and `claims`.
     """
     names, sizes = list(config["recommenders"]), np.atleast_1d(config["sampling"]["negatives"]).tolist()
     return render(
@@ -112,18 +107,13 @@ def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> PageTable:
 
 
 def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[str, Any]:
-    """Return the answer on a dataset. An order of two recommenders is right or wrong only if the exact ranks decide it.
+    """Return the answer on a dataset by the first metric and reading, for a sample size; None if there is only one.
 
-    Args:
-        dataset: the results on the dataset.
-        config: the configuration of the run. The answer is by its first metric and reading.
-        m: the sample size; None if there is one.
-
-    Returns:
-        Among others: recommenders, the best by the exact metric first, with their exact and sampled values, none if the
-        latter were not computed; pairs (better, worse) that the exact ranks decide, None if the users cannot be
-        compared; those of them that come out wrong or alike in the mean of the samples; and unsteady ones (better,
-        worse, share) that some samples order rightly and others do not.
+    An order of two recommenders is right or wrong only if the exact ranks decide it. Among others, the answer has: the
+    recommenders, the best by the exact metric first, with their exact and sampled values, none if the latter were not
+    computed; the decided pairs (better, worse), None if the users cannot be compared; those of them that come out wrong
+    or alike in the mean of the samples; and those (better, worse, share) that some samples order rightly and others do
+    not.
     """
     label, reading = config["metrics"][0], config["sampling"]["readings"][0]
     table_3, table_4 = (of_size(one[one["reading"] == reading], m) for one in (dataset.table_3, dataset.table_4))
