@@ -15,9 +15,9 @@ def main(snakemake: Any) -> None:
     """Write the comparisons of numbers and claims, and their pages."""
     given, params, output = snakemake.input, snakemake.params, snakemake.output
     ranks = read_rank_tables(params.recommenders, given.ranks)
+    require_paper_users(ranks[RECOMMENDERS[0]], snakemake.wildcards.dataset)
     table_3, table_4 = read_table(given.table_3, "table-3"), read_table(given.table_4, "table-4")
     spread = read_table(given.seed_spread, "seed-spread")
-    require_paper_users(ranks[RECOMMENDERS[0]], snakemake.wildcards.dataset)
     printed = fidelity.compare_study(table_3, table_4, spread)
     claimed = claims.check_study(ranks, table_3, table_4, read_table(given.figure_6, "figure-6"), printed)
     _files.write_csv(output.fidelity_csv, printed)

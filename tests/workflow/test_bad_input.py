@@ -143,3 +143,9 @@ def test_ranks_of_others_than_the_rest(script: str, ranks: str, says: str) -> No
 
 def test_ranks_of_the_same_users_are_put_beside_each_other() -> None:
     assert beside("figures", GOOD_RANKS) == []
+
+
+def test_ranks_of_other_users_are_not_compared_with_the_paper() -> None:
+    Path("ranks.csv").write_text(GOOD_RANKS, encoding="utf-8")
+    [line] = run_script("fidelity", input={"ranks": ["ranks.csv"] * 3}, params={"recommenders": list("XYZ")})
+    assert "its users and candidates are not those of MovieLens 1M in the paper" in line

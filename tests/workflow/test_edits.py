@@ -69,21 +69,6 @@ def csv(folder: Path) -> dict[str, Any]:
     return {"path": "my events.csv", "format": "delimited", "options": {"columns": COLUMNS}}
 
 
-def parquet(folder: Path) -> dict[str, Any]:
-    events().to_parquet(folder / "events.parquet")
-    return {"path": "events.parquet", "format": "parquet", "options": {"columns": COLUMNS}}
-
-
-def json_lines(folder: Path) -> dict[str, Any]:
-    events().to_json(folder / "events.jsonl", orient="records", lines=True)
-    return {"path": "events.jsonl", "format": "json-lines", "options": {"columns": COLUMNS}}
-
-
-def dat(folder: Path) -> dict[str, Any]:
-    (folder / "ratings.dat").write_text(ratings(), encoding="utf-8")
-    return {"path": "ratings.dat", "format": "movielens-dat"}
-
-
 def repeated(folder: Path) -> dict[str, Any]:
     """A quarter of the events a second time, at a later time, and all lines in any order."""
     table = events()
@@ -190,9 +175,6 @@ EDITS = {
     ),
     "a margin": Edit({"margin": "2%", **SMALL}),
     "csv": Edit(SMALL, {"mine": csv}),
-    "parquet": Edit(SMALL, {"mine": parquet}),
-    "dat": Edit(SMALL, {"mine": dat}),
-    "json lines": Edit(SMALL, {"mine": json_lines}),
     "repeated events": Edit(SMALL, {"mine": repeated}),
     "repeated events, in place": Edit(SMALL, {"mine": repeated}, in_place=True),
     "another dataset, in place": Edit({"sampling": {"negatives": 20, "repetitions": 5}}, ML_100K, in_place=True),

@@ -1,4 +1,4 @@
-"""Data of one's own: a csv file with text ids, ready-made ranks, and two datasets in a study."""
+"""Data of one's own: a csv file with text ids, and two datasets in a study, one of which has ready-made ranks."""
 
 import math
 import re
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 from made_up_project import DEFAULTS, Project, X, complete_config, copy_of_project, ranked, split
 
 TABLES = [f"{name}.csv" for name in ("table-3", "table-4", "figure-5", "figure-6")]
@@ -82,9 +81,6 @@ def expected(metric: str, places: list[tuple[int, int, int]]) -> float:
     return math.fsum(over_ties) / len(over_ties)
 
 
-# --- (a) a csv with text ids ------------------------------------------------------------------------------------------
-
-
 def test_a_csv_keeps_its_text_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_shop(tmp_path)
@@ -93,49 +89,6 @@ def test_a_csv_keeps_its_text_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ranked(config, "books", "Y")
     ranks = pd.read_csv("Y.csv.gz", dtype={"user": str}, keep_default_na=False)
     assert {row.user: row.candidates for row in ranks.itertuples()} == shop_candidates()
-
-
-# --- (b) ready-made ranks alone ---------------------------------------------------------------------------------------
-
-MINE = [(200, 0, 0), (180, 3, 2), (150, 9, 1), (120, 40, 30), (120, 119, 0), (101, 0, 100)]
-THEIRS = [(200, 4, 0), (180, 0, 0), (150, 9, 0), (120, 11, 0), (120, 60, 0), (101, 2, 0)]
-
-
-@pytest.mark.slow
-def test_ranks_alone_give_every_table_and_figure_without_events(tmp_path: Path) -> None:
-    """Of mine.csv, with ties and extra columns in an order of its own, and of ranks/elsewhere.csv, of ranks alone."""
-    project = copy_of_project(tmp_path)
-    lines = [f"x,{tied},{above},{candidates},u{at}" for at, (candidates, above, tied) in enumerate(MINE)]
-    (tmp_path / "mine.csv").write_text("\n".join(["note,tied,above,candidates,user", *lines]) + "\n", encoding="utf-8")
-    (tmp_path / "ranks").mkdir()
-    lines = [f"{candidates},{above + 1}" for candidates, above, _ in THEIRS]
-    (tmp_path / "ranks/elsewhere.csv").write_text("\n".join(["candidates,rank", *lines]) + "\n", encoding="utf-8")
-    mine, theirs = ({"type": "ranks", "path": path} for path in ("mine.csv", "ranks/{dataset}.csv"))
-    config = {
-        "study": ["elsewhere"],
-        "datasets": {"elsewhere": {}},
-        "recommenders": {"mine": mine, "theirs": theirs},
-        "sampling": {"repetitions": 5},
-    }
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-
-    said = run(project, *of("elsewhere"), "-n")
-    jobs = dict(re.findall(r"^(\w+) +(\d+)$", said.partition("Job stats:")[2], re.MULTILINE))
-    each = dict.fromkeys(("import_ranks", "sample", "exact_moments"), "2")
-    assert jobs == each | dict.fromkeys(("tables", "figure_5", "figure_6"), "1") | {"total": "9"}
-
-    run(project, *of("elsewhere"))
-    found = exact(project, "elsewhere")
-    assert set(found) == {(name, metric) for name in ("mine", "theirs") for metric in METRICS}
-    for metric in METRICS:
-        assert found["mine", metric] == pytest.approx(expected(metric, MINE), abs=1e-12)
-        assert found["theirs", metric] == pytest.approx(expected(metric, THEIRS), abs=1e-12)
-    assert not (tmp_path / "results/elsewhere/models").exists()
-    users = table(project, "elsewhere", "ranks/mine.csv.gz")["user"]
-    assert users.tolist() == [f"u{at}" for at in range(len(MINE))]
-
-
-# --- (c) a dataset's own ranks, in a study of two datasets ------------------------------------------------------------
 
 
 PLACES = [(candidates, at, at % 3) for at, candidates in enumerate(shop_candidates().values())]
@@ -169,5 +122,5 @@ def test_ready_made_ranks_of_one_dataset_are_not_those_of_another(tmp_path: Path
     assert len(table(project, "made-up", "ranks/Y.csv.gz")) == 60
     allowed = {m for m in (5, 10, 20, 40, 80) if m < min(shop_candidates().values())}
     assert set(table(project, "books", "figure-6.csv")["negatives"]) == allowed != set()
-    log = (tmp_path / "results/logs/books/figure-6.log").read_text(encoding="utf-8")
+    log = (tmp_path / "results/logs/books/figures.log").read_text(encoding="utf-8")
     assert "left out, as a user has fewer other candidates" in log

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from made_up_project import Project
 
-from sampled_metrics.study.summary import checksums
+from sampled_metrics.study.provenance import checksums
 
 
 @pytest.mark.parametrize("prefix", ["", "first/"])

@@ -1,7 +1,7 @@
 """The summary of a run: its sentences by hand, and the page for any config."""
 
 import re
-from itertools import combinations
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,24 +9,12 @@ import pytest
 from made_up_project import complete_config
 from small_tables import table_of
 
-from sampled_metrics.evaluation.standings import Standings
-from sampled_metrics.inference.findings import Finding
+from sampled_metrics.rendering.page import Image
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.study import tables
+from sampled_metrics.study.decided import Exact, exact_findings
 from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, repeat
-from sampled_metrics.study.summary import (
-    Studied,
-    answer,
-    cautions,
-    dataset_facts,
-    exact_standings,
-    exact_values,
-    made_from,
-    not_sharp,
-    reproduced,
-    stage_costs,
-    summary,
-)
+from sampled_metrics.study.summary import Studied, answer, stage_costs, summary
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="720pt" height="72pt"></svg>'
 CAPTIONS = {"table-3": "What Table 3 holds.", "table-4": "What Table 4 holds."}
@@ -65,72 +53,76 @@ ORDER = table_4(
 )
 
 
-def standings_of(names, values, decided):
-    """Standings from values, and from pairs of places that are decided, the better one first."""
-    verdicts = []
-    for one, other in combinations(range(len(names)), 2):
-        numbers = {"a": names[one], "b": names[other], "value_a": values[one], "value_b": values[other]}
-        better = next((pair for pair in decided if set(pair) == {one, other}), None)
-        pair = (one, other) if better is None else better
-        kind = "undecided" if better is None else "better"
-        verdicts.append(Finding(kind, names=tuple(names[place] for place in pair), values=numbers))
-    return Standings.from_verdicts(verdicts)
+DECIDED = [(label, "Z", "X") for label in ("recall@10", "auc")]
+RIGHT = table_3(
+    {"X": {"exact": (0.08, 0), "uncorrected": (0.5, 0.01)}, "Z": {"exact": (0.09, 0), "uncorrected": (0.6, 0.01)}}
+)
+RANKS = table_of([(100, 1, 0), (201, 5, 2)])
+MADE = {"format": "movielens-dat", "urls": ["https://a.b/c"]}
+COUNTED = {
+    **{"users": 2, "items": 300, "events_in_file": 40, "training_events": 38},
+    **{"events_left_out_by_core": 0, "users_left_out_with_few_training_events": 0},
+    **{"held_out_items": 20, "held_out_items_without_training_events": 0},
+}
 
 
-DECIDED = {label: standings_of(("X", "Z"), (0.08, 0.09), [(1, 0)]) for label in ("recall@10", "auc")}
-ALIKE = {label: standings_of(("X", "Z"), (0.08, 0.09), []) for label in ("recall@10", "auc")}
+def study(name="one", third=METRICS, fourth=ORDER, decided=DECIDED, trained=("X",), on_margin=(), **given):
+    """A study with exact values ± .01."""
+    exact = third[third["estimator"] == "exact"].rename(columns={"mean": "value"})
+    exact = exact.drop_duplicates(["recommender", "metric"])
+    exact = exact.assign(low=exact["value"] - 0.01, high=exact["value"] + 0.01)
+    ranks = dict.fromkeys(exact["recommender"], RANKS)
+    figure = {"title": "A figure", "caption": "What it shows.", "csv": f"{name}/figure-6.csv"}
+    figures = [figure | {"image": Image.from_svg(SVG)}]
+    return Studied(name, trained, ranks, Exact(exact, decided, on_margin), third, fourth, figures=figures, **given)
 
 
-def exact_of(table):
-    """The exact values of `table_3` with intervals of ± .01."""
-    exact = table[table["estimator"] == "exact"]
-    return pd.DataFrame(
-        {
-            "recommender": exact["recommender"],
-            "metric": exact["metric"],
-            "value": exact["mean"],
-            "low": exact["mean"] - 0.01,
-            "high": exact["mean"] + 0.01,
-        }
-    )
+def config_of(*studied, **changes):
+    datasets = {dataset.name: MADE for dataset in studied}
+    given = {"study": list(datasets), "datasets": datasets, "metrics": ["recall@10", "auc"], **changes}
+    return complete_config(given)
 
 
-def studied_of(third, fourth, standings, name="one", facts=None, trained=("X",)):
-    return Studied(name, facts or {}, trained, third, fourth, [], standings, exact_of(third))
+def page_of(*studied, printed=None, claims=None, **changes):
+    """The page of a config, and its text."""
+    made_from = {"Code": "version 1", "one: ratings.zip": "a" * 64}
+    page = summary(config_of(*studied, **changes), studied, CAPTIONS, made_from, printed, claims)
+    return page, re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL))
 
 
-def answer_of(third, fourth, standings):
-    return answer(third, fourth, "recall@10", 100, studied_of(third, fourth, standings))
+def answer_of(third, fourth, decided):
+    given = study(third=third, fourth=fourth, decided=decided)
+    return answer(given, config_of(given), None)
 
 
 class TestAnswer:
     def test_by_hand(self):
         given = answer_of(METRICS, ORDER, DECIDED)
-        assert given.recommenders == ["Z", "X"]
-        assert given.exact == [0.09, 0.08]
-        assert given.sampled == [0.54, 0.66]
-        assert given.pairs == given.wrong == [("Z", "X")]
-        assert (given.wrong_of_all, given.decided_of_all, given.undecided_of_all) == (1, 2, 0)
+        assert given["recommenders"] == ["Z", "X"]
+        assert given["exact"] == [0.09, 0.08]
+        assert given["sampled"] == [0.54, 0.66]
+        assert given["pairs"] == given["wrong"] == [("Z", "X")]
+        assert (given["wrong_of_all"], given["decided_of_all"], given["undecided_of_all"]) == (1, 2, 0)
         # CLS: √((.01² + (.0² + .02²)) / 2) = .0158; without correction √((.58² + .01² + .45² + .01²) / 2) = .519
-        assert given.correction.nearest == ["CLS"]
-        assert given.correction.error == pytest.approx(0.01581, abs=1e-5)
-        assert given.correction.uncorrected_error == pytest.approx(0.51918, abs=1e-5)
-        assert given.correction.right == pytest.approx(0.7)  # .5 and .9
-        assert given.correction.uncorrected_right == pytest.approx(0.5)
-        assert given.correction.best_for_order == ["BV 1"]
-        assert given.correction.most_right == pytest.approx(0.95)  # .9 and 1
+        assert given["correction"]["nearest"] == ["CLS"]
+        assert given["correction"]["error"] == pytest.approx(0.01581, abs=1e-5)
+        assert given["correction"]["uncorrected_error"] == pytest.approx(0.51918, abs=1e-5)
+        assert given["correction"]["right"] == pytest.approx(0.7)  # .5 and .9
+        assert given["correction"]["uncorrected_right"] == pytest.approx(0.5)
+        assert given["correction"]["best_for_order"] == ["BV 1"]
+        assert given["correction"]["most_right"] == pytest.approx(0.95)  # .9 and 1
 
     def test_the_figure_has_the_intervals_of_both_sides(self):
-        exact, sampled = answer_of(METRICS, ORDER, DECIDED).sides
+        exact, sampled = answer_of(METRICS, ORDER, DECIDED)["sides"]
         assert exact.low.to_dict() == pytest.approx({"X": 0.07, "Z": 0.08})
         assert sampled.high.to_dict() == pytest.approx({"X": 0.68, "Z": 0.56})
 
     def test_undecided_pairs_are_counted_apart(self):
         """By AUC the pair is decided, and comes out right; by recall it is not, and its wrong order does not count."""
-        given = answer_of(METRICS, ORDER, DECIDED | {"recall@10": ALIKE["recall@10"]})
-        assert given.pairs == given.wrong == []
-        assert (given.wrong_of_all, given.decided_of_all, given.undecided_of_all) == (0, 1, 1)
-        assert given.correction.right == pytest.approx(0.9)
+        given = answer_of(METRICS, ORDER, DECIDED[1:])
+        assert given["pairs"] == given["wrong"] == []
+        assert (given["wrong_of_all"], given["decided_of_all"], given["undecided_of_all"]) == (0, 1, 1)
+        assert given["correction"]["right"] == pytest.approx(0.9)
 
     @pytest.mark.parametrize(
         ("sampled", "wrong"),
@@ -146,16 +138,16 @@ class TestAnswer:
             name: {"exact": (exact, 0), "uncorrected": (mean, 0)}
             for name, exact, mean in zip("XYZ", (0.01, 0.02, 0.03), sampled, strict=True)
         }
-        standings = {"recall@10": standings_of(tuple("XYZ"), (0.01, 0.02, 0.03), [(1, 0), (2, 0)])}
-        given = answer_of(table_3(values), table_4(), standings)
-        assert sorted(given.wrong) == sorted(wrong)
-        assert len(given.pairs) == 2
+        decided = [("recall@10", "Z", "X"), ("recall@10", "Y", "X")]
+        given = answer_of(table_3(values), table_4(), decided)
+        assert sorted(given["wrong"]) == sorted(wrong)
+        assert len(given["pairs"]) == 2
 
     def test_of_one_recommender_has_no_order(self):
-        given = answer_of(METRICS[METRICS["recommender"] == "X"], table_4(), {})
-        assert (given.pairs, given.wrong, given.decided_of_all) == ([], [], 0)
-        assert given.correction.nearest == ["CLS"]
-        assert given.correction.right is None
+        given = answer_of(METRICS[METRICS["recommender"] == "X"], table_4(), [])
+        assert (given["pairs"], given["wrong"], given["decided_of_all"]) == ([], [], 0)
+        assert given["correction"]["nearest"] == ["CLS"]
+        assert given["correction"]["right"] is None
 
 
 class TestStageCosts:
@@ -169,114 +161,65 @@ class TestStageCosts:
             ("Y", "stages", 30.0, 70.0, np.nan),
         ]
         budget = pd.DataFrame(rows, columns=["recommender", "way", "depth", "scores", "width"])
-        [cost] = stage_costs(studied_of(METRICS, ORDER, DECIDED)._replace(budget=budget))
+        [cost] = stage_costs(study(budget=budget))
         assert (cost["recommender"], cost["scores"], cost["all_scores"]) == ("X", 120.0, 3000.0)
         assert cost["ratio"] == pytest.approx(1.2)
 
 
-def printed(*rows):
-    return pd.DataFrame(rows, columns=["table", "reading", "ok"])
-
-
-class TestReproduced:
-    ROWS = printed(
-        *[(1, "default", True)] * 2,
-        *[(3, "default", True)] * 3,
-        *[(3, "default", False)],
-        *[(3, "as-printed", True)] * 4,
-    )
+class TestComparisonWithPaper:
+    @staticmethod
+    def printed(*rows):
+        columns = ["table", "reading", "ok", "printed", "ours", "standard_error", "z"]
+        return pd.DataFrame([(*row, 0.5, 0.5, 0.001, 0.0) for row in rows], columns=columns)
 
     def test_counts_each_reading_with_the_tables_that_have_one(self):
-        default, as_printed, _ = reproduced(self.ROWS)
-        assert default.startswith("The reading default (ties broken at random, eq. 20 as written) is the correct one.")
-        assert "5 of the 6 printed numbers" in default
-        assert default.endswith(": 2 of 2 in Table 1, 3 of 4 in Table 3.")
-        assert as_printed.startswith("The reading as printed")
-        assert "6 of the 6 printed numbers" in as_printed
-        assert as_printed.endswith(": 2 of 2 in Table 1, 4 of 4 in Table 3.")
+        rows = [(1, "default", True)] * 2 + [(3, "default", True)] * 3 + [(3, "default", False)]
+        _, text = page_of(study(), printed=self.printed(*rows, *[(3, "as-printed", True)] * 4))
+        assert "The reading default (ties broken at random, eq. 20 as written) is the correct one. It repr" in text
+        assert "It reproduces 5 of the 6 printed numbers" in text
+        assert "The reading as printed" in text
+        assert "It reproduces 6 of the 6 printed numbers" in text
+        assert "are not compared" not in text
 
     def test_counts_claims_once(self):
         claims = pd.DataFrame(
             {"reading": ["default"] * 4 + ["as-printed"] * 2, "holds": ["yes", "yes", "no", "open", "yes", "no"]}
         )
-        assert reproduced(self.ROWS, claims)[-1] == (
+        rows = [(3, "default", True), (3, "as-printed", True)]
+        _, text = page_of(study(), printed=self.printed(*rows), claims=claims)
+        assert (
             "Under the reading default, 2 of 4 claims that the paper makes in words hold; not holding: 1; too "
             "vague to check: 1."
-        )
+        ) in text
 
-
-class TestNotSharp:
-    def test_counts_what_would_be_reproduced_of_larger_numbers(self):
-        """.990 must round to three digits, and the share of 100 % is at most 100 %."""
-        rows = pd.DataFrame(
-            [(1, "default", "A auc", 0.990, 0.990, 0.001 / 12**0.5), (4, "default", "X", 1.0, 1.0, 0.01 / 12**0.5)],
-            columns=["table", "reading", "cell", "printed", "ours", "standard_error"],
-        )
-        assert not_sharp(rows) == [
-            "The comparison is not sharp number by number: if all of ours were 1 % larger, 1 of 2 would still be "
-            "reproduced; if all of ours were 5 % larger, 1 of 2 would still be reproduced. The count of a table does "
-            "not notice a common factor of our numbers that is off by up to 0.05 % in Table 1, 50 % in Table 4. Up to "
-            "there, no more numbers are lost than chance explains at 95 %."
-        ]
-
-
-MADE_FROM = made_from("version 1", {"numpy": "2"}, {"one": {"ratings.zip": "a" * 64}})
-
-
-def page_of(*studied, **changes):
-    """The page of a config, and its text."""
-    config = complete_config({"study": [each.name for each in studied], **changes})
-    page = summary(config, studied, CAPTIONS, MADE_FROM)
-    return page, re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL))
-
-
-UNFILTERED = {"min_rating": 0, "core": 0, "test": None, "repeated": "latest"}
-
-
-def study(name="one", trained=("X",), counted=None):
-    facts = dataset_facts(table_of([(100, 1, 0), (201, 5, 2)]), counted, UNFILTERED)
-    figures = [("A figure", SVG, "What it shows.", f"{name}/figure-6.csv")]
-    return Studied(name, facts, trained, METRICS, ORDER, figures, DECIDED, exact_of(METRICS))
-
-
-MADE = {"format": "movielens-dat", "urls": ["https://a.b/c"]}
-COUNTED = {
-    **{"users": 2, "items": 300, "events": 40, "training_events": 38, "users_left_out_with_few_training_events": 1},
-    **{"events_left_out_below_min_rating": 0, "events_left_out_repeated": 7, "events_left_out_by_core": 0},
-    **{"users_whose_last_time_is_shared": 1, "held_out_items": 20, "held_out_items_without_training_events": 0},
-}
+    def test_says_why_tables_3_and_4_are_not_compared(self):
+        _, text = page_of(study(), printed=self.printed((1, "default", True)), sampling={"negatives": 50})
+        assert "are not compared with the printed ones: sampling.negatives is 50, not 100" in text
 
 
 def test_what_was_left_out_is_among_the_facts():
-    facts = dataset_facts(table_of([(100, 1, 0)]), COUNTED, UNFILTERED)
-    assert [(row, count) for row, count in facts.items() if row.startswith("Events left out")] == [
-        ("Events left out (a user's repeated events of an item; the latest is kept)", "7")
-    ]
-    assert facts["Lowest rating that counts (min_rating)"] == "all count"
-    assert facts["Users whose last time several events share (ties: first)"] == "1"
-    filtered = UNFILTERED | {"min_rating": 3.5, "core": 5, "test": "test.csv"}
-    facts = dataset_facts(table_of([(100, 1, 0)]), COUNTED, filtered, "last")
-    assert facts["Lowest rating that counts (min_rating)"] == "3.5"
-    assert facts["Fewest events of a user and of an item (core)"] == "5"
-    assert facts["File of held-out events"] == "test.csv"
+    _, text = page_of(study(facts=COUNTED | {"events_left_out_repeated": 7}))
+    assert "repeated earliest" in text
+    assert "Events left out: user and item repeat 7" in text
+    assert "Events left out: core" not in text
+    assert "min_rating 3" not in text
+    _, text = page_of(study(facts=COUNTED), datasets={"one": MADE | {"min_rating": 3.5, "core": 5}})
+    assert "min_rating 3.5 core 5" in text
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"held_out_items_without_training_events": 2, "users": 20, "users_left_out_with_few_training_events": 2}, []),
-        (
-            {"held_out_items_without_training_events": 3, "users": 20},
-            ["3 of 20 held-out items of one have no training"],
-        ),
-        ({"users": 8}, ["1 of 9 users of one are left out"]),
+        ({"held_out_items_without_training_events": 2, "users": 18, "users_left_out_with_few_training_events": 2}, ""),
+        ({"held_out_items_without_training_events": 3}, "3 of 20 held-out items of one have no training"),
+        ({"users": 8, "users_left_out_with_few_training_events": 1}, "1 of 9 users of one are left out"),
     ],
 )
 def test_many_events_without_training_are_said(change, said):
-    sentences = cautions(COUNTED | change, "one", True)
-    assert len(sentences) == len(said)
-    assert all(sentence.startswith(start) for sentence, start in zip(sentences, said, strict=True))
-    assert not said or sentences[0] in page_of(study()._replace(cautions=sentences), datasets={"one": MADE})[1]
+    _, text = page_of(study(facts=COUNTED | change))
+    assert said in text
+    assert ("have no training events" in text) == ("held-out" in said)
+    assert ("are left out, as" in text) == ("users" in said)
 
 
 class TestPage:
@@ -301,7 +244,7 @@ class TestPage:
 
     def test_has_every_part_and_fetches_nothing(self):
         datasets = {"one": {"format": "movielens-dat", "urls": ["https://example.org/a.zip"]}}
-        page, text = page_of(study(counted=COUNTED), datasets=datasets)
+        page, text = page_of(study(facts=COUNTED), datasets=datasets)
         for heading in ("For your own evaluation", "What was studied", "Results on one", "What cannot be concluded"):
             assert re.search(f"<h2[^>]*>{heading}", page)
         assert "How much of the paper" not in text
@@ -321,22 +264,42 @@ class TestPage:
 
     @pytest.mark.parametrize("names", [["X"], ["X", "Z"]])
     def test_one_recommender_has_no_order(self, names):
-        one = study()
-        one = one._replace(
-            table_3=one.table_3[one.table_3["recommender"].isin(names)],
-            exact=one.exact[one.exact["recommender"].isin(names)],
-            table_4=one.table_4 if len(names) > 1 else one.table_4[:0],
-            standings=one.standings if len(names) > 1 else {},
-        )
+        third = METRICS[METRICS["recommender"].isin(names)]
+        one = study(third=third) if len(names) > 1 else study(third=third, fourth=ORDER[:0], decided=[])
         recommenders = {name: {"type": "popularity"} for name in names}
-        _, text = page_of(one, datasets={"one": MADE}, recommenders=recommenders)
+        _, text = page_of(one, recommenders=recommenders)
         of_orders = ("order recommenders correctly", "Is the order", "Lines cross", "its own scale", "Tables 3 and 4")
         for of_order in of_orders:
             assert (of_order in text) == (len(names) > 1)
 
-    @pytest.mark.parametrize(("standings", "said"), [(DECIDED, "decided"), (ALIKE, "undecided")])
-    def test_table_4_marks_what_is_not_decided(self, standings, said):
-        page, _ = page_of(study(counted=COUNTED)._replace(standings=standings), datasets={"one": MADE})
+    @pytest.mark.parametrize(
+        ("third", "decided", "said"),
+        [
+            (
+                METRICS,
+                DECIDED,
+                "Lines cross where the sample turns the order. {}; bars of a decided pair may overlap. B",
+            ),
+            (
+                METRICS,
+                [],
+                "Lines cross where the sample turns the order. {}; crossing lines of an undecided one do not",
+            ),
+            (RIGHT, DECIDED, "{}; bars of a decided pair may overlap. B"),
+            (RIGHT, [], "{}. B"),
+        ],
+    )
+    def test_the_caption_of_the_answer_speaks_of_what_is_drawn(self, third, decided, said):
+        _, text = page_of(study(third=third, decided=decided))
+        caption = text[text.index("A pair is decided") - 60 :]
+        start, rest = said.split("{}")
+        assert f"A pair is decided if a comparison by user at 95 % tells it apart{rest}" in caption
+        assert start in caption
+        assert ("Lines cross" in caption) == ("Lines cross" in start)
+
+    @pytest.mark.parametrize(("decided", "said"), [(DECIDED, "decided"), ([], "undecided")])
+    def test_table_4_marks_what_is_not_decided(self, decided, said):
+        page, _ = page_of(study(decided=decided))
         fourth = page[page.index("Table 4.") :]
         rows = re.findall(r"<tr>(.*?)</tr>", fourth[: fourth.index("</table>")], re.DOTALL)[1:]
         assert [re.findall(r">(\w*decided)<", row) for row in rows] == [[said], [said]]
@@ -356,14 +319,9 @@ def made_up(ranks, negatives=100, estimators=("uncorrected", "bv-0.1")):
     }
     expected = {name: exact_moments(each, evaluation) for name, each in rank_tables.items()}
     third, fourth = (each(rank_tables, runs, expected) for each in (tables.table_3, tables.table_4))
-    standings = exact_standings(rank_tables, evaluation.metrics)
-    facts = dataset_facts(next(iter(rank_tables.values())))
-    own = {name: {"type": "popularity"} for name in ranks}
     return page_of(
-        Studied("made", facts, (), third, fourth, [], standings, exact_values(rank_tables, evaluation.metrics)),
-        datasets={"made": MADE},
-        recommenders=own,
-        metrics=evaluation.metrics,
+        Studied("made", (), rank_tables, exact_findings(rank_tables, evaluation.metrics), third, fourth),
+        recommenders={name: {"type": "popularity"} for name in ranks},
         sampling={"negatives": negatives, "repetitions": 50},
     )
 
@@ -461,12 +419,11 @@ class TestSentences:
     """What the page says of made-up tables."""
 
     def test_counts_one_undecided_comparison(self):
-        one = study()._replace(standings=DECIDED | {"recall@10": ALIKE["recall@10"]})
-        _, text = page_of(one, datasets={"one": MADE})
+        _, text = page_of(study(decided=DECIDED[1:]))
         assert "The exact ranks do not decide 1 further one." in text
 
     def test_ranks_that_are_not_compared_are_not_undecided(self):
-        page, _ = page_of(study()._replace(standings={}), datasets={"one": MADE})
+        page, _ = page_of(study(decided=None))
         assert re.findall(r">([\w ]*compared|\w*decided)<", page[page.index("Table 4.") :]) == ["not compared"] * 2
 
     @pytest.mark.parametrize(
@@ -477,30 +434,30 @@ class TestSentences:
         ],
     )
     def test_users_may_have_several_items(self, each, said):
-        _, text = page_of(study()._replace(one_item_each=each), datasets={"one": MADE})
+        ranks = replace(RANKS, user=np.arange(2) * each)
+        _, text = page_of(study()._replace(ranks={"X": ranks, "Z": ranks}))
         assert said in text
 
     def test_what_the_exact_ranks_say_is_there_once(self):
         both = [by_size(dict.fromkeys((20, 50), part)) for part in (METRICS, ORDER)]
-        one = study()._replace(table_3=both[0], table_4=both[1], on_margin=["Of a margin."])
-        _, text = page_of(one, datasets={"one": MADE}, sampling={"negatives": [20, 50]})
+        _, text = page_of(study("one", *both, on_margin=["Of a margin."]), sampling={"negatives": [20, 50]})
         assert "By the exact ranks: Of a margin." in text
         assert text.count("Of a margin.") == 1
 
     def test_corrections_that_order_alike_are_not_called_best(self):
         alike = ORDER.assign(correct=1.0)
-        _, text = page_of(study()._replace(table_4=alike), datasets={"one": MADE})
+        _, text = page_of(study(fourth=alike))
         assert "in the right order in 100 % of cases with each correction, and in 100 % without a correction." in text
 
     def test_corrections_with_the_same_error_are_named_together(self):
         same = METRICS.copy()
         of_cls = (same["estimator"] == "cls").to_numpy()
         same.loc[same["estimator"] == "bv-1", ["mean", "sd"]] = same.loc[of_cls, ["mean", "sd"]].to_numpy() + 1e-16
-        _, text = page_of(study()._replace(table_3=same), datasets={"one": MADE})
+        _, text = page_of(study(third=same))
         assert "All corrections have the same root mean square error" in text
 
     def test_one_negative_is_singular(self):
-        _, text = page_of(study(), datasets={"one": MADE}, sampling={"negatives": 1})
+        _, text = page_of(study(), sampling={"negatives": 1})
         assert "it is ranked among 1 sampled negative instead of all items" in text
         assert "among 1 sampled negative," in text.lower()
 
@@ -508,16 +465,16 @@ class TestSentences:
 def test_ranks_of_other_users_state_no_order(caplog):
     one = table_of([(10, 1, 0), (20, 2, 0), (30, 1, 0)])
     other = table_of([(30, 1, 0), (20, 2, 0), (10, 1, 0)])
-    assert exact_standings({"one": one, "other": other}, ["recall@10"]) == {}
+    assert exact_findings({"one": one, "other": other}, ["recall@10"]).decided is None
     assert "the exact ranks are not compared by user" in caplog.text
 
 
 def test_two_datasets_two_sizes_of_samples_and_one_recommender_of_ready_made_ranks():
     """Each has its answer and its tables; one recommender has no order."""
     both = [by_size(dict.fromkeys((20, 50), part)) for part in (METRICS, ORDER)]
-    alone = study("two", ())._replace(table_3=METRICS[METRICS["recommender"] == "X"], table_4=ORDER[:0], standings={})
-    first = study()._replace(table_3=both[0], table_4=both[1])
-    _, text = page_of(first, alone, datasets={"one": MADE, "two": MADE}, sampling={"negatives": [20, 50]})
+    alone = study("two", METRICS[METRICS["recommender"] == "X"], ORDER[:0], [], ())
+    first = study("one", *both)
+    _, text = page_of(first, alone, sampling={"negatives": [20, 50]})
     for said in ("one, 20 negatives", "one, 50 negatives", "Results on one", "Results on two", "results on 2 datasets"):
         assert said in text
     for said in (
@@ -530,13 +487,28 @@ def test_two_datasets_two_sizes_of_samples_and_one_recommender_of_ready_made_ran
         assert said in text
     assert "Table 4." not in text[text.index("Results on two") :]
     assert "come out the wrong way round" not in text  # of the second there is no pair
-    _, text = page_of(first, datasets={"one": MADE}, sampling={"negatives": [20, 50]})
+    _, text = page_of(first, sampling={"negatives": [20, 50]})
     wrong = "1 of 1 (one, 20 negatives), 1 of 1 (one, 50 negatives)."  # Z is better, and X looks better
-    assert f"Decided pairs that come out the wrong way round by Recall@10: {wrong}" in text
+    assert f"No. Decided pairs that come out the wrong way round by Recall@10: {wrong}" in text
+
+
+@pytest.mark.parametrize(
+    ("third", "said"),
+    [
+        ({20: RIGHT, 50: RIGHT}, "Yes, by Recall@10: the decided pairs are in the right order (one, 20 negatives; one"),
+        ({20: METRICS, 50: RIGHT}, "Not always. Decided pairs that come out the wrong way round by Recall@10: 1 of 1 "),
+    ],
+)
+def test_several_sample_sizes_have_one_answer(third, said):
+    _, text = page_of(study("one", by_size(third), by_size({20: ORDER, 50: ORDER})), sampling={"negatives": [20, 50]})
+    assert said in text
+
+
+def test_the_best_correction_is_known_from_the_exact_values():
+    assert "One sees this only because the exact values are known." in page_of(study())[1]
 
 
 def test_a_stand_in_is_named_beside_the_answer():
-    config = complete_config({"datasets": {"one": MADE}})
-    page = summary(config, [study()], CAPTIONS, MADE_FROM, stand_ins=["one"])
+    page, _ = page_of(study(is_stand_in=True))
     start, end = page.index('<section class="answer"'), page.index("</section>")
     assert start < page.index("The archive of one does not have") < end

@@ -12,6 +12,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics.data.split import Split
 from sampled_metrics.evaluation.plan import plan
+from sampled_metrics.evaluation.wording import way_in_words
 from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranking.scoring import Ranker
 from sampled_metrics.ranking.stages import staged_ranks
@@ -75,19 +76,9 @@ def bought(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return what scores buy, at a confidence of 95 %, for evaluations of as many users as there are.
 
-    Args:
-        pilots: the staged ranks of all users by depth None, by recommender.
-        exact: their exact ranks.
-        label: the metric.
-        depths: the depths of stages.
-        negatives: the m of samples; one that a user cannot have is left out.
-        pair: the two recommenders whose comparison is planned; None if there is one recommender.
-        replacement: whether negatives are drawn with replacement.
-        progress: wraps the recommenders, for a progress bar.
-
-    Returns:
-        The results of `plan` of each recommender, with a first column recommender; and that of the pair, with first
-        columns worse and better, no rows without a pair, or if its exact metrics are equal.
+    The pilots are the staged ranks of all users by depth None. An m that a user cannot have is left out. The first
+    result has the rows of `plan` of each recommender, with a first column recommender; the second those of the pair,
+    with first columns worse and better, and no rows without a pair, or if its exact metrics are equal.
     """
     options: dict[str, Any] = {"metric": label, "depths": depths, "negatives": negatives, "replacement": replacement}
     estimators = ["decreasing", "free"]
@@ -110,39 +101,28 @@ def sections(
 ) -> list[Section]:
     """Lay out the tables of `bought`, and say that a pair has no order."""
     what = metric_name(label)
-    text = pd.DataFrame(
-        {
-            "Recommender": widths["recommender"],
-            "Way": [_way(row) for row in widths.to_dict("records")],
-            "Scores for each user": widths["scores"].map("{:,.0f}".format),
-            "Users": widths["users"].map("{:,.0f}".format),
-            "Width": [_between(row, "width") for row in widths.to_dict("records")],
-        }
-    )
+    text = _laid_out(widths, ("width",))
+    text.insert(0, "Recommender", widths["recommender"])
+    text.insert(3, "Users", widths["users"].map("{:,.0f}".format))
     tables = [(f"Width of the 95 % interval of {what}, in per cent", text)]
     if len(chances):
-        rows = chances.to_dict("records")
-        pair = pd.DataFrame(
-            {
-                "Way": [_way(row) for row in rows],
-                "Scores for each user": chances["scores"].map("{:,.0f}".format),
-                **{
-                    name.capitalize(): [_between(row, name) for row in rows] for name in ("ordered", "decided", "wrong")
-                },
-            }
-        )
         worse, better = chances[["worse", "better"]].iloc[0]
-        tables.append((f"How often {better} comes out better than {worse} by {what}, in per cent", pair))
+        heading = f"How often {better} comes out better than {worse} by {what}, in per cent"
+        tables.append((heading, _laid_out(chances, ("ordered", "decided", "wrong"))))
     elif pair:
         reason = f"they have the same exact {what}, so no order of them is right"
         tables.append(("Left out", pd.DataFrame({"Pair": [" and ".join(pair)], "Why": [reason]})))
     return tables
 
 
-def _way(row: Mapping[str, object]) -> str:
-    if row["way"] == "negatives":
-        return f"{row['negatives']:.0f} negatives, {row['estimator']}"
-    return f"stages, depth {row['depth']:g}" if row["way"] == "stages" else str(row["way"])
+def _laid_out(table: pd.DataFrame, promises: Sequence[str]) -> pd.DataFrame:
+    """Lay out ways to spend scores, and promises of them."""
+    rows = table.to_dict("records")
+    ways = {
+        "Way": [way_in_words(row) for row in rows],
+        "Scores for each user": [f"{row['scores']:,.0f}" for row in rows],
+    }
+    return pd.DataFrame(ways | {name.capitalize(): [_between(row, name) for row in rows] for name in promises})
 
 
 def _between(row: Mapping[str, float], name: str) -> str:

@@ -69,18 +69,10 @@ def assemble(
 ) -> dict[str, Any]:
     """Return the config of a study, layer by layer: of the same key, the last layer that states it counts.
 
-    The layers are the datasets that are known, config.yaml or what stands in its place, and the config of the user.
-    Each has the key `defaults` of its datasets that are studied below itself. Recommenders, and ranks of the running
-    example, replace those of a layer below.
-
-    Args:
-        datasets: datasets.yaml.
-        study: config.yaml, for its datasets.
-        stated: the config of the user, laid over config.yaml, or in its place.
-        given: the config of the user alone.
-
-    Raises:
-        ConfigError: `defaults` of a dataset cannot have a key.
+    The layers are the datasets that are known (datasets.yaml, and those of config.yaml), the config of the user over
+    config.yaml or in its place (stated), and that of the user alone (given). Each has the key `defaults` of its
+    datasets that are studied below itself. Recommenders, and ranks of the running example, replace those of a layer
+    below.
     """
     names = stated.get("study")
     config: dict[str, Any] = {}
@@ -114,16 +106,7 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
 
 
 def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "results") -> None:
-    """Fill in the defaults of a configuration, in place, and check it.
-
-    Args:
-        config: the configuration as read.
-        schema: its JSON schema (workflow/schemas/config.schema.yaml).
-        results: the folder of the results.
-
-    Raises:
-        ConfigError: one line that names the key and says what it may be.
-    """
+    """Fill in the defaults of a configuration, in place, and check it, with a JSON schema and the folder of results."""
     check(config, schema)
     for key in ("datasets", "recommenders"):
         for name in config[key]:
@@ -206,16 +189,7 @@ def _check_toy(toy: Mapping[str, Any], figures: Mapping[str, Any], default_sizes
 
 
 def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
-    """Fill in the schema's defaults, in place, and refuse values that the schema does not allow.
-
-    Args:
-        config: the configuration to check.
-        schema: a JSON schema.
-        where: the key under which it stands, for messages.
-
-    Raises:
-        ConfigError: one line that names the key and says what it may be.
-    """
+    """Fill in the defaults of a schema, in place, and refuse, in a line that names the key, what it does not allow."""
     _fill_in_defaults(config, schema)
     error = best_match(_Validator(schema).iter_errors(config))
     if error is not None:

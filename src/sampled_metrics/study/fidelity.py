@@ -29,16 +29,7 @@ _STEP, _MOST = 1e-4, 0.5  # step and largest value of the common factors that ar
 
 
 def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) -> pd.DataFrame:
-    """Return the comparison of Tables 1 and 2.
-
-    Args:
-        table_1: columns recommender, metric, value.
-        table_2: columns recommender, metric, mean, sd.
-        repetitions: number of repetitions of table_2.
-
-    Returns:
-        A row for each printed number, with `COLUMNS`.
-    """
+    """Return a row with `COLUMNS` for each printed number of Tables 1 and 2; repetitions are those of table_2."""
     on = ["recommender", "metric"]
     exact, sampled = (
         _with_cells(printed.merge(ours, how="left", on=on, suffixes=SUFFIXES), number, on).assign(reading="default")
@@ -49,15 +40,9 @@ def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) 
 
 
 def compare_study(table_3: pd.DataFrame, table_4: pd.DataFrame, seed_spread: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparison of Tables 3 and 4 under every reading. Ours are expectations over all samples.
+    """Return a row with `COLUMNS` for each printed number of Tables 3 and 4, under every reading.
 
-    Args:
-        table_3: columns reading, recommender, metric, estimator, mean_exact, sd_exact.
-        table_4: columns reading, worse, better, metric, estimator, correct_exact.
-        seed_spread: docs/seed-spread.csv, the spread of cells over random starts.
-
-    Returns:
-        A row for each printed number and reading, with `COLUMNS`.
+    Ours are expectations over all samples. The spread of cells over random starts is that of docs/seed-spread.csv.
     """
     printed = reference.table_3().merge(table_3[["reading"]].drop_duplicates(), how="cross")
     expected = table_3.drop(columns=["mean", "sd"]).rename(columns={"mean_exact": "mean", "sd_exact": "sd"})

@@ -20,14 +20,10 @@ _LOGGED_EVERY = 10.0  # seconds
 def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     """Run a script with a log, and write its title to stderr.
 
-    The log holds the title, counts, remarks, and the time or the error. Remarks are warnings of the script and of the
-    library. They also go to stderr, as does an error. One that a user can cause is one line, with exit code 1.
-
-    Args:
-        main: the function of the script.
-        snakemake: the object that Snakemake passes to scripts. Its first log is the log file.
-        title: what the job does, such as "rank {wildcards.recommender} on {wildcards.dataset}". It may contain
-            wildcards and params.
+    The log, the first of snakemake, holds the title, counts, remarks, and the time or the error. Remarks are warnings
+    of the script and of the library. They also go to stderr, as does an error. One that a user can cause is one line,
+    with exit code 1. The title may contain wildcards and params, as in "rank {wildcards.recommender} on
+    {wildcards.dataset}".
     """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -88,12 +84,9 @@ def log_left_out(sizes: Iterable[int], used: Iterable[int]) -> None:
 
 
 def stream(seed: int, *names: str) -> np.random.Generator:
-    """Return the random generator of one purpose.
+    """Return the random generator of a purpose, such as ("ml-1m", "X", "negatives").
 
-    Args:
-        seed: the study's seed, 0 or more.
-        names: purpose of the stream, such as ``("ml-1m", "X", "negatives")``. Equal names give the same stream. Other
-            names give an independent one.
+    Equal names and seeds give the same stream. Other names give an independent one.
     """
     spawn_key = tuple(int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") for name in names)
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=spawn_key)))

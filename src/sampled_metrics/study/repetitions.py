@@ -9,7 +9,6 @@ import pandas as pd
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
-from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import Estimate, estimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import ExactRanks
@@ -42,17 +41,6 @@ VARIANTS = {
     ),
 }
 """`default` is correct; `as-printed` has the two slips that reproduce the paper's printed numbers."""
-
-
-def variant(name: str) -> Variant:
-    """Return the variant of a reading.
-
-    Raises:
-        ConfigError: there is no such reading.
-    """
-    if name not in VARIANTS:
-        raise ConfigError(f"unknown reading {name!r}; it may be {', '.join(VARIANTS)}")
-    return VARIANTS[name]
 
 
 def sampled_histograms(
@@ -88,7 +76,7 @@ class Evaluation:
 
     def labels(self, reading: str) -> list[str]:
         """Return the labels of the estimators that a reading uses: those of the evaluation, or their substitutes."""
-        substitutes = variant(reading).substitutes
+        substitutes = VARIANTS[reading].substitutes
         return [substitutes.get(label, label) for label in self.estimators]
 
     def all_labels(self) -> list[str]:
@@ -133,15 +121,9 @@ def sizes_of(table: pd.DataFrame) -> list[int | None]:
 
 @on_one_thread
 def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
-    """Return the condition numbers of the fits of an evaluation's linear estimators.
+    """Return the condition numbers of the fits of an evaluation's linear estimators, for n candidates.
 
-    Args:
-        evaluation: the evaluation.
-        candidates: n, the mean number of candidates.
-
-    Returns:
-        Columns estimator, candidates, negatives, condition_number, digits: the correct decimal digits of the worst
-        weight, out of sixteen.
+    The column digits has the correct decimal digits of the worst weight, out of sixteen.
     """
     design, metrics = evaluation.design, tuple(metric(label) for label in evaluation.metrics)
     rows: list[tuple[object, ...]] = []
@@ -163,19 +145,13 @@ def repeat(
 ) -> pd.DataFrame:
     """Return estimates of every metric from each repetition of a sampled evaluation.
 
-    Args:
-        table: ranks of the held-out items by the recommender.
-        evaluation: the evaluation.
-        rng: the random stream of the draws. The first repetitions do not depend on their number.
-        progress: wraps the range of repetitions, for a progress bar.
-
-    Returns:
-        One row per reading, metric, estimator and repetition (from 0), with the column estimate.
+    One row per reading, metric, estimator and repetition (from 0), with the column estimate. The first repetitions do
+    not depend on their number.
     """
     design, repetitions = evaluation.design, evaluation.repetitions
     design.check(table.candidates)
     draws = (draw(table.above, table.tied, table.candidates, design, rng) for _ in progress(range(repetitions)))
-    tie_rules = {reading: variant(reading).tie_rule for reading in evaluation.readings}
+    tie_rules = {reading: VARIANTS[reading].tie_rule for reading in evaluation.readings}
     histograms = sampled_histograms(draws, sorted(set(tie_rules.values())), design.negatives, table.weights)
     fitted = evaluation.fit(table.mean_candidates)
     estimates = []
@@ -191,16 +167,8 @@ def repeat(
 def exact_moments(table: ExactRanks, evaluation: Evaluation) -> pd.DataFrame:
     """Return the exact mean and standard deviation of a sampled evaluation. Nothing is drawn.
 
-    Args:
-        table: ranks of the held-out items by the recommender.
-        evaluation: the evaluation.
-
-    Returns:
-        One row per reading, metric and estimator, with the columns mean_exact and sd_exact: mean and standard deviation
-        of the estimate from one repetition. They are missing for estimators that are not linear in the sample.
-
-    Raises:
-        DataError: an event has fewer other candidates than negatives.
+    One row per reading, metric and estimator, with the columns mean_exact and sd_exact: those of the estimate from one
+    repetition. They are missing for estimators that are not linear in the sample.
     """
     evaluation.design.check(table.candidates)
     fitted = evaluation.fit(table.mean_candidates)
@@ -209,7 +177,7 @@ def exact_moments(table: ExactRanks, evaluation: Evaluation) -> pd.DataFrame:
     missing, columns = np.full((len(evaluation.metrics), 2), np.nan), ["mean_exact", "sd_exact"]
     rows = []
     for reading in evaluation.readings:
-        both = np.stack(linear_moments(table, evaluation.design, stacked, variant(reading).tie_rule), axis=1)
+        both = np.stack(linear_moments(table, evaluation.design, stacked, VARIANTS[reading].tie_rule), axis=1)
         moments = dict(zip(weights, both.reshape(len(weights), *missing.shape), strict=True))
         by_label = [moments.get(label, missing) for label in evaluation.labels(reading)]
         rows.append(np.stack(by_label, axis=1).reshape(-1, 2))

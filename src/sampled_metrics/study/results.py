@@ -58,15 +58,10 @@ NUMBERED = {"repetition", "negatives", "rank", "table"}  # key columns of number
 
 
 def read_table(path: str | os.PathLike[str], kind: str, *, empty: bool = False) -> pd.DataFrame:
-    """Return a csv table that the workflow wrote. A file whose name ends in .gz is gzipped.
+    """Return a csv table of a kind of `FILES` that the workflow wrote. One whose name ends in .gz is gzipped.
 
-    Args:
-        path: the file.
-        kind: a key of `FILES`.
-        empty: whether the table may have no rows, such as Table 4 of recommenders with equal exact metrics.
-
-    Raises:
-        DataError: the file cannot be read, a column or row is missing, or a row is wrong; the message names the line.
+    The error for a table that lacks a column or a row, or has a wrong one, names the line. A table may be empty if that
+    is said, such as Table 4 of recommenders with equal exact metrics.
     """
     key, numbers, may_lack, within = FILES[kind]
     text = [name for name in key if name not in NUMBERED]
@@ -176,16 +171,7 @@ def _rows(path: str | os.PathLike[str], text: Collection[str]) -> Rows:
 def read_runs(
     names: Sequence[str], estimates: Sequence[str], expected: Sequence[str]
 ) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
-    """Return estimates and exact moments of all recommenders, by recommender.
-
-    Args:
-        names: names of the recommenders.
-        estimates: files of estimates, one for each recommender.
-        expected: files of exact moments, one for each recommender.
-
-    Raises:
-        DataError: a file is damaged, or the files differ in readings, metrics, estimators or repetitions.
-    """
+    """Return estimates and exact moments by recommender, from their files; they must have the same rows."""
     runs = [read_table(path, "estimates") for path in estimates]
     moments = [read_table(path, "expected") for path in expected]
     cells = [table.filter(["negatives", *CELL]).drop_duplicates() for table in (*runs, *moments)]

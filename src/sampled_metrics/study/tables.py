@@ -39,14 +39,9 @@ def table_3(
 ) -> pd.DataFrame:
     """Return the mean and the standard deviation of the repetitions of each recommender.
 
-    Args:
-        ranks: rank tables by recommender.
-        estimates: results of `repetitions.repeat` by recommender.
-        expected: results of `repetitions.exact_moments` by recommender.
-
-    Returns:
-        Columns reading, recommender, metric, estimator, mean, sd, mean_exact, sd_exact. The last two use no repetition.
-        The first estimator of each metric is `exact`. Its standard deviation is that of breaking ties at random once.
+    Estimates and expected are results of `repetitions.repeat` and `repetitions.exact_moments`. The columns mean_exact
+    and sd_exact use no repetition. The first estimator of each metric is `exact`. Its standard deviation is that of
+    breaking ties at random once.
     """
     rows: list[tuple[object, ...]] = []
     for reading in _readings(estimates):
@@ -70,15 +65,8 @@ def table_4(
 ) -> pd.DataFrame:
     """Return how often the estimates order each pair of recommenders as the exact metric does.
 
-    Args:
-        ranks: rank tables by recommender.
-        estimates: results of `repetitions.repeat` by recommender, with the same repetitions.
-        expected: results of `repetitions.exact_moments` by recommender.
-
-    Returns:
-        Columns reading, worse, better, metric, estimator, correct (fraction of the repetitions), correct_exact (its
-        expectation by the normal approximation, without repetitions). A pair with equal exact metrics has no row. Equal
-        estimates are not correct.
+    The column correct has the fraction of the repetitions, and correct_exact its expectation by the normal
+    approximation, without repetitions. A pair with equal exact metrics has no row. Equal estimates are not correct.
     """
     moments = {recommender: table.set_index(KEYS) for recommender, table in expected.items()}
     rows: list[tuple[object, ...]] = []
@@ -181,7 +169,7 @@ TITLES = {
 
 
 STUDIED = "What was studied"
-_FACTS = {
+FACTS = {
     "events_in_file": "Events in the file",
     "events_left_out_below_min_rating": "Events left out: rating below min_rating",
     "events_left_out_repeated": "Events left out: user and item repeat",
@@ -203,13 +191,8 @@ _FACTS = {
 def studied(ranks: Mapping[str, ExactRanks]) -> pd.DataFrame:
     """Return counts of the ranked items and of their ties, by recommender.
 
-    Args:
-        ranks: rank tables by recommender.
-
-    Returns:
-        Columns recommender, held_out_items, mean_candidates, fewest_candidates, share_with_ties (of the items),
-        mean_share_tied (of an item's other candidates), half_tied (items that tie with half of their other candidates
-        or more), remark.
+    Share_with_ties is of the items, mean_share_tied of an item's other candidates, and half_tied counts the items that
+    tie with half of their other candidates or more.
     """
     rows = [
         {
@@ -230,7 +213,7 @@ def studied(ranks: Mapping[str, ExactRanks]) -> pd.DataFrame:
 def studied_sections(facts: Mapping[str, Any], table: pd.DataFrame) -> list[Section]:
     """Lay out the facts of dataset.json, if any, and the counts of each recommender. Shares are in per cent."""
     of_dataset = pd.DataFrame(
-        [(words, f"{facts[key]}") for key, words in _FACTS.items() if facts], columns=["Dataset", ""]
+        [(words, f"{facts[key]}") for key, words in FACTS.items() if facts], columns=["Dataset", ""]
     )
     of_ranks = pd.DataFrame(
         {

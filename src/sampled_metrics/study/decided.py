@@ -1,0 +1,91 @@
+"""What the exact ranks decide, and Tables 3 and 4 with it."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sampled_metrics.errors import DataError
+from sampled_metrics.evaluation import compare, evaluate
+from sampled_metrics.evaluation.wording import margin_of_pairs
+from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.study import tables
+
+
+class Exact(NamedTuple):
+    """What the exact ranks say.
+
+    Attributes:
+        values: columns recommender, metric, value, low and high, with intervals at 95 %.
+        decided: (metric, better, worse) of the decided pairs, best first; None if the users cannot be compared.
+        on_margin: sentences on which metrics differ by more or less than the margin.
+    """
+
+    values: pd.DataFrame
+    decided: Sequence[tuple[str, str, str]] | None
+    on_margin: Sequence[str] = ()
+
+
+def exact_findings(ranks: Mapping[str, ExactRanks], metrics: Sequence[str], margin: float | str | None = None) -> Exact:
+    """Return the exact metrics with intervals, and the pairs that a comparison by user decides.
+
+    The intervals of the pairs of a metric hold together at 95 %.
+    """
+    values = pd.DataFrame(evaluate(ranks, metrics=metrics))[["recommender", "metric", "value", "low", "high"]]
+    if len(ranks) < 2:
+        return Exact(values, [])
+    try:
+        by_metric = compare(ranks, metrics=metrics).by_metric
+    except DataError as error:  # ready-made ranks whose users have other names or another order
+        logging.getLogger(__name__).warning("the exact ranks are not compared by user: %s", error)
+        return Exact(values, None)
+    decided = [
+        (label, standings.rows[better].name, standings.rows[worse].name)
+        for label, standings in by_metric.items()
+        for better, worse in standings.decided
+    ]
+    if margin is None:
+        return Exact(values, decided)
+    on_margin = compare(ranks, metrics=metrics, margin=margin)
+    return Exact(values, decided, margin_of_pairs(on_margin.verdicts, on_margin.setting))
+
+
+def is_decided(table_4: pd.DataFrame, decided: Sequence[tuple[str, str, str]] | None) -> "pd.Series[bool]":
+    """Return whether the exact ranks decide the order of the pair, for each row of Table 4."""
+    rows = zip(table_4["metric"], table_4["better"], table_4["worse"], strict=True)
+    return pd.Series([row in (decided or ()) for row in rows], index=table_4.index, dtype=bool)
+
+
+def table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
+    """Lay out Table 3. Bold are the best by the exact metric, and those that are not decided to be worse."""
+    cells = tables.cells_3(table)
+    if exact.decided is not None and table["recommender"].nunique() > 1:
+        best = exact.values.loc[exact.values.groupby("metric")["value"].idxmax(), ["metric", "recommender"]]
+        best_of = set(best.itertuples(index=False, name=None))
+        worse = {(label, worse) for label, better, worse in exact.decided if (label, better) in best_of}
+        keys = zip(cells["metric"], cells["recommender"], strict=True)
+        bold = np.array([key not in worse for key in keys]) & (cells["estimator"] == "exact")
+        cells["cell"] = cells["cell"].where(~bold, "**" + cells["cell"] + "**")
+    return tables.wide(cells, ["metric", "recommender"])
+
+
+def table_4(table: pd.DataFrame, exact: Exact, repetitions: int) -> pd.DataFrame:
+    """Lay out Table 4 with a column that says whether the exact ranks decide a row. An undecided row has no bold cell.
+
+    The interval of Agresti and Caffo, at 95 %, distinguishes the shares of two estimators.
+    """
+    cells, keys = tables.cells_4(table), ["pair", "metric"]
+    share = (cells["correct"] * repetitions + 1) / (repetitions + 2)
+    variance = share * (1 - share) / (repetitions + 2)
+    best = share.groupby([cells[key] for key in keys]).transform("idxmax")
+    half_width = 1.96 * np.sqrt(variance + variance.loc[best].to_numpy())
+    decided = is_decided(cells, exact.decided)
+    bold = decided & (share.loc[best].to_numpy() - share <= half_width)
+    cells["cell"] = cells["cell"].where(~bold, "**" + cells["cell"] + "**")
+    words = decided.map({True: "decided", False: "not compared" if exact.decided is None else "undecided"})
+    order = cells.assign(cell=words, estimator="Exact order")
+    wide = tables.wide(cells, keys)
+    wide.insert(2, "Exact order", tables.wide(order.drop_duplicates(keys), keys)["Exact order"])
+    return wide
