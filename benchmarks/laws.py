@@ -4,7 +4,7 @@ A law is a mixture of parts, such as single ranks, flat stretches and power laws
 or it is the users of rank tables.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -43,43 +43,37 @@ class Part:
         first, *rest = self.numbers
         if self.kind == "ranks":
             return f"{self.share:.4g} at {first:g}" + (f" to {rest[0]:g}" if rest[0] > first else "")
-        if self.kind == "triangle":
-            return f"{self.share:.4g} falling to {first:g}"
-        if self.kind in ("power", "tail"):
-            exponent, offset = self.numbers[-2:]
-            start = f" from {first:g}" if self.kind == "tail" else ""
-            return f"{self.share:.4g} ∝ (r + {offset:.3g})^-{exponent:.3g}{start}"
-        if self.kind != "capped":
-            return f"{self.share:.4g} {self.kind} ({first:.3g}, {rest[0]:.3g})"
-        return f"{self.share:.4g} ∝ 1 / (r - {rest[0]:g}) from {first:g}, at most {rest[1]:.4g}"
+        return f"{self.share:.4g} " + WORDS.get(self.kind, f"{self.kind} ({{:.3g}}, {{:.3g}})").format(*self.numbers)
 
     def probabilities(self, n: int) -> np.ndarray:
         """Return (n,) probabilities of the ranks, without the share."""
-        r, numbers = np.arange(1, n + 1), self.numbers
-        if self.kind == "ranks":
-            weights = 1.0 * ((r >= numbers[0]) & (r <= numbers[1]))
-        elif self.kind == "triangle":
-            weights = np.maximum(numbers[0] + 1.0 - r, 0.0)
-        elif self.kind == "power":
-            weights = (r + numbers[1]) ** -numbers[0]
-        elif self.kind == "tail":
-            weights = (r >= numbers[0]) * (r + numbers[2]) ** -numbers[1]
-        elif self.kind == "lognormal":
-            weights = np.exp(-(((np.log(r) - numbers[0]) / numbers[1]) ** 2) / 2) / r
-        elif self.kind == "normal":
-            weights = np.exp(-(((r - numbers[0]) / numbers[1]) ** 2) / 2)
-        elif self.kind == "beta":
-            weights = np.diff(beta(*numbers).cdf(np.arange(n + 1) / n))
-        elif self.kind == "capped":
-            first, shift, most = numbers
-            falling = np.divide(1.0, r - shift, out=np.zeros(n), where=r >= first)
-            possible = most * (r >= first)
-            largest = 1.0 / falling[falling > 0].min()
-            scale = brentq(lambda c: np.minimum(c * falling, possible).sum() - 1, 0.0, largest)
-            weights = np.minimum(scale * falling, possible)
-        else:
-            raise ValueError(f"no part of a law is called {self.kind}")
+        weights = WEIGHTS[self.kind](np.arange(1, n + 1), *self.numbers)
         return weights / weights.sum()
+
+
+def _capped(r: np.ndarray, first: float, shift: float, most: float) -> np.ndarray:
+    falling = np.divide(1.0, r - shift, out=np.zeros(len(r)), where=r >= first)
+    possible = most * (r >= first)
+    scale = brentq(lambda c: np.minimum(c * falling, possible).sum() - 1, 0.0, 1.0 / falling[falling > 0].min())
+    return np.minimum(scale * falling, possible)
+
+
+WEIGHTS: dict[str, Callable[..., np.ndarray]] = {
+    "ranks": lambda r, first, last: 1.0 * ((r >= first) & (r <= last)),
+    "triangle": lambda r, k: np.maximum(k + 1.0 - r, 0.0),
+    "power": lambda r, exponent, offset: (r + offset) ** -exponent,
+    "tail": lambda r, first, exponent, offset: (r >= first) * (r + offset) ** -exponent,
+    "lognormal": lambda r, mean, deviation: np.exp(-(((np.log(r) - mean) / deviation) ** 2) / 2) / r,
+    "normal": lambda r, mean, deviation: np.exp(-(((r - mean) / deviation) ** 2) / 2),
+    "beta": lambda r, a, b: np.diff(beta(a, b).cdf(np.append(0, r) / len(r))),
+    "capped": _capped,
+}
+WORDS = {
+    "triangle": "falling to {:g}",
+    "power": "∝ (r + {1:.3g})^-{0:.3g}",
+    "tail": "∝ (r + {2:.3g})^-{1:.3g} from {0:g}",
+    "capped": "∝ 1 / (r - {1:g}) from {0:g}, at most {2:.4g}",
+}
 
 
 Law = tuple[Part, ...]
@@ -212,30 +206,23 @@ def capped_pair(n: int) -> Population:
 
 def pairs(n: int, users: int) -> Iterator[Population]:
     """Yield pairs of laws, with independent, coupled and opposite users. The first ones have about equal AP."""
-    half = n // 2
-    for k in (88, 30, 160):  # rare hits at rank 1 and other ranks in the worse half, and a constant rank
-        yield Population((law(ranks(half + 1, n)), law(ranks(k))))
+    half, share = n // 2, min(0.02, 3 / users)
     power, steep = law(Part(1.0, "power", (1.0, 0.0))), law(Part(1.0, "power", (1.5, 0.0)))
     lognormal, flat = law(Part(1.0, "lognormal", (5.0, 2.5))), law(ranks(1, half))
     all_ranks, third = law(ranks(1, n)), law(ranks(1, n // 3))
-    yield capped_pair(n)
-    yield Population((flat, flat))
-    yield Population((law(Part(0.05, "ranks", (1, 10)), ranks(1, n, share=0.95)), third))
-    yield Population((power, lognormal))
-    yield Population((flat, power))
-    yield Population((flat, power), 1.0)
-    yield Population((steep, third), 1.0)
-    yield Population((all_ranks, third), -1.0)
-    yield Population((power, power), 0.9)
-    yield Population((law(Part(1.0, "triangle", (half,))), law(Part(1.0, "triangle", (n // 10,)))))
-    share = min(0.02, 3 / users)
     rare = law(ranks(1, share=share), ranks(half + 1, n, share=1 - share))
-    yield Population((rare, rare))
-    yield Population((rare, law(ranks(20, share=0.3), ranks(n, share=0.7))))
-    yield Population((law(ranks(n)), law(ranks(1, share=0.02), ranks(n, share=0.98))))
-    yield Population((law(ranks(1)), law(ranks(1, share=0.98), ranks(n, share=0.02))))
+    # rare hits at rank 1 and other ranks in the worse half, and a constant rank
+    yield from (Population((law(ranks(half + 1, n)), law(ranks(k)))) for k in (88, 30, 160))
+    yield from (capped_pair(n), Population((flat, flat)))
+    yield Population((law(Part(0.05, "ranks", (1, 10)), ranks(1, n, share=0.95)), third))
+    yield from (Population((power, lognormal)), Population((flat, power)), Population((flat, power), 1.0))
+    yield from (Population((steep, third), 1.0), Population((all_ranks, third), -1.0), Population((power, power), 0.9))
+    yield Population((law(Part(1.0, "triangle", (half,))), law(Part(1.0, "triangle", (n // 10,)))))
+    yield from (Population((rare, rare)), Population((rare, law(ranks(20, share=0.3), ranks(n, share=0.7)))))
+    yield Population((law(ranks(n)), *hits(0.02, n).sides))
+    yield Population((law(ranks(1)), *hits(0.98, n).sides))
     yield Population((law(ranks(11)), law(ranks(10, share=0.05), ranks(12, share=0.95))))
-    yield Population((law(ranks(1, share=0.005), ranks(n, share=0.995)),) * 2)
+    yield Population(hits(0.005, n).sides * 2)
 
 
 def hits(share: float, n: int = 1000) -> Population:
