@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from made_up_project import STUDY, archive, complete_config, ratings, split
-from ranked_by_argsort import one_each
-from scipy.sparse import csr_array
 
 from sampled_metrics import rank
 from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
-from sampled_metrics.data.split import Split, leave_last_out
+from sampled_metrics.data.split import leave_last_out
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.exact import exact_ranks
 
@@ -185,68 +183,47 @@ class TestTimesOf64Bits:
             way.read(way.file(lines).encode())
 
 
-TRAINING = csr_array(np.array([[1.0, 0, 0, 0], [0, 1, 0, 0]]))
-SPLIT = Split(TRAINING, one_each([1, 3], 4), np.array([1, 2]), np.array([10, 20, 30, 40]))
-"""Two users, four items, of which each has one in training: three candidates."""
+@pytest.mark.parametrize(
+    ("scores", "above", "tied"),
+    [
+        ([[0, 1.7e308, -1.7e308, 1.7e308], [5e-324, 0, 0.0, -0.0]], [0, 1], [1, 1]),
+        ([[math.inf, 1, 2, 0], [0, math.inf, 5, 5]], [1, 0], [0, 1]),
+    ],
+    ids=["the largest numbers", "infinite in training"],
+)
+def test_scores_that_are_unusual(scores: list, above: list[int], tied: list[int]) -> None:
+    """Two users, four items, of which each has one in training: three candidates."""
+    table = rank(np.array(scores), np.array([[1, 0, 0, 0], [0, 1, 0, 0]]), [1, 3])
+    assert (table.above.tolist(), table.tied.tolist()) == (above, tied)
 
 
-class TestScores:
-    @pytest.mark.parametrize(
-        ("scores", "above", "tied"),
-        [
-            (np.zeros((2, 4)), [0, 0], [2, 2]),
-            ([[0, 1.7e308, -1.7e308, 1.7e308], [5e-324, 0, 0.0, -0.0]], [0, 1], [1, 1]),
-            *[([[nothing, 1, 2, 0], [0, nothing, 5, 5]], [1, 0], [0, 1]) for nothing in (math.nan, math.inf)],
-            ([[0, 1, -math.inf, 2], [0, 9, -math.inf, 5]], [1, 0], [0, 0]),
-        ],
-        ids=["all equal", "the largest numbers", "NaN in training", "infinite in training", "-inf"],
-    )
-    def test_unusual(self, scores: Any, above: list[int], tied: list[int]) -> None:
-        table = rank(np.array(scores, dtype=float), SPLIT.training, SPLIT.item)
-        assert (table.above.tolist(), table.tied.tolist()) == (above, tied)
-
-
-NO_RANKS = ["0", "-1", "nan", "inf", "1.5", "", "１", "first", "1e999", "99999999999999999999"]
-RANKS: dict[str, tuple[bytes, str]] = {
-    **{f"a rank {rank!r}": (f"candidates,rank\n9,{rank}\n".encode(), "line 2: rank must be") for rank in NO_RANKS},
-    "a negative number above": (b"user,candidates,above,tied\n1,9,-1,0\n", "line 2: above must be a whole number, 0"),
-    "a negative number tied": (b"user,candidates,above,tied\n1,9,4,-2\n", "line 2: tied must be a whole number, 0"),
-    "negative candidates": (b"candidates,rank\n9,1\n-9,1\n", "line 3: candidates must be a whole number, 1 or more"),
-    "candidates of more than 64 bits": (b"candidates,rank\n99999999999999999999,1\n", "line 2: candidates must be"),
-    "beyond the candidates": (b"candidates,rank\n9,9\n9,10\n", "line 3: rank 10"),
-    "ties beyond the candidates": (b"candidates,above,tied\n9,8,0\n9,5,4\n", "line 3: rank 10 (ties included)"),
-    "above and tied that overflow together": (
-        b"candidates,above,tied\n9,999999999999999999,999999999999999999\n",
-        "line 2: rank 1999999999999999999",
+RANKS: list[tuple[bytes, str]] = [
+    *(
+        (f"candidates,rank\n9,{rank}\n".encode(), "line 2: rank must be")
+        for rank in ("0", "-1", "inf", "1.5", "１", "first", "1e999", "99999999999999999999")
     ),
-    "of a sample, as the file says itself": (b"candidates,negatives,rank\n9,5,1\n", "has a column negatives"),
-    "a field too few": (b"candidates,rank\n9,1\n9\n", "line 3: has 1 fields"),
+    (b"user,candidates,above,tied\n1,9,-1,0\n", "line 2: above must be"),
+    (b"user,candidates,above,tied\n1,9,4,-2\n", "line 2: tied must be"),
+    (b"candidates,rank\n9,1\n-9,1\n", "line 3: candidates must be"),
+    (b"candidates,rank\n99999999999999999999,1\n", "line 2: candidates must be"),
+    (b"candidates,above,tied\n9,8,0\n9,5,4\n", "line 3: rank 10"),
+    (b"candidates,above,tied\n9,999999999999999999,999999999999999999\n", "line 2: rank 1999999999999999999"),
+    (b"candidates,rank\n9,1\n9\n", "line 3: has 1 fields"),
     # not to be taken as 4 candidates, 0 above and 1 tied, after a name of the line
-    "more fields than the header": (b"candidates,above,tied\n100,4,0,1\n100,4,0,2\n", "line 2: has 4 fields"),
-    "text": (b"Dear all,\nplease find attached the ranks.\n", "line 2: has 1 fields"),
-    "a user without a name": (b"user,candidates,rank\n,9,1\n", "line 2: user is empty"),
-    "no column of ranks": (b"candidates\n9\n", "line 1: lacks the column rank"),
-    "no column of candidates": (b"user,rank\n1,4\n", "line 1: lacks the column candidates"),
-    "no column tied": (b"user,candidates,above\n1,9,4\n", "line 1: lacks the column tied (the columns are 'user', '"),
-    "a column twice": (b"candidates,rank,rank\n9,1,2\n", "line 1: has the column 'rank' more than once"),
-    "both kinds": (b"candidates,rank,above,tied\n9,1,0,0\n", "line 1: has both rank and above"),
-    "an empty file": (b"", "is empty"),
-    "a header alone": (b"candidates,rank\n", "has no rows"),
-}  # fmt: skip
-"""The table of what a file of ranks may have wrong; other tests take one of them through a command or the workflow."""
+    (b"candidates,above,tied\n100,4,0,1\n100,4,0,2\n", "line 2: has 4 fields"),
+    (b"Dear all,\nplease find attached the ranks.\n", "line 2: has 1 fields"),
+]
+"""What is wrong with numbers and lines of a file of ranks; tests/ranks has the columns that it may lack."""
 
 
-@pytest.mark.parametrize("fault", RANKS)
-def test_ranks(fault: str, tmp_path: Path) -> None:
-    content, says = RANKS[fault]
+@pytest.mark.parametrize(("content", "says"), RANKS)
+def test_ranks(content: bytes, says: str, tmp_path: Path) -> None:
     path = tmp_path / "ranks.csv"
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:
         exact_ranks(path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}")
-    assert says in message
-    assert len(message) < 1000
+    assert str(caught.value).startswith(f"{path}, {says}")
+    assert len(str(caught.value)) < 1000
 
 
 @pytest.mark.parametrize(
