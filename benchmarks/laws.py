@@ -285,7 +285,7 @@ def usual(n: int = 3541) -> Sequence[Law]:
         law(Part(1.0, "power", (1.0, 10.0)), ranks(half + 1, n, share=0.5)),
         *(law(Part(1.0, "beta", numbers)) for numbers in ((1.2, 10.0), (1.5, 20.0), (2.0, 60.0))),
         *(law(Part(1.0, "lognormal", numbers)) for numbers in ((4.0, 1.0), (5.0, 0.7))),
-        law(Part(0.1, "normal", (12.0, 5.0)), Part(0.9, "normal", (245.0, 60.0))),
+        law(Part(0.1, "normal", (1.0, 3.0)), Part(0.9, "normal", (400.0, 100.0))),
         *(law(part) for part in later),
         law(Part(0.2, "normal", (30.0, 12.0)), Part(0.8, "tail", (30, *zipf.numbers))),
         law(ranks(15), zipf),

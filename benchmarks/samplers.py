@@ -175,7 +175,9 @@ def row(library: str, name: str, events: np.ndarray) -> dict[str, Any]:
         np.arange(ITEMS),
     )
     is_repeated = bool(drawn.duplicated().any())
-    looks = uniformity(user[is_candidate], item[is_candidate], np.arange(USERS), split, replacement=is_repeated)
+    p_value, popularity, _ = uniformity(
+        user[is_candidate], item[is_candidate], np.arange(USERS), split, replacement=is_repeated
+    )
     return {
         "library": library,
         "version": version(library),
@@ -185,8 +187,8 @@ def row(library: str, name: str, events: np.ndarray) -> dict[str, Any]:
         "redrawn": not np.array_equal(np.sort(again_user * ITEMS + again), np.sort(user * ITEMS + item)),
         "training": int(is_training.sum()),
         "other held-out": int(is_other.sum()),
-        "p": looks.p_value,
-        "popularity": looks.popularity,
+        "p": p_value,
+        "popularity": popularity,
     }
 
 

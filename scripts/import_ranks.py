@@ -10,7 +10,7 @@ from sampled_metrics.study.jobs import run
 def main(snakemake: Any) -> None:
     """Write the rank table."""
     given, params = snakemake.input, snakemake.params
-    table = exact_ranks(given.ranks, candidates=params.candidates, exact=params.exact)
+    table = exact_ranks(given.ranks, **params.reading)
     if table.weights is not None:
         logging.warning("some users have several rows: a user counts once, by the mean over the user's rows")
     log_ranks(table)

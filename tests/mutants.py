@@ -1,6 +1,7 @@
 """Change one thing in the source at a time, and count how often the tests notice it.
 
-python tests/mutants.py 100 --seed 1     # 100 random changes; prints each, and the share that is found in each package
+python tests/mutants.py 100 --seed 1        # 100 random changes; prints each, and the share that is found by package
+python tests/mutants.py --chosen inference  # the changes of CHOSEN in a package, or in all of them without a name
 """
 
 import argparse
@@ -12,9 +13,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src/sampled_metrics"
 PACKAGES = {
     "estimators": ["estimators", "inference", "evaluation"],
     "sampling": ["sampling", "estimators", "evaluation"],
@@ -22,14 +25,93 @@ PACKAGES = {
     "inference": ["inference", "evaluation"],
     "evaluation": ["evaluation"],
     "ranking": ["ranking", "recommenders"],
+    "ranks": ["ranks", "evaluation"],
+    "data": ["data", "workflow/test_own_data.py"],
 }
 """Package of the library → the folders of tests that are run for a change in it."""
+CHOSEN = (
+    ("evaluation/compare.py", "if len(seeds) < 2:", "if len(seeds) < 1:"),
+    ("evaluation/compare.py", "of_pair = alpha / len(pairs_of(len(seeds)))", "of_pair = alpha"),
+    ("evaluation/compare.py", "np.full(metrics, alpha / pairs), BONFERRONI", "np.full(metrics, alpha), BONFERRONI"),
+    ("evaluation/compare.py", "confidence_level=1 - (1 - level) / len(parts)", "confidence_level=level"),
+    ("evaluation/correct.py", "row[end] > 1 + 1e-9", "row[end] > 2"),
+    ("evaluation/correct.py", 'max(4 * row["standard_error"], 0.01)', 'max(4 * row["standard_error"], 1.0)'),
+    ("evaluation/correct.py", "bias[1:].std(axis=0, ddof=1)", "bias[1:].std(axis=0, ddof=1) / 3"),
+    ("evaluation/correct.py", "m < n if outcomes.replacement", "m <= n if outcomes.replacement"),
+    ("evaluation/expect.py", "variances.sum(axis=0)) /", "variances.mean(axis=0)) /"),
+    ("evaluation/expect.py", "and gap < -EQUAL", "and gap < 1"),
+    ("evaluation/published.py", "0.5 * 10.0**exponent if", "10.0**exponent if"),
+    ("evaluation/published.py", "(1 - confidence_level) / len(values)", "(1 - confidence_level)"),
+    ("evaluation/published.py", "second.ends - first.ends[:, ::-1]", "second.ends - first.ends"),
+    ("evaluation/standings.py", "*((worse, better) for better, worse in wins)", ""),
+    ("evaluation/values.py", "ratio * other.bounds[:, ::-1, ::-1]", "ratio * other.bounds[:, ::-1]"),
+    ("evaluation/values.py", '"unexplained", "few-completed", SHARED', '"unexplained", SHARED'),
+    ("evaluation/verdicts.py", "or difference > high + EQUAL else", "else"),
+    ("evaluation/verdicts.py", "(-high, -low)]) - margin", "(-low, -high)]) - margin"),
+    ("evaluation/verdicts.py", "[(gaps < -EQUAL).mean(axis=1), (gaps >", "[(gaps > EQUAL).mean(axis=1), (gaps >"),
+    ("evaluation/validator.py", "alpha / (before * epoch)):", "alpha):"),
+    ("evaluation/validator.py", "(before * epoch) / before else", "(before * epoch) else"),
+    ("evaluation/plan.py", "return self.alpha / max(1, len(self.pairs))", "return self.alpha"),
+    ("evaluation/plan.py", "logs.std(ddof=1) * np.sqrt(1 + ratio)", "logs.std(ddof=1) * np.sqrt(ratio)"),
+    ("evaluation/wording.py", "np.ceil(high * scale - 1e-9)", "np.floor(high * scale - 1e-9)"),
+    ("estimators/linear.py", "rest * x // (design.negatives +", "rest * x // (design.negatives + 1 +"),
+    ("estimators/linear.py", "* (n + k) / (n - k)", "* (n - k) / (n + k)"),
+    ("estimators/linear.py", "if condition > WORST_CONDITION:", "if condition > 100 * WORST_CONDITION:"),
+    ("estimators/linear.py", "(1 - self.gamma) * singular**2", "singular**2"),
+    ("estimators/linear.py", "np.min([weights.min(axis=1)", "np.max([weights.min(axis=1)"),
+    ("estimators/rank_distribution.py", "np.maximum(square - mean**2, 0.0)", "square"),
+    ("estimators/rank_distribution.py", "sample @ (negatives + 1)", "sample @ negatives"),
+    ("estimators/shapes.py", "max(1, candidates // 2)", "candidates"),
+    ("estimators/shapes.py", "[min, max] if several else [max]", "[max]"),
+    ("estimators/smooth.py", "PRIOR * (1 / exponents - 1), curvature", "PRIOR / exponents, curvature"),
+    ("estimators/smooth.py", "+ normalising / 2", "+ normalising"),
+    ("estimators/strict_bounds.py", "return further / drawn", "return (further - 1) / drawn"),
+    ("estimators/strict_bounds.py", "deviations * float(np.sqrt(share))", "deviations"),
+    ("inference/expectation.py", "mean_of_rows(variances / rows, user)", "mean_of_rows(variances, user)"),
+    ("inference/families.py", "np.arange(len(p_values), 0, -1)", "np.full(len(p_values), len(p_values))"),
+    ("inference/families.py", "alpha / pairs, alpha))", "0.0, 1.0))"),
+    ("inference/known_means.py", "return 1.0 + self.users * max", "return 1e9 + self.users * max"),
+    ("inference/means.py", "return float(many + few / deciding)", "return float(many)"),
+    ("inference/means.py", "_effective_number(above, counts) + 1)", "_effective_number(above, counts))"),
+    ("inference/means.py", "share * (mean - limits[0]), share * (limits[1] - mean)", "share * mean, share * mean"),
+    ("inference/means.py", "/ ((users - 1) * (seeds - 1)) /", "/ (users * seeds) /"),
+    ("inference/strict.py", "IMPOSSIBLE if assumption == FREE else SIGNIFICANCE", "SIGNIFICANCE"),
+    ("inference/strict.py", "others = sample.counts - np.asarray(own.sum(axis=0))", "others = sample.counts"),
+    ("inference/strict.py", "_HARDLY_WIDER = 1.25", "_HARDLY_WIDER = 0.25"),
+    ("sampling/distributions.py", "lambda tied: np.maximum(tied, 1)", "lambda tied: tied + 1"),
+    ("sampling/draws.py", "rng.binomial(m - drawn_above, share)", "rng.binomial(m, share)"),
+    ("sampling/draws.py", "of_events**2 * variances", "of_events * variances"),
+    ("sampling/draws.py", "(gap - step / 2) / deviation", "(gap - step) / deviation"),
+    ("sampling/outcomes.py", "classes[-1][0].candidates <= FACTOR", "classes[-1][-1].candidates <= FACTOR"),
+    ("sampling/outcomes.py", "+= group.events * values", "+= values"),
+    ("sampling/outcomes.py", "(k for k in cutoffs if last < k < following)", "(k for k in cutoffs if last > k)"),
+    ("metrics/graded.py", "if lacking.any():", "if False:"),
+    ("metrics/graded.py", "tied: float = 0.5", "tied: float = 0.0"),
+    ("metrics/metric.py", "np.minimum(relevant, k)", "relevant"),
+    ("metrics/metric.py", "self.of_rank(above + 1 + tied / 2", "self.of_rank(above + 1 + tied"),
+    ("metrics/metric.py", "first + 0.5, last[some] - first - 1", "first, last[some] - first - 1"),
+    ("metrics/metric.py", "if one.label == other.label:", "if label == before:"),
+    ("ranks/exact.py", "last >= self.candidates", "last > self.candidates"),
+    ("ranks/exact.py", "((self.tied + 1.0) ** 2 - 1) / 12", "(self.tied + 1.0) ** 2 / 12"),
+    ("ranks/sampled.py", "(x < 0) | (x > m)", "x < 0"),
+    ("ranks/staged.py", "users - still_open, 0.975)", "users - still_open, 0.025)"),
+    ("ranking/candidate_order.py", "self._items[place + skipped]", "self._items[place]"),
+    ("ranking/negatives.py", "(tie * (same + 1))", "(tie * same)"),
+    ("ranking/negatives.py", "(np.diff(pair, prepend=-1) == 0) & (not replacement)", "np.diff(pair, prepend=-1) == 0"),
+    ("ranking/scoring.py", "np.isnan(wide) | (wide == math.inf)", "np.isnan(wide)"),
+    ("data/split.py", "self.training.shape[1] + 1 - own[self.user]", "self.training.shape[1] - own[self.user]"),
+    ("data/split.py", 'side="right") - held_out])', 'side="left") - held_out])'),
+    ("data/split.py", "lambda positions, events, rng: -positions", "lambda positions, events, rng: positions"),
+)
+"""File, text that is there once, and the text in its place: changes by hand, of each of which a test should fail."""
 OTHER = {
     **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},
     **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.And: ast.Or, ast.Or: ast.And},
 }
 TIMEOUT = 1800
 """Seconds after which a change counts as found, as it makes the tests hang."""
+Mutant = tuple[Path, int, str, str]
+"""File, line, the changed source of the file, and what was changed in words."""
 
 
 def changes(tree: ast.AST) -> list[ast.AST]:
@@ -53,13 +135,25 @@ def change(node: ast.AST) -> None:
         node.value = (not node.value) if isinstance(node.value, bool) else node.value + 1
 
 
+def tests_of(path: Path, package: str) -> list[str]:
+    """Return the files of tests that are run for a change of a file: first those about it, which fail soonest."""
+    module = ".".join(("sampled_metrics", *path.relative_to(SOURCE).with_suffix("").parts))
+    places = [ROOT / "tests" / place for place in PACKAGES[package]]
+    files = [file for place in places for file in (sorted(place.glob("test_*.py")) if place.is_dir() else [place])]
+
+    def is_other(file: Path) -> bool:
+        return path.stem not in file.name and f"{module} " not in file.read_text(encoding="utf-8")
+
+    return [str(file) for file in sorted(files, key=is_other)]
+
+
 def is_found(path: Path, source: str, package: str) -> bool:
     """Run the tests of a package on a copy of the library with another source of one file."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "src", f"{folder}/src", ignore=shutil.ignore_patterns("__pycache__"))
         (Path(folder) / path.relative_to(ROOT)).write_text(source, encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider"]
-        command += ["-o", f"pythonpath={folder}/src tests", *(f"tests/{each}" for each in PACKAGES[package])]
+        command += ["-o", f"pythonpath={folder}/src tests", *tests_of(path, package)]
         environment = os.environ | {"PYTHONPATH": f"{folder}/src", "OMP_NUM_THREADS": "1"}
         try:
             ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=TIMEOUT, check=False)
@@ -68,30 +162,50 @@ def is_found(path: Path, source: str, package: str) -> bool:
     return ran.returncode != 0
 
 
-def main() -> None:
-    """Make as many changes as the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("number", type=int)
-    parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    rng, made, found = random.Random(asked.seed), Counter[str](), Counter[str]()
-    files = {
-        path: package for package in PACKAGES for path in sorted((ROOT / "src/sampled_metrics" / package).rglob("*.py"))
-    }
-    places = [(path, at) for path in files for at in range(len(changes(ast.parse(path.read_text(encoding="utf-8")))))]
-    for path, at in rng.sample(places, asked.number):
-        tree, package = ast.parse(path.read_text(encoding="utf-8")), files[path]
+def random_mutants(number: int, rng: random.Random) -> Iterator[Mutant]:
+    """Yield so many random changes of the packages."""
+    paths = [path for package in PACKAGES for path in sorted((SOURCE / package).rglob("*.py"))]
+    places = [(path, at) for path in paths for at in range(len(changes(ast.parse(path.read_text(encoding="utf-8")))))]
+    for path, at in rng.sample(places, number):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
         node = changes(tree)[at]
         before = ast.unparse(node)
         change(node)
-        noticed = is_found(path, ast.unparse(tree), package)
+        yield path, getattr(node, "lineno", 0), ast.unparse(tree), f"{before} → {ast.unparse(node)}"
+
+
+def chosen_mutants(packages: list[str]) -> Iterator[Mutant]:
+    """Yield the changes of CHOSEN in some packages; a text that is not there once is an error."""
+    for name, before, after in CHOSEN:
+        if name.partition("/")[0] not in packages:
+            continue
+        first, *rest = (SOURCE / name).read_text(encoding="utf-8").split(before)
+        if len(rest) != 1:
+            raise SystemExit(f"{name}: {before!r} is there {len(rest)} times")
+        yield SOURCE / name, first.count("\n") + 1, first + after + rest[0], f"{before} → {after}"
+
+
+def main() -> None:
+    """Make as many changes as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("number", type=int, nargs="?", default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--chosen", nargs="*", choices=PACKAGES)
+    asked = parser.parse_args()
+    made, found = Counter[str](), Counter[str]()
+    if asked.chosen is None:
+        mutants = random_mutants(asked.number, random.Random(asked.seed))
+    else:
+        mutants = chosen_mutants(asked.chosen or [*PACKAGES])
+    for path, place, source, what in mutants:
+        package = path.relative_to(SOURCE).parts[0]
+        noticed = is_found(path, source, package)
         made[package] += 1
         found[package] += noticed
-        place = f"{path.relative_to(ROOT / 'src/sampled_metrics')}:{getattr(node, 'lineno', '?')}"
-        print(f"{'found' if noticed else 'NOT FOUND'}  {place}  {before} → {ast.unparse(node)}", flush=True)
+        print(f"{'found' if noticed else 'NOT FOUND'}  {path.relative_to(SOURCE)}:{place}  {what}", flush=True)
     for package, number in made.items():
         print(f"{package}: {found[package]} of {number} found")
-    print(f"all: {sum(found.values())} of {asked.number} found")
+    print(f"all: {sum(found.values())} of {sum(made.values())} found")
 
 
 if __name__ == "__main__":

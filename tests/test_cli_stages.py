@@ -98,6 +98,14 @@ def test_threads_an_order_and_all_candidates(run):
     assert (code, value) == (0, pytest.approx(exact().mean(sm.metric("recall@10")), abs=1e-14))
 
 
+def test_tables_with_another_sign_between_the_fields(run):
+    for name in ("train.csv", "test.csv"):
+        Path(name).write_text(Path(name).read_text().replace(",", " "))
+    code, _, err = stages(run)
+    assert (code, "is another sign between the fields (--separator)?" in err) == (1, True)
+    assert stages(run, "--separator", " ")[0] == 0
+
+
 def test_parts_join(run):
     stages(run)
     for part in (1, 2, 3):
@@ -163,6 +171,18 @@ def test_a_run_that_stops_says_where_its_scores_are_and_goes_on(run, folder, sco
     assert stages(run, "--ranker", "mine", score="mine:fails")[0] == 0  # nothing is left to score
 
 
+def test_a_second_run_says_that_nothing_was_scored_and_a_changed_module_is_refused(run, folder):
+    assert stages(run)[0] == 0
+    code, out, err = stages(run)
+    assert (code, out) == (0, "")
+    assert "x.parquet is complete; nothing was scored" in err
+    (folder / "mine.py").write_text(MODULE + "# another model\n")
+    sys.modules.pop("mine")
+    code, _, err = stages(run)
+    assert code == 1
+    assert "ranker is another one" in err
+
+
 @pytest.mark.parametrize(
     ("code", "options", "says"),
     [
@@ -174,6 +194,8 @@ def test_a_run_that_stops_says_where_its_scores_are_and_goes_on(run, folder, sco
         (1, {"score": "mine:fails"}, "--score mine:fails: mine.py, line 7: TimeoutError"),
         (2, {"output": "x.csv"}, "x.csv: "),
         (2, {"--part": "3/2"}, "'3/2'"),
+        (2, {"--part": "1/" + "9" * 5000}, "is not a part such as 2/8"),
+        (2, {"--separator": "::"}, "--separator must be one sign"),
         (2, {"--depth": "deep"}, "'deep'"),
         (2, {"--depth": "0"}, "depth must be"),
         (1, {"--order": "items.txt"}, "items.txt: "),

@@ -127,14 +127,12 @@ def ranked_among_negatives(client: Client, split: Split, negatives: Ints) -> sm.
 def ranked_by_stages(client: Client, split: Split, depth: float | None, cheap: Model, file: Path) -> sm.StagedRanks:
     """Return staged ranks; the candidates are in the order of the scores of a cheap model."""
     return sm.staged_ranks(
-        client.score,
+        sm.Ranker(client.score, pairs_per_call=PAIRS, concurrency=CALLS),
         split.training,
         split.held_out,
         k=10,
         depth=depth,
         order=lambda user: cheap.scores(slice(user, user + 1), split.training)[0],
-        pairs_per_call=PAIRS,
-        concurrency=CALLS,
         file=file,
     )
 

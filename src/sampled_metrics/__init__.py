@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.metrics.metric import metric as metric
     from sampled_metrics.ranking.negatives import rank_among_negatives as rank_among_negatives
     from sampled_metrics.ranking.rank import rank as rank
+    from sampled_metrics.ranking.scoring import Ranker as Ranker
     from sampled_metrics.ranking.stages import staged_ranks as staged_ranks
     from sampled_metrics.ranks.exact import ExactRanks as ExactRanks
     from sampled_metrics.ranks.exact import exact_ranks as exact_ranks
@@ -46,6 +47,7 @@ _EXPORTS = {
     "metrics.metric": ("metric",),
     "ranking.negatives": ("rank_among_negatives",),
     "ranking.rank": ("rank",),
+    "ranking.scoring": ("Ranker",),
     "ranking.stages": ("staged_ranks",),
     "ranks.exact": ("ExactRanks", "exact_ranks"),
     "ranks.judged_lists": ("RankedLists", "ranked_lists"),

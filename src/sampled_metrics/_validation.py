@@ -70,33 +70,55 @@ MOST = 2**53
 """Largest number of candidates: double precision holds all whole numbers up to it."""
 
 
+MOST_SEED = 2**128 - 1
+"""Largest seed: those of numpy's own have 128 bits."""
+
+
 def is_whole(value: Any) -> bool:
     """Return whether a value is of a type of whole numbers; bool is not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def require_whole(least: int, most: int | None = None, **numbers: Any) -> None:
+    """Raise ConfigError unless all values, given by the names of their options, are whole numbers in a range."""
+    for name, value in numbers.items():
+        if not is_whole(value) or value < least or (most is not None and value > most):
+            allowed = f", {least} or more" if most is None else f" from {least} to {most}"
+            raise ConfigError(f"{name} must be a whole number{allowed}, not {shown(value)}")
+
+
 def is_real(value: Any) -> bool:
-    """Return whether a value is of a type of real numbers; NaN is, bool is not."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Return whether a value is a real number that double precision can hold; NaN is one, bool is not."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 def shown(value: Any) -> str:
     """Return a value as people write it, for messages: text in quotation marks, numpy's numbers as Python's."""
-    return f"{value.item() if isinstance(value, np.generic) else value!r:.80}"
+    try:
+        return f"{value.item() if isinstance(value, np.generic) else value!r:.80}"
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        return "a number of more than 4300 digits"
 
 
 def require_confidence_level(level: Any) -> float:
     """Return a confidence level; raise ConfigError unless it is a number above 0 and below 1."""
     if not is_real(level):
         raise ConfigError(f"confidence_level must be a number above 0 and below 1, not {shown(level)}")
-    if not level > 0 or not 0.5 + level / 2 < 1:  # the sum may round to 1
-        raise ConfigError(f"confidence_level must be above 0 and below 1, not {level}")
-    return float(level)
+    number = float(level)
+    if not number > 0 or not 0.5 + number / 2 < 1:  # the sum may round to 1
+        raise ConfigError(f"confidence_level must be above 0 and below 1, not {shown(level)}")
+    return number
 
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, in plural unless it is 1: "1 negative", "99 negatives"."""
-    return f"{number} {noun}{'s' * (number != 1)}"
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def enumerated(words: Iterable[str], conjunction: str = "and") -> str:

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from sampled_metrics.data.events import EventChunk, binarize, k_core
-from sampled_metrics.data.split import leave_last_out, leave_random_out
+from sampled_metrics.data.split import leave_last_out, split_events
 
 USERS, ITEMS, OF_CHUNK, CHUNKS = 1000, 2500, 50_000, 12
+
+STRATEGIES = ("last-event", "random-event")
 
 
 def chunks(count: int, rng: np.random.Generator) -> Iterator[EventChunk]:
@@ -33,7 +35,7 @@ def peak_bytes(count: int, hold_out, k: int = 0) -> float:
 
 
 @pytest.mark.parametrize(
-    "hold_out", [lambda events, rng: leave_last_out(events, "first", rng), leave_random_out], ids=["last", "random"]
+    "hold_out", [lambda events, rng, name=name: split_events(events, name, "first", rng) for name in STRATEGIES]
 )
 def test_an_event_takes_at_most_60_bytes(hold_out):
     # users, items, times: 16; pair numbers and their training matrix: 8, 12 and what they are made of

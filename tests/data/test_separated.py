@@ -4,13 +4,15 @@ tests/faults/test_data_faults.py has what is malformed or unusual in a line.
 """
 
 import io
+from pathlib import Path
 
 import pytest
 from faults.test_data_faults import WAYS, Way, expected
+from made_up_project import complete_config, split
 
 from sampled_metrics.data import formats, tables
 from sampled_metrics.data.events import Events, binarize
-from sampled_metrics.data.split import leave_last_out
+from sampled_metrics.data.split import read_split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.reading import read_stream
 
@@ -76,7 +78,7 @@ class TestRecBole:
 
     def test_ranks_may_have_it(self):
         columns = read_stream(io.BytesIO(self.HEADER + b"a\tb\t3.0\t9\n"), "ranks")
-        assert [*columns.frame] == ["user", "item_id", "rank", "candidates"]
+        assert columns.names == {"user": "user_id", "rank": "rank", "candidates": "candidates"}
 
 
 class TestItemLists:
@@ -90,10 +92,16 @@ class TestItemLists:
         expected = [["0", "5", 0], ["0", "07", 1], ["0", "3", 2], ["ann", "5", 3]]
         assert self.read(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n") == expected
 
-    def test_the_last_item_of_a_line_is_the_one_held_out(self):
-        stream = io.BytesIO(b"0 5 7 3\n4 3 5\n")
-        split = leave_last_out(binarize(formats.get("item-lists").parse(stream, "train.txt"), 0), "first", None)
-        assert split.item_ids[split.item].tolist() == [3, 5]
+    @pytest.mark.parametrize(("more", "held_out"), [({}, [3, 6, 5]), ({"test": "test.txt"}, [7, 3])])
+    def test_a_study_holds_out_the_last_item_of_a_line_or_a_second_file(self, more, held_out, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        Path("train.txt").write_text("0 5 8 3\n4 8 5\n1 7 9 6\n")
+        Path("test.txt").write_text("0 7\n4 3\n")
+        entry = {"path": "train.txt", "format": "item-lists", **more}
+        config = complete_config({"study": ["lists"], "datasets": {"lists": entry}, "sampling": {"negatives": 1}})
+        assert split(config, "lists") == []
+        found = read_split("split.npz")
+        assert found.item_ids[found.item].tolist() == held_out
 
     @pytest.mark.parametrize(
         ("content", "says"), [(b"0 1\n\n1 2\n", ", line 2: is empty"), (b"0\n", ": holds no events")]

@@ -13,7 +13,6 @@ from sampled_metrics.data.events import EventChunk, Events, binarize
 from sampled_metrics.data.split import (
     Split,
     leave_last_out,
-    leave_published_out,
     leave_users_out,
     read_split,
     shared_last_times,
@@ -86,8 +85,6 @@ class TestByHand:
             split_events(without, "last-event", "first", RNG)
         with pytest.raises(ConfigError, match=r"^split\.strategy: global-time needs timestamps"):
             split_events(without, "global-time", "first", RNG, test_from=4)
-        with pytest.raises(ConfigError, match=r"^a ready-made split needs a second file"):
-            leave_published_out(without)
 
 
 @pytest.mark.parametrize("held_out", [1, 2, 5])

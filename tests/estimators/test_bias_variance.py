@@ -1,4 +1,4 @@
-"""The bias-variance trade-off: against rational arithmetic, long doubles, and the definition of what it minimises."""
+"""The bias-variance trade-off: against 50 digits, dense solutions, and the condition numbers of its equations."""
 
 from fractions import Fraction
 from math import comb
@@ -7,7 +7,6 @@ import mpmath
 import numpy as np
 import pytest
 from exact_probabilities import dense
-from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.linear import BiasVariance
@@ -19,109 +18,44 @@ from sampled_metrics.sampling.outcomes import Outcomes
 METRICS = ["ap", "ndcg", "recall@3", "auc"]
 
 
-def binomial(n, m):
-    return stats.binom.pmf(np.arange(m + 1), m, np.arange(n)[:, np.newaxis] / (n - 1))
-
-
-def solved(matrix, right):
-    """Gaussian elimination, in whatever numbers the rows hold."""
-    size = len(right)
-    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
-    for column in range(size):
-        pivot = next(index for index in range(column, size) if rows[index][column] != 0)
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        for index in range(column + 1, size):
-            factor = rows[index][column] / rows[column][column]
-            rows[index] = [a - factor * b for a, b in zip(rows[index], rows[column], strict=True)]
-    solution = [0] * size
-    for index in reversed(range(size)):
-        known = sum(rows[index][other] * solution[other] for other in range(index + 1, size))
-        solution[index] = (rows[index][size] - known) / rows[index][index]
-    return solution
-
-
-def exactly(n, m, gamma, f, replacement=True):
-    """Eq. 25 as written, p(r) = 1/n, in fractions."""
+def eq_25(n, m, gamma, replacement):
+    """The weights of eq. 25 as written, p(r) = 1/n; A times the number of samples is in whole numbers."""
     if replacement:
-        theta = [Fraction(r - 1, n - 1) for r in range(1, n + 1)]
-        A = [[comb(m, x) * t**x * (1 - t) ** (m - x) for x in range(m + 1)] for t in theta]
+        samples = (n - 1) ** m
+        rows = [[comb(m, x) * b**x * (n - 1 - b) ** (m - x) for x in range(m + 1)] for b in range(n)]
     else:
-        A = [
-            [Fraction(comb(r - 1, x) * comb(n - r, m - x), comb(n - 1, m)) for x in range(m + 1)]
-            for r in range(1, n + 1)
-        ]
-    prior, places = Fraction(1, n), range(m + 1)
-    gamma = Fraction(gamma)
-    matrix = [[(1 - gamma) * prior * sum(row[x] * row[y] for row in A) for y in places] for x in places]
-    for x in places:
-        matrix[x][x] += gamma * prior * sum(row[x] for row in A)
-    right = [prior * sum(row[x] * value for row, value in zip(A, f, strict=True)) for x in places]
-    return [float(weight) for weight in solved(matrix, right)]
+        samples = comb(n - 1, m)
+        rows = [[comb(b, x) * comb(n - 1 - b, m - x) for x in range(m + 1)] for b in range(n)]
+    A = np.array(rows, dtype=object)
+    with mpmath.workdps(50):
+        price = mpmath.mpf(gamma)
+        marginal = [mpmath.mpf(int(each)) / samples for each in A.sum(axis=0)]
+        squares = mpmath.matrix([[mpmath.mpf(int(each)) / samples**2 for each in row] for row in A.T @ A])
+        matrix = (1 - price) * squares + price * mpmath.diag(marginal)
+        fs = [[mpmath.mpf(float(value)) for value in metric(label).values(n)] for label in METRICS]
+        right = [mpmath.matrix([mpmath.fdot(column, f) / samples for column in A.T]) for f in fs]
+        return np.array([[float(weight) for weight in mpmath.lu_solve(matrix, each)] for each in right])
 
 
-@pytest.mark.parametrize("gamma", [0.0, 1e-8, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize(
-    ("label", "f"),
+    ("n", "m", "replacement", "gamma", "error"),
     [
-        ("ap", [Fraction(1, r) for r in range(1, 9)]),
-        ("recall@3", [Fraction(r <= 3) for r in range(1, 9)]),
-        ("auc", [Fraction(8 - r, 7) for r in range(1, 9)]),
+        *((8, 4, replacement, gamma, 1e-9) for replacement in (True, False) for gamma in (0.0, 1e-8, 0.1, 0.5, 1.0)),
+        *((40, 22, True, gamma, 1e-6) for gamma in (0.0, 1e-8, 1e-4)),  # badly conditioned
+        *((200, 24, False, *each) for each in ((1e-4, 1e-12), (0.1, 1e-13), (1e-8, 1e-10))),
+        pytest.param(1000, 60, False, 1e-8, 1e-10, marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.parametrize("replacement", [True, False])
-def test_is_eq_25_in_exact_arithmetic(gamma, label, f, replacement):
-    weights = (
-        BiasVariance(gamma, replacement).fit(Outcomes.from_design(SamplingDesign(4), 8), [metric(label)]).weights[0]
-    )
-    np.testing.assert_allclose(weights, exactly(8, 4, gamma, f, replacement), rtol=1e-9, atol=1e-11)
-
-
-@pytest.mark.parametrize("gamma", [0.0, 1e-8, 1e-4])
-def test_keeps_its_digits_where_the_equations_are_badly_conditioned(gamma):
-    n, m = 40, 22
-    wanted = exactly(n, m, gamma, [Fraction(1, r) for r in range(1, n + 1)])
-    assert np.linalg.cond(binomial(n, m).T @ binomial(n, m)) > 1e10
-    weights = BiasVariance(gamma, True).fit(Outcomes.from_design(SamplingDesign(m), n), [metric("ap")]).weights[0]
-    np.testing.assert_allclose(weights, wanted, rtol=1e-6, atol=1e-8)
+def test_is_eq_25_in_50_digits(n, m, replacement, gamma, error):
+    wanted, outcomes = eq_25(n, m, gamma, replacement), Outcomes.from_design(SamplingDesign(m), n)
+    ours = BiasVariance(gamma, replacement).fit(outcomes, [*map(metric, METRICS)]).weights
+    assert (np.abs(ours - wanted).max(axis=1) <= error * np.abs(wanted).max(axis=1)).all()
 
 
 @pytest.mark.parametrize("gamma", [-0.1, 1.1, float("nan"), float("inf")])
 def test_refuses_a_gamma_out_of_range(gamma):
     with pytest.raises(ConfigError, match=r"must lie in \[0, 1\]"):
         BiasVariance(gamma, True)
-
-
-def test_assumes_what_it_is_told_whatever_the_design():
-    designs = SamplingDesign(5, True), SamplingDesign(5, False)
-    for gamma in (0.1, 1):
-        for assumed in (True, False):
-            one, other = (
-                BiasVariance(gamma, assumed).fit(Outcomes.from_design(design, 12), [metric("ap")]).weights[0]
-                for design in designs
-            )
-            assert one.tolist() == other.tolist()
-
-
-# --- against mpmath ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("n", "m"), [(300, 30), pytest.param(1000, 60, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("gamma", "error"), [(1e-4, 1e-12), (0.1, 1e-13), (1e-8, 1e-10)])
-def test_without_replacement_is_eq_25_in_50_digits(n, m, gamma, error):
-    labels = ["recall@10", "ndcg@10", "ap", "auc"]
-    # A times the number of samples: whole numbers
-    A = np.array([[comb(b, x) * comb(n - 1 - b, m - x) for x in range(m + 1)] for b in range(n)], dtype=object)
-    samples, metrics = comb(n - 1, m), [metric(label) for label in labels]
-    with mpmath.workdps(50):
-        price = mpmath.mpf(gamma)
-        marginal = [mpmath.mpf(int(each)) / samples for each in A.sum(axis=0)]
-        squares = mpmath.matrix([[mpmath.mpf(int(each)) / samples**2 for each in row] for row in A.T @ A])
-        matrix = (1 - price) * squares + price * mpmath.diag(marginal)
-        fs = [[mpmath.mpf(float(value)) for value in each.values(n)] for each in metrics]
-        right = [mpmath.matrix([mpmath.fdot(column, f) / samples for column in A.T]) for f in fs]
-        wanted = np.array([[float(weight) for weight in mpmath.lu_solve(matrix, each)] for each in right])
-    ours = BiasVariance(gamma, False).fit(Outcomes.from_design(SamplingDesign(m), n), metrics).weights
-    assert (np.abs(ours - wanted).max(axis=1) <= error * np.abs(wanted).max(axis=1)).all()
 
 
 # --- special cases ----------------------------------------------------------------------------------------------------
@@ -136,17 +70,15 @@ def test_outcomes_that_no_rank_can_give_count_nothing(gamma):
 
 @pytest.mark.parametrize(("gamma", "replacement"), [(0.01, True), (0.5, False)])
 def test_of_many_candidates_is_the_dense_solution(gamma, replacement):
-    n, m = 100_000, 100
+    n, m = 20_000, 100
     A, r = dense(n, m, replacement), np.arange(1, n + 1)
     f = np.column_stack((1 / r, 1 / np.log2(r + 1), r <= 3, (n - r) / (n - 1)))
     marginal = A.mean(axis=0)
     matrix = (1 - gamma) * (A.T @ A) / n + gamma * np.diag(marginal)
     wanted = np.linalg.solve(matrix, A.T @ f / n).T
-    ours = BiasVariance(gamma, None).fit(
-        Outcomes.from_design(SamplingDesign(m, replacement), n), [*map(metric, METRICS)]
-    )
-    for weights, of_metric in zip(ours.weights, wanted, strict=True):
-        np.testing.assert_allclose(weights, of_metric, rtol=0, atol=1e-6 * np.abs(of_metric).max())
+    outcomes = Outcomes.from_design(SamplingDesign(m, replacement), n)
+    ours = BiasVariance(gamma, None).fit(outcomes, [*map(metric, METRICS)]).weights
+    assert (np.abs(ours - wanted).max(axis=1) <= 1e-6 * np.abs(wanted).max(axis=1)).all()
 
 
 @pytest.mark.parametrize("replacement", [True, False])
@@ -165,25 +97,18 @@ class TestGamma0:
     @pytest.mark.parametrize("replacement", [True, False])
     def test_is_refused_where_double_precision_cannot_solve_it(self, replacement):
         outcomes = Outcomes.from_design(SamplingDesign(100, replacement), 3541)
-        with pytest.raises(DataError) as caught:
+        with pytest.raises(DataError, match=r"^bv-0 cannot be solved .* for 3541 candidates and m = 100 .* bv-0.01$"):
             BiasVariance(0, None).fit(outcomes, [metric("ap")])
-        message = str(caught.value)
-        assert message.startswith("bv-0 cannot be solved in double precision for 3541 candidates and m = 100 negatives")
-        assert message.endswith("; take a γ above 0, such as bv-0.01")
-        assert "\n" not in message
         BiasVariance(1e-8, None).fit(outcomes, [metric("ap")])
 
     def test_is_refused_where_one_of_several_n_is(self):
-        x, n = [0, 1], [51, 5000]
-        fitted = Outcomes.observed(SampledRanks(x[:1], 50, n[:1]))[0]
-        BiasVariance(0, None).fit(fitted, [metric("ap")])
         with pytest.raises(DataError, match="for 5000 candidates"):
-            BiasVariance(0, None).fit(Outcomes.observed(SampledRanks(x, 50, n))[0], [metric("ap")])
+            BiasVariance(0, None).fit(Outcomes.observed(SampledRanks([0, 1], 50, [51, 5000]))[0], [metric("ap")])
 
     def test_is_refused_from_a_condition_number_of_1e10(self):
         # without replacement the squared singular values are products of (M-j)(n+j) / ((M+j)(n-j)), M = m + 1
         n, numbers = 3541, {}
-        for m in (5, 20, *range(30, 42)):
+        for m in (5, 30, *range(35, 42)):
             square = Fraction(1)
             for j in range(1, m + 1):
                 square *= Fraction((m + 1 - j) * (n + j), (m + 1 + j) * (n - j))

@@ -35,7 +35,7 @@ def test_is_found_by_its_label(label, wanted):
     assert estimator(label, assume_replacement=True) == wanted
 
 
-@pytest.mark.parametrize("label", ["", "mn", "b", "xyz", "convex"])
+@pytest.mark.parametrize("label", ["", "mn", "xyz", "convex"])
 def test_refuses_an_unknown_one(label):
     with pytest.raises(ConfigError) as caught:
         estimator(label, assume_replacement=True)
@@ -43,55 +43,32 @@ def test_refuses_an_unknown_one(label):
     assert all(entry.label.partition("-")[0] in str(caught.value) for entry in ESTIMATORS)
 
 
-@pytest.mark.parametrize(
-    ("label", "meant"),
-    [
-        ("mle-0", "mle"),
-        ("mes-", "mes"),
-        ("decreasing-1", "decreasing"),
-        ("bv-", "bv-0.1"),
-        ("bv--0.1", "bv-0.1"),
-        ("rank-estimat", "rank-estimate"),
-    ],
-)
-def test_says_what_was_meant(label, meant):
-    with pytest.raises(ConfigError) as caught:
+MEANT = {"mle-0": "mle", "mes-": "mes", "decreasing-1": "decreasing", "bv-": "bv-0.1", "bv--0.1": "bv-0.1",
+         "rank-estimat": "rank-estimate"}  # fmt: skip
+TYPED = {"CLS": "cls", "MLE": "mle", "BV0.1": "bv-0.1", "BV 0.1": "bv-0.1", "bv-0.1\n": "bv-0.1",
+         "Decreasing ": "decreasing", "MES 0.5": "mes-0.5", "sampled": "uncorrected"}  # fmt: skip
+
+
+@pytest.mark.parametrize("label", MEANT)
+def test_says_what_was_meant(label):
+    with pytest.raises(ConfigError, match=rf"^unknown estimator '{label}' \(did you mean {MEANT[label]}\?\)"):
         estimator(label, assume_replacement=True)
-    assert str(caught.value).startswith(f"unknown estimator {label!r} (did you mean {meant}?); it may be decreasing, ")
 
 
-@pytest.mark.parametrize(
-    ("given", "label"),
-    [
-        ("CLS", "cls"),
-        ("MLE", "mle"),
-        ("BV0.1", "bv-0.1"),
-        ("BV 0.1", "bv-0.1"),
-        ("bv-0.1\n", "bv-0.1"),
-        ("Decreasing ", "decreasing"),
-        ("MES 0.5", "mes-0.5"),
-        ("sampled", "uncorrected"),
-    ],
-)
-def test_takes_names_that_people_type(given, label):
-    assert estimator(given) == estimator(label)
-    assert list(estimators_by_label(given).items()) == [(given.strip(), estimator(label))]
+@pytest.mark.parametrize("given", TYPED)
+def test_takes_names_that_people_type(given):
+    assert list(estimators_by_label(given).items()) == [(given.strip(), estimator(TYPED[given]))]
+
+
+def test_refuses_two_names_of_one():
+    for names in (["em", "mle"], ["bv-0.1", "bv-0.10"], ["mle", estimator("mle")]):
+        with pytest.raises(ConfigError, match=rf"^estimators: '{names[0]}' and '.*' are the same one; give it once$"):
+            estimators_by_label(names)
 
 
 @pytest.mark.parametrize("label", ["uncorrected", "rank-estimate", "bv-0.01", "mle-7", "mes-0.1", "smooth", "free"])
 def test_takes_back_what_is_displayed(label):
     assert estimator(estimator_name(label)) == estimator(label)
-
-
-@pytest.mark.parametrize("label", ["bv-2", "bv-1.0001", "bv-1e5", "bv-1e999"])
-def test_refuses_a_gamma_out_of_range(label):
-    with pytest.raises(ConfigError, match=r"must lie in \[0, 1\], not"):
-        estimator(label, assume_replacement=True)
-
-
-def test_refuses_other_parameters_out_of_range():
-    with pytest.raises(ConfigError, match="must be more than 0"):
-        estimator("mes-0")
 
 
 @pytest.mark.parametrize("entry", ESTIMATORS, ids=lambda entry: entry.label)

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy import stats
+from exact_probabilities import chances, dense
 
 from sampled_metrics.estimators.linear import ConstrainedLeastSquares
 from sampled_metrics.metrics.metric import metric
@@ -12,13 +12,6 @@ from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
 METRICS = ["ap", "ndcg", "recall@1", "recall@3", "auc"]
-
-
-def distribution(n, m, replacement):
-    better, x = np.arange(n)[:, np.newaxis], np.arange(m + 1)
-    if replacement:
-        return stats.binom.pmf(x, m, better / (n - 1))
-    return stats.hypergeom.pmf(x, n - 1, better, m)
 
 
 def loss(A, weights, f):
@@ -41,26 +34,20 @@ def best_of_every_active_set(A, f):
 
 @pytest.mark.parametrize("replacement", [True, False])
 @pytest.mark.parametrize("label", METRICS)
-@pytest.mark.parametrize(("n", "m"), [(4, 3), (9, 3), (30, 5)])
+@pytest.mark.parametrize(("n", "m"), [(4, 3), (30, 5)])
 def test_is_the_best_of_every_active_set(n, m, label, replacement):
-    A, f = distribution(n, m, replacement), metric(label).values(n)
-    ours = (
-        ConstrainedLeastSquares(replacement).fit(Outcomes.from_design(SamplingDesign(m), n), [metric(label)]).weights[0]
-    )
+    A, f = chances(n, m, replacement), metric(label).values(n)
+    outcomes = Outcomes.from_design(SamplingDesign(m), n)
+    ours = ConstrainedLeastSquares(replacement).fit(outcomes, [metric(label)]).weights[0]
     least, weights = best_of_every_active_set(A, f)
     assert loss(A, ours, f) == pytest.approx(least, rel=1e-9, abs=1e-18)
     np.testing.assert_allclose(ours, weights, atol=1e-7)
 
 
-@pytest.mark.parametrize(
-    ("n", "m", "label"),
-    [
-        *((3541, 100, label) for label in ("recall@10", "ndcg@10", "ap", "auc")),
-        pytest.param(10_000, 20, "ap", id="more than one block of ranks"),
-    ],
-)
+@pytest.mark.parametrize(("n", "m"), [(3541, 100), (10_000, 20)])  # the second one has several blocks of ranks
+@pytest.mark.parametrize("label", ["recall@10", "ndcg@10", "ap", "auc"])
 def test_meets_the_conditions_of_an_optimum(n, m, label):
-    A, f = distribution(n, m, True), metric(label).values(n)
+    A, f = dense(n, m, True), metric(label).values(n)
     weights = ConstrainedLeastSquares(True).fit(Outcomes.from_design(SamplingDesign(m), n), [metric(label)]).weights[0]
     steps = weights - np.append(weights[1:], 0)
     assert (steps >= -1e-15).all()
@@ -90,18 +77,3 @@ def test_sixty_n_at_once_are_what_each_is_alone(m, labels):
     for n, weights in zip(candidates, together, strict=True):
         alone = ConstrainedLeastSquares(None).weights(design, np.array([n]), metrics)[0]
         np.testing.assert_allclose(weights, alone, rtol=0, atol=1e-9)
-
-
-def test_assumes_what_it_is_told_whatever_the_design():
-    designs = SamplingDesign(5, True), SamplingDesign(5, False)
-    for assumed in (True, False):
-        one, other = (
-            ConstrainedLeastSquares(assumed).fit(Outcomes.from_design(design, 12), [metric("ap")]).weights[0]
-            for design in designs
-        )
-        assert one.tolist() == other.tolist()
-    binomial, hypergeometric = (
-        ConstrainedLeastSquares(assumed).fit(Outcomes.from_design(designs[0], 12), [metric("ap")]).weights[0]
-        for assumed in (True, False)
-    )
-    assert np.abs(binomial - hypergeometric).max() > 0.01

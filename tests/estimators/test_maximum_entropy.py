@@ -1,14 +1,12 @@
 """Maximum entropy: its optimum by conditions, by a general solver, and in closed form where every negative is seen."""
 
-from functools import cache
-
 import numpy as np
 import pytest
 from exact_probabilities import chances, dense
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
-from scipy.special import binom, wrightomega
+from scipy.special import wrightomega
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.rank_distribution import GAP, MaximumEntropy, maximum_entropy
@@ -34,12 +32,6 @@ def excess(pi, A, h, scale, eta):
     return (np.ptp(g) / 2) ** 2 / (2 * eta)
 
 
-@cache
-def hypergeometric(n, m):
-    better, x = np.arange(n)[:, np.newaxis], np.arange(m + 1)
-    return binom(better, x) * binom(n - 1 - better, m - x) / binom(n - 1, m)
-
-
 def sample(n, m, events, power=3):
     rng = np.random.default_rng(1)
     better = np.floor((n - 1) * rng.random(events) ** power).astype(int)
@@ -55,7 +47,7 @@ class TestOptimum:
     @pytest.mark.parametrize("eta", [1e-4, 0.01, 1.0])
     @pytest.mark.parametrize(("n", "m"), [(50, 10), (60, 59), (3541, 100)])
     def test_nothing_is_better_by_more_than_the_gap_allows(self, n, m, eta):
-        A, counts = hypergeometric(n, m), sample(n, m, 6040)
+        A, counts = dense(n, m), sample(n, m, 6040)
         pi, gap = solved(A, counts, m + 1, eta)
         assert pi.min() > 0
         assert pi.sum() == pytest.approx(1, rel=1e-12)
@@ -111,7 +103,7 @@ class TestSamples:
         np.testing.assert_allclose(ours, wanted, rtol=1e-6)
 
     @pytest.mark.parametrize("replacement", [True, False])
-    @pytest.mark.parametrize(("n", "m"), [(2000, 30), (5000, 60), (20_000, 20)])
+    @pytest.mark.parametrize(("n", "m"), [(2000, 30), (20_000, 20)])
     def test_estimates_on_nodes_are_those_over_all_ranks(self, n, m, replacement):
         A, r = dense(n, m, replacement), np.arange(1, n + 1)
         better = np.floor((n - 1) * np.random.default_rng(1).random(5000) ** 3) / (n - 1)
@@ -131,14 +123,13 @@ class TestSamples:
         ],
     )
     def test_mixed_events_of_a_class_are_compared_by_x_together(self, m, n):
-        x, A, h = [0, 0, 2, 1, 3, 0, 0, 5, 2], np.zeros((12, 7)), np.zeros(7)
+        x, A = [0, 0, 2, 1, 3, 0, 0, 5, 2], np.zeros((12, 7))
         for mm in set(m):
             of_same = [nn for other, nn in zip(m, n, strict=True) if other == mm]
             for r in range(12):
                 rows = [chances(nn, mm)[r] for nn in of_same if r < nn]
                 A[r, : mm + 1] += len(of_same) / len(m) * np.mean(rows, axis=0)
-        for of_event in x:
-            h[of_event] += 1 / len(x)
+        h = np.bincount(x, minlength=7) / len(x)
         np.testing.assert_allclose(A.sum(axis=1), 1, rtol=1e-12)
         outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
         [users] = rank_classes(outcomes)
@@ -146,20 +137,7 @@ class TestSamples:
         pi = MaximumEntropy().solver(users, users.nodes(tuple(METRICS)))(counts)[0]
         assert excess(pi, A, h, np.mean(m) + 1, 0.01) < 1e-8
 
-    def test_classes_far_apart_are_the_mean_of_each_class_alone(self):
-        rng = np.random.default_rng(4)
-        n = rng.choice([30, 16, 14, 13, 12], size=60)
-        m, x = np.full(60, 5), rng.integers(0, 6, size=60)
-        classes = [n == 30, (n <= 16) & (n >= 13), n == 12]
-
-        def estimated(some):
-            outcomes, which = Outcomes.observed(SampledRanks(x[some], m[some], n[some]))
-            return MaximumEntropy().fit(outcomes, METRICS).estimate(np.bincount(which))
-
-        wanted = sum(some.sum() / 60 * estimated(some) for some in classes)
-        np.testing.assert_allclose(estimated(np.full(60, True)), wanted, rtol=1e-12)
-
-    @pytest.mark.parametrize("x", [0, 1, 20, 150, 299, 300])
+    @pytest.mark.parametrize("x", [0, 20, 300])
     def test_one_user_whose_negatives_are_more_than_the_items(self, x):
         # one outcome, h = 1: π ∝ exp(-a λ / η) with a_r = P(x | r), and λ = 2 (m + 1) (π a - 1), found by bisection
         n, m, eta = 100, 300, 0.01
@@ -178,16 +156,12 @@ class TestSamples:
         np.testing.assert_allclose(ours, wanted, rtol=1e-6, atol=1e-12)
 
 
-class TestRefusals:
-    @pytest.mark.parametrize("eta", [0, -1, float("nan")])
-    def test_a_price_that_is_not_more_than_0(self, eta):
-        with pytest.raises(ConfigError, match="η of mes must be more than 0"):
-            MaximumEntropy(eta)
+@pytest.mark.parametrize("eta", [0, -1, float("nan")])
+def test_refuses_a_price_that_is_not_more_than_0(eta):
+    with pytest.raises(ConfigError, match="η of mes must be more than 0"):
+        MaximumEntropy(eta)
 
-    def test_a_solution_with_too_wide_a_gap(self):
-        with pytest.raises(DataError) as caught:
-            solved(chances(20, 4), np.array([5, 3, 0, 2, 1]), 5.0, 1e-20)
-        message = str(caught.value)
-        assert message.startswith("mes: the duality gap is ")
-        assert message.endswith("; is η = 1e-20 too small?")
-        assert "\n" not in message
+
+def test_refuses_a_solution_with_too_wide_a_gap():
+    with pytest.raises(DataError, match=r"^mes: the duality gap is .*; is η = 1e-20 too small\?$"):
+        solved(chances(20, 4), np.array([5, 3, 0, 2, 1]), 5.0, 1e-20)

@@ -29,12 +29,9 @@ def test_is_the_metric_of_the_scaled_rank(extra, ranks, label, value):
 
 
 def test_both_readings_have_the_labels_that_find_them():
-    assert [str(RankEstimate()), str(RankEstimate(1))] == ["rank-estimate", "rank-estimate-as-printed"]
-    assert [estimator(str(each)) for each in (RankEstimate(), RankEstimate(1))] == [RankEstimate(), RankEstimate(1)]
-    assert list(estimators_by_label([RankEstimate(), RankEstimate(1)])) == [
-        "rank-estimate",
-        "rank-estimate-as-printed",
-    ]
+    both = [RankEstimate(), RankEstimate(1)]
+    assert estimators_by_label(both) == dict(zip(["rank-estimate", "rank-estimate-as-printed"], both, strict=True))
+    assert [estimator(str(each)) for each in both] == both
     assert str(RankEstimate(3)) == "RankEstimate(extra_divisor=3)"  # no label finds it
 
 

@@ -22,8 +22,7 @@ def whole(n, m, replacement):
 
 # up to 512 ranks are all nodes; 5 of 3 negatives only with replacement; 9 of 9 show the rank
 SIZES = [(2, 1, True), (2, 1, False), (3, 5, True), (9, 8, False), (60, 10, False), (60, 10, True), (60, 59, False)]
-SIZES += [(600, 40, False), (600, 40, True), (4097, 6, True), (10_000, 6, False), (20_000, 20, False)]
-SIZES += [(20_000, 20, True)]
+SIZES += [(600, 40, False), (600, 40, True), (4097, 6, True), (20_000, 20, False), (20_000, 20, True)]
 
 
 @pytest.mark.parametrize("precise", [True, False])
@@ -58,7 +57,7 @@ class TestAgainstTheWhole:
 class TestClosedForm:
     """Without replacement: discrete Chebyshev polynomials, against a singular value decomposition."""
 
-    @pytest.mark.parametrize(("n", "m"), [(3, 1), (30, 12), (60, 10), (600, 30), (20_000, 20)])
+    @pytest.mark.parametrize(("n", "m"), [(3, 1), (60, 10), (20_000, 20)])
     def test_is_the_decomposition(self, n, m):
         closed, computed = (reduced((n,), SamplingDesign(m), METRICS, precise) for precise in (False, True))
         np.testing.assert_allclose(closed.marginal, np.full(m + 1, 1 / (m + 1)), rtol=1e-14)
@@ -72,7 +71,7 @@ class TestClosedForm:
         of_computed = signs[:, np.newaxis] * computed.projected[0, clear]
         np.testing.assert_allclose(closed.projected[0, clear], of_computed, rtol=0, atol=1e-10)
 
-    @pytest.mark.parametrize(("n", "m"), [(12, 11), (40, 39), (60, 10)])
+    @pytest.mark.parametrize(("n", "m"), [(12, 11), (40, 39)])
     def test_squares_are_eigenvalues_in_60_digits(self, n, m):
         with mpmath.workdps(60):
             A = mpmath.matrix([[mpmath.mpf(p.numerator) / p.denominator for p in row] for row in exact(n, m, False)])

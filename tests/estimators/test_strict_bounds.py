@@ -38,9 +38,6 @@ def end(fit, weights, side, z):
 
 @pytest.mark.parametrize("shape", SHAPES)
 class TestFit:
-    def likelihood(self, counts, fitted):
-        return counts[counts > 0] @ np.log(fitted[counts > 0])
-
     @pytest.mark.parametrize(("n", "m", "users"), [(12, 5, 200), (12, 8, 20_000), (60, 10, 2000)])
     def test_has_the_largest_likelihood(self, shape, n, m, users):
         fit = fit_of(shape, n, m, users)
@@ -48,7 +45,7 @@ class TestFit:
         shares = np.full(len(chances), 1 / len(chances))
         for _ in range(1000):  # EM
             shares *= chances @ (counts / users / (shares @ chances))
-        best, found = (self.likelihood(counts, fitted) for fitted in (shares @ chances, fit.fitted))
+        best, found = (counts[counts > 0] @ np.log(one[counts > 0]) for one in (shares @ chances, fit.fitted))
         assert found > best - 0.02
         # the likelihood is concave, so that none is larger by more than this
         assert users * ((chances @ (fit.observed / fit.fitted)).max() - 1) < 0.02
@@ -71,24 +68,14 @@ class TestWeights:
         chances, value = (fit.mixture.probabilities - fit.fitted) * fit.scale, side * fit.mixture.values[:, at]
         constraints = [
             {"type": "eq", "fun": lambda v: v.sum() - 1, "jac": np.ones_like},
-            {
-                "type": "ineq",
-                "fun": lambda v: z**2 - np.sum((v @ chances) ** 2),
-                "jac": lambda v: -2 * chances @ (v @ chances),
-            },
-        ]
-        found = []
-        even = np.full(len(value), 1 / len(value))
+            {"type": "ineq", "fun": lambda v: z**2 - np.sum((v @ chances) ** 2),
+             "jac": lambda v: -2 * chances @ (v @ chances)},
+        ]  # fmt: skip
+        options = {"jac": lambda v: -value, "bounds": [(0, 1)] * len(value), "constraints": constraints}
+        options |= {"method": "SLSQP", "options": {"ftol": 1e-13, "maxiter": 1000}}
+        found, even = [], np.full(len(value), 1 / len(value))
         for share in (0.0, 0.1, 0.5):
-            best = minimize(
-                lambda v: -value @ v,
-                (1 - share) * fit.proportions + share * even,
-                jac=lambda v: -value,
-                bounds=[(0, 1)] * len(value),
-                constraints=constraints,
-                method="SLSQP",
-                options={"ftol": 1e-13, "maxiter": 1000},
-            )
+            best = minimize(lambda v: -value @ v, (1 - share) * fit.proportions + share * even, **options)
             if np.linalg.norm(best.x @ chances) <= z + 1e-6 and abs(best.x.sum() - 1) < 1e-8:
                 found.append(value @ best.x)
         return side * max(found)
@@ -127,11 +114,10 @@ def test_bounds_of_classes_are_the_bounds_of_their_users():
                 np.testing.assert_array_equal(bounds.weights[row, at, users.outcomes], weights[users.x])
                 assert bounds.least[row, at] <= weights.min()
                 assert bounds.most[row, at] >= weights.max()
-    expected = sum(
-        share
-        * np.stack([[fit.weights(at, side, 1.96 * np.sqrt(share)) @ fit.fitted for at in range(4)] for side in (-1, 1)])
-        for (_, fit), share in zip(fits, (0.75, 0.25), strict=True)
-    )
+    expected = 0
+    for (_, fit), share in zip(fits, (0.75, 0.25), strict=True):
+        weights = [[fit.weights(at, side, 1.96 * np.sqrt(share)) for at in range(4)] for side in (-1, 1)]
+        expected = expected + share * (np.array(weights) @ fit.fitted)
     np.testing.assert_allclose(bounds.fitted, expected)
 
 
@@ -180,13 +166,8 @@ def test_ranks_that_depend_on_n_within_a_class(law_of, contradicts):
     assert (estimate.p_value(counts, own, fits, 0, 0.05) <= 0.05) == contradicts
     if not contradicts:  # the mean weights bound the metrics, though each n has its own law
         bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
-        truth = np.mean(
-            [
-                [metric_.of_rank(np.arange(1.0, n + 1), n) @ (law / law.sum()) for metric_ in METRICS]
-                for n, law in zip(sizes, laws, strict=True)
-            ],
-            axis=0,
-        )
+        values = [np.stack([one.values(n) for one in METRICS]) for n in sizes]
+        truth = np.mean([of_n @ (law / law.sum()) for of_n, law in zip(values, laws, strict=True)], axis=0)
         low, high = (bounds.weights @ counts / counts.sum())[[0, 1]]
         assert (low <= truth + 1e-4).all()
         assert (truth <= high + 1e-4).all()

@@ -1,28 +1,18 @@
 """Corrected metrics: estimators by hand on a catalogue of four, intervals by loops over users, bias by enumeration."""
 
-import sys
-from itertools import combinations
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
+from exact_probabilities import enumerated
 from read_and import correct, evaluate
 from scipy import stats
 
 import sampled_metrics as sm
-from sampled_metrics.errors import ConfigError
 
 SAMPLED = [1, 1, 2, 3, 1, 2, 1, 1]
-
-
-def likelihood(n, m):
-    """P(x | r) by going through all samples of m of the n - 1 other items, r - 1 of which are better."""
-    table = np.zeros((n, m + 1))
-    for r in range(1, n + 1):
-        samples = list(combinations(range(1, n), m))
-        for sample in samples:
-            table[r - 1, sum(item < r for item in sample)] += 1 / len(samples)
-    return table
+SMALL = {"candidates": 6, "negatives": 2}
 
 
 def em(P, frequencies, iterations=100):
@@ -47,27 +37,25 @@ def of_kind(table, kind):
     return [finding for finding in table.findings if finding.kind == kind]
 
 
+@pytest.fixture
+def few_resamples(monkeypatch):
+    monkeypatch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 2)
+
+
 @pytest.mark.parametrize("estimator", ["decreasing", "free"])
 def test_ranks_among_all_candidates_are_exact(estimator):
     """Every candidate was drawn: values and intervals are those of evaluate, without an assumption."""
-    rng = np.random.default_rng(0)
-    columns = {"user": np.arange(500), "candidates": 200, "rank": 1 + (199 * rng.random(500) ** 3).astype(int)}
-    table, metrics = pd.DataFrame(columns), ["recall@10", "ap", "auc"]
-    sampled = sm.sampled_ranks(table.assign(negatives=199))
-    found = sm.correct(sampled, estimators=estimator, metrics=metrics)
-    expected = sm.evaluate(sm.exact_ranks(table, exact=True), metrics=metrics)
-    for name in ("value", "low", "high"):
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-12)
+    ranks, metrics = 1 + (199 * np.random.default_rng(0).random(500) ** 3).astype(int), ["recall@10", "ap", "auc"]
+    found = correct(ranks, candidates=200, negatives=199, estimators=estimator, metrics=metrics)
+    expected = evaluate(ranks, candidates=200, exact=True, metrics=metrics)
+    columns = ["value", "low", "high"]
+    np.testing.assert_allclose(found[columns], expected[columns], rtol=1e-12)
     assert set(found["assumes"]) == {"none"}
-    other = sm.sampled_ranks(table.assign(negatives=199, rank=table["rank"].to_numpy()[::-1]))
-    assert sm.compare({"A": sampled, "B": other}, metrics="ap", estimator=estimator)["conclusion"].item() == "undecided"
 
 
 class TestValues:
     def test_uncorrected_is_the_metric_of_the_sampled_rank(self):
-        table = correct(
-            SAMPLED, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["recall@2", "ap", "auc"]
-        )
+        table = correct(SAMPLED, **SMALL, estimators=["uncorrected"], metrics=["recall@2", "ap", "auc"])
         assert table.findings[0].kind == "uncorrected-values"
         assert value(table, "uncorrected", "recall@2") == pytest.approx(7 / 8)
         assert value(table, "uncorrected", "ap") == pytest.approx((5 + 2 / 2 + 1 / 3) / 8)
@@ -87,7 +75,7 @@ class TestValues:
 
     def test_users_with_numbers_of_their_own(self):
         """Each half by itself, and then by the users' shares."""
-        few = correct([1, 2, 1], candidates=6, negatives=2, estimators=["bv-0.1"])
+        few = correct([1, 2, 1], **SMALL, estimators=["bv-0.1"])
         many = correct([1, 3, 2, 5, 1], candidates=9, negatives=4, estimators=["bv-0.1"])
         frame = pd.DataFrame(
             {"rank": [1, 2, 1, 1, 3, 2, 5, 1], "negatives": [2] * 3 + [4] * 5, "candidates": [6] * 3 + [9] * 5}
@@ -98,71 +86,60 @@ class TestValues:
 
 class TestIntervals:
     def test_of_uncorrected_recall_is_about_that_of_clopper_and_pearson(self):
-        row = correct(SAMPLED, candidates=6, negatives=2, estimators="uncorrected", metrics="recall@2").iloc[0]
+        row = correct(SAMPLED, **SMALL, estimators="uncorrected", metrics="recall@2").iloc[0]
         exact = stats.binomtest(7, 8).proportion_ci(0.95)
         assert (row["low"], row["high"]) == pytest.approx((exact.low, exact.high), abs=0.02)
 
-    def test_include_the_error_of_sampling(self, monkeypatch):
+    def test_include_the_error_of_sampling(self, few_resamples):
         """All true ranks alike, so that samples alone differ: over many, the standard error is their deviation."""
-        monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 2)
-        rng = np.random.default_rng(8)
-        n, m, rank, users = 200, 20, 15, 400
-        tables = []
-        for _ in range(30):
-            sampled = 1 + rng.hypergeometric(rank - 1, n - rank, m, size=users)
-            tables.append(correct(sampled, candidates=n, negatives=m, estimators=["bv-0.1", "mle", "mes"]))
+        x = np.random.default_rng(8).hypergeometric(14, 185, 20, size=(30, 300))
+        options = {"candidates": 200, "negatives": 20, "metrics": ["recall@10", "auc"]}
+        tables = [correct(1 + sample, **options, estimators=["bv-0.1", "mle", "mes"]) for sample in x]
         values, errors = (np.array([table[column] for table in tables]) for column in ("value", "standard_error"))
         assert errors.mean(axis=0) == pytest.approx(values.std(axis=0, ddof=1), rel=0.35)
 
-    def test_of_estimators_that_are_not_linear_are_students_and_hold_their_mean(self, monkeypatch):
-        """Over 60 samples of 200 users, whose ranks have one distribution."""
-        monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 2)
+    def test_of_estimators_that_are_not_linear_are_students_and_hold_their_mean(self, few_resamples):
+        """Over 40 samples of 200 users, whose ranks have one distribution."""
         rng, n, m, users = np.random.default_rng(9), 100, 20, 200
         law = 1 / np.arange(1, n + 1)
         tables = []
-        for _ in range(60):
+        for _ in range(40):
             ranks = 1 + rng.choice(n, users, p=law / law.sum())
             sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, m)
-            tables.append(
-                correct(sampled, candidates=n, negatives=m, estimators=["smooth", "mes"], metrics=["ap", "auc"])
-            )
+            options = {"estimators": ["smooth", "mes"], "metrics": ["ap", "auc"]}
+            tables.append(correct(sampled, candidates=n, negatives=m, **options))
         low, high, values, errors = (
             np.array([table[column] for table in tables]) for column in ("low", "high", "value", "standard_error")
         )
         np.testing.assert_allclose(high - low, 2 * stats.t.ppf(0.975, users - 1) * errors)
         held = ((low <= values.mean(axis=0)) & (values.mean(axis=0) <= high)).mean(axis=0)
-        assert (held >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 60)).all()
-        assert [one.values for one in of_kind(tables[0], "approximate")] == [
-            {"estimator": "smooth"},
-            {"estimator": "mes"},
-        ]
+        assert (held >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 40)).all()
+        assert [one.values["estimator"] for one in of_kind(tables[0], "approximate")] == ["smooth", "mes"]
 
 
 class TestBias:
     def test_is_that_of_enumeration(self):
         """What uncorrected AP shows on average, less the AP, if ranks were as EM finds them."""
-        P = likelihood(6, 2)
+        P = np.array([enumerated(rank - 1, 5, 2, False) for rank in range(1, 7)])
         prior = em(P, np.bincount(np.array(SAMPLED) - 1, minlength=3) / 8)
-        table = correct(SAMPLED, candidates=6, negatives=2, estimators=["uncorrected", "bv-1"], metrics=["ap"])
+        table = correct(SAMPLED, **SMALL, estimators=["uncorrected", "bv-1"], metrics=["ap"])
         f = 1 / np.arange(1, 7)
         assert value(table, "uncorrected", "ap", "bias") == pytest.approx(prior @ (P @ [1, 1 / 2, 1 / 3] - f))
         posterior = (P * f[:, np.newaxis]).sum(axis=0) / P.sum(axis=0)
         assert value(table, "bv-1", "ap", "bias") == pytest.approx(prior @ (P @ posterior - f))
 
     def test_is_missing_where_it_is_not_known(self):
-        table = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "bv-0.1"])
+        table = correct(SAMPLED, **SMALL, estimators=["mle", "bv-0.1"])
         assert table["bias"].isna().tolist() == [True] * 4 + [False] * 4
         assert table["bias_error"].isna().tolist() == [True] * 4 + [False] * 4
         assert [one.values for one in of_kind(table, "no-bias")] == [{"estimator": "mle"}]
 
     @pytest.mark.parametrize("label", ["bv-0.1", pytest.param("rank-estimate", marks=pytest.mark.slow)])
-    def test_of_thirty_different_numbers_is_the_mean_of_those_of_each(self, label, monkeypatch):
+    def test_of_twelve_different_numbers_is_the_mean_of_those_of_each(self, label, monkeypatch):
         """The n of two classes of users differ by more than a factor of 1.25, so each is by itself."""
-        monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 3)
-        n = np.unique(np.round(20 * 1.3 ** np.arange(30)).astype(int))
-        assert len(n) == 30
-        rng = np.random.default_rng(3)
-        sampled = rng.geometric(0.4, size=(30, 8)).clip(max=6)
+        monkeypatch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 3)
+        n = np.round(20 * 1.3 ** np.arange(12)).astype(int)
+        sampled = np.random.default_rng(3).geometric(0.4, size=(12, 8)).clip(max=6)
         options = {"negatives": 5, "estimators": [label, "mle"], "metrics": ["ap", "auc"]}
         table = correct(sampled.ravel(), candidates=np.repeat(n, 8), **options)
         each = [correct(ranks, candidates=int(of_all), **options) for ranks, of_all in zip(sampled, n, strict=True)]
@@ -171,7 +148,7 @@ class TestBias:
             assert table[column][rows].to_numpy() == pytest.approx(expected, rel=1e-6, abs=1e-9)
         assert table["bias_error"][:2].gt(0).all()
 
-    @pytest.mark.parametrize("label", ["bv-0.1", "uncorrected"])
+    @pytest.mark.parametrize("label", ["bv-0.1", pytest.param("uncorrected", marks=pytest.mark.slow)])
     def test_error_is_the_spread_over_samples(self, label):
         """20 samples of 300 users and their negatives from one population."""
         rng = np.random.default_rng(5)
@@ -231,9 +208,7 @@ class TestSeveralRows:
     FRAME = pd.DataFrame({"user_id": USERS, "rank": SAMPLED, "candidates": 6, "negatives": 2})
 
     def test_of_a_linear_estimator_is_the_mean_over_users(self):
-        weight = [
-            value(correct([r, r], candidates=6, negatives=2, estimators="bv-0.1"), "bv-0.1", "ap") for r in (1, 2, 3)
-        ]
+        weight = [value(correct([r, r], **SMALL, estimators="bv-0.1"), "bv-0.1", "ap") for r in (1, 2, 3)]
         means = [
             np.mean([weight[r - 1] for r, u in zip(SAMPLED, self.USERS, strict=True) if u == user]) for user in "abcde"
         ]
@@ -253,35 +228,20 @@ class TestSeveralRows:
 
 class TestForms:
     def test_columns_are_those_that_are_promised(self):
-        table = correct(SAMPLED, candidates=6, negatives=2)
-        assert list(table.columns) == [
-            "estimator", "metric", "value", "low", "high", "assumes", "standard_error", "bias", "bias_error",
-            "users"
-        ]  # fmt: skip
+        table = correct(SAMPLED, **SMALL)
+        columns = ["value", "low", "high", "assumes", "standard_error", "bias", "bias_error", "users"]
+        assert list(table.columns) == ["estimator", "metric", *columns]
         assert table["estimator"].unique().tolist() == ["decreasing", "free"]
         assert table["assumes"].tolist() == ["decreasing"] * 4 + ["none"] * 4
         assert table[["standard_error", "bias", "bias_error"]].isna().all(axis=None)
         assert table[["value", "low", "high"]].notna().all(axis=None)
-        other = correct(SAMPLED, candidates=6, negatives=2, estimators=["bv-0.1", "mle"])
+        other = correct(SAMPLED, **SMALL, estimators=["bv-0.1", "mle"])
         assert other["assumes"].eq("bias is zero").all()
         assert list(other.columns) == list(table.columns)
 
-    @pytest.mark.parametrize(
-        ("arguments", "says"),
-        [
-            ({"estimators": ["cls", "cls"]}, "estimators: 'cls' is there twice"),
-            ({"estimators": ["bv-0.1", "bv-0.10"]}, "estimators: 'bv-0.1' and 'bv-0.10' are the same one"),
-            ({"metrics": ["ap", "ap"]}, "metrics: 'ap' is there twice"),
-            ({"metrics": None}, "metrics: give one label or a list of them, not None"),
-        ],
-    )
-    def test_refuses_and_says_why(self, arguments, says):
-        with pytest.raises(ConfigError, match=says):
-            correct(SAMPLED, candidates=6, negatives=2, **arguments)
-
 
 class TestSize:
-    @pytest.mark.parametrize("label", ["cls", "bv-0.1", "mle"])
+    @pytest.mark.parametrize("label", ["cls", "mle"])
     def test_of_ten_billion_candidates_the_auc_is_that_of_a_billion(self, label):
         """Of so many, the share of the items above has a binomial sample, whatever their number is."""
         values = [
@@ -293,9 +253,8 @@ class TestSize:
 
 
 def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditioned():
-    found = correct(
-        [1, 3, 5] * 50, candidates=3541, negatives=100, metrics="recall@10", estimators=["bv-1e-12", "bv-1"]
-    )
+    ranks, estimators = [1, 3, 5] * 50, ["bv-1e-12", "bv-1"]
+    found = correct(ranks, candidates=3541, negatives=100, metrics="recall@10", estimators=estimators)
     outside, large = of_kind(found, "out-of-range"), of_kind(found, "large-weight")
     assert ("recall@10", "the value") in [(one.metric, one.values["what"]) for one in outside]
     assert {one.values["estimator"] for one in [*outside, *large]} == {"bv-1e-12"}
@@ -309,17 +268,13 @@ def test_names_the_ends_of_an_interval_that_leave_0_to_1():
     assert ends == {"the value": row["value"], "the low end": row["low"], "the high end": row["high"]}
 
 
-class TestRareHits:
-    """30 users of whom nobody is among the first ranks, so that estimates are of the size of rounding errors."""
-
-    RANKS = (7, 55, 20, 101, 3, 90, 44, 60, 12, 33, 71, 15, 88, 29, 50) * 2
-
-    @pytest.mark.parametrize("label", ["mle", "mes", "mes-0.1"])
-    def test_the_value_is_inside_and_there_is_a_width(self, label):
-        table = correct(self.RANKS, candidates=3541, negatives=100, estimators=label, metrics=["recall@1", "recall@10"])
-        assert (table["low"] <= table["value"]).all()
-        assert (table["value"] <= table["high"]).all()
-        assert (table["high"] - table["low"] > 1e-5).all()
+@pytest.mark.parametrize("label", ["mle", "mes"])
+def test_of_rare_hits_the_value_is_inside_and_there_is_a_width(label):
+    """Nobody is among the first ranks, so that estimates are of the size of rounding errors."""
+    ranks = (7, 55, 20, 101, 3, 90, 44, 60, 12, 33, 71, 15, 88, 29, 50) * 2
+    table = correct(ranks, candidates=3541, negatives=100, estimators=label, metrics=["recall@1", "recall@10"])
+    assert ((table["low"] <= table["value"]) & (table["value"] <= table["high"])).all()
+    assert (table["high"] - table["low"] > 1e-5).all()
 
 
 @pytest.mark.parametrize("users", [3, 40])
@@ -359,7 +314,7 @@ class TestReplacement:
 
     @pytest.mark.parametrize(
         ("candidates", "users", "drawn"),
-        [(3541, 1000, "by user"), (100_000, 1000, "by user"), (200, 1000, "once")],
+        [(3541, 1000, "by user"), (200, 1000, "once")],
     )
     def test_nothing_is_said_of_designs_that_agree_or_of_samples_without_an_interval(self, candidates, users, drawn):
         rng = np.random.default_rng(1)
@@ -369,6 +324,6 @@ class TestReplacement:
         assert not [one for one in found.findings if one.kind == "replacement"]
 
     def test_a_design_that_is_not_possible_is_none(self):
-        x = np.random.default_rng(2).binomial(30, 0.3, 300)
-        found = self.found(x, True, negatives=30, candidates=20)
+        x = np.random.default_rng(2).binomial(20, 0.3, 300)
+        found = self.found(x, True, negatives=20, candidates=20)
         assert not [one for one in found.findings if one.kind == "replacement"]

@@ -43,7 +43,6 @@ class TestOneDraw:
             assert found["value"].tolist() == other["value"].tolist()
         assert SHARED in kinds(found)
         assert not kinds(found) & {"bounds", "supported", "unexplained", "contradicted", "drawn-by-user"}
-        assert any("no interval and no verdict" in caution for caution in found.cautions)
         assert "drawn-by-user" in kinds(other)
 
     @pytest.mark.parametrize("estimator", [None, "bv-0.1", "uncorrected"])
@@ -59,19 +58,11 @@ class TestOneDraw:
     def test_of_every_candidate_is_exact(self):
         ranks = np.random.default_rng(0).integers(1, 101, 400)
         once = sm.sampled_ranks(ranks, negatives=99, candidates=100, drawn="once")
-        found, exact = (
-            sm.correct(once, metrics="recall@10", estimators="free"),
-            sm.evaluate(sm.exact_ranks(ranks, candidates=100), metrics="recall@10"),
-        )
+        found = sm.correct(once, metrics="recall@10", estimators="free")
+        exact = sm.evaluate(sm.exact_ranks(ranks, candidates=100), metrics="recall@10")
         columns = ["value", "low", "high"]
         np.testing.assert_allclose(found[columns].to_numpy(), exact[columns].to_numpy(), rtol=1e-9)
         assert SHARED not in kinds(found)
-
-    def test_is_on_a_report_that_says_so(self):
-        [a], [b] = tables(1, 1), tables(2, 1)
-        page = sm.report({"a": a, "b": b}, metrics=["recall@10"])
-        assert "All users share one draw of negatives" in page
-        assert "No verdict on a and b: Recall@10." in page
 
     def test_is_refused_as_a_pilot(self):
         with pytest.raises(sm.DataError, match="pilot: its negatives are drawn once for all users"):
@@ -102,13 +93,8 @@ class TestSeveralDraws:
         """All users of both recommenders have one order, and b is a few ranks better: the draws move both alike."""
         ranks = np.random.default_rng(1).integers(20, N + 1, USERS)
         sets = [np.sort(np.random.default_rng(draw).permutation(N - 1)[:M]) + 1 for draw in range(5)]
-        a, b = (
-            [
-                sm.sampled_ranks(1 + np.searchsorted(one, ranks - fewer), negatives=M, candidates=N, drawn="once")
-                for one in sets
-            ]
-            for fewer in (0, 19)
-        )
+        x = [[np.searchsorted(one, ranks - fewer) for one in sets] for fewer in (0, 19)]
+        a, b = ([sm.sampled_ranks(1 + one, negatives=M, candidates=N, drawn="once") for one in rows] for rows in x)
         options = {"estimator": "uncorrected", "metrics": "auc"}
         assert sm.compare({"a": a, "b": b}, **options)["conclusion"].tolist() == ["b"]
         assert sm.compare({"a": a, "b": b[1:] + b[:1]}, **options)["conclusion"].tolist() == ["undecided"]
@@ -124,21 +110,20 @@ class TestSeveralDraws:
         assert [dict(one.values) for one in found.findings if one.kind == "draws"] == [{"draws": 5}]
 
     @pytest.mark.parametrize(
-        ("call", "says"),
+        ("a", "b", "says"),
         [
-            (lambda: sm.compare({"a": tables(1, 3), "b": tables(2, 2)}, estimator="bv-0.1"), "a has 3 draws .* b 2"),
-            (
-                lambda: sm.compare({"a": tables(1, 1), "b": tables(2, 1, drawn="by user")}),
-                "a has drawn = once and b by user",
-            ),
-            (lambda: sm.correct(tables(1, 1) * 3, estimators="bv-0.1"), "two draws of negatives have the same values"),
-            (lambda: sm.correct(tables(1, 2)), "strict bounds do not count the spread"),
-            (lambda: sm.correct([*tables(1, 1), *tables(2, 1, users=9)], estimators="bv-0.1"), "must have the same u"),
+            ([(1, 3)], [(2, 2)], "a has 3 draws .* b 2"),
+            ([(1, 1)], [(2, 1, 0.5, "by user")], "a has drawn = once and b by user"),
+            ([(1, 1)] * 3, [(2, 3)], "two draws of negatives have the same values"),
+            ([(1, 1), (2, 1, 0.5, "once", 9)], [(2, 2)], "must have the same u"),
         ],
     )
-    def test_refusals(self, call, says):
+    def test_refusals(self, a, b, says):
+        given = {
+            name: [table for one in rows for table in tables(*one)] for name, rows in zip("ab", (a, b), strict=True)
+        }
         with pytest.raises(sm.DataError, match=says):
-            call()
+            sm.compare(given, estimator="bv-0.1")
 
 
 # --- how often intervals hold the truth, and verdicts of equal recommenders are wrong ---------------------------------
@@ -179,9 +164,8 @@ def at_least(share, repetitions):
 
 
 def test_five_draws_hold_the_truth_and_one_that_is_taken_by_user_does_not():
-    held, naive, false = held_and_false("one", 0.5, 1000, 5, 150)
-    assert held >= at_least(0.95, 150)
-    assert 1 - false >= at_least(0.95, 150)
+    held, naive, false = held_and_false("one", 0.5, 1000, 5, 150, 200)
+    assert min(held, 1 - false) >= at_least(0.95, 150)
     assert naive < 0.7
 
 
@@ -190,5 +174,4 @@ def test_five_draws_hold_the_truth_and_one_that_is_taken_by_user_does_not():
 @pytest.mark.parametrize("draws", [2, 5, 10])
 def test_several_draws_hold_the_truth(law, share, n, draws):
     held, _, false = held_and_false(law, share, n, draws, 600)
-    assert held >= at_least(0.95, 600)
-    assert 1 - false >= at_least(0.95, 600)
+    assert min(held, 1 - false) >= at_least(0.95, 600)

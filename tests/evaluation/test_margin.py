@@ -5,8 +5,6 @@ import pytest
 from read_and import compare
 from scipy.optimize import brentq
 
-from sampled_metrics import compare as compare_tables
-from sampled_metrics import exact_ranks, sampled_ranks
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.means import mean_interval
@@ -26,45 +24,46 @@ def hits(probabilities, users, rng):
     return [np.where(rng.random(users) < probability, HIT, MISS) for probability in probabilities]
 
 
-class TestConclusions:
-    def test_leave_all_else_as_it_is(self):
-        plain = row()
-        assert row(margin=0.01)[plain.index].equals(plain)
+def test_all_else_is_as_without_a_margin():
+    plain = row()
+    assert row(margin=0.01)[plain.index].equals(plain)
 
-    @pytest.mark.parametrize("kind", ["exact", "sampled"])
-    def test_say_relative_difference_and_shares_of_users(self, kind):
-        """20 % and 40 % hit; B ranks higher for 30 users, and A for 10."""
-        if kind == "exact":
-            tables = exact_ranks({"A": A, "B": B}, candidates=50, exact=True)
-            compared = compare_tables(tables, metrics="recall@10", margin=0.1)
-            assert compared["relative"][0] == pytest.approx((0.4 - 0.2) / 0.2)
-        else:
-            tables = sampled_ranks({"A": A, "B": B}, candidates=500, negatives=49)
-            compared = compare_tables(tables, metrics="recall@10", margin=0.1)
-        assert compared[["higher_a", "higher_b"]].iloc[0].tolist() == [0.1, 0.3]
-        [shares] = [finding.values for finding in compared.findings if finding.kind == "higher"]
-        assert shares == {"higher_a": 0.1, "higher_b": 0.3, "is_sampled": kind == "sampled"}
 
-    @pytest.mark.parametrize("given", [0, -1, np.nan, np.inf, "", "2 parts", "-2%", True, [1]])
-    def test_refuse_what_is_no_margin(self, given):
-        with pytest.raises(ConfigError, match="margin must be a number above 0"):
-            row(margin=given)
+@pytest.mark.parametrize("kind", ["exact", "sampled"])
+def test_relative_difference_and_shares_of_users(kind):
+    """20 % and 40 % hit; B ranks higher for 30 users, and A for 10."""
+    reading = {"candidates": 50, "exact": True} if kind == "exact" else {"candidates": 100, "negatives": 49}
+    found = compare(A, B, **reading, metrics="recall@10", margin=0.1)
+    assert kind == "sampled" or found["relative"][0] == pytest.approx((0.4 - 0.2) / 0.2)
+    [shares] = [finding.values for finding in found.findings if finding.kind == "higher"]
+    assert shares == {"higher_a": 0.1, "higher_b": 0.3, "is_sampled": kind == "sampled"}
+    assert found[["higher_a", "higher_b"]].iloc[0].tolist() == [0.1, 0.3]
 
-    @pytest.mark.parametrize("given", [1, 2, "1e9"])
-    def test_refuse_what_no_difference_can_exceed(self, given):
-        with pytest.raises(ConfigError, match=r"a difference of recall@10 is never above .* from 0 to 1; .* \"2%\""):
-            row(margin=given)
 
-    @pytest.mark.parametrize(
-        ("given", "margin"),
-        [(0.5, Margin(0.5)), (" 0.5", Margin(0.5)), ("2%", Margin(0.02, True)), ("2 %", Margin(0.02, True))],
-    )
-    def test_read_numbers_and_percentages(self, given, margin):
+@pytest.mark.parametrize("given", [0, -1, np.nan, np.inf, "", "2 parts", "-2%", True, [1]])
+def test_refuses_what_is_no_margin(given):
+    with pytest.raises(ConfigError, match="margin must be a number above 0"):
+        row(margin=given)
+
+
+@pytest.mark.parametrize("given", [1, "1e9"])
+def test_refuses_what_no_difference_can_exceed(given):
+    with pytest.raises(ConfigError, match=r"a difference of recall@10 is never above .* from 0 to 1; .* \"2%\""):
+        row(margin=given)
+
+
+def test_margins_are_numbers_and_percentages():
+    for given, margin in (
+        (0.5, Margin(0.5)),
+        (" 0.5", Margin(0.5)),
+        ("2%", Margin(0.02, True)),
+        ("2 %", Margin(0.02, True)),
+    ):
         assert Margin.from_given(given) == margin
 
 
 class TestRelativeMargins:
-    @pytest.mark.parametrize("percent", [5, 20, 60, 150, 400])
+    @pytest.mark.parametrize("percent", [20, 60, 400])
     def test_are_judged_by_the_interval_of_the_scaled_difference(self, percent):
         ratio, (a, b) = 1 + percent / 100, (np.array(ranks) <= 10 for ranks in (A, B))
         low, high = mean_interval(b - ratio * a, np.ones(100, dtype=int), (-ratio, 1.0), 0.05)
@@ -87,7 +86,7 @@ class TestRelativeMargins:
         assert [low > 0 for low in lows] == [alone, of_three]
         assert (found["size"] == "more than the margin") == of_three
 
-    @pytest.mark.parametrize("how", [{}, {"estimator": "mle"}, {"estimator": "bv-0.1"}])
+    @pytest.mark.parametrize("how", [{}, {"estimator": "bv-0.1"}])
     def test_of_sampled_ranks_are_consistent_with_their_interval(self, how):
         """A huge margin is never exceeded, and a tiny one always is by a difference that is decided."""
         sampled = {"negatives": 49, "candidates": 50, "metrics": ["recall@10"], **how}

@@ -16,12 +16,10 @@ def ranks(users: int, rows: int, negatives: int | None = None) -> tuple[pd.DataF
     tables = []
     for shape in (0.3, 0.5):
         above, tied = (RNG.beta(shape, 2, len(user)) * (n - 10)).astype(int), RNG.integers(0, 5, len(user))
-        table = pd.DataFrame({"user": [f"u{each}" for each in user], "candidates": n})
-        if negatives is None:
-            tables.append(table.assign(above=above, tied=tied))
-        else:
-            x = RNG.hypergeometric(above, n - 1 - above, negatives)
-            tables.append(table.assign(negatives=negatives, rank=x + 1))
+        columns = {"above": above, "tied": tied}
+        if negatives is not None:
+            columns = {"rank": 1 + RNG.hypergeometric(above, n - 1 - above, negatives), "negatives": negatives}
+        tables.append(pd.DataFrame({"user": [f"u{each}" for each in user], "candidates": n} | columns))
     return tables[0], tables[1]
 
 
@@ -30,51 +28,39 @@ def shuffled(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def same(function, *tables, **options) -> None:
-    found = function(*tables, **options)
-    again = function(*map(shuffled, tables), **options)
+    found, again = function(*tables, **options), function(*map(shuffled, tables), **options)
     pd.testing.assert_frame_equal(pd.DataFrame(again), pd.DataFrame(found), rtol=1e-9, atol=1e-12)
-    assert again.remarks == found.remarks
     assert [(one.kind, one.names) for one in again.findings] == [(one.kind, one.names) for one in found.findings]
 
 
-@pytest.mark.parametrize("rows", [1, 2])
-class TestOrderOfRows:
-    def test_exact(self, rows):
-        one, other = ranks(60, rows)
-        same(read_and.evaluate, one)
-        same(read_and.compare, one, other)
-        same(lambda *tables: read_and.compare(dict(zip("abc", tables, strict=True))), one, other, one)
-
-    def test_sampled(self, rows):
-        one, other = ranks(30, rows, 20)
-        same(read_and.correct, one, estimators=["decreasing", "bv-0.1", "mle"])
-        for estimator in ("decreasing", "bv-0.1", "mle"):
-            same(read_and.compare, one, other, estimator=estimator)
-
-    def test_lists(self, rows):
-        pairs = [(user, f"i{item}") for user in range(30) for item in RNG.choice(40, 20, replace=False)]
-        judged = pd.DataFrame(pairs[::3], columns=["user", "item"]).assign(
-            relevance=RNG.integers(4, size=len(pairs[::3]))
-        )
-        run = pd.DataFrame(pairs, columns=["user", "item"]).assign(score=RNG.integers(9, size=len(pairs)))
-        same(lambda run, judged: read_and.evaluate(run, relevance=judged), run, judged)
-
-
-@pytest.mark.parametrize("rows", [1, 2])
-def test_expect_and_plan(rows):
-    one, other = ranks(30, rows)
+def test_of_exact_ranks():
+    one, other = ranks(40, 2)
+    same(read_and.evaluate, one)
+    same(lambda *tables: read_and.compare(dict(zip("abc", tables, strict=True))), one, other, one)
     same(lambda *tables: read_and.expect(dict(zip("ab", tables, strict=True)), negatives=20), one, other)
-    if rows == 1:
-        same(read_and.plan, one, other, estimators="uncorrected")
 
 
-def test_negatives_and_their_ties():
+@pytest.mark.parametrize("estimator", ["decreasing", "bv-0.1", "mle"])
+def test_of_sampled_ranks(estimator):
+    one, other = ranks(12, 2, 8)
+    same(read_and.correct, one, estimators=estimator)
+    same(read_and.compare, one, other, estimator=estimator)
+
+
+def test_of_plans():
+    same(read_and.plan, *ranks(20, 1), estimators="uncorrected", negatives=[20], depths=[], draws=40)
+
+
+def test_of_negatives_and_their_ties():
     scores = RNG.integers(6, size=(50, 100)).astype(float)
-    training = pd.DataFrame([(user, item) for user in range(50) for item in RNG.choice(50, 5, replace=False)])
-    held_out = pd.DataFrame([(user, 50 + item) for user in range(50) for item in RNG.choice(50, 2, replace=False)])
-    for table in (training, held_out):
-        table.columns = ["user", "item"]
+    training, held_out = (
+        pd.DataFrame([(user, first + item) for user in range(50) for item in RNG.choice(50, number, replace=False)],
+                     columns=["user", "item"])
+        for first, number in ((0, 5), (50, 2))
+    )  # fmt: skip
     for options in ({}, {"replacement": True}):
-        found = sm.rank_among_negatives(scores, training, held_out, negatives=20, **options)
-        again = sm.rank_among_negatives(scores, shuffled(training), shuffled(held_out), negatives=20, **options)
+        found, again = (
+            sm.rank_among_negatives(scores, *tables, negatives=20, **options)
+            for tables in ((training, held_out), (shuffled(training), shuffled(held_out)))
+        )
         pd.testing.assert_frame_equal(again.to_frame(), found.to_frame())

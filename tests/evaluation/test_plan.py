@@ -22,8 +22,8 @@ GRID = {"negatives": [], "depths": []}
 @cache
 def staged(name, depth=None, seed=0, first=0, last=1000):
     scores = SCORES[name]
-    options = {"depth": depth, "seed": seed, "users": slice(first, last), "pairs_per_call": 10**5}
-    return sm.staged_ranks(lambda u, i: scores[u, i], TRAINING, HELD_OUT, **options)
+    ranker = sm.Ranker(lambda u, i: scores[u, i], pairs_per_call=10**5)
+    return sm.staged_ranks(ranker, TRAINING, HELD_OUT, depth=depth, seed=seed, users=slice(first, last))
 
 
 @cache
@@ -63,10 +63,8 @@ class TestAgainstRealEvaluations:
         assert plan["completed"] == pytest.approx(np.mean([run.completed_users for run in runs]), rel=0.15)
         widths = [np.ptp(sm.evaluate(run, metrics="recall@10")[["low", "high"]].to_numpy()) for run in runs]
         assert plan["width_low"] <= np.mean(widths) <= plan["width_high"]
-        costs = [
-            max(run.scores_per_user, staged("B", depth, seed, 1000, 1500).scores_per_user)
-            for seed, run in enumerate(runs)
-        ]
+        others = [staged("B", depth, seed, 1000, 1500) for seed in range(10)]
+        costs = [max(one.scores_per_user, other.scores_per_user) for one, other in zip(runs, others, strict=True)]
         assert plan["scores"] == pytest.approx(np.mean(costs), rel=0.1)
 
     def test_of_all_candidates(self):
@@ -82,7 +80,7 @@ class TestAgainstRealEvaluations:
     def test_of_the_users_of_the_pilot(self, estimator):
         """Shares are those of `compare`, within three standard errors of both, and the width is that of `correct`."""
         plan = row(planned(), "negatives" if estimator else "all candidates", estimator=estimator)
-        rng, evaluations = np.random.default_rng(7), 40 if estimator else 100
+        rng, evaluations = np.random.default_rng(7), 40
         decided, wrong, widths = [], [], []
         for _ in range(evaluations):
             state = rng.integers(2**31)
@@ -93,12 +91,9 @@ class TestAgainstRealEvaluations:
             [conclusion] = sm.compare(tables, metrics="recall@10", **options)["conclusion"]
             decided.append(conclusion == "B")
             wrong.append(conclusion == "A")
-            of_each = (
-                sm.correct(tables, estimators=estimator, metrics="recall@10")
-                if estimator
-                else sm.evaluate(tables, metrics="recall@10")
-            )
-            widths.append((of_each["high"] - of_each["low"]).to_numpy())
+            evaluated = sm.correct if estimator else sm.evaluate
+            ends = evaluated(tables, metrics="recall@10", **({"estimators": estimator} if estimator else {}))
+            widths.append((ends["high"] - ends["low"]).to_numpy())
         for name, seen in (("decided", decided), ("wrong", wrong)):
             error = np.sqrt(np.var(seen) / evaluations + plan["error"] ** 2) + 0.01
             assert abs(plan[name] - np.mean(seen)) <= 3 * error
@@ -115,28 +110,24 @@ class TestPromises:
     def test_a_small_pilot_promises_less(self):
         of_size = {users: sm.plan(exact("A", 0, users), users=500, **GRID).iloc[0] for users in (100, 1000)}
         logs = {users: np.log(one["width_high"] / one["width_low"]) for users, one in of_size.items()}
-        assert logs[100] > 1.5 * logs[1000]  # by the formula, √(6 / 1.5) times as much
+        assert 1.5 * logs[1000] < logs[100] < 2.7 * logs[1000]  # by the formula, √(6 / 1.5) times as much
 
     def test_hold_the_chance_of_the_law(self):
-        """The chance of 500 users of all 1,500, by plans from pilots of 300: 19 of 20 intervals are to hold it."""
-        truth = sm.plan({name: exact(name, 0, 1500) for name in "AB"}, users=500, draws=400, **GRID).iloc[0]
+        """The chance of 500 users of all 1,500, by plans from pilots of 300; 11 of 12 intervals are to hold it."""
+        every = {name: exact(name, 0, 1500) for name in "AB"}
+        truth = sm.plan(every, users=500, draws=200, **GRID).iloc[0]
         held = []
-        for seed in range(20):
+        for seed in range(12):
             users = np.random.default_rng(seed).integers(0, 1500, 300)
             pilot = {
-                name: sm.ExactRanks(None, *(getattr(exact(name, 0, 1500), column)[users] for column in COLUMNS))
-                for name in "AB"
+                name: sm.ExactRanks(None, *(getattr(table, column)[users] for column in COLUMNS))
+                for name, table in every.items()
             }
             result = sm.plan(pilot, users=500, **GRID)
-            plan = result.iloc[0]
             [pair] = [finding for finding in result.findings if finding.kind == "plan-pair"]
             column = "decided" if pair.names[0] == "B" else "wrong"  # B is better by the law
-            held.append(plan[f"{column}_low"] <= truth["decided"] <= plan[f"{column}_high"])
+            held.append(result[f"{column}_low"][0] <= truth["decided"] <= result[f"{column}_high"][0])
         assert np.mean(held) >= 0.8
-
-    def test_of_the_same_pilot_are_the_same(self):
-        first, again = (sm.plan(exact("A"), negatives=[20], depths=[], estimators="bv-0.1") for _ in range(2))
-        pd.testing.assert_frame_equal(first, again)
 
 
 COLUMNS = ("candidates", "above", "tied")
@@ -150,10 +141,8 @@ class TestPilots:
 
     def test_of_three_is_as_hard_as_the_hardest_pair(self):
         result = sm.plan({name: exact(name) for name in "ABC"}, **GRID)
-        pairs = [
-            sm.plan({name: exact(name) for name in pair}, confidence_level=1 - 0.05 / 3, **GRID)
-            for pair in ("AB", "AC", "BC")
-        ]
+        options = GRID | {"confidence_level": 1 - 0.05 / 3}
+        pairs = [sm.plan({name: exact(name) for name in pair}, **options) for pair in ("AB", "AC", "BC")]
         assert result["decided"].item() == min(one["decided"].item() for one in pairs)
         assert result["pair"].item() == "B and A"
         kinds = [finding.names for finding in result.findings if finding.kind == "plan-pair"]
@@ -166,9 +155,9 @@ class TestPilots:
 
     def test_of_a_sample_holds_the_plan_of_the_exact_ranks(self):
         rng = np.random.default_rng(1)
-        samples = {name: sampled(table, 100, rng) for name, table in ((name, exact_with_users(name)) for name in "AB")}
-        plan = sm.plan(samples, estimators="bv-0.1", **GRID | {"negatives": [50]})
-        of_exact = sm.plan({name: exact(name) for name in "AB"}, estimators="bv-0.1", **GRID | {"negatives": [50]})
+        samples = {name: sampled(exact_with_users(name), 100, rng) for name in "AB"}
+        options = GRID | {"negatives": [50], "estimators": "bv-0.1"}
+        plan, of_exact = (sm.plan(one, **options) for one in (samples, {name: exact(name) for name in "AB"}))
         for ours, true in zip(plan.to_dict("records"), of_exact.to_dict("records"), strict=True):
             assert ours["width_low"] <= true["width"] <= ours["width_high"]
             assert ours["decided_low"] <= true["decided"] <= ours["decided_high"]
@@ -200,9 +189,8 @@ class TestChoice:
         assert any(line.startswith("*") for line in str(result).splitlines())
 
     def test_of_a_number_of_scores_is_what_decides_most_often(self):
-        result = sm.plan(
-            {name: [exact(name), staged(name)] for name in "AB"}, depths=[25], negatives=[20], scores=10**5
-        )
+        pilot = {name: [exact(name), staged(name)] for name in "AB"}
+        result = sm.plan(pilot, depths=[25], negatives=[20], scores=10**5)
         chosen = result[result["chosen"]].iloc[0]
         possible = result[(result["scores"] * 1000 <= 10**5) & (result["assumes"] != "bias is zero")]
         assert chosen["decided"] == possible["decided"].max()
@@ -250,32 +238,41 @@ def test_laws_hold_the_truth_between_them():
 
 
 @pytest.mark.parametrize(
-    ("pilot", "options", "error", "says"),
+    ("pilot", "says"),
     [
-        (lambda: [1, 2], {}, sm.DataError, "plan takes"),
-        (lambda: staged("A", 60), {}, sm.DataError, "pilot: some ranks are not known; a pilot takes depth=None"),
-        (lambda: {"A": exact("A"), "B": exact("A")}, {}, sm.DataError, "A and B have the same Recall@10"),
-        (lambda: {"A": exact("A"), "B": exact("B", 0, 999)}, {}, sm.DataError, "A and B must have the same users"),
-        (
-            lambda: {"A": [exact("A"), exact("B")]},
-            {},
-            sm.DataError,
-            "A: a pilot is exact ranks, staged ranks, or one of",
-        ),
-        (lambda: {"A": exact("A"), "B": staged("B")}, {}, sm.DataError, "all recommenders have exact ranks, or all"),
-        (lambda: [exact("A", 0, 999), staged("A")], {}, sm.DataError, "ranks are of different rows"),
-        (lambda: exact("A"), {"metric": ["ap", "auc"]}, sm.ConfigError, "metric: give one, not ap, auc"),
-        (lambda: staged("A"), {"metric": "recall@20"}, sm.ConfigError, "recall@20"),
-        (lambda: exact("A"), {"users": 1}, sm.ConfigError, "users must be a whole number, 2 or more, not 1"),
-        (lambda: exact("A"), {"negatives": [0]}, sm.ConfigError, "negatives must be whole numbers of 1 or more, not 0"),
-        (lambda: exact("A"), {"depths": [0.5]}, sm.ConfigError, "depths must be numbers of 1 or more, not 0.5"),
-        (lambda: exact("A"), {"draws": 39}, sm.ConfigError, "draws must be a whole number, 40 or more, not 39"),
-        (lambda: exact("A"), {"width": -1}, sm.ConfigError, "width must be a number above 0, not -1"),
-        (lambda: exact("A"), {"width": 1, "scores": 2}, sm.ConfigError, "width and scores: give one of them"),
-        (lambda: exact("A"), {"confidence_level": 1}, sm.ConfigError, "confidence_level must be above 0 and below 1"),
+        (lambda: [1, 2], "plan takes"),
+        (lambda: staged("A", 60), "some ranks are not known; a pilot takes depth=None"),
+        (lambda: {"A": exact("A"), "B": exact("A")}, "A and B have the same Recall@10"),
+        (lambda: {"A": [exact("A"), exact("B")]}, "A: a pilot is exact ranks, staged ranks, or one of"),
+        (lambda: {"A": exact("A"), "B": staged("B")}, "all recommenders have exact ranks, or all"),
+        (lambda: [exact("A", 0, 999), staged("A")], "ranks are of different rows"),
     ],
 )
-def test_refuses(pilot, options, error, says):
-    with pytest.raises(error) as refused:
-        sm.plan(pilot(), **GRID | options)
-    assert says in str(refused.value)
+def test_refuses_pilots(pilot, says):
+    with pytest.raises(sm.DataError, match=says):
+        sm.plan(pilot(), **GRID)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"metric": ["ap", "auc"]}, "metric: give one, not ap, auc"),
+        ({"users": 1}, "users must be a whole number from 2 to"),
+        ({"users": 2**63}, "users must be a whole number from 2 to"),
+        ({"depths": [10**400]}, "depths must be numbers from 1 to"),
+        ({"negatives": [0]}, "negatives must be whole numbers of 1 or more, not 0"),
+        ({"negatives": 9}, "negatives must be a list"),
+        ({"depths": [0.5]}, "depths must be numbers from 1 to"),
+        ({"draws": 39}, "draws must be a whole number, 40 or more, not 39"),
+        ({"width": -1}, "width must be a number above 0, not -1"),
+        ({"width": 1, "scores": 2}, "width and scores: give one of them"),
+    ],
+)
+def test_refuses_options(options, says):
+    with pytest.raises(sm.ConfigError, match=says):
+        sm.plan(exact("A"), **GRID | options)
+
+
+def test_refuses_users_that_do_not_fit_into_memory():
+    with pytest.raises(sm.DataError, match="a value of each user would take"):
+        sm.plan(exact("A"), **GRID, users=2**50)

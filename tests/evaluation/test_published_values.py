@@ -41,39 +41,20 @@ def test_of_all_negatives_the_share_is_the_metric() -> None:
     assert row(result, "free")["high"] == pytest.approx(high, abs=0.004)
 
 
-def test_of_very_many_users_the_free_bounds_are_those_of_a_linear_programme() -> None:
-    """The least and the greatest Recall@3 of all distributions of ranks that show the two shares exactly."""
-    n, m, users = 12, 5, 10**9
-    rank = np.arange(1, n + 1)
-    chance = np.array([hypergeom(n - 1, r - 1, m).cdf([0, 2]) for r in rank])  # of x < 1 and x < 3
-    law = 1 / (rank + 1.0)
-    shares = law / law.sum() @ chance
-    ends = [
-        side * linprog(side * (rank <= 3), A_eq=np.vstack((chance.T, np.ones(n))), b_eq=[*shares, 1]).fun
-        for side in (1, -1)
-    ]
-    values = {"recall@1": f"{shares[0]:.9f}", "recall@3": f"{shares[1]:.9f}"}
-    options = {"negatives": m, "candidates": n, "users": users, "estimators": "free", "metrics": "recall@3"}
-    found = row(sm.published({"A": values}, **options), "free")
-    assert found["low"] == pytest.approx(ends[0], abs=2e-3)
-    assert found["high"] == pytest.approx(ends[1], abs=2e-3)
-
-
-def test_ndcg_narrows_the_bounds_to_those_of_a_linear_programme() -> None:
-    """As above, from NDCG@5 and Recall@3, whose variances over users do not matter with so many users."""
-    n, m, users = 12, 5, 10**9
+@pytest.mark.parametrize("labels", [("recall@1", "recall@3"), ("ndcg@5", "recall@3")])
+def test_of_very_many_users_the_free_bounds_are_those_of_a_linear_programme(labels) -> None:
+    """The least and the greatest Recall@3 of all distributions of ranks that show the two values exactly."""
+    n, m = 12, 5
     rank, x = np.arange(1, n + 1), np.arange(m + 1)
-    functions = np.stack((np.where(x < 5, 1 / np.log2(x + 2), 0), x < 3), axis=1)
-    shown = np.array([hypergeom(n - 1, r - 1, m).pmf(x) for r in rank]) @ functions
+    values = {"recall@1": x < 1, "recall@3": x < 3, "ndcg@5": np.where(x < 5, 1 / np.log2(x + 2), 0)}
+    shown = hypergeom.pmf(x, n - 1, rank[:, np.newaxis] - 1, m) @ np.stack([values[one] for one in labels], axis=1)
     law = 1 / (rank + 1.0)
     means = law / law.sum() @ shown
-    ends = [
-        side * linprog(side * (rank <= 3), A_eq=np.vstack((shown.T, np.ones(n))), b_eq=[*means, 1]).fun
-        for side in (1, -1)
-    ]
-    values = {"ndcg@5": f"{means[0]:.9f}", "recall@3": f"{means[1]:.9f}"}
-    options = {"negatives": m, "candidates": n, "users": users, "estimators": "free", "metrics": "recall@3"}
-    found = row(sm.published({"A": values}, **options), "free")
+    equations = {"A_eq": np.vstack((shown.T, np.ones(n))), "b_eq": [*means, 1]}
+    ends = [side * linprog(side * (rank <= 3), **equations).fun for side in (1, -1)]
+    given = {"A": {label: f"{mean:.9f}" for label, mean in zip(labels, means, strict=True)}}
+    options = {"negatives": m, "candidates": n, "users": 10**9, "estimators": "free", "metrics": "recall@3"}
+    found = row(sm.published(given, **options), "free")
     assert [found["low"], found["high"]] == pytest.approx(ends, abs=2e-3)
 
 
@@ -94,7 +75,7 @@ def test_the_region_of_known_means_holds_the_distribution(labels: tuple[str, ...
 
 def test_pairs_are_ordered_wrongly_at_most_as_often_as_stated() -> None:
     """Two laws with the same AUC, whose sampled AUC differ by chance alone."""
-    rng, wrong, repetitions = np.random.default_rng(4), 0, 25
+    rng, wrong, repetitions = np.random.default_rng(4), 0, 15
     for _ in range(repetitions):
         values = {}
         for name, law in {"A": [20, 20], "B": [1, 39]}.items():
@@ -122,6 +103,14 @@ def test_a_verdict_for_each_pair() -> None:
     assert note.startswith("B: hr@10 is read as 0.70")
 
 
+def test_a_pair_has_the_ends_of_both_at_half_the_rate() -> None:
+    options = {"negatives": 99, "candidates": 1000, "users": 500, "metrics": "auc", "estimators": "free"}
+    values = {"A": {"auc": "0.80"}, "B": {"auc": "0.90"}}
+    [order] = [one.values for one in sm.published(values, **options).findings if one.kind == "published-order"]
+    a, b = (sm.published({name: values[name]}, **options, confidence_level=0.975).iloc[0] for name in values)
+    assert (order["low"], order["high"]) == pytest.approx((b["low"] - a["high"], b["high"] - a["low"]), abs=2e-3)
+
+
 def test_a_whole_number_beside_numbers_with_decimals_is_rounded_as_they_are() -> None:
     """So 0 beside .12 is up to 4 of 1000 users; alone it is nobody."""
     options = {"negatives": 99, "candidates": 1000, "users": 1000, "metrics": "hr@1"}
@@ -137,7 +126,7 @@ def test_a_range_of_candidates_holds_the_bounds_of_each() -> None:
     options = {"negatives": 99, "users": 1000, "metrics": ["hr@10", "auc"]}
     values = {"A": {"hr@10": "0.60", "ndcg@10": "0.40"}}
     together = sm.published(values, candidates=(500, 5000), **options)
-    for n in (500, 1581, 5000):
+    for n in (500, 5000):
         alone = sm.published(values, candidates=n, **options)
         assert (together["low"] <= alone["low"] + 1e-9).all()
         assert (together["high"] >= alone["high"] - 1e-9).all()
@@ -187,7 +176,9 @@ def test_coverage_of_a_binomial_share_by_enumeration(users: int) -> None:
         assert binom.pmf(counts, users, truth) @ ((low <= truth) & (truth <= high)) >= 0.93
 
 
-@pytest.mark.parametrize(("label", "negatives"), [("mrr", 10), ("mrr", 99), ("ndcg@10", 5)])
+@pytest.mark.parametrize(
+    ("label", "negatives"), [("mrr", 10), pytest.param("mrr", 99, marks=pytest.mark.slow), ("ndcg@10", 5)]
+)
 def test_coverage_of_rare_hits_by_enumeration(label: str, negatives: int) -> None:
     """Few users are at rank 1, and all others are last, where the metrics are not 0. The counts are binomial."""
     users, n, counts = 200, 1000, np.arange(13)
@@ -204,58 +195,49 @@ def test_coverage_of_rare_hits_by_enumeration(label: str, negatives: int) -> Non
 
 
 @pytest.mark.parametrize(
-    ("values", "more", "error", "says"),
+    ("values", "more", "says"),
     [
-        ({"dcg@10": 1.5}, {}, sm.DataError, "dcg@10: the value must be from 0 to 1, not 1.5"),
-        ({"mrr": "0.001"}, {}, sm.DataError, "A: values: mrr .* cannot be: no sample"),
+        ({"dcg@10": 1.5}, {}, "dcg@10: the value must be from 0 to 1, not 1.5"),
+        ({"precision@5": 0.3}, {}, "precision@5: the value must be from 0 to 0.2, not 0.3"),
+        ({"recall@10": "many"}, {}, "recall@10: the value must be a number, not 'many'"),
+        ({"recall@10": "nan"}, {}, "recall@10: the value must be a number, not 'nan'"),
+        ({"recall@200": 0.5}, {}, "recall@200: k must be at most the 99 negatives"),
+        ({"mrr": "0.001"}, {}, "A: values: mrr .* cannot be: no sample has it"),
         (
             {"hr@10": 0.3, "ndcg@10": 0.5},
             {},
-            sm.DataError,
-            r"A: values: ndcg@10 \(0.5\) above hr@10 \(0.3\) cannot be: no",
+            r"A: values: ndcg@10 \(0.5\) above hr@10 \(0.3\) cannot be: no sample has bo",
         ),
+        ({"hr@10": 0.70, "hr@20": 0.61, "mrr": 0.35}, {}, r"hr@10 \(0.7\) above hr@20 \(0.61\) cannot be"),
         (
-            {"hr@10": 0.70, "hr@20": 0.61, "ndcg@10": 0.41, "mrr": 0.35},
+            {"hr@10": 0.5, "recall@10": 0.6},
             {},
-            sm.DataError,
-            r"A: values: hr@10 \(0.7\) above hr@20 \(0.61\) cannot be: no sample has both",
+            "hr@10 and recall@10 are the same share, so they contradict one another",
         ),
-        ({"recall@5": 0.5}, {"candidates": (300, 200)}, sm.DataError, "give one number, or the least and the largest"),
-        ({"recall@10": 1.2}, {}, sm.DataError, "recall@10: the value must be from 0 to 1, not 1.2"),
-        ({"precision@5": 0.3}, {}, sm.DataError, "precision@5: the value must be from 0 to 0.2, not 0.3"),
-        ({"recall@10": "many"}, {}, sm.DataError, "recall@10: the value must be a number, not 'many'"),
-        ({"recall@200": 0.5}, {}, sm.DataError, "recall@200: k must be at most the 99 negatives"),
-        (
-            {"recall@5": 0.8, "recall@10": 0.6},
-            {"users": 1000},
-            sm.DataError,
-            r"values: recall@5 \(0.8\) above recall@10 \(0.6\) cannot be: no sample",
-        ),
-        ({"recall@5": 0.5}, {"users": 0}, sm.DataError, "users must be a whole number, 1 or more, not 0"),
-        ({"recall@5": 0.5}, {"candidates": 50}, sm.DataError, "99 negatives without replacement were asked for"),
-        ({"recall@5": 0.5}, {"estimators": "mle"}, sm.ConfigError, "mle needs all ranks; .* free, decreasing$"),
-        ({}, {}, sm.ConfigError, "values: give one label or more"),
+        ({"hr@10": 0.52, "precision@10": 0.059}, {}, "hr@10 and precision@10 are the same share"),
+        ({"recall@5": 0.5}, {"candidates": (300, 200)}, "give one number, or the least and the largest"),
+        ({"recall@5": 0.5}, {"candidates": 0.5}, "candidates must be a whole number"),
+        ({"recall@5": 0.5}, {"users": 0}, "users must be a whole number, 1 or more, not 0"),
+        ({"recall@5": 0.5}, {"users": 2**54}, "users must be 2.53 or less"),
+        ({"recall@5": 0.5}, {"candidates": 50}, "99 negatives without replacement were asked for"),
     ],
 )
-def test_refuses(values, more, error, says) -> None:
-    options = {"negatives": 99, "candidates": 20000, "users": 6040} | more
-    with pytest.raises(error, match=says):
-        sm.published({"A": values}, **options)
+def test_refuses(values, more, says) -> None:
+    with pytest.raises(sm.DataError, match=says):
+        sm.published({"A": values}, **{"negatives": 99, "candidates": 20000, "users": 6040} | more)
 
 
 @pytest.mark.parametrize(
-    ("values", "says"),
+    ("values", "more", "says"),
     [
-        (
-            {"hr@10": 0.5, "recall@10": 0.6},
-            "values: hr@10 and recall@10 are the same share, so they contradict one another",
-        ),
-        ({"hr@10": 0.52, "precision@10": 0.059}, "values: hr@10 and precision@10 are the same share"),
+        ({"A": {"recall@5": 0.5}}, {"estimators": "mle"}, "mle needs all ranks; .* free, decreasing$"),
+        ({"A": dict.fromkeys([f"hr@{k}" for k in range(1, 8)], 0.5)}, {}, "at most 6 values"),
+        *((values, {}, "values: give them by recommender") for values in ({"hr@10": 0.68}, {}, [0.68], {"GMF": 0.68})),
     ],
 )
-def test_values_that_cannot_be_are_refused(values, says):
-    with pytest.raises(sm.DataError, match=says):
-        sm.published({"A": values}, negatives=99, candidates=1000, users=100)
+def test_refuses_what_is_asked(values, more, says) -> None:
+    with pytest.raises(sm.ConfigError, match=says):
+        sm.published(values, negatives=99, candidates=3706, users=6040, **more)
 
 
 @pytest.mark.parametrize(
@@ -279,11 +261,9 @@ def test_a_share_that_no_number_of_users_has_is_said_and_bounded_as_it_is_writte
 
 
 def test_a_value_may_be_given_twice_with_other_digits():
-    one = sm.published({"A": {"hr@10": 0.52}}, negatives=99, candidates=1000, users=100, metrics="hr@10")
-    both = sm.published(
-        {"A": {"hr@10": 0.52, "recall@10": 0.5, "precision@10": "0.052"}},
-        negatives=99, candidates=1000, users=100, metrics="hr@10",
-    )  # fmt: skip
+    options = {"negatives": 99, "candidates": 1000, "users": 100, "metrics": "hr@10"}
+    one = sm.published({"A": {"hr@10": 0.52}}, **options)
+    both = sm.published({"A": {"hr@10": 0.52, "recall@10": 0.5, "precision@10": "0.052"}}, **options)
     assert both["high"].tolist() == one["high"].tolist()
 
 
@@ -298,16 +278,3 @@ def test_recommenders_are_bounded_each_alone_and_named() -> None:
     assert [finding.names for finding in both.findings if finding.kind == "bounds"] == [
         *[("GMF",)] * 2, *[("MLP",)] * 2
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("values", [{"hr@10": 0.68}, {}, [0.68], {"GMF": 0.68}])
-def test_values_without_a_recommender_are_refused(values) -> None:
-    with pytest.raises(sm.ConfigError, match=r"values: give them by recommender, {'GMF': {'hit-rate@10': 0.62}}, not "):
-        sm.published(values, negatives=99, candidates=3706, users=6040)
-
-
-def test_names_that_are_shown_alike_are_refused():
-    """No value is lost: 1 and "1", or a line break and its escape."""
-    for one, other in ((1, "1"), ("a\n", "a\\n")):
-        with pytest.raises(sm.DataError, match="two recommenders are called"):
-            sm.published({one: {"hr@10": 0.5}, other: {"hr@10": 0.6}}, negatives=99, candidates=1000, users=500)

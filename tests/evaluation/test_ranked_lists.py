@@ -103,15 +103,12 @@ def test_tables_of_any_library_and_order_are_the_same():
 
 
 def test_says_whom_it_counts_how():
-    remarks = read_and.evaluate(RUN, relevance=GRADES).remarks
-    for sentence in (
-        "1 of 7 users have no relevant item, and count with the value 0.",
-        "ranks: 1 of 7 users have no judged item, and are left out.",
-        "ranks: 1 of 7 users with judged items are missing, and count as empty lists.",
-        "ranks: 2 of 7 users have a relevant item with the score of others; of equal scores, the last item by its id "
-        "as text comes first, as in trec_eval.",
+    remarks = " ".join(read_and.evaluate(RUN, relevance=GRADES).remarks)
+    for words in (
+        *("1 of 7 users have no relevant item", "1 of 7 users have no judged item"),
+        *("1 of 7 users with judged items are missing", "2 of 7 users have a relevant item with the score of others"),
     ):
-        assert sentence in remarks
+        assert words in remarks
 
 
 def test_held_out_items_without_grades_are_relevant():
@@ -124,13 +121,12 @@ def test_held_out_items_without_grades_are_relevant():
 
 def test_compare_pairs_users_and_takes_families_and_seeds():
     rng = np.random.default_rng(2)
-    truth = rng.normal(size=(200, 30))
+    truth = rng.normal(size=(100, 20))
     grades = {u: {i: int(x > 1) + int(x > 1.5) for i, x in enumerate(row)} for u, row in enumerate(truth)}
 
     def run(noise):
-        return {
-            u: dict(enumerate(row)) for u, row in enumerate((truth + noise * rng.normal(size=truth.shape)).tolist())
-        }
+        scores = (truth + noise * rng.normal(size=truth.shape)).tolist()
+        return {u: dict(enumerate(row)) for u, row in enumerate(scores)}
 
     good, bad = run(1), run(3)
     found = read_and.compare(good, bad, relevance=grades, metrics=["ndcg@10", "map"], names=("good", "bad"))
@@ -142,44 +138,20 @@ def test_compare_pairs_users_and_takes_families_and_seeds():
     assert three.plot() is not None
 
 
+UNGRADED, TWICE = table(GRADES, "relevance").drop(columns="relevance"), pd.concat([table(RUN, "score")] * 2)
 CASES = [
     (RUN, {"u": {"a": -1}}, {}, "relevance, user 'u': relevance must be a number of 0 or more, not -1"),
     (RUN, {"u": {"a": np.inf}}, {}, "relevance, user 'u': relevance is infinite"),
-    (
-        RUN,
-        {"u0": {"a": 2000}},
-        {"metrics": "ndcg-exp"},
-        "the gain of user row 0 is inf in column 0 .*; a gain has to be a finite number from 0",
-    ),
+    (RUN, {"u0": {"a": 2000}}, {"metrics": "ndcg-exp"}, "the gain of user row 0 is inf in column 0 "),
     ({"u": {"a": np.nan}}, GRADES, {}, "ranks, user 'u': score must be a number, not nan"),
     (table(RUN, "score").assign(score="x"), GRADES, {}, "ranks, row 1: score must be a number, not 'x'"),
-    (
-        pd.concat([table(RUN, "score")] * 2),
-        GRADES,
-        {},
-        "ranks, row 69: item 'd104' of this user has an earlier row too",
-    ),
+    (TWICE, GRADES, {}, "ranks, row 69: item 'd104' of this user has an earlier row too"),
     (table(RUN, "score").assign(q_id=""), GRADES, {}, "ranks, row 1: q_id is empty"),
     (table(RUN, "other"), GRADES, {}, "ranks: lacks the column score"),
     (table(RUN, "score").drop(columns="doc_id"), GRADES, {}, "ranks: lacks the column item"),
-    (
-        {"ann": {"d1": 1}},
-        GRADES,
-        {},
-        "ranks: none of its users has a judged item; they are such as 'ann', and those of",
-    ),
-    (
-        RUN,
-        table(GRADES, "relevance").drop(columns="relevance"),
-        {"relevant_from": 2},
-        "relevance: lacks the column relevance, which relevant_from is for",
-    ),
-    (
-        table(RUN, "score"),
-        None,
-        {"candidates": 9},
-        "ranks: lacks the column rank .*; lists of items with scores need rel",
-    ),
+    ({"ann": {"d1": 1}}, GRADES, {}, "ranks: none of its users has a judged item; they are such as 'ann'"),
+    (RUN, UNGRADED, {"relevant_from": 2}, "relevance: lacks the column relevance, which relevant_from is for"),
+    (table(RUN, "score"), None, {"candidates": 9}, "ranks: lacks the column rank .*; lists of items with scores"),
 ]
 
 
@@ -197,23 +169,6 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     main(["evaluate", "run.csv", "--relevance", "qrels.csv", "--metrics", "ndcg@5,map", "--json"])
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["value"] for row in rows] == pytest.approx([IR_MEASURES["ndcg@5"], IR_MEASURES["ap"]], abs=1e-11)
-    main(
-        [
-            "compare",
-            "run.csv",
-            "ties.csv",
-            "--relevance",
-            "qrels.csv",
-            "--relevant-from",
-            "2",
-            "--metrics",
-            "map",
-            "--json",
-        ]
-    )
-    assert json.loads(capsys.readouterr().out)["rows"][0]["value_a"] == pytest.approx(
-        IR_MEASURES_FROM_2["ap"], abs=1e-11
-    )
     options = ["--relevance", "qrels.csv", "--relevant-from", "2", "--metrics", "map", "--csv"]
     main(["compare", "run.csv", "ties.csv", *options])
     assert float(capsys.readouterr().out.split()[1].split(",")[1]) == pytest.approx(IR_MEASURES_FROM_2["ap"], abs=1e-11)

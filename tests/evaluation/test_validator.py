@@ -30,7 +30,11 @@ def scores_by_gain(gain: float, rng: np.random.Generator, users: int = USERS) ->
     return scores
 
 
-# --- values -----------------------------------------------------------------------------------------------------------
+def scores_of_hits(hits: np.ndarray) -> np.ndarray:
+    """Scores by which the held-out items of some users are first, and of the others last."""
+    scores = np.tile(np.arange(ITEMS) / ITEMS, (USERS, 1))
+    scores[np.arange(USERS), HELD_OUT] = np.where(np.isin(np.arange(USERS), hits), 2.0, -1.0)
+    return scores
 
 
 def test_values_are_those_of_rank_and_evaluate():
@@ -72,8 +76,7 @@ def test_tables_with_ids_and_several_held_out_items():
     result = sm.validator(training, held_out, metrics="mrr", **given)(scores)
     expected = sm.evaluate(sm.rank(scores, training, held_out, **given), metrics="mrr")
     assert result.value == expected["value"][0]
-    assert len(result.users) == USERS
-    assert set(result.users["user"]) == set(ids[0])
+    assert sorted(result.users["user"]) == sorted(ids[0])
 
 
 def test_stages_are_those_of_staged_ranks():
@@ -96,16 +99,6 @@ def test_stages_are_those_of_staged_ranks():
     every_pair = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"])(scores)
     assert result.value == pytest.approx(every_pair.value, abs=0.1)  # of 200 users
     assert [*sm.validator(NOTHING, HELD_OUT, depth=10).metrics] == ["recall@10", "ndcg@10", "mrr@10"]
-
-
-def test_stages_tell_a_better_epoch():
-    rng = np.random.default_rng(4)
-    validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@3", depth=10)
-    answers = []
-    for gain in (0, 3, 0):
-        scores = scores_by_gain(gain, rng)
-        answers.append(validate(lambda users, items, scores=scores: scores[users, items]).better)
-    assert answers == ["first", "yes", "no"]
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -138,28 +131,22 @@ def test_the_same_model_again_is_undecided():
 def two_epochs(difference: int, number: int, alpha: float = 0.05) -> tuple[str, float]:
     """The answer after some epochs of one model on one that has more hits, or fewer if negative; and the p-value."""
     validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1", confidence_level=1 - alpha)
-    low, high = (np.arange(USERS) < hits for hits in (80, 80 + abs(difference)))
-    old, new = (low, high) if difference > 0 else (high, low)
-
-    def scores(is_hit: np.ndarray) -> np.ndarray:
-        of_items = np.tile(np.arange(ITEMS) / ITEMS, (USERS, 1))
-        of_items[np.arange(USERS), HELD_OUT] = np.where(is_hit, 2.0, -1.0)
-        return of_items
-
+    low, high = np.arange(80), np.arange(80 + abs(difference))
+    old, new = (scores_of_hits(hits) for hits in ((low, high) if difference > 0 else (high, low)))
     for _ in range(number - 1):
-        validate(scores(old))
-    tables = {name: sm.rank(scores(is_hit), NOTHING, HELD_OUT) for name, is_hit in (("old", old), ("new", new))}
+        validate(old)
+    tables = {name: sm.rank(scores, NOTHING, HELD_OUT) for name, scores in (("old", old), ("new", new))}
     [p_value] = sm.compare(tables, metrics="recall@1")["p_value"]
-    return validate(scores(new)).better, p_value
+    return validate(new).better, p_value
 
 
-@pytest.mark.parametrize("epoch", [2, 3, 10])
+@pytest.mark.parametrize("epoch", [2, 4])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_the_rate_is_spent_over_epochs(epoch: int, sign: int):
     """α / (k (k + 1)) of the k-th comparison, divided by k for an epoch that is worse; the test is that of compare."""
     k = epoch - 1
     rate = 0.05 / (k * (k + 1)) / (k if sign < 0 else 1)
-    answers = [two_epochs(sign * difference, epoch) for difference in (4, 6, 8, 10, 12, 14, 16, 18, 22, 30)]
+    answers = [two_epochs(sign * difference, epoch) for difference in (4, 8, 10, 12, 14, 18, 30)]
     expected = [("yes" if sign > 0 else "no") if p_value <= rate else "undecided" for _, p_value in answers]
     assert [answer for answer, _ in answers] == expected
     assert len(set(expected)) == 2
@@ -172,17 +159,10 @@ def test_a_better_epoch_has_to_beat_all_that_may_be_the_best():
     gain or lose.
     """
     validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1")
-
-    def scores(hits: np.ndarray) -> np.ndarray:
-        of_items = np.tile(np.arange(ITEMS) / ITEMS, (USERS, 1))
-        of_items[np.arange(USERS), HELD_OUT] = np.where(np.isin(np.arange(USERS), hits), 2.0, -1.0)
-        return of_items
-
-    first, second = np.arange(80), np.arange(80, 161)
-    third = np.append(second, np.arange(161, 180))
-    assert [validate(scores(hits)).better for hits in (first, second, third)] == ["first", "undecided", "undecided"]
+    first, second, third = map(scores_of_hits, (np.arange(80), np.arange(80, 161), np.arange(80, 180)))
+    assert [validate(one).better for one in (first, second, third)] == ["first", "undecided", "undecided"]
     alone = sm.validator(NOTHING, HELD_OUT, metrics="recall@1")
-    assert [alone(scores(hits)).better for hits in (second, second, third)] == ["first", "undecided", "yes"]
+    assert [alone(one).better for one in (second, second, third)] == ["first", "undecided", "yes"]
 
 
 # --- the level over 50 epochs -----------------------------------------------------------------------------------------
@@ -214,7 +194,7 @@ def share_of_false_answers(runs: int, memory: float, users: int, label: str) -> 
 @pytest.mark.parametrize("memory", [0.0, 0.98], ids=["independent", "drifting"])
 def test_equal_models_are_seldom_called_better_or_worse(memory: float):
     """With the whole rate at each epoch, nearly every run has a false "no": the best so far is one that was lucky."""
-    runs = 40
+    runs = 30
     assert share_of_false_answers(runs, memory, 100, "ndcg@5") <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
@@ -239,14 +219,11 @@ def test_plot_draws_each_metric_by_epoch(tmp_path):
         validate(scores_by_gain(gain, rng))
     axes = validate.plot()
     assert [panel.get_title() for panel in axes] == ["NDCG@5", "AUC"]
-    line = next(line for line in axes[0].get_lines() if line.get_linestyle() == "-")
-    np.testing.assert_array_equal(line.get_xdata(), [1, 2, 3])
+    [line, *_] = [line for line in axes[0].get_lines() if line.get_linestyle() == "-"]
     of_first = validate.history[validate.history["metric"] == "ndcg@5"]
-    np.testing.assert_array_equal(line.get_ydata(), of_first["value"])
-    filled = [
-        line for line in axes[0].get_lines() if line.get_marker() == "o" and line.get_markerfacecolor() != "white"
-    ]
-    assert [number for line in filled for number in line.get_xdata()] == [1, 2]
+    np.testing.assert_array_equal(line.get_xydata(), of_first[["epoch", "value"]])
+    dots = [line for line in axes[0].get_lines() if line.get_marker() == "o" and line.get_markerfacecolor() != "white"]
+    assert [number for line in dots for number in line.get_xdata()] == [1, 2]
     validate.plot(tmp_path / "epochs.svg")
     assert (tmp_path / "epochs.svg").stat().st_size > 1000
     with pytest.raises(sm.ConfigError, match="ax for one metric"):
@@ -260,12 +237,9 @@ def test_plot_draws_each_metric_by_epoch(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metrics": "recall"}, "needs a cut-off"),
-        ({"metrics": []}, "metrics"),
         ({"metrics": ["recall@10", "auc"], "depth": 100}, "auc has no cut-off"),
         ({"depth": 0}, "depth must be a number of 1 or more"),
         ({"batch_size": 2.5}, "batch_size must be a whole number"),
-        ({"confidence_level": 95}, "confidence_level"),
     ],
 )
 def test_wrong_options_are_refused(options, message):
@@ -274,12 +248,12 @@ def test_wrong_options_are_refused(options, message):
 
 
 def test_wrong_scores_are_refused_and_the_epoch_is_not_counted():
-    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
-    rng = np.random.default_rng(9)
-    with pytest.raises(sm.DataError, match=r"scores have shape \(200, 29\), but training has 200 users and 30 items"):
-        validate(rng.normal(size=(USERS, ITEMS - 1)))
-    with pytest.raises(sm.DataError, match="200 users and 30 items"):
-        validate((rng.normal(size=(USERS - 1, 4)), rng.normal(size=(ITEMS, 4))))
+    validate, rng = sm.validator(NOTHING, HELD_OUT, metrics="auc"), np.random.default_rng(9)
+    for scores in (rng.normal(size=(USERS, ITEMS - 1)), (rng.normal(size=(USERS - 1, 4)), rng.normal(size=(ITEMS, 4)))):
+        with pytest.raises(
+            sm.DataError, match=r"scores have shape \(\d+, \d+\), but training has 200 users and 30 items"
+        ):
+            validate(scores)
     with pytest.raises(sm.DataError, match="NaN"):
         validate(np.full((USERS, ITEMS), np.nan))
     assert validate.history.empty

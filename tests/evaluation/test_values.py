@@ -1,5 +1,6 @@
 """Values by user of every kind of ranks: by hand, and what holds for all of their differences and seeds."""
 
+from dataclasses import astuple
 from functools import cache
 
 import numpy as np
@@ -96,16 +97,16 @@ class TestOfEachKind:
         assert found.have_one_value == (kind not in ("free", "decreasing"))
         if found.have_one_value:
             assert found.low.mean(axis=1) == pytest.approx(found.point)
-        assert found.assumes == {"decreasing": "decreasing", "bv-0.1": "bias is zero", "uncorrected": "bias is zero",
-                                 "mle": "bias is zero"}.get(kind, "none")  # fmt: skip
+        biased = {"bv-0.1", "uncorrected", "mle"}
+        assert found.assumes == ("bias is zero" if kind in biased else kind if kind == "decreasing" else "none")
         assert np.isinf(found.bounds).all() == (kind == "mle")
         for side, of_side in enumerate((found.low, found.high)):
             assert (of_side >= found.bounds[:, side, :1] - 1e-12).all()
             assert (of_side <= found.bounds[:, side, 1:] + 1e-12).all()
 
-    @pytest.mark.parametrize("kind", ["bv-0.1", "uncorrected", "mle", "free", "decreasing"])
+    @pytest.mark.parametrize("kind", ["bv-0.1", "mle", "decreasing"])
     def test_of_a_sample_that_no_ranks_explain_have_no_interval(self, kind):
-        table = sm.sampled_ranks([7] * 1000, candidates=N, negatives=M)
+        table = sm.sampled_ranks([7] * 300, candidates=N, negatives=M)
         found = values_of(table, table.user_numbers, METRICS, sm.estimator(kind), 0.05)
         assert [finding.kind for finding in found.findings][-1] == "unexplained"
         assert not found.has_interval
@@ -115,7 +116,7 @@ class TestMinus:
     PAIRS = (*((kind, kind) for kind in KINDS), ("exact", "staged"))
 
     @pytest.mark.parametrize(("kind", "other"), PAIRS)
-    @pytest.mark.parametrize("ratio", [1.0, 1.2, 0.3])
+    @pytest.mark.parametrize("ratio", [1.0, 1.2])
     def test_is_the_difference_of_each_user_with_bounds_of_every_difference(self, kind, other, ratio):
         one, two = values(kind), values(other, 1)
         gap = one.minus(two, ratio)
@@ -124,13 +125,10 @@ class TestMinus:
         np.testing.assert_allclose(gap.point, one.point - ratio * two.point)
         assert gap.have_one_value == (one.have_one_value and two.have_one_value)
         assert gap.findings == (*one.findings, *two.findings)
-        for side, (first, second) in enumerate(
-            ((one.bounds[:, 0], two.bounds[:, 1]), (one.bounds[:, 1], two.bounds[:, 0]))
-        ):
-            assert gap.bounds[:, side, 0] == pytest.approx(first[:, 0] - ratio * second[:, 1])
-            assert gap.bounds[:, side, 1] == pytest.approx(first[:, 1] - ratio * second[:, 0])
-        low, high = one.limits.T[:, :, np.newaxis] - ratio * two.limits.T[::-1, :, np.newaxis]
-        assert gap.limits == pytest.approx(np.concatenate((low, high), axis=1))
+        for side in (0, 1):
+            of_one, of_two = one.bounds[:, side], two.bounds[:, 1 - side, ::-1]
+            assert gap.bounds[:, side] == pytest.approx(of_one - ratio * of_two)
+        assert gap.limits == pytest.approx(one.limits - ratio * two.limits[:, ::-1])
 
     def test_scales_the_spread_of_the_seeds_of_the_second_one(self):
         one, two = (mean_of_seeds([values("exact", seed) for seed in seeds]) for seeds in ((0, 1), (2, 3, 4)))
@@ -170,12 +168,9 @@ class TestInterval:
     @pytest.mark.parametrize("kind", KINDS)
     def test_is_that_of_the_values(self, kind):
         found, rates = values(kind), np.array([0.05, 0.2])
-        ends, of_values = (
-            found.interval(rates, test=True),
-            intervals(found.low, found.high, found.bounds, found.limits, rates, test=True),
-        )
-        for name in ("low", "high", "standard_error", "p_value"):
-            np.testing.assert_array_equal(getattr(ends, name), getattr(of_values, name))
+        ends = found.interval(rates, test=True)
+        of_values = intervals(found.low, found.high, found.bounds, found.limits, rates, test=True)
+        np.testing.assert_array_equal(astuple(ends), astuple(of_values))
         assert np.isfinite(ends.p_value).all()
 
     @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from sampled_metrics.evaluation.values import UserValues
 from sampled_metrics.evaluation.verdicts import findings_of_groups, higher_findings, pair_rows, verdict_findings
+from sampled_metrics.evaluation.wording import LESS, MORE
 from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.findings import Finding, Setting
 
@@ -98,12 +99,9 @@ class TestMargins:
     @pytest.mark.parametrize(
         ("margin", "size"),
         [
-            (Margin(ENDS[0] - 0.001), "more than the margin"),
-            (Margin(ENDS[1] + 0.001), "less than the margin"),
-            (Margin(0.2), ""),
-            (Margin(0.2, True), "more than the margin"),  # .25 and .45: the true ratio is 1.8
-            (Margin(2.0, True), "less than the margin"),
-            (Margin(0.8, True), ""),
+            *((Margin(ENDS[0] - 0.001), MORE), (Margin(ENDS[1] + 0.001), LESS), (Margin(0.2), "")),
+            # .25 and .45: the true ratio is 1.8
+            *((Margin(0.2, True), MORE), (Margin(2.0, True), LESS), (Margin(0.8, True), "")),
         ],
     )
     def test_say_by_how_much_one_is_better(self, margin, size, turned):
@@ -163,9 +161,7 @@ class TestGroups:
         differs, *verdicts, adjusted = found
         assert (differs.kind, differs.metric, differs.names) == ("order-differs", "ap", ("A", "B"))
         assert differs.values == {"B": ["x", "z"], "A": ["y"]}
-        assert [(one.kind, one.group) for one in verdicts] == [
-            ("better", "x"), ("better", "y"), ("better", "z"), ("undecided", "w")
-        ]  # fmt: skip
+        assert [(one.kind, one.group) for one in verdicts] == [*(("better", of) for of in "xyz"), ("undecided", "w")]
         assert (adjusted.kind, adjusted.values) == ("groups-adjusted", {"groups": 4, "level": 0.95})
 
     def test_have_no_such_finding_where_one_is_undecided(self):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,15 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a dataset whose name writes from right to left": (named("a\u202eb"), "cannot be a name"),
     "a name of 101 letters": (named("x" * 101), "cannot be a name: it has 101 letters, and may have 100"),
     "a dataset called provenance.json": (named("provenance.json"), "cannot be called 'provenance.json'"),
-    "a recommender called by a number": (recommender(7), "cannot be a name"),
+    "an alias of itself": ("seed: 1\ntoy: &a\n  b: {c: *a}\n", "line 2: an alias stands for a value that holds"),
+    "aliases that expand without end": (
+        "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+        + "".join(f"{key}: &{key} [{', '.join([f'*{below}'] * 10)}]\n" for below, key in pairwise("abcdefghi")),
+        "line 5: its aliases expand to more than 100,000 values",
+    ),
+    "an empty file": ("", "has no keys"),
+    "nothing but a remark": ("# of λ\n---\n", "has no keys"),
+    "text for the whole": ("study\n", "must be a mapping of keys, not a str"),
     "a file that is not there": (dataset(path="gone.zip"), "there is no file"),
     "a file of ranks called $(touch pwned)": (
         yaml.safe_dump({"recommenders": {"R": {"type": "ranks", "path": COMMAND}}}),
@@ -100,9 +109,24 @@ def test_refused(fault: str, folder: Path) -> None:
     assert sorted(folder.iterdir()) == [folder / "made-up.zip", study]
 
 
+@pytest.mark.parametrize("name", ["1", "on", "no", "1.5", "~", "2020-01-01"])
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("recommenders: {NAME: {type: popularity}}\n", "recommenders: {} cannot be a name; text that YAML reads as"),
+        ("datasets: {NAME: {path: made-up.zip}}\n", "datasets: {} cannot be a name; text that YAML reads as"),
+        ("study: [NAME]\n", "study.0: must be of type string, not {}; text that YAML reads as"),
+    ],
+)
+def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(text: str, says: str, name: str, folder: Path) -> None:
+    (folder / "study.yaml").write_text(text.replace("NAME", name))
+    with pytest.raises(ConfigError) as caught:
+        complete_config({"datasets": {"made-up": DATASET}}, folder / "study.yaml")
+    assert str(caught.value).startswith(says.format(repr(yaml.safe_load(name))))
+
+
 ACCEPTED: dict[str, tuple[str, str, Any]] = {
-    "an empty file": ("", "seed", 2020),
-    "nothing but a remark": ("# of λ\n---\n", "seed", 2020),
+    "a name that YAML reads as text": ("recommenders: {1e3: {type: popularity}, '1': {type: random}}", "seed", 2020),
     "a merge that is overridden": (
         "sampling: &a {negatives: 7, repetitions: 5}\ntoy: {<<: *a, negatives: 9, repetitions: 3}\n",
         "sampling",

@@ -32,7 +32,7 @@ class TestRate:
     """The critical value of the largest |t| of all pairs of K means is that of Tukey's studentised range, over √2."""
 
     @pytest.mark.parametrize("users", [12, 300])
-    @pytest.mark.parametrize("recommenders", [3, 5, 10])
+    @pytest.mark.parametrize("recommenders", [3, 10])
     @pytest.mark.parametrize("alpha", [0.05, 0.2])
     def test_of_independent_recommenders_is_that_of_tukey(self, recommenders, users, alpha):
         """Their values are made to have no correlation and the same spread."""
@@ -41,13 +41,11 @@ class TestRate:
         critical = stats.studentized_range.isf(alpha, recommenders, users - 1) / np.sqrt(2)
         assert max_t_rate(values.T, alpha) == pytest.approx(2 * stats.t.sf(critical, users - 1), rel=0.03)
 
-    @pytest.mark.parametrize("seed", range(10))
-    def test_is_from_that_of_bonferroni_to_that_of_one_pair(self, seed):
-        rng = np.random.default_rng(seed)
-        recommenders = rng.integers(2, 8)
-        values = rng.normal(size=(recommenders, 2)) @ rng.normal(size=(2, 60)) + 0.1 * rng.normal(
-            size=(recommenders, 60)
-        )
+    @pytest.mark.parametrize("recommenders", [2, 3, 7])
+    def test_is_from_that_of_bonferroni_to_that_of_one_pair(self, recommenders):
+        rng = np.random.default_rng(recommenders)
+        common = rng.normal(size=(recommenders, 2)) @ rng.normal(size=(2, 60))
+        values = common + 0.1 * rng.normal(size=common.shape)
         assert 0.05 / len(pairs_of(recommenders)) <= max_t_rate(values, 0.05) <= 0.05
 
     def test_of_recommenders_of_which_two_are_the_same_is_that_of_one_pair(self):
@@ -98,6 +96,9 @@ class TestGroups:
             assert groups(undecided, range(7)) == largest
 
 
+RUNS = 100
+
+
 class TestFalseAlarms:
     """Families of five equal recommenders; docs/coverage.md counts them in more and larger ones."""
 
@@ -105,7 +106,7 @@ class TestFalseAlarms:
     def test_are_in_five_families_of_a_hundred_at_most(self, share):
         one, other = np.transpose(pairs_of(5))
         limits, alarms = np.array([[-1.0, 1.0]] * 10), np.zeros(2)
-        for seed in range(200):
+        for seed in range(RUNS):
             hits = (np.random.default_rng([6, seed]).random((5, 200)) < share).astype(float)
             gaps = hits[other] - hits[one]
             rate = max_t_rate(hits, 0.05)
@@ -116,4 +117,4 @@ class TestFalseAlarms:
                 np.testing.assert_allclose(table[["low", "high"]].T, (found.low, found.high), atol=1e-12)
                 assert table["p_value"].to_numpy() == pytest.approx(holm(found.p_value))
             alarms += ((found.low > 0) | (found.high < 0)).any(), (holm(found.p_value) < 0.05).any()
-        assert (alarms / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)).all()
+        assert (alarms / RUNS <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / RUNS)).all()

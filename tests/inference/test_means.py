@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from read_and import compare
 from scipy import optimize, stats
 
 from sampled_metrics.errors import DataError
@@ -57,7 +56,7 @@ def tables(number):
     return values, rng.integers(1, 4, size), (least, most), 10 ** -rng.uniform(0.3, 5)
 
 
-@pytest.mark.parametrize("number", range(60))
+@pytest.mark.parametrize("number", range(30))
 class TestEnds:
     def test_are_where_a_general_solver_reaches_the_threshold(self, number):
         values, counts, bounds, alpha = tables(number)
@@ -135,12 +134,11 @@ class TestIntervals:
         assert ends(both) == (low.low[0], high.high[0])
         assert np.isnan(both.standard_error[0])
 
-    @pytest.mark.parametrize("shift", [-0.5, -0.1, 0.02, 0.2])
+    @pytest.mark.parametrize("shift", [-0.5, -0.1, 0.2])
     def test_between_two_means_have_the_p_value_that_is_the_interval_inverted(self, shift):
         given = USERS + shift - 0.05, USERS + shift + 0.05, (-2.0, 2.0)
         [p_value] = found(*given).p_value
-        includes_0 = (USERS + shift - 0.05).mean() <= 0 <= (USERS + shift + 0.05).mean()
-        assert (p_value == 1) == includes_0
+        assert (p_value == 1) == (given[0].mean() <= 0 <= given[1].mean())
         for factor, excludes in ((0.999, False), (1.001, True)) if p_value < 1 else ((1 - 1e-9, False),):
             low, high = ends(found(*given, alpha=factor * p_value))
             assert (low > 0 or high < 0) == excludes
@@ -161,12 +159,11 @@ class TestIntervals:
         low, high = ends(found(values, bounds=(-3.0, 3.0), limits=UNIT))
         assert 0 == low < 1 / 4 < high <= 1
 
-    @pytest.mark.parametrize("values", [USERS, np.array([0.0, 0.2, 1.0, 1.0]), np.ones(4)], ids=len)
-    @pytest.mark.parametrize("bounds", [(0.0, 1.0), (-1.0, 1.0), (-0.5, 2.0), ANY])
+    @pytest.mark.parametrize("values", [USERS, np.ones(4)], ids=len)
+    @pytest.mark.parametrize("bounds", [(0.0, 1.0), (-0.5, 2.0), ANY])
     def test_of_values_with_the_other_sign_are_mirrored(self, values, bounds):
-        limits = (-0.5, 2.0)
-        one = found(values, bounds=bounds, limits=limits)
-        other = found(-values, bounds=(-bounds[1], -bounds[0]), limits=(-limits[1], -limits[0]))
+        one = found(values, bounds=bounds, limits=(-0.5, 2.0))
+        other = found(-values, bounds=(-bounds[1], -bounds[0]), limits=(-2.0, 0.5))
         assert ends(other) == pytest.approx((-one.high[0], -one.low[0]), rel=1e-12, abs=1e-15)
         assert other.p_value[0] == pytest.approx(one.p_value[0], rel=1e-9)
 
@@ -215,14 +212,13 @@ class TestCoverage:
         covered = chances[chances > 1e-4] @ ((low <= share) & (share <= high))
         assert least < covered <= most
 
-    @pytest.mark.parametrize("users", [5, 10, 40])
+    @pytest.mark.parametrize("users", [5, 40])
     @pytest.mark.parametrize("alike", [0.0, 0.7])
     def test_false_alarms(self, users, alike):
         """600 comparisons at once of two recommenders that are equal in the population; some users do not differ."""
         rng = np.random.default_rng([8, users, int(10 * alike)])
         ranks = np.arange(1, 201)
-        values = np.where(ranks <= 10, 1 / np.log2(ranks + 1), 0)
-        chances = 1 / (ranks + 5)
+        values, chances = np.where(ranks <= 10, 1 / np.log2(ranks + 1), 0), 1 / (ranks + 5)
         one, other = rng.choice(values, size=(2, 600, users), p=chances / chances.sum())
         of_all = found(np.where(rng.random((600, users)) < alike, 0, other - one), bounds=(-1.0, 1.0))
         alarms = (of_all.low > 0) | (of_all.high < 0)
@@ -254,26 +250,14 @@ def test_one_pass_over_the_users_decides_a_million_of_them():
     assert len(seen) <= 10
 
 
-class TestFalseVerdictsOfRareHits:
-    @pytest.mark.parametrize("number", range(12))
-    def test_a_recommender_without_a_hit_among_few_is_not_called_worse(self, number):
-        """One user in a hundred is at rank 1: of 200 users, 13 % of samples have none."""
-        rng = np.random.default_rng(number)
-        hits = rng.random(200) < 0.01
-        one = np.where(hits, 1, rng.integers(501, 1001, 200))
-        table = compare(one, np.full(200, 88), candidates=1000, exact=True, metrics="ap")
-        assert table["conclusion"].item() == "undecided"
-
-    @pytest.mark.parametrize("users", [30, 100, 400])
-    @pytest.mark.parametrize("share", [0.004, 0.03, 0.1])
-    def test_are_rare_for_equal_means(self, users, share):
-        """A share of the users has the value 1, and others a small one, beside a constant with the same mean."""
-        rng = np.random.default_rng([4, users, int(1000 * share)])
-        small, simulations, false = 1 / np.arange(501, 1001), 300, 0
-        mean = share + (1 - share) * small.mean()
-        for _ in range(simulations):
-            hits = rng.random(users) < share
-            values = np.where(hits, 1.0, rng.choice(small, users)) - mean
-            low, high = mean_interval(values, np.ones(users, dtype=int), (-1.0, 1.0), 0.05)
-            false += low > 0 or high < 0
-        assert false / simulations <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / simulations)
+@pytest.mark.parametrize("users", [30, 100, 400])
+@pytest.mark.parametrize("share", [0.004, 0.03, 0.1])
+def test_false_verdicts_of_rare_hits_are_rare_for_equal_means(users, share):
+    """A share of the users has the value 1, and others a small one, beside a constant with the same mean."""
+    rng = np.random.default_rng([4, users, int(1000 * share)])
+    small, simulations = 1 / np.arange(501, 1001), 300
+    mean = share + (1 - share) * small.mean()
+    values = np.where(rng.random((simulations, users)) < share, 1.0, rng.choice(small, (simulations, users))) - mean
+    of_all = found(values, bounds=(-1.0, 1.0))
+    false = ((of_all.low > 0) | (of_all.high < 0)).mean()
+    assert false <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / simulations)

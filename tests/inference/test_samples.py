@@ -95,7 +95,7 @@ class TestSample:
         assert sample.counts.sum() == pytest.approx(40)
         assert sample.shares.sum(axis=1) == pytest.approx(1)
 
-    @pytest.mark.parametrize("users", [2, 5, 63, 1000])
+    @pytest.mark.parametrize("users", [2, 63])
     def test_folds_have_the_same_size_up_to_one_and_do_not_depend_on_ranks(self, users):
         one, other = (sample_of(users, seed=seed).fold for seed in (0, 1))
         np.testing.assert_array_equal(one, other)

@@ -84,37 +84,25 @@ class TestIntervals:
         [(3, 0.1, 0.4), *(pytest.param(*each, marks=pytest.mark.slow) for each in [(3, 0.02, 0.4), (5, 0.0, 0.4)])],
     )
     def test_hold_the_truth(self, seeds, spread, both):
-        """500 comparisons of equal recommenders; without the spread between seeds, far fewer hold."""
+        """300 comparisons of equal recommenders; without the spread between seeds, far fewer hold."""
         rng = np.random.default_rng([7, seeds, int(100 * spread)])
         held = np.zeros(2)
-        for _ in range(500):
+        for _ in range(300):
             user = rng.normal(0, 0.3, 200)
             both_found = interval(*(user + values(rng, seeds, spread, both) for _ in range(2)))
             held += [each.low[0] <= 0 <= each.high[0] for each in both_found]
-        assert held[0] / 500 >= 0.93
+        assert held[0] / 300 >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 300)
         if spread == 0.1:
-            assert held[1] / 500 < 0.75
+            assert held[1] / 300 < 0.75
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(("seeds", "others"), [(2, 10), (2, 20), (3, 20), (5, 5)])
-    @pytest.mark.parametrize("both", [0.0, 0.4, 3.0])
-    def test_of_unequal_numbers_of_seeds_and_users_who_differ_hold_the_truth(self, seeds, others, both):
+    @pytest.mark.parametrize(("seeds", "others"), [(2, 2), (2, 10), (2, 20), (3, 20), (5, 5)])
+    @pytest.mark.parametrize(("spread", "both"), [(0.03, 0.0), (0.03, 0.4), (0.03, 3.0), (0.3, 0.1), (1.0, 0.1)])
+    def test_of_unequal_numbers_of_seeds_hold_the_truth(self, seeds, others, spread, both):
         """600 comparisons of equal recommenders, with an interaction from none to far above the seeds' part."""
-        rng, held = np.random.default_rng([13, seeds, others, int(10 * both)]), 0
+        rng, held = np.random.default_rng([13, seeds, others, int(10 * both), int(10 * spread)]), 0
         for _ in range(600):
             user = rng.normal(0, 0.3, 200)
-            found, _ = interval(*(user + values(rng, count, 0.03, both) for count in (seeds, others)))
-            held += found.low[0] <= 0 <= found.high[0]
-        assert held / 600 >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 600)
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize(("seeds", "others"), [(2, 10), (2, 2), (3, 10)])
-    @pytest.mark.parametrize("spread", [0.3, 1.0])
-    def test_of_unequal_numbers_of_seeds_hold_the_truth(self, seeds, others, spread):
-        """600 comparisons of equal recommenders whose seeds differ by more than the users do."""
-        rng, held = np.random.default_rng([12, seeds, others, int(10 * spread)]), 0
-        for _ in range(600):
-            one, other = rng.normal(0, 1, seeds), rng.normal(0, spread, others)
-            found = between(other.mean() - one.mean(), 0.1, [of_normal(one), of_normal(other)])
+            found, _ = interval(*(user + values(rng, count, spread, both) for count in (seeds, others)))
             held += found.low[0] <= 0 <= found.high[0]
         assert held / 600 >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 600)

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from read_and import compare, correct, evaluate
+from read_and import compare, correct
 
-from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, strict_bounds
 from sampled_metrics.estimators.shapes import DECREASING, FREE, SHAPES
 from sampled_metrics.inference.strict import Sample, strict_values, unexplained
@@ -50,7 +49,7 @@ class TestCoverage:
         monkeypatch.setattr(strict_bounds, "_DECISIVE", 0)  # so that no shape is contradicted
         truth = np.stack((RANKS <= 10, 1 / RANKS)) @ POWER
         rng, found = np.random.default_rng(1), []
-        for _ in range(20):
+        for _ in range(12):
             both = ends(draw(rng, 200)[1], list(SHAPES), metrics=["recall@10", "ap"])
             found.append(both.reshape(len(SHAPES), 2, 2))
         low, high = np.moveaxis(found, -1, 0)
@@ -60,29 +59,12 @@ class TestCoverage:
 
 
 class TestKnownIntervals:
-    @pytest.mark.parametrize("shape", ["free", "decreasing"])
-    def test_of_samples_of_all_items_are_about_those_of_exact_ranks(self, shape):
-        ranks, sampled = draw(np.random.default_rng(3), 300, m=N - 1)
-        np.testing.assert_array_equal(ranks, sampled)
-        exact = evaluate(ranks, candidates=N, metrics=METRICS)[["low", "high"]].to_numpy()
-        width = (exact[:, 1] - exact[:, 0])[:, np.newaxis]
-        assert (np.abs(ends(sampled, shape, negatives=N - 1) - exact) < 0.05 * width).all()
-
     @pytest.mark.parametrize("shape", SHAPES)
-    @pytest.mark.parametrize("seed", [0, 1])
-    def test_of_auc_are_those_of_the_sample_which_has_no_bias(self, shape, seed):
-        sampled = draw(np.random.default_rng(seed), 300)[1]
+    def test_of_auc_are_those_of_the_sample_which_has_no_bias(self, shape):
+        sampled = draw(np.random.default_rng(1), 300)[1]
         ((low, high),) = ends(sampled, shape, metrics="auc")
         ((least, most),) = ends(sampled, "uncorrected", metrics="auc")
         assert (low, high) == pytest.approx((least, most), abs=0.02 * (most - least))
-
-    def test_are_the_same_again_and_by_more_confidence_wider(self):
-        sampled = draw(np.random.default_rng(6), 300)[1]
-        np.testing.assert_array_equal(*(ends(sampled, "decreasing") for _ in range(2)))
-        of_levels = [ends(sampled, "decreasing", confidence_level=level) for level in (0.5, 0.9, 0.999)]
-        low, high = np.moveaxis(of_levels, 2, 0)
-        assert (np.diff(low, axis=0) < 0).all()
-        assert (np.diff(high, axis=0) > 0).all()
 
 
 class TestValues:
@@ -126,8 +108,8 @@ class TestShape:
     @pytest.mark.parametrize("shape", SHAPES)
     def test_is_seldom_rejected_if_it_is_right(self, shape):
         rng = np.random.default_rng(2)
-        found = np.array([self.p_value(draw(rng, 300)[1], shape) for _ in range(30)])
-        assert (found < 0.05).sum() <= 4  # a fifth one is as rare as 1 in 60
+        found = np.array([self.p_value(draw(rng, 300)[1], shape) for _ in range(20)])
+        assert (found < 0.05).sum() <= 3  # a fourth one is as rare as 1 in 60
         assert np.median(found) > 0.2
 
     @pytest.mark.parametrize("law", [RANKS**2.0, np.exp(-0.5 * ((RANKS - 60) / 10) ** 2)], ids=["increasing", "hump"])
@@ -143,13 +125,13 @@ class TestShape:
 
     def test_of_ranks_that_are_flat_at_the_top_is_not_rejected(self):
         """Decreasing is right, and may be left out only as it would decide alone."""
-        for seed in range(3):
+        for seed in range(2):
             sampled = draw(np.random.default_rng(seed), 2000, np.where(RANKS <= 60, 1.0, 1e-3))[1]
             table = correct(sampled, candidates=N, negatives=M, estimators="decreasing")
             assert "contradicted" not in kinds(table)
             assert table["assumes"].eq("none" if "narrow" in kinds(table) else "decreasing").all()
 
-    @pytest.mark.parametrize("label", ["decreasing", "free", "bv-0.1", "smooth"])
+    @pytest.mark.parametrize("label", ["decreasing", "bv-0.1"])
     def test_of_a_sample_that_no_ranks_explain_there_is_no_interval(self, label):
         """Every one of 1000 users has x = 10 of 20: the spread is smaller than that of any sample."""
         table = correct([11] * 1000, candidates=N, negatives=M, estimators=label)
@@ -166,16 +148,12 @@ class TestSaturatedScores:
     ONE = draw(np.random.default_rng(8), 1000, m=50)[1]
     OTHER = np.where(ONE <= 4, 1, ONE)
 
-    @pytest.mark.parametrize("label", [None, "bv-0.1", "uncorrected"])
+    @pytest.mark.parametrize("label", [None, "bv-0.1"])
     def test_have_no_verdict(self, label):
-        found = compare(
-            self.ONE, self.OTHER, candidates=N, negatives=50, metrics="recall@10", estimator=label, names=("A", "B")
-        )
+        found = compare(self.ONE, self.OTHER, candidates=N, negatives=50, metrics="recall@10", estimator=label)
         assert found["conclusion"].item() == "no verdict"
         assert found[["low", "high", "p_value"]].isna().all(axis=None)
-        assert [(one.kind, one.names) for one in found.findings if one.kind == "unexplained"] == [
-            ("unexplained", ("B",))
-        ]
+        assert [one.names for one in found.findings if one.kind == "unexplained"] == [("B",)]
         assert [one.kind for one in found.verdicts] == ["no-verdict"]
 
     def test_beside_others_leave_their_verdicts(self):
@@ -227,16 +205,6 @@ class TestFlatLaws:
 
 
 class TestFolds:
-    def test_the_order_of_rows_changes_nothing_if_users_are_known(self):
-        sampled = draw(np.random.default_rng(11), 300)[1]
-        rows = {"user": np.arange(300), "rank": sampled}
-        order = np.random.default_rng(12).permutation(300)
-        mixed = {name: column[order] for name, column in rows.items()}
-        one, other = (
-            correct(table, candidates=N, negatives=M, metrics=METRICS)[["low", "high"]] for table in (rows, mixed)
-        )
-        np.testing.assert_array_equal(one, other)
-
     @pytest.mark.parametrize("shape", SHAPES)
     def test_weights_of_a_fold_do_not_depend_on_its_users(self, shape):
         """Other ranks of the users of a fold leave its weights as they are."""
@@ -253,7 +221,7 @@ class TestFolds:
 
 class TestEdges:
     @pytest.mark.parametrize("shape", SHAPES)
-    @pytest.mark.parametrize(("n", "m"), [(2, 1), (3, 1), (3, 2), (12, 11), (12, 0), (3541, 1)])
+    @pytest.mark.parametrize(("n", "m"), [(2, 1), (3, 2), (12, 0), (3541, 1)])
     def test_small_ones_are_intervals(self, shape, n, m):
         for sampled in ([1, 1], [m + 1] * 30, [1, m + 1] * 10):
             low, high = ends(sampled, shape, candidates=n, negatives=m).T
@@ -267,10 +235,6 @@ class TestEdges:
             low, high = ends(sampled, shape, candidates=n, negatives=m).T
             assert (high - low > 0.01).all()
             assert (high - low < (0.86 if shape == "free" else 0.4)).all()
-
-    def test_one_user_is_refused_in_a_line(self):
-        with pytest.raises(DataError, match="an interval needs two users or more, not 1"):
-            correct([1], candidates=N, negatives=M)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Metrics of lists against the texts' worked examples, hand-computed numbers, loops, scipy and trec_eval."""
 
+import re
 from math import log2
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import stats
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics import graded
 
-NAN = float("nan")
+NAN, LINEAR, L3 = float("nan"), graded.linear_gain, log2(3)
 CLOSE = {"rel": 1e-12, "abs": 1e-14}
 
 # lists of 1 … 12 grades in ranked order, and grades that are judged but not on the list
@@ -36,35 +37,25 @@ class TestByHand:
     @pytest.mark.parametrize(
         ("k", "gain", "value", "of_list", "of_judged"),
         [
-            (
-                None,
-                graded.linear_gain,
-                3 / log2(3) + 1 / 2 + 2 / log2(6),
-                3 + 2 / log2(3) + 1 / 2,
-                4 + 3 / log2(3) + 1 / log2(5) + 1 / log2(6),
-            ),
-            (3, graded.linear_gain, 3 / log2(3) + 1 / 2, 3 + 2 / log2(3) + 1 / 2, 3 + 3 / log2(3) + 2 / 2),
-            (2, graded.linear_gain, 3 / log2(3), 3 + 2 / log2(3), 3 + 3 / log2(3)),
-            (3, graded.exponential_gain, 7 / log2(3) + 1 / 2, 7 + 3 / log2(3) + 1 / 2, 7 + 7 / log2(3) + 3 / 2),
+            (None, LINEAR, 3 / L3 + 1 / 2 + 2 / log2(6), 3 + 2 / L3 + 1 / 2, 4 + 3 / L3 + 1 / log2(5) + 1 / log2(6)),
+            (3, LINEAR, 3 / L3 + 1 / 2, 3 + 2 / L3 + 1 / 2, 3 + 3 / L3 + 2 / 2),
+            (2, LINEAR, 3 / L3, 3 + 2 / L3, 3 + 3 / L3),
+            (3, graded.exponential_gain, 7 / L3 + 1 / 2, 7 + 3 / L3 + 1 / 2, 7 + 7 / L3 + 3 / 2),
         ],
     )
     def test_dcg_and_ndcg(self, k, gain, value, of_list, of_judged):
-        assert one(graded.dcg(self.LIST, k, gain=gain)) == pytest.approx(value, rel=1e-14)
-        assert one(graded.ndcg(self.LIST, k, gain=gain)) == pytest.approx(value / of_list, rel=1e-14)
-        assert one(graded.ndcg(self.LIST, k, gain=gain, judged=self.JUDGED)) == pytest.approx(
-            value / of_judged, rel=1e-14
-        )
+        found = graded.dcg(self.LIST, k, gain=gain), graded.ndcg(self.LIST, k, gain=gain)
+        found += (graded.ndcg(self.LIST, k, gain=gain, judged=self.JUDGED),)
+        assert [*map(one, found)] == pytest.approx([value, value / of_list, value / of_judged], rel=1e-14)
 
     def test_half_life_utility(self):
         # half-life 2 and neutral grade 1: utilities 2 at rank 2 and 1 at rank 5, discounts 2 and 16
-        value = 2 / 2 + 1 / 16
-        assert one(graded.half_life_utility(self.LIST, neutral=1, half_life=2)) == pytest.approx(value)
-        assert one(graded.half_life_utility(self.LIST, 4, neutral=1, half_life=2)) == pytest.approx(1)
-        options = {"neutral": 1, "half_life": 2}
-        assert one(graded.normalized_half_life_utility(self.LIST, **options)) == pytest.approx(value / (2 + 1 / 2))
-        assert one(graded.normalized_half_life_utility(self.LIST, judged=self.JUDGED, **options)) == pytest.approx(
-            value / (2 + 2 / 2 + 1 / 4)
-        )
+        value, options = 2 / 2 + 1 / 16, {"neutral": 1, "half_life": 2}
+        assert one(graded.half_life_utility(self.LIST, **options)) == pytest.approx(value)
+        assert one(graded.half_life_utility(self.LIST, 4, **options)) == pytest.approx(1)
+        normalized = graded.normalized_half_life_utility
+        assert one(normalized(self.LIST, **options)) == pytest.approx(value / (2 + 1 / 2))
+        assert one(normalized(self.LIST, judged=self.JUDGED, **options)) == pytest.approx(value / (2 + 2 / 2 + 1 / 4))
 
     @pytest.mark.parametrize(("tied", "right"), [(0.5, 3 + 2), (0, 3), (1, 3 + 4)])
     def test_concordant_pairs_with_ties_of_the_recommender(self, tied, right):
@@ -76,12 +67,7 @@ class TestByHand:
 class TestNothingRelevant:
     NONE = ((0, 0, NAN), (NAN, NAN, NAN), (0, 2, 0))
     METRICS = (
-        graded.reciprocal_rank,
-        graded.average_precision,
-        graded.precision,
-        graded.recall,
-        graded.f1,
-        graded.ndcg,
+        *(graded.reciprocal_rank, graded.average_precision, graded.precision, graded.recall, graded.f1, graded.ndcg),
         graded.normalized_half_life_utility,
     )
 
@@ -194,123 +180,66 @@ class TestProperties:
             assert best == pytest.approx(1)
 
 
-class TestPadded:
-    @pytest.mark.parametrize("lists", [[], [[]], [[], []], [1, 2], [[[1]]], ["a"], [["a"]], [[1], None], None])
-    def test_refuses(self, lists):
-        with pytest.raises(DataError, match="a list of numbers for every user"):
-            graded.padded(lists)
-
-
-LIST_METRICS = [
-    graded.reciprocal_rank,
-    graded.mean_reciprocal_rank,
-    graded.average_precision,
-    graded.mean_average_precision,
-    lambda lists: graded.precision(lists, 1),
-    lambda lists: graded.recall(lists, 1),
-    lambda lists: graded.f1(lists, 1),
-    graded.dcg,
-    graded.ndcg,
-    graded.half_life_utility,
-    graded.normalized_half_life_utility,
-    graded.spearman,
-    graded.concordant_pairs,
-]
-
-
-def refusal(error, function, *arguments, **options):
-    """The one line of the error."""
-    with pytest.raises(error) as caught:
-        function(*arguments, **options)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
+@pytest.mark.parametrize("lists", [[], [[]], [1, 2], [[[1]]], [["a"]], [[1], None], None])
+def test_padded_refuses(lists):
+    with pytest.raises(DataError, match="a list of numbers for every user"):
+        graded.padded(lists)
 
 
 class TestRefuses:
-    @pytest.mark.parametrize("metric", LIST_METRICS)
-    def test_one_user_without_a_row(self, metric):
-        assert "has to be (users, positions)" in refusal(DataError, metric, [1, 0, 1])
-
     @pytest.mark.parametrize(
         ("lists", "message"),
         [
-            ([1, 0, 1], "relevance has shape (3,); it has to be (users, positions), also for a single user"),
-            ([[[1]]], "relevance has shape (1, 1, 1); it has to be (users, positions), also for a single user"),
-            (1, "relevance has shape (); it has to be (users, positions), also for a single user"),
-            (np.empty((0, 3)), "relevance has shape (0, 3); it has to hold a user and a position at least"),
-            ([[], []], "relevance has shape (2, 0); it has to hold a user and a position at least"),
-            ([[1, 0], [1]], "relevance has rows of different lengths; fill them up with NaN, as `padded` does"),
-            ([["1", "0"]], "relevance holds <U1; it has to be an array of numbers"),
-            ([[1, None]], "relevance holds object; it has to be an array of numbers"),
-            ([[1j]], "relevance holds complex128; it has to be an array of numbers"),
-            (
-                [[1, 0], [2, -1]],
-                "relevance of user row 1 is -1 in column 1 (from 0); a grade has to be a finite number from 0",
-            ),
+            ([1, 0, 1], "has shape (3,); it has to be (users, positions), also for a single user"),
+            (1, "has shape (); it has to be (users, positions), also for a single user"),
+            (np.empty((0, 3)), "has shape (0, 3); it has to hold a user and a position at least"),
+            ([[1, 0], [1]], "has rows of different lengths"),
+            ([["1", "0"]], "holds <U1; it has to be an array of numbers"),
+            ([[1, None]], "holds object; it has to be an array of numbers"),
+            ([[1, 0], [2, -1]], "of user row 1 is -1 in column 1 (from 0); a grade has to be a finite number from 0"),
             (
                 [[1, 0], [np.inf, 0]],
-                "relevance of user row 1 is inf in column 0 (from 0); a grade has to be a finite number from 0",
+                "of user row 1 is inf in column 0 (from 0); a grade has to be a finite number from 0",
             ),
-            (
-                [[1, 0, NAN], [1, NAN, 0]],
-                "relevance of user row 1 is nan in column 1 (from 0); NaN may only fill up a list after its end",
-            ),
-            (
-                [[NAN, 0]],
-                "relevance of user row 0 is nan in column 0 (from 0); NaN may only fill up a list after its end",
-            ),
+            ([[1, 0, NAN], [1, NAN, 0]], "of user row 1 is nan in column 1 (from 0); NaN may only fill up a list"),
         ],
     )
     def test_malformed_lists(self, lists, message):
-        assert refusal(DataError, graded.ndcg, lists) == message
+        with pytest.raises(DataError, match=f"^relevance {re.escape(message)}"):
+            graded.ndcg(lists)
 
-    @pytest.mark.parametrize("metric", [graded.ndcg, graded.recall])
     @pytest.mark.parametrize(
         ("judged", "message"),
         [
             ([[2, 1]], "judged has 1 users and relevance 2; each needs a row in both"),
             ([2, 1], "judged has shape (2,); it has to be"),
             ([[2, 1], [-1, 2]], "judged of user row 1 is -1 in column 0"),
-            ([[2, 1], [NAN, np.inf]], "judged of user row 1 is inf in column 1"),
-            ([[2, 1], [2, NAN]], "judged of user row 1 "),
+            ([[2, 1], [2, NAN]], "judged of user row 1 lacks grades that are on the list"),
+            ([[2], [3]], "judged of user row 0 lacks grades that are on the list"),
         ],
     )
-    def test_judged(self, metric, judged, message):
-        assert refusal(DataError, metric, [[2, 1], [2, 1]], 1, judged=judged).startswith(message)
+    def test_judged(self, judged, message):
+        with pytest.raises(DataError, match=f"^{re.escape(message)}"):
+            graded.recall([[2, 1], [2, 1]], 1, judged=judged)
 
-    @pytest.mark.parametrize("metric", [graded.spearman, graded.concordant_pairs])
     @pytest.mark.parametrize(
         ("scores", "message"),
         [
-            ([[3, 2]], "scores have shape (1, 2) and relevance (1, 3); they have to be the same"),
-            (
-                [[2, 3, NAN]],
-                "scores of user row 0 is 3 in column 1 (from 0); "
-                "lists are in ranked order, so a score may not exceed that before",
-            ),
-            (
-                [[3, NAN, NAN]],
-                "scores of user row 0 is nan in column 1 (from 0); NaN has to stand where relevance is NaN, only there",
-            ),
-            (
-                [[3, 2, 1]],
-                "scores of user row 0 is 1 in column 2 (from 0); NaN has to stand where relevance is NaN, only there",
-            ),
-            ([[np.inf, 2, NAN]], "scores of user row 0 is inf in column 0 (from 0); a score has to be a finite number"),
+            ([[3, 2]], "have shape (1, 2) and relevance (1, 3); they have to be the same"),
+            ([[2, 3, NAN]], "of user row 0 is 3 in column 1 (from 0); lists are in ranked order"),
+            ([[3, NAN, NAN]], "of user row 0 is nan in column 1 (from 0); NaN has to stand where relevance is NaN"),
+            ([[3, 2, 1]], "of user row 0 is 1 in column 2 (from 0); NaN has to stand where relevance is NaN"),
+            ([[np.inf, 2, NAN]], "of user row 0 is inf in column 0 (from 0); a score has to be a finite number"),
         ],
     )
-    def test_scores(self, metric, scores, message):
-        assert refusal(DataError, metric, [[2, 1, NAN]], scores=scores) == message
+    def test_scores(self, scores, message):
+        with pytest.raises(DataError, match=f"^scores {re.escape(message)}"):
+            graded.spearman([[2, 1, NAN]], scores=scores)
 
     @pytest.mark.parametrize("k", [0, -1, 1.5, 2.0, "3", True, NAN])
     def test_cutoff(self, k):
-        says = f"the cut-off k is {k!r}; it has to be a whole number from 1"
-        assert refusal(ConfigError, graded.ndcg, [[1, 0]], k) == says
-
-    @pytest.mark.parametrize("metric", [*TestNothingRelevant.METRICS, graded.dcg, graded.half_life_utility])
-    def test_cutoff_of_each_metric(self, metric):
-        assert "the cut-off k is 0" in refusal(ConfigError, metric, [[1, 0]], 0)
+        with pytest.raises(ConfigError, match=rf"^the cut-off k is {k!r}; it has to be a whole number from 1$"):
+            graded.ndcg([[1, 0]], k)
 
 
 @pytest.fixture(scope="module")
@@ -341,28 +270,29 @@ class TestAgainstTrecEval:
         values = {result.query_id: result.value for result in ir.iter_calc([measure], qrels, run)}
         return [values[user] for user in qrels]
 
-    @pytest.mark.parametrize("k", [1, 5, 10, 50])
+    @pytest.mark.parametrize("k", [1, 5, 50])
     def test_metrics_of_relevant_items(self, ir, random_lists, k):
         qrels, run, lists, judged = random_lists
+        binary = [graded.binary(each, 2) for each in (lists, judged)]
         for measure, ours in (
             (ir.RR, graded.reciprocal_rank(lists)),
             (ir.RR @ k, graded.reciprocal_rank(lists, k)),
             (ir.AP, graded.average_precision(lists, judged=judged)),
             (ir.P @ k, graded.precision(lists, k)),
             (ir.R @ k, graded.recall(lists, k, judged=judged)),
-            (ir.P(rel=2) @ k, graded.precision(graded.binary(lists, 2), k)),
-            (ir.AP(rel=2), graded.average_precision(graded.binary(lists, 2), judged=graded.binary(judged, 2))),
+            (ir.P(rel=2) @ k, graded.precision(binary[0], k)),
+            (ir.AP(rel=2), graded.average_precision(binary[0], judged=binary[1])),
         ):
             assert ours.tolist() == pytest.approx(self.theirs(ir, measure, qrels, run), rel=1e-12), measure
         assert graded.mean_reciprocal_rank(lists) == pytest.approx(ir.calc_aggregate([ir.RR], qrels, run)[ir.RR])
 
-    @pytest.mark.parametrize("k", [None, 1, 5, 10, 50])
+    @pytest.mark.parametrize("k", [None, 1, 5, 50])
     def test_ndcg(self, ir, random_lists, k):
         qrels, run, lists, judged = random_lists
-        linear = ir.nDCG if k is None else ir.nDCG @ k
-        exponential = ir.nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7})
-        exponential = exponential if k is None else exponential @ k
-        ours = graded.ndcg(lists, k, judged=judged)
-        assert ours.tolist() == pytest.approx(self.theirs(ir, linear, qrels, run), rel=1e-12)
-        ours = graded.ndcg(lists, k, gain=graded.exponential_gain, judged=judged)
-        assert ours.tolist() == pytest.approx(self.theirs(ir, exponential, qrels, run), rel=1e-12)
+        for gain, measure in (
+            (graded.linear_gain, ir.nDCG),
+            (graded.exponential_gain, ir.nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7})),
+        ):
+            ours = graded.ndcg(lists, k, gain=gain, judged=judged)
+            theirs = self.theirs(ir, measure if k is None else measure @ k, qrels, run)
+            assert ours.tolist() == pytest.approx(theirs, rel=1e-12)

@@ -1,5 +1,6 @@
 """The comparison with the printed numbers: what is ok and what is not, by standard errors computed by hand."""
 
+from functools import cache
 from math import sqrt
 
 import numpy as np
@@ -14,11 +15,13 @@ NO_SPREAD = pd.DataFrame(columns=["table", "reading", "cell", "seeds", "mean", "
 )
 
 
+@cache
 def toy_tables():
     """Ours are the printed numbers."""
     return reference.table_1().drop(columns="unit"), reference.table_2().drop(columns="unit")
 
 
+@cache
 def study_tables(readings=("default",)):
     """Ours are the printed numbers; exact ones have no ties."""
     table_3, table_4 = reference.table_3().drop(columns="unit").fillna({"sd": 0.0}), reference.table_4()
@@ -43,24 +46,29 @@ def with_value(table, column, value, **keys):
     return changed
 
 
-def toy_row(cell, *, table=2, table_1=None, table_2=None):
-    ours_1, ours_2 = toy_tables()
-    rows = fidelity.compare_toy(
-        ours_1 if table_1 is None else table_1, ours_2 if table_2 is None else table_2, repetitions=1000
-    )
+def toy_row(cell, column, value, table):
+    """The row of a printed cell of Table 1 or 2, where ours is another number."""
+    recommender, metric = cell.split()[:2]
+    ours = [*toy_tables()]
+    ours[table - 1] = with_value(ours[table - 1], column, value, recommender=recommender, metric=metric)
+    rows = fidelity.compare_toy(*ours, repetitions=1000)
     return rows[(rows["table"] == table) & (rows["cell"] == cell)].iloc[0]
 
 
 def study_rows(table_3=None, table_4=None, spread=NO_SPREAD):
-    ours_3, ours_4 = study_tables()
-    return fidelity.compare_study(
-        ours_3 if table_3 is None else table_3, ours_4 if table_4 is None else table_4, spread
-    )
+    ours = [given if given is not None else own for given, own in zip((table_3, table_4), study_tables(), strict=True)]
+    return fidelity.compare_study(*ours, spread)
 
 
-def study_row(cell, **changes):
-    rows = study_rows(**changes)
+def study_row(cell, value, table=None, **changes):
+    """The row of a printed mean of Table 3, where ours is another number."""
+    keys = dict(zip(("recommender", "metric", "estimator"), cell.split(), strict=True))
+    table = with_value(study_tables()[0] if table is None else table, "mean_exact", value, **keys)
+    rows = study_rows(table_3=table, **changes)
     return rows[rows["cell"] == cell].iloc[0]
+
+
+OFF = [(2.9, True), (-2.9, True), (3.1, False), (-3.1, False)]
 
 
 class TestToy:
@@ -74,31 +82,24 @@ class TestToy:
 
     @pytest.mark.parametrize(("value", "ok"), [(0.9904, True), (0.9896, True), (0.9906, False), (0.9894, False)])
     def test_an_exact_number_must_round_to_the_printed_digits(self, value, ok):
-        table = with_value(toy_tables()[0], "value", value, recommender="A", metric="auc")
-        row = toy_row("A auc", table=1, table_1=table)
-        assert row["ok"] == ok
-        assert (row["printed"], row["ours"]) == (0.990, value)
+        row = toy_row("A auc", "value", value, 1)
+        assert (row["printed"], row["ours"], row["ok"]) == (0.990, value, ok)
 
     # B's AP is printed .336 ± .073: both means of 1000 have the variance .073² / 1000, and printing ± half of .001
     ERROR = sqrt(2 * 0.073**2 / 1000 + 0.001**2 / 12)
 
-    @pytest.mark.parametrize(("errors", "ok"), [(2.9, True), (-2.9, True), (3.1, False), (-3.1, False)])
+    @pytest.mark.parametrize(("errors", "ok"), OFF)
     def test_a_mean_may_be_3_standard_errors_off(self, errors, ok):
-        table = with_value(toy_tables()[1], "mean", 0.336 + errors * self.ERROR, recommender="B", metric="ap")
-        row = toy_row("B ap", table_2=table)
+        row = toy_row("B ap", "mean", 0.336 + errors * self.ERROR, 2)
         assert row["standard_error"] == pytest.approx(self.ERROR) == pytest.approx(0.003277, abs=1e-6)
-        assert row["z"] == pytest.approx(errors)
-        assert row["ok"] == ok
+        assert (row["z"], row["ok"]) == (pytest.approx(errors), ok)
 
     @pytest.mark.parametrize(("sd", "ok"), [(0.0800, True), (0.0665, True), (0.0805, False), (0.0660, False)])
     def test_a_standard_deviation_too(self, sd, ok):
-        # it has the variance σ² / (2 N - 2)
-        table = with_value(toy_tables()[1], "sd", sd, recommender="B", metric="ap")
-        row = toy_row("B ap ±", table_2=table)
-        error = sqrt((0.073**2 + sd**2) / 1998 + 0.001**2 / 12)
+        row = toy_row("B ap ±", "sd", sd, 2)
+        error = sqrt((0.073**2 + sd**2) / 1998 + 0.001**2 / 12)  # its variance is σ² / (2 N - 2)
         assert row["standard_error"] == pytest.approx(error)
-        assert row["z"] == pytest.approx((sd - 0.073) / error)
-        assert row["ok"] == ok
+        assert (row["z"], row["ok"]) == (pytest.approx((sd - 0.073) / error), ok)
 
 
 class TestSharpness:
@@ -153,81 +154,56 @@ class TestStudy:
     # Y's Recall by CLS is printed 8.42 ± 0.14 per cent
     ERROR = sqrt(0.0014**2 / 100 + 0.0001**2 / 12)
 
-    @pytest.mark.parametrize(("errors", "ok"), [(2.9, True), (-2.9, True), (3.1, False), (-3.1, False)])
+    @pytest.mark.parametrize(("errors", "ok"), OFF)
     def test_a_mean_may_be_3_standard_errors_off(self, errors, ok):
-        keys = {"recommender": "Y", "metric": "recall@10", "estimator": "cls"}
-        row = study_row(
-            "Y recall@10 cls", table_3=with_value(study_tables()[0], "mean_exact", 0.0842 + errors * self.ERROR, **keys)
-        )
+        row = study_row("Y recall@10 cls", 0.0842 + errors * self.ERROR)
         assert row["standard_error"] == pytest.approx(self.ERROR) == pytest.approx(1.4295e-4, abs=1e-8)
-        assert row["z"] == pytest.approx(errors)
-        assert row["ok"] == ok
+        assert (row["z"], row["ok"]) == (pytest.approx(errors), ok)
 
     @pytest.mark.parametrize(("mean", "ok"), [(0.08844, True), (0.08836, True), (0.08846, False), (0.0786, False)])
     def test_an_exact_number_without_ties_must_round_to_the_printed_digits(self, mean, ok):
-        keys = {"recommender": "Y", "metric": "recall@10", "estimator": "exact"}
-        assert (
-            study_row("Y recall@10 exact", table_3=with_value(study_tables()[0], "mean_exact", mean, **keys))["ok"]
-            == ok
-        )
+        assert study_row("Y recall@10 exact", mean)["ok"] == ok
 
     @pytest.mark.parametrize(("errors", "ok"), [(2.9, True), (3.1, False)])
     def test_an_exact_number_has_the_error_of_breaking_its_ties_once(self, errors, ok):
         keys = {"recommender": "Z", "metric": "auc", "estimator": "exact"}
-        error = sqrt(0.0021**2 + 0.0001**2 / 12)
-        table = with_value(study_tables()[0], "sd_exact", 0.0021, **keys)
-        row = study_row("Z auc exact", table_3=with_value(table, "mean_exact", 0.7473 + errors * error, **keys))
-        assert row["standard_error"] == pytest.approx(error)
-        assert row["ok"] == ok
+        error, table = sqrt(0.0021**2 + 0.0001**2 / 12), with_value(study_tables()[0], "sd_exact", 0.0021, **keys)
+        row = study_row("Z auc exact", 0.7473 + errors * error, table)
+        assert (row["standard_error"], row["ok"]) == (pytest.approx(error), ok)
 
     @pytest.mark.parametrize(("chance", "ok"), [(0.31, True), (0.44, True), (0.47, False), (0.19, False), (0.2, True)])
     def test_a_fraction_of_100_runs_has_a_binomial_error(self, chance, ok):
         keys = {"worse": "X", "better": "Y", "metric": "recall@10", "estimator": "cls"}
-        row = study_row("X vs Y recall@10 cls", table_4=with_value(study_tables()[1], "correct_exact", chance, **keys))
+        rows = study_rows(table_4=with_value(study_tables()[1], "correct_exact", chance, **keys))
+        row = rows[rows["cell"] == "X vs Y recall@10 cls"].iloc[0]
         error = sqrt(chance * (1 - chance) / 100 + 0.01**2 / 12)
         assert row["z"] == pytest.approx((chance - 0.31) / error)
         assert row["ok"] == ok
 
 
-class TestWrongTables:
-    """Y's Recall@10 is one point too high, everywhere."""
-
-    def test_is_reported(self):
-        table_3, _ = study_tables()
-        wrong = (table_3["recommender"] == "Y") & (table_3["metric"] == "recall@10")
-        table_3.loc[wrong, "mean_exact"] += 0.01
-        rows = study_rows(table_3=table_3)
-        off = rows[~rows["ok"]]
-        assert sorted(off["cell"]) == sorted(f"Y recall@10 {name}" for name in ["exact", *reference.ESTIMATORS])
-        assert (off["z"] > 3).all()
+def test_numbers_that_are_wrong_everywhere_are_reported():
+    """Y's Recall@10 is one point too high."""
+    table_3 = study_tables()[0].copy()
+    table_3.loc[(table_3["recommender"] == "Y") & (table_3["metric"] == "recall@10"), "mean_exact"] += 0.01
+    rows = study_rows(table_3=table_3)
+    off = rows[~rows["ok"]]
+    assert sorted(off["cell"]) == sorted(f"Y recall@10 {name}" for name in ["exact", *reference.ESTIMATORS])
+    assert (off["z"] > 3).all()
 
 
-class TestSeedSpread:
-    def spread(self, sd, cell, table=3, reading="default"):
-        return pd.DataFrame({"table": [table], "reading": [reading], "cell": [cell], "sd": [sd]})
-
-    @pytest.mark.parametrize(("errors", "ok"), [(2.9, True), (3.1, False)])
-    def test_widens_a_mean_by_two_random_starts(self, errors, ok):
-        # X's Recall by CLS is printed 8.52 ± 0.16; ours and the paper's are a start each
-        error = sqrt(0.0016**2 / 100 + 2 * 0.0005**2 + 0.0001**2 / 12)
-        keys = {"recommender": "X", "metric": "recall@10", "estimator": "cls"}
-        table = with_value(study_tables()[0], "mean_exact", 0.0852 + errors * error, **keys)
-        row = study_row("X recall@10 cls", table_3=table, spread=self.spread(0.0005, "X recall@10 cls"))
-        assert row["standard_error"] == pytest.approx(error)
-        assert row["ok"] == ok
+@pytest.mark.parametrize(("errors", "ok"), [(2.9, True), (3.1, False)])
+def test_the_spread_of_seeds_widens_a_mean_by_two_random_starts(errors, ok):
+    """X's Recall by CLS is printed 8.52 ± 0.16; ours and the paper's are a start each."""
+    cell, error = "X recall@10 cls", sqrt(0.0016**2 / 100 + 2 * 0.0005**2 + 0.0001**2 / 12)
+    spread = pd.DataFrame({"table": [3], "reading": ["default"], "cell": [cell], "sd": [0.0005]})
+    row = study_row(cell, 0.0852 + errors * error, spread=spread)
+    assert (row["standard_error"], row["ok"]) == (pytest.approx(error), ok)
 
 
-class TestLayout:
-    def test_fidelity_counts_and_lists_what_is_not_reproduced_first(self, tmp_path):
-        table = fidelity.compare_toy(
-            reference.table_1().drop(columns="unit").replace({"value": {0.99: 0.97}}),
-            reference.table_2().drop(columns="unit"),
-            1000,
-        )
-        counts, _, off, every = written(tmp_path, fidelity.sections(table))[0]
-        assert counts[1:] == [
-            ["1", "default", "12", "11", "-"],
-            ["2", "default", "24", "24", "0.00"],
-        ]
-        assert off[1:] == [["1", "default", "A auc", "0.9900", "0.9700", "0.00029", "-69.3", "no"]]
-        assert len(every) == 1 + 36
+def test_the_layout_counts_and_lists_what_is_not_reproduced_first(tmp_path):
+    table_1, table_2 = toy_tables()
+    table = fidelity.compare_toy(table_1.replace({"value": {0.99: 0.97}}), table_2, 1000)
+    counts, _, off, every = written(tmp_path, fidelity.sections(table))[0]
+    assert counts[1:] == [["1", "default", "12", "11", "-"], ["2", "default", "24", "24", "0.00"]]
+    assert off[1:] == [["1", "default", "A auc", "0.9900", "0.9700", "0.00029", "-69.3", "no"]]
+    assert len(every) == 1 + 36

@@ -15,15 +15,8 @@ METRICS = ["auc", "ap", "ndcg", "recall@2"]
 
 
 def table_2(**changes):
-    given = {
-        "ranks": RANKS,
-        "candidates": 11,
-        "metrics": ["ap"],
-        "negatives": 4,
-        "replacement": False,
-        "repetitions": 5,
-    }
-    return toy.table_2(given | changes, partial(stream, 1))
+    given = {"ranks": RANKS, "candidates": 11, "metrics": ["ap"], "negatives": 4, "replacement": False}
+    return toy.table_2(given | {"repetitions": 5} | changes, partial(stream, 1))
 
 
 class TestTables:
@@ -41,12 +34,9 @@ class TestTables:
         table = table_2(metrics=METRICS, replacement=replacement, repetitions=repetitions)
         for row in table.itertuples():
             f = metric(row.metric).values(m + 1)
-            chances = [
-                stats.binom.pmf(range(m + 1), m, (r - 1) / (n - 1))
-                if replacement
-                else stats.hypergeom.pmf(range(m + 1), n - 1, r - 1, m)
-                for r in RANKS[row.recommender]
-            ]
+            better, x = np.array(RANKS[row.recommender])[:, np.newaxis] - 1, np.arange(m + 1)
+            law = stats.binom(m, better / (n - 1)) if replacement else stats.hypergeom(n - 1, better, m)
+            chances = law.pmf(x)
             mean = np.mean([p @ f for p in chances])
             variance = sum(p @ f**2 - (p @ f) ** 2 for p in chances) / len(chances) ** 2
             assert abs(row.mean - mean) <= 4 * np.sqrt(variance / repetitions) + 1e-12

@@ -162,7 +162,7 @@ def _rows(table: sm.ExactRanks) -> list[tuple[int, int, int, int]]:
 def test_of_a_device_without_float64_the_factors_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case(3, 12, 15)
     monkeypatch.setattr(rank.Device, "has_float64", lambda device: False)
-    monkeypatch.setattr(rank, "_ScoreCounts", None)  # nothing is counted there
+    monkeypatch.setattr(rank, "_count_scores", None)  # nothing is counted there
     tensors = tuple(_strict(each.astype(np.float32)) for each in case.factors)
     with pytest.warns(UserWarning, match="have no held-out item"):
         table = sm.rank(tensors, case.training, case.held_out, user_ids=100 + np.arange(12))

@@ -94,7 +94,7 @@ SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "he
             DataError,
             "user 0: item 0 is not a negative, but a training or held-out item of the user$",
         ),
-        ({"negatives": 0}, ConfigError, "negatives must be 1 or more, not 0"),
+        ({"negatives": 0}, ConfigError, "negatives must be a whole number from 1 to"),
         ({"negatives": 2.5}, DataError, "negatives must be their number, a list of items for each of the 2 users"),
         ({"negatives": [[2, 3]]}, DataError, "negatives must be their number, a list of items for each of the 2 users"),
         ({"negatives": {0: [2, 3]}}, DataError, "negatives, user 1: has no negatives"),

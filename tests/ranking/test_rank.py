@@ -96,7 +96,7 @@ def test_a_function_is_called_with_batches_of_users(batch_size, calls) -> None:
             {"training": table_of(TRAINING)},
             DataError,
             r"training, user '(u\d+)': .* is not an index from 0 to 36; "
-            "give user_ids if the table has ids",
+            r"give user_ids \(--user-ids\) if the table has ids",
         ),
         (
             {"training": pd.DataFrame({"user": [0], "product": [1]})},
@@ -130,3 +130,40 @@ def test_refuses(changes: dict, error: type, says: str) -> None:
     arguments = {"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes
     with pytest.raises(error, match=says):
         rank(**arguments)
+
+
+class Unfitted:
+    """A model of implicit before its fit."""
+
+    user_factors = item_factors = None
+
+
+@pytest.mark.parametrize(
+    ("scores", "says"),
+    [
+        ((Unfitted.user_factors, Unfitted.item_factors), "scores must be numbers"),
+        (Unfitted.item_factors, "scores must be numbers"),
+        (lambda users: Unfitted.user_factors, "scores must be numbers"),
+        (lambda users: 0.5, "scores must be numbers"),
+        (lambda users, items: 0.5, "one of pairs is for staged_ranks"),
+    ],
+)
+def test_what_gives_no_scores_is_named(scores, says: str) -> None:
+    with pytest.raises((ConfigError, DataError), match=says):
+        rank(scores, TRAINING, HELD_OUT)
+
+
+def test_an_error_of_the_model_says_for_which_users() -> None:
+    def score(users: slice) -> np.ndarray:
+        if users.stop > 20:
+            raise LookupError("the model does not know user 23")
+        return SCORES[users]
+
+    with pytest.raises(LookupError, match="does not know") as caught:
+        rank(score, TRAINING, HELD_OUT, batch_size=10)
+    assert caught.value.__notes__ == ["scores of the users 20 to 29"]
+
+
+def test_a_batch_of_any_size():
+    given = np.arange(12.0).reshape(3, 4), np.eye(3, 4), np.eye(3, 4, 1)
+    assert rank(*given, batch_size=2**70).to_frame().equals(rank(*given).to_frame())

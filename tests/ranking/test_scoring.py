@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import functools
+import os
 import re
 import signal
 import sqlite3
@@ -26,7 +28,8 @@ USERS, ITEMS = 90, 140
 TRAINING = RNG.random((USERS, ITEMS)) < 0.1
 SCORES = np.round(RNG.normal(size=(USERS, ITEMS)), 2)
 HELD_OUT = np.where(TRAINING, -np.inf, SCORES + RNG.gumbel(size=SCORES.shape)).argmax(axis=1)
-OPTIONS = {"k": 5, "depth": 20, "pairs_per_call": 64, "ranker": "A"}
+OPTIONS = {"k": 5, "depth": 20}
+CALLS = {"name": "A", "pairs_per_call": 64}
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +62,8 @@ async def score_async(users, items):
 
 
 def staged(score, **options):
-    return sm.staged_ranks(score, TRAINING, HELD_OUT, **OPTIONS | options)
+    calls = CALLS | {name: options.pop(name) for name in ("name", "pairs_per_call", "concurrency") if name in options}
+    return sm.staged_ranks(sm.Ranker(score, **calls), TRAINING, HELD_OUT, **OPTIONS | options)
 
 
 def assert_same(one, other):
@@ -203,7 +207,7 @@ class TestJournal:
             assert process.wait() == (-signal.SIGKILL if kill < KILLS else 0)
         pairs = Counter(pair for line in (tmp_path / "log").read_text().splitlines() for pair in line.split())
         again = sum(count - 1 for count in pairs.values())
-        assert again <= KILLS * 2 * OPTIONS["pairs_per_call"]  # two calls at a time
+        assert again <= KILLS * 2 * CALLS["pairs_per_call"]  # two calls at a time
         assert len(pairs) == expected.scored.sum()
         assert (tmp_path / "x.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
 
@@ -222,8 +226,69 @@ def score(users, items):
         log.write(" ".join(f"{{user}},{{item}}" for user, item in zip(users, items)) + "\\n")
     time.sleep(0.01)
     return scores[users, items]
-sm.staged_ranks(score, data["training"], data["held_out"], file="x.parquet", concurrency=2, **{OPTIONS!r})
+ranker = sm.Ranker(score, concurrency=2, **{CALLS!r})
+sm.staged_ranks(ranker, data["training"], data["held_out"], file="x.parquet", **{OPTIONS!r})
 """
+
+
+def moves(folder):
+    """Return a function of scores that changes the working folder."""
+
+    def score(users, items):
+        os.chdir(folder)
+        return SCORES[users, items]
+
+    return score
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_a_function_that_changes_the_working_folder_moves_no_file(tmp_path, monkeypatch, concurrency):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    staged(moves(tmp_path / "other"), file="ranks.sqlite", concurrency=concurrency)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "ranks.sqlite"]
+    assert not list((tmp_path / "other").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("ranker", "error", "says"),
+    [
+        (lambda: sm.Ranker(3), sm.ConfigError, "score must be a function of users and items, not 3"),
+        (lambda: sm.Ranker(lambda users: users), sm.ConfigError, "score must be a function of two arguments"),
+        (lambda: sm.Ranker(SCORES.take, name=" "), sm.ConfigError, "name of a ranker must be text"),
+        (lambda: sm.Ranker(SCORES.take, name=7), sm.ConfigError, "name of a ranker must be text"),
+        (lambda: sm.Ranker(SCORES.take, pairs_per_call=1.5), sm.ConfigError, "pairs_per_call must be a whole number"),
+        (lambda: sm.Ranker(SCORES.take, concurrency=2**70), sm.ConfigError, "concurrency must be a whole number"),
+        (lambda: lambda users, items: np.full(len(users), np.nan), sm.DataError, "score of user 0 and item .* is NaN"),
+        (lambda: lambda users, items: [1.0], sm.DataError, r"the scores of 90 pairs must have shape \(90,\)"),
+        (lambda: lambda users, items: ["a"] * len(users), sm.DataError, "scores must be numbers, one for each pair"),
+        (lambda: lambda users, items: 2**53 + 1 + 0 * items, sm.DataError, "cannot hold 9007199254740993"),
+        (lambda: lambda users, items: sys.exit(0), sm.DataError, "the function of scores ends by SystemExit: 0"),
+        (lambda: lambda users, items: 0.5, sm.DataError, "one value for 90 pairs; .*np.vectorize"),
+    ],
+)
+def test_refuses(ranker, error, says):
+    with pytest.raises(error, match=says):
+        sm.staged_ranks(ranker(), TRAINING, HELD_OUT)
+
+
+class TestAFunctionOfASinglePair:
+    def test_may_return_a_number(self):
+        single = staged(lambda users, items: float(SCORES[users[0], items[0]]), pairs_per_call=1)
+        np.testing.assert_array_equal(single.above, staged(Asked()).above)
+
+    @pytest.mark.parametrize(
+        "function",
+        [
+            lambda user, item: float(SCORES[user, item]),
+            lambda user, item: {}[user, item],
+            lambda user, item: 1.0 if user > item else 0.0,
+        ],
+    )
+    def test_is_named_where_it_fails(self, function):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            staged(function)
+        assert "np.vectorize" in caught.value.__notes__[0]
 
 
 def assert_same_but_scored(one, other):
@@ -279,7 +344,7 @@ class TestParts:
             ([], "concat takes staged ranks"),
             ([{}, {}], "user 0 is in two parts"),
             ([{"users": slice(0, 9)}, {"users": slice(20, 90)}], "have 79 of 90 users; a part is missing"),
-            ([{"users": slice(0, 9)}, {"users": slice(9, 90), "ranker": "B"}], "part 2 has another ranker than part 1"),
+            ([{"users": slice(0, 9)}, {"users": slice(9, 90), "name": "B"}], "part 2 has another ranker than part 1"),
             ([{"users": slice(0, 9)}, {"users": slice(9, 99), "depth": 9}], "part 2 has another depth than part 1"),
             ([{"users": slice(0, 9)}, {"users": slice(9, 99), "order": np.arange(ITEMS)}], "part 2 has another order"),
         ],
@@ -330,3 +395,45 @@ class TestWhatIsNotAJournal:
         with pytest.raises(sm.DataError, match=r"x.parquet.journal: is damaged: score 3 is of user"):
             staged(Asked(), file=stopped.with_suffix(""))
         assert stopped.exists()
+
+
+def other_function(users, items):
+    return -SCORES[users, items]
+
+
+class Model:
+    def __call__(self, users, items):
+        return SCORES[users, items]
+
+    def score(self, users, items):
+        return SCORES[users, items]
+
+
+class TestNamesOfRankers:
+    """A file of staged ranks belongs to a ranker: a nightly job does not report the model of yesterday."""
+
+    @pytest.mark.parametrize(
+        ("first", "second"), [((score_later, None), (other_function, None)), ((score_later, "A"), (score_later, "B"))]
+    )
+    def test_the_file_of_another_ranker_is_refused(self, tmp_path, first, second):
+        staged(first[0], name=first[1], file=tmp_path / "night.parquet")
+        with pytest.raises(sm.DataError, match=r"night\.parquet: is of another run: ranker is another one; .*--ranker"):
+            staged(second[0], name=second[1], file=tmp_path / "night.parquet")
+
+    def test_the_journal_of_another_function_is_refused(self, tmp_path):
+        label = sm.Ranker(score_later).label
+        with pytest.raises(ConnectionError):
+            staged(Asked(calls=3), name=label, file=tmp_path / "night.parquet")
+        with pytest.raises(sm.DataError, match="ranker is another one"):
+            staged(other_function, name=None, file=tmp_path / "night.parquet")
+        assert staged(score_later, name=None, file=tmp_path / "night.parquet").completed_users > 0
+
+    def test_default_names(self):
+        def label(function):
+            return sm.Ranker(function).label
+
+        assert label(score_later) == label(functools.partial(score_later)) != label(other_function)
+        assert label(Model().score) == label(Model().score) != label(Model()) == label(Model())
+        typed: dict = {}
+        exec("def f(u, i): return u\ndef g(u, i): return i", typed)
+        assert label(typed["f"]) != label(typed["g"])

@@ -115,3 +115,26 @@ def test_a_database_of_another_program_is_refused_and_left(tmp_path):
     with pytest.raises(sm.DataError, match="has no staged ranks"):
         sm.staged_ranks(lambda users, items: SCORES[users, items], np.zeros((60, 90)), np.arange(60), file=path)
     assert path.read_bytes() == content
+
+
+def without_metadata(path):
+    pd.read_parquet(path).to_parquet(path.with_name("copy.parquet"))
+    return path.with_name("copy.parquet")
+
+
+def through_csv(path):
+    pd.read_parquet(path).to_csv(path.with_name("copy.csv"), index=False)
+    return path.with_name("copy.csv")
+
+
+@pytest.mark.parametrize("copied", [lambda path: path, without_metadata, through_csv, pd.read_parquet])
+@pytest.mark.parametrize("reader", [sm.exact_ranks, lambda data: sm.sampled_ranks(data, negatives=9)])
+def test_are_never_read_as_another_kind(ranks, tmp_path, copied, reader):
+    ranks.write(tmp_path / "x.parquet")
+    with pytest.raises(sm.DataError, match=r"has staged ranks, which are not exact.* read_ranks reads"):
+        reader(copied(tmp_path / "x.parquet"))
+
+
+def test_one_part_is_given_as_a_list():
+    with pytest.raises(sm.DataError, match="concat takes staged ranks"):
+        sm.StagedRanks.concat(5)

@@ -86,51 +86,23 @@ SAMPLED = 1 + np.random.default_rng(0).integers(0, 101, 400)
 """Ranks of a random recommender among 100 sampled negatives."""
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda **more: read_and.evaluate(SAMPLED, candidates=3541, **more),
-        lambda **more: read_and.compare(SAMPLED, SAMPLED[::-1], candidates=3541, **more),
-        lambda **more: read_and.expect({"x": SAMPLED, "y": SAMPLED[::-1]}, candidates=3541, negatives=50, **more),
-        lambda **more: read_and.plan(
-            SAMPLED, SAMPLED // 2 + 1, candidates=3541, metric="ap", estimators="uncorrected", **more
-        ),
-        lambda **more: read_and.report({"x": SAMPLED}, candidates=3541, metrics="ap", **more),
-    ],
-    ids=["evaluate", "compare", "expect", "plan", "report"],
-)
-def test_functions_refuse_them_unless_they_are_said_to_be_exact(call) -> None:
-    says = "no rank is above 101 of 3541 candidates, as among 100 sampled negatives; correct, compare and"
-    with pytest.raises(sm.DataError, match=says):
-        call()
-    call(exact=True)
+def test_they_are_refused_unless_they_are_said_to_be_exact() -> None:
+    with pytest.raises(sm.DataError, match="is above 101 of 3541 candidates, as among 100 sampled negatives"):
+        sm.exact_ranks(SAMPLED, candidates=3541)
+    assert sm.exact_ranks(SAMPLED, candidates=3541, exact=True).cautions == ()
 
 
 SHALLOW = np.random.default_rng(1).geometric(0.1, 400).clip(max=85)
 """Exact ranks, or ranks among 99 negatives, of which none is above a tenth of 900 candidates."""
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda **more: read_and.evaluate(SHALLOW, candidates=900, **more),
-        lambda **more: read_and.evaluate({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=900, **more),
-        lambda **more: read_and.compare(SHALLOW, SHALLOW[::-1], candidates=900, **more),
-        lambda **more: read_and.expect({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=900, negatives=50, **more),
-        lambda **more: read_and.plan(
-            SHALLOW, SHALLOW // 2 + 1, candidates=900, metric="ap", estimators="uncorrected", **more
-        ),
-    ],
-    ids=["evaluate", "evaluate two", "compare", "expect", "plan"],
-)
-def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled(call) -> None:
-    last = SHALLOW.max()
-    result, said = call(), f"no rank of 400 is above {last} of 900 candidates. If these are ranks among sampled"
+def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled() -> None:
+    result, said = read_and.evaluate(SHALLOW, candidates=900), f"no rank of 400 is above {SHALLOW.max()} of 900"
     assert said in result.remarks[0]
     assert said in repr(result).split("\n")[0]
     assert said in result._repr_html_().split("</p>")[0]
     assert said in result.to_latex().split("\n")[0]
-    assert not any(said in remark for remark in call(exact=True).remarks)
+    assert not any(said in remark for remark in read_and.evaluate(SHALLOW, candidates=900, exact=True).remarks)
 
 
 def test_a_caution_stands_before_the_verdict_of_a_report() -> None:

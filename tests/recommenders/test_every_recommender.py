@@ -12,7 +12,7 @@ from two_groups import SIZES, two_groups
 from sampled_metrics.data.split import Split
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.recommenders import RECOMMENDERS, recommender
-from sampled_metrics.recommenders.models import Model, read_model
+from sampled_metrics.recommenders.models import Model
 from sampled_metrics.study.jobs import stream
 
 FIRST, SECOND = SIZES
@@ -91,16 +91,6 @@ def test_a_block_has_the_scores_of_the_whole(entry: dict[str, Any], users: slice
     block, whole = model.scores(users, split.training), model.scores(slice(None), split.training)
     assert block.shape == whole[users].shape
     np.testing.assert_allclose(block, whole[users], rtol=1e-13, atol=1e-15)  # a sum's order may differ
-
-
-@every_entry
-def test_a_file_gives_the_same_scores(entry: dict[str, Any], tmp_path) -> None:
-    split = two_groups()
-    model = train(entry, split)
-    model.write(tmp_path / "model.npz")
-    read = read_model(tmp_path / "model.npz")
-    assert type(read) is type(model)
-    np.testing.assert_array_equal(read.scores(slice(None), split.training), model.scores(slice(None), split.training))
 
 
 @every_entry

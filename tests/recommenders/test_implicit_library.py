@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders.implicit_library import ImplicitLibrary
+from sampled_metrics.recommenders.implicit_library import FIXED, ImplicitLibrary
 from sampled_metrics.study.config import check_recommender
 
 FACTORS, NEIGHBOURS = ("als", "bpr", "lmf"), ("cosine", "tfidf", "bm25")
@@ -65,13 +65,7 @@ def test_neighbour_models_score_as_in_implicit(model: str, training: csr_array) 
             {"model": "bm25", "options": {"factors": 3}},
             "recommenders.V.options: unknown option 'factors' of implicit's bm25; it may be K, K1, B",
         ),
-        (
-            {"model": "als", "options": {"num_threads": 4}},
-            "recommenders.V.options: num_threads is fixed, so that a study gives the same bytes wherever it runs",
-        ),
-        ({"model": "bpr", "options": {"random_state": 4}}, "recommenders.V.options: random_state is fixed"),
-        ({"model": "lmf", "options": {"use_gpu": True}}, "recommenders.V.options: use_gpu is fixed"),
-        ({"model": "als", "options": {"dtype": "float64"}}, "recommenders.V.options: dtype is fixed"),
+        *[({"options": {name: 4}}, f"recommenders.V.options: {name} is fixed") for name in FIXED],
         (
             {"model": "cosine", "options": {"K": 0}},  # a segmentation fault in implicit
             "recommenders.V.options.K: must be a whole number, 1 or more, not 0",

@@ -8,6 +8,12 @@ from rendering.read_pages import cells_of_html
 from sampled_metrics.rendering import page, tables
 
 
+def texts_of(table, tmp_path):
+    paths = [tmp_path / f"t.{kind}" for kind in ("md", "tex", "html")]
+    page.write("T", [("", table)], *paths)
+    return [path.read_text(encoding="utf-8") for path in paths]
+
+
 class TestFormats:
     HARD = (
         ("A heading", pd.DataFrame({"a_b": ["50 % & more", "x_1^2"], "c#": ["{~}", r"back\slash"], "γ": ["1±2", "$"]})),
@@ -40,9 +46,7 @@ class TestNumbers:
         table = pd.DataFrame(
             {"A": ["x", "y"], "B": ["1.50±0.20", "**12.25±0.10**"], "C": ["7", "-"], "D": ["1 (z)", "2"]}
         )
-        paths = [tmp_path / f"t.{kind}" for kind in ("md", "tex", "html")]
-        page.write("T", [("", table)], *paths)
-        markdown, latex, html = (path.read_text(encoding="utf-8") for path in paths)
+        markdown, latex, html = texts_of(table, tmp_path)
         assert re.search(r"^\|:-+\|-+:\|-+:\|:-+\|$", markdown, flags=re.MULTILINE)
         assert r"\begin{tabular}{lrrl}" in latex
         assert re.findall(r"<th scope=\"col\".*?>(\w)<", html) == ["A", "B", "C", "D"]
@@ -51,9 +55,8 @@ class TestNumbers:
 
 class TestBest:
     def test_is_bold_in_each_format(self, tmp_path):
-        paths = [tmp_path / f"t.{kind}" for kind in ("md", "tex", "html")]
-        page.write("T", [("", pd.DataFrame({"A": ["x", "y"], "B": ["**2.0±1.0**", "1.0±1.0"]}))], *paths)
-        markdown, latex, html = (path.read_text(encoding="utf-8") for path in paths)
+        table = pd.DataFrame({"A": ["x", "y"], "B": ["**2.0±1.0**", "1.0±1.0"]})
+        markdown, latex, html = texts_of(table, tmp_path)
         assert "**2.0±1.0**" in markdown
         assert r"\textbf{2.0\,$\pm$\,1.0}" in latex
         assert "<strong>2.0<wbr>±1.0</strong>" in html

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,14 @@ USERS = 400
 A, B, C = (RNG.geometric(chance, USERS).clip(max=500) for chance in (0.01, 0.03, 0.012))
 A_SAMPLED, B_SAMPLED = (RNG.geometric(chance, USERS).clip(max=21) for chance in (0.1, 0.4))
 METRICS = ["recall@10", "auc"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_resamples():
+    """The estimated bias is on no page that is looked at."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 2)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -69,13 +78,8 @@ class TestExactRanks:
 
     def test_the_comparison_is_that_of_compare(self, exact):
         result = read_and.compare(A, B, candidates=500, metrics=METRICS, names=("a", "b"))
-        columns = {
-            "Value of a": "value_a",
-            "Value of b": "value_b",
-            "b - a": "difference",
-            "Low": "low",
-            "Conclusion": "conclusion",
-        }
+        columns = {"Value of a": "value_a", "Value of b": "value_b", "b - a": "difference", "Low": "low"}
+        columns |= {"Conclusion": "conclusion"}
         assert_rows(table(exact, "Comparison of a and b"), result, columns)
         for remark in result.remarks:
             assert f"<li>{html.escape(remark)}</li>" in exact
@@ -92,13 +96,13 @@ class TestExactRanks:
         ranks = {"X": np.full(50, 30), "Y": np.where(np.arange(50) < 3, 1, 900)}
         assert read_and.expect(ranks, negatives=100, candidates=1000, metrics="recall@10").remarks
         page = read_and.report(ranks, candidates=1000, metrics="recall@10")
-        assert "Undecided between X and Y: Recall@10." in page
-        assert "Another order" not in page
-        assert "rightly" not in page
-        assert (
-            "<li>Undecided by the exact ranks: 1 of 1 comparisons of two recommenders by a metric. No order of "
-            "these is right or wrong.</li>" in page
-        )
+        for words, is_said in (
+            ("Undecided between X and Y: Recall@10.", True),
+            ("Another order", False),
+            ("rightly", False),
+        ):
+            assert (words in page) == is_said
+        assert "<li>Undecided by the exact ranks: 1 of 1 comparisons" in page
 
     def test_calls_no_order_right_where_all_samples_give_the_same(self):
         """Every rank among 100 negatives is at most 101, so that each Recall@200 is 1."""
@@ -108,20 +112,15 @@ class TestExactRanks:
         assert "Y is better than X. Among 100 sampled negatives, both have the same value on average.</li>" in page
         assert "rightly" not in page
 
-    @pytest.mark.parametrize("margin", [None, 0.05])
-    def test_an_equivalent_pair_has_no_order(self, margin):
+    def test_an_equivalent_pair_has_no_order(self):
         """X is far below; of 2000 users, Y and Z differ for two."""
         ranks = {"X": np.full(2000, 900), "Y": np.tile([5, 700], 1000), "Z": np.tile([5, 700], 1000)}
         ranks["Z"][:4] = [5, 5, 700, 700]
-        page = read_and.report(ranks, candidates=1000, metrics="recall@10", margin=margin)
+        page = read_and.report(ranks, candidates=1000, metrics="recall@10", margin=0.05)
         assert "all decided pairs are ordered rightly on average" in page
-        what = "Undecided" if margin is None else "Undecided or equivalent"
-        assert f"<li>{what} by the exact ranks: 1 of 3 comparisons" in page
-        if margin:
-            [head] = re.findall(
-                r"<thead><tr>(.*?)</tr>", page[page.index("Comparison of X, Y and Z</h2>") :], re.DOTALL
-            )[:1]
-            assert re.findall(r">(. higher)<", head) == ["A higher", "B higher"]
+        assert "<li>Undecided or equivalent by the exact ranks: 1 of 3 comparisons" in page
+        columns = [*table(page, "Comparison of X, Y and Z")[0]]
+        assert [column for column in columns if "higher" in column] == ["A higher", "B higher"]
 
     def test_says_nothing_of_orders_without_the_expectation_of_each(self):
         """A sampled evaluation of staged ranks is not computed."""
@@ -129,11 +128,12 @@ class TestExactRanks:
         staged = sm.staged_ranks(lambda user, item: scores[user, item], *given, depth=50)
         page = sm.report({"staged": staged, "X": sm.rank(-scores, *given)}, metrics="recall@10")
         assert "staged is better than X on Recall@10." in page
-        assert "What sampled negatives would show" in page
         assert "rightly" not in page
 
     def test_ranks_without_a_name(self):
-        assert "<h1>Ranks of one recommender among all candidates</h1>" in sm.report(sm.exact_ranks(A, candidates=500))
+        assert "<h1>Ranks of one recommender among all candidates</h1>" in sm.report(
+            sm.exact_ranks(A, candidates=500), metrics="auc"
+        )
 
 
 class TestSampledRanks:
@@ -151,10 +151,8 @@ class TestSampledRanks:
 
     def test_says_what_was_read_and_what_is_assumed(self, sampled):
         assert table(sampled, "What was read")[1]["Negatives"] == "20"
-        text = text_of(sampled)
-        assert "if better ranks are more frequent than worse ones in the better half of the ranks" in text
-        assert "The rows of uncorrected have the metric of the sampled rank, which is not that of the true rank" in text
-        assert text.count("No bias is estimated for MLE") == 1
+        assert text_of(sampled).count("No bias is estimated for MLE") == 1
+        assert "What sampled negatives would show" not in sampled
 
     def test_begins_with_the_samples_that_no_ranks_explain(self):
         """Every user of b has 10 of 20 negatives above: no verdict, and the first lines say why."""
@@ -178,9 +176,6 @@ class TestSampledRanks:
         text = text_of(read_and.report(ranks, candidates=500, negatives=20, metrics="recall@10"))
         assert "Free, Decreasing of b: the 95 % interval holds the true metric without an assumption" in text
         assert "Decreasing of a: the 95 % interval holds the true metric if better ranks" in text
-
-    def test_the_expectation_of_sampled_negatives_is_not_shown(self, sampled):
-        assert "What sampled negatives would show" not in sampled
 
 
 class TestThePageItself:
@@ -211,9 +206,7 @@ class TestThePageItself:
         page = request.getfixturevalue(kind)
         ids = re.findall(r'\bid="([^"]*)"', page)
         assert len(ids) == len(set(ids)) > 100
-        assert set(re.findall(r'href="#([^"]*)"|url\(#([^)]*)\)', page)) <= {
-            pair for each in ids for pair in ((each, ""), ("", each))
-        }
+        assert {*re.findall(r'href="#([^"]*)"', page), *re.findall(r"url\(#([^)]*)\)", page)} <= {*ids}
 
 
 GRADES = {user: {"a": 1} for user in ("u", "v", "w")}
@@ -243,29 +236,21 @@ class TestLists:
     [
         "from sampled_metrics.cli import main; main(['report', '-', '--candidates', '9', '-o', 'a.html'])",
         "from sampled_metrics.cli import main; main(['evaluate', '-', '--candidates', '9', '--plot', 'a.svg'])",
-        "import sampled_metrics as sm\ntry: sm.report(sm.exact_ranks([1, 2], candidates=9))\n"
-        "except sm.ConfigError as error: sys.exit(f'error: {error}')",
     ],
 )
 def test_without_matplotlib_says_in_a_line_what_to_install(code):
-    ran = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.modules['matplotlib'] = None\n{code}"],
-        input="3\n4\n",
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(Path(sm.__file__).parents[1])},
-    )
+    code = f"import sys; sys.modules['matplotlib'] = None\n{code}"
+    environment = {**os.environ, "PYTHONPATH": str(Path(sm.__file__).parents[1])}
+    options = {"input": "3\n4\n", "capture_output": True, "text": True, "check": False, "env": environment}
+    ran = subprocess.run([sys.executable, "-c", code], **options)
     assert ran.returncode != 0
-    assert ran.stdout == ""
-    assert ran.stderr == (
-        "error: a figure needs matplotlib, which is not installed: pip install 'sampled-metrics[plots]'\n"
-    )
+    assert (ran.stdout, ran.stderr.count("\n")) == ("", 1)
+    assert "pip install 'sampled-metrics[plots]'" in ran.stderr
 
 
 def test_of_many_recommenders_the_pairs_are_those_of_the_best():
     """Of m0 to m11 each one is better than the one before, and m11 by far."""
-    ranks = {f"m{number}": np.maximum(1, A - 3 * number - 20 * (number == 11)) for number in range(12)}
+    ranks = {f"m{number}": np.maximum(1, A[:250] - 3 * number - 20 * (number == 11)) for number in range(12)}
     page = read_and.report(ranks, candidates=500, metrics=["auc"])
     assert "Ranks of 12 recommenders among all candidates" in text_of(page)
     assert "Of 12 recommenders, the 10 best by AUC are shown." in text_of(page)

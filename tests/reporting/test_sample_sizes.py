@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import numpy as np
 import pandas as pd
 import pytest
 from small_tables import random_table, table_of
@@ -25,16 +24,10 @@ class TestExpected:
         assert len(table) == 2 * 2 * 4
         for name, recommender, m in product(names, tables, sizes):
             ranks = tables[recommender]
-            fitted = estimator(name, assume_replacement=True).fit(
-                Outcomes.from_design(SamplingDesign(m, replacement), ranks.mean_candidates), [metric("recall@3")]
-            )
-            chances = np.mean(
-                [
-                    distribution_over_ties(above, tied, n, SamplingDesign(m, replacement))[0]
-                    for n, above, tied in zip(ranks.candidates, ranks.above, ranks.tied, strict=True)
-                ],
-                axis=0,
-            )
+            design = SamplingDesign(m, replacement)
+            outcomes = Outcomes.from_design(design, ranks.mean_candidates)
+            fitted = estimator(name, assume_replacement=True).fit(outcomes, [metric("recall@3")])
+            chances = distribution_over_ties(ranks.above, ranks.tied, ranks.candidates, design).mean(axis=0)
             row = table.loc[(name, recommender, m)]
             assert row["expected"] == pytest.approx(chances @ fitted.weights[0], abs=1e-12)
             assert row["exact"] == pytest.approx(ranks.values(metric("recall@3")).mean())
@@ -64,20 +57,14 @@ class TestDraw:
         """X and Y cross halfway, on the logarithmic axis, between 100 and 200."""
         sampled = curves("uncorrected", 0.01, X=[0.9, 0.6, 0.4, 0.2], Y=[0.8, 0.5, 0.5, 0.3])
         figure = draw(pd.concat([sampled, curves("cls", 0.01, X=[0.01] * 4, Y=[0.02] * 4)]))
-        assert [panel.get_title() for panel in figure.axes] == [
-            "Sampled (uncorrected)",
-            "from m = 100 on, linear",
-            "CLS",
-        ]
+        titles = ["Sampled (uncorrected)", "from m = 100 on, linear", "CLS"]
+        assert [panel.get_title() for panel in figure.axes] == titles
         assert [panel.get_yscale() for panel in figure.axes] == ["log", "linear", "linear"]
         assert [min(figure.axes[at].get_lines()[0].get_xdata()) for at in (0, 1)] == [50, 100]
         [circle] = [line for line in figure.axes[1].get_lines() if line.get_fillstyle() == "none"]
         assert circle.get_xydata().tolist() == [[pytest.approx(2**0.5 * 100), pytest.approx(50)]]
-        assert [[text.get_text() for text in panel.texts if text.get_text().isdigit()] for panel in figure.axes] == [
-            ["141"],
-            ["141"],
-            [],
-        ]
+        numbers = [[text.get_text() for text in panel.texts if text.get_text().isdigit()] for panel in figure.axes]
+        assert numbers == [["141"], ["141"], []]
 
     @pytest.mark.parametrize("exact", [0.3, 0.0])
     def test_what_is_not_has_one_panel(self, exact):

@@ -1,5 +1,6 @@
 """Outcomes of samples: which there are, how they are counted, what they make likely, and what cannot be."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -22,12 +23,7 @@ class TestObserved:
         assert len(outcomes) == 4
         assert sorted(found) == sorted({(9, 4, 2), (9, 4, 0), (9, 3, 2), (8, 4, 2)})
         assert [found[each] for each in which] == [(9, 4, 2), (9, 4, 0), (9, 3, 2), (9, 4, 2), (8, 4, 2)]
-        assert dict(zip(found, outcomes.events.tolist(), strict=True)) == {
-            (9, 4, 2): 2,
-            (9, 4, 0): 1,
-            (9, 3, 2): 1,
-            (8, 4, 2): 1,
-        }
+        assert outcomes.events.tolist() == [1 + (each == (9, 4, 2)) for each in found]
 
     @given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4), st.integers(0, 9)), min_size=1, max_size=30))
     def test_every_event_has_its_own(self, events):
@@ -57,23 +53,20 @@ class TestObserved:
                 100,
                 2,
                 True,
-                "row 3: rank 5 is not possible: with 2 candidates all 100 negatives are the same item, so that the "
-                "rank is 1 or 101",
+                "row 3: rank 5 is not possible: with 2 candidates all 100 negatives are the same",
             ),
             (
-                [5000, 2500, 10],
+                [5000, 10],
                 5000,
                 3,
                 True,
-                "row 3: rank 11 is not possible: the chance of that, of 5000 negatives drawn from 2, is below 1e-307 "
-                "whatever the rank",
+                "row 2: rank 11 is not possible: the chance of that, of 5000 negatives drawn from",
             ),
         ],
     )
     def test_refuses_what_cannot_be_in_one_line(self, x, m, n, replacement, message):
-        with pytest.raises(DataError) as caught:
+        with pytest.raises(DataError, match=f"^{re.escape(message)}"):
             Outcomes.observed(SampledRanks(x, m, n, replacement=replacement))
-        assert str(caught.value) == message
 
 
 class TestGroups:

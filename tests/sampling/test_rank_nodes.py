@@ -6,20 +6,14 @@ import pytest
 from sampled_metrics.sampling.distributions import SamplingDesign, pmf
 from sampled_metrics.sampling.outcomes import rank_nodes
 
-SIZES = [(n, m) for n in (600, 3541, 20_000, 100_000) for m in (1, 10, 100, 1000)]
+SIZES = [(600, 1), (600, 100), (3541, 10), (3541, 1000), (20_000, 100), (20_000, 1), (100_000, 10), (100_000, 1000)]
 CUTOFFS = (1, 7, 50, 599, 3000, 12_345)
-
-
-def design_of(n, m, replacement):
-    if not replacement and m > n - 1:
-        pytest.skip("more negatives than there are items")
-    return SamplingDesign(m, replacement)
 
 
 @pytest.mark.parametrize("replacement", [True, False])
 @pytest.mark.parametrize(("n", "m"), SIZES)
 def test_sums_of_metrics(n, m, replacement):
-    grid, r = rank_nodes(n, design_of(n, m, replacement), CUTOFFS), np.arange(1.0, n + 1)
+    grid, r = rank_nodes(n, SamplingDesign(m, replacement), CUTOFFS), np.arange(1.0, n + 1)
     for f in (np.ones_like, lambda rank: 1 / rank, lambda rank: 1 / np.log2(rank + 1), lambda rank: n - rank):
         assert grid.weights @ f(grid.ranks) == pytest.approx(f(r).sum(), rel=1e-12)
     for k in CUTOFFS:
@@ -34,7 +28,7 @@ LARGEST = pytest.param(100_000, 1000, marks=pytest.mark.slow)
 @pytest.mark.parametrize("replacement", [True, False])
 @pytest.mark.parametrize(("n", "m"), [*SIZES[:-1], LARGEST])
 def test_sums_of_probabilities_and_of_their_products(n, m, replacement):
-    design = design_of(n, m, replacement)
+    design = SamplingDesign(m, replacement)
     grid, x = rank_nodes(n, design, (50,)), np.unique(np.linspace(0, m, 9).astype(int))
 
     def sums(ranks, weights):
@@ -47,16 +41,9 @@ def test_sums_of_probabilities_and_of_their_products(n, m, replacement):
         np.testing.assert_allclose(ours, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("replacement", [True, False])
 @pytest.mark.parametrize(("n", "m"), SIZES)
-def test_nodes_increase_and_stand_for_ranks(n, m, replacement):
-    grid = rank_nodes(n, design_of(n, m, replacement), CUTOFFS)
-    assert grid.ranks[0] == 1
-    assert grid.ranks[-1] == n
+def test_nodes_increase_and_stand_for_ranks(n, m):
+    grid = rank_nodes(n, SamplingDesign(m), CUTOFFS)
+    assert (grid.ranks[0], grid.ranks[-1]) == (1, n)
     assert (np.diff(grid.ranks) > 0).all()
     assert (grid.weights > 0).all()
-    for k in CUTOFFS:
-        if k < n:
-            after = np.searchsorted(grid.ranks, k, side="right")
-            assert grid.ranks[after - 1] <= k
-            assert grid.ranks[after] >= k + 1

@@ -68,7 +68,7 @@ def test_ranks(ranks: str, own: dict, recommenders: dict, says: str) -> None:
 def test_good_ranks_look_sampled_unless_they_are_said_to_be_exact() -> None:
     ranks = "candidates,rank\n" + "".join(f"1000,{1 + row % 399}\n" for row in range(798))
     [line] = imported(ranks, {}, MINE)
-    assert "no rank is above 399 of 1000 candidates" in line
+    assert "is above 399 of 1000 candidates" in line
     assert line.endswith("in a config exact: true)")
     assert imported(ranks, {}, {"mine": MINE["mine"] | {"exact": True}}) == []
 

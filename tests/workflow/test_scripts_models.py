@@ -11,6 +11,7 @@ from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.recommenders import models
 from sampled_metrics.recommenders.models import FactorModel, SimilarityModel, SparseSimilarityModel, read_model
+from sampled_metrics.recommenders.simple import PrecomputedRanks
 
 NEAR = {"type": "item-cf", "exponent": 1, "neighbours_prime": 10}
 ENTRIES = {
@@ -29,6 +30,15 @@ def train(name: str) -> list[str]:
         params={"entry": ENTRIES[name], "seed": 2020},
         wildcards={"recommender": name},
     )
+
+
+def test_ranks_that_start_at_0_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("theirs.csv").write_text("user,rank\na,0\nb,7\nc,3\n")
+    reading = PrecomputedRanks("theirs.csv", candidates=9, zero_based=True).reading
+    files = {"input": {"ranks": "theirs.csv"}, "output": {"ranks": "ranks.csv.gz"}}
+    assert run_script("import_ranks", **files, params={"reading": reading, "name": "W"}, wildcards={}) == []
+    assert exact_ranks(Path("ranks.csv.gz")).above.tolist() == [0, 7, 3]
 
 
 def rank(name: str, part: str | None = None, threads: int = 1) -> list[str]:

@@ -68,8 +68,7 @@ if IMPORTED:
         params:
             code=code("import_ranks", "ranks"),
             content=lambda wildcards: content(imported_file(wildcards)),  # a function of the input would not run it again
-            candidates=lambda wildcards: PRECOMPUTED[IMPORTED[wildcards.table]].candidates,
-            exact=lambda wildcards: PRECOMPUTED[IMPORTED[wildcards.table]].exact,
+            reading=lambda wildcards: PRECOMPUTED[IMPORTED[wildcards.table]].reading,
             name=lambda wildcards: "{1} on {0}".format(*IMPORTED[wildcards.table]),
         script:
             "../../scripts/import_ranks.py"

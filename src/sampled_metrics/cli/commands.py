@@ -13,30 +13,17 @@ from click.shell_completion import get_completion_class
 import sampled_metrics as sm
 from sampled_metrics._defaults import ESTIMATORS, PLANNED
 from sampled_metrics._running import terminal_progress
+from sampled_metrics.cli import options as shared
 from sampled_metrics.cli.options import (
-    BY,
-    CANDIDATES,
-    CONFIDENCE_LEVEL,
-    DRAWN,
-    EXACT,
-    FILE,
-    GROUPS,
-    LISTS,
-    MARGIN,
-    METRIC_LIST,
     NAME,
-    NEGATIVES,
-    REPLACEMENT,
-    TRAINING_AND_HELD_OUT,
-    WHOLE,
     Command,
     Labels,
     OutputFile,
-    WholeRange,
     label_option,
     labels_in_help,
     named_files,
     output_option,
+    whole_range,
 )
 from sampled_metrics.cli.output import FAILS, prints_result, warnings_on_stderr
 from sampled_metrics.cli.reading import ANY_TABLES, Reading, reading
@@ -126,8 +113,8 @@ cli.command_class = Command
     "  sampled-metrics evaluate lists.csv --relevance judged.csv --metrics map,ndcg@10\n\n"
     "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank per line and --candidates",
 )
-@reading(BY, LISTS, CANDIDATES, EXACT, GROUPS)
-@CONFIDENCE_LEVEL
+@reading(shared.BY, shared.LISTS, shared.CANDIDATES, shared.EXACT, shared.GROUPS)
+@shared.CONFIDENCE_LEVEL
 @prints_result
 def _evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """Exact metrics of ranks among all candidates, or of ranked lists, with intervals.
@@ -144,10 +131,10 @@ def _evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Resul
     epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics recall@10,ndcg@10\n\n"
     "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
 )
-@reading(BY, CANDIDATES, NEGATIVES, REPLACEMENT, DRAWN, GROUPS)
+@reading(shared.BY, shared.CANDIDATES, shared.NEGATIVES, shared.REPLACEMENT, shared.DRAWN, shared.GROUPS)
 @label_option("estimators", ESTIMATORS, known=KNOWN)
-@METRIC_LIST
-@CONFIDENCE_LEVEL
+@shared.METRIC_LIST
+@shared.CONFIDENCE_LEVEL
 @prints_result
 def _correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """The true metrics behind ranks among sampled negatives, with intervals.
@@ -176,18 +163,19 @@ def _correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
     metavar="NAME:METRIC=VALUE",
     help="A sampled metric of a recommender; again for another metric or recommender.",
 )
-@click.option("--negatives", type=WHOLE, required=True, help="m: how many negatives were sampled.")
+@click.option("--negatives", type=shared.WHOLE, required=True, help="m: how many negatives were sampled.")
 @click.option(
     "--candidates",
-    type=WholeRange(),
+    type=whole_range,
+    metavar="N|LEAST-LARGEST",
     required=True,
     help="n: how many items an exact evaluation ranks; 3000-10000 if it is not known.",
 )
-@click.option("--users", type=WHOLE, required=True, help="How many users the values are of.")
+@click.option("--users", type=shared.WHOLE, required=True, help="How many users the values are of.")
 @label_option("estimators", ESTIMATORS, known=BOUNDS)
 @label_option("metrics", (), "those of the values")
-@REPLACEMENT
-@CONFIDENCE_LEVEL
+@shared.REPLACEMENT
+@shared.CONFIDENCE_LEVEL
 @prints_result
 def _published(values: tuple[str, ...], **options: Any) -> Result:
     """The true metrics behind published values of sampled ones, with intervals."""
@@ -219,8 +207,8 @@ def _published(values: tuple[str, ...], **options: Any) -> Result:
     type=Labels(),
     help=f"The one that corrects sampled ranks: {labels_in_help(KNOWN)}.  [default: decreasing]",
 )
-@MARGIN
-@CONFIDENCE_LEVEL
+@shared.MARGIN
+@shared.CONFIDENCE_LEVEL
 @FAILS
 @prints_result
 def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
@@ -247,9 +235,9 @@ def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
     short_help="What sampled metrics would show of exact ranks.",
     epilog="  sampled-metrics expect x.csv y.csv --negatives 100 --metrics recall@10",
 )
-@click.option("--negatives", "size", type=WHOLE, required=True, help="m: how many would be sampled.")
-@reading(BY, CANDIDATES, EXACT, REPLACEMENT)
-@METRIC_LIST
+@click.option("--negatives", "size", type=shared.WHOLE, required=True, help="m: how many would be sampled.")
+@reading(shared.BY, shared.CANDIDATES, shared.EXACT, shared.REPLACEMENT)
+@shared.METRIC_LIST
 @label_option("estimators", ("uncorrected",), known=LINEAR)
 @prints_result
 def _expect(ranks: tuple[str, ...], reading: Reading, size: int, **options: Any) -> Result:
@@ -265,7 +253,7 @@ def _expect(ranks: tuple[str, ...], reading: Reading, size: int, **options: Any)
     "  sampled-metrics plan x.csv --users 20000 --width 0.02\n"
     "  sampled-metrics plan X=x.csv,x-staged.parquet Z=z.csv,z-staged.parquet --scores 500000",
 )
-@reading(CANDIDATES, EXACT, NEGATIVES, REPLACEMENT, DRAWN)
+@reading(shared.CANDIDATES, shared.EXACT, shared.NEGATIVES, shared.REPLACEMENT, shared.DRAWN)
 @click.option(
     "--metric",
     "--metrics",
@@ -279,12 +267,12 @@ def _expect(ranks: tuple[str, ...], reading: Reading, size: int, **options: Any)
 @click.option(
     "--depths", type=Labels(float), default="30,100,300,1000", show_default=True, help="Depths of stages to try."
 )
-@click.option("--users", type=WHOLE, help="How many users the evaluation has.  [default: those of the pilot]")
+@click.option("--users", type=shared.WHOLE, help="How many users the evaluation has.  [default: those of the pilot]")
 @label_option("estimators", PLANNED, known=BOUNDS + LINEAR)
-@click.option("--draws", type=WHOLE, default=100, show_default=True, help="Simulated evaluations of each way.")
+@click.option("--draws", type=shared.WHOLE, default=100, show_default=True, help="Simulated evaluations of each way.")
 @click.option("--width", type=float, help="Mark the cheapest way with so narrow an interval.")
 @click.option("--scores", type=float, help="Mark the best way with so many scores in all.")
-@CONFIDENCE_LEVEL
+@shared.CONFIDENCE_LEVEL
 @prints_result
 def _plan(ranks: tuple[str, ...], reading: Reading, sizes: Any, **options: Any) -> Result:
     """What each way to evaluate costs, and what it tells, from the ranks of a pilot.
@@ -304,8 +292,8 @@ def _plan(ranks: tuple[str, ...], reading: Reading, sizes: Any, **options: Any) 
 )
 @ANY_TABLES
 @output_option("html file to write")
-@MARGIN
-@CONFIDENCE_LEVEL
+@shared.MARGIN
+@shared.CONFIDENCE_LEVEL
 def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: Any) -> None:
     """One html page about ranks: what was read, a verdict in words, tables and figures.
 
@@ -327,13 +315,14 @@ def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: An
     epilog="  sampled-metrics rank --users u.npy --items i.npy --training train.csv --held-out test.csv\n\n"
     "  train.csv, test.csv: user,item    rows of u.npy and i.npy, from 0; or ids, with --user-ids and --item-ids",
 )
-@click.option("--users", type=FILE, help="(users, d) factors: npy, npz, parquet, or csv without a header.")
-@click.option("--items", type=FILE, help="(items, d) factors, with --users.")
-@click.option("--scores", type=FILE, help="(users, items) scores in place of factors; npz may be sparse.")
-@TRAINING_AND_HELD_OUT
-@click.option("--user-ids", type=FILE, help="An id on each line, in the order of the rows; npy or text.")
-@click.option("--item-ids", type=FILE, help="The same for items.")
-@click.option("--negatives", type=WHOLE, help="Sample so many, in place of all candidates.")
+@click.option("--users", type=shared.FILE, help="(users, d) factors: npy, npz, parquet, or csv without a header.")
+@click.option("--items", type=shared.FILE, help="(items, d) factors, with --users.")
+@click.option("--scores", type=shared.FILE, help="(users, items) scores in place of factors; npz may be sparse.")
+@shared.TRAINING_AND_HELD_OUT
+@click.option("--user-ids", type=shared.FILE, help="An id on each line, in the order of the rows; npy or text.")
+@click.option("--item-ids", type=shared.FILE, help="The same for items.")
+@click.option("--negatives", type=shared.WHOLE, help="Sample so many, in place of all candidates.")
+@click.option("--replacement", is_flag=True, help="A negative may be sampled twice for the same user.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the negatives and the ties.")
 @click.option(
     "-o",
@@ -348,9 +337,11 @@ def _rank(
     scores: str | None,
     training: str,
     held_out: str,
+    separator: str | None,
     user_ids: str | None,
     item_ids: str | None,
-    negatives: Any,
+    negatives: int | None,
+    replacement: bool,
     seed: int,
     output: str,
 ) -> None:
@@ -361,17 +352,21 @@ def _rank(
     """
     if (users is None, items is None, scores is None) not in ((False, False, True), (True, True, False)):
         raise click.UsageError("give --users and --items, or --scores alone")
+    if replacement and negatives is None:
+        raise click.UsageError("--replacement is for --negatives")
     from sampled_metrics._files import write_table
     from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs
 
     factors = read_array(scores) if scores else (read_array(str(users)), read_array(str(items)))
-    pairs, ids = read_pairs(training), read_ids(item_ids) if item_ids else None
-    sampled = {} if negatives is None else {"negatives": negatives, "seed": seed}
+    pairs, ids = read_pairs(training, separator), read_ids(item_ids) if item_ids else None
+    sampled: dict[str, Any] = (
+        {} if negatives is None else {"negatives": negatives, "replacement": replacement, "seed": seed}
+    )
     with warnings_on_stderr():
         table = (sm.rank if negatives is None else sm.rank_among_negatives)(
             factors,
             pairs,
-            read_pairs(held_out),
+            read_pairs(held_out, separator),
             user_ids=read_ids(user_ids) if user_ids else None,
             item_ids=ids,
             progress=terminal_progress,

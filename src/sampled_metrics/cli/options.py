@@ -37,16 +37,11 @@ class Labels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
             self.fail(f"must be numbers with commas between them, not {value}")
 
 
-class WholeRange(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
-    """A whole number, or the least and the largest with a hyphen between them."""
-
-    name = "n|least-largest"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | tuple[int, int]:
-        """Return the number, or the two."""
-        whole: click.ParamType = WHOLE  # type: ignore[type-arg]
-        least, *largest = [whole.convert(part, param, ctx) for part in str(value).split("-", 1)]
-        return (least, largest[0]) if largest else least
+def whole_range(value: str) -> int | tuple[int, int]:
+    """Return a whole number, or the least and the largest one with a hyphen between them."""
+    whole: Any = WHOLE
+    least, *largest = [whole.convert(number, None, None) for number in value.split("-", 1)]
+    return (least, largest[0]) if largest else least
 
 
 def label_option(
@@ -96,11 +91,29 @@ class File(click.Path):
 
 FILE = File(path_type=str, allow_dash=True)
 RANKS = click.argument("ranks", type=FILE, nargs=-1, required=True)
+_SEPARATORS = {"tab": "\t", "\\t": "\t"}
+
+
+def _separator(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """Return the sign between the fields of a line; None if it is found out."""
+    separator = None if given is None else _SEPARATORS.get(given, given)
+    if separator is not None and (len(separator) != 1 or not separator.isascii()):
+        raise ConfigError(f"--separator must be one sign, or tab, not {separator!r}")
+    return separator
+
+
+SEPARATOR = click.option(
+    "--separator",
+    metavar="SIGN",
+    callback=_separator,
+    help="Between the fields of a line.  [default: comma, semicolon, tab or bar, as noticed]",
+)
 TRAINING_AND_HELD_OUT = together(
     click.option(
         "--training", type=FILE, required=True, help="Users and their items: csv, parquet, or npz (a matrix)."
     ),
     click.option("--held-out", type=FILE, required=True, help="Users and their held-out items, likewise."),
+    SEPARATOR,
 )
 WHOLE = click.IntRange(1, MOST)
 METRIC_LIST = label_option("metrics", METRICS)
@@ -135,11 +148,7 @@ READING = together(
     ),
     click.option("--rank-column", metavar="NAME", type=Labels(), help="The column rank, or several: a,b."),
     click.option("--zero-based", is_flag=True, help="Ranks start at 0, not at 1."),
-    click.option(
-        "--separator",
-        metavar="SIGN",
-        help="Between the fields of a line.  [default: comma, semicolon, tab or bar, as noticed]",
-    ),
+    SEPARATOR,
 )
 
 BY = click.option("--by", metavar="NAME", help="The column that names the recommenders of a table with all of them.")

@@ -9,27 +9,13 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sampled_metrics.cli.options import (
-    BY,
-    CANDIDATES,
-    DRAWN,
-    EXACT,
-    GROUPS,
-    LISTS,
-    NEGATIVES,
-    RANKS,
-    READING,
-    REPLACEMENT,
-    named_files,
-    together,
-)
+from sampled_metrics.cli import options as shared
+from sampled_metrics.cli.options import named_files, together
 from sampled_metrics.errors import ConfigError, DataError, printable
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
     from sampled_metrics.ranks.frames import Columns
     from sampled_metrics.ranks.table import Table
-
-_SEPARATORS = {"tab": "\t", "\\t": "\t"}
 
 
 @dataclass(frozen=True)
@@ -78,10 +64,9 @@ class Reading:
         path, kind = self._file_of_groups
         if not path:
             return self.groups is not None
-        from sampled_metrics.ranks.groups import read_groups
+        from sampled_metrics.ranks.given import read_groups
 
-        frame = read_groups(path, [kind]).frame
-        return dict(zip(frame["user"], frame[kind], strict=True))
+        return read_groups(path, kind)
 
     @property
     def _file_of_groups(self) -> tuple[str, str]:
@@ -110,13 +95,10 @@ class Reading:
 
         if is_staged(path):
             return StagedRanks.read(path)
-        separator = None if self.separator is None else _SEPARATORS.get(self.separator, self.separator)
-        if separator is not None and (len(separator) != 1 or not separator.isascii()):
-            raise ConfigError(f"--separator must be one sign, or tab, not {separator!r}")
         given = {"user": self.user_column, "candidates": self.candidates_column, "negatives": self.negatives_column}
         names = {column: name for column, name in given.items() if name}
         kept = [*names.values(), *(self.rank_column or ()), *filter(None, (self.by, self._column_of_groups))]
-        columns = read_standard_input(separator, kept) if path == "-" else read_columns(path, separator, kept)
+        columns = read_standard_input(self.separator, kept) if path == "-" else read_columns(path, self.separator, kept)
         return replace(columns.named(names), refuses_shallow=True)
 
     def recommenders(self, arguments: tuple[str, ...], *, unnamed: bool = False) -> Columns | dict[str, Columns]:
@@ -210,12 +192,21 @@ def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
             names = [option.name for option in fields(Reading) if option.name in given]
             return command(reading=Reading(**{name: given.pop(name) for name in names}), **given)
 
-        return together(RANKS, READING, *options)(with_reading)
+        return together(shared.RANKS, shared.READING, *options)(with_reading)
 
     return decorate
 
 
-ANY_TABLES = reading(BY, LISTS, CANDIDATES, EXACT, NEGATIVES, REPLACEMENT, DRAWN, GROUPS)
+ANY_TABLES = reading(
+    shared.BY,
+    shared.LISTS,
+    shared.CANDIDATES,
+    shared.EXACT,
+    shared.NEGATIVES,
+    shared.REPLACEMENT,
+    shared.DRAWN,
+    shared.GROUPS,
+)
 """The options of a command that takes exact or sampled ranks, or ranked lists."""
 
 

@@ -12,39 +12,31 @@ from typing import Any
 import click
 
 import sampled_metrics as sm
+from sampled_metrics._validation import shown
 from sampled_metrics.cli.commands import cli
 from sampled_metrics.cli.options import FILE, TRAINING_AND_HELD_OUT, WHOLE, output_option
 from sampled_metrics.cli.output import warnings_on_stderr
 from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError
 
 
-class _Depth(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
-    """A number, or none."""
-
-    name = "depth"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
-        """Return the number; None for none."""
-        if value == "none":
-            return None
-        try:
-            depth = float(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a number, nor none")
-        return int(depth) if depth.is_integer() else depth
+def depth(value: str) -> float | None:
+    """Return a number; None for none."""
+    if value == "none":
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a number, nor none") from None
+    return int(number) if number.is_integer() else number
 
 
-class _Part(click.ParamType):  # type: ignore[type-arg]
-    """One of several equal parts, such as 2/8."""
-
-    name = "part"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """Return the number of the part, from 1, and the number of parts."""
-        number, slash, parts = str(value).partition("/")
-        if not (slash and number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
-            self.fail(f"{value!r} is not a part such as 2/8, the second of eight")
-        return int(number), int(parts)
+def part(value: str) -> tuple[int, int]:
+    """Return the number of one of several equal parts, from 1, and the number of parts; of 2/8, 2 and 8."""
+    number, slash, parts = value.partition("/")
+    are_whole = slash and all(text.isdecimal() and len(text) < 16 for text in (number, parts))
+    if not are_whole or not 1 <= int(number) <= int(parts):
+        raise click.BadParameter(f"{shown(value)} is not a part such as 2/8, the second of eight")
+    return int(number), int(parts)
 
 
 @cli.command(
@@ -64,22 +56,26 @@ class _Part(click.ParamType):  # type: ignore[type-arg]
 )
 @click.option("-k", type=WHOLE, default=10, show_default=True, help="The largest cut-off of the metrics.")
 @click.option(
-    "--depth", type=_Depth(), default="100", show_default=True, help="About how many candidates, or none: exact."
+    "--depth", type=depth, default="100", show_default=True, help="About how many candidates, or none: exact."
 )
 @click.option("--pairs-per-call", type=WHOLE, default=1024, show_default=True, help="Pairs in a call.")
 @click.option("--concurrency", type=WHOLE, default=1, show_default=True, help="Calls at a time.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same for all recommenders.")
-@click.option("--part", type=_Part(), help="A part of the users, such as 2/8; the command concat joins parts.")
+@click.option("--part", type=part, help="A part of the users, such as 2/8; the command concat joins parts.")
 @click.option("--ranker", help="What gives the scores, such as a model and its date.  [default: FUNCTION and its file]")
 @output_option("file to write, .parquet or .sqlite")
 def stages(
     score: str,
     training: str,
     held_out: str,
+    separator: str | None,
     item_ids: str | None,
     user_ids: str | None,
     order: str,
     part: tuple[int, int] | None,
+    ranker: str | None,
+    pairs_per_call: int,
+    concurrency: int,
     output: str,
     **options: Any,
 ) -> None:
@@ -95,11 +91,11 @@ def stages(
     from sampled_metrics.ranking.inputs import is_table, read_array, read_ids, read_pairs, table_of_pairs
 
     function = _function(score)
-    pairs: Any = read_pairs(training)
-    test = read_pairs(held_out)
+    pairs: Any = read_pairs(training, separator)
+    test = read_pairs(held_out, separator)
     users = read_ids(user_ids) if user_ids else None
     if users is None and is_table(pairs) and is_table(test):
-        tables = [table_of_pairs(table, name).frame["user"] for table, name in ((pairs, training), (test, held_out))]
+        tables = [table_of_pairs(table, name)["user"] for table, name in ((pairs, training), (test, held_out))]
         users = np.concatenate(tables)
         users = users[np.sort(np.unique(users.astype(str), return_index=True)[1])]
     chosen = None if part is None else slice(part[0] - 1, None, part[1])  # every eighth, as a part is like the whole
@@ -107,7 +103,7 @@ def stages(
     with warnings_on_stderr():
         try:
             ranks = sm.staged_ranks(
-                function,
+                sm.Ranker(function, name=ranker, pairs_per_call=pairs_per_call, concurrency=concurrency),
                 pairs,
                 test,
                 order=order if order == "popularity" else np.squeeze(read_array(order)),

@@ -18,7 +18,8 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -47,25 +48,29 @@ _MAX_LISTED = 10
 _DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, ValueError)
 
 
-class MemberStream(io.BufferedReader):
-    """A stream of bytes whose `name` is its name in messages, such as `ml-1m.zip/ratings.dat`.
+@contextmanager
+def _damage_named(name: str) -> Iterator[None]:
+    """Report damage as a DataError that names the file."""
+    try:
+        yield
+    except _DAMAGE as error:
+        what = f"{name}: cannot be read: {reason(error)}; the file is damaged, truncated or unsupported"
+        raise DataError(what) from error
+
+
+class _MemberStream(io.RawIOBase):
+    """A stream whose reads report damage, or too many bytes of a packed file, as a DataError that names the file.
 
     Attributes:
+        name: its name in messages, such as `ml-1m.zip/ratings.dat`.
         size: bytes in the stream; None if unknown.
+        advance: function that is given the number of bytes of each read.
     """
 
     def __init__(self, source: io.BufferedIOBase, name: str, size: int | None) -> None:
-        super().__init__(_CheckedStream(source, name))
-        self.size = size
-
-
-class _CheckedStream(io.RawIOBase):
-    """A stream whose reads report damage, or too many bytes of a packed file, as a DataError that names the file."""
-
-    def __init__(self, source: io.BufferedIOBase, name: str) -> None:
-        self._source = source
-        self._count = 0
-        self.name = name
+        self._source, self._count = source, 0
+        self.name, self.size = name, size
+        self.advance: Callable[[int], None] = lambda count: None
 
     def readable(self) -> bool:
         return True
@@ -74,17 +79,14 @@ class _CheckedStream(io.RawIOBase):
         return self._source.seekable()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        try:
+        with _damage_named(self.name):
             return self._source.seek(offset, whence)
-        except _DAMAGE as error:
-            raise _damaged(self.name, error) from error
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        try:
+        with _damage_named(self.name):
             count = self._source.readinto(buffer)
-        except _DAMAGE as error:
-            raise _damaged(self.name, error) from error
         self._count += count
+        self.advance(count)
         if self._count > MAX_BYTES and not isinstance(self._source, io.BufferedReader):  # not a plain file
             raise DataError(f"{self.name}: unpacks to more than the {MAX_BYTES} bytes allowed")
         return count
@@ -100,7 +102,7 @@ def is_web_page(path: Path) -> bool:
     return beginning.startswith((b"<!doctype", b"<html"))
 
 
-def open_member(path: Path, member: str | None) -> MemberStream:
+def open_member(path: Path, member: str | None) -> io.BufferedReader:
     """Open a plain file, a gzipped file, or one member of a zip archive as a stream of bytes.
 
     The content decides the type of the file, not its name; a wheel is a zip archive. Reads from the stream raise
@@ -111,36 +113,33 @@ def open_member(path: Path, member: str | None) -> MemberStream:
         member: name of the zip entry, with or without its folder, or a pattern of it such as `*.inter`; None if the
             archive has only one. Ignored for a file that is not a zip archive.
 
+    Returns:
+        A buffer. Its attribute `raw` has the `name` in messages, the `size` in bytes or None, and `advance`, a function
+        that is called with the number of bytes of each read.
+
     Raises:
         DataError: the file cannot be read or is a web page; the archive is damaged, encrypted or too large, or the
             number of matching entries is not one.
     """
-    archive = _open_archive(path)
+    with _damage_named(str(path)):
+        archive = zipfile.ZipFile(path) if zipfile.is_zipfile(path) else None
     if archive is not None:
         with archive:  # an open entry keeps the file open
-            return _open_entry(archive, path, member)
+            return io.BufferedReader(_open_entry(archive, path, member))
     try:
         beginning = _beginning(path)
         if is_web_page(path):
             raise DataError(f"{path}: is a web page, not the data set; delete it and download it again")
         if beginning.startswith(b"\x1f\x8b"):
-            return MemberStream(gzip.open(path), str(path), None)
+            return io.BufferedReader(_MemberStream(gzip.open(path), str(path), None))
         if beginning.startswith(b"PK") or path.suffix.lower() == ".zip":
             raise DataError(f"{path}: is not a zip archive, or is truncated; delete it and download it again")
-        return MemberStream(path.open("rb"), str(path), path.stat().st_size)
+        return io.BufferedReader(_MemberStream(path.open("rb"), str(path), path.stat().st_size))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _open_archive(path: Path) -> zipfile.ZipFile | None:
-    """Open a zip archive; None if the file is not one."""
-    try:
-        return zipfile.ZipFile(path) if zipfile.is_zipfile(path) else None
-    except _DAMAGE as error:
-        raise _damaged(str(path), error) from error
-
-
-def _open_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> MemberStream:
+def _open_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> _MemberStream:
     entry = _find_entry(archive, path, member)
     name = f"{path}/{PurePosixPath(entry.filename).name}"
     if entry.flag_bits & 0x1:
@@ -150,11 +149,8 @@ def _open_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> Mem
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         kind = _UNSUPPORTED.get(entry.compress_type, f"kind {entry.compress_type}")
         raise DataError(f"{name}: its compression ({kind}) is not supported; pack it again with deflate, zip's default")
-    try:
-        # zipfile stops at the declared size and then compares the CRC
-        return MemberStream(cast(io.BufferedIOBase, archive.open(entry)), name, entry.file_size)
-    except _DAMAGE as error:
-        raise _damaged(name, error) from error
+    with _damage_named(name):  # zipfile stops at the declared size and then compares the CRC
+        return _MemberStream(cast(io.BufferedIOBase, archive.open(entry)), name, entry.file_size)
 
 
 def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zipfile.ZipInfo:
@@ -181,10 +177,6 @@ def _beginning(path: Path) -> bytes:
         return file.read(512)
 
 
-def _damaged(name: str, error: Exception) -> DataError:
-    return DataError(f"{name}: cannot be read: {reason(error)}; the file is damaged, truncated or unsupported")
-
-
 SCHEME = "pypi:"
 
 _WORD = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"  # never an option of pip
@@ -199,11 +191,6 @@ class Wheel(NamedTuple):
     name: str
     version: str
     member: str
-
-    @property
-    def file_name(self) -> str:
-        """File name of the downloaded wheel."""
-        return f"{self.name}-{self.version}.whl"
 
 
 def parse_address(address: str) -> Wheel:
@@ -220,19 +207,8 @@ def parse_address(address: str) -> Wheel:
     return Wheel(**match.groupdict())
 
 
-def fetch(wheel: Wheel, destination: Path) -> None:
-    """Download a wheel by pip from the index that pip is configured for. The file appears complete or not at all.
-
-    Only a wheel for every platform is accepted, so that all machines get the same file.
-
-    Args:
-        wheel: the wheel.
-        destination: path of the file, in a folder that exists.
-
-    Raises:
-        DownloadError: pip is missing, the index cannot be reached, or it has no such wheel; the message is the short
-            reason.
-    """
+def _fetch_wheel(wheel: Wheel, destination: Path) -> None:
+    """Download a wheel for every platform by pip, from the index that pip is configured for."""
     with tempfile.TemporaryDirectory(prefix=".pip-", dir=destination.parent) as folder:
         command = [sys.executable, *_PIP, *_DOWNLOAD, "--dest", folder, f"{wheel.name}=={wheel.version}"]
         try:
@@ -272,7 +248,10 @@ def file_name(url: str) -> str:
     Raises:
         ConfigError: it is a malformed address of a wheel.
     """
-    return parse_address(url).file_name if url.startswith(SCHEME) else url.rsplit("/", 1)[-1]
+    if not url.startswith(SCHEME):
+        return url.rsplit("/", 1)[-1]
+    wheel = parse_address(url)
+    return f"{wheel.name}-{wheel.version}.whl"
 
 
 def member(urls: Sequence[str]) -> str | None:
@@ -384,7 +363,7 @@ def _fetch(url: str, path: Path, expected: dict[str, str]) -> None:
     """Write the file at an address to `path`, and verify it."""
     path.unlink(missing_ok=True)  # pooch would keep an existing file, such as the wrong one of another address
     if url.startswith(SCHEME):
-        fetch(parse_address(url), path)
+        _fetch_wheel(parse_address(url), path)
     else:
         _fetch_http(url, path, bool(expected))
     fault = _fault(path, expected)
@@ -405,7 +384,7 @@ def _fetch_http(url: str, path: Path, has_checksum: bool) -> None:
 
 
 def _first_reason(error: BaseException) -> str:
-    """Return the short reason of the error that a chain of errors began with."""
+    """Return the short reason of the error that a chain of errors began with; no frame that goes on keeps it."""
     while error.__context__ is not None:
         error = error.__context__
     return reason(error)

@@ -6,7 +6,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import requests
-import urllib3
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -73,27 +72,13 @@ def watched_session(progress: Progress) -> requests.Session:
             self.fp = io.BufferedReader(_WatchedStream(self.fp.detach(), progress))
 
     class Adapter(requests.adapters.HTTPAdapter):
-        def init_poolmanager(self, *args: Any, **options: Any) -> None:
-            super().init_poolmanager(*args, **options)
-            self.poolmanager.pool_classes_by_scheme = pools
+        def get_connection_with_tls_context(self, *args: Any, **options: Any) -> Any:
+            pool: Any = super().get_connection_with_tls_context(*args, **options)  # also of a proxy
+            kind = type(pool).ConnectionCls
+            pool.ConnectionCls = type(kind.__name__, (kind,), {"response_class": Response})
+            return pool
 
-        def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
-            manager = super().proxy_manager_for(proxy, **options)
-            if not proxy.lower().startswith("socks"):  # which has pools of its own
-                manager.pool_classes_by_scheme = pools
-            return manager
-
-    pools = {
-        "http": _pool_of(urllib3.HTTPConnectionPool, Response),
-        "https": _pool_of(urllib3.HTTPSConnectionPool, Response),
-    }
     session = requests.Session()
     for scheme in ("http://", "https://"):
         session.mount(scheme, Adapter())
     return session
-
-
-def _pool_of(kind: type[Any], response: type[Any]) -> type[Any]:
-    """Return the class of pools of connections whose answers are of a class of responses."""
-    connection = type(kind.ConnectionCls.__name__, (kind.ConnectionCls,), {"response_class": response})
-    return type(kind.__name__, (kind,), {"ConnectionCls": connection})

@@ -3,7 +3,7 @@
 import logging
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -32,6 +32,10 @@ class EventChunk(NamedTuple):
     held_out: NDArray[np.bool_] | None = None
     """Whether the split of the file holds the event out; None if the file has no split."""
 
+    def events(self, kept: Any) -> "EventChunk":
+        """Return some of the events, by (events,) bool."""
+        return EventChunk._make(None if column is None else column[kept] for column in self)
+
 
 @dataclass(frozen=True)
 class Events:
@@ -58,6 +62,11 @@ class Events:
     def __len__(self) -> int:
         return len(self.users)
 
+    def events(self, kept: NDArray[np.bool_]) -> "Events":
+        """Return some of the events, by (events,) bool, with the ids of all."""
+        columns: dict[str, Any] = {name: getattr(self, name) for name in ("users", "items", "timestamps", "held_out")}
+        return replace(self, **{name: values[kept] for name, values in columns.items() if values is not None})
+
 
 def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "earliest") -> Events:
     """Return an event for each rating of `min_rating` or more, with users and items numbered in the order of their ids.
@@ -77,41 +86,31 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "e
         DataError: no event is left, or the file holds out a pair that is in training, too.
     """
     user_numbers, item_numbers = _Numbering(), _Numbering()
-    user_parts, item_parts, timestamps, held_out, low = [], [], [], [], 0
+    parts, low = list[EventChunk](), 0
     for chunk in _merged(chunks):
-        if min_rating != 0 and chunk.ratings is None:
-            raise ConfigError(f"min_rating is {min_rating}, but the file has no ratings; it may be 0")
-        high = slice(None) if min_rating == 0 or chunk.ratings is None else chunk.ratings >= min_rating
-        low += 0 if isinstance(high, slice) else int((~high).sum())
-        user_parts.append(user_numbers.number(chunk.users[high]))
-        item_parts.append(item_numbers.number(chunk.items[high]))
-        if chunk.timestamps is not None:
-            timestamps.append(chunk.timestamps[high])
-        if chunk.held_out is not None:
-            held_out.append(chunk.held_out[high])
-    if sum(map(len, user_parts)) == 0:
+        if min_rating != 0:
+            if chunk.ratings is None:
+                raise ConfigError(f"min_rating is {min_rating}, but the file has no ratings; it may be 0")
+            is_high = chunk.ratings >= min_rating
+            low += int((~is_high).sum())
+            chunk = chunk.events(is_high)
+        users: Any = user_numbers.number(chunk.users)
+        items: Any = item_numbers.number(chunk.items)
+        parts.append(EventChunk(users, items, None, chunk.timestamps, chunk.held_out))
+    if sum(len(part.users) for part in parts) == 0:
         raise DataError(f"no event has a rating of {min_rating} (min_rating) or more")
     user_ids, user_positions = user_numbers.ascending()
     item_ids, item_positions = item_numbers.ascending()
-    users, items = user_positions[_concatenate(user_parts)], item_positions[_concatenate(item_parts)]
-    times = _concatenate(timestamps) if timestamps else None
-    out = _concatenate(held_out) if held_out else None
-    if out is not None:
-        _refuse_both(users, items, out, user_ids, item_ids)
-    repeats = _repeats(users, items, len(item_ids), times if repeated in ("earliest", "latest") else None, repeated)
+    whole = _one(parts)
+    parts.clear()
+    users, items = user_positions[whole.users], item_positions[whole.items]
+    if whole.held_out is not None:
+        _refuse_both(users, items, whole.held_out, user_ids, item_ids)
+    times = whole.timestamps if repeated in ("earliest", "latest") else None
+    repeats = _repeats(users, items, len(item_ids), times, repeated)
     left_out = {"below_min_rating": low, "repeated": int(repeats.sum())}
-    if not repeats.any():
-        return Events(users, items, times, user_ids, item_ids, out, left_out)
-    kept = ~repeats
-    return Events(
-        users[kept],
-        items[kept],
-        None if times is None else times[kept],
-        user_ids,
-        item_ids,
-        None if out is None else out[kept],
-        left_out,
-    )
+    events = Events(users, items, whole.timestamps, user_ids, item_ids, whole.held_out, left_out)
+    return events.events(~repeats) if repeats.any() else events
 
 
 def _merged(chunks: Iterable[EventChunk], events: int = 2**18) -> Iterator[EventChunk]:
@@ -153,13 +152,6 @@ def pair_numbers(users: NDArray[np.integer], items: NDArray[np.integer], n_items
     numbers *= n_items
     numbers += items
     return numbers
-
-
-def _concatenate(parts: list[Any]) -> Any:
-    """Return the arrays as one, and free them, to save memory."""
-    whole = np.concatenate(parts)
-    parts.clear()
-    return whole
 
 
 def _repeats(
@@ -231,14 +223,13 @@ def k_core(events: Events, k: int) -> Events:
         kept &= ~few
     if not kept.any():
         raise DataError(f"no user and item has {k} (core) events or more")
-    users, items = user_counts > 0, item_counts > 0
-    return Events(
-        (np.cumsum(users, dtype=np.int32) - 1)[events.users[kept]],
-        (np.cumsum(items, dtype=np.int32) - 1)[events.items[kept]],
-        None if events.timestamps is None else events.timestamps[kept],
-        events.user_ids[users],
-        events.item_ids[items],
-        None if events.held_out is None else events.held_out[kept],
+    core, users, items = events.events(kept), user_counts > 0, item_counts > 0
+    return replace(
+        core,
+        users=(np.cumsum(users, dtype=np.int32) - 1)[core.users],
+        items=(np.cumsum(items, dtype=np.int32) - 1)[core.items],
+        user_ids=core.user_ids[users],
+        item_ids=core.item_ids[items],
     )
 
 
@@ -281,7 +272,11 @@ def events_of_rows(
         DataError: a row is malformed, or more than half of the rows are skipped, or there is no event.
     """
     if timestamp_format is not None:
-        _require_format(timestamp_format)
+        try:
+            _parsed(pd.Series(["1"]), timestamp_format)
+        except ValueError as error:
+            what = f"timestamp_format: {timestamp_format!r} is not a pattern of strptime"
+            raise ConfigError(f"{what}: {error}") from None
     exact_times = _ExactTimes()
     skipped, n_rows, n_events = 0, 0, 0
     for rows in parts:
@@ -290,8 +285,10 @@ def events_of_rows(
         for role in [role for role in labels if role != "keep" and role in rows.frame]:
             columns[role], is_wrong, rule = _values(role, rows, has_number_ids, timestamp_format)
             if not skips_bad_lines:
-                hint = _hint(role, timestamp_format) if has_options else ""
-                refuse_rows(is_wrong, partial(_must_be, labels[role], rule, rows.frame[role], hint), rows.place)
+                no_format = role == "timestamp" and timestamp_format is None
+                hint = _FORMAT if no_format else _SKIP
+                message = partial(_must_be, labels[role], rule, rows.frame[role], hint, has_options)
+                refuse_rows(is_wrong, message, rows.place)
             wrong |= is_wrong
         skipped += rows.skipped + int(wrong.sum())
         n_rows += rows.skipped + len(wrong)
@@ -353,21 +350,14 @@ class _ExactTimes:
             )
 
 
-def _must_be(label: str, rule: str, column: pd.Series, hint: str, row: int) -> str:
+_SKIP, _FORMAT = "; or state on_bad_lines: skip", "; or state timestamp_format, such as iso"
+
+
+def _must_be(label: str, rule: str, column: pd.Series, hint: str, has_options: bool, row: int) -> str:
     value = column.iloc[row]
-    if isinstance(value, str) and not value:
-        return f"{label} is empty{_SKIP if hint else ''}"
-    return f"{label} must be {rule}, not {shown(value)}{hint}"
-
-
-_SKIP = "; or state on_bad_lines: skip"
-
-
-def _hint(role: str, timestamp_format: str | None) -> str:
-    """Return the option for values of a column that are not what they must be."""
-    if role == "timestamp" and timestamp_format is None:
-        return "; or state timestamp_format, such as iso"
-    return _SKIP
+    is_empty = isinstance(value, str) and not value
+    fault = f"{label} is empty" if is_empty else f"{label} must be {rule}, not {shown(value)}"
+    return fault + (_SKIP if is_empty else hint) * has_options
 
 
 def _ids(column: pd.Series, rows: Rows) -> tuple[NDArray[np.int64] | NDArray[np.object_], NDArray[np.bool_]]:
@@ -382,16 +372,12 @@ def _ids(column: pd.Series, rows: Rows) -> tuple[NDArray[np.int64] | NDArray[np.
 
 def _numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return (rows,) int64 or float64 numbers, and which entries are not numbers or exceed int64."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "if":
-        values = column.to_numpy(dtype=np.int64 if column.dtype.kind == "i" else np.float64)
-        if values.dtype.kind == "i":
-            return values, np.zeros(len(values), dtype=np.bool_)
-        return values, ~(np.abs(values) < _BEYOND)
-    texts = column.astype(str).to_numpy(dtype=object)
-    values = pd.to_numeric(texts, errors="coerce")
+    is_number = isinstance(column.dtype, np.dtype) and column.dtype.kind in "if"
+    texts = column.to_numpy() if is_number else column.astype(str).to_numpy(dtype=object)
+    values = texts if is_number else pd.to_numeric(texts, errors="coerce")
     wrong = ~(np.abs(values) < _BEYOND)
-    if values.dtype.kind == "i":
-        return values, wrong
+    if is_number or values.dtype.kind == "i":
+        return values.astype(np.int64 if values.dtype.kind == "i" else np.float64, copy=False), wrong
     right = pd.to_numeric(texts[~wrong])  # whole numbers are exact only among their like
     values = np.zeros(len(texts), dtype=np.int64 if right.dtype.kind == "i" else np.float64)
     values[~wrong] = right
@@ -422,10 +408,3 @@ def _parsed(texts: pd.Series, timestamp_format: str) -> pd.Series:
     """Parse timestamps; invalid ones become NaT."""
     pandas_format = "ISO8601" if timestamp_format == "iso" else timestamp_format
     return pd.to_datetime(texts, format=pandas_format, utc=True, errors="coerce")
-
-
-def _require_format(timestamp_format: str) -> None:
-    try:
-        _parsed(pd.Series(["1"]), timestamp_format)
-    except ValueError as error:
-        raise ConfigError(f"timestamp_format: {timestamp_format!r} is not a pattern of strptime: {error}") from None

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from sampled_metrics._running import LATE, terminal_bar
-from sampled_metrics.data.archives import MemberStream, open_member
+from sampled_metrics.data.archives import open_member
 from sampled_metrics.data.events import EventChunk, events_of_rows
 from sampled_metrics.data.records import json_rows, list_rows, parquet_rows
 from sampled_metrics.data.tables import Csv, Rows, Text, require_columns, without_types
@@ -335,24 +335,7 @@ def read_events(
             for chunk in read_events(file, form, member=member, options=options):
                 yield chunk._replace(held_out=np.full(len(chunk.users), is_held_out))
         return
-    with (
-        open_member(path, member or form.member) as stream,
-        terminal_bar(f"reading {path.name}", stream.size, delay=LATE, of_bytes=True) as advance,
-    ):
-        counted: Any = _Counted(stream, advance)
-        yield from form.parse(counted, stream.name, **(options or {}))
-
-
-class _Counted:
-    """A stream that gives the number of bytes of each read to a function."""
-
-    def __init__(self, stream: MemberStream, count: Callable[[int], None]) -> None:
-        self._stream, self._count = stream, count
-
-    def read(self, size: int = -1, /) -> bytes:
-        content = self._stream.read(size)
-        self._count(len(content))
-        return content
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+    with open_member(path, member or form.member) as stream:
+        source: Any = stream.raw
+        with terminal_bar(f"reading {path.name}", source.size, delay=LATE, of_bytes=True) as source.advance:
+            yield from form.parse(stream, source.name, **(options or {}))

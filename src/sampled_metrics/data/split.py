@@ -193,56 +193,11 @@ def shared_last_times(events: Events, held_out: int = 1) -> int:
         held_out: k, the number of last events of each user.
     """
     users, times = events.users, _times(events, "last-event")
-    if held_out == 1:
-        return int((np.bincount(users[_latest(events, times)]) > 1).sum())
     order = np.lexsort((times, users))
     users, times = users[order], times[order]
-    boundary = np.searchsorted(users, np.arange(len(events.user_ids)), side="right") - held_out
-    has_more = boundary > np.searchsorted(users, np.arange(len(events.user_ids)))
-    last = boundary[has_more]
-    return int((times[last] == times[last - 1]).sum())
-
-
-def leave_random_out(events: Events, rng: np.random.Generator, held_out: int = 1) -> Split:
-    """Return the split that holds out random events of every user; parameters and errors as in `leave_last_out`."""
-    return _hold_out(events, _last(events, rng.permutation(len(events)), held_out, lambda latest: latest))
-
-
-def split_by_time(events: Events, test_from: float | None = None, test_size: float | None = None) -> Split:
-    """Return the split that holds out the events of all users from a time on.
-
-    Users without an earlier event are left out.
-
-    Args:
-        events: at most one event for a (user, item) pair.
-        test_from: the first time of the held-out events, in the unit of the file; None follows from `test_size`.
-        test_size: the share of the events that are held out, the last ones. Events at the time of the first of them are
-            held out, too.
-
-    Raises:
-        ConfigError: the events have no timestamps.
-        DataError: no user has events on both sides.
-    """
-    times = _times(events, "global-time")
-    if test_from is None:
-        count = max(1, round((test_size or 0) * len(events)))
-        test_from = np.partition(times, -count)[-count]
-    return _hold_out(events, np.flatnonzero(times >= test_from))
-
-
-def leave_published_out(events: Events) -> Split:
-    """Return the split that holds out the events that the file holds out. Users without another event are left out.
-
-    Args:
-        events: at most one event for a (user, item) pair.
-
-    Raises:
-        ConfigError: the file does not say which events are held out.
-        DataError: no user has both kinds of events.
-    """
-    if events.held_out is None:
-        raise ConfigError("a ready-made split needs a second file, with the events that are held out")
-    return _hold_out(events, np.flatnonzero(events.held_out))
+    last = np.flatnonzero(np.diff(users, append=-1)) + 1 - held_out  # the k-th last event of each user
+    last = last[last > 0]
+    return int(((times[last] == times[last - 1]) & (users[last + held_out - 1] == users[last - 1])).sum())
 
 
 def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.float64]:
@@ -319,14 +274,18 @@ def split_events(
 ) -> Split:
     """Return the split that the config describes; a file with a split of its own keeps that split.
 
+    Users without events on both sides are left out.
+
     Args:
         events: at most one event for a (user, item) pair.
         strategy: last-event, random-event or global-time.
         ties: key of `TIE_ORDER`, for last-event.
         rng: the random stream.
         held_out: events of each user, for last-event and random-event.
-        test_from: as in `split_by_time`.
-        test_size: as in `split_by_time`.
+        test_from: for global-time: the first time of the held-out events, in the unit of the file; None follows from
+            `test_size`.
+        test_size: the share of the events that are held out, the last ones. Events at the time of the first of them are
+            held out, too.
         min_training_events: users with fewer events in training are left out; all items stay candidates.
 
     Raises:
@@ -334,11 +293,15 @@ def split_events(
         DataError: no user is left.
     """
     if events.held_out is not None:
-        split = leave_published_out(events)
+        split = _hold_out(events, np.flatnonzero(events.held_out))
     elif strategy == "global-time":
-        split = split_by_time(events, test_from, test_size)
+        times = _times(events, strategy)
+        if test_from is None:
+            count = max(1, round((test_size or 0) * len(events)))
+            test_from = np.partition(times, -count)[-count]
+        split = _hold_out(events, np.flatnonzero(times >= test_from))
     elif strategy == "random-event":
-        split = leave_random_out(events, rng, held_out)
+        split = _hold_out(events, _last(events, rng.permutation(len(events)), held_out, lambda latest: latest))
     else:
         split = leave_last_out(events, ties, rng, held_out)
     train, out = split.training.nnz, split.held_out.nnz

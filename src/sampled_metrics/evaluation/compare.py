@@ -30,8 +30,15 @@ from sampled_metrics.evaluation.verdicts import (
 from sampled_metrics.inference.families import Margin, holm, max_t_rate, pairs_of
 from sampled_metrics.inference.findings import Finding, Setting, about
 from sampled_metrics.metrics.metric import Metric, MetricsLike
-from sampled_metrics.ranks.given import by_seed, require_paired_draws, require_same_design, seeds_by_name
-from sampled_metrics.ranks.groups import ALL, Groups, tables_by_group
+from sampled_metrics.ranks.given import (
+    ALL,
+    Groups,
+    by_seed,
+    require_paired_draws,
+    require_same_design,
+    seeds_by_name,
+    tables_by_group,
+)
 from sampled_metrics.ranks.table import Table
 
 

@@ -21,8 +21,7 @@ from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.inference.means import Intervals
 from sampled_metrics.inference.strict import Sample, unexplained
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metrics_by_label
-from sampled_metrics.ranks.given import by_seed, require_same_design, seeds_by_name
-from sampled_metrics.ranks.groups import Groups
+from sampled_metrics.ranks.given import Groups, by_seed, require_same_design, seeds_by_name
 from sampled_metrics.ranks.reading import UNNAMED
 from sampled_metrics.ranks.sampled import SampledRanks, impossible_with_replacement
 from sampled_metrics.sampling.outcomes import Group

@@ -14,8 +14,7 @@ from sampled_metrics.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.evaluation.values import UserValues, table_values
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metrics_by_label
-from sampled_metrics.ranks.given import tables_by_name
-from sampled_metrics.ranks.groups import Groups
+from sampled_metrics.ranks.given import Groups, tables_by_name
 from sampled_metrics.ranks.table import Table
 
 

@@ -13,7 +13,16 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
 from sampled_metrics._running import late_progress, on_one_thread
-from sampled_metrics._validation import Floats, is_real, is_whole, require_confidence_level, shown
+from sampled_metrics._validation import (
+    MOST,
+    Floats,
+    check_memory_limit,
+    is_real,
+    is_whole,
+    require_confidence_level,
+    require_whole,
+    shown,
+)
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.evaluation.evaluate import from_reader
@@ -168,7 +177,7 @@ def plan(
         table = table.drop(columns="completed")
     marked, choice = _choice(table, width, scores)
     findings = [*question.findings, *choice, *missing, *_about(table, question)]
-    setting = Setting(confidence_level, question.parameters, question.names)
+    setting = Setting(question.confidence_level, question.parameters, question.names)
     return Plan(table.assign(chosen=marked)).found(findings, setting)
 
 
@@ -206,13 +215,14 @@ class _Question(NamedTuple):
     @classmethod
     def from_given(cls, given: Any, metric: str | Metric, users: int | None, confidence_level: float) -> _Question:
         """Check what is given, and return it."""
-        require_confidence_level(confidence_level)
+        level = require_confidence_level(confidence_level)
         by_label = metrics_by_label(metric, "metric")
         if len(by_label) > 1:
             raise ConfigError(f"metric: give one, not {', '.join(by_label)}")
         [(label, measure)] = by_label.items()
-        if users is not None and (not is_whole(users) or users < 2):
-            raise ConfigError(f"users must be a whole number, 2 or more, not {shown(users)}")
+        if users is not None:
+            require_whole(2, MOST, users=users)
+            check_memory_limit((users,), "a value of each user", "plan for fewer users")
         seeds = seeds_by_name(given if isinstance(given, Mapping) else {UNNAMED: given}, "plan")
         tables = {name: table for name, of_one in seeds.items() for table in of_one[:1]}
         first = next(iter(tables.values()))
@@ -237,7 +247,7 @@ class _Question(NamedTuple):
             findings.append(Finding("plan-few-hits", label, values={"hits": hits}))
         planned = "" if users is None else f"{count:,} users; pilot: "
         parameters = f"{metric_name(label)}, {planned}{first.description}"
-        return cls(pilots, pairs, count, confidence_level, tuple(filter(None, tables)), findings, parameters)
+        return cls(pilots, pairs, count, level, tuple(filter(None, tables)), findings, parameters)
 
 
 def _exact_and_staged(
@@ -289,8 +299,8 @@ def _check(
         if np.ndim(numbers) != 1:
             raise ConfigError(f"{name} must be a list of numbers, such as [100], not {shown(numbers)}")
     for depth in depths:
-        if not (is_real(depth) and depth >= 1):
-            raise ConfigError(f"depths must be numbers of 1 or more, not {shown(depth)}")
+        if not (is_real(depth) and (1 <= depth <= MOST or depth == np.inf)):
+            raise ConfigError(f"depths must be numbers from 1 to {MOST}, not {shown(depth)}")
     for m in negatives:
         if not is_whole(m) or m < 1:
             raise ConfigError(f"negatives must be whole numbers of 1 or more, not {shown(m)}")
@@ -443,9 +453,12 @@ def _width(widths: Floats, ratio: float, most: float) -> dict[str, float]:
     if (is_there.mean(axis=0) < 0.5).any():
         return dict.fromkeys(("width", "width_low", "width_high"), np.nan)
     means = np.nanmean(widths, axis=0)
-    logs = np.log(widths[:, means.argmax()][is_there[:, means.argmax()]])
-    reach = -stdtrit(len(logs) - 1, (1 - _LEVEL) / 2) * logs.std(ddof=1) * np.sqrt(1 + ratio)
-    low, high = np.exp(logs.mean() - reach), np.exp(logs.mean() + reach)
+    widest = widths[is_there[:, means.argmax()], means.argmax()]
+    has_logs = widest.all()  # an interval has no width if all users have the same value
+    scaled = np.log(widest) if has_logs else widest
+    reach = -stdtrit(len(scaled) - 1, (1 - _LEVEL) / 2) * scaled.std(ddof=1) * np.sqrt(1 + ratio)
+    low, high = scaled.mean() - reach, scaled.mean() + reach
+    low, high = (np.exp(low), np.exp(high)) if has_logs else (max(low, 0.0), high)
     return {"width": means.max(), "width_low": min(low, means.max()), "width_high": min(high, most)}
 
 

@@ -45,7 +45,7 @@ def with_decimals(
     for name, metrics in given.items():
         read[name] = {}
         for (label, metric), value in zip(metrics.items(), values[name].values(), strict=True):
-            number = f"{value:.{decimals[metric.label]}f}" if is_real(value) else str(value)
+            number = f"{float(value):.{decimals[metric.label]}f}" if is_real(value) else str(value)
             is_longer = is_real(value) and len(number) > len(str(value)) and float(number) == value
             read[name][label] = number if is_longer else value
             if is_longer:
@@ -201,7 +201,7 @@ def published(
         P. B. Stark, Inference in infinite-dimensional inverse problems: discretization and duality, Journal of
         Geophysical Research 97, 1992.
     """
-    require_confidence_level(confidence_level)
+    confidence_level = require_confidence_level(confidence_level)
     sizes, design = _sizes(candidates), SamplingDesign(negatives, replacement)
     if not is_whole(users) or users < 1:
         raise DataError(f"users must be a whole number, 1 or more, not {shown(users)}")

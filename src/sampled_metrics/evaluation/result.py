@@ -17,7 +17,7 @@ from sampled_metrics.errors import ConfigError, printable
 from sampled_metrics.evaluation import wording
 from sampled_metrics.inference.findings import Finding, Setting, about, distinct
 from sampled_metrics.metrics.metric import metric_name
-from sampled_metrics.ranks.groups import ALL, Groups, tables_by_group
+from sampled_metrics.ranks.given import ALL, Groups, tables_by_group
 from sampled_metrics.ranks.reading import UNNAMED
 from sampled_metrics.rendering import tables
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from sampled_metrics import _defaults
 from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import Floats, Ints, is_real, is_whole, require_confidence_level, shown
+from sampled_metrics._validation import MOST, Floats, Ints, require_confidence_level, require_whole
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation.evaluate import result_of_values
@@ -21,9 +21,10 @@ from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.values import UserValues, table_values
 from sampled_metrics.inference.findings import Setting
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
-from sampled_metrics.ranking.inputs import PairsLike, as_array, split_of, warn_of_users_without
-from sampled_metrics.ranking.rank import rank_split, scores_and_shape
-from sampled_metrics.ranking.stages import staged_ranks
+from sampled_metrics.ranking.inputs import PairsLike, split_and_users
+from sampled_metrics.ranking.rank import rank_users, scores_and_shape
+from sampled_metrics.ranking.scoring import Ranker
+from sampled_metrics.ranking.stages import require_depth, staged_ranks
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.staged import StagedRanks
 
@@ -84,7 +85,7 @@ def validator(
         user_ids: as in `rank`.
         item_ids: as in `rank`.
         batch_size: number of users whose scores are computed at a time, as in `rank`; with `depth`, the largest number
-            of pairs, as `pairs_per_call` of `staged_ranks`.
+            of pairs in a call.
         confidence_level: probability that all answers on a metric are right, and that the interval of a value covers
             the mean over the population of users.
 
@@ -122,18 +123,16 @@ def validator(
         R. Berger, Multiparameter Hypothesis Testing and Acceptance Sampling, Technometrics 24, 1982: tests of a union.
     """
     setting = Setting(require_confidence_level(confidence_level))
-    if depth is not None and not (is_real(depth) and depth >= 1):
-        raise ConfigError(f"depth must be a number of 1 or more, or None, not {shown(depth)}")
-    if batch_size is not None and not (is_whole(batch_size) and batch_size >= 1):
-        raise ConfigError(f"batch_size must be a whole number, 1 or more, not {shown(batch_size)}")
+    if depth is not None:
+        require_depth(depth)
+    if batch_size is not None:
+        require_whole(1, None if depth is None else MOST, batch_size=batch_size)
     default = _defaults.METRICS if depth is None else STAGED_METRICS
     by_label = metrics_by_label(default if metrics is None else metrics)
     for label, metric in by_label.items():
         if depth is not None and metric.cutoff is None:
             raise ConfigError(f"metrics: {label} has no cut-off, which the metrics of stages need; leave out depth")
-    split, *_ = split_of(training, held_out, (None, None), user_ids, item_ids)
-    users = np.arange(split.shape.users)
-    warn_of_users_without(split, users)
+    split, _, users = split_and_users(training, held_out, (None, None), None, user_ids, item_ids)
     users = users[np.diff(split.held_out.indptr) > 0]
     return Validator(by_label, split, users, setting, depth, batch_size)
 
@@ -251,7 +250,7 @@ class Validator:
         split, size = self._split, self._batch_size
         if self._depth is not None:
             return staged_ranks(
-                scores,
+                Ranker(scores, name="the model of an epoch", pairs_per_call=size or 1024),
                 split.training,
                 split.held_out,
                 k=max(metric.cutoff or 0 for metric in self.metrics.values()),
@@ -259,15 +258,13 @@ class Validator:
                 users=self._users,
                 user_ids=split.user_ids,
                 item_ids=split.item_ids,
-                ranker="the model of an epoch",
-                pairs_per_call=size or 1024,
             )
         is_factors = isinstance(scores, tuple)
-        scores, shape = scores_and_shape(scores, None if is_factors else size, as_array)
+        scores, shape = scores_and_shape(scores, None if is_factors else size)
         expected = split.shape[:2]
         if any(given not in (None, wanted) for given, wanted in zip(shape, expected, strict=True)):
             raise DataError(f"scores have shape {shape}, but training has {expected[0]} users and {expected[1]} items")
-        return rank_split(scores, split, self._users, batch_size=None if is_factors else size)
+        return rank_users(scores, split, self._users, batch_size=None if is_factors else size)
 
     @on_one_thread
     def _judged(self, ranks: ExactRanks | StagedRanks, start: float) -> Validation:

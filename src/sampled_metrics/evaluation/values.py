@@ -140,9 +140,9 @@ def place_of_users(table: Any, user: Ints, values: UserValues) -> Floats:
 
     Places are ranks, which are the same for all metrics, or the negative values of lists.
     """
-    places = table.x if table.is_sampled else table.places
+    places = table.places
     if places is not None:
-        return mean_by_user(np.asarray(places, dtype=np.float64)[np.newaxis], user)
+        return mean_by_user(places[np.newaxis], user)
     return -values.low if table.has_values_of_users else np.full_like(values.low, np.nan)
 
 

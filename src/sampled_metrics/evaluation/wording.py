@@ -14,7 +14,7 @@ from sampled_metrics.evaluation.standings import Standings
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.inference.means import FEW_USERS
 from sampled_metrics.metrics.metric import metric, metric_name
-from sampled_metrics.ranks.groups import ALL
+from sampled_metrics.ranks.given import ALL
 
 ASSUMPTIONS = {
     "free": "",

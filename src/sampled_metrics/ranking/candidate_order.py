@@ -9,9 +9,7 @@ import numpy as np
 from sampled_metrics._validation import Ints, refuse_masked, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
-
-Places = Callable[[Ints, Ints], Ints]
-"""Function from (pairs,) users and (pairs,) places in their orders, from 0, to (pairs,) items."""
+from sampled_metrics.ranking.inputs import Places, candidates_at
 
 _ENTRIES = 2**24  # numbers of an array with the candidates of some users
 
@@ -33,20 +31,17 @@ class CandidateOrder:
     """
 
     def __init__(self, order: Any, split: Split, with_ids: bool) -> None:
-        self._split, self._with_ids = split, with_ids
-        self._function: Callable[[Any], Any] | None = None
+        self._split, self._function = split, order if callable(order) else None
+        self._names = split.user_ids if with_ids else np.arange(split.shape.users)
+        if self._function is not None:
+            self.name = str(getattr(order, "__qualname__", type(order).__qualname__))
+            return
         if isinstance(order, str):
             if order != "popularity":
                 raise ConfigError(f"order must be popularity, numbers of the items or a function, not {shown(order)}")
             order = np.bincount(split.training.indices, minlength=split.shape.items)
-        if callable(order):
-            self._function = order
-            self.name = str(getattr(order, "__qualname__", type(order).__qualname__))
-        else:
-            self._items = self._sorted(order, "order")
-            self._place = np.empty_like(self._items)
-            self._place[self._items] = np.arange(len(self._items))
-            self.name = hashlib.blake2b(self._items.astype("<i8").tobytes(), digest_size=16).hexdigest()
+        self._items = self._sorted(order, "order")
+        self.name = hashlib.blake2b(self._items.astype("<i8").tobytes(), digest_size=16).hexdigest()
 
     def blocks(self, users: Ints) -> Iterator[tuple[Ints, Places]]:
         """Yield some of the users, and the function from their places to items, which takes their indices in the block.
@@ -54,34 +49,20 @@ class CandidateOrder:
         An order of each user takes much memory, so that such blocks are small.
         """
         if self._function is None:
-            yield users, self._of_all(users)
+            yield users, candidates_at(self._split.excluded[users], self._items)
             return
         step = max(1, _ENTRIES // self._split.shape.items)
         for first in range(0, len(users), step):
             block = users[first : first + step]
             yield block, self._of_each(block, self._function)
 
-    def _of_all(self, users: Ints) -> Places:
-        excluded = self._split.excluded[users]
-        user, items = np.repeat(np.arange(len(users)), np.diff(excluded.indptr)), self._split.shape.items
-        keys = np.sort(user * items + self._place[excluded.indices])
-        # the place of the first candidate after each excluded item; one search covers all users
-        after = keys - (np.arange(len(keys)) - excluded.indptr.astype(np.int64)[user])
-
-        def items_at(index: Ints, place: Ints) -> Ints:
-            skipped = np.searchsorted(after, index * items + place, side="right") - excluded.indptr[index]
-            return np.asarray(self._items[place + skipped])
-
-        return items_at
-
     def _of_each(self, users: Ints, function: Callable[[Any], Any]) -> Places:
         candidates = []
         for user in users:
-            name = self._split.user_ids[user] if self._with_ids else user
+            name = self._names[user]
             items = self._sorted(function(name), f"order of user {shown(name)}")
             candidates.append(items[~np.isin(items, self._split.excluded[[user]].indices)])
-        offsets = np.cumsum([0, *map(len, candidates)])
-        joined = np.concatenate(candidates)
+        offsets, joined = np.cumsum([0, *map(len, candidates)]), np.concatenate(candidates)
         return lambda index, place: joined[offsets[index] + place]
 
     def _sorted(self, numbers: Any, name: str) -> Ints:
@@ -89,7 +70,7 @@ class CandidateOrder:
         refuse_masked(numbers, name)
         try:
             values = np.asarray(numbers, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             values = np.empty(0)
         if values.shape != (self._split.shape.items,) or np.isnan(values).any():
             raise DataError(f"{name} must be a number for each of the {self._split.shape.items} items")

@@ -43,7 +43,7 @@ def pair_scores(users: FactorMatrix, items: FactorMatrix, user: Ints, item: Ints
 
 
 def scale(factors: FactorMatrix, *, by_row: bool) -> tuple[Floats32, Ints]:
-    """Return factors, (rows, d), in float32, scaled by powers of two so that the largest is in [1/2, 1).
+    """Return (rows, d) factors in float32, scaled by powers of two so that the largest, of each row, is in [1/2, 1).
 
     Also return the exponents of the scales: (rows,) if each row has its own scale, else ().
     """
@@ -55,15 +55,11 @@ def scale(factors: FactorMatrix, *, by_row: bool) -> tuple[Floats32, Ints]:
 def error_bound(d: int, kind: str, exponents: Ints) -> Floats:
     """Return the largest difference between product and score, for scaled factors of length 1 at most.
 
-    Both the float32 product, in any order, and the score differ from the exact dot product by at most γ ‖u‖ ‖v‖,
-    γ_n = n ε / (1 - n ε), with n = d, or n = d + 2 if the factors are rounded to float32 first (Higham, Accuracy and
-    Stability of Numerical Algorithms, 2nd edition, eq. 3.5, and Cauchy-Schwarz; ε is the unit roundoff). The bound adds
-    the error of terms too small for normal numbers, multiplied by four because lengths are 1/2 or more.
-
-    Args:
-        d: number of factors.
-        kind: precision of the scores, float64 or float32.
-        exponents: of the scales of user and item together. The bound has their shape; it may be infinite.
+    Both the float32 product, in any order, and the score of precision `kind` differ from the exact dot product by at
+    most γ ‖u‖ ‖v‖, γ_n = n ε / (1 - n ε), with n = d, or n = d + 2 if the factors are rounded to float32 first (Higham,
+    Accuracy and Stability of Numerical Algorithms, 2nd edition, eq. 3.5, and Cauchy-Schwarz; ε is the unit roundoff).
+    The bound adds the error of terms too small for normal numbers, multiplied by four because lengths are 1/2 or more.
+    It has the shape of the exponents of the scales of user and item together, and may be infinite.
     """
     roundings = (((d + 2), np.finfo(np.float32)), (d, np.finfo(kind)))
     gamma = sum(n * float(precision.eps) / 2 / (1 - n * float(precision.eps) / 2) for n, precision in roundings)
@@ -73,25 +69,12 @@ def error_bound(d: int, kind: str, exponents: Ints) -> Floats:
     return bound
 
 
-def thresholds(target: Floats, error: Floats) -> tuple[Floats32, Floats32]:
-    """Return low and high, (users, 1) each: float32 scores from low to high are undecided.
-
-    Args:
-        target: (users,) scaled scores of the held-out items.
-        error: (users,) largest difference between a float32 score and the score.
-    """
-    most = np.finfo(np.float32).max
-    low = np.clip(target - error, -most, most).astype(np.float32)
-    high = np.clip(target + error, -most, most).astype(np.float32)
-    return np.nextafter(low, -most)[:, np.newaxis], np.nextafter(high, most)[:, np.newaxis]
-
-
 def prefilter(
     factors: FactorMatrix, target: FactorMatrix, exponent: Ints, longest: float
 ) -> tuple[Floats32, Floats32, Floats32]:
-    """Return users' factors, (users, d), scaled for the float32 product, and the thresholds low and high, (users, 1).
+    """Return users' factors, (users, d), scaled for the float32 product, and low and high, (users, 1) each.
 
-    A user whose factors are all 0 has no undecided scores, and infinite thresholds.
+    Float32 scores from low to high are undecided. A user whose factors are all 0 has none, and infinite thresholds.
 
     Args:
         factors: (users, d).
@@ -102,10 +85,14 @@ def prefilter(
     scaled, exponents = scale(factors, by_row=True)
     exponents = exponents + exponent
     error = error_bound(scaled.shape[1], factors.dtype.name, exponents) * lengths(scaled) * longest
-    low, high = thresholds(np.ldexp(target.astype(np.float64), -exponents), error)
+    scaled_target, most = np.ldexp(target.astype(np.float64), -exponents), np.finfo(np.float32).max
+    low, high = (
+        np.nextafter(np.clip(end, -most, most).astype(np.float32), towards)
+        for end, towards in ((scaled_target - error, -most), (scaled_target + error, most))
+    )
     without_factors = ~factors.any(axis=1)
     low[without_factors], high[without_factors] = np.inf, np.inf
-    return scaled, low, high
+    return scaled, low[:, np.newaxis], high[:, np.newaxis]
 
 
 def lengths(factors: Floats32) -> Floats:
@@ -161,10 +148,6 @@ class FactorCounts:
         self._width = items if items <= ITEMS else ITEMS // 2
         self._height = max(1, SCORES // self._width)
 
-    def blocks(self, rows: Ints) -> list[Ints]:
-        """Return the rows of each block."""
-        return [rows[first : first + ROWS] for first in range(0, len(rows), ROWS)]
-
     def count(self, rows: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (rows,) each, of the rows of a block.
 
@@ -203,62 +186,32 @@ class FactorCounts:
     def _blocks_of_scores(
         self, scaled: Floats32, held_out: Ints, excluded: Ints, offsets: Ints
     ) -> Iterator[tuple[int, int, Floats32]]:
-        """Yield the first row, first item and scores of each block; items to leave out of the counts have the score -∞.
+        """Yield the first row, first item and scores of each block, from (rows, d) factors and (rows,) held-out items.
 
-        These are the held-out items and items that are not candidates.
-
-        Args:
-            scaled: (rows, d) factors of users.
-            held_out: (rows,) items.
-            excluded: items that are not candidates, as `Split.non_candidates` returns them.
-            offsets: likewise.
+        The score of a held-out item is -∞, and that of an item that is not a candidate; `Split.non_candidates` gives
+        these as excluded and offsets.
         """
         height, width, items = self._height, self._width, len(self._items)
-        positions = _positions_by_block(excluded, offsets, items, height, width)
+        columns, tops = -(-items // width), -(-len(scaled) // height)
+        row = np.repeat(np.arange(len(scaled)), np.diff(offsets))
+        number = row // height * columns + excluded // width  # of the block
+        ends = np.append(0, np.cumsum(np.bincount(number, minlength=tops * columns)))
+        if columns > 1:
+            few = number.astype(np.uint16) if tops * columns <= 2**16 else number  # of 16 bits: a radix sort
+            order = np.argsort(few, kind="stable")
+            row, excluded = row[order], excluded[order]
         memory = np.empty(height * width, dtype=np.float32)
-        for top in range(0, len(scaled), height):
-            for first in range(0, items, width):
-                left, right = scaled[top : top + height], self._scaled_items[:, first : first + width]
-                block_width = right.shape[1]
-                scores = np.matmul(left, right, out=memory[: len(left) * block_width].reshape(len(left), block_width))
-                memory[next(positions)] = -np.inf
-                column = held_out[top : top + height] - first
-                row = np.flatnonzero((column >= 0) & (column < block_width))
-                scores[row, column[row]] = -np.inf
-                yield top, first, scores
-
-
-def _positions_by_block(item: Ints, offsets: Ints, items: int, height: int, width: int) -> Iterator[Ints]:
-    """Yield, for each block of scores, the positions of items that are not candidates, in the block's memory.
-
-    Args:
-        item: items that are not candidates, as `Split.non_candidates` returns them.
-        offsets: likewise, (rows + 1,).
-        items: number of all items.
-        height: rows of a block.
-        width: items of a block.
-    """
-    counts, rows = np.diff(offsets), len(offsets) - 1
-    if items <= width:
-        for top in range(0, rows, height):
-            block_counts = counts[top : top + height]
-            yield (
-                np.repeat(np.arange(len(block_counts)) * items, block_counts)
-                + item[offsets[top] : offsets[top + len(block_counts)]]
-            )
-        return
-    blocks, tops = -(-items // width), -(-rows // height)
-    row = np.repeat(np.arange(rows), counts)
-    block_number = row // height * blocks + item // width
-    order = np.argsort(
-        block_number.astype(np.uint16) if tops * blocks <= 2**16 else block_number, kind="stable"
-    )  # 16 bits: radix
-    row, item = row[order], item[order]
-    offsets = np.append(0, np.cumsum(np.bincount(block_number, minlength=tops * blocks)))
-    for block in range(tops * blocks):
-        stored = slice(offsets[block], offsets[block + 1])
-        top, first = block // blocks * height, block % blocks * width
-        yield (row[stored] - top) * min(width, items - first) + (item[stored] - first)
+        for block in range(tops * columns):
+            top, first = block // columns * height, block % columns * width
+            left, right = scaled[top : top + height], self._scaled_items[:, first : first + width]
+            shape = len(left), right.shape[1]
+            scores = np.matmul(left, right, out=memory[: shape[0] * shape[1]].reshape(shape))
+            stored = slice(ends[block], ends[block + 1])
+            memory[(row[stored] - top) * shape[1] + (excluded[stored] - first)] = -np.inf
+            column = held_out[top : top + height] - first
+            is_here = np.flatnonzero((column >= 0) & (column < shape[1]))
+            scores[is_here, column[is_here]] = -np.inf
+            yield top, first, scores
 
 
 def count_rows(scores: Floats32, compare: np.ufunc, threshold: Floats32, bits: NDArray[np.bool_]) -> Ints:

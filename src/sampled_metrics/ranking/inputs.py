@@ -9,6 +9,7 @@ Users, items and ids may be standard input, called -.
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,19 @@ def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
     return array
 
 
+def takes(function: Callable[..., Any], count: int) -> bool:
+    """Return whether a function can be given so many arguments; True if it does not say."""
+    try:
+        of_function = signature(function)
+    except (TypeError, ValueError):
+        return True
+    try:
+        of_function.bind(*range(count))
+    except TypeError:
+        return False
+    return True
+
+
 def detached(array: Any) -> Any:
     """Return an array without its gradient, which tensors of torch may have."""
     return array.detach() if hasattr(array, "detach") else array
@@ -205,35 +219,33 @@ class Ids:
         Raises:
             DataError: an id is missing or unknown; the message names it and its place.
         """
-        column = columns.frame[self.kind]
+        column = columns[self.kind]
         codes, distinct = pd.factorize(column)
         known = pd.Index(as_text(pd.Series(self.values)))
         positions = np.append(known.get_indexer(pd.Index(as_text(pd.Series(distinct)))), -1)[codes]
 
         def message(row: int) -> str:
-            where = f"in {self.kind}_ids" if self.is_given else f"an index from 0 to {len(self.values) - 1}"
-            hint = "" if self.is_given else f"; give {self.kind}_ids if the table has ids"
+            first, last = self.values[:1], len(self.values) - 1
+            where = f"in {self.kind}_ids, such as {shown(first[0])}" if self.is_given else f"an index from 0 to {last}"
+            hint = "" if self.is_given else f"; give {self.kind}_ids (--{self.kind}-ids) if the table has ids"
             return f"{self.kind} {shown(column.iloc[row])} is not {where}{hint}"
 
         refuse_rows(positions < 0, message, columns.place)
         return positions
 
 
-def split_of(
+def split_and_users(
     training: PairsLike,
     held_out: Any,
     shape: tuple[int | None, int | None],
+    users: slice | ArrayLike | None,
     user_ids: ArrayLike | None,
     item_ids: ArrayLike | None,
-) -> tuple[Split, Ids, Ids]:
-    """Return the split of training and held-out items, and the ids of users and items; parameters as in `rank`.
+) -> tuple[Split, tuple[Ids, Ids], Ints]:
+    """Return the split, the ids of users and items, and the ascending indices of the users; parameters as in `rank`.
 
-    Args:
-        training: as in `rank`.
-        held_out: as in `rank`.
-        shape: numbers of users and items of the scores; None if they are not known.
-        user_ids: as in `rank`.
-        item_ids: as in `rank`.
+    `shape` are the numbers of users and items of the scores, None where they are not known. A warning counts the users
+    without a held-out item.
 
     Raises:
         DataError: an argument is wrong, or two do not fit each other.
@@ -241,16 +253,16 @@ def split_of(
     refuse_device(training, "training")
     refuse_device(held_out, "held_out")
     train = None if is_table(training) else matrix(training, "training")
-    shapes = [
-        shape if train is None else train.shape,
-        [None if ids is None else np.size(ids) for ids in (user_ids, item_ids)],
+    known = [
+        next((n for n in (size, None if given is None else np.size(given)) if n is not None), None)
+        for size, given in zip(shape if train is None else train.shape, (user_ids, item_ids), strict=True)
     ]
-    count, items = (next((n for n in counts if n is not None), None) for counts in zip(*shapes, strict=True))
-    unknown = [name for name, number in (("user", count), ("item", items)) if number is None]
-    if unknown or count is None or items is None:
-        missing = " and ".join(f"{name}_ids (--{name}-ids)" for name in unknown)
-        counted = " and ".join(f"{name}s" for name in unknown)
-        raise DataError(f"the number of {counted} is not known: give {missing}, or training as a matrix")
+    unknown = [kind for kind, number in zip(("user", "item"), known, strict=True) if number is None]
+    if unknown:
+        missing = " and ".join(f"{kind}_ids (--{kind}-ids)" for kind in unknown)
+        kinds = " and ".join(f"{kind}s" for kind in unknown)
+        raise DataError(f"the number of {kinds} is not known: give {missing}, or training as a matrix")
+    count, items = (number or 0 for number in known)
     if (shape[0] or count, shape[1] or items) != (count, items):
         raise DataError(f"scores have shape {shape}, but training has {count} users and {items} items")
     ids = Ids.from_given("user", user_ids, count), Ids.from_given("item", item_ids, items)
@@ -258,14 +270,36 @@ def split_of(
     test = _of_table(held_out, "held_out", *ids) if is_table(held_out) else _of_array(held_out, *ids)
     if not test.nnz:
         raise DataError("held_out: no user has a held-out item")
-    return Split(train, test, ids[0].values, ids[1].values), *ids
-
-
-def warn_of_users_without(split: Split, users: Ints) -> None:
-    """Warn if users, (k,) indices, have no held-out item."""
-    without = len(users) - np.count_nonzero(np.diff(split.held_out.indptr)[users])
+    split, chosen = Split(train, test, ids[0].values, ids[1].values), _chosen_users(users, count)
+    without = np.count_nonzero(np.diff(test.indptr)[chosen] == 0)
     if without:
-        warnings.warn(f"{without} of {len(users)} users have no held-out item, and are left out", stacklevel=3)
+        warnings.warn(f"{without} of {len(chosen)} users have no held-out item, and are left out", stacklevel=3)
+    return split, ids, chosen
+
+
+def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
+    """Return the ascending indices of a part of the users, from a slice of them or their indices; None is all."""
+    refuse_masked(users, "users")
+    part = slice(None) if users is None else users
+    try:
+        indices = np.arange(count)[part] if isinstance(part, slice) else np.asarray(part)
+    except (TypeError, ValueError):  # ValueError: lists that differ in length, or a step of 0
+        raise DataError(f"users must be a slice of the users, or indices of them, not {shown(users)}") from None
+    if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
+        raise DataError(
+            "users must be a slice of the users, or one-dimensional indices of them, whole numbers, not "
+            f"{indices.dtype} of shape {indices.shape}"
+        )
+    if not indices.size:
+        raise DataError("users: names none of the users")
+    indices = np.sort(indices)
+    wrong = indices[(indices < 0) | (indices >= count)]
+    if len(wrong):
+        raise DataError(f"users: {wrong[0]} is not an index of the {count} users, 0 to {count - 1}")
+    repeated = indices[1:][indices[1:] == indices[:-1]]
+    if len(repeated):
+        raise DataError(f"users: {repeated[0]} is there twice")
+    return indices.astype(np.int64)
 
 
 def is_table(pairs: PairsLike) -> bool:
@@ -277,7 +311,7 @@ def is_table(pairs: PairsLike) -> bool:
 
 def table_of_pairs(table: PairsLike, name: str) -> Columns:
     """Return a table as columns user and item; raise DataError if it has no such columns."""
-    columns = columns_of(table, name).by_usual_name("item")
+    columns = columns_of(table, name).with_usual("item")
     columns.require("user", "item")
     return columns
 
@@ -334,6 +368,34 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
     return pair_matrix(user[has_item], numbers[has_item], shape, np.int8)
 
 
+def ranges(sizes: Ints) -> tuple[Ints, Ints]:
+    """Return the range that each number of joined ranges is in, and its place there, from 0."""
+    which = np.repeat(np.arange(len(sizes)), sizes)
+    return which, np.arange(len(which)) - (np.cumsum(sizes) - sizes)[which]
+
+
+Places = Callable[[Ints, Ints], Ints]
+"""Function from (pairs,) rows and (pairs,) numbers of candidates, from 0, to (pairs,) items."""
+
+
+def candidates_at(excluded: csr_array, order: Ints | None = None) -> Places:
+    """Return the function to the candidates with these numbers in an order of the items, (items,); None is theirs.
+
+    The matrix is (rows, items), stored where the item is not a candidate.
+    """
+    row, offset = ranges(np.diff(excluded.indptr))
+    items, first = excluded.shape[1], excluded.indptr.astype(np.int64)
+    place = excluded.indices if order is None else np.argsort(order)[excluded.indices]
+    # the number of the first candidate after each excluded item; one search covers all rows
+    after = np.sort(row * items + place) - offset
+
+    def items_at(row: Ints, number: Ints) -> Ints:
+        place = number + np.searchsorted(after, row * items + number, side="right") - first[row]
+        return place if order is None else order[place]
+
+    return items_at
+
+
 def read_array(path: str) -> Any:
     """Read an array: npy, npz with a single array or a sparse matrix of SciPy, or the numbers of parquet or csv.
 
@@ -380,15 +442,17 @@ def _without_header(path: str, array: NDArray[np.float64]) -> NDArray[np.float64
     return array
 
 
-def read_pairs(path: str) -> Columns | Any:
+def read_pairs(path: str, separator: str | None = None) -> Columns | Any:
     """Read users and items: a table from csv or parquet, or a (users, items) matrix from npy or npz.
+
+    The separator is that of the fields of a csv file; it is noticed if it is a usual one.
 
     Raises:
         DataError: the file cannot be read; the message names the line if there is one.
     """
     if path == "-":
-        return read_standard_input()
-    return read_array(path) if Path(path).suffix in (".npy", ".npz") else read_columns(path)
+        return read_standard_input(separator)
+    return read_array(path) if Path(path).suffix in (".npy", ".npz") else read_columns(path, separator)
 
 
 def read_ids(path: str) -> NDArray[Any]:

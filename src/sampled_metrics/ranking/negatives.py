@@ -9,7 +9,7 @@ is twice the smaller one of the two.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -20,11 +20,33 @@ from scipy.sparse import csr_array
 from scipy.special import gammaincc, ndtr, xlogy
 
 from sampled_metrics._running import Progress, no_progress
-from sampled_metrics._validation import Floats, Ints, is_whole, refuse_masked, shown
+from sampled_metrics._validation import (
+    MOST,
+    MOST_SEED,
+    Floats,
+    Ints,
+    check_memory_limit,
+    is_whole,
+    refuse_masked,
+    require_flags,
+    require_whole,
+    shown,
+)
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.factors import pair_scores
-from sampled_metrics.ranking.inputs import Ids, PairsLike, is_table, split_of, table_of_pairs, warn_of_users_without
+from sampled_metrics.ranking.inputs import (
+    Factors,
+    Ids,
+    PairsLike,
+    ScoreFunction,
+    candidates_at,
+    is_table,
+    ranges,
+    refuse_device,
+    split_and_users,
+    table_of_pairs,
+)
 from sampled_metrics.ranking.rank import (
     ScoresLike,
     block_of_scores,
@@ -47,17 +69,11 @@ Each stream is used in the order of the rows. So rows get the same random number
 def draw_numbers(sizes: Ints, m: int, streams: Streams) -> tuple[Ints, Ints]:
     """Draw m distinct numbers from 0, ..., size - 1 for each row, or take all of them if the size is at most m.
 
-    Args:
-        sizes: (rows,) size of each row, 0 or more.
-        m: 1 or more.
-        streams: with a number as the address.
-
     Returns:
         The row of each number, ascending, and the number, (drawn,) each.
     """
-    count, is_larger = np.minimum(sizes, m), sizes > m
-    row = np.repeat(np.arange(len(sizes)), count)
-    number = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    row, number = ranges(np.minimum(sizes, m))
+    is_larger = sizes > m
     if is_larger.any():
         number[is_larger[row]] = distinct_numbers(sizes[is_larger], m, streams).ravel()
     return row, number
@@ -68,12 +84,7 @@ def distinct_numbers(sizes: Ints, m: int, streams: Streams) -> Ints:
 
     Numbers that are in a row twice are drawn again until none is. So a row has the first m distinct numbers of a
     sequence of independent ones. That takes long if m is more than half of the size. Then each number gets a random
-    key, and the row has the numbers with the m smallest keys.
-
-    Args:
-        sizes: (rows,) size of each row, above m.
-        m: 1 or more.
-        streams: with a number as the address.
+    key, and the row has the numbers with the m smallest keys. Sizes are above m.
     """
     numbers = np.empty((len(sizes), m), dtype=np.int64)
     is_dense = sizes < 2 * m
@@ -95,48 +106,11 @@ SIGNIFICANCE = 0.01
 """Negatives do not look uniform if their p-value is at most this."""
 
 
-@dataclass(frozen=True)
-class Uniformity:
-    """How given negatives differ from uniform ones.
+def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> tuple[float, float, str]:
+    """Return the p-value of (negatives,) given items if they are uniform, and a sentence on how they look.
 
-    Attributes:
-        p_value: the p-value.
-        popularity: the number of standard errors by which popular items are drawn too often.
-        never: the number of items that are a candidate of some user and never drawn.
-        never_by_chance: that number if negatives are uniform, on average.
-        items: the number of items that are a candidate of some user.
-    """
-
-    p_value: float
-    popularity: float
-    never: int
-    never_by_chance: float
-    items: int
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """Return a sentence, if the negatives do not look uniform."""
-        if self.p_value > SIGNIFICANCE:
-            return ()
-        p_value = f"p = {self.p_value:.2g}" if self.p_value > 1e-16 else "p < 1e-16"
-        often = "often" if self.popularity > 0 else "rarely"
-        return (
-            f"The given negatives do not look as if they were drawn uniformly for each user ({p_value}): "
-            f"{self.never} of {self.items} items are never drawn, by chance {self.never_by_chance:.0f}, and popular "
-            f"items are drawn too {often} by {abs(self.popularity):.1f} standard errors. Corrections of samples "
-            "are for uniform negatives, so their results do not hold here.",
-        )
-
-
-def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> Uniformity:
-    """Compare given negatives with uniform ones.
-
-    Args:
-        user: (negatives,) index among `users`.
-        item: (negatives,) items.
-        users: (users,) the users.
-        split: the training and held-out items, which are not candidates.
-        replacement: whether a negative may be there twice for the same user.
+    Between them is the number of standard errors by which popular items are drawn too often. `user` are the
+    (negatives,) places among (users,) users. With replacement, a user may have a negative twice.
     """
     excluded = split.excluded[users]
     popularity = np.log1p(np.bincount(split.training.indices, minlength=split.shape.items))
@@ -166,12 +140,19 @@ def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement
     center, width = float(varies.sum()), float((2 + 1 / spread[varies]).sum())
     p_values = 2 * ndtr(-abs(standardised)), gammaincc(center**2 / width, squares * center / width) if center else 1.0
     is_candidate = expected > 0
-    return Uniformity(
-        p_value=float(min(1.0, 2 * min(p_values))),
-        popularity=standardised,
-        never=int((is_candidate & (counts == 0)).sum()),
-        never_by_chance=float(np.exp(never[is_candidate]).sum()),
-        items=int(is_candidate.sum()),
+    p_value = float(min(1.0, 2 * min(p_values)))
+    shown_p_value = f"p = {p_value:.2g}" if p_value > 1e-16 else "p < 1e-16"
+    often = "often" if standardised > 0 else "rarely"
+    return (
+        p_value,
+        standardised,
+        (
+            f"The given negatives do not look as if they were drawn uniformly for each user ({shown_p_value}): "
+            f"{(is_candidate & (counts == 0)).sum()} of {is_candidate.sum()} items are never drawn, by chance "
+            f"{np.exp(never[is_candidate]).sum():.0f}, and popular items are drawn too {often} by "
+            f"{abs(standardised):.1f} standard errors. Corrections of samples are for uniform negatives, so their "
+            "results do not hold here."
+        ),
     )
 
 
@@ -188,11 +169,7 @@ def sharing(user: Ints, item: Ints, candidates: Ints, items: int) -> tuple[float
     Two users share negatives if they have more of them in common than independent draws have, by the bound of Hoeffding
     for draws with and without replacement. Of many users, some are compared.
 
-    Args:
-        user: (negatives,) index of the user.
-        item: (negatives,) items.
-        candidates: (users,) number of items from which the negatives of a user could be drawn.
-        items: number of all items.
+    `user` and `item` are the (negatives,) negatives, and `candidates` the (users,) numbers of items to draw from.
 
     References:
         W. Hoeffding, Probability Inequalities for Sums of Bounded Random Variables, JASA 58, 1963.
@@ -285,32 +262,30 @@ def rank_among_negatives(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
-    if not is_whole(seed) or seed < 0:
-        raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(seed)}")
-    scorer, shape = scores_and_shape(scores, batch_size)
-    split, *ids = split_of(training, held_out, shape, user_ids, item_ids)
-    warn_of_users_without(split, np.arange(split.shape.users))
+    require_whole(0, MOST_SEED, seed=seed)
+    require_flags(replacement=replacement, drop_held_out=drop_held_out)
+    for array in scores if isinstance(scores, tuple) else (scores,):
+        refuse_device(array, "scores")
+    readable, shape = scores_and_shape(scores, batch_size)
+    split, ids, _ = split_and_users(training, held_out, shape, None, user_ids, item_ids)
     streams = cache(lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address)))
     is_given = not is_whole(negatives)
     if drop_held_out and not is_given:
         raise ConfigError("drop_held_out is for given negatives; those that are drawn hold no held-out item")
-    draw, most = (
-        (_look_up(negatives, replacement, drop_held_out, split, ids), 1)
+    most = 1 if is_given else negatives if replacement else min(split.shape.items, negatives)
+    draw = (
+        _given_negatives(negatives, replacement, drop_held_out, split, ids)
         if is_given
-        else (_draw_candidates(negatives, replacement, split, streams), min(split.shape.items, negatives))
+        else _drawn_negatives(negatives, replacement, split, streams)
     )
     # factors need several arrays with a number for each negative, instead of the scores of all items
-    size = users_of_batch(4 * most if isinstance(scorer, tuple) else split.shape.items, batch_size)
+    size = users_of_batch(4 * most if isinstance(readable, tuple) else split.shape.items, batch_size)
     blocks = in_blocks(np.arange(len(split.user)), split.user // size)
-    ranking = _Ranking(scorer, split, draw, streams)
-    of_blocks = [ranking.counts(blocks[step]) for step in progress(range(len(blocks)))]
-    drawn, ranks = (np.concatenate(parts) for parts in zip(*of_blocks, strict=True))
-    table = SampledRanks(ranks - 1, drawn, split.candidates, replacement, split.user_ids[split.user])
-    return _with_given(table, draw, split) if is_given else table
-
-
-def _with_given(table: SampledRanks, draw: _Draw, split: Split) -> SampledRanks:
-    """Return ranks among given negatives with what these look like: drawn by user or once, uniformly or not."""
+    counts = [_counts(blocks[step], readable, split, draw, streams) for step in progress(range(len(blocks)))]
+    drawn, x = (np.concatenate(parts) for parts in zip(*counts, strict=True))
+    table = SampledRanks(x, drawn, split.candidates, replacement, split.user_ids[split.user])
+    if not is_given:
+        return table
     ranked = np.unique(split.user)
     free = split.shape.items - np.diff(split.excluded[ranked].indptr)
     partners, apart = sharing(*draw(ranked), free, split.shape.items)
@@ -321,102 +296,53 @@ def _with_given(table: SampledRanks, draw: _Draw, split: Split) -> SampledRanks:
             f"A user shares the given negatives with {partners:.3g} other users on average, so they are read as "
             "drawn once.",
         )
-    cautions = uniformity(*draw(ranked), ranked, split, replacement=table.replacement).cautions
+    p_value, _, caution = uniformity(*draw(ranked), ranked, split, replacement=replacement)
+    cautions = (caution,) if p_value <= SIGNIFICANCE else ()
     return replace(table, cautions=cautions, notes=notes, drawn=ONCE if notes else BY_USER)
 
 
-@dataclass(frozen=True)
-class _Ranking:
-    """What the blocks of rows share.
-
-    Attributes:
-        scores: the function of the scores, or the factors.
-        split: the held-out items.
-        draw: the function that draws negatives.
-        streams: of random numbers.
-    """
-
-    scores: Any
-    split: Split
-    draw: _Draw
-    streams: Streams
-
-    def counts(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Return the numbers of negatives of some rows, and the ranks among them.
-
-        Raises:
-            DataError: a score is not comparable.
-        """
-        split, of_rows = self.split, self.split.user[rows]
-        users, user_position = np.unique(of_rows, return_inverse=True)
-        score = _score_function(self.scores, of_rows, split.shape.items, split.user_ids)
-        tie, target = self.streams(_TIES).random(len(rows)), score(np.arange(len(rows)), split.item[rows])
-        require_comparable(not_comparable(target), split.user_ids[of_rows])
-        position, drawn = self.draw(users)
-        row, item = (position, drawn) if len(users) == len(rows) else _of_rows(user_position, position, drawn)
-        of_negatives = score(row, item)
-        wrong = np.bincount(row[not_comparable(of_negatives)], minlength=len(rows)) > 0
-        require_comparable(wrong, split.user_ids[of_rows])
-        above, tied = of_negatives > target[row], of_negatives == target[row]
-        return _ranks(tie, row, row[above], row[tied])
+def _counts(
+    rows: Ints, scores: ScoreFunction | Factors, split: Split, draw: _Draw, streams: Streams
+) -> tuple[Ints, Ints]:
+    """Return the numbers of negatives of some rows, and how many rank above the held-out item; ties are broken."""
+    of_rows = split.user[rows]
+    users, user_place = np.unique(of_rows, return_inverse=True)
+    score = _score_function(scores, of_rows, split)
+    tie, target = streams(_TIES).random(len(rows)), score(np.arange(len(rows)), split.item[rows])
+    require_comparable(not_comparable(target), split.user_ids[of_rows])
+    place, drawn = draw(users)
+    count = np.bincount(place, minlength=len(users))
+    row, offset = ranges(count[user_place])  # the rows of a user share the negatives
+    item = drawn[(np.cumsum(count) - count)[user_place][row] + offset]
+    of_negatives = score(row, item)
+    wrong = np.bincount(row[not_comparable(of_negatives)], minlength=len(rows)) > 0
+    require_comparable(wrong, split.user_ids[of_rows])
+    above = np.bincount(row[of_negatives > target[row]], minlength=len(rows))
+    tied = np.bincount(row[of_negatives == target[row]], minlength=len(rows))
+    return count[user_place], above + (tie * (tied + 1)).astype(np.int64)
 
 
-def _score_function(
-    scores: Any, users: Ints, items: int, user_ids: NDArray[np.generic]
-) -> Callable[[Ints, Ints], NDArray[Any]]:
+def _score_function(scores: ScoreFunction | Factors, users: Ints, split: Split) -> Callable[[Ints, Ints], NDArray[Any]]:
     """Return a function from (pairs,) rows and items to scores; `users` are the (rows,) users of the rows."""
-    if isinstance(scores, tuple):
-        factors = scores[0][users].astype(scores[1].dtype, copy=False)
+    if not isinstance(scores, tuple):
+        block = block_of_scores(scores, slice(int(users[0]), int(users[-1]) + 1), split.shape.items)
+        return lambda row, item: block[users[row] - users[0], item]
+    factors = scores[0][users].astype(scores[1].dtype, copy=False)
 
-        def of_factors(row: Ints, item: Ints) -> NDArray[Any]:
-            score = pair_scores(factors, scores[1], row, item)
-            wrong = ~np.isfinite(score)
-            if wrong.any():
-                user = user_ids[users[row[wrong].min()]]
-                raise DataError(f"the recommender gives user {user} a score that is not a finite number")
-            return score
+    def of_factors(row: Ints, item: Ints) -> NDArray[Any]:
+        score = pair_scores(factors, scores[1], row, item)
+        wrong = ~np.isfinite(score)
+        if wrong.any():
+            user = split.user_ids[users[row[wrong].min()]]
+            raise DataError(f"the recommender gives user {user} a score that is not a finite number")
+        return score
 
-        return of_factors
-    block = block_of_scores(scores, slice(int(users[0]), int(users[-1]) + 1), items)
-    return lambda row, item: block[users[row] - users[0], item]
-
-
-def _of_rows(user_position: Ints, position: Ints, drawn: Ints) -> tuple[Ints, Ints]:
-    """Return the rows and negatives, (pairs,) each, of rows that share the negatives of their user.
-
-    Args:
-        user_position: (rows,) position of each row's user among the users.
-        position: (drawn,) position of the user of each negative, ascending.
-        drawn: (drawn,) the negatives.
-    """
-    count = np.bincount(position, minlength=user_position[-1] + 1)
-    first, number = (np.cumsum(count) - count)[user_position], count[user_position]
-    row = np.repeat(np.arange(len(user_position)), number)
-    return row, drawn[np.arange(len(row)) + np.repeat(first - np.cumsum(number) + number, number)]
+    return of_factors
 
 
-def _ranks(tie: Floats, row: Ints, above: Ints, tied: Ints) -> tuple[Ints, Ints]:
-    """Return the (rows,) numbers of negatives, and the ranks among them.
-
-    Args:
-        tie: (rows,) random numbers from 0 to 1, which break the ties.
-        row: row of each negative.
-        above: row of each negative that scores above the held-out item.
-        tied: row of each negative that ties with it.
-    """
-    drawn, higher, same = (np.bincount(row_numbers, minlength=len(tie)) for row_numbers in (row, above, tied))
-    return drawn, 1 + higher + (tie * (same + 1)).astype(np.int64)
-
-
-def _rows_of(matrix: csr_array) -> Ints:
-    """Return the (stored,) row of each stored entry."""
-    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-
-
-def _draw_candidates(negatives: int, replacement: bool, split: Split, streams: Streams) -> _Draw:
+def _drawn_negatives(negatives: int, replacement: bool, split: Split, streams: Streams) -> _Draw:
     """Return the function that draws the negatives of users."""
-    if negatives < 1:
-        raise ConfigError(f"negatives must be 1 or more, not {negatives}")
+    require_whole(1, MOST, negatives=negatives)
 
     def draw(users: Ints) -> tuple[Ints, Ints]:
         excluded = split.excluded[users]
@@ -426,82 +352,71 @@ def _draw_candidates(negatives: int, replacement: bool, split: Split, streams: S
             row, user = too_few.argmax(), split.user_ids[users[too_few]][0]
             less = "" if replacement or not n_free[row] else "; take fewer, or draw with replacement"
             raise DataError(f"user {shown(user)}: {negatives} negatives cannot be drawn from {n_free[row]} items{less}")
-        position = np.repeat(np.arange(len(users)), negatives)
         if replacement:
+            check_memory_limit((4, negatives), "the negatives of a user", "take fewer")
+            place = np.repeat(np.arange(len(users)), negatives)
             number = streams(_NEGATIVES).integers(np.repeat(n_free, negatives))
         else:
-            position, number = draw_numbers(n_free, negatives, partial(streams, _NEGATIVES))
-        return position, _negatives_of(excluded, position, number)
+            place, number = draw_numbers(n_free, negatives, partial(streams, _NEGATIVES))
+        return place, candidates_at(excluded)(place, number)
 
     return draw
 
 
-def _negatives_of(excluded: csr_array, row: Ints, number: Ints) -> Ints:
-    """Return the (drawn,) items with these numbers among the negatives of a row, which are numbered from 0.
-
-    The matrix is (rows, items), stored where the item is not a negative; the negatives have the order of the items.
-    """
-    items, first, excluded_row = excluded.shape[1], excluded.indptr.astype(np.int64), _rows_of(excluded)
-    # the number of the first negative after each item that is not a candidate; one search covers all rows
-    after = excluded_row * items + excluded.indices - (np.arange(len(excluded_row)) - first[excluded_row])
-    return number + np.searchsorted(after, row * items + number, side="right") - first[row]
-
-
-def _look_up(negatives: Any, replacement: bool, drop_held_out: bool, split: Split, ids: list[Ids]) -> _Draw:
+def _given_negatives(
+    negatives: Any, replacement: bool, drop_held_out: bool, split: Split, ids: tuple[Ids, Ids]
+) -> _Draw:
     """Return the function that looks up given negatives."""
     columns, users, items = _listed(negatives, ids)
-    user, item = users.positions(columns), items.positions(columns)
+    width, user, item = split.shape.items, users.positions(columns), items.positions(columns)
     if drop_held_out:
-        width = split.training.shape[1]
-        held_out = _rows_of(split.held_out) * width + split.held_out.indices
-        kept = ~np.isin(user * width + item, held_out)
+        kept = ~np.isin(user * width + item, split.user * width + split.item)
         user, item = user[kept], item[kept]
-    order, ends = np.argsort(user, kind="stable"), np.cumsum(np.bincount(user, minlength=len(users.values)))
+    order, ends = np.argsort(user, kind="stable"), np.cumsum(np.bincount(user, minlength=split.shape.users))
     # a matrix in which a negative that is given twice is stored twice
     matrix = csr_array((np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=split.training.shape)
-    width = len(items.values)
 
     def draw(chosen: Ints) -> tuple[Ints, Ints]:
         listed, excluded = matrix[chosen], split.excluded[chosen]
-        position, drawn = _rows_of(listed), listed.indices
-        is_empty, pair = np.diff(listed.indptr) == 0, np.sort(position * width + drawn)
-        wrong = np.isin(pair, _rows_of(excluded) * width + excluded.indices)
+        place, drawn = ranges(np.diff(listed.indptr))[0], listed.indices
+        is_empty, pair = np.diff(listed.indptr) == 0, np.sort(place * width + drawn)
+        wrong = np.isin(pair, ranges(np.diff(excluded.indptr))[0] * width + excluded.indices)
         is_repeated = (np.diff(pair, prepend=-1) == 0) & (not replacement)
         if is_empty.any():
             raise DataError(f"negatives, user {shown(users.values[chosen[is_empty.argmax()]])}: has no negatives")
         if (wrong | is_repeated).any():
             first = (wrong | is_repeated).argmax()
-            row, item_position = divmod(pair[first], width)
-            fault = "is not a negative, but a training or held-out item of the user"
-            if not drop_held_out:
-                fault += "; drop_held_out=True leaves held-out items out"
+            row, one = divmod(pair[first], width)
+            fault = "is there twice; give replacement=True"
+            if wrong[first]:
+                hint = "" if drop_held_out else "; drop_held_out=True leaves held-out items out"
+                fault = f"is not a negative, but a training or held-out item of the user{hint}"
             raise DataError(
-                f"negatives, user {shown(users.values[chosen[row]])}: item {shown(items.values[item_position])} "
-                f"{fault if wrong[first] else 'is there twice; give replacement=True'}"
+                f"negatives, user {shown(users.values[chosen[row]])}: item {shown(items.values[one])} {fault}"
             )
-        return position, drawn
+        return place, drawn
 
     return draw
 
 
-def _listed(negatives: Any, ids: list[Ids]) -> tuple[Columns, Ids, Ids]:
+def _listed(negatives: Any, ids: tuple[Ids, Ids]) -> tuple[Columns, Ids, Ids]:
     """Return given negatives as columns user and item, and the ids that these columns have."""
     if is_table(negatives):
-        return table_of_pairs(negatives, "negatives"), ids[0], ids[1]
+        return table_of_pairs(negatives, "negatives"), *ids
     refuse_masked(negatives, "negatives")
-    users, items = (Ids.from_given(axis.kind, None, len(axis.values)) for axis in ids)
-    named = negatives if isinstance(negatives, Mapping) else None
+    if isinstance(negatives, Mapping):
+        names, rows = list(negatives), negatives.values()
+    else:
+        ids = Ids.from_given("user", None, len(ids[0].values)), Ids.from_given("item", None, len(ids[1].values))
+        names, rows = ids[0].values.tolist(), negatives
     try:
-        lists = [np.asarray(row) for row in (negatives if named is None else named.values())]
-        lists = [row.astype(object) for row in lists]  # so that ids of several types stay as they are
+        lists = [np.asarray(row).astype(object) for row in rows]  # so that ids of several types stay as they are
     except (TypeError, ValueError):
         lists = []
-    if not lists or any(row.ndim != 1 for row in lists) or (named is None and len(lists) != len(users.values)):
+    if not lists or any(row.ndim != 1 for row in lists) or len(lists) != len(names):
         raise DataError(
-            f"negatives must be their number, a list of items for each of the {len(users.values)} users, a dict of "
+            f"negatives must be their number, a list of items for each of the {len(ids[0].values)} users, a dict of "
             "such lists, or a table of users and items"
         )
-    keys = pd.Series(list(named)) if named is not None else pd.Series(users.values)
-    table = pd.DataFrame({"user": keys.repeat([len(row) for row in lists]).to_numpy(), "item": np.concatenate(lists)})
-    columns = table_of_pairs(table, "negatives")
-    return (columns, users, items) if named is None else (columns, ids[0], ids[1])
+    user = pd.Series(names).repeat([len(row) for row in lists]).to_numpy()
+    return table_of_pairs(pd.DataFrame({"user": user, "item": np.concatenate(lists)}), "negatives"), *ids

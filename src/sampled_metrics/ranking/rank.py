@@ -5,20 +5,21 @@ that are not candidates are counted too and then subtracted, so no array has to 
 `sampled_metrics.ranking.factors` counts by factors on the host.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from inspect import signature
-from typing import Any, TypeVar
+from contextlib import nullcontext
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from sampled_metrics._running import Progress, no_progress
-from sampled_metrics._validation import Ints, is_whole, refuse_masked, shown
+from sampled_metrics._validation import Ints, require_whole
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.factors import FactorCounts, require_finite_scores
+from sampled_metrics.ranking.factors import ROWS, FactorCounts, require_finite_scores
 from sampled_metrics.ranking.inputs import (
     MATRIX,
     Device,
@@ -29,8 +30,8 @@ from sampled_metrics.ranking.inputs import (
     as_scores,
     detached,
     is_on_device,
-    split_of,
-    warn_of_users_without,
+    split_and_users,
+    takes,
 )
 from sampled_metrics.ranks.exact import ExactRanks
 
@@ -55,8 +56,6 @@ _TOGETHER, _TOGETHER_ON_DEVICE = 2**16, 2**25
 Tolerance = Callable[[Ints, NDArray[Any]], NDArray[Any]]
 """Function from users, (rows,), and scores of their held-out items, (rows,), to the largest difference of a tie."""
 
-_Result = TypeVar("_Result")
-
 
 def rank_users(
     scores: ScoreFunction | Factors,
@@ -73,7 +72,7 @@ def rank_users(
     The candidates are all items except the user's training items and other held-out items.
 
     Args:
-        scores: a function of a slice of the users, or factors on the host. The scores of factors have the precision of
+        scores: a function of a slice of the users, or factors. The scores of factors on the host have the precision of
             the items' factors.
         split: training and held-out items.
         users: a part of the users, ascending. The tables of parts, one after another, are the table of all.
@@ -87,49 +86,44 @@ def rank_users(
     """
     chosen = np.arange(split.shape.users)[users]
     rows = np.flatnonzero(np.isin(split.user, chosen))
-    counter: FactorCounts | _ScoreCounts
+    if isinstance(scores, tuple) and is_on_device(scores[0]):
+        scores, tolerance = _scores_on_device(*scores)
+    count: Callable[[Ints], tuple[Ints, Ints]]
     if isinstance(scores, tuple):
-        counter = FactorCounts(*scores, split)
+        count, blocks = FactorCounts(*scores, split).count, in_blocks(rows, np.arange(len(rows)) // ROWS)
     else:
+        # The last digit of a score may depend on the other users of its block. So the blocks are those of all users.
         size = users_of_batch(split.shape.items, batch_size)
-        counter = _ScoreCounts(scores, split, chosen, size, tolerance)
-    blocks = counter.blocks(rows)
-    counts = in_threads(lambda number: counter.count(blocks[number]), len(blocks), threads)
-    counted = [block_counts for _, block_counts in zip(progress(range(len(blocks))), counts, strict=True)]
+        begins_block = (np.diff(chosen, prepend=-2) > 1) | (np.diff(chosen // size, prepend=-1) > 0)
+        number = np.cumsum(begins_block)[np.searchsorted(chosen, split.user[rows])]
+        count, blocks = partial(_count_scores, scores=scores, split=split, tolerance=tolerance), in_blocks(rows, number)
+    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        counts = (pool.map if pool else map)(count, blocks)
+        counted = [block_counts for _, block_counts in zip(progress(range(len(blocks))), counts, strict=True)]
     nothing = np.empty(0, dtype=np.int64)
     above, tied = (np.concatenate(column) for column in zip((nothing, nothing), *counted, strict=True))
     return ExactRanks(split.user_ids[split.user[rows]], split.candidates[rows], above, tied)
 
 
-_MOST_OF_BATCH = 2**31  # more users than there are, in an integer of numpy
-
-
 def users_of_batch(items: int, batch_size: int | None = None, most_bytes: int = BATCH_BYTES) -> int:
     """Return the number of users of a block. By default their scores take `most_bytes` in float64, for 1024 at most."""
-    return min(batch_size or 0, _MOST_OF_BATCH) or min(MOST_USERS, max(1, most_bytes // (8 * items)))
+    if batch_size is not None:
+        return min(batch_size, 2**31)  # more users than there are, in an integer of numpy
+    return min(MOST_USERS, max(1, most_bytes // (8 * items)))
 
 
-def in_blocks(rows: Ints, number: Ints) -> list[Ints]:
+def in_blocks(rows: Ints, number: NDArray[Any]) -> list[Ints]:
     """Return the rows of each block, from the (rows,) ascending numbers of their blocks."""
     return np.split(rows, np.flatnonzero(np.diff(number)) + 1) if len(rows) else []
 
 
-def in_threads(work: Callable[[int], _Result], steps: int, threads: int) -> Iterator[_Result]:
-    """Yield the results of numbered steps in their order. A single thread is the caller's."""
-    if threads == 1:
-        yield from map(work, range(steps))
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(work, range(steps))
-
-
 def block_of_scores(scores: ScoreFunction, users: slice, items: int, read: Callable[[Any], Any] = as_scores) -> Any:
-    """Return the (users, items) scores of consecutive users, read by `as_scores` or as given.
-
-    Raises:
-        DataError: the function does not return numbers, or they have another shape.
-    """
-    block, shape = read(scores(users)), (users.stop - users.start, items)
+    """Return the (users, items) scores of consecutive users, read by `as_scores` or as given; refuse another shape."""
+    try:
+        block, shape = read(scores(users)), (users.stop - users.start, items)
+    except Exception as error:
+        error.add_note(f"scores of the users {users.start} to {users.stop - 1}")
+        raise
     if tuple(block.shape) != shape:
         raise DataError(f"scores of a block of users have shape {tuple(block.shape)}, not {shape} (users, items)")
     return block
@@ -141,11 +135,7 @@ def not_comparable(scores: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def require_comparable(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) -> None:
-    """Refuse scores that are NaN or +∞: `wrong` is (users,) whether a user's candidate has one.
-
-    Raises:
-        DataError: a user's score is wrong; the message names the first such user.
-    """
+    """Raise DataError if a user's candidate, (users,), has a score that is NaN or +∞; the message names the first."""
     if wrong.any():
         raise DataError(
             f"the recommender gives user {user_ids[np.argmax(wrong)]} a score that is NaN or +inf; scores are finite "
@@ -153,68 +143,45 @@ def require_comparable(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) 
         )
 
 
-class _ScoreCounts:
-    """Counts by a function that returns (users, items) scores of a slice of the users.
+def _count_scores(rows: Ints, scores: ScoreFunction, split: Split, tolerance: Tolerance | None) -> tuple[Ints, Ints]:
+    """Return above and tied, (rows,) each, of the rows of a block of users, for whom the scores are called once."""
+    user, items = split.user[rows], split.shape.items
+    block = block_of_scores(scores, slice(int(user[0]), int(user[-1]) + 1), items, as_array)
+    device = Device(block)
+    step = max(1, (_TOGETHER if device.is_host else _TOGETHER_ON_DEVICE) // items)
+    counts = np.empty((2, len(rows)), dtype=np.int64)
+    for first in range(0, len(rows), step):
+        part = slice(first, first + step)
+        row = user[part] - user[0]
+        is_consecutive = (np.diff(row) == 1).all()  # then the scores are not copied
+        some = block[int(row[0]) : int(row[-1]) + 1, ...] if is_consecutive else device.take(block, row)
+        counts[:, part] = _compared(device, device.comparable(some), rows[part], split, tolerance)
+    return counts[0], counts[1]
 
-    Args:
-        scores: the function.
-        split: training and held-out items.
-        chosen: indices of the users for whom it may be called, ascending.
-        size: largest number of users of a call. The last digit of a score may depend on the other users of its block.
-            So the blocks do not depend on the part that is chosen.
-        tolerance: as in `rank_users`.
-    """
 
-    def __init__(
-        self, scores: ScoreFunction, split: Split, chosen: Ints, size: int, tolerance: Tolerance | None
-    ) -> None:
-        self._scores, self._split, self._tolerance = scores, split, tolerance
-        begins_block = (np.diff(chosen) > 1) | (np.diff(chosen // size) > 0)
-        self._first = np.append(chosen[:1], chosen[1:][begins_block])  # first user of each block
+def _compared(device: Device, scores: Any, rows: Ints, split: Split, tolerance: Tolerance | None) -> tuple[Ints, Ints]:
+    """Return above and tied of rows, from their (rows, items) scores."""
+    xp, items = device.xp, scores.shape[1]
+    excluded, offsets = split.non_candidates(rows)
+    row = np.repeat(np.arange(len(rows)), np.diff(offsets))
+    flat = xp.reshape(scores, (-1,))
+    target = device.pull(device.take(flat, np.arange(len(rows)) * items + split.item[rows]))
+    excluded_scores = device.pull(device.take(flat, row * items + excluded))
 
-    def blocks(self, rows: Ints) -> list[Ints]:
-        """Return the rows of each block of users."""
-        return in_blocks(rows, np.searchsorted(self._first, self._split.user[rows], side="right"))
+    def count(is_true: Any, is_true_of_excluded: NDArray[np.bool_]) -> Ints:
+        return device.count(is_true) - np.bincount(row[is_true_of_excluded], minlength=len(rows))
 
-    def count(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Return above and tied, (rows,) each, of the rows of a block."""
-        user, items = self._split.user[rows], self._split.shape.items
-        scores = block_of_scores(self._scores, slice(int(user[0]), int(user[-1]) + 1), items, as_array)
-        device = Device(scores)
-        step = max(1, (_TOGETHER if device.is_host else _TOGETHER_ON_DEVICE) // items)
-        counts = np.empty((2, len(rows)), dtype=np.int64)
-        for first in range(0, len(rows), step):
-            part = slice(first, first + step)
-            row = user[part] - user[0]
-            is_consecutive = (np.diff(row) == 1).all()  # then the scores are not copied
-            block = scores[int(row[0]) : int(row[-1]) + 1, ...] if is_consecutive else device.take(scores, row)
-            counts[:, part] = self._compare(device, device.comparable(block), rows[part])
-        return counts[0], counts[1]
-
-    def _compare(self, device: Device, scores: Any, rows: Ints) -> tuple[Ints, Ints]:
-        """Return above and tied of rows, from their (rows, items) scores."""
-        split, xp, items = self._split, device.xp, scores.shape[1]
-        excluded, offsets = split.non_candidates(rows)
-        row = np.repeat(np.arange(len(rows)), np.diff(offsets))
-        held_out = np.arange(len(rows)) * items + split.item[rows]
-        flat = xp.reshape(scores, (-1,))
-        target = device.pull(device.take(flat, held_out))
-        excluded_scores = device.pull(device.take(flat, row * items + excluded))
-
-        def count(is_true: Any, is_true_of_excluded: NDArray[np.bool_]) -> Ints:
-            return device.count(is_true) - np.bincount(row[is_true_of_excluded], minlength=len(rows))
-
-        if target.dtype.kind == "f" and not (device.pull(xp.max(scores, axis=1)) < np.inf).all():
-            wrong = count(~(scores < np.inf), not_comparable(excluded_scores)) > 0
-            require_comparable(wrong, split.user_ids[split.user[rows]])
-        low, high = target, target
-        if self._tolerance is not None:
-            with np.errstate(invalid="ignore"):
-                slack = np.where(np.isfinite(target), self._tolerance(split.user[rows], target), 0.0)
-            low, high = target - slack, target + slack
-        above = count(scores > device.put(high[:, np.newaxis]), excluded_scores > high[row])
-        reached = count(scores >= device.put(low[:, np.newaxis]), excluded_scores >= low[row])
-        return above, reached - above - 1
+    if target.dtype.kind == "f" and not (device.pull(xp.max(scores, axis=1)) < np.inf).all():
+        wrong = count(~(scores < np.inf), not_comparable(excluded_scores)) > 0
+        require_comparable(wrong, split.user_ids[split.user[rows]])
+    low, high = target, target
+    if tolerance is not None:
+        with np.errstate(invalid="ignore"):
+            slack = np.where(np.isfinite(target), tolerance(split.user[rows], target), 0.0)
+        low, high = target - slack, target + slack
+    above = count(scores > device.put(high[:, np.newaxis]), excluded_scores > high[row])
+    reached = count(scores >= device.put(low[:, np.newaxis]), excluded_scores >= low[row])
+    return above, reached - above - 1
 
 
 ScoresLike = Any
@@ -305,74 +272,22 @@ def rank(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3: the rank of the
         relevant item among all candidates.
     """
-    scores, shape = scores_and_shape(scores, batch_size, as_array)
-    split, *_ = split_of(training, held_out, shape, user_ids, item_ids)
-    chosen = chosen_users(users, split.shape.users)
-    warn_of_users_without(split, chosen)
-    return rank_split(scores, split, chosen, batch_size=batch_size, progress=progress)
-
-
-def rank_split(
-    scores: ScoreFunction | Factors,
-    split: Split,
-    users: Ints,
-    *,
-    batch_size: int | None = None,
-    progress: Progress = no_progress,
-) -> ExactRanks:
-    """Return the ranks by scores that `scores_and_shape` returned, which may be on a device; see `rank_users`."""
-    tolerance = None
-    if isinstance(scores, tuple) and is_on_device(scores[0]):
-        scores, tolerance = _scores_on_device(*scores)
-    return rank_users(scores, split, users, batch_size=batch_size, tolerance=tolerance, progress=progress)
-
-
-def chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
-    """Return the ascending indices of a part of the users, from a slice of them or their indices; None is all.
-
-    Raises:
-        DataError: a user does not exist, or is repeated.
-    """
-    if users is None:
-        return np.arange(count)
-    refuse_masked(users, "users")
-    try:
-        indices = np.arange(*users.indices(count)) if isinstance(users, slice) else np.asarray(users)
-    except (TypeError, ValueError):  # ValueError: lists that differ in length, or a step of 0
-        raise DataError(f"users must be a slice of the users, or indices of them, not {shown(users)}") from None
-    if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
-        raise DataError(
-            "users must be a slice of the users, or one-dimensional indices of them, whole numbers, not "
-            f"{indices.dtype} of shape {indices.shape}"
-        )
-    if not indices.size:
-        raise DataError("users: names none of the users")
-    indices = np.sort(indices)
-    if indices[0] < 0 or indices[-1] >= count:
-        wrong = indices[0] if indices[0] < 0 else indices[-1]
-        raise DataError(f"users: {wrong} is not an index of the {count} users, 0 to {count - 1}")
-    repeated = np.flatnonzero(indices[1:] == indices[:-1])
-    if len(repeated):
-        raise DataError(f"users: {indices[repeated[0]]} is there twice")
-    return indices.astype(np.int64)
+    readable, shape = scores_and_shape(scores, batch_size)
+    split, _, chosen = split_and_users(training, held_out, shape, users, user_ids, item_ids)
+    return rank_users(readable, split, chosen, batch_size=batch_size, progress=progress)
 
 
 def scores_and_shape(
-    scores: ScoresLike, batch_size: int | None, read: Callable[[Any], Any] = as_scores
+    scores: ScoresLike, batch_size: int | None
 ) -> tuple[ScoreFunction | Factors, tuple[int | None, int | None]]:
-    """Return scores as a function or as two factors, and the numbers of users and items where they are known.
-
-    Args:
-        scores: as in `rank`.
-        batch_size: as in `rank`.
-        read: as_scores, or as_array if scores may stay on a device.
+    """Return scores as a function or two factors, and the numbers of users and items, where known; as in `rank`.
 
     Raises:
         DataError: the scores are wrong.
-        ConfigError: batch_size is wrong.
+        ConfigError: batch_size is wrong, or the function does not take one argument.
     """
-    if batch_size is not None and not (is_whole(batch_size) and batch_size >= 1):
-        raise ConfigError(f"batch_size must be a whole number, 1 or more, not {shown(batch_size)}")
+    if batch_size is not None:
+        require_whole(1, batch_size=batch_size)
     if callable(scores):
         if not takes(scores, 1):
             pairs = "; one of pairs is for staged_ranks" if takes(scores, 2) else ""
@@ -381,28 +296,15 @@ def scores_and_shape(
     if isinstance(scores, tuple):
         if batch_size is not None:
             raise ConfigError("batch_size is for scores from a function or a matrix; leave it out for factors")
-        users, items = _factors(scores, read)
+        users, items = _factors(scores)
         return (users, items), (users.shape[0], items.shape[0])
     if issparse(scores):
         rows = csr_array(scores)
         return lambda users: rows[users].toarray(), rows.shape
-    dense = read(scores)
+    dense = as_array(scores)
     if dense.ndim != 2:
         raise DataError(f"scores {MATRIX}")
     return lambda users: dense[users, ...], tuple(dense.shape)
-
-
-def takes(function: Callable[..., Any], count: int) -> bool:
-    """Return whether a function can be given so many arguments; True if it does not say."""
-    try:
-        of_function = signature(function)
-    except (TypeError, ValueError):
-        return True
-    try:
-        of_function.bind(*range(count))
-    except TypeError:
-        return False
-    return True
 
 
 def _scores_on_device(users: Any, items: Any) -> tuple[ScoreFunction | Factors, Tolerance | None]:
@@ -446,21 +348,21 @@ def _lengths(xp: Any, factors: Any) -> Any:
     return largest[:, 0] * xp.sqrt(xp.sum(scaled * scaled, axis=1))
 
 
-def _factors(pair: tuple[Any, ...], read: Callable[[Any], Any]) -> Factors:
+def _factors(pair: tuple[Any, ...]) -> Factors:
     """Return users' factors as given and items' factors in the precision of the scores, or both on their device.
 
     The factors of the users may be in a file that is larger than the memory, so they are converted when they are used.
     """
-    stays_on_device = read is as_array and any(map(is_on_device, pair))
-    if stays_on_device:
+    stay_on_device = any(map(is_on_device, pair))
+    if stay_on_device:
         Device(*pair)  # refuses arrays of two libraries or devices
-    arrays: list[Any] = [detached(array) if stays_on_device else as_scores(array) for array in pair]
+    arrays: list[Any] = [detached(array) if stay_on_device else as_scores(array) for array in pair]
     if len(arrays) != 2 or any(array.ndim != 2 for array in arrays) or arrays[0].shape[1] != arrays[1].shape[1]:
         shapes = ", ".join(str(tuple(array.shape)) for array in arrays)
         raise DataError(f"a tuple of scores must be two factors, (users, d) and (items, d), not arrays of {shapes}")
     if not arrays[0].shape[1]:
         raise DataError("factors must have one dimension or more, not 0")
-    if stays_on_device:
-        return arrays[0], arrays[1]
-    precision = np.float32 if all(array.dtype == np.float32 for array in arrays) else np.float64
-    return arrays[0], arrays[1].astype(precision, copy=False)
+    users, items = arrays
+    if stay_on_device:
+        return users, items
+    return users, items.astype(np.float32 if users.dtype == items.dtype == np.float32 else np.float64, copy=False)

@@ -1,24 +1,107 @@
-"""Calls of a function that scores pairs of users and items, and the journal that keeps its answers."""
+"""A function that scores pairs of users and items: how it is called, and the journal that keeps its answers."""
 
+import functools
+import hashlib
 import inspect
 import json
 import math
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._validation import Floats, Ints, shown
+from sampled_metrics._validation import MOST, Floats, Ints, require_whole, shown
 from sampled_metrics.data.split import Split
-from sampled_metrics.errors import DataError, WriteError
-from sampled_metrics.ranking.inputs import as_scores
+from sampled_metrics.errors import ConfigError, DataError, WriteError
+from sampled_metrics.ranking.inputs import as_scores, takes
+
+Score = Callable[[NDArray[Any], NDArray[Any]], ArrayLike]
+"""Function from (pairs,) users and (pairs,) items to (pairs,) scores, higher first."""
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """A function that scores pairs of users and items, with its name and how it is called, for `staged_ranks`.
+
+    Args:
+        score: a function from (pairs,) users and (pairs,) items to (pairs,) scores, higher is better. Users and items
+            are indices, or ids if there are `user_ids` and `item_ids`. It is called with the pairs of many users.
+            Scores of -inf rank last and tie with each other.
+        name: the name of what gives the scores, such as that of a model and its date. A file of another ranker is
+            refused. The default is the name of the function with a digest of the file that it is in, which does not
+            tell two models that the same code loads.
+        pairs_per_call: the largest number of pairs in a call, of which a user has at most 32.
+        concurrency: the largest number of calls at a time, in threads.
+
+    Raises:
+        ConfigError: the score is not a function of two arguments, or an option is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sampled_metrics as sm
+        >>> scores = np.array([[0.9, 0.5, 0.4, 0.1, 0.3], [0.1, 0.2, 0.3, 0.4, 0.6]])
+        >>> ranker = sm.Ranker(lambda users, items: scores[users, items], name="a table of mine", concurrency=4)
+        >>> sm.staged_ranks(ranker, np.zeros((2, 5)), [1, 2], k=2, depth=None).above.tolist()
+        [1, 2]
+    """
+
+    score: Score
+    _: KW_ONLY
+    name: str | None = None
+    pairs_per_call: int = 1024
+    concurrency: int = 1
+
+    def __post_init__(self) -> None:
+        if not callable(self.score):
+            raise ConfigError(f"score must be a function of users and items, not {shown(self.score)}")
+        if not takes(self.score, 2):
+            raise ConfigError("score must be a function of two arguments, users and items")
+        if self.name is not None and not (isinstance(self.name, str) and self.name.strip()):
+            raise ConfigError(f"name of a ranker must be text, not {shown(self.name)}")
+        require_whole(1, MOST, pairs_per_call=self.pairs_per_call, concurrency=self.concurrency)
+
+    @property
+    def label(self) -> str:
+        """Return the name, or that of the function with a digest of its file, or of its code if it is in none."""
+        if self.name is not None:
+            return self.name
+        function: Any = self.score
+        while isinstance(function, functools.partial):
+            function = function.func
+        function = inspect.unwrap(getattr(function, "__func__", function))
+        if not hasattr(function, "__qualname__"):
+            function = type(function)
+        try:
+            content = Path(inspect.getfile(function)).read_bytes()
+        except (TypeError, OSError):  # typed into an interpreter
+            content = getattr(getattr(function, "__code__", None), "co_code", b"")
+        digest = hashlib.blake2b(content, digest_size=8).hexdigest()
+        return f"{function.__module__}.{function.__qualname__}, {digest}"
+
+    def pool(self) -> Executor:
+        """Return what runs the calls: threads, or that of the caller for one call at a time."""
+        return ThreadPoolExecutor(self.concurrency) if self.concurrency > 1 else _InCaller()
+
+
+class _InCaller(Executor):
+    """Runs each call at once, in the thread of the caller."""
+
+    def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
+        call: Future[_T] = Future()
+        call.set_result(fn(*args, **kwargs))
+        return call
+
 
 APPLICATION = 0x53_4D_4A_4F
 """The number by which the database says that it is a journal; the letters SMJO."""
@@ -47,21 +130,19 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], run: Mapping[str, Any]) -> None:
         self.path = Path(path).absolute()  # a function of scores may change the working folder
         self.name = os.fspath(path)
-        try:
+        with self._errors():
             self._connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
-        except sqlite3.Error as error:
-            raise self._error(error) from None
         try:
-            self._open(json.loads(json.dumps(dict(run))))
-        except sqlite3.Error as error:
+            with self._errors():
+                self._open(dict(run))
+        except Exception:
             self._connection.close()
-            raise self._error(error) from None
+            raise
 
     def _open(self, run: dict[str, Any]) -> None:
         execute = self._connection.execute
         is_new = execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         if not is_new and execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-            self._connection.close()
             raise DataError(f"{self.name}: is a database of another program, and is left as it is; take another file")
         execute("PRAGMA locking_mode = EXCLUSIVE")
         execute("PRAGMA journal_mode = WAL")  # a commit is one write at the end of a file
@@ -76,11 +157,7 @@ class Journal:
             execute("INSERT INTO run VALUES (?)", (json.dumps(run),))
         execute("COMMIT")
         if stored is not None:
-            try:
-                refuse_other_run(self.name, json.loads(stored[0]), run)
-            except DataError:
-                self._connection.close()
-                raise
+            refuse_other_run(self.name, json.loads(stored[0]), run)
 
     @property
     def is_empty(self) -> bool:
@@ -92,30 +169,24 @@ class Journal:
 
     def scores(self) -> tuple[Ints, Ints, Floats]:
         """Return the (scores,) users, items and scores that were added, also by earlier processes."""
-        try:
+        with self._errors():
             wrong = self._connection.execute(_WRONG).fetchone()
+            if wrong is not None:
+                raise DataError(
+                    f"{self.name}: is damaged: score {wrong[0]} is of user {wrong[1]!r} and item {wrong[2]!r}, and is "
+                    f"{wrong[3]!r}; remove the file, and score again"
+                )
             rows = self._connection.execute("SELECT user, item, score FROM scores")
-            if wrong is None:
-                table = np.fromiter(rows, dtype=[("user", np.int64), ("item", np.int64), ("score", np.float64)])
-        except sqlite3.Error as error:
-            raise self._error(error) from None
-        if wrong is not None:
-            raise DataError(
-                f"{self.name}: is damaged: score {wrong[0]} is of user {wrong[1]!r} and item {wrong[2]!r}, and is "
-                f"{wrong[3]!r}; remove the file, and score again"
-            )
+            table = np.fromiter(rows, dtype=[("user", np.int64), ("item", np.int64), ("score", np.float64)])
         return table["user"], table["item"], table["score"]
 
     def add(self, users: Ints, items: Ints, scores: Floats) -> None:
         """Keep the (pairs,) scores of users and items."""
-        try:
+        rows = zip(users.tolist(), items.tolist(), scores.tolist(), strict=True)
+        with self._errors():
             self._connection.execute("BEGIN")
-            self._connection.executemany(
-                "INSERT INTO scores VALUES (?, ?, ?)", zip(users.tolist(), items.tolist(), scores.tolist(), strict=True)
-            )
+            self._connection.executemany("INSERT INTO scores VALUES (?, ?, ?)", rows)
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise self._error(error) from None
 
     def __enter__(self) -> "Journal":
         return self
@@ -129,12 +200,19 @@ class Journal:
         if error is None or is_empty:
             self.path.unlink(missing_ok=True)
 
-    def _error(self, error: sqlite3.Error) -> Exception:
-        if "locked" in str(error):
-            return DataError(f"{self.name}: another run is using it; wait for its end, or take another file")
-        if isinstance(error, sqlite3.OperationalError):
-            return WriteError(f"{self.name}: cannot be written: {error}")
-        return DataError(f"{self.name}: is not a journal of staged ranks: {error}")
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Name the file in the errors of SQLite."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            if "locked" in str(error):
+                raise DataError(
+                    f"{self.name}: another run is using it; wait for its end, or take another file"
+                ) from None
+            if isinstance(error, sqlite3.OperationalError):
+                raise WriteError(f"{self.name}: cannot be written: {error}") from None
+            raise DataError(f"{self.name}: is not a journal of staged ranks: {error}") from None
 
 
 def refuse_other_run(name: str, stored: Mapping[str, Any], run: Mapping[str, Any]) -> None:
@@ -143,49 +221,28 @@ def refuse_other_run(name: str, stored: Mapping[str, Any], run: Mapping[str, Any
         if stored.get(what) != value:
             is_digest = isinstance(value, str)
             differs = "is another one" if is_digest else f"is {stored.get(what)} there, and {value} here"
-            named = "; ranker (--ranker) gives the ranker a name of its own" if what == "ranker" else ""
+            named = "; a Ranker (--ranker) has a name of its own" if what == "ranker" else ""
             raise DataError(
                 f"{name}: is of another run: {what} {differs}; take another file, or remove this one{named}"
             )
 
 
-Score = Callable[[NDArray[Any], NDArray[Any]], ArrayLike]
-"""Function from (pairs,) users and (pairs,) items to (pairs,) scores, higher first."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """Pairs to score.
-
-    Attributes:
-        users: (pairs,) indices of users.
-        items: (pairs,) indices of items.
-        rest: what the one who asks wants to know again with the answer.
-    """
+class Request(NamedTuple):
+    """Indices of the (pairs,) users and items to score, and what the one who asks wants to know again."""
 
     users: Ints
     items: Ints
-    rest: Any = None
-
-
-class Work(Protocol):
-    """Work that needs scores, of which some depend on others."""
-
-    def next_request(self) -> Request | None:
-        """Return pairs to score; None if there are none until an answer is there, or at the end."""
-
-    def take(self, request: Request, scores: Floats) -> None:
-        """Take the (pairs,) scores of a request."""
+    rest: Any
 
 
 class Scorer:
-    """Calls the function of scores, and counts the scores.
+    """Asks a ranker for scores, and counts them.
 
     Args:
-        score: the function.
+        ranker: the ranker.
+        pool: what runs its calls.
         split: of the users and items.
         with_ids: whether the function takes ids of users, and of items, in place of their indices.
-        concurrency: how many calls run at a time, in threads.
         journal: where scores are kept, and known ones are looked up; None if they are not kept.
 
     Attributes:
@@ -193,160 +250,126 @@ class Scorer:
     """
 
     def __init__(
-        self,
-        score: Score,
-        split: Split,
-        with_ids: tuple[bool, bool],
-        concurrency: int,
-        journal: Journal | None,
+        self, ranker: Ranker, pool: Executor, split: Split, with_ids: tuple[bool, bool], journal: Journal | None
     ) -> None:
-        self._split, self._with_ids = split, with_ids
-        self._concurrency, self._journal = concurrency, journal
-        self._calls: _Calls = (_Threads if concurrency > 1 else _Calls)(score, concurrency)
-        pairs = np.empty(0, dtype=np.int64)
-        self._known_pairs, self._known_scores = pairs, pairs.astype(np.float64)
+        self._ranker, self._pool, self._split, self._with_ids, self._journal = ranker, pool, split, with_ids, journal
+        self._known_pairs, self._known_scores = np.empty(0, dtype=np.int64), np.empty(0)
         if journal is not None:
             users, items, scores = journal.scores()
-            pairs, first = np.unique(users * split.shape.items + items, return_index=True)
-            self._known_pairs, self._known_scores = pairs, scores[first]
+            self._known_pairs, first = np.unique(users * split.shape.items + items, return_index=True)
+            self._known_scores = scores[first]
         self.count = len(self._known_pairs)
 
-    def __enter__(self) -> "Scorer":
-        return self
+    def scores(self, users: Ints, items: Ints) -> Floats:
+        """Return the scores of (pairs,) users and items."""
+        size, scores = self._ranker.pairs_per_call, np.empty(len(users))
+        parts = (slice(first, first + size) for first in range(0, len(users), size))
+        requests = (Request(users[part], items[part], part) for part in parts)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._calls.close()
+        def take(request: Request, answer: Floats) -> None:
+            scores[request.rest] = answer
 
-    def run(self, work: Work) -> None:
-        """Score what work asks for until it asks for nothing more.
+        self.run(lambda: next(requests, None), take)
+        return scores
+
+    def run(self, next_request: Callable[[], Request | None], take: Callable[[Request, Floats], object]) -> None:
+        """Score what is asked for until nothing more is.
 
         After an error, the calls that run are waited for, and their answers are kept.
+
+        Args:
+            next_request: returns pairs to score; None if there are none until an answer is there, or at the end.
+            take: takes the (pairs,) scores of a request.
 
         Raises:
             DataError: a score is NaN or +inf, or the function does not return a number for each pair.
         """
-        running: dict[Future[Any], Request] = {}
+        running: dict[Future[Any], tuple[Request, NDArray[np.bool_], Floats]] = {}
         try:
             while True:
-                while len(running) < self._concurrency and (request := work.next_request()) is not None:
-                    running[self._call(request)] = request
+                while len(running) < self._ranker.concurrency and (request := next_request()) is not None:
+                    is_new, scores = self._known(request)
+                    running[self._begun(request.users[is_new], request.items[is_new])] = request, is_new, scores
                 if not running:
                     return
                 for call in wait(running, return_when=FIRST_COMPLETED).done:
-                    request = running.pop(call)
-                    work.take(request, self._answer(request, call.result()))
+                    request, is_new, scores = running.pop(call)
+                    scores[is_new] = self._kept(request.users[is_new], request.items[is_new], call.result())
+                    take(request, scores)
         except Exception:
-            self._keep(running)
+            for call in wait(running).done:
+                request, is_new, _ = running[call]
+                with suppress(Exception):  # the first error is raised
+                    self._kept(request.users[is_new], request.items[is_new], call.result())
             raise
 
-    def _keep(self, running: dict[Future[Any], Request]) -> None:
-        """Wait for calls, and keep the answers that are right."""
-        for call in wait(running).done:
-            if call.exception() is None:
-                try:
-                    self._answer(running[call], call.result())
-                except DataError:
-                    continue
+    def _known(self, request: Request) -> tuple[NDArray[np.bool_], Floats]:
+        """Return which pairs of a request the journal lacks, and the scores of the others in their places."""
+        if not len(self._known_pairs):
+            return np.ones(len(request.users), dtype=bool), np.empty(len(request.users))
+        pairs = request.users * np.int64(self._split.shape.items) + request.items
+        place = np.minimum(np.searchsorted(self._known_pairs, pairs), len(self._known_pairs) - 1)
+        return self._known_pairs[place] != pairs, self._known_scores[place]
 
-    def _call(self, request: Request) -> Future[Any]:
-        """Begin to score the pairs of a request that are not known."""
-        unknown = ~self._known(request)[0]
-        users, items = request.users[unknown], request.items[unknown]
+    def _begun(self, users: Ints, items: Ints) -> Future[Any]:
+        """Begin to score pairs, and return their future scores."""
         if not len(users):
-            call: Future[Any] = Future()
-            call.set_result([])
-            return call
+            return _InCaller().submit(list)
         self.count += len(users)
-        return self._calls.begin(
+        return self._pool.submit(
+            _answered,
+            self._ranker.score,
             self._split.user_ids[users] if self._with_ids[0] else users,
             self._split.item_ids[items] if self._with_ids[1] else items,
         )
 
-    def _answer(self, request: Request, answer: Any) -> Floats:
-        """Return the (pairs,) scores of a request; new ones are checked, and kept in the journal."""
-        is_known, scores = self._known(request)
-        if is_known.all():
-            return scores
-        users, items = request.users[~is_known], request.items[~is_known]
-        new = self._checked(users, items, answer)
-        if self._journal is not None:
-            self._journal.add(users, items, new)
-        scores[~is_known] = new
-        return scores
-
-    def _known(self, request: Request) -> tuple[NDArray[np.bool_], Floats]:
-        """Return which pairs of a request the journal has, and their scores."""
-        if not len(self._known_pairs):
-            return np.zeros(len(request.users), dtype=bool), np.empty(len(request.users))
-        pairs = request.users * np.int64(self._split.shape.items) + request.items
-        place = np.minimum(np.searchsorted(self._known_pairs, pairs), len(self._known_pairs) - 1)
-        return self._known_pairs[place] == pairs, self._known_scores[place]
-
-    def _checked(self, users: Ints, items: Ints, scores: Any) -> Floats:
-        """Return an answer as (pairs,) numbers."""
-        if inspect.isawaitable(scores):
+    def _kept(self, users: Ints, items: Ints, answer: Any) -> Floats:
+        """Return an answer as the (pairs,) scores of users and items, which are checked, and kept in the journal."""
+        if not len(users):
+            return np.empty(0)
+        if inspect.isawaitable(answer):
             raise DataError("score is async; a function may run it, such as by asyncio.run, in one of several threads")
-        if np.ndim(scores) == 0 and len(users) == 1:  # a function of a single pair
-            scores = [scores]
-        numbers = as_scores(scores, "must be numbers, one for each pair")
+        is_single = np.isscalar(answer) or getattr(answer, "ndim", None) == 0
+        if is_single and len(users) == 1:  # of a function of a single pair
+            answer = [answer]
+        elif is_single:
+            raise DataError(f"score returned one value for {len(users)} pairs; {_SINGLE}")
+        numbers = as_scores(answer, "must be numbers, one for each pair")
         if numbers.shape != users.shape:
             raise DataError(f"the scores of {len(users)} pairs must have shape ({len(users)},), not {numbers.shape}")
-        wide = numbers.astype(np.float64) + 0.0  # no -0.0, which a journal does not tell from 0
+        scores = numbers.astype(np.float64) + 0.0  # no -0.0, which a journal does not tell from 0
         with np.errstate(invalid="ignore"):  # a whole number at the end of its type
-            rounded = (wide.astype(numbers.dtype) != numbers) & (numbers.dtype.kind in "iu")
+            rounded = (scores.astype(numbers.dtype) != numbers) & (numbers.dtype.kind in "iu")
         if rounded.any():
             raise DataError(f"scores are kept as float64, which cannot hold {numbers[rounded][0]} without rounding it")
-        is_wrong = np.isnan(wide) | (wide == math.inf)
+        is_wrong = np.isnan(scores) | (scores == math.inf)
         if is_wrong.any():
             pair = int(is_wrong.argmax())
             raise DataError(
                 f"the score of user {shown(self._split.user_ids[users[pair]])} and item "
                 f"{shown(self._split.item_ids[items[pair]])} is NaN or +inf"
             )
-        return wide
+        if self._journal is not None:
+            self._journal.add(users, items, scores)
+        return scores
 
 
-def called(function: Callable[..., Any], *arguments: Any) -> Any:
+_SINGLE = "it is called with arrays of users and items, and np.vectorize makes such a function of one of a single pair"
+
+
+def _answered(function: Score, users: NDArray[Any], items: NDArray[Any]) -> Any:
     """Return what a function of the user returns. An exit of it is an error, as an interruption is not.
 
     Raises:
         DataError: the function ends the process by SystemExit, or raises what is no Exception.
     """
     try:
-        return function(*arguments)
+        return function(users, items)
+    except (TypeError, ValueError) as error:
+        if len(users) > 1:
+            error.add_note(f"score failed on {len(users)} pairs; {_SINGLE}")
+        raise
     except (Exception, KeyboardInterrupt):
         raise
     except BaseException as error:
         raise DataError(f"the function of scores ends by {type(error).__name__}: {error}") from error
-
-
-class _Calls:
-    """Calls of a function, one after the other."""
-
-    def __init__(self, score: Score, concurrency: int) -> None:
-        self.score = score
-
-    def begin(self, users: NDArray[Any], items: NDArray[Any]) -> Future[Any]:
-        """Begin a call, and return its future result."""
-        call: Future[Any] = Future()
-        call.set_result(called(self.score, users, items))
-        return call
-
-    def close(self) -> None:
-        """End what runs."""
-
-
-class _Threads(_Calls):
-    """Calls of a function in threads."""
-
-    def __init__(self, score: Score, concurrency: int) -> None:
-        super().__init__(score, concurrency)
-        self.pool = ThreadPoolExecutor(concurrency)
-
-    def begin(self, users: NDArray[Any], items: NDArray[Any]) -> Future[Any]:
-        return self.pool.submit(called, self.score, users, items)
-
-    def close(self) -> None:
-        self.pool.shutdown(cancel_futures=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
@@ -19,11 +19,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics import _files
-from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, require_flags, shown
+from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, require_flags
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.reading import columns_by_recommender, require_same_order
+from sampled_metrics.ranks.reading import columns_by_recommender, tables_of
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, pair_users, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
@@ -85,27 +85,24 @@ class ExactRanks(Ranked):
     groups: NDArray[np.str_] | None = None
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
-        columns = [self._column(name) for name in COLUMNS if getattr(self, name) is not None]
-        columns += [] if self.groups is None else [self.groups]
-        if len({len(values) for values in columns}) > 1:
+        lengths = {len(self._column(name)) for name in COLUMNS if getattr(self, name) is not None}
+        if len(lengths | ({len(self.groups)} if self.groups is not None else set())) > 1:
             raise DataError("the columns of exact ranks differ in length")
-        where = place or (lambda row: f"user {shown(self.users[row])}")
-        negative = (self.above < 0) | (self.tied < 0)
-        refuse_rows(
-            negative, lambda row: f"above ({self.above[row]}) and tied ({self.tied[row]}) must be 0 or more", where
-        )
-        refuse_rows(
-            self.candidates > MOST, lambda row: f"candidates must be 2^53 or less, not {self.candidates[row]}", where
-        )
-        (name, best), last = written, self.above + self.tied
-        limit = "the number of candidates" if best else "the last rank from 0"
-        refuse_rows(
-            last >= self.candidates,
-            lambda row: (
-                f"{name} {last[row] + best} (ties included) is above {limit}, {self.candidates[row] - 1 + best}"
+        n, above, tied, (name, best) = self.candidates, self.above, self.tied, written
+        last, limit = above + tied, "the number of candidates" if best else "the last rank from 0"
+        rules: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
+            (
+                (above < 0) | (tied < 0),
+                lambda row: f"above ({above[row]}) and tied ({tied[row]}) must be 0 or more",
             ),
-            where,
-        )
+            (n > MOST, lambda row: f"candidates must be 2^53 or less, not {n[row]}"),
+            (
+                last >= n,
+                lambda row: f"{name} {last[row] + best} (ties included) is above {limit}, {n[row] - 1 + best}",
+            ),
+        ]
+        for wrong, message in rules:
+            refuse_rows(wrong, message, place or self.named)
 
     def _column(self, name: str) -> NDArray[np.generic]:
         """Check a column, and store it as an array."""
@@ -124,6 +121,7 @@ class ExactRanks(Ranked):
 
     kind: ClassVar[str] = "exact ranks"
     per_row: ClassVar[tuple[str, ...]] = (*COLUMNS, "groups")
+    title: ClassVar[str] = "Ranks of {names} among all candidates"
     reader: ClassVar[str] = "exact_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "expect", "plan", "report")
     beside: ClassVar[tuple[str, ...]] = ("staged ranks",)
@@ -137,10 +135,6 @@ class ExactRanks(Ranked):
         """Return the numbers of rows, users, candidates and ties."""
         tied = int((self.tied > 0).sum())
         return super().facts | {"Ties": f"{tied} rows" if tied else "none"}
-
-    def title(self, names: str) -> str:
-        """Return the title of a page about exact ranks of some recommenders."""
-        return f"Ranks of {names} among all candidates"
 
     @property
     def ranked_items(self) -> ExactRanks:
@@ -214,12 +208,7 @@ class ExactRanks(Ranked):
 
 
 def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = None, exact: bool = False) -> ExactRanks:
-    """Return the exact ranks of columns; parameters as in `exact_ranks`.
-
-    Raises:
-        DataError: the columns are not exact ranks, or n is missing or given twice; or no rank comes near n, as among
-            sampled negatives, and `exact` is not said.
-    """
+    """Return the exact ranks of columns; parameters and errors as in `exact_ranks`."""
     require_flags(exact=exact)
     if "negatives" in columns:
         raise DataError(
@@ -228,40 +217,37 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         )
     if "rank" in columns and ("above" in columns or "tied" in columns):
         raise DataError(f"{columns.header}: has both rank and above or tied; ranks are rank alone, or above and tied")
+    cautions: tuple[str, ...] = ()
     if "above" in columns or "tied" in columns:
         columns.require("above", "tied")
         above, tied = columns.whole_numbers("above", 0), columns.whole_numbers("tied", 0)
     else:
-        columns.require("rank")
-        above = columns.whole_numbers("rank", 1) - 1
-        tied = np.zeros_like(above)
+        ranks, cautions = columns.ranks()
+        above, tied = ranks - 1, np.zeros_like(ranks)
     n = columns.column_or_argument("candidates", candidates, 1)
-    remarks, cautions = tuple(columns.remarks), columns.cautions
     users, written, groups = columns.users(), columns.written, columns.groups()
-    columns.refuse_recommenders(users)
-    table = ExactRanks(users, n, above, tied, columns.place, remarks, columns.name, cautions, written, groups)
-    if exact or "above" in columns or not len(table):
+    table = ExactRanks(users, n, above, tied, columns.place, columns.remarks, columns.name, cautions, written, groups)
+    if exact or "above" in columns:
         return table
     last, most = int(above.max()) + 1, float(np.median(n))
-    rank, worst = written[0], last - 1 + written[1]
+    rank, best = written
+    shallow = f"{name}: no {rank} of {len(table)} is above {last - 1 + best} of {most:.0f} candidates"
     if seems_truncated(above + 1, most):
         raise DataError(
-            f"{name}: no {rank} is above {worst} of {most:.0f} candidates, as among {last - 1} sampled negatives; "
-            "correct, compare and report take sampled ranks, with "
-            f"--negatives {last - 1} (in Python negatives={last - 1}); if these are exact, say --exact "
-            "(in Python exact=True, in a config exact: true)"
+            f"{shallow}, as among {last - 1} sampled negatives; correct, compare and report take sampled ranks, with "
+            f"--negatives {last - 1} (in Python negatives={last - 1}); if these are exact, say --exact (in Python "
+            "exact=True, in a config exact: true)"
         )
     if len(table) < _FEW or last - 1 > most / _FAR:
         return table
-    shallow = f"{name}: no {rank} of {len(table)} is above {worst} of {most:.0f} candidates"
     if columns.refuses_shallow and len(table) >= _MANY:
         raise DataError(
             f"{shallow}, as among sampled negatives; if they are sampled, say how many negatives with --negatives "
             "(correct, compare and report take it); if they are exact, say --exact"
         )
     caution = (
-        f"{shallow}. If these are ranks among sampled negatives, all numbers here are wrong: say how many with "
-        "negatives (--negatives). If they are exact, say exact=True (--exact)."
+        f"{shallow}. If these are ranks among sampled negatives, all numbers here are wrong: correct, compare and "
+        "report take them, with negatives (--negatives). If they are exact, say exact=True (--exact)."
     )
     return replace(table, cautions=(*cautions, caution))
 
@@ -341,11 +327,7 @@ def exact_ranks(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
     columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups)
-    if isinstance(columns, Columns):
-        return table_of_columns(columns, "ranks", candidates, exact)
-    tables = {name: table_of_columns(of_one, name, candidates, exact) for name, of_one in columns.items()}
-    require_same_order(tables, [candidates])
-    return tables
+    return tables_of(columns, partial(table_of_columns, candidates=candidates, exact=exact), [candidates])
 
 
 def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str]]) -> dict[str, ExactRanks]:
@@ -363,26 +345,17 @@ def require_same_events(tables: Mapping[str, ExactRanks]) -> None:
 
     Tables without users, which a file numbers from 1, may be in any order.
     """
-    named = [name for name, table in tables.items() if not _is_numbered(table)]
+    named = [name for name, table in tables.items() if not np.array_equal(table.users, np.arange(1, len(table) + 1))]
     for first, other in itertools.pairwise(named):
         pair_users(tables[first], tables[other], (first, other))
     for first, other in itertools.pairwise(tables):
-        one, two = tables[first], tables[other]
-        if not np.array_equal(np.sort(one.candidates), np.sort(two.candidates)):
+        n, other_n = both = [np.sort(tables[name].candidates) for name in (first, other)]
+        if not np.array_equal(n, other_n):
+            one, two = (f"{len(n)} users with {n[0]} to {n[-1]} candidates, {n.sum()} in all" for n in both)
             raise DataError(
-                f"{first} and {other} must be ranks of the same users among the same items, but they have "
-                f"{_summary(one)} and {_summary(two)}"
+                f"{first} and {other} must be ranks of the same users among the same items, but they have {one} and "
+                f"{two}"
             )
-
-
-def _is_numbered(table: ExactRanks) -> bool:
-    """Return whether users are 1, 2, 3, ..., as in the file of a table without users."""
-    return np.array_equal(table.users, np.arange(1, len(table) + 1))
-
-
-def _summary(table: ExactRanks) -> str:
-    n = table.candidates
-    return f"{len(table)} users with {n.min()} to {n.max()} candidates, {n.sum()} in all"
 
 
 _LOGGER = logging.getLogger(__name__)

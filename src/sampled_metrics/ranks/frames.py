@@ -71,20 +71,24 @@ PerUser = ArrayLike
 STAGED = {"outcome", "uniform", "fold", "scored"}
 """Columns that only staged ranks have."""
 
+LISTS = (
+    "ranked lists, and judged items, are a dict {user: {item: number}}, or a table with the columns user and item and "
+    "a score or a relevance"
+)
+
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of ranks, not yet checked; columns of a csv file are text.
+    """Columns of ranks as the source has them, not yet checked; columns of a csv file are text.
 
     Messages call the source `name`, a row `place(row)`, and the names of the columns `header`.
 
     Attributes:
         notes: remarks on how it was read.
-        cautions: remarks on what would make all results wrong.
         refuses_shallow: whether exact ranks of many users are refused if none comes near n, as the command does.
-        names: the names in the source of columns that have another one here.
-        taken: those of these columns that were found by a usual name; a remark names them.
-        zero_based: whether ranks start at 0 in the source; they start at 1 here.
+        names: the name in the source of each column that is known; usual names are found when this is made.
+        told: those of these columns that the caller named.
+        zero_based: whether ranks start at 0 in the source.
         grouped_by: the column of the groups of the rows.
     """
 
@@ -93,21 +97,21 @@ class Columns:
     place: Place
     header: str
     notes: tuple[str, ...] = ()
-    cautions: tuple[str, ...] = ()
     refuses_shallow: bool = False
-    names: Mapping[str, str] = field(default_factory=dict)
-    taken: tuple[str, ...] = ()
+    names: Mapping[str, Any] = field(default_factory=dict)
+    told: tuple[str, ...] = ()
     zero_based: bool = False
     grouped_by: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.frame.columns, pd.MultiIndex):
             raise DataError(f"{self.name}: has columns with several levels; ranks have one level of columns")
+        names = {column: name for column, name in self.names.items() if name in self.frame}
         for column in COLUMNS:
-            if column != "rank" or "above" not in self.frame:
-                renamed = self.by_usual_name(column)
-                for name in ("frame", "names", "taken"):
-                    object.__setattr__(self, name, getattr(renamed, name))
+            if column not in names:
+                usual = NAMES[column] if column != "rank" or "above" not in names else set[str]()
+                names |= self._by_usual_name(column, names, usual)
+        object.__setattr__(self, "names", names)
         if len(self.frame) == 0:
             raise DataError(f"{self.name}: has no rows")
         if {*self.frame.columns} >= STAGED:
@@ -117,70 +121,46 @@ class Columns:
                 "of its columns does not hold all of it"
             )
 
-    def by_usual_name(self, column: str) -> "Columns":
-        """Return the columns with one of the usual names of a column replaced by its own, if it is not there.
-
-        Raises:
-            DataError: several columns have such a name.
-        """
-        if list(self.frame.columns).count(column) > 1:
+    def _by_usual_name(self, column: str, known: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+        """Return the name in the source of a column, which is its own or a usual one; raise DataError if several."""
+        free = [name for name in self.frame.columns if name not in known.values()]
+        own = [name for name in free if name == column]
+        usual = own or [name for name in free if plain(name) in names and name not in COLUMNS]
+        if len(own) > 1:
             raise DataError(f"{self.header}: has the column {column!r} more than once")
-        if column in self.frame:
-            return self
-        usual = [name for name in self.frame.columns if plain(name) in NAMES[column] and name not in COLUMNS]
         if len(usual) > 1:
-            raise DataError(
-                f"{self.header}: has several columns for {column}, {', '.join(map(repr, usual))}; call one of them "
-                f"{column}"
-            )
-        if not usual:
-            return self
-        taken = () if plain(usual[0]) == column else (column,)
-        names = {**self.names, column: str(usual[0])}
-        frame = self.frame.rename(columns={usual[0]: column})
-        return replace(self, frame=frame, names=names, taken=(*self.taken, *taken))
+            several = ", ".join(map(repr, usual))
+            raise DataError(f"{self.header}: has several columns for {column}, {several}; call one of them {column}")
+        return {column: usual[0]} if usual else {}
 
-    def named(self, names: Mapping[str, str], zero_based: bool = False) -> "Columns":
-        """Return the columns with other names for some, and ranks from 1 if they start at 0.
+    def with_usual(self, *columns: str) -> "Columns":
+        """Return the columns with others that are found by their usual names, if they exist."""
+        names = dict(self.names)
+        for column in columns:
+            if column not in names:
+                names |= self._by_usual_name(column, names, NAMES[column])
+        return replace(self, names=names)
 
-        Args:
-            names: the names in the source, by what they are taken as; a name that was found already is known, too.
-            zero_based: whether ranks start at 0.
-
-        Raises:
-            DataError: there is no such column.
-        """
-        known = {name: column for column, name in self.names.items() if name not in self}
-        found = {column: known.get(name, name) for column, name in names.items()}
-        self.require(*found.values())
-        originals, names = dict(names), {column: name for column, name in found.items() if name != column}
-        replaced = [name for name in names if name in self and names[name] not in (name, *names)]
-        notes = self.notes + tuple(f"The column {name} is not used, but {names[name]}." for name in replaced)
-        kept = self.frame.drop(columns=replaced)
-        columns = replace(
+    def named(self, names: Mapping[str, str], zero_based: bool = False, groups: str | None = None) -> "Columns":
+        """Return the columns with the names in the source that the caller says; raise DataError if one is missing."""
+        known = {column: self.in_source(name) for column, name in names.items()}
+        others = {column: name for column, name in self.names.items() if name not in known.values()}
+        return replace(
             self,
-            frame=kept.rename(columns={name: column for column, name in names.items()}),
-            notes=notes,
-            names={**self.names, **originals},
-            taken=tuple(column for column in self.taken if column not in originals),
+            names=others | known,
+            told=(*self.told, *names),
+            zero_based=self.zero_based or zero_based,
+            grouped_by=self.grouped_by if groups is None else self.in_source(groups),
         )
-        if not zero_based:
-            return columns
-        columns.require("rank")
-        ranks = columns.whole_numbers("rank", 0)
-        cautions = self.cautions
-        if ranks.min() > 0:
-            cautions += (
-                f"{self.name}: no rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1.",
-            )
-        return replace(columns, frame=columns.frame.assign(rank=ranks + 1), cautions=cautions, zero_based=True)
 
-    def with_groups(self, column: str | None) -> "Columns":
-        """Return the columns with groups by a column, if there is one; raise DataError if it does not exist."""
-        if column is None:
-            return self
-        self.require(column)
-        return replace(self, grouped_by=column)
+    def in_source(self, name: str) -> Any:
+        """Return a column of the source by its name, or by what it is taken as; raise DataError if there is none."""
+        if name not in self.frame:
+            self.require(name)
+            return self.names[name]
+        if list(self.frame.columns).count(name) > 1:
+            raise DataError(f"{self.header}: has the column {name!r} more than once")
+        return name
 
     def groups(self) -> NDArray[np.str_] | None:
         """Return the (rows,) names of the groups of the rows as text; raise DataError if one is empty."""
@@ -191,47 +171,28 @@ class Columns:
         return text.to_numpy(dtype=np.str_)
 
     def by_column(self, column: str) -> dict[str, "Columns"]:
-        """Return the rows of each recommender, by the names in a column.
-
-        Raises:
-            DataError: there is no such column, or a name is empty.
-        """
-        self.require(column)
-        names = as_text(self.frame[column])
+        """Return the rows of each recommender by the names in a column; raise DataError if a name is empty."""
+        source = self.in_source(column)
+        names = as_text(self.frame[source])
         refuse_rows(names == "", lambda row: f"{column} is empty", self.place)
-        frame, by_name = self.frame.drop(columns=column), dict[str, Columns]()
+        frame, by_name = self.frame.drop(columns=source), dict[str, Columns]()
         for name in sorted(names.unique()):
             rows = np.flatnonzero(names == name)
             part = frame.iloc[rows].reset_index(drop=True)
             by_name[str(name)] = replace(self, frame=part, place=partial(_place_of, self.place, rows))
         return by_name
 
-    def by_rank_column(self, names: Sequence[str], zero_based: bool) -> dict[str, "Columns"]:
-        """Return the columns with the ranks of each recommender, by the names of several columns of ranks.
-
-        Raises:
-            DataError: there is no such column.
-        """
-        self.require(*names)
-        by_name = {}
-        for name in names:
-            own = self.frame.drop(columns=[other for other in names if other != name])
-            by_name[name] = replace(self, frame=own).named({"rank": name}, zero_based)
-        return by_name
-
-    def refuse_counts(self) -> "Columns":
-        """Return the columns; raise DataError if they are those of a table of counts of ranks."""
-        counts = [str(name) for name in self.frame.columns if plain(name) in COUNTS]
-        if counts and "rank" in self and "user" not in self:
-            raise DataError(
-                f"{self.header}: has the column {counts[0]}, as a table of counts of ranks has; give a row for each "
-                "user (a column of ids is called user)"
-            )
-        return self
+    def by_rank_column(self, columns: Sequence[str]) -> dict[str, "Columns"]:
+        """Return the ranks of each recommender, by the names of several columns of ranks."""
+        sources = {column: self.in_source(column) for column in columns}
+        return {
+            column: replace(self, frame=self.frame.drop(columns={*sources.values()} - {source})).named({"rank": source})
+            for column, source in sources.items()
+        }
 
     def called(self, column: str) -> str:
         """Return the name of a column in the source."""
-        return self.names.get(column, column)
+        return str(self.names.get(column, column))
 
     @property
     def written(self) -> tuple[str, int]:
@@ -239,28 +200,54 @@ class Columns:
         return self.called("rank"), 0 if self.zero_based else 1
 
     def __contains__(self, column: str) -> bool:
-        return column in self.frame
+        return column in self.names
+
+    def __getitem__(self, column: str) -> pd.Series:
+        return self.frame[self.names[column]]
 
     def __len__(self) -> int:
         return len(self.frame)
 
     def require(self, *wanted: str) -> None:
         """Raise DataError unless all wanted columns exist."""
-        if missing := [name for name in wanted if name not in self]:
-            names = list(self.frame.columns)
-            columns, only = ", ".join(map(repr, names)), str(names[0])
-            hint = "; is another sign between the fields (--separator)?" if len(names) == 1 and " " in only else ""
-            if missing == ["rank"] and len(names) > 1:
-                hint = "; name the column of ranks, or several of a single table, by rank_column (--rank-column)"
-            if "rank" in missing and "score" in self.by_usual_name("score"):
-                hint = "; lists of items with scores need relevance (--relevance)"
+        missing = [name for name in wanted if name not in self]
+        if not missing:
+            return
+        names = list(self.frame.columns)
+        hint = ""
+        if "rank" in missing and "score" in self.with_usual("score"):
+            hint = "; evaluate, compare and report take lists of items with scores, by relevance (--relevance)"
+        elif missing == ["rank"] and len(names) > 1:
+            hint = "; call it rank, or name the column of ranks, or several of a single table, by rank_column "
+            hint += "(--rank-column)"
+        elif len(names) == 1 and " " in str(names[0]):
+            hint = "; is another sign between the fields (--separator)?"
+        elif "item" in missing:
+            hint = f"; {LISTS}"
+        columns = ", ".join(map(repr, names))
+        raise DataError(f"{self.header}: lacks the column {', '.join(missing)} (the columns are {columns:.300}){hint}")
+
+    def ranks(self) -> tuple[Ints, tuple[str, ...]]:
+        """Return the (rows,) ranks from 1, and a caution if they are said to start at 0 and none does.
+
+        Raises:
+            DataError: there are none, one is not a whole number, or the columns are those of a table of counts.
+        """
+        self.require("rank")
+        counts = [name for name in self.frame.columns if plain(name) in COUNTS and name != self.names["rank"]]
+        if counts and "user" not in self:
             raise DataError(
-                f"{self.header}: lacks the column {', '.join(missing)} (the columns are {columns:.300}){hint}"
+                f"{self.header}: has the column {counts[0]}, as a table of counts of ranks has; give a row for each "
+                "user (a column of ids is called user)"
             )
+        _, best = self.written
+        ranks = self.whole_numbers("rank", best)
+        caution = f"{self.name}: no rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1."
+        return ranks + 1 - best, (caution,) if best == 0 and ranks.min() > 0 else ()
 
     def whole_numbers(self, column: str, least: int) -> Ints:
         """Return a column as (rows,) integers; raise DataError if one is not a whole number of `least` or more."""
-        values = self.frame[column]
+        values = self[column]
         if _is_numpy(values, "iuf"):  # bool and other types are converted to text, and refused
             numbers = values.to_numpy(np.float64 if values.dtype.kind == "f" else None)  # float16 ends below 2^53
             most = 2**53 if values.dtype.kind == "f" else 10**18
@@ -271,39 +258,47 @@ class Columns:
             wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool)
             numbers = text.where(~wrong, "0").to_numpy(dtype=np.int64)
             wrong |= numbers < least
-        shift = "; zero_based (--zero-based) adds 1 to ranks that start at 0" if column == "rank" else ""
 
         def message(row: int) -> str:
-            rule = f"{self.called(column)} must be a whole number, {least} or more, not {shown(values.iloc[row])}"
-            return rule + (
-                shift if numbers[row] == 0 and re.fullmatch(r"\s*0(\.0*)?\s*", str(values.iloc[row])) else ""
-            )
+            is_zero = column == "rank" and re.fullmatch(r"\s*0(\.0*)?\s*", str(values.iloc[row]))
+            shift = "; zero_based (--zero-based) adds 1 to ranks that start at 0" if is_zero else ""
+            rule = f"{self.called(column)} must be a whole number, {least} or more"
+            return f"{rule}, not {shown(values.iloc[row])}{shift}"
 
         refuse_rows(wrong, message, self.place)
         return numbers.astype(np.int64)
 
-    def refuse_lists(self, column: str) -> None:
-        """Raise DataError if a cell of a column is a list, a dict or an array."""
-        cells = self.frame[column]
+    def ids(self, column: str) -> tuple[Ints, pd.Index]:
+        """Return the (rows,) numbers of ids, and the distinct ids as text, ascending.
+
+        Raises DataError if a cell is a list, a dict or an array, or empty.
+        """
+        self._refuse_lists(column)
+        codes, distinct = pd.factorize(self[column])
+        text = as_text(pd.Series(distinct))
+        refuse_rows(np.append(text == "", True)[codes], lambda row: f"{self.called(column)} is empty", self.place)
+        number, ids = pd.factorize(text, sort=True)
+        return number[codes], pd.Index(ids)
+
+    def _refuse_lists(self, column: str) -> None:
+        cells = self[column]
         if cells.dtype == object:
             wrong = cells.map(pd.api.types.is_list_like).to_numpy(dtype=bool)
             refuse_rows(wrong, lambda row: f"{self.called(column)} must be text or a number", self.place)
 
     def numbers(self, column: str, least: float = -np.inf) -> Floats:
         """Return a column as (rows,) numbers, maybe infinite; raise DataError if one is none or below `least`."""
-        values = self.frame[column]
-        self.refuse_lists(column)
+        self._refuse_lists(column)
+        values, name = self[column], self.called(column)
         try:
             numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         except (OverflowError, TypeError):
-            raise DataError(f"{self.header}: {self.called(column)} has what no float64 can hold") from None
-        rule = "a number" if least == -np.inf else f"a number of {least:g} or more"
-        wrong = ~(numbers >= least)
-        name = self.called(column)
-        refuse_rows(wrong, lambda row: f"{name} must be {rule}, not {shown(values.iloc[row])}", self.place)
-        large = np.isfinite(numbers) & (np.abs(numbers) >= 2**53) & (not _is_numpy(values, "f"))
-        for row in np.flatnonzero(large):
-            if re.fullmatch("[+-]?[0-9]+", text := str(values.iloc[row]).strip()) and int(text) != int(numbers[row]):
+            numbers = values.map(_as_float).to_numpy(dtype=np.float64)
+        rule = f"{name} must be a number" + ("" if least == -np.inf else f" of {least:g} or more")
+        refuse_rows(~(numbers >= least), lambda row: f"{rule}, not {shown(values.iloc[row])}", self.place)
+        for row in np.flatnonzero((np.abs(numbers) >= 2**53) & (not _is_numpy(values, "f"))):
+            text, number = str(values.iloc[row]).strip(), numbers[row]
+            if re.fullmatch("[+-]?[0-9]+", text) and (np.isinf(number) or int(text) != int(number)):
                 raise DataError(f"{self.place(int(row))}: {name} is kept as float64, which would round {text:.40}")
         return numbers
 
@@ -329,89 +324,84 @@ class Columns:
             )
         return np.broadcast_to(numbers, len(self)).copy()
 
-    def refuse_recommenders(self, user: NDArray[np.generic] | None) -> None:
-        """Raise DataError if a column that is not used tells the rows of each user apart, as names of recommenders do.
-
-        Each user then has one row for each value of a column of text.
-        """
-        if user is None:
-            return
-        rows = pd.factorize(user)[0]
-        each = len(rows) // (rows.max() + 1)
-        if each < 2 or (np.bincount(rows) != each).any():
-            return
-        for column in self.frame.columns:
-            values = self.frame[column]
-            if column in COLUMNS or column == self.grouped_by or _is_numpy(values, "iufb"):
-                continue
-            value, distinct = pd.factorize(as_text(values))
-            is_number = pd.to_numeric(pd.Series(distinct), errors="coerce").notna().all()
-            if len(distinct) == each and not is_number and len(np.unique(rows * each + value)) == len(rows):
-                raise DataError(
-                    f"{self.header}: has {each} rows for each user, one for each value of the column {column} "
-                    f"({', '.join(map(str, distinct)):.60}); if these are recommenders, say --by {column} (in Python "
-                    f"by={str(column)!r}), and if not, leave the column out"
-                )
-
-    @property
-    def remarks(self) -> list[str]:
-        """Return sentences on how it was read, and on columns that are not used."""
-        sentences = [*self.notes, *self.remarks_on_taken]
-        if "above" in self and "rank" not in self:
-            ranks = [str(name) for name in self.frame.columns if plain(name) in NAMES["rank"]]
-            sentences += [f"The column {name} is not used, because above and tied give the ranks." for name in ranks]
-        used_names = NAMES["rank"] if "above" in self else set[str]()
-        unused = self.unused((*COLUMNS, *used_names, *([self.grouped_by] if self.grouped_by else [])))
-        if not unused:
-            return sentences
-        unit = "Intervals take users as the unit." if "user" in self else "Each row is taken to be a user."
-        several = "If a column names recommenders, say which by `by` (--by)."
-        return [*sentences, f"{unused[0]} {unit} {several}"]
-
-    @property
-    def remarks_on_taken(self) -> list[str]:
-        """Return a sentence on the columns that were found by another name, with their meanings, if there are any."""
-        if not self.taken:
-            return []
-        names = enumerated([self.called(column) for column in self.taken])
-        meanings = [f"{column} ({MEANINGS[column]})" if column in MEANINGS else column for column in self.taken]
-        columns = f"columns {names} are" if len(self.taken) > 1 else f"column {names} is"
-        return [f"The {columns} taken as {enumerated(meanings)}."]
-
-    def unused(self, used: Collection[str]) -> list[str]:
-        """Return a sentence on the columns that are not used, if there are any."""
-        unused = [str(name) for name in self.frame.columns if name not in used and plain(name) not in used]
-        if not unused:
-            return []
-        columns = f"columns {', '.join(unused):.200} are" if len(unused) > 1 else f"column {unused[0]} is"
-        return [f"The {columns} not used."]
-
     def users(self) -> NDArray[np.generic] | None:
         """Return the (rows,) users, as integers if all are whole numbers; None if there is no column user.
 
-        Raises DataError if a user is empty.
+        Raises:
+            DataError: a user is empty, or a column that is not used tells the rows of each user apart, as names of
+                recommenders do: each user has one row for each value of a column of text.
         """
         if "user" not in self:
             return None
-        users = self.frame["user"]
-        if not _is_numpy(users, "iu"):
-            self.refuse_lists("user")
-            text = as_text(users)
-            refuse_rows(text == "", lambda row: f"{self.called('user')} is empty", self.place)
-            users = text.astype(np.int64) if text.str.fullmatch("0|[1-9][0-9]{0,17}").all() else text
-        return users.to_numpy() if _is_numpy(users, "iu") else users.to_numpy(dtype=np.str_)
+        users = self["user"]
+        if _is_numpy(users, "iu"):
+            (number, _), of_rows = pd.factorize(users), users.to_numpy()
+        else:
+            number, ids = self.ids("user")
+            is_whole = ids.str.fullmatch("0|[1-9][0-9]{0,17}").all()
+            of_rows = ids.to_numpy(dtype=np.int64 if is_whole else np.str_)[number]
+        each = len(number) // (number.max() + 1)
+        if each > 1 and (np.bincount(number) == each).all():
+            self._refuse_recommenders(number, each)
+        return of_rows
+
+    def _refuse_recommenders(self, user: Ints, each: int) -> None:
+        """Raise DataError if a column of text tells apart the rows of users, of whom everybody has as many."""
+        used = {*self.names.values(), self.grouped_by, ""}
+        for column, values in self.frame.items():
+            if column in used or _is_numpy(values, "iufb"):
+                continue
+            value, distinct = pd.factorize(as_text(values))
+            is_number = pd.to_numeric(pd.Series(distinct), errors="coerce").notna().all()
+            if len(distinct) == each and not is_number and len(np.unique(user * each + value)) == len(user):
+                raise DataError(
+                    f"{self.header}: has {each} rows for each user, one for each value of the column {column} "
+                    f"({', '.join(map(str, distinct)):.60}); if these are recommenders, say --by {column} (in Python "
+                    f"by={str(column)!r}) or give each a table of its own, and if not, leave the column out"
+                )
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return sentences on how ranks were read, and on columns that are not used."""
+        unit = "Intervals take users as the unit." if "user" in self else "Each row is taken to be a user."
+        several = "If a column names recommenders, say which by `by` (--by), or give each a table of its own."
+        return self.remarks_on(COLUMNS, f" {unit} {several}")
+
+    def remarks_on(self, used: Collection[str], of_others: str = "") -> tuple[str, ...]:
+        """Return sentences on how it was read, on columns that have usual names, and on those that are not used."""
+        sentences = list(self.notes)
+        taken = [column for column, name in self.names.items() if column not in self.told and plain(name) != column]
+        if taken:
+            meanings = [f"{column} ({MEANINGS[column]})" if column in MEANINGS else column for column in taken]
+            names = enumerated(map(self.called, taken))
+            sentences.append(f"The {_are(names, len(taken))} taken as {enumerated(meanings)}.")
+        known = {*map(self.names.get, used), self.grouped_by, ""}  # to_csv writes an index without a name
+        unused = [str(name) for name in self.frame.columns if name not in known]
+        if unused:
+            names = ", ".join(unused)
+            sentences.append(f"The {_are(f'{names:.200}', len(unused))} not used.{of_others}")
+        return tuple(sentences)
 
 
-def columns_of(data: Any, name: str) -> Columns:
+def _place_of(place: Place, rows: Ints, row: int) -> str:
+    return place(int(rows[row]))
+
+
+def _are(names: str, count: int) -> str:
+    return f"columns {names} are" if count > 1 else f"column {names} is"
+
+
+def columns_of(data: Any, name: str, number: str = "score") -> Columns:
     """Return a table or one-dimensional ranks as columns; columns are returned unchanged.
 
-    The index of a data frame or a Series is ignored: users are given by the column user, else by position. Raises
-    DataError if the data have another form, or an entry is masked.
+    The index of a data frame or a Series is ignored: users are given by the column user, else by position. The
+    numbers of a dict {user: {item: number}} are called `number`. Raises DataError if the data have another form, or an
+    entry is masked.
     """
     if isinstance(data, Columns):
         return data
     refuse_masked(data, name)
-    data = as_pandas(data, name)
+    data = as_pandas(data, name, number)
     if not isinstance(data, pd.DataFrame):
         return _of_numbers(data, name, "rank")
     users = data["user"].tolist() if (data.columns == "user").sum() == 1 else None
@@ -430,16 +420,17 @@ def are_lists(data: Any) -> bool:
     )
 
 
-def as_pandas(data: Any, name: str) -> Any:
+def as_pandas(data: Any, name: str, number: str = "score") -> Any:
     """Return a table as a DataFrame, and a column of another library as an array; other data are unchanged."""
     if are_lists(data):
         rows = [(user, item, score) for user, items in data.items() for item, score in items.items()]
-        return pd.DataFrame(rows, columns=["user", "item", "score"])
+        return pd.DataFrame(rows, columns=["user", "item", number])
     if isinstance(data, Mapping):
         try:
             return pd.DataFrame(dict(data))
         except (TypeError, ValueError) as error:
-            raise DataError(f"{name}: is not a table: {error}") from None
+            hint = f"; {LISTS}" if number == "relevance" else ""
+            raise DataError(f"{name}: is not a table: {error}{hint}") from None
     if isinstance(data, pd.DataFrame | pd.Series | np.ndarray | list | tuple) or np.isscalar(data):
         return data
     import narwhals as nw  # slow to import
@@ -454,11 +445,6 @@ def as_pandas(data: Any, name: str) -> Any:
     if isinstance(table, nw.DataFrame):
         return pd.DataFrame({column: table[column].to_numpy() for column in table.columns})
     return table.to_numpy() if isinstance(table, nw.Series) else data
-
-
-def _place_of(place: Place, rows: Ints, row: int) -> str:
-    """Return the place of a row of some rows."""
-    return place(int(rows[row]))
 
 
 def plain(name: Any) -> str:
@@ -505,3 +491,11 @@ def _cell_as_text(value: Any) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value).strip().encode(errors="backslashreplace").decode()  # half a pair of surrogates is not text
+
+
+def _as_float(value: Any) -> float:
+    """Return a cell as a number; NaN if it is none, or is too large."""
+    try:
+        return float(value)
+    except (OverflowError, TypeError, ValueError):
+        return np.nan

@@ -1,14 +1,18 @@
-"""Tables of ranks as a function was given them, by recommender, and a file of ranks as what it is."""
+"""Tables of ranks as a function was given them: by recommender and seed, by group, and a file as what it is."""
 
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sampled_metrics._validation import enumerated
-from sampled_metrics.errors import DataError
+import numpy as np
+from numpy.typing import NDArray
+
+from sampled_metrics._validation import counted, enumerated, shown
+from sampled_metrics.data.tables import refuse_rows
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
 from sampled_metrics.ranks.judged_lists import RankedLists
-from sampled_metrics.ranks.reading import UNNAMED, by_name, columns_of_table
+from sampled_metrics.ranks.reading import UNNAMED, by_name, columns_of_table, read_columns
 from sampled_metrics.ranks.sampled import BY_USER, ONCE, SampledRanks, sampled_of_columns
 from sampled_metrics.ranks.staged import StagedRanks
 from sampled_metrics.ranks.staged_files import is_staged
@@ -18,16 +22,23 @@ KINDS: tuple[type[Table], ...] = (ExactRanks, SampledRanks, StagedRanks, RankedL
 """All kinds of tables."""
 
 
+ALL = "all"
+"""The name of all rows together."""
+
+MOST_GROUPS = 100
+"""More groups are refused, as they come from a wrong column."""
+
+FEWEST_USERS = 2
+"""An interval needs so many users; smaller groups are left out."""
+
+Groups = bool | Mapping[Any, Any]
+"""Whether to use the groups of the tables; or a mapping from users to the names of their groups."""
+
+
 def tables_by_name(given: Any, function: str) -> dict[str, Any]:
     """Return the tables that a function was given by the name of the recommender; one without a name by UNNAMED.
 
-    Args:
-        given: a table, or a mapping from names to tables.
-        function: its name.
-
-    Raises:
-        DataError: there are none; one is not a table, or is one that the function does not take; the tables are of
-            several kinds; or two names are the same text.
+    Raises DataError as `seeds_by_name` does.
     """
     seeds = seeds_by_name(given if isinstance(given, Mapping) else {UNNAMED: given}, function, several=False)
     return {name: tables[0] for name, tables in seeds.items()}
@@ -36,13 +47,8 @@ def tables_by_name(given: Any, function: str) -> dict[str, Any]:
 def seeds_by_name(given: Any, function: str, several: bool = True) -> dict[str, list[Any]]:
     """Return the tables of the seeds of each recommender, from a mapping of names to tables, or to lists of them.
 
-    Args:
-        given: the mapping.
-        function: the name of the function that was given it.
-        several: whether a recommender may have several seeds.
-
-    Raises:
-        DataError: as in `tables_by_name`.
+    Raises DataError if there are none; one is not a table, or is one that the function does not take; the tables are
+    of several kinds; or two names are the same text.
     """
     if not isinstance(given, Mapping):
         raise DataError(
@@ -146,3 +152,86 @@ def read_ranks(
     if "negatives" in columns:
         return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
     return table_of_columns(columns, columns.name)
+
+
+def read_groups(path: str, kind: str) -> dict[str, str]:
+    """Read the groups of users from a csv or parquet file with the column user and a column of groups.
+
+    Raises DataError if the file cannot be read, lacks a column, or has a user twice.
+    """
+    columns = read_columns(path, names=[kind])
+    columns.require("user")
+    users, groups = (
+        columns.frame[name].where(columns.frame[name].notna(), "").astype(str)
+        for name in (columns.names["user"], columns.in_source(kind))
+    )
+    refuse_rows(users.duplicated(), lambda row: f"user {users.iloc[row]} is there twice", columns.place)
+    return dict(zip(users, groups, strict=True))
+
+
+def tables_by_group(tables: Mapping[str, Table], groups: Groups) -> tuple[dict[str, dict[str, Table]], list[str]]:
+    """Return the rows of tables by group, then by the name of the table, and sentences on groups that are left out.
+
+    Groups are in the order of their names or numbers. Raises DataError or ConfigError as `groups_of_rows` does, and
+    DataError if all groups are too small, or the tables do not have the same groups.
+    """
+    if groups is False or groups is None:
+        return {}, []
+    of_rows = {name: groups_of_rows(table, name, groups) for name, table in tables.items()}
+    parts, too_small = dict[str, dict[str, Table]](), list[str]()
+    for group in _names(of_rows):
+        positions = {name: np.flatnonzero(rows == group) for name, rows in of_rows.items()}
+        if missing := [name for name, rows in positions.items() if not len(rows)]:
+            raise DataError(f"{missing[0]}: has no row of the group {shown(group)}, and another table has")
+        part = {name: table.rows(positions[name]) for name, table in tables.items()}
+        users = min(len(np.unique(table.user_numbers)) for table in part.values())
+        if users < FEWEST_USERS:
+            too_small.append(f"{group} ({counted(users, 'user')})")
+        else:
+            parts[group] = part
+    if not parts:
+        raise DataError(f"groups: none has the {FEWEST_USERS} users that an interval needs")
+    if not too_small:
+        return parts, []
+    return parts, [f"Left out, as an interval needs {FEWEST_USERS} users or more: {enumerated(too_small)}."]
+
+
+def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
+    """Return the (rows,) names of the groups of a table, from the table itself or from a mapping from users.
+
+    Raises DataError if the table has no groups, or no users, or a user has none; ConfigError if `groups` has
+    another type.
+    """
+    if groups is True:
+        if table.groups is None:
+            raise DataError(
+                f"{name or 'ranks'}: has no groups; read it with groups, the name of a column, or give a mapping from "
+                "users to groups"
+            )
+        return np.asarray(table.groups, dtype=np.str_)
+    if not isinstance(groups, Mapping):
+        raise ConfigError(f"groups must be True or a mapping from users to groups, not {shown(groups)}")
+    if table.user is None:
+        raise DataError(f"{name or 'ranks'}: has no column user, which a mapping from users to groups needs")
+    by_user = {str(user): str(group) for user, group in groups.items()}
+    users = np.asarray(table.user).astype(np.str_)
+    if missing := [user for user in dict.fromkeys(users.tolist()) if not by_user.get(user, "").strip()]:
+        raise DataError(
+            f"groups: {counted(len(missing), 'user')} of {name or 'the ranks'} have none, for instance {missing[0]}"
+        )
+    return np.array([by_user[user] for user in users.tolist()], dtype=np.str_)
+
+
+def _names(of_rows: Mapping[str, NDArray[np.str_]]) -> list[str]:
+    """Return the names of the groups in order; raise DataError if one is ALL, or there are too few or too many."""
+    names = sorted({str(name) for rows in of_rows.values() for name in np.unique(rows)})
+    if ALL in names:
+        raise DataError(f"groups: a group is called {ALL}, as all rows are here; give it another name")
+    if not 2 <= len(names) <= MOST_GROUPS:
+        raise DataError(
+            f"groups: there must be from 2 to {MOST_GROUPS} groups, not {len(names)}, such as {shown(names[0])}"
+        )
+    try:
+        return sorted(names, key=float)
+    except ValueError:
+        return names

@@ -18,8 +18,8 @@ from sampled_metrics._validation import Floats, Ints, is_real, shown
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.metric import FORMULAS, Formula, Metric
-from sampled_metrics.ranks.frames import Columns, are_lists, as_text
-from sampled_metrics.ranks.reading import columns_by_recommender, columns_of_table
+from sampled_metrics.ranks.frames import Columns
+from sampled_metrics.ranks.reading import columns_by_recommender, columns_of_table, tables_of
 from sampled_metrics.ranks.table import OutcomeValues, Table
 
 _NUMBERS = 2**24  # numbers of an array that holds the lists of some users
@@ -52,15 +52,11 @@ class Judgements:
         """Return the judgements of a table; arguments and errors as in `ranked_lists`."""
         if relevant_from is not None and not (is_real(relevant_from) and 0 < relevant_from < np.inf):
             raise ConfigError(f"relevant_from must be a number above 0, not {shown(relevant_from)}")
-        columns = columns_of_table(relevance, "relevance").refuse_counts().with_groups(groups)
-        columns = _with_columns(columns, "relevance")
-        if are_lists(relevance):  # its columns have names of ours
-            columns = replace(columns, names={}, taken=())
-        remarks = [
-            *columns.remarks_on_taken,
-            *columns.unused(("user", "item", "relevance", *([groups] if groups else []))),
-        ]
-        (user, users), (item, items) = _ids(columns, "user"), _ids(columns, "item")
+        columns = columns_of_table(relevance, "relevance", "relevance").named({}, groups=groups)
+        columns = columns.with_usual("item", "relevance")
+        columns.require("user", "item")
+        remarks = [*columns.remarks_on(("user", "item", "relevance"))]
+        (user, users), (item, items) = columns.ids("user"), columns.ids("item")
         pairs = _distinct(user, item, items, columns)
         if "relevance" in columns:
             grades = columns.numbers("relevance", 0)
@@ -99,14 +95,10 @@ class Judgements:
         Raises:
             DataError: the table is not a run; the message names it.
         """
-        columns = _with_columns(run, "score")
-        about = [*columns.remarks_on_taken, *columns.unused(("user", "item", "score", "rank"))]
-        if "score" not in columns and "rank" in columns:
-            score = -columns.whole_numbers("rank", 1).astype(np.float64)
-        else:
-            columns.require("score")
-            score = columns.numbers("score")
-        (user, users), (item, items) = _ids(columns, "user"), _ids(columns, "item")
+        columns = run.with_usual("item", "score")
+        columns.require("user", "item", *([] if "rank" in columns else ["score"]))
+        score = columns.numbers("score") if "score" in columns else -columns.ranks()[0].astype(np.float64)
+        (user, users), (item, items) = columns.ids("user"), columns.ids("item")
         _distinct(user, item, items, columns)
         user_here, item_here = self.users.get_indexer(users), self.items.get_indexer(items)
         if (user_here < 0).all():
@@ -120,30 +112,26 @@ class Judgements:
         pairs = np.where(item < 0, -1, user * len(self.items) + item)
         nearest = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
         grade = np.where(self.pairs[nearest] == pairs, self.grades[nearest], 0.0)
-        length = np.bincount(user, minlength=len(self.users))
-        place, hit = np.arange(len(user)) - (np.cumsum(length) - length)[user], grade > 0
-        remarks = [
-            f"{count} of {len(all_users)} {what}."
-            for count, all_users, what in (
-                (int((user_here < 0).sum()), users, "users have no judged item, and are left out"),
-                (int((length == 0).sum()), self.users, "users with judged items are missing, and count as empty lists"),
-                (
-                    _ties(user, score, grade),
-                    self.users,
-                    f"users have a relevant item with the score of others; {_ORDER}",
-                ),
-            )
-            if count
-        ]
+        place, hit = _places(user), grade > 0
+        counts = {
+            "of {all} users have no judged item, and are left out.": ((user_here < 0).sum(), users),
+            "of {all} users with judged items are missing, and count as empty lists.": (
+                len(self.users) - len(np.unique(user)),
+                self.users,
+            ),
+            "of {all} users have a relevant item with the score of others; of equal scores, the last item by its id as "
+            "text comes first, as in trec_eval.": (_ties(user, score, grade), self.users),
+        }
+        remarks = [f"{count} {text.format(all=len(of))}" for text, (count, of) in counts.items() if count]
         if (item_here < 0).all():
             remarks.append(
                 f"none of its items is judged for any user; they are such as {shown(items[0])}, and the judged ones "
                 f"such as {shown(self.items[0])}. Ids are compared as text."
             )
+        remarks += columns.remarks_on(("user", "item", "score", "rank"))
         shape = len(self.users), 1 + int(place[hit].max(initial=0))
-        return csr_array((grade[hit], (user[hit], place[hit])), shape=shape), [
-            f"{name}: {remark}" for remark in [*remarks, *about]
-        ]
+        grades = csr_array((grade[hit], (user[hit], place[hit])), shape=shape)
+        return grades, [f"{name}: {remark}" for remark in remarks]
 
     def values(self, lists: csr_array, metric: Metric) -> Floats:
         """Return the (users,) values of lists, as `grades_of` returns them, computed for some users at a time."""
@@ -172,9 +160,8 @@ class Judgements:
         """Return the grades above 0, (users, most of a user), the highest first."""
         user = self.pairs // len(self.items)
         order = np.lexsort((-self.grades, user))
-        count = np.bincount(user, minlength=len(self.users))
-        place = np.arange(len(user)) - (np.cumsum(count) - count)[user]
-        return csr_array((self.grades[order], (user, place)), shape=(len(self.users), count.max()))
+        place = _places(user)
+        return csr_array((self.grades[order], (user, place)), shape=(len(self.users), 1 + place.max()))
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,6 +183,7 @@ class RankedLists(Table):
 
     per_row: ClassVar[tuple[str, ...]] = ("grades",)
     kind: ClassVar[str] = "ranked lists"
+    title: ClassVar[str] = "Ranked lists of {names}"
     reader: ClassVar[str] = "ranked_lists"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "report")
     has_one_relevant_item: ClassVar[bool] = False
@@ -215,7 +203,7 @@ class RankedLists(Table):
         return self.judgements.groups
 
     @property
-    def row_users(self) -> NDArray[np.generic]:
+    def user(self) -> NDArray[np.generic]:  # type: ignore[override]
         """The (users,) judged users."""
         return np.asarray(self.judgements.users)
 
@@ -233,10 +221,6 @@ class RankedLists(Table):
         """Return the number of judged users."""
         return {"Judged users": str(len(self))}
 
-    def title(self, names: str) -> str:
-        """Return the title of a page about ranked lists of some recommenders."""
-        return f"Ranked lists of {names}"
-
     def check_metrics(self, metrics: Mapping[str, Metric]) -> None:
         """Raise ConfigError if a metric is not one of ranked lists."""
         for metric in metrics.values():
@@ -246,19 +230,14 @@ class RankedLists(Table):
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the values of the lists; each user is an outcome. The largest DCG is that of the best list."""
         values = np.stack([self.judgements.values(self.grades, metric) for metric in metrics])
-        largest = self._largest(metrics)
-        return OutcomeValues(values, self.user_numbers, np.zeros_like(largest), largest, largest)
-
-    def _largest(self, metrics: Sequence[Metric]) -> Floats:
-        """Return the (metrics,) largest values: 1, or the largest DCG that a user could have."""
         judged = self.judgements.judged
-        return np.array(
+        largest = np.array(
             [
-                1.0 if isinstance(metric.formula, Formula) and metric.formula.bounded else values.max()
+                1.0 if getattr(metric.formula, "bounded", False) else self.judgements.values(judged, metric).max()
                 for metric in metrics
-                for values in [self.judgements.values(judged, metric)]
             ]
         )
+        return OutcomeValues(values, self.user_numbers, np.zeros_like(largest), largest, largest)
 
     def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
         """Return the users of the judgements; raise DataError if tables have other judgements."""
@@ -324,13 +303,12 @@ def ranked_lists(
         grades, remarks = judgements.grades_of(columns, name)
         return RankedLists(judgements, grades, (*judgements.remarks, *remarks), columns.name)
 
-    columns = columns_by_recommender(lists, by, rank_column, zero_based)
-    if isinstance(columns, Columns):
-        return table_of(columns, "ranks")
-    return {name: table_of(of_one, name) for name, of_one in columns.items()}
+    return tables_of(columns_by_recommender(lists, by, rank_column, zero_based), table_of)
 
 
-_ORDER = "of equal scores, the last item by its id as text comes first, as in trec_eval"
+def _places(user: Ints) -> Ints:
+    """Return the (rows,) places from 0 of rows in the lists of their users, which are ascending."""
+    return np.arange(len(user)) - np.searchsorted(user, user)
 
 
 def _ties(user: Ints, score: Floats, grade: Floats) -> int:
@@ -340,23 +318,6 @@ def _ties(user: Ints, score: Floats, grade: Floats) -> int:
     first = np.flatnonzero(np.append(True, (np.diff(user) != 0) | (score[1:] != score[:-1])))
     differ = np.minimum.reduceat(grade, first) < np.maximum.reduceat(grade, first)
     return len(np.unique(user[first[differ]]))
-
-
-def _with_columns(columns: Columns, value: str) -> Columns:
-    """Return a table with the columns user, item and a third by these names."""
-    columns = columns.by_usual_name("item").by_usual_name(value)
-    columns.require("user", "item")
-    return columns
-
-
-def _ids(columns: Columns, kind: str) -> tuple[Ints, pd.Index]:
-    """Return the (rows,) places of the ids of a column, and the distinct ids as text, ascending."""
-    columns.refuse_lists(kind)
-    codes, distinct = pd.factorize(columns.frame[kind])
-    text = as_text(pd.Series(distinct))
-    refuse_rows(np.append(text == "", True)[codes], lambda row: f"{columns.called(kind)} is empty", columns.place)
-    number, ids = pd.factorize(text, sort=True)
-    return number[codes], pd.Index(ids)
 
 
 def _groups_of_users(columns: Columns, user: Ints) -> NDArray[np.str_] | None:

@@ -6,10 +6,10 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from numbers import Number
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -35,8 +35,8 @@ MOST_COLUMNS = 64
 """Of a table with more columns, keep only those that are used."""
 
 _TREC = {
-    r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+[0-9]+[ \t]+[-+.0-9eE]+[ \t]+\S+\s*": {0: "user", 2: "item", 4: "score"},
-    r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+-?[0-9]+\s*": {0: "user", 2: "item", 3: "relevance"},
+    r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+[0-9]+[ \t]+\S+[ \t]+\S+\s*": {0: "user", 2: "item", 4: "score"},
+    r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+\S+\s*": {0: "user", 2: "item", 3: "relevance"},
 }
 """Patterns of the first line of a TREC run and of qrels, and the places of their columns. The scores order a run."""
 
@@ -49,16 +49,9 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None, nam
 
     The first line of a csv file names the columns. A file without a header and with one number per line is a column of
     ranks. A TREC run has the columns user, item and score, and qrels user, item and relevance. Of a csv file with more
-    than 64 columns, those with usual names are kept.
-
-    Args:
-        path: the file.
-        separator: between the fields of a line; it is noticed if it is a comma, a semicolon, a tab or a bar.
-        names: columns of a csv file that are kept besides those with usual names.
-
-    Raises:
-        DataError: the file cannot be read as a table, or a large csv file has no column of ranks or items; the message
-            names the line if there is one.
+    than 64 columns, those with usual names and those of `names` are kept. The separator is noticed if it is a comma, a
+    semicolon, a tab or a bar. Raises DataError if the file cannot be read as a table, or a large csv file has no column
+    of ranks or items; the message names the line if there is one.
     """
     name = printable(path_text(path))
     if os.path.isdir(path):
@@ -82,11 +75,7 @@ def read_standard_input(separator: str | None = None, names: Collection[str] = (
 
 
 def standard_input() -> Readable:
-    """Return standard input as bytes.
-
-    Raises:
-        DataError: it is closed.
-    """
+    """Return standard input as bytes; raise DataError if it is closed."""
     if sys.stdin is None:
         raise DataError("stdin: is closed")
     return sys.stdin.buffer
@@ -140,6 +129,8 @@ def _columns(parts: Iterable[Rows], name: str, header: str, notes: tuple[str, ..
     return Columns(name, rows.frame, rows.place, header, notes)
 
 
+Kind = TypeVar("Kind", bound=Table)
+
 UNNAMED = ""
 """Name of a recommender that has none."""
 
@@ -151,56 +142,50 @@ def columns_by_recommender(
     zero_based: bool = False,
     groups: str | None = None,
 ) -> Columns | dict[str, Columns]:
-    """Return the columns of a recommender, or of several by name; ranks start at 1.
-
-    Args:
-        ranks: a table, a file or ranks alone; or a mapping from names of recommenders to them.
-        by: the column of a table that names the recommenders of its rows.
-        rank_column: the column of ranks, or several columns of several recommenders.
-        zero_based: whether ranks start at 0.
-        groups: the column of the groups of the rows.
-
-    Raises:
-        ConfigError: `by` or `rank_column` is not text, or `zero_based` is not True or False.
-        DataError: a table cannot be read or lacks a column, two names are the same text, or there are no ranks.
-    """
+    """Return the columns of a recommender, or of several by name; parameters and errors as in `exact_ranks`."""
     require_flags(zero_based=zero_based)
+    for option, label in (("by", by), ("groups", groups)):
+        if label is not None:
+            check_label(label, option)
     rank_columns = [] if rank_column is None else check_labels(rank_column, "rank_column")
-    if by is not None:
-        check_label(by, "by")
-    if groups is not None:
-        check_label(groups, "groups")
-    is_split = by is not None or len(rank_columns) > 1
-    names = {"rank": rank_columns[0]} if rank_columns else {}
-
-    def renamed(columns: Columns) -> Columns:
-        return columns.with_groups(groups).named(names, zero_based).refuse_counts()
-
+    is_wide = len(rank_columns) > 1
+    names = {"rank": rank_columns[0]} if len(rank_columns) == 1 else {}
     if not is_table(ranks, rank_columns):
-        if is_split:
+        if by is not None or is_wide:
             raise DataError("by, and several of rank_column, are for one table that has the ranks of all recommenders")
-        return {name: renamed(columns_of_table(data, name)) for name, data in by_name(ranks).items()}
-    columns = columns_of_table(ranks, "ranks")
-    if not is_split:
-        return renamed(columns)
-    if by is None:
-        return by_name(columns.with_groups(groups).by_rank_column(rank_columns, zero_based))
-    if len(rank_columns) > 1:
-        raise DataError("by is for one column of ranks, and rank_column names several; give one of them")
-    return {name: renamed(part) for name, part in by_name(columns.by_column(by)).items()}
+        parts = {name: columns_of_table(data, name) for name, data in by_name(ranks).items()}
+    else:
+        columns = columns_of_table(ranks, "ranks")
+        if by is None and not is_wide:
+            return columns.named(names, zero_based, groups)
+        if by is not None and is_wide:
+            raise DataError("by is for one column of ranks, and rank_column names several; give one of them")
+        parts = by_name(columns.by_rank_column(rank_columns) if by is None else columns.by_column(by))
+    return {name: part.named(names, zero_based, groups) for name, part in parts.items()}
 
 
-def require_same_order(tables: Mapping[str, Any], per_user: Sequence[PerUser | None]) -> None:
-    """Raise DataError if numbers by user are given as arrays, and the tables have their users in different orders."""
-    if all(numbers is None or np.size(numbers) == 1 for numbers in per_user):
-        return
-    known = [(name, table.user) for name, table in tables.items() if table.user is not None]
-    for (first, one), (second, other) in itertools.pairwise(known):
-        if not np.array_equal(one, other):
-            raise DataError(
-                f"{first} and {second} have their users in different orders, so candidates and negatives that differ "
-                "by user must be columns of both, not arguments"
-            )
+def tables_of(
+    columns: Columns | dict[str, Columns],
+    table_of: Callable[[Columns, str], Kind],
+    per_user: Sequence[PerUser | None] = (),
+) -> Kind | dict[str, Kind]:
+    """Return the table of a recommender, or those of several by name.
+
+    `table_of` makes one from columns and a name. Raises DataError if numbers are given `per_user`, in the order of the
+    ranks, and tables differ in their order.
+    """
+    if isinstance(columns, Columns):
+        return table_of(columns, "ranks")
+    tables = {name: table_of(of_one, name) for name, of_one in columns.items()}
+    if any(numbers is not None and np.size(numbers) > 1 for numbers in per_user):
+        known = [(name, table.user) for name, table in tables.items() if table.user is not None]
+        for (first, one), (second, other) in itertools.pairwise(known):
+            if not np.array_equal(one, other):
+                raise DataError(
+                    f"{first} and {second} have their users in different orders, so candidates and negatives that "
+                    "differ by user must be columns of both, not arguments"
+                )
+    return tables
 
 
 def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
@@ -208,9 +193,11 @@ def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
 
     A mapping is a table if a name that a column of ranks may have, such as rank, position, above or one of
     `rank_columns`, has numbers: those of a list or a one-dimensional array. Ranked lists, {user: {item: score}}, are a
-    table, too.
+    table, too, and so are columns of users, items and scores.
     """
     if not isinstance(ranks, Mapping) or (ranks and are_lists(ranks)):
+        return True
+    if all(any(plain(name) in NAMES[column] for name in ranks) for column in ("user", "item", "score")):
         return True
     usual = NAMES["rank"] | NAMES["above"]
     named = [values for name, values in ranks.items() if plain(name) in usual or name in rank_columns]
@@ -222,12 +209,8 @@ def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
 
 
 def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a mapping from names as printable text.
-
-    Raises:
-        DataError: it is empty, or a name is empty or repeated.
-    """
-    names = [printable(str(name)) for name in ranks]
+    """Return a mapping from names as printable text; raise DataError if it is empty, or a name is empty or repeated."""
+    names = ["" if np.ndim(name) == 0 and pd.isna(name) else printable(str(name)) for name in ranks]
     if not names:
         raise DataError("there are no ranks")
     if repeated := [name for name in names if names.count(name) > 1]:
@@ -237,14 +220,10 @@ def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
     return dict(zip(names, ranks.values(), strict=True))
 
 
-def columns_of_table(data: Any, name: str) -> Columns:
-    """Return the columns of a table, a file or ranks alone, as they are named there.
-
-    Raises:
-        DataError: the table cannot be read.
-    """
+def columns_of_table(data: Any, name: str, number: str = "score") -> Columns:
+    """Return the columns of a table, a file or ranks alone; parameters and errors as in `columns_of`."""
     if isinstance(data, Table):
         raise DataError(f"{name}: is {type(data).__name__} already, which is not read again")
     if isinstance(data, str | os.PathLike):
         return read_columns(data)
-    return columns_of(data, name)
+    return columns_of(data, name, number)

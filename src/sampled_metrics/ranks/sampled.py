@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,12 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from sampled_metrics._validation import MOST, Ints, counted, enumerated, require_flags, shown, whole_numbers
+from sampled_metrics._validation import MOST, Floats, Ints, counted, enumerated, require_flags, shown, whole_numbers
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.reading import columns_by_recommender, require_same_order
+from sampled_metrics.ranks.reading import columns_by_recommender, tables_of
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
@@ -67,7 +67,7 @@ class SampledRanks(Ranked):
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         require_flags(replacement=self.replacement)
-        if self.drawn not in DRAWN:
+        if not isinstance(self.drawn, str) or self.drawn not in DRAWN:
             raise ConfigError(f"drawn must be {enumerated(map(repr, DRAWN), 'or')}, not {shown(self.drawn)}")
         columns = [whole_numbers(getattr(self, name), name) for name in ("x", "negatives", "candidates")]
         if len({column.shape for column in columns if column.ndim}) > 1 or max(column.ndim for column in columns) > 1:
@@ -78,34 +78,46 @@ class SampledRanks(Ranked):
             raise DataError("there are no ranks to estimate from")
         for name, values in {"x": x, "negatives": m, "candidates": n}.items():
             object.__setattr__(self, name, values)
-        user = self.user
-        where = place or (lambda row: f"row {row + 1}" if user is None else f"user {shown(user[row])}")
-        rules: list[tuple[NDArray[np.bool_], str]] = [
-            (m < 0, "negatives must be 0 or more, not {m}"),
-            ((x < 0) | (x > m), "{name} {rank} is not from {best} to {last}, among the item and {negatives}"),
-            (n < 1, "candidates must be 1 or more, not {n}"),
-            (n > MOST, "candidates must be 2^53 or less, not {n}"),
+        name, best = written
+
+        def sampled(row: int) -> str:
+            return counted(int(m[row]), "negative")
+
+        def rank(row: int) -> str:
+            return f"{name} {x[row] + best}"
+
+        rules: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
+            (m < 0, lambda row: f"negatives must be 0 or more, not {m[row]}"),
+            (
+                (x < 0) | (x > m),
+                lambda row: f"{rank(row)} is not from {best} to {m[row] + best}, among the item and {sampled(row)}",
+            ),
+            (n < 1, lambda row: f"candidates must be 1 or more, not {n[row]}"),
+            (n > MOST, lambda row: f"candidates must be 2^53 or less, not {n[row]}"),
         ]
         if self.replacement:
             rules += [
-                ((n == 1) & (m > 0), "{negatives}, but no other candidate to sample from"),
-                (impossible_with_replacement(x, m, n), "{name} {rank} is not possible: {why}"),
+                ((n == 1) & (m > 0), lambda row: f"{sampled(row)}, but no other candidate to sample from"),
+                (
+                    impossible_with_replacement(x, m, n),
+                    lambda row: f"{rank(row)} is not possible: {_why_impossible(m[row], n[row])}",
+                ),
             ]
         else:
-            rules += [(m > n - 1, "{negatives} cannot be sampled without replacement from {pool} ({n} candidates)")]
-
-        def filled(message: str, row: int) -> str:
-            name, best = written
-            why = why_impossible(int(m[row]), int(n[row]))
-            ranks = {"name": name, "rank": x[row] + best, "best": best, "last": m[row] + best}
-            negatives = counted(int(m[row]), "negative")
-            return message.format(**ranks, negatives=negatives, m=m[row], n=n[row], pool=n[row] - 1, why=why)
-
+            rules.append(
+                (
+                    m > n - 1,
+                    lambda row: (
+                        f"{sampled(row)} cannot be sampled without replacement from {n[row] - 1} ({n[row]} candidates)"
+                    ),
+                )
+            )
         for wrong, message in rules:
-            refuse_rows(wrong, partial(filled, message), where)
+            refuse_rows(wrong, message, place or self.named)
 
     kind: ClassVar[str] = "sampled ranks"
     per_row: ClassVar[tuple[str, ...]] = ("x", "negatives", "candidates", "user", "groups")
+    title: ClassVar[str] = "Ranks of {names} among sampled negatives"
     reader: ClassVar[str] = "sampled_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("correct", "compare", "plan", "report")
     is_sampled: ClassVar[bool] = True
@@ -139,9 +151,10 @@ class SampledRanks(Ranked):
         columns = {"user": users, "candidates": self.candidates, "negatives": self.negatives, "rank": self.x + 1}
         return pd.DataFrame(columns)
 
-    def title(self, names: str) -> str:
-        """Return the title of a page about sampled ranks of some recommenders."""
-        return f"Ranks of {names} among sampled negatives"
+    @property
+    def places(self) -> Floats:
+        """Return the (rows,) numbers of sampled negatives above."""
+        return self.x.astype(np.float64)
 
     @property
     def ranked_items(self) -> ExactRanks:
@@ -200,14 +213,13 @@ def sampled_ranks(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
     columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups)
-    if isinstance(columns, Columns):
-        return sampled_of_columns(columns, "ranks", candidates, negatives, replacement, drawn)
-    tables = {
-        name: sampled_of_columns(of_one, name, candidates, negatives, replacement, drawn)
-        for name, of_one in columns.items()
+    options: dict[str, Any] = {
+        "candidates": candidates,
+        "negatives": negatives,
+        "replacement": replacement,
+        "drawn": drawn,
     }
-    require_same_order(tables, [candidates, negatives])
-    return tables
+    return tables_of(columns, partial(sampled_of_columns, **options), [candidates, negatives])
 
 
 def sampled_of_columns(
@@ -218,26 +230,19 @@ def sampled_of_columns(
     replacement: bool = False,
     drawn: str = BY_USER,
 ) -> SampledRanks:
-    """Return ranks among sampled negatives, checked; parameters as in `sampled_ranks`.
-
-    Raises:
-        DataError: the columns are not sampled ranks, or n or m is missing or given twice.
-    """
-    columns.require("rank")
-    notes = tuple(columns.remarks)
-    x = columns.whole_numbers("rank", 1) - 1
+    """Return ranks among sampled negatives; parameters and errors as in `sampled_ranks`."""
+    ranks, cautions = columns.ranks()
+    x = ranks - 1
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)
-    users, written, cautions = columns.users(), columns.written, columns.cautions
-    columns.refuse_recommenders(users)
-    rank, best = written
+    rank, best = written = columns.written
     if negatives is not None and np.ndim(negatives) == 0 and len(x) and seems_truncated(x + 1, float(m[0] + 1)):
         cautions += (
             f"{name}: no {rank} is above {x.max() + best}, although {m[0]} negatives allow up to {m[0] + best}. If "
             "fewer were sampled, all numbers here are wrong: say how many.",
         )
-    of_columns = columns.place, notes, columns.name, cautions, written, columns.groups()
-    return SampledRanks(x, m, n, replacement, users, *of_columns, drawn)
+    of_columns = columns.place, columns.remarks, columns.name, cautions, written, columns.groups()
+    return SampledRanks(x, m, n, replacement, columns.users(), *of_columns, drawn)
 
 
 def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:
@@ -257,8 +262,7 @@ def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> N
     return (negatives > 0) & (likeliest < np.log(np.finfo(np.float64).tiny))
 
 
-def why_impossible(negatives: int, candidates: int) -> str:
-    """Return the message for rows that `impossible_with_replacement` finds."""
+def _why_impossible(negatives: int, candidates: int) -> str:
     if candidates == 2:
         return (
             f"with 2 candidates all {negatives} negatives are the same item, so that the rank is 1 or {negatives + 1}"

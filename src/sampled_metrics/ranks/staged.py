@@ -19,6 +19,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -45,12 +46,7 @@ def boundaries(candidates: int) -> Ints:
 
 
 def shares(depth: float | None, boundaries: Ints) -> Floats:
-    """Return the (boundaries,) shares P_b = min(1, (depth / D_b)^(3/4)) of users who go on from a boundary.
-
-    Args:
-        depth: about how many candidates of each user are scored; None is all that are needed.
-        boundaries: (boundaries,) ascending numbers of candidates, the first of which is 0.
-    """
+    """Return the (boundaries,) shares P_b = min(1, (depth / D_b)^(3/4)) of users who go on from a boundary."""
     if depth is None:
         return np.ones(len(boundaries))
     return np.minimum(1.0, (depth / np.maximum(boundaries, 1)) ** _EXPONENT)
@@ -59,98 +55,6 @@ def shares(depth: float | None, boundaries: Ints) -> Floats:
 def last_boundary(boundaries: Ints, candidates: Ints) -> Ints:
     """Return the (rows,) index of the last boundary below half of the (rows,) candidates, or 0."""
     return np.maximum(np.searchsorted(boundaries, candidates / 2, side="left") - 1, 0)
-
-
-@dataclass(frozen=True)
-class Stages:
-    """How far rows went.
-
-    Attributes:
-        boundaries: (boundaries,) ascending numbers of candidates, 0 first.
-        share: (boundaries,) shares of the rows that go on from each.
-        above_at: (rows, boundaries) numbers of candidates above, up to k, among the first ones; -1 if not known.
-        last: (rows,) the last boundary of each row.
-        uniform: (rows,) the numbers v.
-        k: number of candidates above with which a row is beaten.
-    """
-
-    boundaries: Ints
-    share: Floats
-    above_at: Ints
-    last: Ints
-    uniform: Floats
-    k: int
-
-    def phi(
-        self, f: Floats, is_known: NDArray[np.bool_], fold: Ints, largest: float
-    ) -> tuple[Floats, tuple[float, float]]:
-        """Return the (rows,) φ, and the smallest and the largest value that they may have.
-
-        Args:
-            f: (rows,) values of the metric, where they are known.
-            is_known: (rows,) where they are.
-            fold: (rows,) the folds.
-            largest: the largest value of the metric.
-        """
-        entered = self._entered
-        weights = is_known / self.share[np.maximum(entered.sum(axis=1) - 1, 0)]
-        phi, bounds = np.empty(len(f)), []
-        for one in np.unique(fold):
-            own = fold == one
-            predictions = self._predictions(f, weights * ~own)
-            phi[own] = self._phi_of(np.flatnonzero(own), predictions, f, entered)
-            bounds.append(_bounds(predictions, self.share, largest))
-        return phi, (min(low for low, _ in bounds), max(high for _, high in bounds))
-
-    @property
-    def _entered(self) -> NDArray[np.bool_]:
-        """Return whether a row goes on from each boundary, (rows, boundaries)."""
-        reached = (self.above_at >= 0) & (self.above_at < self.k)
-        return reached & (self.uniform[:, np.newaxis] < self.share)
-
-    def _predictions(self, f: Floats, weights: Floats) -> Floats:
-        """Return the (boundaries, k + 1) predictions M_b(j), 0 at j = k, from rows with weights."""
-        predictions = np.zeros((len(self.boundaries), self.k + 1))
-        for index in range(len(self.boundaries)):
-            rows = np.flatnonzero((self.above_at[:, index] >= 0) & (self.above_at[:, index] < self.k) & (weights > 0))
-            if not len(rows):
-                continue
-            above, weight = self.above_at[rows, index], weights[rows]
-            total = np.bincount(above, weight, self.k)
-            sums = np.bincount(above, weight * f[rows], self.k)
-            predictions[index, : self.k] = np.where(
-                total > 0, sums / np.where(total > 0, total, 1.0), sums.sum() / total.sum()
-            )
-        return predictions
-
-    def _phi_of(self, rows: Ints, predictions: Floats, f: Floats, entered: NDArray[np.bool_]) -> Floats:
-        """Return the (rows,) φ of some rows."""
-        last, phi = self.last[rows], np.full(len(rows), predictions[0, 0])
-        for index in range(len(self.boundaries)):
-            goes_on = entered[rows, index]
-            is_last = index == last
-            before = predictions[index, np.maximum(self.above_at[rows, index], 0)]
-            after = f[rows].copy()
-            if index + 1 < len(self.boundaries):
-                at_next = np.clip(self.above_at[rows, index + 1], 0, self.k)
-                after = np.where(is_last, after, predictions[index + 1, at_next])
-            phi += np.where(goes_on, (after - before) / self.share[index], 0.0)
-        return phi
-
-
-def _bounds(predictions: Floats, share: Floats, largest: float) -> tuple[float, float]:
-    """Return the smallest and the largest φ of a row, from (boundaries, k + 1) predictions and (boundaries,) shares.
-
-    φ is (1 - 1 / P_0) M_0 + Σ_b (1 / P_{b-1} - 1 / P_b) M_b + M / P of the last stage, where M is the last prediction,
-    or f. The coefficients of the sum are not positive.
-    """
-    low = np.minimum(predictions[:, :-1].min(axis=1), 0.0)
-    high = predictions[:, :-1].max(axis=1)
-    falls = np.append(0.0, 1 / share[:-1] - 1 / share[1:])  # P_0 is 1
-    least, most = np.cumsum(falls * high), np.cumsum(falls * low)
-    # a row may stop at boundary b with M_b, after it went on from b - 1, or be complete after the last one
-    ends = [most[index - 1] + high[index] / share[index - 1] for index in range(1, len(share))]
-    return float(least.min()), float(max([*ends, most[-1] + largest / share[-1], high[0]]))
 
 
 FEW_COMPLETED = 30
@@ -207,6 +111,7 @@ class StagedRanks(Ranked):
     groups: ClassVar[None] = None  # type: ignore[misc]  # a mapping from users gives them
     per_row: ClassVar[tuple[str, ...]] = (*_COLUMNS, "above_at", "complete")
     kind: ClassVar[str] = "staged ranks"
+    title: ClassVar[str] = "Staged ranks of {names}"
     reader: ClassVar[str] = "staged_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "plan", "report")
     beside: ClassVar[tuple[str, ...]] = ("exact ranks",)
@@ -262,10 +167,6 @@ class StagedRanks(Ranked):
         scores = f"{self.scores_per_user:,.0f} for each user"
         return super().facts | {"Scores": scores, "Completed users": str(self.completed_users)}
 
-    def title(self, names: str) -> str:
-        """Return the title of a page about staged ranks of some recommenders."""
-        return f"Staged ranks of {names}"
-
     def check_metrics(self, metrics: Mapping[str, Metric]) -> None:
         """Raise ConfigError if a metric has no cut-off, or one above k: the ranks above k are not known."""
         for metric in metrics.values():
@@ -277,10 +178,7 @@ class StagedRanks(Ranked):
 
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the φ of each row, which is an outcome of its own."""
-        stages = Stages(
-            self.boundaries, shares(self.depth, self.boundaries), self.above_at, self._last, self.uniform, self.k
-        )
-        phi, bounds = zip(*(self._phi(stages, metric) for metric in metrics), strict=True)
+        phi, bounds = zip(*map(self._phi, metrics), strict=True)
         least, most = np.transpose(bounds)
         largest = np.array([metric.largest for metric in metrics])
         return OutcomeValues(np.stack(phi), np.arange(len(self)), least, most, largest)
@@ -296,11 +194,10 @@ class StagedRanks(Ranked):
         With few completed users, φ has rare large values that are not seen. The share of users who are not beaten at
         the last boundary that all may reach bounds the metric from above.
         """
-        all_go_on = (shares(self.depth, self.boundaries) == 1).all()
-        if all_go_on or self.completed_users >= FEW_COMPLETED:
+        all_go_on = self._share == 1
+        if all_go_on.all() or self.completed_users >= FEW_COMPLETED:
             return {}
-        full = int(np.flatnonzero(shares(self.depth, self.boundaries) == 1)[-1])
-        until = min(full + 1, len(self.boundaries) - 1)
+        until = min(int(np.flatnonzero(all_go_on)[-1]) + 1, len(self.boundaries) - 1)
         users = len(np.unique(self.user_numbers))
         above = self.above_at[np.arange(len(self)), np.minimum(until, self._last)]
         still_open = len(np.unique(self.user_numbers[(above >= 0) & (above < self.k)]))
@@ -315,11 +212,56 @@ class StagedRanks(Ranked):
             "boundary": int(self.boundaries[until]),
         }
 
-    def _phi(self, stages: Stages, metric: Metric) -> tuple[Floats, tuple[float, float]]:
+    def _phi(self, metric: Metric) -> tuple[Floats, tuple[float, float]]:
         """Return the (rows,) φ of a metric, and the smallest and the largest value that they may have."""
         f, done = np.zeros(len(self)), self.complete
         f[done] = metric.over_ties(self.above[done], self.tied[done], self.candidates[done])
-        return stages.phi(f, self.is_beaten | done, self.fold, float(metric.of_rank(1, 2)))
+        went = np.maximum(self._entered.sum(axis=1) - 1, 0)
+        weights = (self.is_beaten | done) / self._share[went]
+        phi, bounds = np.empty(len(f)), []
+        for fold in np.unique(self.fold):
+            own = self.fold == fold
+            predictions = self._predictions(f, weights * ~own)
+            phi[own] = self._phi_of(np.flatnonzero(own), predictions, f)
+            bounds.append(_bounds(predictions, self._share, float(metric.of_rank(1, 2))))
+        return phi, (min(low for low, _ in bounds), max(high for _, high in bounds))
+
+    @cached_property
+    def _share(self) -> Floats:
+        return shares(self.depth, self.boundaries)
+
+    @cached_property
+    def _entered(self) -> NDArray[np.bool_]:
+        """Whether a row goes on from each boundary, (rows, boundaries)."""
+        reached = (self.above_at >= 0) & (self.above_at < self.k)
+        return reached & (self.uniform[:, np.newaxis] < self._share)
+
+    def _predictions(self, f: Floats, weights: Floats) -> Floats:
+        """Return the (boundaries, k + 1) predictions M_b(j), 0 at j = k, from rows with weights."""
+        predictions = np.zeros((len(self.boundaries), self.k + 1))
+        for index in range(len(self.boundaries)):
+            rows = np.flatnonzero((self.above_at[:, index] >= 0) & (self.above_at[:, index] < self.k) & (weights > 0))
+            if not len(rows):
+                continue
+            above, weight = self.above_at[rows, index], weights[rows]
+            total = np.bincount(above, weight, self.k)
+            sums = np.bincount(above, weight * f[rows], self.k)
+            predictions[index, : self.k] = np.where(
+                total > 0, sums / np.where(total > 0, total, 1.0), sums.sum() / total.sum()
+            )
+        return predictions
+
+    def _phi_of(self, rows: Ints, predictions: Floats, f: Floats) -> Floats:
+        """Return the (rows,) φ of some rows."""
+        last, phi = self._last[rows], np.full(len(rows), predictions[0, 0])
+        for index in range(len(self.boundaries)):
+            before = predictions[index, np.maximum(self.above_at[rows, index], 0)]
+            after = f[rows]
+            if index + 1 < len(self.boundaries):
+                at_next = np.clip(self.above_at[rows, index + 1], 0, self.k)
+                after = np.where(index == last, after, predictions[index + 1, at_next])
+            phi += np.where(self._entered[rows, index], (after - before) / self._share[index], 0.0)
+        return phi
 
     @property
     def run(self) -> dict[str, Any]:
@@ -451,3 +393,18 @@ class StagedRanks(Ranked):
         """Return the rows in the order of the ids of the users, in which a run and its joined parts are the same."""
         order = np.argsort(self.user, kind="stable")
         return replace(self, **{name: getattr(self, name)[order] for name in self.per_row})
+
+
+def _bounds(predictions: Floats, share: Floats, largest: float) -> tuple[float, float]:
+    """Return the smallest and the largest φ of a row, from (boundaries, k + 1) predictions and (boundaries,) shares.
+
+    φ is (1 - 1 / P_0) M_0 + Σ_b (1 / P_{b-1} - 1 / P_b) M_b + M / P of the last stage, where M is the last prediction,
+    or f. The coefficients of the sum are not positive.
+    """
+    low = np.minimum(predictions[:, :-1].min(axis=1), 0.0)
+    high = predictions[:, :-1].max(axis=1)
+    falls = np.append(0.0, 1 / share[:-1] - 1 / share[1:])  # P_0 is 1
+    least, most = np.cumsum(falls * high), np.cumsum(falls * low)
+    # a row may stop at boundary b with M_b, after it went on from b - 1, or be complete after the last one
+    ends = [most[index - 1] + high[index] / share[index - 1] for index in range(1, len(share))]
+    return float(least.min()), float(max([*ends, most[-1] + largest / share[-1], high[0]]))

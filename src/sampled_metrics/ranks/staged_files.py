@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,12 +44,7 @@ def require_ending(path: str | os.PathLike[str]) -> None:
 
 
 def write(path: str | os.PathLike[str], rows: pd.DataFrame, content: Mapping[str, Any]) -> None:
-    """Write the rows of staged ranks, and what they are of.
-
-    Raises:
-        ConfigError: as in `require_ending`.
-        WriteError: the file cannot be written.
-    """
+    """Write the rows of staged ranks, and what they are of; raise ConfigError as in `require_ending`, or WriteError."""
     require_ending(path)
     with _files.atomic_write(path) as temporary:
         if temporary.suffix.lower() == ".parquet":
@@ -86,10 +81,8 @@ def is_staged(path: str) -> bool:
 def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Read the rows of staged ranks, and what they are of.
 
-    Raises:
-        ConfigError: as in `require_ending`.
-        DataError: the file cannot be read, has no staged ranks, or has a value that staged ranks cannot have; the
-            message names the row.
+    Raises ConfigError as in `require_ending`, and DataError if the file cannot be read, has no staged ranks, or has a
+    value that they cannot have; the message names the row.
     """
     require_ending(path)
     name = os.fspath(path)
@@ -109,7 +102,7 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
                 rows = pd.read_sql_query("SELECT * FROM ranks", connection)
     except (OSError, ValueError, TypeError, sqlite3.Error, pd.errors.DatabaseError) as error:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
-    if fault := next(_faults(rows, content), ""):
+    if fault := _fault(rows, content):
         raise DataError(f"{name}{fault}")
     return rows, content
 
@@ -119,47 +112,46 @@ def _opened(path: str) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{pathname2url(os.path.abspath(path))}?mode=ro", uri=True)
 
 
-def _faults(rows: pd.DataFrame, content: Any) -> Iterator[str]:
-    """Yield what staged ranks cannot have, the row first where it is one."""
+def _fault(rows: pd.DataFrame, content: Any) -> str:
+    """Return the first thing that staged ranks cannot have, with its row if it is in one; empty if there is none."""
     if not isinstance(content, dict) or not {"k", "depth", "seed", "boundaries", "digests"} <= {*content}:
-        yield ": lacks k, depth, seed, boundaries or digests"
-        return
-    k, depth, boundaries, digests = (content[key] for key in ("k", "depth", "boundaries", "digests"))
-    if not (is_whole(k) and 1 <= k <= MOST):
-        yield f": k must be a whole number, 1 or more, not {shown(k)}"
-    elif not (depth is None or (is_real(depth) and depth >= 1)):
-        yield f": depth must be a number of 1 or more, or null, not {shown(depth)}"
-    elif not (is_whole(content["seed"]) and content["seed"] >= 0):
-        yield f": seed must be a whole number, 0 or more, not {shown(content['seed'])}"
-    elif not (
-        isinstance(boundaries, list)
-        and boundaries[:1] == [0]
-        and all(map(is_whole, boundaries))
-        and boundaries == sorted(set(boundaries))
-        and boundaries[-1] <= MOST
-    ):
-        yield f": boundaries must be whole numbers that ascend from 0, not {shown(boundaries)}"
-    elif not (isinstance(digests, dict) and all(isinstance(value, str) for value in digests.values())):
-        yield ": digests must be text by name"
-    else:
-        yield from _faults_of_rows(rows, k, [f"above_{boundary}" for boundary in boundaries])
+        return ": lacks k, depth, seed, boundaries or digests"
+    k, depth, seed, boundaries, digests = (content[key] for key in ("k", "depth", "seed", "boundaries", "digests"))
+    rules: dict[str, tuple[bool, str]] = {
+        "k": (is_whole(k) and 1 <= k <= MOST, "a whole number, 1 or more"),
+        "depth": (depth is None or (is_real(depth) and depth >= 1), "a number of 1 or more, or null"),
+        "seed": (is_whole(seed) and seed >= 0, "a whole number, 0 or more"),
+        "boundaries": (
+            isinstance(boundaries, list)
+            and boundaries[:1] == [0]
+            and all(map(is_whole, boundaries))
+            and boundaries == sorted(set(boundaries))
+            and boundaries[-1] <= MOST,
+            "whole numbers that ascend from 0",
+        ),
+        "digests": (
+            isinstance(digests, dict) and all(isinstance(digest, str) for digest in digests.values()),
+            "text by name",
+        ),
+    }
+    for key, (is_right, rule) in rules.items():
+        if not is_right:
+            return f": {key} must be {rule}, not {shown(content[key])}"
+    return _fault_of_rows(rows, k, [f"above_{boundary}" for boundary in boundaries])
 
 
-def _faults_of_rows(rows: pd.DataFrame, k: int, counts: list[str]) -> Iterator[str]:
-    """Yield the first fault of the columns."""
-    numbers = ["candidates", "scored", "above", "tied", "fold", *counts]
-    wanted = ["user", "item", "score", "uniform", "outcome", *numbers]
-    if missing := [column for column in wanted if column not in rows]:
-        yield f": lacks the column {missing[0]}"
-        return
+def _fault_of_rows(rows: pd.DataFrame, k: int, counts: list[str]) -> str:
+    whole = ["candidates", "scored", "above", "tied", "fold", *counts]
+    for column in ["user", "item", "score", "uniform", "outcome", *whole]:
+        if column not in rows:
+            return f": lacks the column {column}"
+        dtype = rows[column].dtype
+        if column in whole and dtype.kind != "i":
+            return f": {column} must be whole numbers, not {dtype}"
+        if column in ("score", "uniform") and dtype.kind not in "if":
+            return f": {column} must be numbers, not {dtype}"
     if not len(rows):
-        yield ": has no rows"
-        return
-    for column in (*numbers, "score", "uniform"):
-        kinds = "if" if column in ("score", "uniform") else "i"
-        if rows[column].dtype.kind not in kinds:
-            yield f": {column} must be {'numbers' if kinds == 'if' else 'whole numbers'}, not {rows[column].dtype}"
-            return
+        return ": has no rows"
     candidates, above, tied, scored = (rows[column] for column in ("candidates", "above", "tied", "scored"))
     is_beaten = rows["outcome"] == "beaten"
     rules = {
@@ -180,5 +172,5 @@ def _faults_of_rows(rows: pd.DataFrame, k: int, counts: list[str]) -> Iterator[s
     for column, (is_wrong, rule) in rules.items():
         if is_wrong.any():
             row = int(np.flatnonzero(is_wrong)[0])
-            yield f", row {row + 1}: {column} must be {rule}, not {shown(rows[column].iloc[row])}"
-            return
+            return f", row {row + 1}: {column} must be {rule}, not {shown(rows[column].iloc[row])}"
+    return ""

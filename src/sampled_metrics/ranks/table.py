@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -18,119 +18,6 @@ from sampled_metrics.errors import DataError
 
 if TYPE_CHECKING:
     from sampled_metrics.metrics.metric import Metric
-
-
-class RankedUsers(Protocol):
-    """Ranks of users; the attributes are those of `sampled_metrics.ranks.table.Ranked`."""
-
-    @property
-    def user(self) -> NDArray[np.generic] | None:
-        """The (rows,) users; None if they are not known."""
-
-    @property
-    def candidates(self) -> Ints:
-        """The (rows,) numbers of candidates."""
-
-    @property
-    def user_numbers(self) -> Ints:
-        """The (rows,) numbers of the users from 0."""
-
-
-class Pairs(NamedTuple):
-    """Users of two tables.
-
-    Attributes:
-        one: (rows,) numbers of the users of the first table, from 0.
-        other: (rows,) numbers of the users of the second table; the same users have the same numbers.
-        sentence: how the users were paired.
-    """
-
-    one: Ints
-    other: Ints
-    sentence: str
-
-
-def pair_users(one: RankedUsers, other: RankedUsers, names: tuple[str, str]) -> Pairs:
-    """Pair the users of two tables by user if both have users, else by position. A user may have several rows.
-
-    Raises DataError if the users of the tables differ, or the rows or candidates of a user do.
-    """
-    if one.user is not None and other.user is not None:
-        first, second = _paired(pd.Index(one.user), pd.Index(other.user), names)
-        sentence = "Users are paired by the column user."
-    elif len(one.candidates) == len(other.candidates):
-        known = one if one.user is not None else other
-        first = second = known.user_numbers
-        sentence = "Users are paired by position: row i of both tables is taken to be the same user."
-    else:
-        raise DataError(
-            f"{names[0]} has {len(one.candidates)} users and {names[1]} {len(other.candidates)}; to be compared they "
-            "must have the same users"
-        )
-    order, other_order = np.lexsort((one.candidates, first)), np.lexsort((other.candidates, second))
-    user, n, other_n = first[order], one.candidates[order], other.candidates[other_order]
-    if (n != other_n).any():
-        row = int(np.argmax(n != other_n))
-        known = one if one.user is not None else other
-        rows = order if known is one else other_order
-        label = user[row] + 1 if known.user is None else shown(known.user[rows[row]])
-        raise DataError(
-            f"user {label} has {n[row]} candidates in {names[0]} and {other_n[row]} in {names[1]}; "
-            "to be compared they must have ranked the same items"
-        )
-    return Pairs(first, second, sentence)
-
-
-def pair_all(tables: Sequence[RankedUsers], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
-    """Pair the users of several tables, as `pair_users` does for two.
-
-    Each table is paired with one of them: the first that has users, or, if none has, the first.
-
-    Returns:
-        For each table the (rows,) numbers of the users from 0, and the sentences on how they were paired.
-
-    Raises:
-        DataError: two tables cannot be paired.
-    """
-    base = next((place for place, table in enumerate(tables) if table.user is not None), 0)
-    numbers, sentences = [tables[base].user_numbers] * len(tables), []
-    for place in range(len(tables)):
-        if place == base:
-            continue
-        one, other = sorted((base, place))
-        pairs = pair_users(tables[one], tables[other], (names[one], names[other]))
-        in_base, own = (pairs.one, pairs.other) if one == base else (pairs.other, pairs.one)
-        number = np.empty(in_base.max() + 1, dtype=np.int64)  # the same users may have other numbers in another pair
-        number[in_base] = numbers[base]
-        numbers[place] = number[own]
-        sentences.append(pairs.sentence)
-    return numbers, list(dict.fromkeys(sentences))
-
-
-def _paired(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:
-    if first.dtype != second.dtype:  # users 1, 2 of one table and "1", "b" of the other are compared as text
-        first, second = first.astype(str), second.astype(str)
-    numbers, users = pd.factorize(first, sort=True)
-    other_numbers = users.get_indexer(second)
-    missing = first.difference(second).append(second.difference(first)).unique()
-    if len(missing):
-        only = [
-            f"{shown(own.difference(other)[0])} of {name}"
-            for name, own, other in ((names[0], first, second), (names[1], second, first))
-            if len(own.difference(other))
-        ]
-        raise DataError(
-            f"{names[0]} and {names[1]} must have the same users to be compared: {len(missing)} are in one of them "
-            f"only, for instance {' and '.join(only)}"
-        )
-    rows, other_rows = np.bincount(numbers), np.bincount(other_numbers, minlength=len(users))
-    if (rows != other_rows).any():
-        user = int(np.argmax(rows != other_rows))
-        raise DataError(
-            f"user {shown(users[user])} has {rows[user]} rows in {names[0]} and {other_rows[user]} in {names[1]}; to "
-            "be compared they must have the same rows"
-        )
-    return np.asarray(numbers), np.asarray(other_numbers)
 
 
 class OutcomeValues(NamedTuple):
@@ -155,6 +42,7 @@ class Table(ABC):
     """Ranks or ranked lists of a recommender, as a reader or a ranker returns them.
 
     Attributes:
+        user: (rows,) the user of each row; None if users are not known.
         groups: (rows,) names of the groups of the rows, which metrics by group use; None if they are not known.
         notes: sentences on how the table was read.
         cautions: sentences on what would make all results wrong.
@@ -163,6 +51,9 @@ class Table(ABC):
 
     kind: ClassVar[str]
     """What the table holds, in words."""
+
+    title: ClassVar[str]
+    """The title of a page about tables of some recommenders, whose names are {names}."""
 
     reader: ClassVar[str]
     """The function that reads such a table."""
@@ -188,15 +79,11 @@ class Table(ABC):
     per_row: ClassVar[tuple[str, ...]]
     """The names of the attributes that have an entry for each row."""
 
+    user: NDArray[np.generic] | None
     groups: NDArray[np.str_] | None
     notes: tuple[str, ...]
     cautions: tuple[str, ...]
     source: str
-
-    @property
-    @abstractmethod
-    def row_users(self) -> NDArray[np.generic] | None:
-        """The (rows,) users; None if they are not known."""
 
     def rows(self, positions: Ints) -> Self:
         """Return the table of the rows at some positions, in that order."""
@@ -229,10 +116,6 @@ class Table(ABC):
 
         return page.notebook_table(pd.DataFrame([{"Kind": self.kind} | self.facts]), self.cautions, self.notes)
 
-    @abstractmethod
-    def title(self, names: str) -> str:
-        """Return the title of a page about tables of some recommenders."""
-
     @property
     def ranked_items(self) -> Any:
         """Return the `ExactRanks` of the held-out items among the ranked items; None if there are no ranks."""
@@ -256,18 +139,9 @@ class Table(ABC):
 
     @abstractmethod
     def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
-        """Pair the users of this table and of others of its kind.
+        """Return for each table the (rows,) numbers of the users from 0, and sentences on how they were paired.
 
-        Args:
-            others: the other tables.
-            names: of all tables, for messages.
-
-        Returns:
-            For each table the (rows,) numbers of the users from 0, the same ones for the same users; and sentences on
-            how they were paired.
-
-        Raises:
-            DataError: the tables are not of the same users and items.
+        `names` are those of all tables. Raises DataError if the tables are not of the same users and items.
         """
 
 
@@ -275,27 +149,19 @@ class Ranked(Table):
     """Ranks of held-out items, one row for each held-out item.
 
     Attributes:
-        user: (rows,) the user of each held-out item; None if users are not known.
         candidates: (rows,) int, n: the number of ranked items, including the held-out item.
     """
 
-    user: NDArray[np.generic] | None
     candidates: Ints
-
-    @property
-    def row_users(self) -> NDArray[np.generic] | None:
-        """The (rows,) users; None if they are not known."""
-        return self.user
 
     def __len__(self) -> int:
         return len(self.candidates)
 
     def __repr__(self) -> str:
         users = len(np.unique(self.user_numbers))
-        text = f"{self.kind} of {users:,} user{'s' * (users != 1)}"
-        if users < len(self):
-            text += f" in {len(self):,} rows"
-        return f"{text}, {self._among}" if len(self) else text
+        rows = f" in {len(self):,} rows" if users < len(self) else ""
+        among = f", {self._among}" if len(self) else ""
+        return f"{self.kind} of {users:,} user{'s' * (users != 1)}{rows}{among}"
 
     @property
     @abstractmethod
@@ -309,14 +175,18 @@ class Ranked(Table):
             return np.arange(len(self))
         return np.asarray(pd.factorize(self.user, sort=True)[0])
 
+    def named(self, row: int) -> str:
+        """Return the user of a row, or its number from 1, for messages."""
+        return f"row {row + 1}" if self.user is None else f"user {shown(self.user[row])}"
+
     @property
     def description(self) -> str:
         """Return how many users, candidates and negatives there are, such as "60 users, n = 100, m = 20"."""
-        parts = [f"{len(np.unique(self.user_numbers)):,} users"]
-        for name, values in self._numbers.items():
-            mean = " on average" if np.ptp(values) else ""
-            parts.append(f"{name} = {np.mean(values):,.0f}{mean}")
-        return ", ".join(parts)
+        numbers = [
+            f"{name} = {np.mean(values):,.0f}{' on average' if np.ptp(values) else ''}"
+            for name, values in self._numbers.items()
+        ]
+        return ", ".join([f"{len(np.unique(self.user_numbers)):,} users", *numbers])
 
     @property
     def _numbers(self) -> dict[str, Ints]:
@@ -330,8 +200,71 @@ class Ranked(Table):
         return {"Rows": str(len(self)), "Users": users, "Candidates": span(self.candidates, "d")}
 
     def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
-        """Pair users by user if tables have users, else by position; errors as in `pair_all`."""
-        return pair_all([self, *others], names)
+        """Pair each table with one: the first that has users, or, if none has, the first."""
+        tables: list[Ranked] = [self, *others]
+        base = next((place for place, table in enumerate(tables) if table.user is not None), 0)
+        numbers, sentences = [tables[base].user_numbers] * len(tables), []
+        for place in [place for place in range(len(tables)) if place != base]:
+            one, other = sorted((base, place))
+            first, second, sentence = pair_users(tables[one], tables[other], (names[one], names[other]))
+            in_base, own = (first, second) if one == base else (second, first)
+            number = np.empty(in_base.max() + 1, dtype=np.int64)  # a user may have another number in another pair
+            number[in_base] = numbers[base]
+            numbers[place] = number[own]
+            sentences.append(sentence)
+        return numbers, list(dict.fromkeys(sentences))
+
+
+def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints, Ints, str]:
+    """Return the (rows,) numbers of the users of two tables, the same for the same users, and how they were paired.
+
+    Users are paired by user if both tables have users, else by position. A user may have several rows. Raises
+    DataError if the users of the tables differ, or the rows or candidates of a user do.
+    """
+    known = one if one.user is not None else other
+    if one.user is not None and other.user is not None:
+        first, second = _numbered(pd.Index(one.user), pd.Index(other.user), names)
+        sentence = "Users are paired by the column user."
+    elif len(one) == len(other):
+        first = second = known.user_numbers
+        sentence = "Users are paired by position: row i of both tables is taken to be the same user."
+    else:
+        raise DataError(
+            f"{names[0]} has {len(one)} users and {names[1]} {len(other)}; to be compared they must have the same users"
+        )
+    order, other_order = np.lexsort((one.candidates, first)), np.lexsort((other.candidates, second))
+    n, other_n = one.candidates[order], other.candidates[other_order]
+    if (n != other_n).any():
+        row = int(np.argmax(n != other_n))
+        known_row = (order if known is one else other_order)[row]
+        raise DataError(
+            f"{known.named(known_row)} has {n[row]} candidates in {names[0]} and {other_n[row]} in {names[1]}; "
+            "to be compared they must have ranked the same items"
+        )
+    return first, second, sentence
+
+
+def _numbered(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:
+    """Return the (rows,) numbers of the users of two tables; raise DataError if users, or their rows, differ."""
+    if first.dtype != second.dtype:  # users 1, 2 of one table and "1", "b" of the other are compared as text
+        first, second = first.astype(str), second.astype(str)
+    numbers, users = pd.factorize(first, sort=True)
+    other_numbers = users.get_indexer(second)
+    only = {names[0]: first.difference(second), names[1]: second.difference(first)}
+    if missing := sum(map(len, only.values())):
+        examples = [f"{shown(own[0])} of {name}" for name, own in only.items() if len(own)]
+        raise DataError(
+            f"{names[0]} and {names[1]} must have the same users to be compared: {missing} are in one of them only, "
+            f"for instance {' and '.join(examples)}"
+        )
+    rows, other_rows = np.bincount(numbers), np.bincount(other_numbers, minlength=len(users))
+    if (rows != other_rows).any():
+        user = int(np.argmax(rows != other_rows))
+        raise DataError(
+            f"user {shown(users[user])} has {rows[user]} rows in {names[0]} and {other_rows[user]} in {names[1]}; to "
+            "be compared they must have the same rows"
+        )
+    return np.asarray(numbers), np.asarray(other_numbers)
 
 
 def span(numbers: Ints, form: str = ",d") -> str:

@@ -14,14 +14,7 @@ from typing import Any
 from sampled_metrics.errors import ConfigError, reason
 from sampled_metrics.recommenders.recommender import Recommender, config_schema, parameter
 
-__all__ = [
-    "RECOMMENDERS",
-    "Recommender",
-    "config_schema",
-    "parameter",
-    "recommender",
-    "recommender_type",
-]
+__all__ = ["RECOMMENDERS", "Recommender", "config_schema", "parameter", "recommender", "recommender_type"]
 
 RECOMMENDERS = {
     "ease": "ease.EASE",
@@ -48,10 +41,8 @@ def recommender_type(kind: str) -> type[Recommender]:
         return getattr(import_module(f"{__name__}.{module}"), name)
     module, dot, name = kind.rpartition(".")
     if not dot:
-        known = ", ".join(RECOMMENDERS)
-        raise ConfigError(
-            f"unknown recommender type {kind!r}; it may be {known}, or the path of a class, as mine.models.Mine"
-        )
+        may_be = f"it may be {', '.join(RECOMMENDERS)}, or the path of a class, as mine.models.Mine"
+        raise ConfigError(f"unknown recommender type {kind!r}; {may_be}")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # last, so that a file of the study hides no module that others import
     try:

@@ -20,6 +20,7 @@ from sampled_metrics.recommenders.recommender import Recommender, parameter
 class EASE(Recommender):
     """Scores are XB: a user's row of X times the weights between items."""
 
+    is_random = has_factors = False
     regularization: float = parameter("λ, the weight of ‖B‖²", default=500.0, type="number", exclusiveMinimum=0)
 
     @on_one_thread
@@ -40,22 +41,10 @@ class EASE(Recommender):
         np.fill_diagonal(weights, 0.0)
         return SimilarityModel(weights)
 
-    @property
-    def is_random(self) -> bool:
-        """Nothing is random."""
-        return False
-
-    @property
-    def has_factors(self) -> bool:
-        """The model has similarities."""
-        return False
-
     def _require_digits(self, gram: Floats, inverse: Floats) -> None:
-        """Refuse an inverse with a relative error of 1 or more.
-
-        The relative error of P is n ε times the condition number of XᵀX + λI, scaled to a unit diagonal. The scaling
-        removes the effect of the items' numbers of events.
-        """
+        """Refuse an inverse with a relative error of 1 or more."""
+        # the relative error of P is n ε times the condition number of XᵀX + λI, scaled to a unit diagonal so that the
+        # items' numbers of events have no effect
         scale = np.sqrt(gram.diagonal())
         with np.errstate(all="ignore"):
             norms = (np.abs(gram) @ (1 / scale) / scale).max() * (np.abs(inverse) @ scale * scale).max()

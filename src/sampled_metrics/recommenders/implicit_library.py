@@ -72,6 +72,8 @@ class ImplicitLibrary(Recommender):
 
     def __post_init__(self) -> None:
         """Refuse options that implicit's constructor does not take, or whose results are not reproducible."""
+        object.__setattr__(self, "is_random", self.model not in _NEIGHBOURS)
+        object.__setattr__(self, "has_factors", self.model not in _NEIGHBOURS)
         parameters = inspect.signature(constructor(self.model)).parameters
         allowed = [name for name in parameters if name not in FIXED]
         for name, value in self.options.items():
@@ -94,16 +96,6 @@ class ImplicitLibrary(Recommender):
         if not hasattr(trained, "similarity"):
             return FactorModel(trained.user_factors.astype(np.float64), trained.item_factors.astype(np.float64))
         return SparseSimilarityModel(csr_array(trained.similarity))  # row i: what item i adds to scores
-
-    @property
-    def is_random(self) -> bool:
-        """Whether the model has a random start."""
-        return self.model not in _NEIGHBOURS
-
-    @property
-    def has_factors(self) -> bool:
-        """Whether the model has factors, not similarities."""
-        return self.model not in _NEIGHBOURS
 
     @on_one_thread
     def _trained(self, training: csr_array, seed: int) -> Any:

@@ -125,6 +125,7 @@ def _within(near: NDArray[np.int32], cosines: Floats, counts: Ints, most: int) -
 class ItemCF(Recommender):
     """Cosine similarity, sharpened, filtered to neighbours, row-normalized and summed over the user's items."""
 
+    is_random = has_factors = False
     exponent: float = parameter("q of eq. 27: sharpens the similarity", default=1.0, type="number", exclusiveMinimum=0)
     neighbours: int | None = parameter(
         "k of eq. 28: s_ij is kept if i is among the k items nearest to j; null for all", **COUNT
@@ -147,7 +148,7 @@ class ItemCF(Recommender):
     def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
         """Compute the similarities, or those of neighbours alone. Nothing is random."""
         interactions = Interactions(training)
-        if self._most_neighbours == 0:
+        if not (self.neighbours or self.neighbours_prime):
             return SimilarityModel(self._all(interactions))
         cosines = near_items(interactions, self.neighbours, self.neighbours_prime)
         if self.keep_self:
@@ -156,27 +157,13 @@ class ItemCF(Recommender):
         self._weight(cosines)
         return SparseSimilarityModel(csr_array(cosines.T))
 
-    @property
-    def is_random(self) -> bool:
-        """Nothing is random."""
-        return False
-
-    @property
-    def has_factors(self) -> bool:
-        """The model has similarities."""
-        return False
-
-    @property
-    def _most_neighbours(self) -> int:
-        return max(self.neighbours or 0, self.neighbours_prime or 0)
-
     def _all(self, interactions: Interactions) -> Floats:
         """Return the (items, items) similarities. Row i holds what an event with item i adds to the scores."""
         items = len(interactions.rows)
         similar = np.empty((items, items))
         for block in blocks(items):
             cosines = interactions.cosines(block)
-            self._sharpen(cosines)
+            cosines.data **= float(self.exponent)
             dense = cosines.toarray()
             if not self.keep_self:
                 dense[np.arange(len(dense)), np.arange(block.start, block.stop)] = 0.0
@@ -184,20 +171,12 @@ class ItemCF(Recommender):
         return similar
 
     def _weight(self, rows: csr_array) -> None:
-        """Weight rows of cosines, sparse (items, items), in place.
-
-        Rows are made dense, because the order of a sum affects its last digit.
-        """
-        self._sharpen(rows)
+        """Weight rows of cosines in place, made dense: the order of a sum affects its last digit."""
+        rows.data **= float(self.exponent)
         for block in blocks(rows.shape[0]):
             stored = slice(rows.indptr[block.start], rows.indptr[block.stop])
             owners = np.repeat(np.arange(block.stop - block.start), np.diff(rows.indptr[block.start : block.stop + 1]))
             rows.data[stored] = self._normalized(rows[block].toarray())[owners, rows.indices[stored]]
-
-    def _sharpen(self, rows: csr_array) -> None:
-        """Raise cosines to the exponent, in place."""
-        if self.exponent != 1:
-            rows.data **= float(self.exponent)
 
     def _normalized(self, rows: Floats) -> Floats:
         """Divide complete rows of similarities, (some items, items), in place by norm and denominator."""

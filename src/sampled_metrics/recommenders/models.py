@@ -12,26 +12,12 @@ from scipy.sparse import csc_array, csr_array, issparse
 
 from sampled_metrics import _files
 from sampled_metrics._running import Progress, no_progress, on_one_thread
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics._validation import Floats
 from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.inputs import Factors, ScoreFunction
 from sampled_metrics.ranking.rank import TIE, not_comparable, rank_users, users_of_batch
 from sampled_metrics.ranks.exact import ExactRanks
-
-__all__ = [
-    "KINDS",
-    "FactorModel",
-    "Model",
-    "RandomModel",
-    "RankModel",
-    "ScoreModel",
-    "SimilarityModel",
-    "SparseSimilarityModel",
-    "part_of_users",
-    "read_model",
-]
-
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -199,28 +185,6 @@ class RandomModel(Model):
 
 
 @dataclass(frozen=True)
-class RankModel(Model):
-    """Counts of candidates in place of scores.
-
-    Attributes:
-        above: (users,) number of candidates that score higher than the held-out item.
-        tied: (users,) number of other candidates that score the same.
-    """
-
-    kind: ClassVar[str] = "ranks"
-    above: Ints
-    tied: Ints
-
-    def scores(self, users: slice, training: csr_array) -> NDArray[Any]:
-        """Raise DataError: the counts have no scores."""
-        raise DataError("a recommender that writes ranks has no scores")
-
-    def rank(self, split: Split, users: slice = slice(None), **options: Any) -> ExactRanks:
-        """Return the counts as a table of ranks."""
-        return ExactRanks(split.user_ids[users], split.candidates[users], self.above[users], self.tied[users])
-
-
-@dataclass(frozen=True)
 class ScoreModel(Model):
     """Scores are stored, and compared in their own type.
 
@@ -304,15 +268,7 @@ class SparseSimilarityModel(SimilarityModel):
 
 
 KINDS: dict[str, type[Model]] = {
-    model.kind: model
-    for model in (
-        FactorModel,
-        SimilarityModel,
-        SparseSimilarityModel,
-        RandomModel,
-        ScoreModel,
-        RankModel,
-    )
+    model.kind: model for model in (FactorModel, SimilarityModel, SparseSimilarityModel, RandomModel, ScoreModel)
 }
 """The kinds of models, by the name in their files."""
 
@@ -326,17 +282,12 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         DataError: the file is not a model, or is damaged.
     """
     arrays = _files.read_npz(path, _MODEL)
-    kind = _kind(path, arrays)
+    kind = str(arrays.get("kind"))
+    if kind not in KINDS:
+        raise DataError(f"{path}: is not {_MODEL}")
     try:
-        return kind.from_arrays(arrays)
+        return KINDS[kind].from_arrays(arrays)
     except KeyError as error:
         raise DataError(f"{path}: is not {_MODEL}: lacks {error.args[0]}") from None
     except (TypeError, ValueError) as error:  # arrays that form no sparse matrix, or not one number
         raise DataError(f"{path}: is not {_MODEL}, or is damaged: {error}") from None
-
-
-def _kind(path: str | os.PathLike[str], arrays: Arrays) -> type[Model]:
-    name = str(arrays.get("kind"))
-    if name not in KINDS:
-        raise DataError(f"{path}: is not {_MODEL}")
-    return KINDS[name]

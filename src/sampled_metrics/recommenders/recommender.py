@@ -42,7 +42,15 @@ def config_schema(recommender: type) -> dict[str, Any]:
 
 
 class Recommender(ABC):
-    """An algorithm with its parameters. A subclass is a dataclass whose fields are defined by `parameter`."""
+    """An algorithm with its parameters. A subclass is a dataclass whose fields are defined by `parameter`.
+
+    Attributes:
+        is_random: whether training draws random numbers. If not, another seed of the study does not train again.
+        has_factors: whether the model may have factors. If not, another `ranking.precision` does not rank again.
+    """
+
+    is_random = True
+    has_factors = True
 
     @abstractmethod
     def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
@@ -52,13 +60,3 @@ class Recommender(ABC):
             training: (users, items) 1.0 where there is an event.
             rng: the source of everything random.
         """
-
-    @property
-    def is_random(self) -> bool:
-        """Whether training draws random numbers. If not, another seed of the study does not train again."""
-        return True
-
-    @property
-    def has_factors(self) -> bool:
-        """Whether the model may have factors. If not, another `ranking.precision` does not rank again."""
-        return True

@@ -1,6 +1,7 @@
 """Recommenders that learn little or nothing: popularity, random scores, and ranks of another tool."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -14,30 +15,24 @@ from sampled_metrics.recommenders.recommender import COUNT, Recommender, paramet
 class Popularity(Recommender):
     """An item's score is the number of its training events; equally popular items tie."""
 
+    is_random = False
+
     def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
         """Count the events of each item. Nothing is random."""
         users, items = training.shape
         events = np.bincount(training.indices, minlength=items).astype(np.float64)
         return FactorModel(np.ones((users, 1)), events[:, np.newaxis])  # one factor, so products are exact
 
-    @property
-    def is_random(self) -> bool:
-        """Nothing is random."""
-        return False
-
 
 @dataclass(frozen=True)
 class RandomScores(Recommender):
     """Scores are independent and uniform on [0, 1)."""
 
+    has_factors = False
+
     def fit(self, training: csr_array, rng: np.random.Generator) -> RandomModel:
         """Draw the key of the scores from rng; the events do not matter."""
         return RandomModel(int(rng.integers(2**64, dtype=np.uint64)))
-
-    @property
-    def has_factors(self) -> bool:
-        """The model has a key."""
-        return False
 
 
 @dataclass(frozen=True)
@@ -61,6 +56,12 @@ class PrecomputedRanks(Recommender):
         default=False,
         type="boolean",
     )
+    zero_based: bool = parameter("whether ranks start at 0, in place of 1", default=False, type="boolean")
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Return the options of `exact_ranks` that read the file."""
+        return {"candidates": self.candidates, "exact": self.exact, "zero_based": self.zero_based}
 
     def file(self, dataset: str) -> str:
         """Return the file that holds the ranks on a dataset."""

@@ -24,8 +24,7 @@ from sampled_metrics.evaluation.expect import wrong_orders
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, by_recommender, cell
 from sampled_metrics.metrics.metric import MetricsLike, metric_name
-from sampled_metrics.ranks.given import tables_by_name
-from sampled_metrics.ranks.groups import Groups
+from sampled_metrics.ranks.given import Groups, tables_by_name
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import render
@@ -125,7 +124,7 @@ def report(
     by_group = _by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn) if groups else []
     text = render(
         "report.html",
-        title=first.title(_title(tables) if is_named else "one recommender"),
+        title=first.title.format(names=_title(tables) if is_named else "one recommender"),
         cautions=cautions,
         verdicts=[] if compared is None else _verdicts(compared),
         reversals=[text for part in by_group for text in part["verdicts"]],

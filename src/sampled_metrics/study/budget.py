@@ -13,6 +13,7 @@ from sampled_metrics._running import Progress, no_progress
 from sampled_metrics.data.split import Split
 from sampled_metrics.evaluation.plan import plan
 from sampled_metrics.metrics.metric import metric, metric_name
+from sampled_metrics.ranking.scoring import Ranker
 from sampled_metrics.ranking.stages import staged_ranks
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.staged import StagedRanks
@@ -50,13 +51,12 @@ def pilot_of(model: Model, split: Split, k: int) -> StagedRanks:
         scores = model.scores(block, split.training)
         parts.append(
             staged_ranks(
-                lambda user, item: scores[user - first, item],  # noqa: B023  # it is called in this pass
+                Ranker(lambda user, item: scores[user - first, item], pairs_per_call=2**20),  # noqa: B023  # it is called in this pass
                 split.training,
                 split.held_out,
                 k=k,
                 depth=None,
                 users=block,
-                pairs_per_call=2**20,
             )
         )
     return StagedRanks.concat(parts)

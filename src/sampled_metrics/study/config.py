@@ -269,7 +269,7 @@ def compared_with_paper(config: Mapping[str, Any]) -> list[str]:
 def _are_of_paper_users(source: PrecomputedRanks, dataset: str) -> bool:
     """Return whether ready-made ranks are of the paper's users; false for a file that the job will refuse."""
     try:
-        table = exact_ranks(source.file(dataset), candidates=source.candidates, exact=source.exact)
+        table = exact_ranks(source.file(dataset), **source.reading)
     except (ConfigError, DataError):
         return False
     return reference.has_paper_users(table)
@@ -385,6 +385,8 @@ def _one_line(error: ValidationError, where: str) -> str:
     if "propertyNames" in error.absolute_schema_path and error.validator == "maxLength":
         letters = f"it has {len(error.instance)} letters, and may have {error.validator_value}"
         return f"{key}: {error.instance!r:.80} cannot be a name: {letters}"
+    if "propertyNames" in error.absolute_schema_path and error.validator == "type":
+        return f"{key}: {error.instance!r:.80} cannot be a name{_QUOTE}"
     if "propertyNames" in error.absolute_schema_path:
         signs = "letters and digits, and spaces and . _ + - in between"
         return f"{key}: {error.instance!r} cannot be a name; it may be {signs}"
@@ -404,9 +406,13 @@ def _one_line(error: ValidationError, where: str) -> str:
     allowed, value = _ALLOWED.get(str(error.validator), error.message), error.validator_value
     if error.validator == "type" and isinstance(error.instance, str) and re.fullmatch(r"-?[\d.]+", error.instance):
         allowed += " (in --config, numbers inside of braces are text: write them into a file)"
+    is_text = error.validator == "type" and "string" in value and not isinstance(error.instance, str | list | dict)
     if isinstance(value, list):
         value = (" or " if error.validator == "type" else ", ").join(map(str, value))
-    return f"{key}: {allowed.replace('VALUE', str(value))}, not {_IN_SHORT.repr(error.instance)}"
+    return f"{key}: {allowed.replace('VALUE', str(value))}, not {_IN_SHORT.repr(error.instance)}{_QUOTE * is_text}"
+
+
+_QUOTE = '; text that YAML reads as a number, true, false or null stands in quotation marks, as "1" or "on"'
 
 
 _OF_GROUPS = "the library has metrics by groups: sampled_metrics.evaluate(..., groups=...)"
@@ -442,8 +448,32 @@ _IN_SHORT = reprlib.Repr()
 _IN_SHORT.maxstring = _IN_SHORT.maxother = _IN_SHORT.maxlong = 80
 
 
+_MOST_VALUES = 100_000
+"""Values that a config file may have, each alias counted as what it stands for."""
+
+
 class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
-    """A loader of plain values that refuses a repeated key."""
+    """A loader of plain values that refuses a repeated key, and aliases that expand without end."""
+
+    def construct_document(self, node: yaml.Node) -> Any:
+        """Return the content of a file, whose aliases stand for a limited number of values."""
+        sizes: dict[int, int] = {}
+
+        def expanded(node: yaml.Node) -> int:
+            if id(node) not in sizes:
+                sizes[id(node)] = 0  # until the values below it are counted
+                pairs = node.value if isinstance(node, yaml.CollectionNode) else []
+                below = [value for pair in pairs for value in (pair if isinstance(pair, tuple) else [pair])]
+                sizes[id(node)] = 1 + sum(map(expanded, below))
+            size, line = sizes[id(node)], node.start_mark.line + 1
+            if not size:
+                raise ConfigError(f"line {line}: an alias stands for a value that holds the alias itself")
+            if size > _MOST_VALUES:
+                raise ConfigError(f"line {line}: its aliases expand to more than {_MOST_VALUES:,} values")
+            return size
+
+        expanded(node)
+        return super().construct_document(node)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Return a mapping without repeated keys; keys that `<<` merges may be overridden."""
@@ -458,11 +488,11 @@ class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
 
 
 def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the content of a config file; that of an empty file is an empty mapping.
+    """Return the content of a config file.
 
     Raises:
-        ConfigError: the file cannot be read, is not a mapping in YAML (or JSON, which is YAML), or repeats a key; the
-            message names the file and the line.
+        ConfigError: the file cannot be read, is not a mapping in YAML (or JSON, which is YAML), has no keys, repeats a
+            key, or has aliases that expand without end; the message names the file and the line.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -480,7 +510,7 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     except Exception as error:  # constructors fail too: a value does not fit its tag, or is nested too deep
         raise ConfigError(f"{path}: is not YAML: {reason(error)}") from None
     if content is None:
-        return {}
+        raise ConfigError(f"{path}: has no keys, and a config file states some")
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: must be a mapping of keys, not a {type(content).__name__}")
     return content

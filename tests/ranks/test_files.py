@@ -1,0 +1,224 @@
+"""The reader of files of ranks: what it gives, what it refuses, and that nothing else ever comes out of it."""
+
+import csv
+import gzip
+import io
+import re
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from tables_of_ranks import parse_columns, rank_table, sampled_ranks
+
+import sampled_metrics as sm
+from sampled_metrics.cli.commands import cli
+from sampled_metrics.data import tables
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.frames import NAMES
+from sampled_metrics.ranks.reading import MOST_COLUMNS, SEPARATORS, read_columns
+
+FRAME = pd.DataFrame({"user": ["ann", "bob", "eve"], "candidates": [50, 60, 70], "rank": [1, 12, 5]})
+
+
+def parse(text):
+    return parse_columns(text if isinstance(text, bytes) else text.encode(), "f.csv")
+
+
+@pytest.mark.parametrize("text", ["3\n1\n2\n", "\ufeff3\r\n1\r\n2", " 3 \n1\n2\n"])
+def test_a_single_column_needs_no_header(text):
+    table = parse(text)
+    assert table.whole_numbers("rank", 1).tolist() == [3, 1, 2]
+    assert table.place(0) == "f.csv, line 1"
+
+
+def test_csv_and_parquet_of_the_same_ranks_are_the_same(tmp_path):
+    FRAME.to_parquet(tmp_path / "r.parquet")
+    FRAME.to_csv(tmp_path / "r.csv", sep=";")  # with an index
+    FRAME.to_csv(tmp_path / "r.csv.gz", index=False)
+    for path in (tmp_path / "r.parquet", str(tmp_path / "r.csv"), Path(tmp_path / "r.csv.gz")):
+        table = sm.exact_ranks(path)
+        assert (table.user.tolist(), table.above.tolist(), table.notes) == (["ann", "bob", "eve"], [0, 11, 4], ())
+
+
+RUN, JUDGED = b"q1 Q0 d1 1 9.5 bm25\n", b"user,item\nq1,d1\n"
+REFUSED = {
+    "a column is missing": (b"user,candidates,above\n1,5,0\n", ", line 1: lacks the column tied"),
+    "n is missing": (b"above,tied\n1,5\n", ", line 1: lacks the column candidates"),
+    "empty": (b"", ": is empty"),
+    "no rows": (b"candidates,above,tied\n", ": has no rows"),
+    "no number": (b"candidates,above,tied\n5,0,0\nmany,0,0\n", ", line 3: candidates must be"),
+    "nothing": (b"candidates,above,tied\n5,0,0\n5,0,\n", ", line 3: tied must be"),
+    "10^400": (b"candidates,rank\n5,1" + b"0" * 400 + b"\n", ", line 2: rank must be"),
+    "above n": (b"candidates,rank\n5,5\n5,6\n", ", line 3: rank 6 "),
+    "no user": (b"user,candidates,rank\n,5,1\n", ", line 2: user is empty"),
+    "sampled": (b"candidates,above,tied,negatives\n50,1,0,9\n", ", line 1: has a column negatives"),
+    "a column twice": (b"candidates,rank,rank\n5,1,1\n", ", line 1: has the column 'rank' more than once"),
+    "another separator": (b"user rank\n1 2\n", ", line 1: lacks the column rank (the columns are 'user rank'); is"),
+    "scores": (b"user,item,score\n1,2,3\n", ", line 1: lacks the column rank "),
+    "json": (b'{"rank": 1}\n', ", line 1: is JSON"),
+    "packed": (gzip.compress(b"rank\n1\n"), ": is packed by gzip"),
+    "truncated.gz": (gzip.compress(b"rank\n" + bytes(range(48, 58)) * 500)[:-12], ": cannot be read: "),
+    "not gzip.gz": (b"rank\n1\n", ": cannot be read: Not a gzipped"),
+    "damaged.gz": (gzip.compress(b"rank\n1\n")[:12] + b"\xff" * 20, ": cannot be read: "),
+    "no.parquet": (b"user,rank\n1,2\n", ": cannot be read: "),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_file_is_refused_with_its_name_and_line(tmp_path, name):
+    (content, says), path = REFUSED[name], tmp_path / f"{name}"
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        sm.exact_ranks(path)
+    assert str(caught.value).startswith(f"{path}{says}")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("run", "judged", "says"),
+    [
+        (b"q1 Q0 d1 1 x bm25\nq1 Q0 d2 2 8.25 bm25\n", JUDGED, "run, line 1: score must be a number, not 'x'"),
+        (RUN, b"q1 0 d2 1\nq1 0 d1 x\n", "judged, line 2: relevance must be"),
+        (RUN, b"q1 0 d1 x\n", "judged, line 1: relevance must be"),
+        (RUN, b"q1 0 d2 1\nq1 0 d2 1 5\n", "judged, line 2: has 5 fields"),
+        (b"user,item,score\nq1,d1,1" + b"0" * 400 + b"\n", JUDGED, "run, line 2: score"),
+        (b"user,item,score\nq1,d1,9007199254740993\n", JUDGED, "run, line 2: score"),
+    ],
+)
+def test_lists_and_judged_items_are_refused_with_the_line(tmp_path, run, judged, says):
+    paths = tmp_path / "run", tmp_path / "judged"
+    for path, content in zip(paths, (run, judged), strict=True):
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=says):
+        sm.ranked_lists(paths[0], relevance=paths[1])
+
+
+def test_a_parquet_file_is_refused_with_its_row(tmp_path):
+    FRAME.assign(rank=[1, -2, 3]).to_parquet(tmp_path / "wrong.parquet")
+    with pytest.raises(DataError, match=r"wrong.parquet, row 2: rank must be .* not -2"):
+        sm.exact_ranks(tmp_path / "wrong.parquet")
+    with pytest.raises(DataError, match="is a directory"):
+        read_columns(tmp_path)
+    with pytest.raises(DataError, match="there is no such file"):
+        read_columns(tmp_path / "none.csv")
+
+
+class TestTrec:
+    """TREC runs and qrels, which have no header; numbers by hand."""
+
+    RUN = b"q1 Q0 d1 1 9.5 bm25\nq1 Q0 d2 2 8.25 bm25\nq2\tQ0\td1\t1\t-0.5e1\tbm25\n"
+    QRELS = b"q1 0 d2 1\nq2 0 d1 2\nq2 0 d3 0\n"
+
+    def test_have_the_columns_of_lists(self):
+        run, qrels = parse(self.RUN), parse(self.QRELS)
+        assert [*run.frame] == ["user", "item", "score"]
+        assert run.frame.to_numpy().tolist() == [["q1", "d1", "9.5"], ["q1", "d2", "8.25"], ["q2", "d1", "-0.5e1"]]
+        assert [*qrels.frame] == ["user", "item", "relevance"]
+        assert qrels.frame.to_numpy().tolist() == [["q1", "d2", 1], ["q2", "d1", 2], ["q2", "d3", 0]]
+
+    def test_are_the_same_wherever_a_block_ends(self, monkeypatch):
+        whole = parse(self.RUN).frame
+        for size in range(1, 40):
+            monkeypatch.setattr(tables, "_BLOCK_BYTES", size)
+            assert parse(self.RUN.replace(b"bm25", b"bm25  ")).frame.equals(whole)
+
+
+def test_of_a_wide_table_the_columns_of_use_are_kept(monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 800)  # three lines at a time
+    more = [f"f{number}" for number in range(MOST_COLUMNS)]
+    rows = [["user", "rank", *more]] + [
+        [user, rank, *("0.5" for _ in more)] for user, rank in zip("abcd", "4567", strict=True)
+    ]
+    table = parse("".join(",".join(row) + "\n" for row in rows))
+    assert table.frame.to_dict("list") == {"user": ["a", "b", "c", "d"], "rank": [4, 5, 6, 7]}
+    assert table.remarks == (f"f.csv: 64 of its 66 columns are not used: {', '.join(more):.100} ...",)
+
+
+def test_read_ranks_reads_what_the_file_is(tmp_path):
+    ranks = sm.ExactRanks(np.array([7, 3]), np.array([6, 5]), np.array([0, 3]), np.array([2, 1]))
+    ranks.write(tmp_path / "x.csv.gz")
+    content = gzip.decompress((tmp_path / "x.csv.gz").read_bytes())
+    assert content == b"user,candidates,above,tied\n7,6,0,2\n3,5,3,1\n"
+    again = sm.read_ranks(tmp_path / "x.csv.gz")
+    assert isinstance(again, sm.ExactRanks)
+    for name in ("user", "candidates", "above", "tied"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(ranks, name), strict=True)
+    sampled = sm.sampled_ranks([1, 4, 2], negatives=9, candidates=100)
+    sampled.to_frame().to_csv(tmp_path / "s.csv", index=False)
+    again = sm.read_ranks(tmp_path / "s.csv")
+    assert isinstance(again, sm.SampledRanks)
+    assert (again.x.tolist(), again.negatives.tolist()) == ([0, 3, 1], [9, 9, 9])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"user": "user_id", "candidates": "n_items", "rank": "position"},
+        {"user": "customer", "candidates": "pool", "rank": "place"},
+        {"user": "user", "candidates": "candidates", "rank": "rank"},
+    ],
+)
+def test_the_command_takes_a_column_that_is_named_whatever_it_is_called(tmp_path, names):
+    columns = {"user": range(40), "candidates": 50, "rank": np.arange(40) + 1}
+    pd.DataFrame(columns).rename(columns=names).to_csv(tmp_path / "x.csv", index=False)
+    options = [f"--{column}-column={name}" for column, name in names.items()]
+    ran = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "x.csv"), "--metrics", "recall@10", "--csv", *options])
+    assert ran.exit_code == 0, ran.output
+    assert "recall@10,0.25," in ran.output
+
+
+VALID = b"user,candidates,rank,negatives\n1,50,3,9\n2,50,10,9\n3,60,1,9\n"
+SIGNS = [b'"', b",", b"\n", b"\r", b"\r\n", b";", b"\t", b"-", b"0", b"9" * 30, b"nan", b"\xef\xbb\xbf"]
+
+
+@st.composite
+def mutated(draw):
+    """A valid file to which one to five things happened."""
+    text = bytearray(VALID)
+    for _ in range(draw(st.integers(1, 5))):
+        at = draw(st.integers(0, len(text)))
+        to = draw(st.integers(at, min(len(text), at + 12)))
+        again = st.just(bytes(text[at:to]) * 2)
+        text[at:to] = draw(st.one_of(st.binary(max_size=3), st.sampled_from(SIGNS), again))
+    return bytes(text)
+
+
+def given_or_refused(read):
+    """Return what is read, or None after a DataError of one line that begins with the file's name."""
+    try:
+        return read()
+    except DataError as error:
+        message = str(error)
+    assert message.startswith("f.csv")
+    assert len(message.splitlines()) == 1
+    return None
+
+
+@given(mutated())
+def test_a_mutated_file_is_a_table_or_is_refused_in_one_line(content):
+    table = given_or_refused(lambda: parse(content))
+    for read in (rank_table, sampled_ranks) if table is not None else ():
+        for numbers in ((), (50, 9)[: 1 + (read is sampled_ranks)]):
+            given_or_refused(lambda read=read, numbers=numbers: read(table, *numbers))
+
+
+@given(mutated())
+def test_what_is_accepted_is_what_the_csv_module_reads(content):
+    """Where ranks come out, they are those of Python's own reader, in its lines."""
+    try:
+        table = sampled_ranks(parse(content))
+    except DataError:
+        return
+    text = content.decode("utf-8-sig")
+    separator = next((sign for sign in SEPARATORS if sign in text.splitlines()[0]), ",")
+    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    plain = [re.sub("[^a-z]", "", name.lower()) for name in lines[0]]
+    header = [next((column for column, names in NAMES.items() if name in names), name) for name in plain]
+    for name, values in (("rank", table.x + 1), ("candidates", table.candidates), ("negatives", table.negatives)):
+        column = header.index(name)
+        assert np.array_equal(values, [int(float(line[column])) for line in islice(lines, 1, 1 + len(table))])
