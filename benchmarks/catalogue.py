@@ -37,8 +37,8 @@ FLAT = 0.85  # q, in mean events of a user
 GENRES = 20
 OF_TASTE = 0.5  # share of a user's draws from the genre of the user's taste
 FIRST_DAY, DAYS, SPAN = 9131, 10_000, 30  # users start within 10,000 days from 1995 on, and are active for 30 days
-RATINGS = np.frombuffer(b"0.51.01.52.02.53.03.54.04.55.0", dtype=np.uint8).reshape(10, 3)
-HEADER = b"userId,movieId,rating,timestamp\n"
+RATINGS = np.arange(1, 11) / 2
+COLUMNS = ("userId", "movieId", "rating", "timestamp")
 BLOCK = 1_000_000  # events made at a time, or those of a single user if they are more; another size gives other events
 
 
@@ -143,41 +143,6 @@ def user_blocks(counts: Ints) -> Iterator[slice]:
         first = last
 
 
-def digits(numbers: Ints) -> tuple[np.ndarray, np.ndarray]:
-    """Return whole numbers below 2³² in decimal.
-
-    Returns:
-        (numbers, width) ASCII characters with leading zeros, and whether each is not a leading zero.
-    """
-    numbers = numbers.astype(np.uint32)  # division by one number at a time, in 32 bits, is several times as fast
-    width = len(str(int(numbers.max(initial=0))))
-    characters = np.empty((len(numbers), width), dtype=np.uint8)
-    is_written = np.ones(characters.shape, dtype=bool)
-    for column in range(width):
-        leading = numbers // 10 ** (width - 1 - column)
-        characters[:, column] = leading % 10 + ord("0")
-        if column < width - 1:
-            is_written[:, column] = leading > 0
-    return characters, is_written
-
-
-def csv_lines(users: Ints, items: Ints, ratings: Ints, timestamps: Ints) -> bytes:
-    """Return events as lines of csv; ratings are rows of RATINGS."""
-    comma, written = np.full((len(users), 1), ord(","), dtype=np.uint8), np.ones((len(users), 1), dtype=bool)
-    all_characters, all_written = [], []
-    for characters, is_written in (
-        digits(users),
-        digits(items),
-        (RATINGS[ratings], np.repeat(written, RATINGS.shape[1], axis=1)),
-        digits(timestamps),
-    ):
-        all_characters += [characters, comma]
-        all_written += [is_written, written]
-    text = np.hstack(all_characters)
-    text[:, -1] = ord("\n")
-    return text[np.hstack(all_written)].tobytes()
-
-
 def blocks(users: int, items: int, events: int, seed: int) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
     """Yield users and items from 0, ratings and timestamps of consecutive events, sorted by user and item."""
     rng = np.random.default_rng(seed)
@@ -196,7 +161,7 @@ def blocks(users: int, items: int, events: int, seed: int) -> Iterator[tuple[Int
         event_users += block.start
         ratings = rng.integers(len(RATINGS), size=len(event_users))
         seconds = rng.integers(86_400 * SPAN, size=len(event_users))
-        yield event_users, event_items, ratings, starts[event_users] + seconds
+        yield event_users, event_items, RATINGS[ratings], starts[event_users] + seconds
 
 
 def write(path: Path, users: int, items: int, events: int, seed: int) -> dict[str, int]:
@@ -229,11 +194,13 @@ def write(path: Path, users: int, items: int, events: int, seed: int) -> dict[st
         archive.open("ratings.csv", "w", force_zip64=True) as file,  # its time is always 1980
         terminal_bar("events", events, delay=LATE) as advance,
     ):
-        file.write(HEADER)
+        file.write((",".join(COLUMNS) + "\n").encode())
         for event_users, event_items, ratings, timestamps in blocks(users, items, events, seed):
             user_counts += np.bincount(event_users, minlength=users)
             item_counts += np.bincount(event_items, minlength=items)
-            file.write(csv_lines(event_users + 1, event_items + 1, ratings, timestamps))
+            columns = (event_users + 1, event_items + 1, ratings, timestamps)
+            table = pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
+            file.write(table.to_csv(index=False, header=False, lineterminator="\n").encode())
             advance(len(event_users))
     return {
         f"{name} events of {owner}": int(statistic(counts))

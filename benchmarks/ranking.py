@@ -31,7 +31,7 @@ from scipy.sparse import csr_array
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "benchmarks")]
 
-from factor_case import Case  # noqa: E402
+from recbole_evaluation import Case  # noqa: E402
 
 from sampled_metrics.data.split import Split, pair_matrix, read_split  # noqa: E402
 from sampled_metrics.recommenders.models import FactorModel, read_model  # noqa: E402
@@ -292,7 +292,7 @@ def report(
             f"items of each user; milliseconds, medians of {arguments.runs} turns\n",
             "![Milliseconds of exact ranks by the number of items](ranking.png)\n",
             str(catalogues.to_markdown(index=False, floatfmt=",.0f", intfmt=",")),
-            "\n" + machine.table(machine.describe()),
+            "\n" + machine.table(),
             "",
         ]
     )

@@ -8,6 +8,7 @@ import random
 import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,9 +60,9 @@ def time(event: Event, pattern: str) -> str:
     return datetime.fromtimestamp(event.second, UTC).strftime(pattern)
 
 
-def as_csv(rows: list[list], separator: str = ",") -> bytes:
+def as_csv(rows: list[list]) -> bytes:
     text = io.StringIO()
-    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()
 
 
@@ -85,61 +86,62 @@ class Layout(NamedTuple):
     counts: Callable[[Event], bool] = lambda event: True
 
 
+def is_liked(event: Event) -> bool:
+    return event.rating >= 4
+
+
+def is_chosen(event: Event) -> bool:
+    return event.kind > 0
+
+
 def amazon_2018() -> Layout:
     events = made_up("A{:04}X", "B0{:08}")
-    rows = [[each.item, each.user, float(each.rating), each.second] for each in events]
-    return Layout("All_Beauty.csv", events, as_csv(rows), lambda event: event.rating >= 4)
+    rows = [[event.item, event.user, float(event.rating), event.second] for event in events]
+    return Layout("All_Beauty.csv", events, as_csv(rows), is_liked)
 
 
 def amazon_2023() -> Layout:
     events = made_up("AGKA{:03}", "B0{:08}")
-    rows = [[each.user, each.item, float(each.rating), 1000 * each.second] for each in events]
+    rows = [[event.user, event.item, float(event.rating), 1000 * event.second] for event in events]
     content = as_csv([["user_id", "parent_asin", "rating", "timestamp"], *rows])
-    return Layout("Toys_and_Games.csv.gz", events, gzip.compress(content), lambda event: event.rating >= 4)
+    return Layout("Toys_and_Games.csv.gz", events, gzip.compress(content), is_liked)
 
 
 def amazon_2023_reviews() -> Layout:
     events = made_up("AGKA{:03}", "B0{:08}")
+    other = {"title": 'A "title"', "text": "one\ntwo, three", "images": [], "asin": "other", "helpful_vote": 0}
     lines = [
-        json.dumps(
-            {
-                "rating": float(each.rating), "title": 'A "title"', "text": "one\ntwo, three", "images": [],
-                "asin": "other", "parent_asin": each.item, "user_id": each.user, "timestamp": 1000 * each.second,
-                "helpful_vote": 0, "verified_purchase": each.kind > 0,
-            }
-        )
-        for each in events
+        json.dumps(other | {"rating": float(event.rating), "parent_asin": event.item, "user_id": event.user,
+                            "timestamp": 1000 * event.second, "verified_purchase": is_chosen(event)})
+        for event in events
     ]  # fmt: skip
-    return Layout("All_Beauty.jsonl.gz", events, gzip.compress(as_lines(lines)), lambda event: event.kind > 0)
+    return Layout("All_Beauty.jsonl.gz", events, gzip.compress(as_lines(lines)), is_chosen)
 
 
 def gowalla() -> Layout:
     events = newest_first(made_up("{}", "{}"))
-    lines = [f"{each.user}\t{time(each, '%Y-%m-%dT%H:%M:%SZ')}\t30.23590911\t-97.7951\t{each.item}" for each in events]
+    times = [time(event, "%Y-%m-%dT%H:%M:%SZ") for event in events]
+    lines = [f"{event.user}\t{when}\t30.2\t-97.7\t{event.item}" for event, when in zip(events, times, strict=True)]
     return Layout("loc-gowalla_totalCheckins.txt.gz", events, gzip.compress(as_lines(lines)))
 
 
 def yelp() -> Layout:
     events = made_up("mh_-{}", "XQf,{}")
+    other = {"review_id": "KU_", "useful": 0, "funny": 0, "cool": 0, "text": "so\nso"}
     lines = [
-        json.dumps(
-            {
-                "review_id": f"KU_{at}", "user_id": each.user, "business_id": each.item, "stars": float(each.rating),
-                "useful": 0, "funny": 0, "cool": 0, "text": "so\nso", "date": time(each, "%Y-%m-%d %H:%M:%S"),
-            }
-        )
-        for at, each in enumerate(events)
+        json.dumps(other | {"user_id": event.user, "business_id": event.item, "stars": float(event.rating),
+                            "date": time(event, "%Y-%m-%d %H:%M:%S")})
+        for event in events
     ]  # fmt: skip
-    name = "yelp_academic_dataset_review.json"
-    return Layout(name, events, as_lines(lines), lambda event: event.rating >= 4)
+    return Layout("yelp_academic_dataset_review.json", events, as_lines(lines), is_liked)
 
 
 def lastfm_1k() -> Layout:
     events = newest_first(made_up("user_{:06}", '"Weird Al" Yankovic, {}'))
-    artist = {True: "f1b1cf71", False: ""}  # many have no id
-    lines = [
-        "\t".join([each.user, time(each, "%Y-%m-%dT%H:%M:%SZ"), artist[each.kind > 0], each.item, "", 'Fall in "Love"'])
-        for each in events
+    times = [time(event, "%Y-%m-%dT%H:%M:%SZ") for event in events]
+    lines = [  # many have no id of the artist
+        "\t".join([event.user, when, "f1b1cf71" * is_chosen(event), event.item, "", 'Fall in "Love"'])
+        for event, when in zip(events, times, strict=True)
     ]
     lines.insert(500, lines[500] + "\tagain\tand again")  # two fields too many
     return Layout("userid-timestamp-artid-artname-traid-traname.tsv", events, as_lines(lines))
@@ -147,56 +149,48 @@ def lastfm_1k() -> Layout:
 
 def lastfm_360k() -> Layout:
     events = made_up("{:040x}", '"weird al" {}')
-    lines = [f"{each.user}\t{'3bd73256' * (each.kind > 0)}\t{each.item}\t{each.rating}" for each in events]
+    lines = [f"{event.user}\t{'3bd73256' * is_chosen(event)}\t{event.item}\t{event.rating}" for event in events]
     return Layout("usersha1-artmbid-artname-plays.tsv", events, as_lines(lines), lambda event: event.rating >= 2)
 
 
 def steam_200k() -> Layout:
-    events = made_up("15160{}", "Deus Ex, {}")
-    kinds = ("purchase", "play", "play")
-    rows = [[each.user, each.item, kinds[each.kind], each.rating / 2, 0] for each in events]
+    events, kinds = made_up("15160{}", "Deus Ex, {}"), ("purchase", "play", "play")
+    rows = [[event.user, event.item, kinds[event.kind], event.rating / 2, 0] for event in events]
     return Layout("steam-200k.csv", events, as_csv(rows), lambda event: event.kind > 0 and event.rating >= 2)
 
 
 def retailrocket() -> Layout:
-    events = made_up("{}", "{}")
-    kinds = ("view", "addtocart", "transaction")
-    header = ["timestamp", "visitorid", "event", "itemid", "transactionid"]
-    rows = [
-        [1000 * each.second + 117, each.user, kinds[each.kind], each.item, 4000 if each.kind == 2 else ""]
-        for each in events
-    ]
-    return Layout("events.csv", events, as_csv([header, *rows]), lambda event: event.kind > 0)
+    events, kinds = made_up("{}", "{}"), (("view", ""), ("addtocart", ""), ("transaction", 4000))
+    rows = [["timestamp", "visitorid", "event", "itemid", "transactionid"]]
+    for event in events:
+        kind, transaction = kinds[event.kind]
+        rows.append([1000 * event.second + 117, event.user, kind, event.item, transaction])
+    return Layout("events.csv", events, as_csv(rows), is_chosen)
 
 
 def mind() -> Layout:
     events = made_up("U{}", "N{}")
     lines = []
-    for at, each in enumerate(events):
-        when = datetime.fromtimestamp(each.second, UTC)
+    for at, event in enumerate(events):
+        when = datetime.fromtimestamp(event.second, UTC)
         written = f"{when.month}/{when.day}/{when.year} {when.hour % 12 or 12}:{when:%M:%S %p}"
-        lines.append(f"{at}\t{each.user}\t{written}\tN900 N901\tN950-0 {each.item}-{int(each.kind > 0)} N951-0")
-    return Layout("behaviors.tsv", events, as_lines(lines), lambda event: event.kind > 0)
+        lines.append(f"{at}\t{event.user}\t{written}\tN900 N901\tN950-0 {event.item}-{int(event.kind > 0)} N951-0")
+    return Layout("behaviors.tsv", events, as_lines(lines), is_chosen)
 
 
 def kuairec(member: str) -> Layout:
-    events = made_up("{}", "{}")
-    is_small = member.startswith("small")
-    header = ["user_id", "video_id", "play_duration", "video_duration", "time", "date", "timestamp", "watch_ratio"]
-    rows = [
-        [each.user, each.item, 5000, 5000, *["", "", ""], each.rating / 2]
-        if is_small and each.kind == 0
-        else [each.user, each.item, 5000, 5000, time(each, "%Y-%m-%d %H:%M:%S.438"), time(each, "%Y%m%d"),
-              f"{each.second}.438", each.rating / 2]
-        for each in events
-    ]  # fmt: skip
+    events, is_small = made_up("{}", "{}"), member.startswith("small")
+    rows = [["user_id", "video_id", "play_duration", "video_duration", "time", "date", "timestamp", "watch_ratio"]]
+    for event in events:
+        when = [time(event, "%Y-%m-%d %H:%M:%S.438"), time(event, "%Y%m%d"), f"{event.second}.438"]
+        is_blank = is_small and event.kind == 0
+        rows.append([event.user, event.item, 5000, 5000, *(["", "", ""] if is_blank else when), event.rating / 2])
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr(f"KuaiRec 2.0/data/{member}", as_csv([header, *rows]))
+        packed.writestr(f"KuaiRec 2.0/data/{member}", as_csv(rows))
         packed.writestr("KuaiRec 2.0/data/user_features.csv", "user_id\n")
-    return Layout(
-        "KuaiRec.zip", events, archive.getvalue(), lambda event: event.rating >= 4 and (event.kind > 0 or not is_small)
-    )
+    counts = (lambda event: is_liked(event) and is_chosen(event)) if is_small else is_liked
+    return Layout("KuaiRec.zip", events, archive.getvalue(), counts)
 
 
 def yambda() -> Layout:
@@ -216,20 +210,13 @@ def yambda() -> Layout:
     )
 
 
+MAKERS = (
+    *(amazon_2018, amazon_2023, amazon_2023_reviews, gowalla, yelp, lastfm_1k, lastfm_360k, steam_200k, retailrocket),
+    *(mind, yambda),
+)
 LAYOUTS: dict[str, Callable[[], Layout]] = {
-    "amazon-2018": amazon_2018,
-    "amazon-2023": amazon_2023,
-    "amazon-2023-reviews": amazon_2023_reviews,
-    "gowalla": gowalla,
-    "yelp": yelp,
-    "lastfm-1k": lastfm_1k,
-    "lastfm-360k": lastfm_360k,
-    "steam-200k": steam_200k,
-    "retailrocket": retailrocket,
-    "mind": mind,
-    "kuairec-big": lambda: kuairec("big_matrix.csv"),
-    "kuairec-small": lambda: kuairec("small_matrix.csv"),
-    "yambda": yambda,
+    **{make.__name__.replace("_", "-"): make for make in MAKERS},
+    **{f"kuairec-{size}": partial(kuairec, f"{size}_matrix.csv") for size in ("big", "small")},
 }
 
 

@@ -55,7 +55,7 @@ FUNCTIONS = {
     "correct": lambda seen: read_and.correct([1, 2, 3, 1, 6, 2], candidates=100, negatives=9, metrics=seen.metric()),
     "compare": lambda seen: read_and.compare(*RANKS.values(), candidates=100, metrics=seen.metric()),
     "expect": lambda seen: read_and.expect(RANKS, candidates=100, negatives=9, metrics=seen.metric()),
-    "plan": lambda seen: read_and.plan(RANKS, candidates=100, negatives=[5], metric=seen.metric()),
+    "plan": lambda seen: sm.plan(TABLES, negatives=[5], estimators="uncorrected", draws=40, metric=seen.metric()),
     "report": lambda seen: read_and.report(RANKS, candidates=100, metrics=seen.metric()),
     "repeat": lambda seen: repetitions.repeat(TABLES["x"], EVALUATION, np.random.default_rng(0), seen.progress),
     "expected_by_sample_size": lambda seen: expected_by_sample_size(

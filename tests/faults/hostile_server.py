@@ -24,12 +24,7 @@ REASONS = {200: "OK", 302: "Found", 404: "Not Found"}
 
 @dataclass
 class Request:
-    """A request, and the connection to answer it on.
-
-    Attributes:
-        connection: the socket.
-        stopping: set when the server is about to end.
-    """
+    """A connection to answer on, and an event that is set when the server is about to end."""
 
     connection: socket.socket
     stopping: threading.Event
@@ -63,12 +58,8 @@ class Server(socketserver.ThreadingTCPServer):
         self.stopping = threading.Event()
 
     @property
-    def address(self) -> str:
-        return f"{'https' if self.context else 'http'}://127.0.0.1:{self.server_address[1]}"
-
-    @property
     def url(self) -> str:
-        return f"{self.address}/ml-1m.zip"
+        return f"{'https' if self.context else 'http'}://127.0.0.1:{self.server_address[1]}/ml-1m.zip"
 
     def handle_error(self, request, client_address) -> None:
         pass  # clients that hang up are what is wanted
@@ -111,24 +102,40 @@ def serving(*answers: Answer, context: ssl.SSLContext | None = None) -> Iterator
         server.server_close()
 
 
+def then(*answers: Answer) -> Answer:
+    def answer(request: Request) -> None:
+        for part in answers:
+            part(request)
+
+    return answer
+
+
+def head_only(*fields: str, code: int = 200) -> Answer:
+    return lambda request: request.head(code, *fields)
+
+
+def raw(data: bytes) -> Answer:
+    return lambda request: request.send(data)
+
+
 def status(code: int) -> Answer:
-    return lambda request: request.head(code, "Content-Length: 0")
+    return head_only("Content-Length: 0", code=code)
 
 
 def whole(content: bytes, *fields: str) -> Answer:
-    def answer(request: Request) -> None:
-        request.head(200, f"Content-Length: {len(content)}", *fields)
-        request.send(content)
-
-    return answer
+    return then(head_only(f"Content-Length: {len(content)}", *fields), raw(content))
 
 
 honest = whole(CONTENT)
 
 
+def length() -> Answer:
+    return head_only(f"Content-Length: {len(CONTENT)}")
+
+
 def cut(size: int) -> Answer:
     """Less than announced."""
-    return then(head_only(f"Content-Length: {len(CONTENT)}"), raw(CONTENT[:size]))
+    return then(length(), raw(CONTENT[:size]))
 
 
 def reset(request: Request) -> None:
@@ -137,30 +144,13 @@ def reset(request: Request) -> None:
     request.connection.close()
 
 
-def then(*answers: Answer) -> Answer:
-    def answer(request: Request) -> None:
-        for each in answers:
-            each(request)
-
-    return answer
-
-
 def redirect(location: str, *fields: str, body: bytes = b"") -> Answer:
-    def answer(request: Request) -> None:
-        request.head(302, f"Location: {location}", f"Content-Length: {len(body)}", *fields)
-        request.send(body)
-
-    return answer
+    return then(head_only(f"Location: {location}", f"Content-Length: {len(body)}", *fields, code=302), raw(body))
 
 
 def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> Answer:
-    def answer(request: Request) -> None:
-        request.head(200, "Transfer-Encoding: chunked")
-        for chunk in chunks:
-            request.send(b"%x\r\n%b\r\n" % (len(chunk), chunk))
-        request.send(end)
-
-    return answer
+    parts = [raw(b"%x\r\n%b\r\n" % (len(chunk), chunk)) for chunk in chunks]
+    return then(head_only("Transfer-Encoding: chunked"), *parts, raw(end))
 
 
 def endless(data: bytes) -> Answer:
@@ -171,10 +161,6 @@ def endless(data: bytes) -> Answer:
             request.send(data)
 
     return answer
-
-
-def length() -> Answer:
-    return head_only(f"Content-Length: {len(CONTENT)}")
 
 
 def dripping(data: bytes, seconds: float = 0.02) -> Answer:
@@ -190,14 +176,6 @@ def dripping(data: bytes, seconds: float = 0.02) -> Answer:
 
 def stall(request: Request) -> None:
     request.wait(60)
-
-
-def head_only(*fields: str, code: int = 200) -> Answer:
-    return lambda request: request.head(code, *fields)
-
-
-def raw(data: bytes) -> Answer:
-    return lambda request: request.send(data)
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from made_up_project import ROOT, Project, complete_config, copy_of_project
+from made_up_project import ROOT, complete_config, copy_of_project
 
 from sampled_metrics.errors import ConfigError
 
@@ -33,19 +33,11 @@ def recommender(name: Any, **entry: Any) -> str:
 REFUSED: dict[str, tuple[str, str]] = {
     "a dataset called $(touch pwned)": (named(COMMAND), "cannot be a name"),
     "a dataset called ../../pwned": (named(LEADS_OUT), "cannot be a name"),
-    "a dataset called /tmp/pwned": (named("/tmp/pwned"), "cannot be a name"),
     "a dataset called -rf": (named("-rf"), "cannot be a name"),
-    "a dataset called {dataset}": (named("{dataset}"), "cannot be a name"),
-    "a dataset without a name": (named(""), "cannot be a name"),
     "a dataset whose name ends in a line end": (named("made-up\n"), "cannot be a name"),
-    "a dataset with a zero byte in its name": (named("a\0b"), "cannot be a name"),
     "a dataset whose name writes from right to left": (named("a\u202eb"), "cannot be a name"),
-    "a name of 10,000 letters": (named("x" * 10_000), "cannot be a name"),
     "a name of 101 letters": (named("x" * 101), "cannot be a name: it has 101 letters, and may have 100"),
     "a dataset called provenance.json": (named("provenance.json"), "cannot be called 'provenance.json'"),
-    "a dataset called toy": (named("toy"), "cannot be called 'toy'"),
-    "a dataset called report.html": (named("report.html"), "cannot be called 'report.html'"),
-    "a recommender called $(touch pwned)": (recommender(COMMAND), "cannot be a name"),
     "an alias of itself": ("seed: 1\ntoy: &a\n  b: {c: *a}\n", "line 2: an alias stands for a value that holds"),
     "aliases that expand without end": (
         "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
@@ -60,24 +52,13 @@ REFUSED: dict[str, tuple[str, str]] = {
         yaml.safe_dump({"recommenders": {"R": {"type": "ranks", "path": COMMAND}}}),
         "there is no file '$(touch pwned)'",
     ),
-    "a file called {dataset}.zip": (dataset(path="{dataset}.zip"), "has braces"),
     "a file among the results, which would be removed": (
         yaml.safe_dump({"recommenders": {"R": {"type": "ranks", "path": "results/{dataset}/claims.csv"}}}),
         "'results/made-up/claims.csv' is among the results of this study",
     ),
-    "the page of the results": (
-        dataset(path="results/summary.html"),
-        "is among the results of this study, in results/summary.html; move it",
-    ),
-    "a dataset's file among the results": (
-        dataset(path="./results/../results/toy/table-1.csv"),
-        "is among the results of this study, in results/toy/",
-    ),
     "a file with a zero byte in its name": (dataset(path="made-up\0.zip"), "there is no file"),
     "a device for a file": (dataset(path="/dev/zero"), "there is no file '/dev/zero'"),
-    "a folder for a file": (dataset(path="."), "there is no file '.'"),
     "an address with a command": (dataset(path=None, urls=["https://x/$(touch pwned)"]), "does not end in the name"),
-    "an address that leads out": (dataset(path=None, urls=["https://x/..%2f..%2fpwned"]), "does not end in the name"),
     "a wheel with an option of pip": (
         dataset(path=None, urls=["pypi:--index-url=http://x==1!x"]),
         "is not pypi:NAME==VERSION!MEMBER",
@@ -85,24 +66,18 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a wheel with a command": (dataset(path=None, urls=["pypi:a==1;touch!x"]), "is not pypi:NAME==VERSION!MEMBER"),
     "a checksum with a line end": (dataset(md5="0" * 32 + "\n"), "datasets.made-up.md5: must match"),
     "NaN": ("recommenders: {X: {type: ease, regularization: .nan}}\n", "regularization: must be of type number"),
-    "a type in a list": (recommender("W", type=["ease"]), "recommenders.W.type: must be of type string"),
     "a number that overflows": (recommender("W", type="ease", regularization=float("inf")), "must be of type number"),
     "a number of 30 digits": ("sampling: {negatives: 100000000000000000000000000000}\n", "must be 1000000000 or less"),
     "a number of 5,000 digits": (f"seed: {'9' * 5000}\n", "is not YAML: Exceeds the limit"),
     "an unknown metric": ("metrics: ['__import__(\"os\").system(\"touch pwned\")']\n", "unknown metric"),
     "a metric at a huge k": (f"metrics: [recall@{'9' * 5000}]\n", "metrics: "),
-    "a metric at other digits": ("metrics: [recall@１０]\n", "metrics: "),
-    "a huge number of iterations of mle": (f"estimators: [mle-{'9' * 5000}]\n", "estimators: "),
     "a key twice below": ("sampling:\n  negatives: 1\n  negatives: 2\n", "line 3: the key 'negatives' is there twice"),
     "a Python object": ("seed: !!python/object/apply:os.system ['touch pwned']\n", "could not determine a constructor"),
     "a key twice in a line": ("a: {b: 1, 'b': 2}\n", "line 1: the key 'b' is there twice"),
     "a key that is a list": ("? [1, 2]\n: 3\n", "line 1: found unhashable key"),
-    "a date that is none": ("seed: 2020-13-45\n", "is not YAML: month must be in 1..12"),
-    "an alias of nothing": ("seed: *nothing\n", "found undefined alias"),
     "lists a thousand deep": ("study: " + "[" * 1000 + "]" * 1000 + "\n", "is not YAML: maximum recursion"),
     "a tab": ("split:\n\tties: last\n", "found character '\\t' that cannot start any token"),
     "a list for the whole": ("- 1\n", "must be a mapping of keys"),
-    "two documents": ("seed: 1\n---\nseed: 2\n", "but found another document"),
     "bytes that are no UTF-8": ("\udcff\udcfe\n", "is not text in UTF-8"),
     "a zero byte": ("seed: \0\n", "is not YAML"),
 }  # fmt: skip
@@ -172,57 +147,35 @@ def test_accepted(fault: str, folder: Path) -> None:
     assert settled(folder / "study.yaml")[key] == value
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return copy_of_project(tmp_path_factory.mktemp("config faults"))
+IN_ITS_OWN_WORDS = {"a Python object", "bytes that are no UTF-8"}
+"""What snakemake itself reads first, and refuses."""
+BY_SNAKEMAKE = ["a dataset called $(touch pwned)", "a file of ranks called $(touch pwned)", *sorted(IN_ITS_OWN_WORDS)]
 
 
-def run(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run snakemake on one target, as a user would; it would take seconds if nothing were wrong."""
-    command = [sys.executable, "-m", "snakemake", "results/made-up/dataset.json", "--cores", "1", *arguments]
-    return subprocess.run(command, cwd=project.folder, capture_output=True, text=True, timeout=120, check=False)
+@pytest.mark.slow
+def test_refused_by_the_workflow(tmp_path: Path) -> None:
+    """By a file of the study, and on the command line; a shell would run what is in the names."""
+    project = copy_of_project(tmp_path)
+    says = {"--config": "study.0: must match"} | {fault: REFUSED[fault][1] for fault in BY_SNAKEMAKE}
+    for fault in says:
+        given = ["--config", 'study=["$(touch pwned)"]'] if fault == "--config" else ["fault.yaml"]
+        text = "" if fault == "--config" else REFUSED[fault][0]
+        (tmp_path / "fault.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
+        command = [sys.executable, "-m", "snakemake", "results/made-up/dataset.json", "--cores", "1"]
+        before = files(project.folder)
+        ran = subprocess.run(
+            [*command, "--configfile", "study.yaml", *given], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        )
+        assert ran.returncode != 0
+        assert files(project.folder) == before
+        if fault not in IN_ITS_OWN_WORDS:
+            assert "Traceback" not in ran.stdout + ran.stderr
+            [line] = [line for line in ran.stderr.splitlines() if line.startswith("error: ")]
+            assert says[fault] in line or "study.0: must match" in line
 
 
 def files(folder: Path) -> list[Path]:
-    apart = (folder / ".snakemake", folder / "study.yaml", folder / "fault.yaml")
-    return [path for path in sorted(folder.rglob("*")) if not any(path.is_relative_to(each) for each in apart)]
-
-
-BY_SNAKEMAKE = [
-    "a dataset called $(touch pwned)",
-    "a dataset whose name ends in a line end",
-    "a file of ranks called $(touch pwned)",
-    "a key twice below",
-    "a Python object",
-    "bytes that are no UTF-8",
-]
-IN_ITS_OWN_WORDS = {"a Python object", "bytes that are no UTF-8"}
-"""What snakemake itself reads first, and refuses."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", BY_SNAKEMAKE)
-def test_refused_by_the_workflow(fault: str, project: Project) -> None:
-    (project.folder / "fault.yaml").write_bytes(REFUSED[fault][0].encode("utf-8", "surrogateescape"))
-    before = files(project.folder)
-    ran = run(project, "--configfile", "study.yaml", "fault.yaml")
-    assert ran.returncode != 0
-    assert files(project.folder) == before
-    if fault not in IN_ITS_OWN_WORDS:
-        assert "Traceback" not in ran.stdout + ran.stderr
-        [line] = [line for line in ran.stderr.splitlines() if line.startswith("error: ")]
-        assert REFUSED[fault][1] in line.replace("study.0: must match", "cannot be a name")
-
-
-@pytest.mark.slow
-def test_refused_on_the_command_line(project: Project) -> None:
-    before = files(project.folder)
-    ran = run(project, "--configfile", "study.yaml", "--config", 'study=["$(touch pwned)"]')
-    assert ran.returncode != 0
-    assert "Traceback" not in ran.stdout + ran.stderr
-    [line] = [line for line in ran.stderr.splitlines() if line.startswith("error: ")]
-    assert "study.0: must match" in line
-    assert files(project.folder) == before
+    return [path for path in sorted(folder.rglob("*")) if ".snakemake" not in path.parts]
 
 
 @pytest.mark.slow
@@ -236,10 +189,7 @@ def test_a_file_with_such_a_name_is_read(name: str, tmp_path: Path) -> None:
     assert not list(project.folder.rglob("pwned*"))
 
 
-RULES = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
-
-
-@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
-def test_no_rule_has_a_shell_command(path: Path) -> None:
-    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    assert not [line for line in lines if line.startswith(("shell:", "run:", "shell(", "os.system", "subprocess"))]
+def test_no_rule_has_a_shell_command() -> None:
+    for path in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+        assert not [line for line in lines if line.startswith(("shell:", "run:", "shell(", "os.system", "subprocess"))]

@@ -18,27 +18,21 @@ RANKS = RESULTS / "ranks/X.csv.gz"
 ESTIMATES = RESULTS / "estimates/X.csv.gz"
 EXPECTED = RESULTS / "expected/X.csv"
 
-Damage = Callable[[Path], None]
+Damage = Callable[[Path], object]
 
 
-def flip(path: Path) -> None:
+def content(change: Callable[[bytearray], bytes]) -> Damage:
+    return lambda path: path.write_bytes(change(bytearray(path.read_bytes())))
+
+
+def flipped(held: bytearray) -> bytes:
     """Change a bit after a quarter: of what is held, not of a name, nor of the times of a split, which few read."""
-    content = bytearray(path.read_bytes())
-    content[len(content) // 4] ^= 1
-    path.write_bytes(content)
+    held[len(held) // 4] ^= 1
+    return held
 
 
-def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
-
-
-def empty(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def zeros(path: Path) -> None:
-    """What a file system may leave of a file after the power has failed."""
-    path.write_bytes(bytes(path.stat().st_size))
+flip, cut = content(flipped), content(lambda held: held[: len(held) * 2 // 3])
+zeros = content(lambda held: bytes(len(held)))  # what a file system may leave after the power has failed
 
 
 def pickle(path: Path) -> None:
@@ -87,18 +81,13 @@ def put(name: str, at: int, value: float) -> Damage:
     return arrays(lambda held: held[name].ravel().__setitem__(at, value))
 
 
-def held_out_in_training(held: dict[str, np.ndarray]) -> None:
-    held["held_out"][0] = held["indices"][0]
-
-
 FAULTS: dict[str, tuple[Path, Damage, str]] = {
     "a bit of the split is flipped": (SPLIT, flip, r"split\.npz: is not a split, or is damaged"),
-    "the split is cut off": (SPLIT, cut, r"split\.npz: is not a split, or is damaged"),
     "the split is zeros": (SPLIT, zeros, r"split\.npz: is not a split, or is damaged"),
     "the split is a pickle": (SPLIT, pickle, r"split\.npz: is not a split, or is damaged"),
     "a held-out item of the split is a training item": (
         SPLIT,
-        arrays(held_out_in_training),
+        arrays(lambda held: held["held_out"].__setitem__(0, held["indices"][0])),
         r"split\.npz: .*user 1: the held-out item is one of the user's training items",
     ),
     "a held-out item of the split is none": (
@@ -106,17 +95,11 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
         put("held_out", 4, 90),
         r"split\.npz: .*axis 1 index 90 exceeds matrix dimension 90",
     ),
-    "a held-out item of the split is lost": (
-        SPLIT,
-        arrays(lambda held: held.update(held_out=held["held_out"][:-1])),
-        r"split\.npz: is not a split, or is damaged: all index and data arrays must have the same length",
-    ),
     "a training item of the split is there twice": (
         SPLIT,
         arrays(lambda held: held["indices"].__setitem__(1, held["indices"][0])),
         r"split\.npz: .*training items are repeated",
     ),
-    "the rows of the split run backwards": (SPLIT, put("indptr", 2, 0), r"split\.npz: is not a split, or is damaged"),
     "a bit of the factors is flipped": (MODEL, flip, r"X\.npz: is not an? [a-z ]+, or is damaged: Bad CRC-32"),
     "a factor is NaN": (MODEL, put("user_factors", 9, np.nan), r"X\.npz: the factors of user 3 of 60 are not finite"),
     "the factors of a user are lost": (
@@ -125,11 +108,6 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
         r"X\.npz: has factors of shape \(59, 4\) for 60 users",
     ),
     "the ranks are cut off": (RANKS, cut, r"X\.csv\.gz: cannot be read"),
-    "above and tied together are all candidates": (
-        RANKS,
-        lines(lambda held: held.__setitem__(7, "7,80,79,1")),
-        r"X\.csv\.gz, line 8: rank 81 .* is above the number of candidates, 80",
-    ),
     "an estimate is NaN": (ESTIMATES, replaced(5, "[^,]+$", "nan"), r"X\.csv\.gz, line 5: estimate is not a finite"),
     "an estimate is lost": (ESTIMATES, lines(lambda held: held.pop()), r"X\.csv\.gz: has [0-9]+ of [0-9]+ rows"),
     "an estimate is there twice": (
@@ -137,18 +115,7 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
         lines(lambda held: held.append(held[-1])),
         r"repeats the reading, metric",
     ),
-    "an estimator is lost": (
-        ESTIMATES,
-        lines(lambda held: held.__setitem__(slice(None), [line for line in held if ",bv-0.001," not in line])),
-        r"X\.csv\.gz: lacks as-printed ap bv-0\.001, which another",
-    ),
-    "the expectations are cut off": (EXPECTED, cut, r"expected/X\.csv(, line [0-9]+)?: "),
     "an expectation is no number": (EXPECTED, replaced(2, "[^,]+$", "0.0x1"), r"X\.csv, line 2: sd_exact is not a fin"),
-    "an expectation is lost": (
-        EXPECTED,
-        lines(lambda held: held.pop(3)),
-        r"expected/X\.csv: has [0-9]+ of [0-9]+ rows",
-    ),
 }
 
 STAGES = {SPLIT: "train", MODEL: "rank", RANKS: "sample", ESTIMATES: "tables", EXPECTED: "tables"}
@@ -228,16 +195,13 @@ def test_what_is_damaged_here_is_good(folder: Path, stage: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", ["an estimate is lost", "a bit of the split is flipped", "a factor is NaN"])
-def test_refused_by_the_workflow(finished: Project, tmp_path: Path, fault: str) -> None:
-    path, damage, says = FAULTS[fault]
+def test_refused_by_the_workflow(finished: Project, tmp_path: Path) -> None:
+    path, damage, says = FAULTS["an estimate is lost"]
     folder = copy(finished, tmp_path / "project").folder
     damage(folder / path)
-    wrong = (folder / path).read_bytes()
-    target = MADE[STAGES[path]]
+    wrong, target = (folder / path).read_bytes(), MADE[STAGES[path]]
     ended = run(folder, command(targets=[str(target)]))
-    assert ended.returncode != 0
-    assert len(ended.errors) == 1, ended.output
+    assert (ended.returncode != 0, len(ended.errors)) == (True, 1), ended.output
     assert re.search(says, ended.errors[0]), ended.errors[0]
     assert "Traceback" not in ended.output
     assert (folder / path).read_bytes() == wrong

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from made_up_project import STUDY, archive, complete_config, ratings, split
-from ranked_by_argsort import one_each
-from scipy.sparse import csr_array
 
 from sampled_metrics import rank
 from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
-from sampled_metrics.data.split import Split, leave_last_out
+from sampled_metrics.data.split import leave_last_out
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.exact import exact_ranks
 
@@ -90,66 +88,33 @@ def test_a_line_that_is_unusual(fault: str) -> None:
         assert way.read(way.file([way.line(*each) for each in rows]).encode()) == expected(way, rows)
 
 
-TEXT_IDS = {
-    "ids as text": "ada",
-    "ids in other letters": "Žofie 東京 🎬",
-    "negative ids": "-3",
-    "ids with decimals": "3.0",
-    "ids with leading zeros": "007",
-    "ids of 25 digits": "1" * 25,
-    "ids with spaces around": " 3 ",
-    "ids that look like nothing": "nan",
-    "ids that look like nothing (NULL)": "NULL",
-    "ids that look like numbers": "1e3",
-    "ids that look like formulas": "=cmd|'/C calc'!A0",
-    "ids that look like commands": "$(touch x)",
-    "ids with a quote inside": 'a"b',
-    "two spellings of a letter": "e\u0301",
-}
+TEXT_IDS = [
+    *("ada", "Žofie 東京 🎬", "-3", "3.0", "007", "1" * 25, " 3 ", "nan", "NULL", "1e3"),
+    *("=cmd|'/C calc'!A0", "$(touch x)", 'a"b', "e\u0301"),
+]
+NUMERIC_IDS = [" 3 ", "+3", "3.0", "3e0", "03"]
 
 
-@pytest.mark.parametrize("fault", TEXT_IDS)
-def test_ids_that_are_text(fault: str) -> None:
-    for way, column in itertools.product([way for way in WAYS if way.has_text_ids], [0, 1]):
-        row = list(ROWS[2])
-        row[column] = TEXT_IDS[fault]
-        rows = with_third(tuple(row))
-        assert way.read(way.file([way.line(*each) for each in rows]).encode()) == expected(way, rows)
+def with_id(written: Any, column: int) -> list[Row]:
+    return with_third((*ROWS[2][:column], written, *ROWS[2][column + 1 :]))
 
 
-@pytest.mark.parametrize("written", [" 3 ", "+3", "3.0", "3e0", "03"])
-def test_ids_that_are_whole_numbers_in_other_clothes(written: str) -> None:
-    for way, column in itertools.product([way for way in WAYS if not way.has_text_ids], [0, 1]):
-        row = list(ROWS[2])
-        row[column] = written
-        rows = with_third((*row[:column], 3, *row[column + 1 :]))
-        assert way.read(way.file([way.line(*each) for each in with_third(tuple(row))]).encode()) == expected(way, rows)
+@pytest.mark.parametrize(
+    ("written", "has_text_ids", "read"),
+    [*((text, True, text) for text in TEXT_IDS), *((text, False, 3) for text in NUMERIC_IDS)],
+)
+def test_ids_that_are_unusual(written: str, has_text_ids: bool, read: Any) -> None:
+    """Text is taken as it is, and a whole number in other clothes as the number."""
+    for way, column in itertools.product([way for way in WAYS if way.has_text_ids == has_text_ids], [0, 1]):
+        content = way.file([way.line(*row) for row in with_id(written, column)]).encode()
+        assert way.read(content) == expected(way, with_id(read, column))
 
 
-BAD_IDS = {
-    "ids as text": "ada",
-    "ids in other letters": "é",
-    "ids in other digits": "１２",
-    "negative ids": "-3",
-    "ids with decimals": "3.5",
-    "ids that are beyond 64 bits": "99999999999999999999",
-    "ids in hexadecimal": "0x1f",
-}
-BAD_NUMBERS = {
-    "no rating": (2, ""),
-    "a rating that is no number": (2, "five"),
-    "a rating that is NaN": (2, "nan"),
-    "a rating that is infinite": (2, "inf"),
-    "a rating that overflows": (2, "1e999"),
-    "a rating with two points": (2, "1.2.3"),
-    "a rating in other digits": (2, "５"),
-    "no time": (3, ""),
-    "a time that is no number": (3, "2020-01-01"),
-    "a time that is NaN": (3, "NaN"),
-    "a time that is infinite": (3, "-inf"),
-    "a time of more than 64 bits": (3, "99999999999999999999"),
-    "a time with a space": (3, "1 0"),
-}
+BAD_IDS = ["ada", "é", "１２", "-3", "3.5", "99999999999999999999", "0x1f"]
+BAD_NUMBERS = [
+    *((2, text) for text in ("", "five", "nan", "inf", "1e999", "1.2.3", "５")),
+    *((3, text) for text in ("", "2020-01-01", "NaN", "-inf", "99999999999999999999", "1 0")),
+]
 BAD_LINES: dict[str, Callable[[Way], bytes]] = {
     "a field too few": lambda way: way.line(*ROWS[2][:3]).encode(),
     "a field too many": lambda way: way.line(*ROWS[2], 7).encode(),
@@ -171,22 +136,17 @@ def refusal(way: Way, third: bytes) -> str:
     return message
 
 
-@pytest.mark.parametrize("fault", BAD_IDS)
-def test_ids_that_a_format_has_not(fault: str) -> None:
-    for way, column in itertools.product([way for way in WAYS if not way.has_text_ids], [0, 1]):
-        row = list(ROWS[2])
-        row[column] = BAD_IDS[fault]
-        refusal(way, way.line(*row).encode())
-
-
-@pytest.mark.parametrize("fault", [*BAD_NUMBERS, *BAD_LINES])
-def test_numbers_and_lines_that_are_none(fault: str) -> None:
+@pytest.mark.parametrize(("column", "text"), [*itertools.product([0, 1], BAD_IDS), *BAD_NUMBERS])
+def test_ids_and_numbers_that_are_none(column: int, text: str) -> None:
     for way in WAYS:
-        if fault in BAD_LINES:
-            refusal(way, BAD_LINES[fault](way))
-        else:
-            column, value = BAD_NUMBERS[fault]
-            refusal(way, way.line(*ROWS[2][:column], value, *ROWS[2][column + 1 :]).encode())
+        if column > 1 or not way.has_text_ids:
+            refusal(way, way.line(*with_id(text, column)[2]).encode())
+
+
+@pytest.mark.parametrize("fault", BAD_LINES)
+def test_lines_that_are_none(fault: str) -> None:
+    for way in WAYS:
+        refusal(way, BAD_LINES[fault](way))
 
 
 @pytest.mark.parametrize("fault", ["an empty file", "a header and nothing else", "nothing but a line end"])
@@ -223,68 +183,47 @@ class TestTimesOf64Bits:
             way.read(way.file(lines).encode())
 
 
-TRAINING = csr_array(np.array([[1.0, 0, 0, 0], [0, 1, 0, 0]]))
-SPLIT = Split(TRAINING, one_each([1, 3], 4), np.array([1, 2]), np.array([10, 20, 30, 40]))
-"""Two users, four items, of which each has one in training: three candidates."""
+@pytest.mark.parametrize(
+    ("scores", "above", "tied"),
+    [
+        ([[0, 1.7e308, -1.7e308, 1.7e308], [5e-324, 0, 0.0, -0.0]], [0, 1], [1, 1]),
+        ([[math.inf, 1, 2, 0], [0, math.inf, 5, 5]], [1, 0], [0, 1]),
+    ],
+    ids=["the largest numbers", "infinite in training"],
+)
+def test_scores_that_are_unusual(scores: list, above: list[int], tied: list[int]) -> None:
+    """Two users, four items, of which each has one in training: three candidates."""
+    table = rank(np.array(scores), np.array([[1, 0, 0, 0], [0, 1, 0, 0]]), [1, 3])
+    assert (table.above.tolist(), table.tied.tolist()) == (above, tied)
 
 
-class TestScores:
-    @pytest.mark.parametrize(
-        ("scores", "above", "tied"),
-        [
-            (np.zeros((2, 4)), [0, 0], [2, 2]),
-            ([[0, 1.7e308, -1.7e308, 1.7e308], [5e-324, 0, 0.0, -0.0]], [0, 1], [1, 1]),
-            *[([[nothing, 1, 2, 0], [0, nothing, 5, 5]], [1, 0], [0, 1]) for nothing in (math.nan, math.inf)],
-            ([[0, 1, -math.inf, 2], [0, 9, -math.inf, 5]], [1, 0], [0, 0]),
-        ],
-        ids=["all equal", "the largest numbers", "NaN in training", "infinite in training", "-inf"],
-    )
-    def test_unusual(self, scores: Any, above: list[int], tied: list[int]) -> None:
-        table = rank(np.array(scores, dtype=float), SPLIT.training, SPLIT.item)
-        assert (table.above.tolist(), table.tied.tolist()) == (above, tied)
-
-
-NO_RANKS = ["0", "-1", "nan", "inf", "1.5", "", "１", "first", "1e999", "99999999999999999999"]
-RANKS: dict[str, tuple[bytes, str]] = {
-    **{f"a rank {rank!r}": (f"candidates,rank\n9,{rank}\n".encode(), "line 2: rank must be") for rank in NO_RANKS},
-    "a negative number above": (b"user,candidates,above,tied\n1,9,-1,0\n", "line 2: above must be a whole number, 0"),
-    "a negative number tied": (b"user,candidates,above,tied\n1,9,4,-2\n", "line 2: tied must be a whole number, 0"),
-    "negative candidates": (b"candidates,rank\n9,1\n-9,1\n", "line 3: candidates must be a whole number, 1 or more"),
-    "candidates of more than 64 bits": (b"candidates,rank\n99999999999999999999,1\n", "line 2: candidates must be"),
-    "beyond the candidates": (b"candidates,rank\n9,9\n9,10\n", "line 3: rank 10"),
-    "ties beyond the candidates": (b"candidates,above,tied\n9,8,0\n9,5,4\n", "line 3: rank 10 (ties included)"),
-    "above and tied that overflow together": (
-        b"candidates,above,tied\n9,999999999999999999,999999999999999999\n",
-        "line 2: rank 1999999999999999999",
+RANKS: list[tuple[bytes, str]] = [
+    *(
+        (f"candidates,rank\n9,{rank}\n".encode(), "line 2: rank must be")
+        for rank in ("0", "-1", "inf", "1.5", "１", "first", "1e999", "99999999999999999999")
     ),
-    "of a sample, as the file says itself": (b"candidates,negatives,rank\n9,5,1\n", "has a column negatives"),
-    "a field too few": (b"candidates,rank\n9,1\n9\n", "line 3: has 1 fields"),
+    (b"user,candidates,above,tied\n1,9,-1,0\n", "line 2: above must be"),
+    (b"user,candidates,above,tied\n1,9,4,-2\n", "line 2: tied must be"),
+    (b"candidates,rank\n9,1\n-9,1\n", "line 3: candidates must be"),
+    (b"candidates,rank\n99999999999999999999,1\n", "line 2: candidates must be"),
+    (b"candidates,above,tied\n9,8,0\n9,5,4\n", "line 3: rank 10"),
+    (b"candidates,above,tied\n9,999999999999999999,999999999999999999\n", "line 2: rank 1999999999999999999"),
+    (b"candidates,rank\n9,1\n9\n", "line 3: has 1 fields"),
     # not to be taken as 4 candidates, 0 above and 1 tied, after a name of the line
-    "more fields than the header": (b"candidates,above,tied\n100,4,0,1\n100,4,0,2\n", "line 2: has 4 fields"),
-    "text": (b"Dear all,\nplease find attached the ranks.\n", "line 2: has 1 fields"),
-    "a user without a name": (b"user,candidates,rank\n,9,1\n", "line 2: user is empty"),
-    "no column of ranks": (b"candidates\n9\n", "line 1: lacks the column rank"),
-    "no column of candidates": (b"user,rank\n1,4\n", "line 1: lacks the column candidates"),
-    "no column tied": (b"user,candidates,above\n1,9,4\n", "line 1: lacks the column tied (the columns are 'user', '"),
-    "a column twice": (b"candidates,rank,rank\n9,1,2\n", "line 1: has the column 'rank' more than once"),
-    "both kinds": (b"candidates,rank,above,tied\n9,1,0,0\n", "line 1: has both rank and above"),
-    "an empty file": (b"", "is empty"),
-    "a header alone": (b"candidates,rank\n", "has no rows"),
-}  # fmt: skip
-"""The table of what a file of ranks may have wrong; other tests take one of them through a command or the workflow."""
+    (b"candidates,above,tied\n100,4,0,1\n100,4,0,2\n", "line 2: has 4 fields"),
+    (b"Dear all,\nplease find attached the ranks.\n", "line 2: has 1 fields"),
+]
+"""What is wrong with numbers and lines of a file of ranks; tests/ranks has the columns that it may lack."""
 
 
-@pytest.mark.parametrize("fault", RANKS)
-def test_ranks(fault: str, tmp_path: Path) -> None:
-    content, says = RANKS[fault]
+@pytest.mark.parametrize(("content", "says"), RANKS)
+def test_ranks(content: bytes, says: str, tmp_path: Path) -> None:
     path = tmp_path / "ranks.csv"
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:
         exact_ranks(path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}")
-    assert says in message
-    assert len(message) < 1000
+    assert str(caught.value).startswith(f"{path}, {says}")
+    assert len(str(caught.value)) < 1000
 
 
 @pytest.mark.parametrize(

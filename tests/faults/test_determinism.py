@@ -17,8 +17,6 @@ from faults.whole_run import Undisturbed, contents, copy, run
 
 pytestmark = pytest.mark.slow
 
-TABLES = ("csv", "csv.gz")
-
 RECOMMENDERS = {
     "X": X,
     "W": {"type": "implicit", "model": "bpr", "options": {"factors": 3, "iterations": 5}},
@@ -35,7 +33,7 @@ def run_the_study(folder: Path, *arguments: str, env: dict | None = None) -> dic
     words = [sys.executable, "-m", "snakemake", "--configfile", str(study)]
     ended = run(folder, [*words, *(arguments or ("--cores", "2"))], os.environ | (env or {}))
     assert ended.returncode == 0, ended.output
-    return contents(folder, TABLES)
+    return contents(folder, ("csv", "csv.gz"))
 
 
 @pytest.fixture(scope="module")
@@ -44,32 +42,19 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return run_the_study(copy_of_project(tmp_path_factory.mktemp("determinism")).folder)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return copy_of_project(tmp_path).folder
-
-
-def threads(number: int) -> dict[str, str]:
-    return {name: str(number) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-
-
-def hashes(seed: int) -> dict[str, str]:
-    return {"PYTHONHASHSEED": str(seed)}
-
-
-ONE_CORE = ("--cores", "1")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @pytest.mark.parametrize(
     ("arguments", "env"),
     [
-        (ONE_CORE, threads(1) | hashes(0)),
-        ((), threads(2) | hashes(4242)),
+        (("--cores", "1"), dict.fromkeys(THREADS, "1") | {"PYTHONHASHSEED": "0"}),
+        ((), dict.fromkeys(THREADS, "2") | {"PYTHONHASHSEED": "4242"}),
         (("--cores", "2", "--set-scatter", "users=3", "--set-threads", "rank_part=2"), {}),
     ],
 )
-def test_the_same_bytes_in_every_table(tables: dict[str, bytes], folder: Path, arguments: tuple, env: dict) -> None:
-    assert run_the_study(folder, *arguments, env=env) == tables
+def test_the_same_bytes_in_every_table(tables: dict[str, bytes], tmp_path: Path, arguments: tuple, env: dict) -> None:
+    assert run_the_study(copy_of_project(tmp_path).folder, *arguments, env=env) == tables
 
 
 KERNELS = ("Haswell", "Sandybridge", "Nehalem", "Prescott")

@@ -7,8 +7,11 @@ import copy
 import io
 import itertools
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import hypothesis
@@ -17,21 +20,48 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from made_up_project import ROOT
+from ranked_by_argsort import one_each
+from scipy.sparse import csr_array
 from tables_of_ranks import parse_columns, rank_table
 
-from faults.fuzz_damage import DAMAGED
-from faults.fuzzing import Target, pieces
 from sampled_metrics.data import archives, formats
 from sampled_metrics.data.events import binarize
-from sampled_metrics.data.split import leave_last_out
+from sampled_metrics.data.split import Split, leave_last_out, read_split
 from sampled_metrics.errors import SampledMetricsError
+from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
+from sampled_metrics.recommenders.models import FactorModel, Model, SparseSimilarityModel, read_model
 from sampled_metrics.study.config import complete, read_config
 
-SECONDS = 20
-"""Within which every input has to have a result."""
+SECONDS = 20  # within which every input has to have a result
+EXAMPLES = 1000  # inputs that are made of a seed
 
-EXAMPLES = 1000
-"""Inputs that are made of a seed."""
+
+@dataclass(frozen=True)
+class Target:
+    """How inputs are made, a check that raises AssertionError for a wrong result, and inputs to try first."""
+
+    inputs: st.SearchStrategy[Any]
+    check: Callable[[Any], None]
+    corpus: Sequence[Any]
+
+
+def pieces(*parts: bytes) -> st.SearchStrategy[bytes]:
+    """Bytes that are mostly put together of such parts."""
+    common = [b"", b"\n", b"\r\n", b"\r", b"\0", b'"', b"'", b" ", b"-", b".", b"0", b"1", b"7", b"nan", b"inf"]
+    common += [b"1.5", b"1e99", b"9" * 18, b"1" + b"0" * 18, b"9" * 25, b"\xff", b"\xef\xbb\xbf", "é１".encode()]
+    made = st.lists(st.sampled_from([*parts, *parts, *common]), max_size=40).map(b"".join)
+    lines = [part for part in parts if part.endswith(b"\n")]
+    formed = st.lists(st.sampled_from(lines), max_size=20).map(b"".join) if lines else made
+    return st.one_of(
+        formed,
+        st.tuples(formed, made).map(b"".join),
+        made,
+        st.tuples(made, st.binary(max_size=8), made).map(b"".join),
+        st.binary(max_size=100),
+    )
+
+
+# --- events, ranks and addresses --------------------------------------------------------------------------------------
 
 
 OPTIONS: dict[str, dict] = {
@@ -139,9 +169,7 @@ def check_config(changes: list[tuple[tuple, Any, Any]]) -> None:
     config: Any = copy.deepcopy(DEFAULT)
     for path, key, value in changes:
         config = changed(config, path if key is None else (*path, key), value)
-    assert isinstance(config, dict) or config is not None
-    if isinstance(config, dict):
-        complete(config, SCHEMA)
+    complete(config, SCHEMA)
 
 
 def changed(config: Any, path: tuple, value: Any) -> Any:
@@ -171,6 +199,62 @@ def check_yaml(content: bytes) -> None:
     path = Path("study.yaml")  # in a folder of the test's own
     path.write_bytes(content)
     assert isinstance(read_config(path), dict)
+
+
+# --- stages' files, damaged: refused, or what they held is read unchanged ---------------------------------------------
+
+PLACES = 10_000
+"""A place in a file is given in parts of its length, so that one damage can be done to a file of any length."""
+
+DAMAGE = st.tuples(st.integers(0, PLACES), st.integers(0, 9), st.binary(max_size=9))
+"""Where, how many bytes are taken away, and what stands there instead."""
+
+
+def done(content: bytes, damages: list[tuple[int, int, bytes]]) -> bytes:
+    for place, taken, instead in damages:
+        at = place * len(content) // PLACES
+        content = content[:at] + instead + content[at + taken :]
+    return content
+
+
+def flat(value: Any) -> list[Any]:
+    """All that is held, comparable."""
+    if isinstance(value, csr_array):
+        return [value.shape, value.indptr.tolist(), value.indices.tolist(), value.data.tolist()]
+    if isinstance(value, np.ndarray):
+        return [value.tolist()]
+    held = value if isinstance(value, tuple) else vars(value).values() if hasattr(value, "__dict__") else None
+    return [repr(value)] if held is None else [type(value).__name__, *(flat(each) for each in held)]
+
+
+def damaged(name: str, write: Callable[[Path], None], read: Callable[[Path], Any]) -> Target:
+    """A file that is written and read so."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        write(path)
+        whole, held = path.read_bytes(), flat(read(path))
+
+    def check(damages: list[tuple[int, int, bytes]]) -> None:
+        path = Path(name)  # in a folder of the test's own
+        path.write_bytes(done(whole, damages))
+        assert flat(read(path)) == held
+
+    ends = [(PLACES // 2, len(whole), b""), (0, 0, b"\0"), (PLACES, 0, b"\0")]
+    return Target(st.lists(DAMAGE, min_size=1, max_size=3), check, [[each] for each in ends])
+
+
+TRAINING = csr_array(np.array([[1.0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]))
+SPLIT = Split(TRAINING, one_each([2, 0, 1], 4), np.array(["ada", "ben", "cleo"]), np.array([10, 20, 30, 40]))
+RANKS = ExactRanks(np.array(["a", "b", "c"]), np.array([9, 8, 9]), np.array([0, 3, 5]), np.array([0, 1, 2]))
+MODELS: dict[str, Model] = {
+    "factors": FactorModel(np.arange(6.0).reshape(3, 2), np.arange(8.0).reshape(4, 2)),
+    "similarities": SparseSimilarityModel(csr_array(np.eye(4) / 3)),
+}
+DAMAGED = {
+    "a split, damaged": damaged("split.npz", SPLIT.write, read_split),
+    **{f"a model of {name}, damaged": damaged("model.npz", model.write, read_model) for name, model in MODELS.items()},
+    "ranks in gzip, damaged": damaged("ranks.csv.gz", RANKS.write, lambda path: replace(exact_ranks(path), source="")),
+}
 
 
 TARGETS = {

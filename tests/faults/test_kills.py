@@ -12,17 +12,8 @@ import pytest
 
 from faults.whole_run import Running, Undisturbed, command, copy, run, temporaries
 
-KILLS = 5
-"""Of each run that is completed."""
-
-STARTING = 0.2
-"""The part of a run before its first job."""
-
-
-def unlock(folder: Path) -> None:
-    """Do what README.md says, where a run would refuse to start."""
-    if any((folder / ".snakemake/locks").glob("*")):
-        assert run(folder, command("--unlock", targets=())).returncode == 0
+KILLS = 5  # of each run that is completed
+STARTING = 0.2  # the part of a run before its first job
 
 
 @pytest.mark.slow
@@ -46,7 +37,8 @@ def test_a_run_that_is_killed_completes_when_it_is_started_again(
             killed += 1
             done = moments.pop(0)
             undisturbed.check_nothing_is_half_written(folder)
-            unlock(folder)
+            if any((folder / ".snakemake/locks").glob("*")):  # where a run would refuse to start
+                assert run(folder, command("--unlock", targets=())).returncode == 0
         else:  # it was faster than the undisturbed one: no kill, and as good as that
             ended = running.finish()
             assert ended.returncode == 0, ended.output

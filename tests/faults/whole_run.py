@@ -30,11 +30,8 @@ STUDY = {
     "sampling": {"negatives": 20, "repetitions": 10},
 }
 
-TIMEOUT = 900
-"""Seconds; a machine may be busy."""
-
-DATA = ("csv", "csv.gz", "npz", "json")
-"""How the names of files end that later stages read, or people's scripts."""
+TIMEOUT = 900  # seconds; a machine may be busy
+DATA = ("csv", "csv.gz", "npz", "json")  # how the names of files end that later stages read, or people's scripts
 
 
 @dataclass(frozen=True)
@@ -52,17 +49,8 @@ class Ended:
 
 def command(*arguments: str, cores: int = 2, targets: Sequence[str] = TARGETS) -> list[str]:
     """What a user types."""
-    return [
-        sys.executable,
-        "-m",
-        "snakemake",
-        *targets,
-        "--cores",
-        str(cores),
-        "--configfile",
-        "study.yaml",
-        *arguments,
-    ]
+    given = ["--cores", str(cores), "--configfile", "study.yaml", *arguments]
+    return [sys.executable, "-m", "snakemake", *targets, *given]
 
 
 class Running:
@@ -70,25 +58,14 @@ class Running:
 
     def __init__(self, folder: Path, words: Sequence[str], env: Mapping[str, str] | None = None) -> None:
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  # not a pipe, which fills up while nobody reads
-        self._process = subprocess.Popen(
-            words,
-            cwd=folder,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=self._output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        streams = {"stdin": subprocess.DEVNULL, "stdout": self._output, "stderr": subprocess.STDOUT}
+        self._process = subprocess.Popen(words, cwd=folder, env=env, start_new_session=True, **streams)
 
     def is_running(self) -> bool:
         return self._process.poll() is None
 
     def wait_until(self, seconds: float) -> bool:
-        """Wait until it and all that it started have used so much time of the processor, however busy that is.
-
-        Returns:
-            Whether it is still running then.
-        """
+        """Wait until it has used so much time of the processor; return whether it is still running then."""
         while self.is_running() and (missing := seconds - self._used()) > 0:
             time.sleep(min(missing / 4, 0.1))
         return self.is_running()
@@ -139,12 +116,6 @@ def contents(folder: Path, endings: Sequence[str] = DATA) -> dict[str, bytes]:
     return found
 
 
-def unfinished(folder: Path) -> set[str]:
-    """Return the names of the files that snakemake has down as being made, so that it makes them anew."""
-    marks = (folder / ".snakemake/incomplete").rglob("*")
-    return {base64.b64decode(mark.relative_to(folder / ".snakemake/incomplete").as_posix()).decode() for mark in marks}
-
-
 def temporaries(folder: Path) -> list[str]:
     """Return the names of files of results that have not got their final name."""
     return sorted(str(path.relative_to(folder)) for path in (folder / "results").rglob(".*") if path.is_file())
@@ -158,14 +129,7 @@ def copy(project: Project, folder: Path) -> Project:
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """A run that nothing disturbed.
-
-    Attributes:
-        pristine: the project before it.
-        finished: the project after it.
-        expected: what it made, by name.
-        seconds: of the processor that it took.
-    """
+    """A run that nothing disturbed: the project before and after, what it made, and seconds of the processor."""
 
     pristine: Project
     finished: Project
@@ -180,7 +144,8 @@ class Undisturbed:
 
     def check_nothing_is_half_written(self, folder: Path) -> None:
         """Assert that what is there under a final name is whole, or will be made anew."""
-        again = unfinished(folder)
+        marks, at = (folder / ".snakemake/incomplete").rglob("*"), folder / ".snakemake/incomplete"
+        again = {base64.b64decode(mark.relative_to(at).as_posix()).decode() for mark in marks}
         endings = tuple(f".{each}" for each in DATA)
         for path in (folder / "results").rglob("*"):
             name = str(path.relative_to(folder))

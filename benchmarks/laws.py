@@ -1,14 +1,19 @@
-"""Laws of true ranks, of one recommender or of several on the same users, that a search can change step by step.
+"""Laws of true ranks, of one recommender or of several on the same users.
 
-A law is a mixture of parts, such as single ranks, flat stretches and power laws.
+A law is a mixture of parts, such as single ranks, flat stretches and power laws, which a search changes step by step;
+or it is the users of rank tables.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.stats import beta
+
+import sampled_metrics as sm
 
 ROUNDING = 1e-12
 MOST_PARTS = 6
@@ -22,7 +27,10 @@ class Part:
     - `ranks` first, last: all with the same probability; a single rank if they are equal;
     - `triangle` k: the probabilities fall in equal steps up to rank k;
     - `power` exponent, offset: ∝ (r + offset)^-exponent;
+    - `tail` first, exponent, offset: such a power from the first rank on;
     - `lognormal` mean, deviation: of the logarithm of the rank;
+    - `normal` mean, deviation;
+    - `beta` a, b: of the rank by n;
     - `capped` first, shift, most: ∝ 1 / (r - shift) from the first on, but at most `most`.
     """
 
@@ -35,35 +43,37 @@ class Part:
         first, *rest = self.numbers
         if self.kind == "ranks":
             return f"{self.share:.4g} at {first:g}" + (f" to {rest[0]:g}" if rest[0] > first else "")
-        if self.kind == "triangle":
-            return f"{self.share:.4g} falling to {first:g}"
-        if self.kind == "power":
-            return f"{self.share:.4g} ∝ (r + {rest[0]:.3g})^-{first:.3g}"
-        if self.kind == "lognormal":
-            return f"{self.share:.4g} lognormal ({first:.3g}, {rest[0]:.3g})"
-        return f"{self.share:.4g} ∝ 1 / (r - {rest[0]:g}) from {first:g}, at most {rest[1]:.4g}"
+        return f"{self.share:.4g} " + WORDS.get(self.kind, f"{self.kind} ({{:.3g}}, {{:.3g}})").format(*self.numbers)
 
     def probabilities(self, n: int) -> np.ndarray:
         """Return (n,) probabilities of the ranks, without the share."""
-        r, numbers = np.arange(1, n + 1), self.numbers
-        if self.kind == "ranks":
-            weights = 1.0 * ((r >= numbers[0]) & (r <= numbers[1]))
-        elif self.kind == "triangle":
-            weights = np.maximum(numbers[0] + 1.0 - r, 0.0)
-        elif self.kind == "power":
-            weights = (r + numbers[1]) ** -numbers[0]
-        elif self.kind == "lognormal":
-            weights = np.exp(-(((np.log(r) - numbers[0]) / numbers[1]) ** 2) / 2) / r
-        elif self.kind == "capped":
-            first, shift, most = numbers
-            falling = np.divide(1.0, r - shift, out=np.zeros(n), where=r >= first)
-            possible = most * (r >= first)
-            largest = 1.0 / falling[falling > 0].min()
-            scale = brentq(lambda c: np.minimum(c * falling, possible).sum() - 1, 0.0, largest)
-            weights = np.minimum(scale * falling, possible)
-        else:
-            raise ValueError(f"no part of a law is called {self.kind}")
+        weights = WEIGHTS[self.kind](np.arange(1, n + 1), *self.numbers)
         return weights / weights.sum()
+
+
+def _capped(r: np.ndarray, first: float, shift: float, most: float) -> np.ndarray:
+    falling = np.divide(1.0, r - shift, out=np.zeros(len(r)), where=r >= first)
+    possible = most * (r >= first)
+    scale = brentq(lambda c: np.minimum(c * falling, possible).sum() - 1, 0.0, 1.0 / falling[falling > 0].min())
+    return np.minimum(scale * falling, possible)
+
+
+WEIGHTS: dict[str, Callable[..., np.ndarray]] = {
+    "ranks": lambda r, first, last: 1.0 * ((r >= first) & (r <= last)),
+    "triangle": lambda r, k: np.maximum(k + 1.0 - r, 0.0),
+    "power": lambda r, exponent, offset: (r + offset) ** -exponent,
+    "tail": lambda r, first, exponent, offset: (r >= first) * (r + offset) ** -exponent,
+    "lognormal": lambda r, mean, deviation: np.exp(-(((np.log(r) - mean) / deviation) ** 2) / 2) / r,
+    "normal": lambda r, mean, deviation: np.exp(-(((r - mean) / deviation) ** 2) / 2),
+    "beta": lambda r, a, b: np.diff(beta(a, b).cdf(np.append(0, r) / len(r))),
+    "capped": _capped,
+}
+WORDS = {
+    "triangle": "falling to {:g}",
+    "power": "∝ (r + {1:.3g})^-{0:.3g}",
+    "tail": "∝ (r + {2:.3g})^-{1:.3g} from {0:g}",
+    "capped": "∝ 1 / (r - {1:g}) from {0:g}, at most {2:.4g}",
+}
 
 
 Law = tuple[Part, ...]
@@ -166,38 +176,26 @@ class Population:
 
 def starts(n: int, users: int) -> Iterator[Law]:
     """Yield laws of many shapes; the first ones differ most."""
-    half = n // 2
-    yield law(ranks(1, half))
-    yield law(ranks(1, n))
-    yield law(ranks(1, share=0.05), ranks(1, half, share=0.95))
-    for p in (0.01, min(0.3, 3 / users)):
-        yield law(ranks(1, share=p), ranks(half + 1, n, share=1 - p))
-    yield law(Part(1.0, "power", (1.0, 0.0)))
-    yield law(ranks(11))
-    yield law(ranks(1, n // 3))
-    yield law(Part(0.1, "triangle", (n // 10,)), Part(0.9, "ranks", (1, half)))
-    yield law(ranks(1, 10, share=0.01), ranks(n, share=0.99))
-    yield law(Part(1.0, "lognormal", (5.0, 2.5)))
-    yield law(ranks(1, 10))
-    yield law(Part(0.1, "ranks", (1, 10)), Part(0.9, "ranks", (1, half)))
-    yield law(ranks(1, n // 10, share=0.3), ranks(half + 1, n, share=0.7))
-    yield law(Part(1.0, "power", (1.5, 0.0)))
-    yield law(ranks(1, share=0.05), ranks(1, n, share=0.95))
-    yield law(ranks(10, share=0.5), ranks(11, share=0.5))
-    yield law(ranks(1, share=0.99), ranks(n, share=0.01))
-    yield law(ranks(1, n // 10))
-    for p in (0.004, 0.03, 0.1, min(0.3, 1 / users)):
-        yield law(ranks(1, share=p), ranks(half + 1, n, share=1 - p))
-    for first, p in ((1, 0.95), (10, 0.05)):
-        yield law(ranks(1, first, share=p), ranks(n, share=1 - p))
-    yield law(ranks(1, share=0.2), ranks(11, share=0.8))
-    for rank in (2, 88, half):
-        yield law(ranks(rank))
-    for exponent, offset in ((0.7, 2.0), (1.0, 60.0)):
-        yield law(Part(1.0, "power", (exponent, offset)))
-    yield law(Part(1.0, "lognormal", (3.0, 1.0)))
-    for k in (half, n // 10, 10):
-        yield law(Part(1.0, "triangle", (k,)))
+    half, tenth = n // 2, n // 10
+
+    def top(share: float, first: int = 1) -> Law:
+        return law(ranks(1, first, share=share), ranks(half + 1, n, share=1 - share))
+
+    def last(share: float, first: int = 1) -> Law:
+        return law(ranks(1, first, share=share), ranks(n, share=1 - share))
+
+    yield from (law(ranks(1, half)), law(ranks(1, n)), law(ranks(1, share=0.05), ranks(1, half, share=0.95)))
+    yield from (top(0.01), top(min(0.3, 3 / users)), law(Part(1.0, "power", (1.0, 0.0))), law(ranks(11)))
+    yield from (law(ranks(1, n // 3)), law(Part(0.1, "triangle", (tenth,)), Part(0.9, "ranks", (1, half))))
+    yield from (last(0.01, 10), law(Part(1.0, "lognormal", (5.0, 2.5))), law(ranks(1, 10)))
+    yield from (law(Part(0.1, "ranks", (1, 10)), Part(0.9, "ranks", (1, half))), top(0.3, tenth))
+    yield from (law(Part(1.0, "power", (1.5, 0.0))), law(ranks(1, share=0.05), ranks(1, n, share=0.95)))
+    yield from (law(ranks(10, share=0.5), ranks(11, share=0.5)), last(0.99), law(ranks(1, tenth)))
+    yield from (top(share) for share in (0.004, 0.03, 0.1, min(0.3, 1 / users)))
+    yield from (last(0.95), last(0.05, 10), law(ranks(1, share=0.2), ranks(11, share=0.8)))
+    yield from (law(ranks(rank)) for rank in (2, 88, half))
+    yield from (law(Part(1.0, "power", numbers)) for numbers in ((0.7, 2.0), (1.0, 60.0)))
+    yield from (law(Part(1.0, "lognormal", (3.0, 1.0))), *(law(Part(1.0, "triangle", (k,))) for k in (half, tenth, 10)))
 
 
 def capped_pair(n: int) -> Population:
@@ -208,30 +206,23 @@ def capped_pair(n: int) -> Population:
 
 def pairs(n: int, users: int) -> Iterator[Population]:
     """Yield pairs of laws, with independent, coupled and opposite users. The first ones have about equal AP."""
-    half = n // 2
-    for k in (88, 30, 160):  # rare hits at rank 1 and other ranks in the worse half, and a constant rank
-        yield Population((law(ranks(half + 1, n)), law(ranks(k))))
+    half, share = n // 2, min(0.02, 3 / users)
     power, steep = law(Part(1.0, "power", (1.0, 0.0))), law(Part(1.0, "power", (1.5, 0.0)))
     lognormal, flat = law(Part(1.0, "lognormal", (5.0, 2.5))), law(ranks(1, half))
     all_ranks, third = law(ranks(1, n)), law(ranks(1, n // 3))
-    yield capped_pair(n)
-    yield Population((flat, flat))
-    yield Population((law(Part(0.05, "ranks", (1, 10)), ranks(1, n, share=0.95)), third))
-    yield Population((power, lognormal))
-    yield Population((flat, power))
-    yield Population((flat, power), 1.0)
-    yield Population((steep, third), 1.0)
-    yield Population((all_ranks, third), -1.0)
-    yield Population((power, power), 0.9)
-    yield Population((law(Part(1.0, "triangle", (half,))), law(Part(1.0, "triangle", (n // 10,)))))
-    share = min(0.02, 3 / users)
     rare = law(ranks(1, share=share), ranks(half + 1, n, share=1 - share))
-    yield Population((rare, rare))
-    yield Population((rare, law(ranks(20, share=0.3), ranks(n, share=0.7))))
-    yield Population((law(ranks(n)), law(ranks(1, share=0.02), ranks(n, share=0.98))))
-    yield Population((law(ranks(1)), law(ranks(1, share=0.98), ranks(n, share=0.02))))
+    # rare hits at rank 1 and other ranks in the worse half, and a constant rank
+    yield from (Population((law(ranks(half + 1, n)), law(ranks(k)))) for k in (88, 30, 160))
+    yield from (capped_pair(n), Population((flat, flat)))
+    yield Population((law(Part(0.05, "ranks", (1, 10)), ranks(1, n, share=0.95)), third))
+    yield from (Population((power, lognormal)), Population((flat, power)), Population((flat, power), 1.0))
+    yield from (Population((steep, third), 1.0), Population((all_ranks, third), -1.0), Population((power, power), 0.9))
+    yield Population((law(Part(1.0, "triangle", (half,))), law(Part(1.0, "triangle", (n // 10,)))))
+    yield from (Population((rare, rare)), Population((rare, law(ranks(20, share=0.3), ranks(n, share=0.7)))))
+    yield Population((law(ranks(n)), *hits(0.02, n).sides))
+    yield Population((law(ranks(1)), *hits(0.98, n).sides))
     yield Population((law(ranks(11)), law(ranks(10, share=0.05), ranks(12, share=0.95))))
-    yield Population((law(ranks(1, share=0.005), ranks(n, share=0.995)),) * 2)
+    yield Population(hits(0.005, n).sides * 2)
 
 
 def hits(share: float, n: int = 1000) -> Population:
@@ -242,6 +233,63 @@ def hits(share: float, n: int = 1000) -> Population:
 def two(first: float, second: float, coupled: float = 0.0) -> tuple[Population, ...]:
     """Return a pair with shares of the users at rank 1, and the others last."""
     return (Population(hits(first).sides + hits(second).sides, coupled),)
+
+
+@dataclass(frozen=True, eq=False)
+class Users:
+    """The users of rank tables, who are drawn with replacement.
+
+    Attributes:
+        name: in the table of results.
+        ranks: (recommenders, users) true ranks.
+        n: the number of candidates.
+    """
+
+    name: str
+    ranks: np.ndarray
+    n: int
+
+    def words(self) -> str:
+        """Return the name."""
+        return self.name
+
+    def means(self, values: np.ndarray) -> list[float]:
+        """Return the true metric of each recommender, from the (n,) values of the metric by rank."""
+        return [float(values[side - 1].mean()) for side in self.ranks]
+
+    def draw(self, n: int, users: int, recommenders: int, rng: np.random.Generator) -> np.ndarray:
+        """Return (recommenders, users) true ranks."""
+        return self.ranks[:recommenders, rng.integers(self.ranks.shape[1], size=users)]
+
+
+def of_tables(folder: str | Path, name: str) -> Iterator[Users]:
+    """Yield each recommender of the rank tables in a folder, and all of them together."""
+    tables = {path.name.split(".")[0]: sm.exact_ranks(path) for path in sorted(Path(folder).glob("*.csv.gz"))}
+    n = round(float(np.mean([table.candidates.mean() for table in tables.values()])))
+    columns = []
+    for label, table in tables.items():
+        share = (table.above + table.tied / 2) / (table.candidates - 1)
+        columns.append(np.round(share * (n - 1)).astype(int)[np.argsort(table.user)] + 1)
+        yield Users(f"{name} {label}", columns[-1][np.newaxis], n)
+    yield Users(f"{name} {', '.join(tables)}", np.array(columns), n)
+
+
+def usual(n: int = 3541) -> Sequence[Law]:
+    """Return laws as they are met: three that decrease, and ten that do not."""
+    zipf = Part(1.0, "power", (0.9, 2.0))
+    later = [Part(zipf.share, "tail", (first, *zipf.numbers)) for first in (6, 21)]
+    half = n // 2
+    return [
+        law(zipf),
+        law(Part(1.0, "lognormal", (5.0, 2.5))),
+        law(Part(1.0, "power", (1.0, 10.0)), ranks(half + 1, n, share=0.5)),
+        *(law(Part(1.0, "beta", numbers)) for numbers in ((1.2, 10.0), (1.5, 20.0), (2.0, 60.0))),
+        *(law(Part(1.0, "lognormal", numbers)) for numbers in ((4.0, 1.0), (5.0, 0.7))),
+        law(Part(0.1, "normal", (1.0, 3.0)), Part(0.9, "normal", (400.0, 100.0))),
+        *(law(part) for part in later),
+        law(Part(0.2, "normal", (30.0, 12.0)), Part(0.8, "tail", (30, *zipf.numbers))),
+        law(ranks(15), zipf),
+    ]
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------

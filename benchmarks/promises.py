@@ -1,11 +1,13 @@
-"""Search for the laws of true ranks for which intervals and verdicts are wrong most often.
+"""Simulate the promises of the library, which are intervals and verdicts with a level of confidence.
 
-A promise is a kind of statement of the library with a level of confidence. It covers a class of laws: all laws for
-exact ranks, those of the assumed shape for strict bounds. For each promise, laws of the class are simulated with common
-random numbers, the worst is changed step by step, and the worst of all is simulated anew. The same seed gives the same
-table.
+A promise covers a class of laws of true ranks: all laws for exact ranks, those of the assumed shape for strict bounds.
+With `--laws worst`, laws of the class are simulated with common random numbers, the worst is changed step by step, and
+the worst of all is simulated anew. With `--laws usual`, laws as they are met are simulated, of any shape, and the users
+of rank tables. The same seed gives the same table. docs/coverage.md names the command of each of its tables.
 
-    python benchmarks/worst_laws.py --only "compare decreasing" --search 20 --simulations 400 --output worst.csv
+    python benchmarks/promises.py evaluate "compare decreasing" --search 20 --simulations 400 --output worst.csv
+    python benchmarks/promises.py "correct decreasing" --laws usual --ranks ml-1m=published/ml-1m --output usual.csv
+    python benchmarks/promises.py plan --laws usual --simulations 200 --output plans.csv
 """
 
 import argparse
@@ -13,179 +15,47 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 import pandas as pd
-from rank_laws import Population, capped_pair, changed_population, hits, law, pairs, ranks, starts, two
+from laws import (
+    Population,
+    Users,
+    capped_pair,
+    changed_population,
+    hits,
+    law,
+    of_tables,
+    pairs,
+    ranks,
+    starts,
+    two,
+    usual,
+)
 from scipy.special import ndtr
+from statements import (
+    CHANCES,
+    EXACT,
+    REFUSED,
+    Statement,
+    Truths,
+    of_evaluations,
+    say_compare,
+    say_correct,
+    say_evaluate,
+    say_plan,
+    say_published,
+)
 from threadpoolctl import threadpool_limits
 
 import sampled_metrics as sm
-from sampled_metrics.evaluation.wording import LESS, MORE, VERDICTS
-from sampled_metrics.ranks.staged import boundaries, last_boundary, shares
 
-EXACT = 1e-9  # ends of intervals and metrics that differ by less are equal
-CONTRADICTIONS = ("contradicted", "unexplained")  # kinds of findings that state that a sample contradicts an assumption
 FINALISTS = 3  # laws that are searched from, and that are in the last choice, besides the known ones
-
-# --- statements of the library: the only place that calls it ----------------------------------------------------------
-
-
-class Statement(NamedTuple):
-    """What the library states about a metric, or about the differences of recommenders.
-
-    Attributes:
-        low: the lower end of the interval minus the truth, the highest one of several intervals; NaN without interval.
-        high: likewise the upper end, the lowest one of several.
-        is_false: whether a verdict is false.
-        is_contradicted: whether the sample is stated to contradict an assumption.
-        value: the estimate.
-    """
-
-    low: float
-    high: float
-    is_false: bool = False
-    is_contradicted: bool = False
-    value: float = np.nan
-
-
-REFUSED = Statement(np.nan, np.nan)
-
-Truths = Mapping[str, Sequence[float]]  # the true metric of each recommender, by the label of the metric
-
-
-def say_evaluate(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Return the statements of `evaluate` on exact or staged ranks; an upper bound where there is no interval."""
-    table = staged(promise, sides, seed)["R0"] if promise.depth else tables(promise, sides)["R0"]
-    result = sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level)
-    few = [finding.values["most"] for finding in result.findings if finding.kind == "few-completed"]
-    ends = [(0.0, few[0])] * len(result) if few else zip(result["low"], result["high"], strict=True)
-    by_metric = zip(promise.metrics, ends, strict=True)
-    return {label: Statement(low - truths[label][0], high - truths[label][0]) for label, (low, high) in by_metric}
-
-
-def say_correct(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Return the statements of `correct` on sampled ranks."""
-    asked = {"estimators": promise.estimator, "metrics": promise.metrics, "confidence_level": promise.level}
-    result = sm.correct(tables(promise, sides)["R0"], **asked)
-    contradicted = any(finding.kind in CONTRADICTIONS for finding in result.findings)
-    statements = {}
-    for row in result.itertuples():
-        truth = truths[row.metric][0]
-        statements[row.metric] = Statement(row.low - truth, row.high - truth, False, contradicted, row.value)
-    return statements
-
-
-def say_compare(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Return the statements of `compare`.
-
-    With a margin, the verdicts are the statement, and with groups, it is that on all groups together.
-    """
-    groups = np.searchsorted(np.cumsum(promise.groups), (np.arange(promise.users) + 0.5) / promise.users)
-    result = sm.compare(
-        staged(promise, sides, seed) if promise.depth else tables(promise, sides),
-        metrics=promise.metrics,
-        estimator=promise.estimator or None,
-        margin=f"{100 * promise.margin}%" if promise.is_relative else promise.margin or None,
-        groups=dict(enumerate(groups)) if promise.groups else False,
-        confidence_level=promise.level,
-    )
-    contradicted = any(finding.kind in CONTRADICTIONS for finding in result.findings)
-    statements = {}
-    for label in promise.metrics:
-        of_metric = [finding for finding in result.findings if finding.kind in VERDICTS and finding.metric == label]
-        verdicts = [verdict for verdict in of_metric if bool(verdict.group) == bool(promise.groups)]
-        gaps = [_gap(verdict.values["a"], verdict.values["b"], truths[label]) for verdict in verdicts]
-        low = max(verdict.values["low"] - gap for verdict, gap in zip(verdicts, gaps, strict=True))
-        high = min(verdict.values["high"] - gap for verdict, gap in zip(verdicts, gaps, strict=True))
-        is_false = any(_is_false(promise, verdict, truths[label]) for verdict in verdicts)
-        statements[label] = Statement(*((-1.0, 1.0) if promise.margin else (low, high)), is_false, contradicted)
-    return statements
-
-
-def _gap(a: str, b: str, truths: Sequence[float]) -> float:
-    """Return the true difference of two recommenders, by their names; differences up to `EXACT` are none."""
-    gap = truths[int(b[1:])] - truths[int(a[1:])]
-    return gap if abs(gap) > EXACT else 0.0
-
-
-def _is_false(promise: "Promise", verdict: Any, truths: Sequence[float]) -> bool:
-    """Return whether a verdict is false. At the margin, a difference is neither more nor less than it."""
-    winner, loser = verdict.names
-    gap, size = _gap(loser, winner, truths), verdict.values.get("size")
-    margin = promise.margin * (min(truths) if promise.is_relative else 1.0)
-    is_less = size == LESS or verdict.kind == "equivalent"
-    return (
-        (verdict.kind == "better" and gap <= 0)
-        or (size == MORE and abs(gap) < margin + EXACT)
-        or (is_less and abs(gap) > margin - EXACT)
-    )
-
-
-def say_published(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Return the statements of `published` on the sampled metrics of a sample, of two recommenders on their order."""
-    metrics = [sm.metric(label) for label in promise.values]
-    printed = tuple(tuple(f"{one.of_rank(side, promise.m + 1).mean():.3f}" for one in metrics) for side in sides)
-    result, statements = _published(promise, printed), dict.fromkeys(promise.metrics, REFUSED)
-    contradicted = any(finding.kind in CONTRADICTIONS for finding in result.findings)
-    if len(sides) == 1:
-        for row in result.itertuples():
-            gap = truths[row.metric][0]
-            statements[row.metric] = Statement(row.low - gap, row.high - gap, False, contradicted)
-    for order in result.findings:
-        if order.kind == "published-order":
-            ends = (order.values[end] - _gap("R0", "R1", truths[order.metric]) for end in ("low", "high"))
-            is_false = order.values["is_decided"] and _gap(*order.names[::-1], truths[order.metric]) <= 0
-            statements[order.metric] = Statement(*ends, is_false, contradicted)
-    return statements
-
-
-@lru_cache(maxsize=10_000)
-def _published(promise: "Promise", printed: tuple[tuple[str, ...], ...]) -> pd.DataFrame:
-    """Return what `published` says of printed values."""
-    values = {f"R{number}": dict(zip(promise.values, of_one, strict=True)) for number, of_one in enumerate(printed)}
-    asked = {"estimators": promise.estimator, "metrics": promise.metrics, "confidence_level": promise.level}
-    return sm.published(values, negatives=promise.m, candidates=promise.n, users=promise.users, **asked)
-
-
-def tables(promise: "Promise", sides: np.ndarray) -> dict[str, Any]:
-    """Return exact or sampled ranks by recommender, with a list of the seeds where there are several."""
-    design = {"candidates": promise.n} | ({"negatives": promise.m} if promise.m else {"exact": True})
-    read, users = sm.sampled_ranks if promise.m else sm.exact_ranks, np.arange(promise.users)
-    seeds = read({f"{row}": pd.DataFrame({"user": users, "rank": side}) for row, side in enumerate(sides)}, **design)
-    rows = iter(seeds.values())
-    if not promise.seeds:
-        return {f"R{number}": table for number, table in enumerate(rows)}
-    return {f"R{number}": list(islice(rows, count)) for number, count in enumerate(promise.seeds)}
-
-
-def staged(promise: "Promise", sides: np.ndarray, seed: int) -> dict[str, sm.StagedRanks]:
-    """Return the staged ranks of users with these ranks, whose candidates are in random order."""
-    rng, n, users, k = np.random.default_rng([seed, 1]), promise.n, promise.users, 10
-    steps, uniform, fold = boundaries(n), rng.random(users), rng.integers(0, 5, users)
-    share, last, by_name = shares(promise.depth, steps), last_boundary(steps, np.array([n]))[0], {}
-    for number, side in enumerate(sides):
-        above_at, above = np.full((users, len(steps)), -1), np.zeros(users, dtype=np.int64)
-        goes_on = np.ones(users, dtype=bool)
-        for stage in range(last + 1):
-            if stage:
-                left, better = n - 1 - steps[stage - 1], (side - 1 - above)[goes_on]
-                above[goes_on] += rng.hypergeometric(better, left - better, steps[stage] - steps[stage - 1])
-            above_at[goes_on, stage] = np.minimum(above[goes_on], k)
-            goes_on &= (above < k) & (uniform < share[stage])
-        above, nothing = np.minimum(np.where(goes_on, side - 1, above), k), np.zeros(users, dtype=np.int64)
-        by_name[f"R{number}"] = sm.StagedRanks(
-            user=np.arange(users), item=np.arange(users), score=np.zeros(users), candidates=np.full(users, n), k=k,
-            depth=promise.depth, seed=0, boundaries=steps, above_at=above_at, above=above, tied=nothing,
-            complete=goes_on & (above < k), uniform=uniform, fold=fold, scored=nothing + 1, digests={},
-        )  # fmt: skip
-    return by_name
-
+Law = Population | Users
 
 # --- promises ---------------------------------------------------------------------------------------------------------
 
@@ -210,6 +80,9 @@ class Promise:
     spread: float = 0.0  # largest deviation of the share of the first law in this mixture from one half
     depth: float = 0.0  # of staged ranks; 0 for others
     values: tuple[str, ...] = ()  # labels of published values
+    draws: int = 0  # of negatives that all users share, where the items have one order; 0 for negatives by user
+    way: str = ""  # to evaluate, of a plan
+    pilot: int = 0  # users of the pilot of a plan
     is_of_estimator: bool = False  # whether the truth is the mean of the estimator
     level: float = 0.95
     known: tuple[Population, ...] = ()  # first populations of the search that take part in the last choice, too
@@ -227,8 +100,10 @@ class Promise:
         """The shape of the laws that the promise covers."""
         return "decreasing" if self.estimator == "decreasing" else "free"
 
-    def truths(self, population: Population) -> Truths:
+    def truths(self, population: Law) -> Truths:
         """Return the true metrics of the recommenders; 0 for the mean of an estimator."""
+        if self.way:
+            return of_evaluations(replace(self, pilot=0), population)
         means = {label: population.means(sm.metric(label).values(self.n)) for label in self.metrics}
         if self.seeds:
             means = {label: [float(np.mean(of_laws))] for label, of_laws in means.items()}
@@ -256,14 +131,19 @@ class Promise:
         usual = alike if self.recommenders == 1 or self.equal == "law" else pairs(self.n, self.users)
         return [*filter(None, dict.fromkeys(map(self.fitted, (*self.known, *usual))))]
 
-    def draw(self, population: Population, rng: np.random.Generator) -> np.ndarray:
+    def draw(self, population: Law, rng: np.random.Generator) -> np.ndarray:
         """Return (recommenders or seeds, users) ranks, exact or among sampled negatives."""
         if self.seeds:
             count = sum(self.seeds)
             of_laws = population.draw(self.n, self.users, 2 * count, rng)
             share = 0.5 + self.spread * rng.uniform(-1, 1, (count, 1))
             return np.where(rng.random((count, self.users)) < share, of_laws[::2], of_laws[1::2])
-        sides = population.draw(self.n, self.users, self.recommenders, rng)
+        sides = population.draw(self.n, self.pilot or self.users, self.recommenders, rng)
+        if self.draws:
+            drawn = [1 + np.sort(rng.choice(self.n - 1, self.m, replace=False)) for _ in range(self.draws)]
+            return np.array([np.searchsorted(items, side) + 1 for side in sides for items in drawn])
+        if self.way:
+            return sides
         return rng.hypergeometric(sides - 1, self.n - sides, self.m) + 1 if self.m else sides
 
 
@@ -320,6 +200,17 @@ def promises() -> Iterator[Promise]:
     yield replace(told, name="published MRR", m=10, metrics=both, values=("mrr",), known=(hits(0.0104),))
     yield replace(told, name="published three", values=three)
     yield replace(told, name="published three of two", values=three, recommenders=2)
+    for draws in (3, 10):
+        once = {"m": 100, "estimator": "uncorrected", "draws": draws, "is_of_estimator": True}
+        yield Promise(f"drawn once, {draws} times", say_correct, 200, both, **once)
+        yield replace(exact, name=f"compare drawn once, {draws} times", users=200, equal="law", **once)
+    of_plan = Promise("plan", say_plan, 2000, ("width", *CHANCES), recommenders=2, equal="no", pilot=600)
+    for way in ("all candidates", "all candidates, part of users"):
+        yield replace(of_plan, name=f"plan, {way}", way=way, m=100)
+    for way in ("all candidates", "stop at k", "stages"):
+        yield replace(of_plan, name=f"plan of stages, {way}", metrics=("width",), recommenders=1, way=way, depth=100.0)
+    for estimator, m in (("bv-0.1", 100), ("decreasing", 20), ("uncorrected", 50)):
+        yield replace(of_plan, name=f"plan, {estimator}", way="negatives", m=m, estimator=estimator)
 
 
 # --- simulations ------------------------------------------------------------------------------------------------------
@@ -334,6 +225,8 @@ class Tally(NamedTuple):
     false_verdicts: float  # a recommender is stated to be better and is not, or by more or less than the margin
     refused: float  # there is no interval
     contradicted: float  # the sample is stated to contradict an assumption
+    unnoticed: float  # the interval misses the truth, and the sample is not stated to contradict an assumption
+    right_verdicts: float
     width: float  # mean width of the intervals
     score: float  # what the search maximizes
 
@@ -345,14 +238,15 @@ def tally(statements: Sequence[Statement], *, is_of_estimator: bool = False) -> 
     distribution with the same means and deviations, which distinguishes laws that few simulations do not. The latter
     counts up to one standard error above the former, which noise may explain.
     """
-    low, high, is_false, contradicted, value = np.array(statements, dtype=float).T
+    low, high, is_false, contradicted, value, is_right = np.array(statements, dtype=float).T
     if is_of_estimator and not np.isnan(value).all():
         low, high = low - np.nanmean(value), high - np.nanmean(value)
     has_interval, below, above = np.isfinite(low) & np.isfinite(high), high < -EXACT, low > EXACT
     wrong = float((below | above | (is_false > 0)).mean())
     error = np.sqrt(max(wrong, 1 / len(low)) * (1 - wrong) / len(low))
     smooth = _share_beyond(low[has_interval]) + _share_beyond(-high[has_interval])
-    columns = (below, above, is_false, ~has_interval, contradicted)
+    unnoticed = (below | above) & (contradicted == 0)
+    columns = (below, above, is_false, ~has_interval, contradicted, unnoticed, is_right)
     width = float((high - low)[has_interval].mean()) if has_interval.any() else np.nan
     score = float(wrong + min(smooth, wrong + error)) / 2
     return Tally(wrong, *(float(column.mean()) for column in columns), width, score)
@@ -374,7 +268,7 @@ def generator(promise: Promise, stage: str, *numbers: int) -> np.random.Generato
     return np.random.default_rng([crc32(str(promise).encode()), crc32(stage.encode()), *numbers])
 
 
-def simulate(promise: Promise, population: Population, stage: str, simulations: int, seed: int) -> dict[str, Tally]:
+def simulate(promise: Promise, population: Law, stage: str, simulations: int, seed: int) -> dict[str, Tally]:
     """Return a tally for each metric.
 
     Users are at the same quantiles for all laws of a stage. The library is asked once for samples that are equal up to
@@ -382,7 +276,9 @@ def simulate(promise: Promise, population: Population, stage: str, simulations: 
     """
     truths, known = promise.truths(population), dict[bytes, dict[str, Statement]]()
     statements: dict[str, list[Statement]] = {label: [] for label in promise.metrics}
-    is_ordered = promise.m or promise.groups or promise.depth or promise.seeds or promise.recommenders > 2
+    is_ordered = (
+        promise.m or promise.groups or promise.depth or promise.seeds or promise.recommenders > 2 or promise.way
+    )
     for number in range(simulations):
         sides = promise.draw(population, generator(promise, stage, seed, number))
         key = str(number).encode() if is_ordered else np.sort(sides[0] + (promise.n + 1) * (sides[-1] - 1)).tobytes()
@@ -420,20 +316,42 @@ def worst(promise: Promise, label: str, tried: Mapping[Population, Any], search:
     return max(finalists, key=lambda population: simulated(population, "final", 2 * search).wrong)
 
 
-def rows_of(promise: Promise, search: int, simulations: int, seed: int) -> Iterator[dict[str, Any]]:
+def searched(promise: Promise, search: int, simulations: int, seed: int) -> Iterator[dict[str, Any]]:
     """Yield a row for each metric of a promise: its worst law, with new simulations."""
     first = promise.starts()[:search]
     tried = {start: simulate(promise, start, "search", max(5, search // 3), seed) for start in first}
     worst_by_metric = {label: worst(promise, label, tried, search, seed) for label in promise.metrics}
     fresh = {one: simulate(promise, one, "fresh", simulations, seed) for one in {*worst_by_metric.values()}}
-    kept = ("n", "m", "depth", "users", "level", "equal", "spread")
-    allowed = 1 - promise.level + 2 * np.sqrt(promise.level * (1 - promise.level) / simulations)
     for label, population in worst_by_metric.items():
-        found = fresh[population][label]
-        row = {"promise": promise.name, "metric": label} | {name: getattr(promise, name) for name in kept}
-        row |= {"law": population.words(), "simulations": simulations} | found._asdict()
-        error = np.sqrt(found.wrong * (1 - found.wrong) / simulations)
-        yield row | {"standard_error": error, "allowed": allowed, "is_broken": found.wrong > allowed}
+        yield row_of(promise, label, population, simulations, fresh[population][label])
+
+
+def met(promise: Promise, populations: Sequence[Any], simulations: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield a row for each metric and each usual law that has the recommenders of a promise."""
+    for population in populations:
+        own = replace(promise, n=getattr(population, "n", 3541))
+        for label, tally_of_metric in simulate(own, population, "usual", simulations, seed).items():
+            yield row_of(own, label, population, simulations, tally_of_metric)
+
+
+def of_promise(promise: Promise, folders: Sequence[str]) -> list[Any]:
+    """Return the usual laws of a promise: of one recommender, or pairs, and the users of rank tables, NAME=FOLDER."""
+    users = chain.from_iterable(of_tables(folder, name) for name, folder in (one.split("=", 1) for one in folders))
+    tables_of_users = [one for one in users if min(2, promise.recommenders) == min(2, len(one.ranks))]
+    laws = usual()
+    if promise.recommenders == 1:
+        return [*(Population((one,)) for one in laws), *tables_of_users]
+    return [*(Population((one, laws[0])) for one in laws), *tables_of_users]
+
+
+def row_of(promise: Promise, label: str, population: Any, simulations: int, found: Tally) -> dict[str, Any]:
+    """Return what was simulated, and how often it was wrong."""
+    kept = ("n", "m", "depth", "users", "pilot", "level", "equal", "spread")
+    allowed = 1 - promise.level + 2 * np.sqrt(promise.level * (1 - promise.level) / simulations)
+    row = {"promise": promise.name, "metric": label} | {name: getattr(promise, name) for name in kept}
+    row |= {"law": population.words(), "simulations": simulations} | found._asdict()
+    error = np.sqrt(found.wrong * (1 - found.wrong) / simulations)
+    return row | {"standard_error": error, "allowed": allowed, "is_broken": found.wrong > allowed}
 
 
 def markdown(table: pd.DataFrame) -> str:
@@ -450,24 +368,45 @@ def markdown(table: pd.DataFrame) -> str:
 
 
 def main() -> None:
-    """Search, write the csv after each promise, and print the table."""
+    """Simulate, write the csv after each promise, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", help="promises whose name starts so; may be repeated")
-    parser.add_argument("--simulations", type=int, default=1000, help="of the worst law of each promise")
+    parser.add_argument("promises", nargs="*", default=[""], help="promises whose name starts so; without one, all")
+    parser.add_argument("--laws", choices=("worst", "usual"), default="worst")
+    parser.add_argument("--ranks", action="append", default=[], help="NAME=FOLDER of rank tables, beside usual laws")
+    parser.add_argument("--users", type=int, nargs="+", help="in place of those of the promises; of usual laws")
+    parser.add_argument("--negatives", type=int, nargs="+", help="likewise")
+    parser.add_argument("--metrics", nargs="+", help="likewise")
+    parser.add_argument("--simulations", type=int, default=1000, help="of each law, or of the worst")
     parser.add_argument("--search", type=int, default=40, help="simulations of each law in the search")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, help="csv file")
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
-    for promise in [one for one in promises() if str(one).startswith(tuple(options.only or [""]))]:
-        start = time.perf_counter()
+    chosen = [promise for promise in promises() if str(promise).startswith(tuple(options.promises))]
+    if options.laws == "usual":
+        chosen = list(dict.fromkeys(setting for promise in chosen for setting in settings(promise, options)))
+    for promise in chosen:
+        start, before = time.perf_counter(), len(rows)
         with threadpool_limits(1):
-            rows += rows_of(promise, options.search, options.simulations, options.seed)
-        wrong = max(row["wrong"] for row in rows[-len(promise.metrics) :])
+            if options.laws == "worst":
+                rows += searched(promise, options.search, options.simulations, options.seed)
+            else:
+                rows += met(promise, of_promise(promise, options.ranks), options.simulations, options.seed)
+        wrong = max((row["wrong"] for row in rows[before:]), default=np.nan)
         print(f"{time.perf_counter() - start:.0f} s  {promise}: wrong {100 * wrong:.1f} %", file=sys.stderr, flush=True)
         if options.output:
             pd.DataFrame(rows).to_csv(options.output, index=False)
     print(markdown(pd.DataFrame(rows)), end="")
+
+
+def settings(promise: Promise, options: argparse.Namespace) -> Iterator[Promise]:
+    """Yield a promise with each number of users and of negatives, and the metrics, that are asked for."""
+    metrics = tuple(options.metrics or promise.metrics)
+    for users in options.users or (promise.users,):
+        for m in (options.negatives or (promise.m,)) if promise.m else (0,):
+            yield replace(
+                promise, users=users, m=m, metrics=metrics, equal="no" if promise.recommenders > 1 else "metric"
+            )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,227 @@
+"""What the library states about simulated ranks, by promise: the only place of the search that calls it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+import sampled_metrics as sm
+from sampled_metrics.estimators import estimators_by_label
+from sampled_metrics.evaluation.plan import _Question, _ways, simulated
+from sampled_metrics.evaluation.wording import LESS, MORE, VERDICTS
+from sampled_metrics.ranks.staged import boundaries, last_boundary, shares
+from sampled_metrics.sampling.distributions import SamplingDesign
+
+if TYPE_CHECKING:
+    from promises import Promise
+
+EXACT = 1e-9  # ends of intervals and metrics that differ by less are equal
+CONTRADICTIONS = ("contradicted", "unexplained")  # kinds of findings that state that a sample contradicts an assumption
+
+
+class Statement(NamedTuple):
+    """What the library states about a metric, or about the differences of recommenders.
+
+    Attributes:
+        low: the lower end of the interval minus the truth, the highest one of several intervals; NaN without interval.
+        high: likewise the upper end, the lowest one of several.
+        is_false: whether a verdict is false.
+        is_contradicted: whether the sample is stated to contradict an assumption.
+        value: the estimate.
+        is_right: whether a verdict is right.
+    """
+
+    low: float
+    high: float
+    is_false: bool = False
+    is_contradicted: bool = False
+    value: float = np.nan
+    is_right: bool = False
+
+
+REFUSED = Statement(np.nan, np.nan)
+
+Truths = Mapping[str, Sequence[float]]  # the true metric of each recommender, by the label of the metric
+
+
+def say_evaluate(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+    """Return the statements of `evaluate` on exact or staged ranks; an upper bound where there is no interval."""
+    table = staged(promise, sides, seed)["R0"] if promise.depth else tables(promise, sides)["R0"]
+    result = sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level)
+    few = [finding.values["most"] for finding in result.findings if finding.kind == "few-completed"]
+    ends = [(0.0, few[0])] * len(result) if few else zip(result["low"], result["high"], strict=True)
+    by_metric = zip(promise.metrics, ends, strict=True)
+    return {label: Statement(low - truths[label][0], high - truths[label][0]) for label, (low, high) in by_metric}
+
+
+def say_correct(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+    """Return the statements of `correct` on sampled ranks."""
+    asked = {"estimators": promise.estimator, "metrics": promise.metrics, "confidence_level": promise.level}
+    [ranks_or_draws] = tables(promise, sides).values()
+    result = sm.correct({"R0": ranks_or_draws} if promise.draws else ranks_or_draws, **asked)
+    contradicted = any(finding.kind in CONTRADICTIONS for finding in result.findings)
+    statements = {}
+    for row in result.itertuples():
+        truth = truths[row.metric][0]
+        statements[row.metric] = Statement(row.low - truth, row.high - truth, False, contradicted, row.value)
+    return statements
+
+
+def say_compare(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+    """Return the statements of `compare`.
+
+    With a margin, the verdicts are the statement, and with groups, it is that on all groups together.
+    """
+    groups = np.searchsorted(np.cumsum(promise.groups), (np.arange(promise.users) + 0.5) / promise.users)
+    result = sm.compare(
+        staged(promise, sides, seed) if promise.depth else tables(promise, sides),
+        metrics=promise.metrics,
+        estimator=promise.estimator or None,
+        margin=f"{100 * promise.margin}%" if promise.is_relative else promise.margin or None,
+        groups=dict(enumerate(groups)) if promise.groups else False,
+        confidence_level=promise.level,
+    )
+    contradicted = any(finding.kind in CONTRADICTIONS for finding in result.findings)
+    statements = {}
+    for label in promise.metrics:
+        of_metric = [finding for finding in result.findings if finding.kind in VERDICTS and finding.metric == label]
+        verdicts = [verdict for verdict in of_metric if bool(verdict.group) == bool(promise.groups)]
+        gaps = [_gap(verdict.values["a"], verdict.values["b"], truths[label]) for verdict in verdicts]
+        low = max(verdict.values["low"] - gap for verdict, gap in zip(verdicts, gaps, strict=True))
+        high = min(verdict.values["high"] - gap for verdict, gap in zip(verdicts, gaps, strict=True))
+        is_false = any(_is_false(promise, verdict, truths[label]) for verdict in verdicts)
+        is_right = not is_false and any(verdict.kind == "better" for verdict in verdicts)
+        ends = (-1.0, 1.0) if promise.margin else (low, high)
+        statements[label] = Statement(*ends, is_false, contradicted, is_right=is_right)
+    return statements
+
+
+def _gap(a: str, b: str, truths: Sequence[float]) -> float:
+    """Return the true difference of two recommenders, by their names; differences up to `EXACT` are none."""
+    gap = truths[int(b[1:])] - truths[int(a[1:])]
+    return gap if abs(gap) > EXACT else 0.0
+
+
+def _is_false(promise: "Promise", verdict: Any, truths: Sequence[float]) -> bool:
+    """Return whether a verdict is false. At the margin, a difference is neither more nor less than it."""
+    winner, loser = verdict.names
+    gap, size = _gap(loser, winner, truths), verdict.values.get("size")
+    margin = promise.margin * (min(truths) if promise.is_relative else 1.0)
+    is_less = size == LESS or verdict.kind == "equivalent"
+    return (
+        (verdict.kind == "better" and gap <= 0)
+        or (size == MORE and abs(gap) < margin + EXACT)
+        or (is_less and abs(gap) > margin - EXACT)
+    )
+
+
+def say_published(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+    """Return the statements of `published` on the sampled metrics of a sample, of two recommenders on their order."""
+    metrics = [sm.metric(label) for label in promise.values]
+    printed = tuple(tuple(f"{one.of_rank(side, promise.m + 1).mean():.3f}" for one in metrics) for side in sides)
+    result, statements = _published(promise, printed), dict.fromkeys(promise.metrics, REFUSED)
+    contradicted = any(finding.kind in CONTRADICTIONS for finding in result.findings)
+    if len(sides) == 1:
+        for row in result.itertuples():
+            gap = truths[row.metric][0]
+            statements[row.metric] = Statement(row.low - gap, row.high - gap, False, contradicted)
+    for order in result.findings:
+        if order.kind == "published-order":
+            ends = (order.values[end] - _gap("R0", "R1", truths[order.metric]) for end in ("low", "high"))
+            is_false = order.values["is_decided"] and _gap(*order.names[::-1], truths[order.metric]) <= 0
+            statements[order.metric] = Statement(*ends, is_false, contradicted)
+    return statements
+
+
+@lru_cache(maxsize=10_000)
+def _published(promise: "Promise", printed: tuple[tuple[str, ...], ...]) -> pd.DataFrame:
+    """Return what `published` says of printed values."""
+    values = {f"R{number}": dict(zip(promise.values, of_one, strict=True)) for number, of_one in enumerate(printed)}
+    asked = {"estimators": promise.estimator, "metrics": promise.metrics, "confidence_level": promise.level}
+    return sm.published(values, negatives=promise.m, candidates=promise.n, users=promise.users, **asked)
+
+
+CHANCES = ("ordered", "decided", "wrong")
+LARGE = 200_000  # users who stand for a law
+
+
+def say_plan(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+    """Return the statements of `plan` on a way to evaluate: on the width of an evaluation, and on its chances."""
+    design = {"negatives": [promise.m] if promise.m else [], "estimators": [promise.estimator or "bv-0.1"]}
+    design["depths"] = [promise.depth] if promise.depth else []
+    pilot = pilot_of(promise, sides, seed)
+    result = sm.plan(pilot, metric="recall@10", users=promise.users, draws=40, **design)
+    [row] = result[(result["way"] == promise.way)].head(1).to_dict("records")
+    statements = {}
+    for label, of_law in truths.items():
+        truth, low, high = of_law[seed % len(of_law)], row[f"{label}_low"], row[f"{label}_high"]
+        statements[label] = Statement(low - truth, high - truth) if np.isfinite(low) else REFUSED
+    return statements
+
+
+@lru_cache(maxsize=100)
+def of_evaluations(promise: "Promise", population: Any) -> Truths:
+    """Return the widths of 300 evaluations of a law, and the chances of their verdicts."""
+    users = 4 * promise.users if promise.depth else LARGE
+    sides = population.draw(promise.n, users, promise.recommenders, np.random.default_rng(0))
+    question = _Question.from_given(pilot_of(promise, sides, 0), "recall@10", promise.users, promise.level)
+    designs = [SamplingDesign(promise.m)] if promise.m else []
+    estimators = estimators_by_label(promise.estimator or "bv-0.1")
+    [pilot, *_] = question.pilots
+    ways, _ = _ways(pilot, question, estimators, designs, [promise.depth] if promise.depth else [], 300)
+    way = next(way for way in ways if way.columns["way"] == promise.way)
+    widths, gaps, _ = simulated(replace(way, draws=300), pilot, question)
+    of_law = {"width": widths[:, np.nanmean(widths, axis=0).argmax()].tolist()}
+    if promise.recommenders > 1:
+        value, low, high = gaps[:, 0].T
+        of_law |= {label: [float((end > 0).mean())] for label, end in zip(CHANCES, (value, low, -high), strict=True)}
+    return of_law
+
+
+def pilot_of(promise: "Promise", sides: np.ndarray, seed: int) -> dict[str, Any]:
+    """Return exact ranks by recommender, or staged ranks of all candidates."""
+    users = sides.shape[1]
+    if promise.depth:
+        return staged(replace(promise, users=users, depth=None), sides, seed)
+    nothing, n = np.zeros(users, dtype=np.int64), np.full(users, promise.n)
+    return {f"R{number}": sm.ExactRanks(None, n, side - 1, nothing) for number, side in enumerate(sides)}
+
+
+def tables(promise: "Promise", sides: np.ndarray) -> dict[str, Any]:
+    """Return exact or sampled ranks by recommender, with a list of the seeds or draws where there are several."""
+    sample = {"negatives": promise.m, "drawn": "once" if promise.draws else "by user"}
+    design = {"candidates": promise.n} | (sample if promise.m else {"exact": True})
+    read, users = sm.sampled_ranks if promise.m else sm.exact_ranks, np.arange(promise.users)
+    seeds = read({f"{row}": pd.DataFrame({"user": users, "rank": side}) for row, side in enumerate(sides)}, **design)
+    rows = iter(seeds.values())
+    counts = promise.seeds or (promise.draws,) * promise.recommenders
+    if not any(counts):
+        return {f"R{number}": table for number, table in enumerate(rows)}
+    return {f"R{number}": list(islice(rows, count)) for number, count in enumerate(counts)}
+
+
+def staged(promise: "Promise", sides: np.ndarray, seed: int) -> dict[str, sm.StagedRanks]:
+    """Return the staged ranks of users with these ranks, whose candidates are in random order."""
+    rng, n, users, k = np.random.default_rng([seed, 1]), promise.n, promise.users, 10
+    steps, uniform, fold = boundaries(n), rng.random(users), rng.integers(0, 5, users)
+    share, last, by_name = shares(promise.depth, steps), last_boundary(steps, np.array([n]))[0], {}
+    for number, side in enumerate(sides):
+        above_at, above = np.full((users, len(steps)), -1), np.zeros(users, dtype=np.int64)
+        goes_on = np.ones(users, dtype=bool)
+        for stage in range(last + 1):
+            if stage:
+                left, better = n - 1 - steps[stage - 1], (side - 1 - above)[goes_on]
+                above[goes_on] += rng.hypergeometric(better, left - better, steps[stage] - steps[stage - 1])
+            above_at[goes_on, stage] = np.minimum(above[goes_on], k)
+            goes_on &= (above < k) & (uniform < share[stage])
+        above, nothing = np.minimum(np.where(goes_on, side - 1, above), k), np.zeros(users, dtype=np.int64)
+        by_name[f"R{number}"] = sm.StagedRanks(
+            user=np.arange(users), item=np.arange(users), score=np.zeros(users), candidates=np.full(users, n), k=k,
+            depth=promise.depth, seed=0, boundaries=steps, above_at=above_at, above=above, tied=nothing,
+            complete=goes_on & (above < k), uniform=uniform, fold=fold, scored=nothing + 1, digests={},
+        )  # fmt: skip
+    return by_name
