@@ -83,8 +83,16 @@ def require_whole(least: int, most: int | None = None, **numbers: Any) -> None:
     """Raise ConfigError unless all values, given by the names of their options, are whole numbers in a range."""
     for name, value in numbers.items():
         if not is_whole(value) or value < least or (most is not None and value > most):
-            allowed = f", {least} or more" if most is None else f" from {least} to {most}"
+            allowed = f", {least} or more" if most is None else f" from {least} to {_as_power(most)}"
             raise ConfigError(f"{name} must be a whole number{allowed}, not {shown(value)}")
+
+
+def _as_power(number: int) -> str:
+    """Return a number as a power of two, or one less, if it is one of more than 32 bits."""
+    bits = number.bit_length()
+    if bits <= 32:
+        return str(number)
+    return {1 << (bits - 1): f"2^{bits - 1}", (1 << bits) - 1: f"2^{bits} - 1"}.get(number, str(number))
 
 
 def is_real(value: Any) -> bool:

@@ -66,9 +66,9 @@ def link(name: str, target: bytes) -> tuple[zipfile.ZipInfo, bytes]:
     return info, target
 
 
-def declaring(size: int, content: bytes) -> bytes:
-    """An archive whose file says that it has another size, with a checksum to match."""
-    archive = zipped(("ratings.dat", content))
+def declaring(size: int, content: bytes, kind: int) -> bytes:
+    """An archive whose file says that it is smaller than it is, with a checksum to match."""
+    archive = zipped(("ratings.dat", content), kind=kind)
     at = directory(archive)
     return changed(changed(archive, at + 24, "<I", size), at + 16, "<I", zlib.crc32(content[:size]))
 
@@ -82,9 +82,10 @@ def tar() -> bytes:
     return made.getvalue()
 
 
-def encrypted() -> bytes:
-    archive = changed(zipped(("ratings.dat", EVENTS)), 6, "<H", 1)
-    return changed(archive, directory(archive) + 8, "<H", 1)
+def flagged(bit: int) -> bytes:
+    archive = zipped(("ratings.dat", EVENTS))
+    archive = changed(archive, 6, "<H", bit)
+    return changed(archive, directory(archive) + 8, "<H", bit)
 
 
 COMPLETED: dict[str, Make] = {
@@ -92,27 +93,44 @@ COMPLETED: dict[str, Make] = {
     "a link to a folder elsewhere, and a file through it": lambda: zipped(
         link("out", b"/tmp"), ("out/ratings.dat", EVENTS)
     ),
+    "a link beside the file": lambda: zipped(link("passwd", b"/etc/passwd"), ("ratings.dat", EVENTS)),
+    "a name in cp437": lambda: zipped(("ratings.dat", EVENTS), ("filmé.txt".encode("cp437").decode("latin-1"), b"")),
     "bytes before the archive (self-extracting)": lambda: b"#!/bin/sh\n" * 50 + zipped(("ratings.dat", EVENTS)),
     "a comment after the archive": lambda: zipped(("ratings.dat", EVENTS), comment=b"made by hand " * 100),
     "gzip": lambda: gzip.compress(EVENTS),
+    "gzip in several parts": lambda: gzip.compress(EVENTS[:5000]) + gzip.compress(EVENTS[5000:]),
 }  # fmt: skip
 
 REFUSED: dict[str, tuple[Make, str]] = {
     "a link in the file's place": (lambda: zipped(link("ratings.dat", b"/etc/passwd")), "line 1: has 1 fields"),
     "a name with backslashes (..\\ratings.dat)": (lambda: zipped(("..\\ratings.dat", EVENTS)), "found 0"),
+    "a name twice": (lambda: zipped(("ratings.dat", EVENTS), ("ratings.dat", b"1::1::1::1\n")), "found 2"),
     "a name with a line end and a terminal's commands": (lambda: zipped(("ratings\n\x1b[2J.dat", EVENTS)), "found 0"),
     "an archive in the file's place (nested)": (
         lambda: zipped(("ratings.dat", zipped(("ratings.dat", EVENTS)))),
         "is a zip archive",
     ),
-    "encrypted": (encrypted, "is encrypted"),
+    "encrypted": (lambda: flagged(0x1), "is encrypted"),
+    "a patch in place of a file": (lambda: flagged(0x20), "patched"),
     "a zip bomb of well-formed lines": (lambda: zipped(("ratings.dat", BOMB)), "more than the 8000000 bytes allowed"),
     "a zip bomb that declares 4 GB": (
-        lambda: declaring(2**32 - 2, EVENTS),
+        lambda: declaring(2**32 - 2, EVENTS, zipfile.ZIP_DEFLATED),
         "unpacks to 4294967294 bytes, more than",
+    ),
+    "a zip bomb that declares 1000 bytes": (
+        lambda: declaring(1000, bytes(10_000_000), zipfile.ZIP_DEFLATED),
+        "line 1: holds a zero byte",
+    ),
+    "an lzma bomb that declares 1000 bytes": (
+        lambda: declaring(1000, bytes(10**6), zipfile.ZIP_LZMA),
+        "compression (lzma) is not supported",
     ),
     "a gzip bomb of well-formed lines": (lambda: gzip.compress(BOMB), "more than the 8000000 bytes allowed"),
     "without its last byte": (lambda: zipped(("ratings.dat", EVENTS))[:-1], "truncated"),
+    "without the list of its files": (
+        lambda: zipped(("ratings.dat", EVENTS))[: directory(zipped(("ratings.dat", EVENTS)))],
+        "truncated",
+    ),
     "a wrong checksum (CRC)": (
         lambda: zipped(("ratings.dat", EVENTS), kind=zipfile.ZIP_STORED).replace(b"\n1999::", b"\n1998::"),
         "Bad CRC-32",
@@ -121,10 +139,16 @@ REFUSED: dict[str, tuple[Make, str]] = {
         lambda: zipped(("ratings.dat", EVENTS)).replace(b"ratings.dat", b"matings.dat", 1),
         "differ",
     ),
+    "declares less than there is": (
+        lambda: changed(zipped(("ratings.dat", EVENTS)), directory(zipped(("ratings.dat", EVENTS))) + 24, "<I", 1000),
+        "Bad CRC-32",
+    ),
     "an empty file named .zip": (lambda: b"", "truncated"),
     "gzip cut off": (lambda: gzip.compress(EVENTS)[:-100], "ended before"),
     "gzip with a wrong checksum": (lambda: changed(gzip.compress(EVENTS), -8, "<I", 1), "CRC check failed"),
+    "gzip and then rubbish": (lambda: gzip.compress(EVENTS) + b"rubbish", "Not a gzipped file"),
     "tar.gz": (lambda: tar(), "line 1: holds a zero byte"),
+    "7z, by its beginning": (lambda: b"7z\xbc\xaf\x27\x1c" + bytes(100), "line 1: holds a zero byte"),
 }  # fmt: skip
 
 
@@ -159,13 +183,25 @@ def _limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_BYTES", MAX_BYTES)
 
 
-@pytest.mark.parametrize("fault", [*COMPLETED, *REFUSED])
-def test_completed_or_refused(fault: str, tmp_path: Path) -> None:
-    make, says = REFUSED.get(fault) or (COMPLETED[fault], None)
-    path = tmp_path / {"gzip": "ratings.dat.gz", "an empty file named .zip": "ml-1m.zip"}.get(fault, "ml-1m")
+@pytest.mark.parametrize("fault", COMPLETED)
+def test_completed(fault: str, tmp_path: Path) -> None:
+    path = tmp_path / "ml-1m.zip"
+    if fault.startswith("gzip"):
+        path = tmp_path / "ratings.dat.gz"
+    path.write_bytes(COMPLETED[fault]())
+    assert read(path) is None
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_refused(fault: str, tmp_path: Path) -> None:
+    make, says = REFUSED[fault]
+    path = tmp_path / "ml-1m"
+    if "empty file" in fault:
+        path = path.with_suffix(".zip")
     path.write_bytes(make())
     message = read(path)
-    assert message is None if says is None else says in (message or "")
+    assert message is not None
+    assert says in message
 
 
 DAMAGE = st.lists(st.tuples(st.integers(-150, 80), st.integers(0, 50), st.binary(max_size=9)), min_size=1, max_size=5)

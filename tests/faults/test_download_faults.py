@@ -1,5 +1,6 @@
 """Servers that answer badly: a download is right by its checksum, or fails in one line, in time, and leaves no file."""
 
+import gzip
 import hashlib
 import os
 import random
@@ -77,15 +78,24 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
     "not HTTP at all, then answers well": ([bad.raw(b"SSH-2.0-OpenSSH_9.2\r\n"), honest], None),
     # one line says why not
     "always resets midway": ([bad.then(bad.cut(50_000), bad.reset)], "reset by peer"),
+    "always cut off": ([bad.cut(50_000)], "more expected"),
+    "always stalls before the head": ([bad.stall], "timed out"),
     "always stalls midway": ([bad.then(bad.cut(50_000), bad.stall)], "timed out"),
     "a web page with status 200": ([bad.whole(WEB_PAGE, "Content-Type: text/html")], "web page"),
     "one bit is wrong": ([bad.whole(CONTENT[:-1] + bytes([CONTENT[-1] ^ 1]))], "the file is damaged"),
+    "a byte too few, with a length to match": ([bad.whole(CONTENT[:-1])], "the file is damaged"),
+    "without a length and cut off": ([bad.then(bad.head_only(), bad.raw(CONTENT[:1000]))], "the file is damaged"),
+    "404": ([bad.status(404)], "HTTP 404"),
     "a part of the file": ([bad.status(206)], "HTTP 206"),
     "304 where nothing was asked to be compared": ([bad.status(304)], "HTTP 304"),
     "redirects to file:": ([bad.redirect("file:///etc/hostname")], "No connection adapters"),
     "redirects to an address that is none": ([bad.redirect("http://[")], ""),
     "a redirect whose body has no end": (
         [bad.then(bad.head_only("Location: /ml-1m.zip", code=302), bad.endless(bytes(100_000)))],
+        "30 redirects",
+    ),
+    "a redirect whose body is a gzip bomb": (
+        [bad.redirect("/x", "Content-Encoding: gzip", body=gzip.compress(bytes(20_000_000)))],
         "30 redirects",
     ),
     "an endless body, announced": (
@@ -102,10 +112,15 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
     ),
     "chunks that are none": ([bad.chunked(end=b"no number\r\n")], ""),
     "a length that is negative": ([bad.then(bad.head_only("Content-Length: -5"), bad.raw(b"x"))], ""),
+    "two lengths": ([bad.then(bad.head_only("Content-Length: 5", "Content-Length: 6"), bad.raw(b"abcdef"))], ""),
     "a head without end": ([bad.then(bad.raw(b"HTTP/1.1 200 OK\r\n"), bad.endless(b"X: y\r\n"))], "headers"),
     "nothing but 100 Continue": ([bad.endless(b"HTTP/1.1 100 Continue\r\n\r\n")], "bytes that are not of the file"),
     "a length of a chunk that has no end": (
         [bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.endless(b"0" * 4096))],
+        "",  # newer urllib3 has a limit of its own
+    ),
+    "a name of a chunk that has no end": (
+        [bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.raw(b"5;a="), bad.endless(b"y" * 4096))],
         "",  # newer urllib3 has a limit of its own
     ),
     "fields after the last chunk that have no end": (
@@ -114,6 +129,10 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
     ),
     "drips the file": ([bad.then(bad.length(), bad.dripping(CONTENT))], "sends less than 16384 bytes of the file in"),
     "drips the head": ([bad.dripping(b"HTTP/1.1 200 OK\r\nX: " + bytes(300_000))], "sends less than 16384 bytes"),
+    "drips chunks": (
+        [bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.dripping(b"1\r\na\r\n" * 9999))],
+        "sends less than 16384 bytes",
+    ),
     "drips, then answers well": ([bad.dripping(bytes(9999)), honest], None),
     "redirects to itself and drips each": (
         [bad.dripping(b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n")],
@@ -170,7 +189,7 @@ def test_two_processes_at_a_time(destination: Path) -> None:
 
     code = "import sys, pathlib\nfrom sampled_metrics.data.archives import download\n"
     code += "download([sys.argv[1]], pathlib.Path(sys.argv[2]), sha256=sys.argv[3])\n"
-    with serving(cut_later, honest) as slow, serving(honest) as fast:
+    with serving(cut_later, honest) as slow, serving(honest) as fast, in_time():
         command = [sys.executable, "-c", code, slow.url, str(destination), SHA256]
         with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}) as other:
             while slow.requests == 0 and other.poll() is None:
