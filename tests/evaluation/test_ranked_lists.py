@@ -151,7 +151,12 @@ CASES = [
     (table(RUN, "score").drop(columns="doc_id"), GRADES, {}, "ranks: lacks the column item"),
     ({"ann": {"d1": 1}}, GRADES, {}, "ranks: none of its users has a judged item; they are such as 'ann'"),
     (RUN, UNGRADED, {"relevant_from": 2}, "relevance: lacks the column relevance, which relevant_from is for"),
-    (table(RUN, "score"), None, {"candidates": 9}, "ranks: lacks the column rank .*; lists of items with scores"),
+    (
+        table(RUN, "score"),
+        None,
+        {"candidates": 9},
+        "ranks: lacks the column rank .*; evaluate, compare and report take lists of items with scores",
+    ),
 ]
 
 

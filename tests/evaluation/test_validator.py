@@ -238,7 +238,7 @@ def test_plot_draws_each_metric_by_epoch(tmp_path):
     ("options", "message"),
     [
         ({"metrics": ["recall@10", "auc"], "depth": 100}, "auc has no cut-off"),
-        ({"depth": 0}, "depth must be a number of 1 or more"),
+        ({"depth": 0}, "depth must be a number from 1 to"),
         ({"batch_size": 2.5}, "batch_size must be a whole number"),
     ],
 )

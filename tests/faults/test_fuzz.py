@@ -118,7 +118,7 @@ def check_address(text: str) -> None:
         assert "/" not in archives.file_name(text)
     else:
         assert not wheel.name.startswith("-")
-        assert "/" not in wheel.file_name
+        assert "/" not in archives.file_name(text)
 
 
 def assert_one_line(error: SampledMetricsError) -> None:

@@ -47,7 +47,7 @@ def imported(ranks: str, own: dict, recommenders: dict) -> list[str]:
         "import_ranks",
         input={"ranks": found.file("own")},
         output={"ranks": f"ranks/{key[1]}.csv.gz"},
-        params={"candidates": found.candidates, "exact": found.exact, "name": "mine on own"},
+        params={"reading": found.reading, "name": "mine on own"},
     )
 
 

@@ -137,7 +137,7 @@ def staged_ranks(
 def require_depth(depth: Any) -> None:
     """Raise ConfigError unless a depth is a number in its range."""
     if not (is_real(depth) and (1 <= depth <= MOST or depth == np.inf)):
-        raise ConfigError(f"depth must be a number from 1 to {MOST}, or None, not {shown(depth)}")
+        raise ConfigError(f"depth must be a number from 1 to 2^53, or None, not {shown(depth)}")
 
 
 def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks]) -> StagedRanks:
