@@ -2,6 +2,8 @@
 
     PYTHON benchmarks/samplers.py --output NAME.csv    # for the libraries that this Python has
 
+DaisyRec is in no environment of this project: `pip install --no-deps daisyRec` adds it to one that has torch.
+
 Each library draws negatives twice for the test items of 400 users, or as for training where it samples nothing else. A
 row says whether an item is there twice for a user, whether the second draw is another one, how often training items and
 the user's other held-out item are drawn, and the p-value of `uniformity` of those that are candidates.
@@ -144,6 +146,22 @@ def rectools(events: np.ndarray) -> Callable[[], Draw]:
     return draw
 
 
+def daisy(events: np.ndarray) -> Callable[[], Draw]:
+    """Draws of the candidates of DaisyRec's evaluation of the last event."""
+    from daisy.utils.utils import build_candidates_set
+
+    settings = {"item_num": ITEMS, "cand_num": NEGATIVES + 1}
+    known = {user: set(events[user, :-2].tolist()) for user in range(USERS)}
+    test = {user: {int(events[user, -1])} for user in range(USERS)}
+
+    def draw() -> Draw:
+        users, candidates = build_candidates_set(test, known, settings)
+        drawn = np.stack([items[:-1] for _, items in candidates])  # the held-out item is the last
+        return np.repeat(users, NEGATIVES), drawn.ravel().astype(int)
+
+    return draw
+
+
 SAMPLERS: dict[tuple[str, str], Callable[[np.ndarray], Callable[[], Draw]]] = {
     ("recbole", "evaluation, uni100"): lambda events: recbole(events, "uni100"),
     ("recbole", "evaluation, pop100"): lambda events: recbole(events, "pop100"),
@@ -153,7 +171,10 @@ SAMPLERS: dict[tuple[str, str], Callable[[np.ndarray], Callable[[], Draw]]] = {
     ("cornac", "training, uniform"): lambda events: cornac(events, "uniform"),
     ("cornac", "training, popularity"): lambda events: cornac(events, "popularity"),
     ("pykeen", "evaluation, sampled"): pykeen,
+    ("daisyRec", "evaluation, candidates"): daisy,
 }
+MODULES = {"daisyRec": "daisy"}
+"""Names of modules that are not those of their packages."""
 
 
 def row(library: str, name: str, events: np.ndarray) -> dict[str, Any]:
@@ -199,7 +220,9 @@ def main() -> None:
     output = parser.parse_args().output
     sys.argv = sys.argv[:1]  # RecBole reads the arguments
     np.random.seed(1)  # noqa: NPY002  # RecBole and others draw from it
-    rows = [row(library, name, made_up_events()) for library, name in SAMPLERS if find_spec(library)]
+    rows = [
+        row(library, name, made_up_events()) for library, name in SAMPLERS if find_spec(MODULES.get(library, library))
+    ]
     table = pd.DataFrame(rows)
     print(table.to_string(index=False))
     if output:
