@@ -1,6 +1,7 @@
 """Time RecBole's validation: by exact metrics, and by its own modes full and uni100.
 
     .venv-peers/bin/python benchmarks/validation.py --events NAME.inter --output results/bench/validation-NAME.csv
+    .venv/bin/python benchmarks/validation.py --table docs/reproduction/validation.csv --figure docs/validation.svg
 
 The file of events is one of RecBole, with the columns user_id, item_id and timestamp. `ratings.dat` of MovieLens 1M is
 taken, too. Each model is trained once for each way to validate, from the same seed, for the chosen epochs and the share
@@ -129,10 +130,31 @@ def inter(events: Path, folder: Path) -> Path:
     return path
 
 
+def draw(table: pd.DataFrame, path: Path) -> None:
+    """Draw the seconds of training and of validation for each way to validate, with validation's share."""
+    from sampled_metrics.rendering import drawing
+
+    figure = drawing.styled(drawing.new_figure)()
+    figure.set_size_inches(6.2, 1.9)
+    [[axes]] = figure.subplots(squeeze=False)
+    whole = table["training"] + table["validation"]
+    axes.barh(table["way"], table["training"], color="0.8", label="training")
+    axes.barh(table["way"], table["validation"], left=table["training"], color="0.25", label="validation")
+    for place, (seconds, part) in enumerate(zip(whole, table["validation"] / whole, strict=True)):
+        axes.text(seconds, place, f" validation {100 * part:.0f} %", va="center")
+    axes.set_xlim(0, 1.35 * whole.max())
+    axes.invert_yaxis()
+    axes.set_xlabel("seconds")
+    axes.legend(loc="upper right", frameon=False)
+    drawing.write(figure, path)
+
+
 def main() -> None:
-    """Measure, print and write a table."""
+    """Measure, print and write a table, or draw one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--events", required=True, type=Path)
+    parser.add_argument("--events", type=Path)
+    parser.add_argument("--table", type=Path, help="of an earlier run with epochs, for --figure")
+    parser.add_argument("--figure", type=Path)
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--turns", type=int, default=5)
@@ -140,6 +162,9 @@ def main() -> None:
     parser.add_argument("--eval-batch-size", type=int, default=4096, help="RecBole's default is 4096")
     parser.add_argument("--output", type=Path)
     given = parser.parse_args()
+    if given.table:
+        draw(pd.read_csv(given.table), given.figure)
+        return
     output, sys.argv = given.output and given.output.resolve(), sys.argv[:1]  # RecBole reads the arguments
     import os
 
