@@ -409,6 +409,20 @@ class Model:
         return SCORES[users, items]
 
 
+class Trained:
+    """A model with weights, which stops with an error after some calls."""
+
+    def __init__(self, weights, calls=None):
+        self.weights, self.calls = weights, calls
+
+    def __call__(self, users, items):
+        if self.calls is not None:
+            if self.calls == 0:
+                raise ConnectionError("no network")
+            self.calls -= 1
+        return self.weights[users, items]
+
+
 class TestNamesOfRankers:
     """A file of staged ranks belongs to a ranker: a nightly job does not report the model of yesterday."""
 
@@ -427,6 +441,20 @@ class TestNamesOfRankers:
         with pytest.raises(sm.DataError, match="ranker is another one"):
             staged(other_function, name=None, file=tmp_path / "night.parquet")
         assert staged(score_later, name=None, file=tmp_path / "night.parquet").completed_users > 0
+
+    def test_the_journal_of_a_model_that_was_trained_anew_is_refused(self, tmp_path):
+        """The code and its label are the same, and the weights are others."""
+        file, journal = tmp_path / "night.parquet", tmp_path / "night.parquet.journal"
+        with pytest.raises(ConnectionError):
+            staged(Trained(SCORES, calls=3), name=None, file=file)
+        content = journal.read_bytes()
+        with pytest.raises(
+            sm.DataError, match=r"night.parquet.journal: is of another ranker: user \d+ and item \d+ have"
+        ):
+            staged(Trained(SCORES + RNG.normal(0, 0.2, SCORES.shape)), name=None, file=file)
+        assert journal.read_bytes() == content
+        other_rounding = Trained(SCORES * (1 + 1e-9))
+        assert staged(other_rounding, name=None, file=file).completed_users > 0
 
     def test_default_names(self):
         def label(function):

@@ -94,6 +94,13 @@ class Ranker:
         return ThreadPoolExecutor(self.concurrency) if self.concurrency > 1 else _InCaller()
 
 
+CHECKED = 32
+"""Number of pairs of a journal that are scored again, to see that a run goes on with the same ranker."""
+
+SAME = 1e-3
+"""Scores that differ by at most this part of their range are the same, as sums of floats depend on the machine."""
+
+
 class _InCaller(Executor):
     """Runs each call at once, in the thread of the caller."""
 
@@ -260,6 +267,32 @@ class Scorer:
             self._known_scores = scores[first]
         self.count = len(self._known_pairs)
 
+    def require_same_scores(self) -> None:
+        """Raise DataError unless a ranker without a name gives pairs of the journal the scores that are there.
+
+        Two models that the same code loads have the same label, and their scores are not to be mixed.
+        """
+        if self._ranker.name is not None or not len(self._known_pairs):
+            return
+        number = min(CHECKED, self._ranker.pairs_per_call)
+        chosen = np.unique(np.linspace(0, len(self._known_pairs) - 1, number).astype(np.int64))
+        users, items = np.divmod(self._known_pairs[chosen], self._split.shape.items)
+        known, count = self._known_scores[chosen], self.count
+        scores = self._checked(users, items, self._begun(users, items).result())
+        self.count = count
+        finite = self._known_scores[np.isfinite(self._known_scores)]
+        spread = float(np.ptp(finite)) if len(finite) else 0.0
+        with np.errstate(invalid="ignore"):  # -inf less -inf
+            differs = (scores != known) & ~(np.abs(scores - known) <= SAME * spread)
+        if self._journal is not None and differs.any():
+            pair = int(differs.argmax())
+            raise DataError(
+                f"{self._journal.name}: is of another ranker: user {shown(self._split.user_ids[users[pair]])} and item "
+                f"{shown(self._split.item_ids[items[pair]])} have the score {known[pair]:.6g} there, and "
+                f"{scores[pair]:.6g} now; take another file, or remove this one. Scores that vary need a name of the "
+                "ranker (--ranker) from the first call on"
+            )
+
     def scores(self, users: Ints, items: Ints) -> Floats:
         """Return the scores of (pairs,) users and items."""
         size, scores = self._ranker.pairs_per_call, np.empty(len(users))
@@ -327,6 +360,13 @@ class Scorer:
         """Return an answer as the (pairs,) scores of users and items, which are checked, and kept in the journal."""
         if not len(users):
             return np.empty(0)
+        scores = self._checked(users, items, answer)
+        if self._journal is not None:
+            self._journal.add(users, items, scores)
+        return scores
+
+    def _checked(self, users: Ints, items: Ints, answer: Any) -> Floats:
+        """Return an answer as the (pairs,) scores of users and items; raise DataError if it is none."""
         if inspect.isawaitable(answer):
             raise DataError("score is async; a function may run it, such as by asyncio.run, in one of several threads")
         is_single = np.isscalar(answer) or getattr(answer, "ndim", None) == 0
@@ -349,8 +389,6 @@ class Scorer:
                 f"the score of user {shown(self._split.user_ids[users[pair]])} and item "
                 f"{shown(self._split.item_ids[items[pair]])} is NaN or +inf"
             )
-        if self._journal is not None:
-            self._journal.add(users, items, scores)
         return scores
 
 

@@ -73,17 +73,17 @@ def staged_ranks(
         seed: of the users' numbers. Recommenders are compared with the same seed, k and depth.
         file: the file that the ranks are written to, .parquet with pyarrow, or .sqlite. Each answer is kept at once in
             a journal beside it, whose name ends in .journal. A run that was stopped goes on from there if it is called
-            again, and the scores of the journal are not asked for again. If the file is there, it is read, nothing is
-            scored, and a warning says so. A file of another
-            ranker is refused.
+            again, and the scores of the journal are not asked for again, but for up to 32 that show whether the ranker
+            is the same, if it has no name. If the file is there, it is read, nothing is scored, and a warning says so.
+            A file of another ranker is refused.
 
     Returns:
         The ranks, a `StagedRanks` with one row for each held-out item, in the order of the ids of the users. `plan`
         says from a pilot how many scores they take.
 
     Raises:
-        DataError: as in `rank`; a score is NaN or +inf, or the function does not return a number for each pair; or
-            `file` is of another run, or another process writes it.
+        DataError: as in `rank`; a score is NaN or +inf, or the function does not return a number for each pair;
+            `file` is of another run or ranker, or another process writes it.
         ConfigError: an option is out of range, or `file` has another ending, or needs pyarrow.
         WriteError: `file` cannot be written.
 
@@ -122,6 +122,7 @@ def staged_ranks(
     def ranks(journal: Journal | None) -> StagedRanks:
         with ranker.pool() as pool, terminal_status() as show:
             scorer = Scorer(ranker, pool, split, with_ids, journal)
+            scorer.require_same_scores()
             stages = _Stages(scorer, split, chosen, k, depth, seed, ranker.pairs_per_call)
             start = 0
             for block, items_at in candidate_order.blocks(chosen):
