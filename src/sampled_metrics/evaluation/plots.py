@@ -294,7 +294,7 @@ def _differences(table: pd.DataFrame) -> Picture:
         decided = row["conclusion"] not in ("undecided", "equivalent", "no verdict")
         size = f" by {row['size']}" if row.get("size") else ""
         text = f"{row['difference']:+.4f}: {row['conclusion']}{' is better' * decided}{size}"
-        mark = Mark(*_interval_of(row, "difference"), text, int(decided), decided)
+        mark = Mark(*_interval_of(row, "difference"), text, 0, decided)
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
         if "group" in table and pair:
             mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))

@@ -303,6 +303,9 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     for column, name_of in {"metric": metric_name, "estimator": estimator_name}.items():
         if column in text:
             text[column] = text[column].map(name_of)
+    if "conclusion" in text:  # before the numbers, as a wide table goes on beyond the page
+        first = [column for column in ("group", "metric", "a", "b", "conclusion", "size") if column in text]
+        text = text[[*first, *text.columns.difference(first, sort=False)]]
     words = {column: column.replace("_", " ").capitalize() for column in text}
     words |= {"value_a": "Value of A", "value_b": "Value of B", "difference": "B - A"}
     words |= {"higher_a": "A higher", "higher_b": "B higher"}
