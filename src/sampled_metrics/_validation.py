@@ -109,7 +109,10 @@ def is_real(value: Any) -> bool:
 def shown(value: Any) -> str:
     """Return a value as people write it, for messages: text in quotation marks, numpy's numbers as Python's."""
     try:
-        return f"{value.item() if isinstance(value, np.generic) else value!r:.80}"
+        text = repr(value.item() if isinstance(value, np.generic) else value)
+        if "\n" in text:  # of a table
+            text = " ".join(text.split())
+        return text[:80]
     except ValueError:  # Python writes no whole number of more than 4300 digits
         return "a number of more than 4300 digits"
 

@@ -133,11 +133,18 @@ class TestComparisons:
         assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
+def test_a_series_by_user_is_a_mapping():
+    result = sm.compare(exact(), groups=pd.Series(AGE))
+    assert result.equals(sm.compare(exact(), groups=AGE))
+
+
 @pytest.mark.parametrize(
     ("groups", "says"),
     [
         (True, "X: has no groups; read it with groups"),
         ("age", "groups must be True or a mapping"),
+        (pd.DataFrame({"age": ["a", "b"]}), r"groups must be True or a mapping from users to groups, not age 0 a 1 b"),
+        (pd.Series(["a", "b"], [100, 100]), "groups: user 100 is there twice in the index"),
         ({100: "a"}, "149 users of X have none, for instance 101"),
         (AGE | {100: " "}, "1 user of X have none"),
         (dict.fromkeys(AGE, "a"), "from 2 to 100 groups, not 1"),

@@ -71,6 +71,8 @@ class Reading:
     @property
     def _file_of_groups(self) -> tuple[str, str]:
         """The file and the column of ``FILE:COLUMN``; empty if groups are a column of the ranks."""
+        if self.groups and os.path.isfile(self.groups):
+            raise ConfigError(f"--groups {self.groups}: is a file; name its column, too, as in {self.groups}:age")
         path, _, kind = (self.groups or "").rpartition(":")
         is_file = os.path.exists(path) or path.endswith((".csv", ".csv.gz", ".parquet"))
         return (path, kind) if is_file and kind else ("", "")

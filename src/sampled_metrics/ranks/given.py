@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import counted, enumerated, shown
@@ -32,7 +33,7 @@ FEWEST_USERS = 2
 """An interval needs so many users; smaller groups are left out."""
 
 Groups = bool | Mapping[Any, Any]
-"""Whether to use the groups of the tables; or a mapping from users to the names of their groups."""
+"""Whether to use the groups of the tables; or a mapping, or a Series, from users to the names of their groups."""
 
 
 def tables_by_name(given: Any, function: str) -> dict[str, Any]:
@@ -209,6 +210,11 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
                 "users to groups"
             )
         return np.asarray(table.groups, dtype=np.str_)
+    if isinstance(groups, pd.Series):
+        if not groups.index.is_unique:
+            user = groups.index[groups.index.duplicated()][0]
+            raise DataError(f"groups: user {shown(user)} is there twice in the index")
+        groups = groups.to_dict()
     if not isinstance(groups, Mapping):
         raise ConfigError(f"groups must be True or a mapping from users to groups, not {shown(groups)}")
     if table.user is None:
