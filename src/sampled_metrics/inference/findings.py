@@ -6,11 +6,14 @@ people, and nothing else does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sampled_metrics.inference.families import Margin
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,14 @@ def about(findings: Iterable[Finding], name: str = "", group: str = "") -> list[
         replace(finding, names=finding.names or ((name,) if name else ()), group=finding.group or group)
         for finding in findings
     ]
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Return the items by their key, in their order."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def notes(texts: Iterable[str], kind: str = "note") -> list[Finding]:
