@@ -14,7 +14,7 @@ from sampled_metrics._validation import TOLERANCE, Floats, require_confidence_le
 from sampled_metrics.estimators import Estimate, Estimator, EstimatorsLike, estimators_by_label, linear_estimator
 from sampled_metrics.estimators.rank_distribution import MaximumLikelihood
 from sampled_metrics.estimators.strict_bounds import has_bounds
-from sampled_metrics.evaluation.evaluate import about_metrics, from_reader
+from sampled_metrics.evaluation.evaluate import about_metrics, from_readers
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.evaluation.values import UserValues, about_users, mean_of_seeds, sampled_values
 from sampled_metrics.inference.findings import Finding, Setting
@@ -139,7 +139,7 @@ def _correct(
         of_intervals.insert(0, Finding("uncorrected-values"))
     hidden = set() if explains else {"bounds", "supported"}
     findings = [*of_intervals, *on_rows, *about_metrics(first, metrics, np.zeros(len(wanted)))]
-    findings += [*about_users(users[0]), *(finding for one in tables for finding in from_reader(one))]
+    findings += [*about_users(users[0]), *from_readers(("", one) for one in tables)]
     undefined = [Finding("undefined", row["metric"]) for row in rows if np.isnan(row["value"])]
     ordered = sorted([*findings, *undefined], key=lambda finding: finding.kind != "bounds")
     table = Result(rows).assign(users=len(sample))

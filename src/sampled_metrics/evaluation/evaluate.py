@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Floats, require_confidence_level
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.evaluation.values import UserValues, table_values
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.inference.findings import Finding, Setting, about, notes
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metrics_by_label
 from sampled_metrics.ranks.given import Groups, tables_by_name
 from sampled_metrics.ranks.table import Table
@@ -97,7 +97,7 @@ def result_of_values(table: Table, by_label: Mapping[str, Metric], values: UserV
     )
     undefined = about_metrics(table, by_label, values.point)
     return result.found(
-        [*undefined, *values.findings, *from_reader(table)], replace(setting, parameters=table.description)
+        [*undefined, *values.findings, *from_readers([("", table)])], replace(setting, parameters=table.description)
     )
 
 
@@ -125,10 +125,10 @@ def about_metrics(table: Table, metrics: Mapping[str, Metric], values: Floats) -
     return [*missing, *(Finding("equal-metrics", values={"metrics": list(labels)}) for labels in same)]
 
 
-def from_reader(table: Table, name: str = "") -> list[Finding]:
-    """Return what the reader of a table says of it, as findings with the name of the recommender."""
-    names = (name,) if name else ()
+def from_readers(tables: Iterable[tuple[str, Table]]) -> list[Finding]:
+    """Return what the readers of tables say of them, as findings with the names of the recommenders."""
     return [
-        *(Finding("caution", names=names, values={"text": text}) for text in table.cautions),
-        *(Finding("note", values={"text": text}) for text in table.notes),
+        finding
+        for name, table in tables
+        for finding in (*about(notes(table.cautions, "caution"), name), *notes(table.notes))
     ]

@@ -49,11 +49,11 @@ def laws_of_samples(
         findings += about(of_one, name)
     means = {name: float(laws["smooth"].values(metric).mean()) for name, laws in of_tables.items()}
     is_better = {name: mean >= np.mean(list(means.values())) for name, mean in means.items()}
-    return [
-        {name: laws["smooth"] for name, laws in of_tables.items()},
-        {name: laws["low" if is_better[name] else "high"] for name, laws in of_tables.items()},
-        {name: laws["high" if is_better[name] else "low"] for name, laws in of_tables.items()},
-    ], findings
+    of_laws = [
+        {name: laws[if_better if is_better[name] else if_worse] for name, laws in of_tables.items()}
+        for if_better, if_worse in (("smooth", "smooth"), ("low", "high"), ("high", "low"))
+    ]
+    return of_laws, findings
 
 
 def _ranks_that_fit(table: SampledRanks, metric: Metric, seed: int) -> tuple[dict[str, ExactRanks], list[Finding]]:

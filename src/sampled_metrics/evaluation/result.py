@@ -15,7 +15,7 @@ from pandas.plotting import PlotAccessor
 from sampled_metrics import _files
 from sampled_metrics.errors import ConfigError, printable
 from sampled_metrics.evaluation import wording
-from sampled_metrics.inference.findings import Finding, Setting, about, distinct
+from sampled_metrics.inference.findings import Finding, Setting, about, distinct, notes
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.given import ALL, Groups, tables_by_group
 from sampled_metrics.ranks.reading import UNNAMED
@@ -178,7 +178,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         if not set(self.columns) >= _OF_VALUES:
             return tables.as_latex(self.as_text())
         labels = [name for name in ("group", "recommender", "estimator") if name in self and self[name].nunique() > 1]
-        labels = labels or [name for name in ("recommender",) if name in self]
+        labels = labels or ["recommender"] * ("recommender" in self)
         rows: dict[tuple[str, ...], dict[str, str]] = {}
         for row in self.to_dict("records"):
             value, low, high = (row[name] for name in ("value", "low", "high"))
@@ -260,5 +260,4 @@ def by_group(tables: Mapping[str, Any], groups: Groups, result_of: Callable[...,
         return whole
     result = together({"": whole} | {group: result_of(*part.values()) for group, part in parts.items()}, "group")
     result["group"] = result["group"].replace("", ALL)
-    notes = [Finding("note", values={"text": text}) for text in left_out]
-    return result.found([*notes, Finding("group-level")], whole.setting)
+    return result.found([*notes(left_out), Finding("group-level")], whole.setting)

@@ -54,33 +54,24 @@ def pair_rows(
     """
     a, b = (values[name] for name in names)
     gap = b.minus(a)
-    ends = gap.interval(rates, test=True)
+    ends, rows = gap.interval(rates, test=True), list[dict[str, Any]]()
+    of_margin, of_size = dict[str, Any](), dict[str, str]()
     above = None if margin is None else _above_margin(a, b, ends.low, ends.high, rates, margin)
-    higher = np.full((2, len(labels)), np.nan) if margin is None else _higher(*(places[name] for name in names))
-    higher = np.broadcast_to(higher, (2, len(labels)))
-    rows = []
+    higher = np.empty((2, 0)) if margin is None else _higher(places[names[0]], places[names[1]], len(labels))
+    columns = (a.point, b.point, gap.point, ends.low, ends.high, ends.p_value)
     for number, label in enumerate(labels):
-        difference, low, high = float(gap.point[number]), float(ends.low[number]), float(ends.high[number])
-        kind, size = _verdict(difference, low, high), ""
+        value_a, value_b, difference, low, high, p_value = (float(column[number]) for column in columns)
+        kind = _verdict(difference, low, high)
         if above is not None:
-            kind, size = _against_margin(kind, low > EQUAL, above[..., number])
-        row: dict[str, Any] = {"metric": label, "a": names[0], "b": names[1]}
-        row |= {
-            "value_a": a.point[number],
-            "value_b": b.point[number],
-            "difference": difference,
-            "low": low,
-            "high": high,
-        }
-        if margin is not None:
-            worse = min(a.point[number], b.point[number])
-            row["relative"] = difference / worse if worse > 0 else np.nan
-            row |= {"higher_a": higher[0, number], "higher_b": higher[1, number]}
-        row |= {"p_value": ends.p_value[number]}
+            kind, of_size["size"] = _against_margin(kind, low > EQUAL, above[..., number])
+            worse = min(value_a, value_b)
+            of_margin = {"relative": difference / worse if worse > 0 else np.nan}
+            of_margin |= {"higher_a": higher[0, number], "higher_b": higher[1, number]}
+        row = {"metric": label, "a": names[0], "b": names[1], "value_a": value_a, "value_b": value_b}
+        row |= {"difference": difference, "low": low, "high": high, **of_margin, "p_value": p_value}
         row["conclusion"] = names[low > EQUAL] if kind == "better" else kind.replace("-", " ")
-        if margin is not None:
-            row["size"] = size
-        rows.append(row | {"users": gap.low.shape[1], "kind": kind, "is_bounded": not gap.have_one_value})
+        row |= {**of_size, "users": gap.low.shape[1], "kind": kind, "is_bounded": not gap.have_one_value}
+        rows.append(row)
     return rows
 
 
@@ -120,11 +111,11 @@ def _against_margin(kind: str, is_rising: bool, above: Floats) -> tuple[str, str
     return kind, (MORE if low > EQUAL else LESS if high < -EQUAL else "") if kind == "better" else ""
 
 
-def _higher(a: Floats, b: Floats) -> Floats:
-    """Return the (2, 1 or metrics) shares of users for whom each of two ranks higher; NaN if ranks are not known."""
-    gaps = a - b  # above 0 where the second one ranks higher
+def _higher(a: Floats, b: Floats, metrics: int) -> Floats:
+    """Return the (2, metrics) shares of users for whom each of two ranks higher; NaN if ranks are not known."""
+    gaps = a - b  # above 0 where the second one ranks higher; one row for all metrics, or a row for each
     shares = np.array([(gaps < -EQUAL).mean(axis=1), (gaps > EQUAL).mean(axis=1)])
-    return np.where(np.isfinite(gaps).all(axis=1), shares, np.nan)
+    return np.broadcast_to(np.where(np.isfinite(gaps).all(axis=1), shares, np.nan), (2, metrics))
 
 
 def verdict_findings(rows: pd.DataFrame, setting: Setting, group: str = "") -> list[Finding]:
@@ -154,6 +145,10 @@ def higher_findings(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
     return [Finding("higher", names=setting.names, values=shares | {"is_sampled": bool(setting.estimator)})]
 
 
+def _pair(verdict: Finding) -> tuple[str, str, str]:
+    return verdict.metric, verdict.values["a"], verdict.values["b"]
+
+
 def findings_of_groups(
     rows: Mapping[str, pd.DataFrame],
     findings: Mapping[str, Sequence[Finding]],
@@ -169,18 +164,17 @@ def findings_of_groups(
         overall: the verdicts on all rows.
     """
     verdicts = [one for group, of_group in rows.items() for one in verdict_findings(of_group, setting, group)]
-    groups_of: dict[tuple[str, str, str], dict[str, list[str]]] = {}
-    for verdict in verdicts:
-        if verdict.kind == "better":
-            key = verdict.metric, verdict.values["a"], verdict.values["b"]
-            groups_of.setdefault(key, {}).setdefault(verdict.names[0], []).append(verdict.group)
+    groups_of = dict[tuple[str, str, str], dict[str, list[str]]]()
+    for one in verdicts:
+        if one.kind == "better":
+            groups_of.setdefault(_pair(one), {}).setdefault(one.names[0], []).append(one.group)
     differs = [
         Finding("order-differs", label, (a, b), values=groups)
         for (label, a, b), groups in groups_of.items()
         if len(groups) == 2
     ]
     for one in overall:
-        groups = groups_of.get((one.metric, one.values["a"], one.values["b"]), {})
+        groups = groups_of.get(_pair(one), {})
         if one.kind == "better" and list(groups) == [one.names[1]]:
             differs.append(Finding("order-reversed", one.metric, one.names, values={"groups": groups[one.names[1]]}))
     of_groups = [
