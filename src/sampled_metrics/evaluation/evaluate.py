@@ -68,18 +68,14 @@ def evaluate(
         J. Honda and A. Takemura, An Asymptotically Optimal Bandit Algorithm for Bounded Support Models, COLT 2010.
     """
     setting = Setting(require_confidence_level(confidence_level))
-    return by_recommender(
-        {
-            name: by_group({name: table}, groups, lambda part: _evaluate(part, metrics, setting))
-            for name, table in tables_by_name(ranks, "evaluate").items()
-        }
-    )
 
+    def of_table(table: Table) -> Result:
+        by_label = checked_metrics(table, metrics)
+        values = table_values(table, list(by_label.values()), table.user_numbers)
+        return result_of_values(table, by_label, values, setting)
 
-def _evaluate(table: Table, metrics: MetricsLike | None, setting: Setting) -> Result:
-    """Return the result of `evaluate` of a recommender."""
-    by_label = checked_metrics(table, metrics)
-    return result_of_values(table, by_label, table_values(table, list(by_label.values()), table.user_numbers), setting)
+    tables = tables_by_name(ranks, "evaluate")
+    return by_recommender({name: by_group({name: table}, groups, of_table) for name, table in tables.items()})
 
 
 def result_of_values(table: Table, by_label: Mapping[str, Metric], values: UserValues, setting: Setting) -> Result:
@@ -102,24 +98,14 @@ def result_of_values(table: Table, by_label: Mapping[str, Metric], values: UserV
 
 
 def checked_metrics(table: Table, metrics: MetricsLike | None) -> dict[str, Metric]:
-    """Return the metrics of a table by their labels as written; None stands for the default ones.
-
-    Raises:
-        ConfigError: there are none, one is unknown or not of such a table, or two are the same.
-    """
+    """Return metrics of a table by their labels as written, or the default ones; raise ConfigError if one is wrong."""
     by_label = metrics_by_label(table.default_metrics if metrics is None else metrics)
     table.check_metrics(by_label)
     return by_label
 
 
 def about_metrics(table: Table, metrics: Mapping[str, Metric], values: Floats) -> list[Finding]:
-    """Return findings on metrics that are not defined, and on those that are the same for one relevant item.
-
-    Args:
-        table: the ranks or lists.
-        metrics: by label.
-        values: (metrics,) values, NaN where a metric is not defined.
-    """
+    """Return findings on metrics whose value is NaN, as they are not defined, and on those that are the same."""
     missing = [Finding("undefined", label) for label, value in zip(metrics, values, strict=True) if np.isnan(value)]
     same = alike(metrics) if table.has_one_relevant_item else []
     return [*missing, *(Finding("equal-metrics", values={"metrics": list(labels)}) for labels in same)]

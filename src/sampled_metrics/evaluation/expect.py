@@ -102,10 +102,10 @@ def wrong_orders(table: pd.DataFrame) -> list[Finding]:
             better, worse = (one, other) if one["exact"] > other["exact"] else (other, one)
             gap = better["expected"] - worse["expected"]
             if better["exact"] - worse["exact"] > EQUAL and gap < -EQUAL:
-                variance = better["deviation"] ** 2 + worse["deviation"] ** 2
-                values = {"estimator": str(label), "chance": probability_of_order(gap, float(np.sqrt(variance)))}
-                values |= {f"exact_{word}": row["exact"] for word, row in (("better", better), ("worse", worse))}
-                values |= {f"expected_{word}": row["expected"] for word, row in (("better", better), ("worse", worse))}
+                deviation = float(np.sqrt(better["deviation"] ** 2 + worse["deviation"] ** 2))
+                values = {"estimator": str(label), "chance": probability_of_order(gap, deviation)}
+                for what in ("exact", "expected"):
+                    values |= {f"{what}_better": better[what], f"{what}_worse": worse[what]}
                 names = better["recommender"], worse["recommender"]
                 findings.append(Finding("wrong-order", str(metric_label), names, values=values))
     return findings

@@ -25,11 +25,10 @@ from sampled_metrics._validation import (
 )
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
-from sampled_metrics.estimators.shapes import FREE
 from sampled_metrics.evaluation.evaluate import from_readers
 from sampled_metrics.evaluation.pilot import Draw, Pilot, SampledPilot, gaps_of, laws_of_samples, widths_of
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues
+from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues, assumption_of
 from sampled_metrics.evaluation.wording import way_in_words
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
@@ -371,9 +370,8 @@ def _ways(
     for design in possible:
         sampled, m = SampledPilot(pilot, design), design.negatives
         for label, estimator in estimators.items():
-            assumes = estimator.assumed_shape or NO_BIAS
             columns: dict[str, Any] = {"estimator": label, "negatives": m, "scores": m + 1.0}
-            columns["assumes"] = NO_ASSUMPTION if assumes == FREE else assumes
+            columns["assumes"] = assumption_of(estimator.assumed_shape)
             values = _of_known_cost(sampled.values(estimator, question.rate, users))
             add("negatives", values, of_way=draws if estimator.is_linear else FEWEST_DRAWS, **columns)
         if not pilot.staged:
@@ -428,11 +426,8 @@ def simulated(way: _Way, pilot: Pilot, question: _Question) -> tuple[Floats, Flo
 def _width(widths: Floats, ratio: float, most: float) -> dict[str, float]:
     """Return the mean width of the recommender with the widest interval, and an interval of the width of another one.
 
-    Args:
-        widths: (draws, recommenders); NaN where an evaluation has no interval.
-        ratio: users of the evaluation, relative to those of the pilot, whose width varies as that of an evaluation of
-            as many users.
-        most: the largest width.
+    The (draws, recommenders) widths are NaN where an evaluation has no interval. `ratio` is of the users of an
+    evaluation to those of the pilot, whose width varies as that of an evaluation of as many users.
     """
     is_there = np.isfinite(widths)
     if (is_there.mean(axis=0) < 0.5).any():
@@ -452,11 +447,6 @@ def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
 
     Another pilot would have other differences. So the shares are also those with all differences, and all ends,
     smaller or larger by as much as they vary from one pilot to another.
-
-    Args:
-        gaps: (draws, pairs, 3) differences, better less worse, and the ends of their intervals.
-        question: what is planned.
-        ratio: users of the evaluation, relative to those of the pilot.
     """
     decided = (gaps[:, :, 1] > EQUAL).mean(axis=0)
     hardest = int(np.lexsort((np.nan_to_num(np.nanmean(gaps[:, :, 0], axis=0)), decided))[0])

@@ -37,7 +37,7 @@ class Mark(NamedTuple):
     name: str = ""  # in the legend
 
 
-_Entry = tuple[Mapping[Any, Any], str, Mark]  # a row of a table, the label of its mark, and the mark
+_Entry = tuple[str, str, Mark]  # the label of a metric, the label of a row, and its mark
 
 
 class Panel(NamedTuple):
@@ -100,7 +100,10 @@ def caption_of(table: pd.DataFrame) -> str:
 def draw(panels: list[Panel], figure: Figure, caption: str = "", width: float = WIDTH) -> list[Axes]:
     """Draw panels one below the other, and a caption below them, into an empty figure; set its size."""
     legend = {mark.name: mark for panel in panels for marks in panel.rows.values() for mark in marks if mark.name}
-    axes = _axes(figure, [_height(panel) for panel in panels], caption, width, more=len(legend))
+    rows = [sum(map(len, panel.rows.values())) for panel in panels]
+    lines = [len(panel.axis) // (_AXIS * WIDTH) + bool(panel.title) for panel in panels]
+    heights = [0.75 + _ROW * number + 0.2 * of_panel for number, of_panel in zip(rows, lines, strict=True)]
+    axes = _axes(figure, heights, caption, width, more=len(legend))
     for panel, of_panel in zip(panels, axes, strict=True):
         draw_panel(panel, of_panel)
     if legend:
@@ -182,12 +185,6 @@ def _log_axis(axes: Axes, values: list[float]) -> None:
         axes.set_xlim(np.nanmin(values) / 2, 2 * np.nanmax(values))
 
 
-def _height(panel: Panel) -> float:
-    """Return the height of a panel, in inches."""
-    lines = len(panel.axis) // (_AXIS * WIDTH) + bool(panel.title)
-    return 0.75 + _ROW * sum(map(len, panel.rows.values())) + 0.2 * lines
-
-
 def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> Any:
     look = style(mark.style) | {"linestyle": "none", "capsize": 3, "markersize": 6, **more}
     look |= {"markerfacecolor": look["color"] if mark.filled else "white"}
@@ -213,13 +210,7 @@ def draw_history(history: pd.DataFrame, figure: Figure, setting: Setting) -> lis
 
 @styled
 def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
-    """Draw one metric of a validator by epoch: values with intervals, filled where an epoch is better than all before.
-
-    Args:
-        history: the rows of one metric, as `Validator.history` has them.
-        axes: the axes.
-        setting: of the validator.
-    """
+    """Draw one metric of a validator by epoch: values with intervals, filled where one is better than all before."""
     look = style(0) | {"linestyle": "none", "capsize": 2, "markersize": 4}
     for filled, rows in history.groupby(history["better"].isin(["yes", "first"])):
         ends = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
@@ -256,7 +247,9 @@ def _values(table: pd.DataFrame) -> Picture:
         named = [estimator_name(str(row[column])) if column == "estimator" else str(row[column]) for column in labels]
         name, number = ": ".join(named), styles[row[labels[-1]]] if labels else 0
         mark = _mark_of(row, "value", _text(row["value"]), number, row.get("assumes") != NO_BIAS)
-        entries.append((row, str(row["group"]), mark._replace(name=name)) if "group" in table else (row, name, mark))
+        if "group" in table:
+            name, mark = str(row["group"]), mark._replace(name=name)
+        entries.append((row["metric"], name, mark))
     panels = _panels(entries, f"value, {interval}", by_metric=bool(labels) or "group" in table)
     return Picture(panels, _assumptions(table, interval) if "assumes" in table else f"The {interval} is over users.")
 
@@ -291,7 +284,7 @@ def _differences(table: pd.DataFrame) -> Picture:
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
         if "group" in table and pair:
             mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
-        entries.append((row, str(row.get("group", pair)), mark))
+        entries.append((row["metric"], str(row.get("group", pair)), mark))
     setting = setting_of(table)
     a, b = (setting.names or ("a", "b")) if "a" not in table else ("", "")
     axis = f"difference{f' ({b} - {a})' if b else ''}, {_interval(getattr(table, 'setting', None))}"
@@ -311,20 +304,15 @@ def _differences(table: pd.DataFrame) -> Picture:
 
 def _expectations(table: pd.DataFrame) -> Picture:
     """Lay out the result of `expect`: a row for each recommender, with the exact metric first."""
-    entries, styles, seen = list[_Entry](), line_styles(table["estimator"]), set[tuple[str, str]]()
-    for row in table.to_dict("records"):
-        about, value, deviation = (
-            (str(row["metric"]), str(row["recommender"])),
-            float(row["expected"]),
-            row["deviation"],
-        )
-        if about not in seen:
-            exact = float(row["exact"])
-            entries.append((row, about[1], Mark(exact, np.nan, np.nan, _text(exact), 0, False, "exact")))
-            seen.add(about)
-        name, number = f"{estimator_name(str(row['estimator']))}, expected", styles[row["estimator"]]
-        mark = Mark(value, value - deviation, value + deviation, _text(value), number, True, name)
-        entries.append((row, about[1], mark))
+    entries, styles = list[_Entry](), line_styles(table["estimator"])
+    for (what, name), rows in table.groupby(["metric", "recommender"], sort=False):
+        exact = float(rows["exact"].iloc[0])
+        marks = [Mark(exact, np.nan, np.nan, _text(exact), 0, False, "exact")]
+        for row in rows.to_dict("records"):
+            value, deviation = float(row["expected"]), float(row["deviation"])
+            by, number = f"{estimator_name(str(row['estimator']))}, expected", styles[row["estimator"]]
+            marks.append(Mark(value, value - deviation, value + deviation, _text(value), number, True, by))
+        entries += [(what, str(name), mark) for mark in marks]
     panels = _panels(entries, "exact and expected metric", by_metric=True)
     negatives = setting_of(table).negatives or "the"
     caption = f"Among {negatives} sampled negatives. Bars: one standard deviation of an evaluation of these users."
@@ -358,16 +346,10 @@ _LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
 
 
 def _panels(entries: Iterable[_Entry], axis: str, *, by_metric: bool) -> list[Panel]:
-    """Return a panel for each metric, with a row for each label; or one with a row for each metric, if scales allow it.
-
-    Args:
-        entries: rows of the table, labels, and marks.
-        axis: the title of the axis.
-        by_metric: whether each metric has a panel, whatever the scales.
-    """
+    """Return a panel for each metric; or, if not `by_metric` and scales are alike, one with a row for each metric."""
     rows: dict[str, dict[str, list[Mark]]] = {}
-    for row, label, mark in entries:
-        rows.setdefault(metric_name(str(row["metric"])), {}).setdefault(label, []).append(mark)
+    for metric, label, mark in entries:
+        rows.setdefault(metric_name(str(metric)), {}).setdefault(label, []).append(mark)
     if not by_metric:
         ends = np.array([[mark.low, mark.high] for marks in rows.values() for mark in marks[""]])
         low, high = ends[~np.isnan(ends).any(axis=1)].T
@@ -389,11 +371,7 @@ def _interval(setting: Setting | None) -> str:
 
 
 def only_panel(panels: list[Panel]) -> Panel:
-    """Return the panel of a picture that has one.
-
-    Raises:
-        ConfigError: it has several.
-    """
+    """Return the panel of a picture that has one; raise ConfigError if it has several."""
     if len(panels) > 1:
         titles = ", ".join(panel.title for panel in panels)
         raise ConfigError(f"ax: there are {len(panels)} panels, {titles}; take the rows of one, or give no ax")

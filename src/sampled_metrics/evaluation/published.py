@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from itertools import combinations
 from math import ceil, floor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_
 from sampled_metrics.estimators.shapes import DECREASING, FREE, SHAPES, Mixture
 from sampled_metrics.estimators.strict_bounds import class_mixtures
 from sampled_metrics.evaluation.result import Result, by_recommender
-from sampled_metrics.evaluation.values import NO_ASSUMPTION
+from sampled_metrics.evaluation.values import assumption_of, finding_of_bounds
 from sampled_metrics.inference.findings import Finding, Setting, grouped, notes
 from sampled_metrics.inference.known_means import KnownMeans, KnownRegion
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
@@ -41,7 +41,10 @@ def with_decimals(
         for (label, metric), value in zip(metrics.items(), values[name].values(), strict=True)
     ]
     decimals = {
-        metric: max(_decimals(value) for *_, value in of_metric)
+        metric: max(
+            len(str(value).partition(".")[2]) if is_real(value) and "e" not in str(value) else 0
+            for *_, value in of_metric
+        )
         for metric, of_metric in grouped(written, lambda row: row[2]).items()
     }
     read, texts = dict[str, dict[str, float | str]](), list[str]()
@@ -55,19 +58,10 @@ def with_decimals(
     return read, texts
 
 
-def _decimals(value: float | str) -> int:
-    return len(str(value).partition(".")[2]) if is_real(value) and "e" not in str(value) else 0
-
-
 def known_means(
     given: Mapping[str, Metric], values: Sequence[float | str], negatives: int, users: int
 ) -> tuple[KnownMeans, list[Finding]]:
-    """Return what rounded values of sampled metrics say, and findings on shares that no number of users has.
-
-    Raises:
-        ConfigError: there are too many values.
-        DataError: a value is not a number that its metric can have, or the values contradict one another.
-    """
+    """Return what rounded values of sampled metrics say, and findings on shares that no number of users has."""
     if len(given) > MOST_VALUES:
         raise ConfigError(f"values: at most {MOST_VALUES} values are taken together, not {len(given)}")
     ranks = np.arange(1, negatives + 2)
@@ -223,7 +217,8 @@ def published(
             known[name], on_shares[name] = known_means(given[name], list(of_one.values()), negatives, users)
         except DataError as error:
             raise DataError(f"{name}: {error}") from None
-    wanted = _distinct(given) if metrics is None else metrics_by_label(metrics)
+    named = grouped((one for metrics in given.values() for one in metrics.items()), lambda one: one[1].label)
+    wanted = dict(alike[0] for alike in named.values()) if metrics is None else metrics_by_label(metrics)
     alphas = sorted({1 - confidence_level, (1 - confidence_level) / len(values)}, reverse=True)
     found: dict[str, list[dict[str, _Bounds]]] = {name: [] for name in values}  # by n, and by shape
     for n in sizes:
@@ -249,24 +244,22 @@ def _table(
     negatives: int,
 ) -> Result:
     """Return the rows of a recommender, from its bounds by n and shape, with what its values show and contradict."""
-    rows, findings, contradicted = list[tuple[object, ...]](), list[Finding](), list[Finding]()
+    rows, findings, contradicted = list[dict[str, Any]](), list[Finding](), list[Finding]()
     for label, estimator in estimators.items():
         together = _together([of_shapes[str(estimator)] for of_shapes in by_size])
-        assumes = NO_ASSUMPTION if together.shape == FREE else together.shape
+        assumes = assumption_of(together.shape)
         for metric, low, high in zip(metrics, *together.ends[0], strict=True):
-            rows.append((label, metric, low, high, assumes, users))
+            row = {"estimator": label, "metric": metric, "low": low, "high": high, "assumes": assumes, "users": users}
+            rows.append(row)
             if not np.isnan(low):
-                ends = {"estimator": label, "low": low, "high": high, "assumes": assumes}
-                ends |= {"least_negatives": negatives, "most_negatives": negatives}
-                findings.append(Finding("bounds", metric, values=ends))
+                findings.append(finding_of_bounds(rows[-1], np.array([negatives])))
         kinds = {FREE: "unexplained"} if FREE in together.contradicted else {DECREASING: "contradicted"}
         contradicted += [
             Finding(kinds[shape], values={"assumption": shape, "p_value": p_value})
             for shape, p_value in together.contradicted.items()
             if shape in kinds
         ]
-    table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
-    return table.found([*contradicted, *findings])
+    return Result(rows).found([*contradicted, *findings])
 
 
 class _Bounds(NamedTuple):
@@ -345,9 +338,3 @@ def _sizes(candidates: int | tuple[int, int]) -> list[int]:
     if len(ends) not in (1, 2) or ends[0] > ends[-1]:
         raise DataError(f"candidates: give one number, or the least and the largest, not {shown(candidates)}")
     return sorted({round(n) for n in np.geomspace(ends[0], ends[-1], _SIZES)})
-
-
-def _distinct(given: Mapping[str, Mapping[str, Metric]]) -> dict[str, Metric]:
-    """Return the metrics of all recommenders by label; one with several names has the first."""
-    named = grouped((one for metrics in given.values() for one in metrics.items()), lambda one: one[1].label)
-    return dict(alike[0] for alike in named.values())

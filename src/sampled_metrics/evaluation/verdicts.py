@@ -40,17 +40,8 @@ def pair_rows(
 ) -> list[dict[str, Any]]:
     """Return the row of each metric of two recommenders, with a p-value that is not adjusted.
 
-    Args:
-        names: the recommenders.
-        values: of all recommenders, by name.
-        labels: of the metrics.
-        rates: (metrics,) error rates.
-        margin: the smallest difference that matters.
-        places: with a margin, the (1 or metrics, users) places of the users by name, as `place_of_users` returns them.
-
-    Returns:
-        The columns are those of `compare`, and kind, the kind of the verdict, and is_bounded, whether more negatives
-        would make the interval narrower.
+    The columns are those of `compare`, and kind, the kind of the verdict, and is_bounded, whether more negatives would
+    make the interval narrower. With a margin, `places` are those of the users, as `place_of_users` returns them.
     """
     a, b = (values[name] for name in names)
     gap = b.minus(a)
@@ -100,10 +91,7 @@ def _above_margin(a: UserValues, b: UserValues, low: Floats, high: Floats, rates
 def _against_margin(kind: str, is_rising: bool, above: Floats) -> tuple[str, str]:
     """Return the kind of a verdict with a margin, and by how much a recommender is better, or nothing.
 
-    Args:
-        kind: without a margin.
-        is_rising: whether the second recommender is the better one, if the pair is decided.
-        above: (2, 2) ends of the intervals of what the difference is above the margin, as in `_above_margin`.
+    If the pair is decided, `is_rising` says whether the second one is better; `above` is that of `_above_margin`.
     """
     if kind == "undecided" and above[:, 1].max() < -EQUAL:
         return "equivalent", ""
@@ -119,13 +107,7 @@ def _higher(a: Floats, b: Floats, metrics: int) -> Floats:
 
 
 def verdict_findings(rows: pd.DataFrame, setting: Setting, group: str = "") -> list[Finding]:
-    """Return the verdict on each pair and metric; none of a metric that is not defined.
-
-    Args:
-        rows: of a comparison, with the column kind.
-        setting: of the comparison.
-        group: the group of users that they are of.
-    """
+    """Return the verdict on each pair and metric of the rows of `pair_rows`; none of a metric that is not defined."""
     findings = []
     missing = set(rows["metric"][rows["difference"].isna()])
     for row in rows[~rows["metric"].isin(missing)].to_dict("records"):
@@ -157,11 +139,7 @@ def findings_of_groups(
 ) -> list[Finding]:
     """Return the verdicts by group, the pairs that groups order in different ways, and what is said of single groups.
 
-    Args:
-        rows: of the comparison of each group, with p-values that are adjusted for the groups.
-        findings: on each group.
-        setting: of the comparisons of the groups.
-        overall: the verdicts on all rows.
+    The rows have p-values that are adjusted for the groups; `overall` are the verdicts on all users.
     """
     verdicts = [one for group, of_group in rows.items() for one in verdict_findings(of_group, setting, group)]
     groups_of = dict[tuple[str, str, str], dict[str, list[str]]]()
@@ -193,15 +171,7 @@ def about_intervals(
     estimator: Estimator | None,
     setting: Setting,
 ) -> list[Finding]:
-    """Return findings on what the intervals of all pairs are of, and what they assume.
-
-    Args:
-        values: of the recommenders, by name.
-        seeds: the tables of the seeds of each of them.
-        family: how the intervals of all pairs hold together; empty for a single pair.
-        estimator: of sampled ranks.
-        setting: of the comparison.
-    """
+    """Return findings on what the intervals of pairs are of, how they hold together (`family`) and what they assume."""
     findings: list[Finding] = []
     names, pairs = list(values), list(combinations(values, 2))
     if family:

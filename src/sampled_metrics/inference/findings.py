@@ -42,7 +42,7 @@ class Finding:
             "metric": self.metric,
             "names": list(self.names),
             "group": self.group,
-            "values": {name: _plain(value) for name, value in self.values.items()},
+            "values": {name: plain(value) for name, value in self.values.items()},
         }
 
 
@@ -102,12 +102,12 @@ def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(kept)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a value as JSON has it; what is not finite is None."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     if hasattr(value, "item"):
         value = value.item()
     return None if isinstance(value, float) and (value != value or abs(value) == float("inf")) else value
