@@ -260,7 +260,7 @@ def test_refuses_pilots(pilot, says):
         ({"users": 1}, "users must be a whole number from 2 to"),
         ({"users": 2**63}, "users must be a whole number from 2 to"),
         ({"depths": [10**400]}, "depths must be numbers from 1 to"),
-        ({"negatives": [0]}, "negatives must be whole numbers of 1 or more, not 0"),
+        ({"negatives": [0]}, "negatives must be a whole number, 1 or more, not 0"),
         ({"negatives": 9}, "negatives must be a list"),
         ({"depths": [0.5]}, "depths must be numbers from 1 to"),
         ({"draws": 39}, "draws must be a whole number, 40 or more, not 39"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from sampled_metrics._validation import Floats, require_confidence_level, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, estimators_by_label
 from sampled_metrics.evaluation.comparison import Comparison
-from sampled_metrics.evaluation.evaluate import about_metrics, checked_metrics, from_reader
+from sampled_metrics.evaluation.evaluate import about_metrics, checked_metrics, from_readers
 from sampled_metrics.evaluation.standings import best_of
 from sampled_metrics.evaluation.values import UserValues, mean_of_seeds, place_of_users, values_of
 from sampled_metrics.evaluation.verdicts import (
@@ -28,7 +28,7 @@ from sampled_metrics.evaluation.verdicts import (
     verdict_findings,
 )
 from sampled_metrics.inference.families import Margin, holm, max_t_rate, pairs_of
-from sampled_metrics.inference.findings import Finding, Setting, about
+from sampled_metrics.inference.findings import Finding, Setting, about, notes
 from sampled_metrics.metrics.metric import Metric, MetricsLike
 from sampled_metrics.ranks.given import (
     ALL,
@@ -164,38 +164,31 @@ def compare_best(
     setting = Setting(level, first.description, tuple(seeds), least, label, is_uncorrected)
     parts, left_out = tables_by_group(tables, groups)
     most = None if most is None or most >= len(seeds) else most
-    whole = _compared(tables, seeds, by_label, corrects, setting, most)
-    with_p_values = _with_p_values if most is None else _without_p_values
-    table = with_p_values([whole])
+
+    def with_p_values(rows: pd.DataFrame) -> pd.DataFrame:
+        if most is not None:
+            return rows.drop(columns="p_value")
+        p_values = rows.groupby("metric", sort=False)["p_value"]
+        return rows.assign(p_value=p_values.transform(lambda of_metric: holm(of_metric.to_numpy())))
+
+    names, rows, of_all = _compared(tables, seeds, by_label, corrects, setting, most)
+    table = with_p_values(rows)
     verdicts = verdict_findings(table, setting)
-    findings = [*verdicts, *higher_findings(table, setting), *whole.findings]
+    findings = [*verdicts, *higher_findings(table, setting), *of_all]
     if parts:
         narrower = replace(setting, confidence_level=1 - (1 - level) / len(parts))
-        of_groups = {
-            group: _compared(part, seeds, by_label, corrects, narrower, most, whole.names)
-            for group, part in parts.items()
-        }
-        rows = with_p_values(list(of_groups.values())).assign(group=np.repeat([*parts], len(table)))
+        rows_of, findings_of = dict[str, pd.DataFrame](), dict[str, list[Finding]]()
+        for group, part in parts.items():
+            _, rows, findings_of[group] = _compared(part, seeds, by_label, corrects, narrower, most, names)
+            rows_of[group] = rows.assign(group=group)
+        rows = with_p_values(pd.concat(rows_of.values()))
+        rows_of = {group: rows[rows["group"] == group] for group in parts}
+        findings += [*findings_of_groups(rows_of, findings_of, narrower, verdicts), *notes(left_out)]
         table = pd.concat([table.assign(group=ALL), rows], ignore_index=True)
         table = table[["group", *table.columns.drop("group")]]
-        findings += findings_of_groups(
-            {group: rows[rows["group"] == group] for group in parts},
-            {group: of_one.findings for group, of_one in of_groups.items()},
-            replace(setting, confidence_level=narrower.confidence_level),
-            verdicts,
-        )
-        findings += [Finding("note", values={"text": text}) for text in left_out]
     if len(seeds) == 2:
         table = table.drop(columns=["a", "b"])
     return Comparison(table.drop(columns=["kind", "is_bounded"])).found(findings, setting)
-
-
-class _Compared(NamedTuple):
-    """The pairs of these recommenders: rows by metric and pair, p-values not adjusted, and other findings."""
-
-    names: Sequence[str]
-    rows: pd.DataFrame
-    findings: list[Finding]
 
 
 def _compared(
@@ -206,8 +199,12 @@ def _compared(
     setting: Setting,
     most: int | None,
     chosen: Sequence[str] = (),
-) -> _Compared:
-    """Compare all pairs of recommenders, or of those chosen or best, from the table of each seed of each."""
+) -> tuple[Sequence[str], pd.DataFrame, list[Finding]]:
+    """Compare all pairs of recommenders, or of those chosen or best, from the table of each seed of each.
+
+    Returns:
+        The names of the recommenders; rows by metric and pair, with p-values that are not adjusted; and findings.
+    """
     (first, *further), wanted = tables.values(), list(metrics.values())
     users, paired = first.pair(further, list(tables))
     alpha = 1 - setting.confidence_level
@@ -236,11 +233,9 @@ def _compared(
         {name: values[name] for name in names}, seeds, "" if most is not None else family, estimator, setting
     )
     findings += [finding for name, of_one in values.items() for finding in about(of_one.findings, name)]
-    undefined = about_metrics(first, metrics, np.sum([of_one.point for of_one in values.values()], axis=0))
-    notes = [Finding("note", values={"text": text}) for text in paired]
+    findings += about_metrics(first, metrics, np.sum([of_one.point for of_one in values.values()], axis=0))
     owners = [name for name, of_one in seeds.items() for _ in of_one]
-    readers = [one for name, table in zip(owners, tables.values(), strict=True) for one in from_reader(table, name)]
-    return _Compared(names, table, [*findings, *undefined, *notes, *readers])
+    return names, table, [*findings, *notes(paired), *from_readers(zip(owners, tables.values(), strict=True))]
 
 
 def _rates(values: Sequence[UserValues], alpha: float) -> tuple[Floats, str]:
@@ -252,21 +247,6 @@ def _rates(values: Sequence[UserValues], alpha: float) -> tuple[Floats, str]:
         return np.full(metrics, alpha / pairs), BONFERRONI
     lows = [np.stack([of_one.low[metric] for of_one in values]) for metric in range(metrics)]
     return np.array([max_t_rate(of_metric, alpha) for of_metric in lows]), LARGEST_T
-
-
-def _with_p_values(parts: Sequence[_Compared]) -> pd.DataFrame:
-    """Return the rows of all parts, with p-values that are adjusted for all pairs and parts, by metric."""
-    adjusted = []
-    for part in parts:
-        adjusted.append(part.rows["p_value"].to_numpy().reshape(part.rows["metric"].nunique(), -1).T)
-    p_values = np.split(holm(np.concatenate(adjusted)), len(parts))
-    return pd.concat(
-        [part.rows.assign(p_value=of_part.T.ravel()) for part, of_part in zip(parts, p_values, strict=True)]
-    )
-
-
-def _without_p_values(parts: Sequence[_Compared]) -> pd.DataFrame:
-    return pd.concat([part.rows.drop(columns="p_value") for part in parts])
 
 
 def _one_estimator(given: str | Estimator | None, table: Table) -> tuple[str, Estimator | None]:

@@ -9,7 +9,7 @@ import pandas as pd
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.standings import Standings
 from sampled_metrics.evaluation.wording import VERDICTS
-from sampled_metrics.inference.findings import Finding
+from sampled_metrics.inference.findings import Finding, grouped
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.tables import as_latex
 
@@ -29,8 +29,9 @@ class Comparison(Result):
     @property
     def by_metric(self) -> dict[str, Standings]:
         """Return the standings by the metrics that this table has, and that are defined."""
-        labels = [label for label in dict.fromkeys(self["metric"]) if any(one.metric == label for one in self.verdicts)]
-        return {label: Standings.from_verdicts(one for one in self.verdicts if one.metric == label) for label in labels}
+        verdicts = grouped(self.verdicts, lambda one: one.metric)
+        labels = [label for label in dict.fromkeys(self["metric"]) if label in verdicts]
+        return {label: Standings.from_verdicts(verdicts[label]) for label in labels}
 
     def standings(self) -> Result:
         """Return a row for each recommender and metric, best first: metric, recommender, value, group.

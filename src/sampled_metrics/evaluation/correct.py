@@ -14,9 +14,9 @@ from sampled_metrics._validation import TOLERANCE, Floats, require_confidence_le
 from sampled_metrics.estimators import Estimate, Estimator, EstimatorsLike, estimators_by_label, linear_estimator
 from sampled_metrics.estimators.rank_distribution import MaximumLikelihood
 from sampled_metrics.estimators.strict_bounds import has_bounds
-from sampled_metrics.evaluation.evaluate import about_metrics, from_reader
+from sampled_metrics.evaluation.evaluate import about_metrics, from_readers
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
-from sampled_metrics.evaluation.values import UserValues, about_users, mean_of_seeds, sampled_values
+from sampled_metrics.evaluation.values import UserValues, about_users, finding_of_bounds, mean_of_seeds, sampled_values
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.inference.means import Intervals
 from sampled_metrics.inference.strict import Sample, unexplained
@@ -119,7 +119,10 @@ def _correct(
     samples = [Sample.from_ranks(*one) for one in zip(tables, users, strict=True)]
     sample, wanted, alpha = samples[0], tuple(metrics.values()), 1 - setting.confidence_level
     of_samples = [_of_sample(one, estimators, metrics, alpha) for one in samples]
-    unbiased, rows = float(np.mean([_unbiased_auc(one) for one in samples])), list[dict[str, Any]]()
+    unbiased, rows = np.nan, list[dict[str, Any]]()  # the AUC of samples; there is none if a user has no negatives
+    if all((one.outcomes.negatives > 0).all() for one in samples):
+        fits = [(one, linear_estimator("uncorrected").fit(one.outcomes, [metric("auc")])) for one in samples]
+        unbiased = float(np.mean([fit.estimate(one.counts)[0] for one, fit in fits]))
     of_intervals, on_rows = list[Finding](), list[Finding]()
     for label in estimators:
         of_one, bias = mean_of_seeds([values[label] for values, _ in of_samples]), np.full((2, len(wanted)), np.nan)
@@ -139,7 +142,7 @@ def _correct(
         of_intervals.insert(0, Finding("uncorrected-values"))
     hidden = set() if explains else {"bounds", "supported"}
     findings = [*of_intervals, *on_rows, *about_metrics(first, metrics, np.zeros(len(wanted)))]
-    findings += [*about_users(users[0]), *(finding for one in tables for finding in from_reader(one))]
+    findings += [*about_users(users[0]), *from_readers(("", one) for one in tables)]
     undefined = [Finding("undefined", row["metric"]) for row in rows if np.isnan(row["value"])]
     ordered = sorted([*findings, *undefined], key=lambda finding: finding.kind != "bounds")
     table = Result(rows).assign(users=len(sample))
@@ -180,10 +183,7 @@ def _on_row(
         yield Finding("auc-too-low", label, values=name | {"auc": unbiased_auc})
     if estimator.assumed_shape is not None:
         if not np.isnan(row["low"]):
-            negatives = sample.outcomes.negatives
-            ends = {"low": row["low"], "high": row["high"], "assumes": row["assumes"]} | name
-            least, most = int(negatives.min()), int(negatives.max())
-            yield Finding("bounds", label, values=ends | {"least_negatives": least, "most_negatives": most})
+            yield finding_of_bounds(row, sample.outcomes.negatives)
         return
     for what, end in {"the value": "value", "the low end": "low", "the high end": "high"}.items():
         if row[end] < -1e-9 or row[end] > 1 + 1e-9:
@@ -234,13 +234,6 @@ def _on_estimator(label: str, values: UserValues) -> Iterator[Finding]:
         yield Finding("large-weight", values={"estimator": label, "largest": largest})
 
 
-def _unbiased_auc(sample: Sample) -> float:
-    """Return the AUC of the sample, which has no bias; NaN if a user has no negatives."""
-    if not (sample.outcomes.negatives > 0).all():
-        return np.nan
-    return float(linear_estimator("uncorrected").fit(sample.outcomes, [metric("auc")]).estimate(sample.counts)[0])
-
-
 def _biases(fitted: Mapping[str, Estimate], sample: Sample, metrics: tuple[Metric, ...]) -> dict[str, Floats]:
     """Return the (2, metrics) mean errors of linear estimators and their standard errors, by label.
 
@@ -250,7 +243,12 @@ def _biases(fitted: Mapping[str, Estimate], sample: Sample, metrics: tuple[Metri
     linear = {label: estimate.of_groups for label, estimate in fitted.items() if estimate.is_linear}
     if not linear:
         return {}
-    samples = np.vstack((sample.counts, drawn := _resampled(sample)))
+    rng, users = np.random.default_rng(0), len(sample)
+    if sample.shares.nnz == users:  # users with the same outcome are alike
+        drawn = rng.multinomial(users, sample.counts / users, BIAS_RESAMPLES).astype(np.float64)
+    else:
+        drawn = np.asarray(rng.multinomial(users, np.full(users, 1 / users), BIAS_RESAMPLES) @ sample.shares)
+    samples = np.vstack((sample.counts, drawn))
     weights = [np.vstack(of_estimators) for of_estimators in zip(*linear.values(), strict=True)]
     of_group = {_key(group): of_one for group, of_one in zip(sample.outcomes.groups, weights, strict=True)}
 
@@ -267,14 +265,6 @@ def _biases(fitted: Mapping[str, Estimate], sample: Sample, metrics: tuple[Metri
     error[len(np.unique(drawn, axis=0)) == 1] = np.nan  # all users are alike
     by_estimator = np.split(np.stack((bias[0], error)), len(linear), axis=1)
     return dict(zip(linear, by_estimator, strict=True))
-
-
-def _resampled(sample: Sample) -> Floats:
-    """Return (samples, outcomes) counts of users who are drawn with replacement, always the same ones."""
-    rng, users = np.random.default_rng(0), len(sample)
-    if sample.shares.nnz == users:  # users with the same outcome are alike
-        return rng.multinomial(users, sample.counts / users, BIAS_RESAMPLES).astype(np.float64)
-    return np.asarray(rng.multinomial(users, np.full(users, 1 / users), BIAS_RESAMPLES) @ sample.shares)
 
 
 def _key(group: Group) -> tuple[int, int]:

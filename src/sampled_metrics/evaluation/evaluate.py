@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Floats, require_confidence_level
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.evaluation.values import UserValues, table_values
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.inference.findings import Finding, Setting, about, notes
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metrics_by_label
 from sampled_metrics.ranks.given import Groups, tables_by_name
 from sampled_metrics.ranks.table import Table
@@ -68,18 +68,14 @@ def evaluate(
         J. Honda and A. Takemura, An Asymptotically Optimal Bandit Algorithm for Bounded Support Models, COLT 2010.
     """
     setting = Setting(require_confidence_level(confidence_level))
-    return by_recommender(
-        {
-            name: by_group({name: table}, groups, lambda part: _evaluate(part, metrics, setting))
-            for name, table in tables_by_name(ranks, "evaluate").items()
-        }
-    )
 
+    def of_table(table: Table) -> Result:
+        by_label = checked_metrics(table, metrics)
+        values = table_values(table, list(by_label.values()), table.user_numbers)
+        return result_of_values(table, by_label, values, setting)
 
-def _evaluate(table: Table, metrics: MetricsLike | None, setting: Setting) -> Result:
-    """Return the result of `evaluate` of a recommender."""
-    by_label = checked_metrics(table, metrics)
-    return result_of_values(table, by_label, table_values(table, list(by_label.values()), table.user_numbers), setting)
+    tables = tables_by_name(ranks, "evaluate")
+    return by_recommender({name: by_group({name: table}, groups, of_table) for name, table in tables.items()})
 
 
 def result_of_values(table: Table, by_label: Mapping[str, Metric], values: UserValues, setting: Setting) -> Result:
@@ -97,38 +93,28 @@ def result_of_values(table: Table, by_label: Mapping[str, Metric], values: UserV
     )
     undefined = about_metrics(table, by_label, values.point)
     return result.found(
-        [*undefined, *values.findings, *from_reader(table)], replace(setting, parameters=table.description)
+        [*undefined, *values.findings, *from_readers([("", table)])], replace(setting, parameters=table.description)
     )
 
 
 def checked_metrics(table: Table, metrics: MetricsLike | None) -> dict[str, Metric]:
-    """Return the metrics of a table by their labels as written; None stands for the default ones.
-
-    Raises:
-        ConfigError: there are none, one is unknown or not of such a table, or two are the same.
-    """
+    """Return metrics of a table by their labels as written, or the default ones; raise ConfigError if one is wrong."""
     by_label = metrics_by_label(table.default_metrics if metrics is None else metrics)
     table.check_metrics(by_label)
     return by_label
 
 
 def about_metrics(table: Table, metrics: Mapping[str, Metric], values: Floats) -> list[Finding]:
-    """Return findings on metrics that are not defined, and on those that are the same for one relevant item.
-
-    Args:
-        table: the ranks or lists.
-        metrics: by label.
-        values: (metrics,) values, NaN where a metric is not defined.
-    """
+    """Return findings on metrics whose value is NaN, as they are not defined, and on those that are the same."""
     missing = [Finding("undefined", label) for label, value in zip(metrics, values, strict=True) if np.isnan(value)]
     same = alike(metrics) if table.has_one_relevant_item else []
     return [*missing, *(Finding("equal-metrics", values={"metrics": list(labels)}) for labels in same)]
 
 
-def from_reader(table: Table, name: str = "") -> list[Finding]:
-    """Return what the reader of a table says of it, as findings with the name of the recommender."""
-    names = (name,) if name else ()
+def from_readers(tables: Iterable[tuple[str, Table]]) -> list[Finding]:
+    """Return what the readers of tables say of them, as findings with the names of the recommenders."""
     return [
-        *(Finding("caution", names=names, values={"text": text}) for text in table.cautions),
-        *(Finding("note", values={"text": text}) for text in table.notes),
+        finding
+        for name, table in tables
+        for finding in (*about(notes(table.cautions, "caution"), name), *notes(table.notes))
     ]

@@ -11,7 +11,7 @@ import pandas as pd
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._running import on_one_thread
 from sampled_metrics.estimators import EstimatorsLike, estimators_by_label
-from sampled_metrics.evaluation.evaluate import from_reader
+from sampled_metrics.evaluation.evaluate import from_readers
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.inference.expectation import DesignWeights, Expectation, mean_of_rows
 from sampled_metrics.inference.findings import Finding, Setting
@@ -88,8 +88,7 @@ def expect(
     setting = Setting(parameters=next(iter(tables.values())).description, names=tuple(tables), negatives=negatives)
     wrong = wrong_orders(result)
     further = [Finding("order-undecided")] if wrong else []
-    readers = [finding for name, table in tables.items() for finding in from_reader(table, name)]
-    return result.found([*wrong, *further, *readers], setting)
+    return result.found([*wrong, *further, *from_readers(tables.items())], setting)
 
 
 def wrong_orders(table: pd.DataFrame) -> list[Finding]:
@@ -103,10 +102,10 @@ def wrong_orders(table: pd.DataFrame) -> list[Finding]:
             better, worse = (one, other) if one["exact"] > other["exact"] else (other, one)
             gap = better["expected"] - worse["expected"]
             if better["exact"] - worse["exact"] > EQUAL and gap < -EQUAL:
-                variance = better["deviation"] ** 2 + worse["deviation"] ** 2
-                values = {"estimator": str(label), "chance": probability_of_order(gap, float(np.sqrt(variance)))}
-                values |= {f"exact_{word}": row["exact"] for word, row in (("better", better), ("worse", worse))}
-                values |= {f"expected_{word}": row["expected"] for word, row in (("better", better), ("worse", worse))}
+                deviation = float(np.sqrt(better["deviation"] ** 2 + worse["deviation"] ** 2))
+                values = {"estimator": str(label), "chance": probability_of_order(gap, deviation)}
+                for what in ("exact", "expected"):
+                    values |= {f"{what}_better": better[what], f"{what}_worse": worse[what]}
                 names = better["recommender"], worse["recommender"]
                 findings.append(Finding("wrong-order", str(metric_label), names, values=values))
     return findings

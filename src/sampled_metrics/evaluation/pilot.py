@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,11 +49,11 @@ def laws_of_samples(
         findings += about(of_one, name)
     means = {name: float(laws["smooth"].values(metric).mean()) for name, laws in of_tables.items()}
     is_better = {name: mean >= np.mean(list(means.values())) for name, mean in means.items()}
-    return [
-        {name: laws["smooth"] for name, laws in of_tables.items()},
-        {name: laws["low" if is_better[name] else "high"] for name, laws in of_tables.items()},
-        {name: laws["high" if is_better[name] else "low"] for name, laws in of_tables.items()},
-    ], findings
+    of_laws = [
+        {name: laws[if_better if is_better[name] else if_worse] for name, laws in of_tables.items()}
+        for if_better, if_worse in (("smooth", "smooth"), ("low", "high"), ("high", "low"))
+    ]
+    return of_laws, findings
 
 
 def _ranks_that_fit(table: SampledRanks, metric: Metric, seed: int) -> tuple[dict[str, ExactRanks], list[Finding]]:
@@ -246,12 +246,8 @@ class SampledPilot:
         """Return the function that gives the values of users who are drawn.
 
         The weights of strict bounds are those that samples of their own choose, one for each fold of the users, and not
-        the other folds of each sample: the weights of one sample are as good as those of another.
-
-        Args:
-            estimator: of the samples.
-            alpha: the error rate for which strict bounds are best.
-            users: number of users of an evaluation.
+        the other folds of each sample: the weights of one sample are as good as those of another. They are best for the
+        error rate `alpha`.
         """
         metrics = [self.pilot.metric]
         estimate = estimator.fit(self.outcomes, metrics)
@@ -279,13 +275,12 @@ class SampledPilot:
         size = max(2, round(0.8 * users))
         rngs = [np.random.default_rng([number, users]) for number in range(_CHOOSERS)]
         draws = [Draw(number, rng.integers(0, self.pilot.users, size)) for number, rng in enumerate(rngs)]
-        return [_weights_of(estimate, self.sample(name, draw).counts, alpha) for draw in draws]
+        deviations = -float(ndtri(alpha / 2))
 
+        def weights(counts: Floats, assumption: str) -> Bounds:
+            return estimate.bounding_weights(estimate.fits_of_part(assumption, counts), deviations)
 
-def _weights_of(estimate: ShapeEstimate, counts: Floats, alpha: float) -> Callable[[str], Bounds]:
-    """Return the function that gives the weights that (outcomes,) counts choose, by assumption."""
-    deviations = -float(ndtri(alpha / 2))
-    return cache(lambda assumption: estimate.bounding_weights(estimate.fits_of_part(assumption, counts), deviations))
+        return [cache(partial(weights, self.sample(name, draw).counts)) for draw in draws]
 
 
 def _from(choosers: Sequence[Callable[[str], Bounds]], first: int) -> Chooser | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -18,17 +19,16 @@ from sampled_metrics._validation import (
     Floats,
     check_memory_limit,
     is_real,
-    is_whole,
     require_confidence_level,
     require_whole,
     shown,
 )
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
-from sampled_metrics.evaluation.evaluate import from_reader
+from sampled_metrics.evaluation.evaluate import from_readers
 from sampled_metrics.evaluation.pilot import Draw, Pilot, SampledPilot, gaps_of, laws_of_samples, widths_of
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues
+from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues, assumption_of
 from sampled_metrics.evaluation.wording import way_in_words
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
@@ -227,7 +227,6 @@ class _Question(NamedTuple):
         tables = {name: table for name, of_one in seeds.items() for table in of_one[:1]}
         first = next(iter(tables.values()))
         numbers = dict(zip(tables, first.pair(list(tables.values())[1:], list(tables))[0], strict=True))
-        readers = [finding for name, table in tables.items() for finding in from_reader(table, name)]
         if first.design.get("drawn") == ONCE:
             raise DataError("pilot: its negatives are drawn once for all users, of which no plan can promise anything")
         if first.is_sampled:
@@ -237,10 +236,12 @@ class _Question(NamedTuple):
         else:
             pilots, findings = [Pilot(*_exact_and_staged(seeds, by_label), numbers, measure)], []
         pairs = _ordered_pairs(pilots[0])
-        findings += [
-            *readers,
-            *(finding for pair in pairs for finding in _on_pair(pilots[0], pair, label, is_of_law=first.is_sampled)),
-        ]
+        findings += from_readers(tables.items())
+        for worse, better in pairs:
+            ends = gaps_of(pilots[0].values, [(worse, better)], 0.05)[0]
+            of_pair = dict(zip(("difference", "low", "high"), ends, strict=True))
+            of_pair |= {"users": pilots[0].users, "is_of_law": first.is_sampled}
+            findings.append(Finding("plan-pair", label, (better, worse), values=of_pair))
         count, values = users or pilots[0].users, pilots[0].values.values()
         hits = min(int((of_one.low[0] > 0).sum()) for of_one in values)
         if hits < _FEW_HITS:
@@ -282,15 +283,6 @@ def _ordered_pairs(pilot: Pilot) -> list[tuple[str, str]]:
     return [tuple(sorted(pair, key=means.__getitem__)) for pair in combinations(means, 2)]  # type: ignore[misc]
 
 
-def _on_pair(pilot: Pilot, pair: tuple[str, str], label: str, *, is_of_law: bool) -> Iterator[Finding]:
-    """Yield what the pilot says of a pair, the better one last; `is_of_law` is for ranks that fit a sample."""
-    gap = pilot.values[pair[1]].minus(pilot.values[pair[0]])
-    ends = gap.interval(0.05)
-    values = {"difference": gap.point[0], "low": ends.low[0], "high": ends.high[0], "users": pilot.users}
-    values["is_of_law"] = is_of_law
-    yield Finding("plan-pair", label, pair[::-1], values=values)
-
-
 def _check(
     negatives: Sequence[int], depths: Sequence[float], draws: int, width: float | None, scores: float | None
 ) -> None:
@@ -302,10 +294,8 @@ def _check(
         if not (is_real(depth) and (1 <= depth <= MOST or depth == np.inf)):
             raise ConfigError(f"depths must be numbers from 1 to {MOST}, not {shown(depth)}")
     for m in negatives:
-        if not is_whole(m) or m < 1:
-            raise ConfigError(f"negatives must be whole numbers of 1 or more, not {shown(m)}")
-    if not is_whole(draws) or draws < FEWEST_DRAWS:
-        raise ConfigError(f"draws must be a whole number, {FEWEST_DRAWS} or more, not {shown(draws)}")
+        require_whole(1, negatives=m)
+    require_whole(FEWEST_DRAWS, draws=draws)
     for name, number in (("width", width), ("scores", scores)):
         if number is not None and not (is_real(number) and number > 0):
             raise ConfigError(f"{name} must be a number above 0, not {shown(number)}")
@@ -314,6 +304,9 @@ def _check(
 
 
 # --- the ways ---------------------------------------------------------------------------------------------------------
+
+
+_Simulated = Callable[[Draw], tuple[dict[str, UserValues], float, float]]
 
 
 @dataclass(frozen=True)
@@ -331,7 +324,7 @@ class _Way:
     columns: dict[str, Any]
     users: int
     draws: int
-    values: Callable[[Draw], tuple[dict[str, UserValues], float, float]]
+    values: _Simulated
 
 
 def _ways(
@@ -343,18 +336,28 @@ def _ways(
     draws: int,
 ) -> tuple[list[_Way], list[Finding]]:
     """Return the ways to evaluate that a pilot can tell of, and findings on those that it cannot."""
-    first = next(iter(pilot.tables.values()))
-    n, users = float(first.candidates.mean()), question.users
-    ways, findings = [_whole(pilot, "all candidates", n, users, users, draws)], list[Finding]()
+    n, users = float(next(iter(pilot.tables.values())).candidates.mean()), question.users
+    ways, findings = list[_Way](), list[Finding]()
+
+    def add(way: str, values: _Simulated, part: int = users, of_way: int = draws, **columns: Any) -> None:
+        ways.append(_Way({"way": way, "assumes": NO_ASSUMPTION} | columns, part, of_way, values))
+
+    def add_whole(way: str, cost: float, spent: float | None = None) -> None:
+        """Add a way that ranks the items of all users, or of a part of them for as many scores as another way."""
+        part = users if spent is None else max(2, min(users, round(users * spent / cost)))
+        name = way if spent is None else f"{way}, part of users"
+        add(name, _of_known_cost(pilot.of_all_candidates), part, scores=cost * part / users)
+
+    add_whole("all candidates", n)
     if pilot.staged:
         stop = max(table.scores_per_user for table in pilot.staged.values())
-        ways.append(_whole(pilot, "stop at k", stop, users, users, draws))
+        add_whole("stop at k", stop)
         for depth in depths:
-            ways.append(_stages(pilot, depth, users, draws))
-            spent = _scores_of_stages(pilot, depth, users)
-            for way, cost in (("stop at k", stop), ("all candidates", n)):
-                part = max(2, min(users, round(users * spent / cost)))
-                ways.append(_whole(pilot, f"{way}, part of users", cost, users, part, draws))
+            add("stages", partial(pilot.of_stages, depth), depth=float(depth))
+            drawn = (_draw(number, pilot, users) for number in range(FEWEST_DRAWS))
+            spent = float(np.mean([pilot.of_stages(depth, draw)[1] for draw in drawn]))
+            add_whole("stop at k", stop, spent)
+            add_whole("all candidates", n, spent)
     else:
         findings.append(Finding("plan-no-stages"))
     if not pilot.exact:
@@ -365,44 +368,24 @@ def _ways(
         left_out = [design.negatives for design in designs if design not in possible]
         findings.append(Finding("plan-too-many", values={"negatives": left_out, "fewest": fewest}))
     for design in possible:
-        sampled = SampledPilot(pilot, design)
+        sampled, m = SampledPilot(pilot, design), design.negatives
         for label, estimator in estimators.items():
-            of_way = draws if estimator.is_linear else FEWEST_DRAWS
-            ways.append(_negatives(sampled, label, estimator, question, of_way))
+            columns: dict[str, Any] = {"estimator": label, "negatives": m, "scores": m + 1.0}
+            columns["assumes"] = assumption_of(estimator.assumed_shape)
+            values = _of_known_cost(sampled.values(estimator, question.rate, users))
+            add("negatives", values, of_way=draws if estimator.is_linear else FEWEST_DRAWS, **columns)
         if not pilot.staged:
-            part = max(2, min(users, round(users * (design.negatives + 1) / n)))
-            ways.append(_whole(pilot, "all candidates, part of users", n, users, part, draws))
+            add_whole("all candidates", n, m + 1)
     return ways, findings
 
 
-def _whole(pilot: Pilot, way: str, cost: float, users: int, part: int, draws: int) -> _Way:
-    """Return the way that ranks items of some users among all candidates, at a cost for each of them."""
-    columns = {"way": way, "scores": cost * part / users, "assumes": NO_ASSUMPTION}
-    return _Way(columns, part, draws, lambda draw: (pilot.of_all_candidates(draw), np.nan, np.nan))
-
-
-def _stages(pilot: Pilot, depth: float, users: int, draws: int) -> _Way:
-    columns = {"way": "stages", "depth": float(depth), "assumes": NO_ASSUMPTION}
-    return _Way(columns, users, draws, lambda draw: pilot.of_stages(depth, draw))
-
-
-def _scores_of_stages(pilot: Pilot, depth: float, users: int) -> float:
-    """Return the scores that stages of a depth take for each user, on average over the draws of their row."""
-    return float(np.mean([pilot.of_stages(depth, _draw(number, pilot, users))[1] for number in range(FEWEST_DRAWS)]))
+def _of_known_cost(values: Callable[[Draw], dict[str, UserValues]]) -> _Simulated:
+    return lambda draw: (values(draw), np.nan, np.nan)
 
 
 def _draw(number: int, pilot: Pilot, users: int) -> Draw:
     """Return users who are drawn from a pilot, the same ones for all ways."""
     return Draw(number, np.random.default_rng([number, users]).integers(0, pilot.users, users))
-
-
-def _negatives(sampled: SampledPilot, label: str, estimator: Estimator, question: _Question, draws: int) -> _Way:
-    """Return the way of uniform negatives, by an estimator."""
-    m, shape = sampled.design.negatives, estimator.assumed_shape
-    assumes = NO_BIAS if shape is None else NO_ASSUMPTION if shape == "free" else shape
-    values = sampled.values(estimator, question.rate, question.users)
-    columns = {"way": "negatives", "estimator": label, "negatives": m, "scores": m + 1.0, "assumes": assumes}
-    return _Way(columns, question.users, draws, lambda draw: (values(draw), np.nan, np.nan))
 
 
 # --- a row ------------------------------------------------------------------------------------------------------------
@@ -443,11 +426,8 @@ def simulated(way: _Way, pilot: Pilot, question: _Question) -> tuple[Floats, Flo
 def _width(widths: Floats, ratio: float, most: float) -> dict[str, float]:
     """Return the mean width of the recommender with the widest interval, and an interval of the width of another one.
 
-    Args:
-        widths: (draws, recommenders); NaN where an evaluation has no interval.
-        ratio: users of the evaluation, relative to those of the pilot, whose width varies as that of an evaluation of
-            as many users.
-        most: the largest width.
+    The (draws, recommenders) widths are NaN where an evaluation has no interval. `ratio` is of the users of an
+    evaluation to those of the pilot, whose width varies as that of an evaluation of as many users.
     """
     is_there = np.isfinite(widths)
     if (is_there.mean(axis=0) < 0.5).any():
@@ -467,11 +447,6 @@ def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
 
     Another pilot would have other differences. So the shares are also those with all differences, and all ends,
     smaller or larger by as much as they vary from one pilot to another.
-
-    Args:
-        gaps: (draws, pairs, 3) differences, better less worse, and the ends of their intervals.
-        question: what is planned.
-        ratio: users of the evaluation, relative to those of the pilot.
     """
     decided = (gaps[:, :, 1] > EQUAL).mean(axis=0)
     hardest = int(np.lexsort((np.nan_to_num(np.nanmean(gaps[:, :, 0], axis=0)), decided))[0])

@@ -13,6 +13,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, line_styles
 from sampled_metrics.evaluation.standings import best_of
+from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS
 from sampled_metrics.evaluation.wording import ASSUMPTIONS, MANY, assumed, best_alone, way_in_words
 from sampled_metrics.inference.findings import Setting
 from sampled_metrics.metrics.metric import metric_name
@@ -34,6 +35,9 @@ class Mark(NamedTuple):
     style: int = 0  # number of its marker and its colour
     filled: bool = True
     name: str = ""  # in the legend
+
+
+_Entry = tuple[str, str, Mark]  # the label of a metric, the label of a row, and its mark
 
 
 class Panel(NamedTuple):
@@ -95,18 +99,26 @@ def caption_of(table: pd.DataFrame) -> str:
 @styled
 def draw(panels: list[Panel], figure: Figure, caption: str = "", width: float = WIDTH) -> list[Axes]:
     """Draw panels one below the other, and a caption below them, into an empty figure; set its size."""
-    heights = [_height(panel) for panel in panels]
-    text = textwrap.fill(literal(caption), round(_CAPTION * width))
     legend = {mark.name: mark for panel in panels for marks in panel.rows.values() for mark in marks if mark.name}
-    figure.set_size_inches(width, sum(heights) + 0.17 * (text.count("\n") + 1 + len(legend)))
-    axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights).ravel().tolist()
+    rows = [sum(map(len, panel.rows.values())) for panel in panels]
+    lines = [len(panel.axis) // (_AXIS * WIDTH) + bool(panel.title) for panel in panels]
+    heights = [0.75 + _ROW * number + 0.2 * of_panel for number, of_panel in zip(rows, lines, strict=True)]
+    axes = _axes(figure, heights, caption, width, more=len(legend))
     for panel, of_panel in zip(panels, axes, strict=True):
         draw_panel(panel, of_panel)
-    if caption:
-        write_below(figure, text)
     if legend:
         handles = [_mark(axes[0], np.nan, np.nan, mark, label=literal(name)) for name, mark in legend.items()]
         figure.legend(handles=handles, loc="outside upper left")
+    return axes
+
+
+def _axes(figure: Figure, heights: list[float], caption: str, width: float, more: int = 0, **shared: Any) -> list[Axes]:
+    """Return axes of these heights in inches, with a caption and room for more lines; set the figure's size."""
+    text = textwrap.fill(literal(caption), round(_CAPTION * width))
+    figure.set_size_inches(width, sum(heights) + 0.17 * (text.count("\n") + 1 + more))
+    if caption:
+        write_below(figure, text)
+    axes: list[Axes] = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights, **shared).ravel().tolist()
     return axes
 
 
@@ -173,12 +185,6 @@ def _log_axis(axes: Axes, values: list[float]) -> None:
         axes.set_xlim(np.nanmin(values) / 2, 2 * np.nanmax(values))
 
 
-def _height(panel: Panel) -> float:
-    """Return the height of a panel, in inches."""
-    lines = len(panel.axis) // (_AXIS * WIDTH) + bool(panel.title)
-    return 0.75 + _ROW * sum(map(len, panel.rows.values())) + 0.2 * lines
-
-
 def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> Any:
     look = style(mark.style) | {"linestyle": "none", "capsize": 3, "markersize": 6, **more}
     look |= {"markerfacecolor": look["color"] if mark.filled else "white"}
@@ -194,25 +200,17 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
 def draw_history(history: pd.DataFrame, figure: Figure, setting: Setting) -> list[Axes]:
     """Draw the metrics of a validator by epoch, one below the other, into an empty figure; set its size."""
     by_metric = list(history.groupby("metric", sort=False))
-    text = textwrap.fill(_EPOCHS.format(interval=_interval_of_setting(setting)), round(_CAPTION * WIDTH))
-    figure.set_size_inches(WIDTH, _EPOCH_PANEL * len(by_metric) + 0.17 * (text.count("\n") + 1))
-    axes = figure.subplots(len(by_metric), 1, squeeze=False, sharex=True).ravel().tolist()
+    caption = _EPOCHS.format(interval=_interval(setting))
+    axes = _axes(figure, [_EPOCH_PANEL] * len(by_metric), caption, WIDTH, sharex=True)
     for (_, of_metric), panel in zip(by_metric, axes, strict=True):
         draw_epochs(of_metric, panel, setting)
         panel.set_xlabel("epoch" if panel is axes[-1] else "")
-    write_below(figure, text)
     return axes
 
 
 @styled
 def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
-    """Draw one metric of a validator by epoch: values with intervals, filled where an epoch is better than all before.
-
-    Args:
-        history: the rows of one metric, as `Validator.history` has them.
-        axes: the axes.
-        setting: of the validator.
-    """
+    """Draw one metric of a validator by epoch: values with intervals, filled where one is better than all before."""
     look = style(0) | {"linestyle": "none", "capsize": 2, "markersize": 4}
     for filled, rows in history.groupby(history["better"].isin(["yes", "first"])):
         ends = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
@@ -222,7 +220,7 @@ def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
     axes.plot(history["epoch"], history["value"], color="#7F7F7F", linewidth=0.8, zorder=1)
     axes.axvline(best["epoch"].iloc[0], color="#7F7F7F", linestyle=":", linewidth=1, zorder=1)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set(xlabel="epoch", ylabel=f"value, {_interval_of_setting(setting)}")
+    axes.set(xlabel="epoch", ylabel=f"value, {_interval(setting)}")
     axes.set_title(metric_name(str(history["metric"].iloc[0])))
 
 
@@ -240,32 +238,23 @@ _EPOCHS = (
 def _values(table: pd.DataFrame) -> Picture:
     """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and metric, or group."""
     labels = [column for column in ("recommender", "estimator") if column in table]
-    number = line_styles if "estimator" in labels else _numbers
-    styles = number(table[labels[-1]]) if labels else {}
-    interval = _interval(table)
-    rows: dict[str, dict[str, list[Mark]]] = {}
+    styles: Mapping[Any, int] = {}
+    if labels:
+        by_style = list(dict.fromkeys(table[labels[-1]]))
+        styles = line_styles(by_style) if "estimator" in labels else {label: n for n, label in enumerate(by_style)}
+    interval, entries = _interval(getattr(table, "setting", None)), []
     for row in table.to_dict("records"):
-        what = metric_name(str(row["metric"]))
         named = [estimator_name(str(row[column])) if column == "estimator" else str(row[column]) for column in labels]
-        mark = Mark(
-            *_interval_of(row, "value"),
-            _text(row["value"]),
-            styles[row[labels[-1]]] if labels else 0,
-            row.get("assumes") != "bias is zero",
-        )
-        name = ": ".join(named)
+        name, number = ": ".join(named), styles[row[labels[-1]]] if labels else 0
+        mark = _mark_of(row, "value", _text(row["value"]), number, row.get("assumes") != NO_BIAS)
         if "group" in table:
-            mark, name = mark._replace(name=name), str(row["group"])
-        rows.setdefault(what, {}).setdefault(name, []).append(mark)
-    axis = f"value, {interval}"
-    if any("" not in marks for marks in rows.values()):
-        panels = [Panel(what, axis, marks) for what, marks in rows.items()]
-    else:
-        panels = _panels_of_metrics({what: marks[""] for what, marks in rows.items()}, axis)
-    return Picture(panels, _assumptions(table) if "assumes" in table else f"The {interval} is over users.")
+            name, mark = str(row["group"]), mark._replace(name=name)
+        entries.append((row["metric"], name, mark))
+    panels = _panels(entries, f"value, {interval}", by_metric=bool(labels) or "group" in table)
+    return Picture(panels, _assumptions(table, interval) if "assumes" in table else f"The {interval} is over users.")
 
 
-def _assumptions(table: pd.DataFrame) -> str:
+def _assumptions(table: pd.DataFrame, interval: str) -> str:
     """Return sentences on what the intervals of `correct` assume."""
     groups: dict[str, list[str]] = {}
     varying = table.groupby("estimator")["assumes"].nunique() > 1  # among recommenders
@@ -275,37 +264,31 @@ def _assumptions(table: pd.DataFrame) -> str:
             name += f" of {row['recommender']}"
         if name not in names:
             names.append(name)
-    sentences = []
-    for assumes, names in groups.items():
-        given = {
-            "none": "without an assumption on the ranks",
-            "bias is zero": "only if the bias of the estimator is zero (hollow)",
-        }
-        condition = given.get(assumes) or f"if {ASSUMPTIONS[assumes]}"
-        sentences.append(f"{', '.join(names)}: the {_interval(table)} holds the true metric {condition}.")
-    return " ".join(sentences)
+    given = {assumes: f"if {shape}" for assumes, shape in ASSUMPTIONS.items()}
+    given |= {NO_ASSUMPTION: "without an assumption on the ranks"}
+    given |= {NO_BIAS: "only if the bias of the estimator is zero (hollow)"}
+    return " ".join(
+        f"{', '.join(names)}: the {interval} holds the true metric {given[assumes]}."
+        for assumes, names in groups.items()
+    )
 
 
 def _differences(table: pd.DataFrame) -> Picture:
     """Lay out the result of `compare`: a row for each metric, or a panel for each with a row for each pair or group."""
-    rows: dict[str, dict[str, list[Mark]]] = {}
-    pairs: dict[str, int] = {}
+    entries, pairs = list[_Entry](), dict[str, int]()
     for row in table.to_dict("records"):
         decided = row["conclusion"] not in ("undecided", "equivalent", "no verdict")
         size = f" by {row['size']}" if row.get("size") else ""
         text = f"{row['difference']:+.4f}: {row['conclusion']}{' is better' * decided}{size}"
-        mark = Mark(*_interval_of(row, "difference"), text, 0, decided)
+        mark = _mark_of(row, "difference", text, 0, decided)
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
         if "group" in table and pair:
             mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
-        rows.setdefault(metric_name(str(row["metric"])), {}).setdefault(str(row.get("group", pair)), []).append(mark)
+        entries.append((row["metric"], str(row.get("group", pair)), mark))
     setting = setting_of(table)
     a, b = (setting.names or ("a", "b")) if "a" not in table else ("", "")
-    axis = f"difference{f' ({b} - {a})' if b else ''}, {_interval(table)}"
-    if "a" in table or "group" in table:
-        panels = [Panel(what, axis, marks) for what, marks in rows.items()]
-    else:
-        panels = _panels_of_metrics({what: marks[""] for what, marks in rows.items()}, axis)
+    axis = f"difference{f' ({b} - {a})' if b else ''}, {_interval(getattr(table, 'setting', None))}"
+    panels = _panels(entries, axis, by_metric="a" in table or "group" in table)
     sentences = [*assumed(getattr(table, "findings", ()), setting)]
     if hollow := [word for word in ("undecided", "equivalent") if (table["conclusion"] == word).any()]:
         sentences.append(f"Hollow: {' or '.join(hollow)}, the interval includes 0.")
@@ -321,18 +304,16 @@ def _differences(table: pd.DataFrame) -> Picture:
 
 def _expectations(table: pd.DataFrame) -> Picture:
     """Lay out the result of `expect`: a row for each recommender, with the exact metric first."""
-    rows: dict[str, dict[str, list[Mark]]] = {}
-    styles = line_styles(table["estimator"])
-    for row in table.to_dict("records"):
-        marks = rows.setdefault(metric_name(str(row["metric"])), {}).setdefault(str(row["recommender"]), [])
-        if not marks:
-            exact = float(row["exact"])
-            marks.append(Mark(exact, np.nan, np.nan, _text(exact), 0, False, "exact"))
-        value, deviation = float(row["expected"]), float(row["deviation"])
-        name = f"{estimator_name(str(row['estimator']))}, expected"
-        number = styles[row["estimator"]]
-        marks.append(Mark(value, value - deviation, value + deviation, _text(value), number, True, name))
-    panels = [Panel(what, "exact and expected metric", marks) for what, marks in rows.items()]
+    entries, styles = list[_Entry](), line_styles(table["estimator"])
+    for (what, name), rows in table.groupby(["metric", "recommender"], sort=False):
+        exact = float(rows["exact"].iloc[0])
+        marks = [Mark(exact, np.nan, np.nan, _text(exact), 0, False, "exact")]
+        for row in rows.to_dict("records"):
+            value, deviation = float(row["expected"]), float(row["deviation"])
+            by, number = f"{estimator_name(str(row['estimator']))}, expected", styles[row["estimator"]]
+            marks.append(Mark(value, value - deviation, value + deviation, _text(value), number, True, by))
+        entries += [(what, str(name), mark) for mark in marks]
+    panels = _panels(entries, "exact and expected metric", by_metric=True)
     negatives = setting_of(table).negatives or "the"
     caption = f"Among {negatives} sampled negatives. Bars: one standard deviation of an evaluation of these users."
     return Picture(panels, caption)
@@ -349,7 +330,8 @@ def _plan(table: pd.DataFrame) -> Picture:
             for label, row in zip(labels, rows, strict=True):
                 value, low, high = (float(row[column]) for column in (name, f"{name}_low", f"{name}_high"))
                 text = "no interval" if np.isnan(value) else _text(value)
-                marks[label] = [Mark(value, low, high, text, int(row["assumes"] != "none"), row["assumes"] == "none")]
+                holds = row["assumes"] == NO_ASSUMPTION
+                marks[label] = [Mark(value, low, high, text, int(not holds), holds)]
             panels.append(Panel(title, "promise and its interval", marks, log=name == "width"))
     return Picture(panels, "Scores are for each user. Hollow: the interval holds the truth under an assumption only.")
 
@@ -363,42 +345,33 @@ _LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
 """The columns of a result, and the function that lays it out."""
 
 
-def _panels_of_metrics(rows: Mapping[str, list[Mark]], axis: str) -> list[Panel]:
-    """Return one panel with a row for each metric, or one for each metric if their scales differ."""
-    ends = np.array([[mark.low, mark.high] for marks in rows.values() for mark in marks])
-    low, high = ends[~np.isnan(ends).any(axis=1)].T
-    if not len(low) or (high - low).min() >= _NARROW * (high.max() - low.min()):
-        return [Panel("", axis, rows)]
-    return [Panel(what, axis, {"": marks}) for what, marks in rows.items()]
+def _panels(entries: Iterable[_Entry], axis: str, *, by_metric: bool) -> list[Panel]:
+    """Return a panel for each metric; or, if not `by_metric` and scales are alike, one with a row for each metric."""
+    rows: dict[str, dict[str, list[Mark]]] = {}
+    for metric, label, mark in entries:
+        rows.setdefault(metric_name(str(metric)), {}).setdefault(label, []).append(mark)
+    if not by_metric:
+        ends = np.array([[mark.low, mark.high] for marks in rows.values() for mark in marks[""]])
+        low, high = ends[~np.isnan(ends).any(axis=1)].T
+        if not len(low) or (high - low).min() >= _NARROW * (high.max() - low.min()):
+            return [Panel("", axis, {what: marks[""] for what, marks in rows.items()})]
+    return [Panel(what, axis, marks) for what, marks in rows.items()]
 
 
-def _numbers(labels: Iterable[Any]) -> dict[Any, int]:
-    return {label: number for number, label in enumerate(dict.fromkeys(labels))}
-
-
-def _interval_of(row: Mapping[str, Any], value: str) -> tuple[float, float, float]:
-    return float(row[value]), float(row["low"]), float(row["high"])
+def _mark_of(row: Mapping[str, Any], value: str, *look: Any) -> Mark:
+    return Mark(float(row[value]), float(row["low"]), float(row["high"]), *look)
 
 
 def _text(value: float) -> str:
     return "not defined" if np.isnan(value) else f"{value:.4g}"
 
 
-def _interval(table: pd.DataFrame) -> str:
-    setting = getattr(table, "setting", None)
-    return "interval" if setting is None else _interval_of_setting(setting)
-
-
-def _interval_of_setting(setting: Setting) -> str:
-    return f"{100 * setting.confidence_level:g} % interval"
+def _interval(setting: Setting | None) -> str:
+    return "interval" if setting is None else f"{100 * setting.confidence_level:g} % interval"
 
 
 def only_panel(panels: list[Panel]) -> Panel:
-    """Return the panel of a picture that has one.
-
-    Raises:
-        ConfigError: it has several.
-    """
+    """Return the panel of a picture that has one; raise ConfigError if it has several."""
     if len(panels) > 1:
         titles = ", ".join(panel.title for panel in panels)
         raise ConfigError(f"ax: there are {len(panels)} panels, {titles}; take the rows of one, or give no ax")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from itertools import combinations
 from math import ceil, floor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_
 from sampled_metrics.estimators.shapes import DECREASING, FREE, SHAPES, Mixture
 from sampled_metrics.estimators.strict_bounds import class_mixtures
 from sampled_metrics.evaluation.result import Result, by_recommender
-from sampled_metrics.evaluation.values import NO_ASSUMPTION
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.evaluation.values import assumption_of, finding_of_bounds
+from sampled_metrics.inference.findings import Finding, Setting, grouped, notes
 from sampled_metrics.inference.known_means import KnownMeans, KnownRegion
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.ranks.reading import by_name
@@ -35,36 +35,33 @@ def with_decimals(
     given: Mapping[str, Mapping[str, Metric]], values: Mapping[str, Mapping[str, float | str]]
 ) -> tuple[dict[str, dict[str, float | str]], list[str]]:
     """Return the values with the zeros at the end that numbers have lost, and sentences that say so."""
-    decimals: dict[str, int] = {}
-    for name, metrics in given.items():
-        for metric, value in zip(metrics.values(), values[name].values(), strict=True):
-            places = len(str(value).partition(".")[2]) if is_real(value) and "e" not in str(value) else 0
-            decimals[metric.label] = max(decimals.get(metric.label, 0), places)
-    read: dict[str, dict[str, float | str]] = {}
-    notes = []
-    for name, metrics in given.items():
-        read[name] = {}
-        for (label, metric), value in zip(metrics.items(), values[name].values(), strict=True):
-            number = f"{float(value):.{decimals[metric.label]}f}" if is_real(value) else str(value)
-            is_longer = is_real(value) and len(number) > len(str(value)) and float(number) == value
-            read[name][label] = number if is_longer else value
-            if is_longer:
-                notes.append(
-                    f"{name}: {label} is read as {number}, with the decimals of the others. Text keeps its own: "
-                    f'"{value}".'
-                )
-    return read, notes
+    written = [
+        (name, label, metric.label, value)
+        for name, metrics in given.items()
+        for (label, metric), value in zip(metrics.items(), values[name].values(), strict=True)
+    ]
+    decimals = {
+        metric: max(
+            len(str(value).partition(".")[2]) if is_real(value) and "e" not in str(value) else 0
+            for *_, value in of_metric
+        )
+        for metric, of_metric in grouped(written, lambda row: row[2]).items()
+    }
+    read, texts = dict[str, dict[str, float | str]](), list[str]()
+    for name, label, metric, value in written:
+        number = f"{float(value):.{decimals[metric]}f}" if is_real(value) else str(value)
+        is_longer = is_real(value) and len(number) > len(str(value)) and float(number) == value
+        read.setdefault(name, {})[label] = number if is_longer else value
+        if is_longer:
+            kept = f'Text keeps its own: "{value}".'
+            texts.append(f"{name}: {label} is read as {number}, with the decimals of the others. {kept}")
+    return read, texts
 
 
 def known_means(
     given: Mapping[str, Metric], values: Sequence[float | str], negatives: int, users: int
 ) -> tuple[KnownMeans, list[Finding]]:
-    """Return what rounded values of sampled metrics say, and findings on shares that no number of users has.
-
-    Raises:
-        ConfigError: there are too many values.
-        DataError: a value is not a number that its metric can have, or the values contradict one another.
-    """
+    """Return what rounded values of sampled metrics say, and findings on shares that no number of users has."""
     if len(given) > MOST_VALUES:
         raise ConfigError(f"values: at most {MOST_VALUES} values are taken together, not {len(given)}")
     ranks = np.arange(1, negatives + 2)
@@ -113,22 +110,17 @@ def _contradiction(means: KnownMeans, written: Mapping[str, str]) -> str:
 
 def _limits(label: str, value: float | str, metric: Metric) -> tuple[float, float]:
     """Return the least and the largest mean, relative to the largest one, that is written as a value of a metric."""
-    number, half = _rounded(label, value)
-    if not 0 <= number <= metric.largest * (1 + 1e-9):
-        raise DataError(f"{label}: the value must be from 0 to {metric.largest:g}, not {value}")
-    return max(0.0, (number - half) / metric.largest), min(1.0, (number + half) / metric.largest)
-
-
-def _rounded(label: str, value: float | str) -> tuple[float, float]:
-    """Return a value, and half of its last digit; whole numbers are not rounded."""
     try:
         digits = Decimal(str(value))
     except InvalidOperation:
-        raise DataError(f"{label}: the value must be a number, not {shown(value)}") from None
+        digits = Decimal("nan")
     if not digits.is_finite():
         raise DataError(f"{label}: the value must be a number, not {shown(value)}")
-    exponent = int(digits.as_tuple().exponent)
-    return float(digits), 0.5 * 10.0**exponent if exponent < 0 else 0.0
+    number, exponent = float(digits), int(digits.as_tuple().exponent)
+    half = 0.5 * 10.0**exponent if exponent < 0 else 0.0  # of the last digit; whole numbers are not rounded
+    if not 0 <= number <= metric.largest * (1 + 1e-9):
+        raise DataError(f"{label}: the value must be from 0 to {metric.largest:g}, not {value}")
+    return max(0.0, (number - half) / metric.largest), min(1.0, (number + half) / metric.largest)
 
 
 _SIZES = 5  # numbers of candidates that stand for a range
@@ -218,14 +210,15 @@ def published(
             raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
     values = by_name(values)
     given = {name: metrics_by_label(list(of_one), "values") for name, of_one in values.items()}
-    values, notes = with_decimals(given, values)
+    values, texts = with_decimals(given, values)
     known, on_shares = dict[str, KnownMeans](), dict[str, list[Finding]]()
     for name, of_one in values.items():
         try:
             known[name], on_shares[name] = known_means(given[name], list(of_one.values()), negatives, users)
         except DataError as error:
             raise DataError(f"{name}: {error}") from None
-    wanted = _distinct(given) if metrics is None else metrics_by_label(metrics)
+    named = grouped((one for metrics in given.values() for one in metrics.items()), lambda one: one[1].label)
+    wanted = dict(alike[0] for alike in named.values()) if metrics is None else metrics_by_label(metrics)
     alphas = sorted({1 - confidence_level, (1 - confidence_level) / len(values)}, reverse=True)
     found: dict[str, list[dict[str, _Bounds]]] = {name: [] for name in values}  # by n, and by shape
     for n in sizes:
@@ -240,7 +233,7 @@ def published(
         parameters = f"{users:,} users, n = {of_n}, m = {negatives:,}"
         results[name] = table.found([*on_shares[name], Finding("drawn-by-user")], Setting(confidence_level, parameters))
     table = by_recommender(results)
-    return table.found([*_verdicts(found, list(wanted)), *(Finding("note", values={"text": text}) for text in notes)])
+    return table.found([*_verdicts(found, list(wanted)), *notes(texts)])
 
 
 def _table(
@@ -251,24 +244,22 @@ def _table(
     negatives: int,
 ) -> Result:
     """Return the rows of a recommender, from its bounds by n and shape, with what its values show and contradict."""
-    rows, findings, contradicted = list[tuple[object, ...]](), list[Finding](), list[Finding]()
+    rows, findings, contradicted = list[dict[str, Any]](), list[Finding](), list[Finding]()
     for label, estimator in estimators.items():
         together = _together([of_shapes[str(estimator)] for of_shapes in by_size])
-        assumes = NO_ASSUMPTION if together.shape == FREE else together.shape
+        assumes = assumption_of(together.shape)
         for metric, low, high in zip(metrics, *together.ends[0], strict=True):
-            rows.append((label, metric, low, high, assumes, users))
+            row = {"estimator": label, "metric": metric, "low": low, "high": high, "assumes": assumes, "users": users}
+            rows.append(row)
             if not np.isnan(low):
-                ends = {"estimator": label, "low": low, "high": high, "assumes": assumes}
-                ends |= {"least_negatives": negatives, "most_negatives": negatives}
-                findings.append(Finding("bounds", metric, values=ends))
+                findings.append(finding_of_bounds(rows[-1], np.array([negatives])))
         kinds = {FREE: "unexplained"} if FREE in together.contradicted else {DECREASING: "contradicted"}
         contradicted += [
             Finding(kinds[shape], values={"assumption": shape, "p_value": p_value})
             for shape, p_value in together.contradicted.items()
             if shape in kinds
         ]
-    table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
-    return table.found([*contradicted, *findings])
+    return Result(rows).found([*contradicted, *findings])
 
 
 class _Bounds(NamedTuple):
@@ -331,14 +322,11 @@ def _verdicts(found: Mapping[str, Sequence[Mapping[str, _Bounds]]], metrics: Seq
         differences = [_difference(of_a, of_b, shape) for shape in sorted(of_a[0], key=SHAPES.index)]
         explained = [one for one in differences if one is not None]
         for column, label in enumerate(metrics if explained else ()):
-            ends = [tuple(map(float, one.ends[-1, :, column])) for one in explained]
-            ordering = (place for place, (low, high) in enumerate(ends) if low > 0 or high < 0)
-            place = next(ordering, len(ends) - 1)
-            low, high = ends[place]
-            values = {"low": low, "high": high, "assumption": explained[place].shape}
-            is_decided = low > 0 or high < 0
-            names = (b, a) if low > 0 else (a, b)
-            findings.append(Finding("published-order", label, names, values=values | {"is_decided": is_decided}))
+            bounds = [(one.shape, float(one.ends[-1, 0, column]), float(one.ends[-1, 1, column])) for one in explained]
+            ordering = [(shape, low, high) for shape, low, high in bounds if low > 0 or high < 0]
+            shape, low, high = (ordering or bounds[-1:])[0]
+            values = {"low": low, "high": high, "assumption": shape, "is_decided": bool(ordering)}
+            findings.append(Finding("published-order", label, (b, a) if low > 0 else (a, b), values=values))
     return findings
 
 
@@ -350,12 +338,3 @@ def _sizes(candidates: int | tuple[int, int]) -> list[int]:
     if len(ends) not in (1, 2) or ends[0] > ends[-1]:
         raise DataError(f"candidates: give one number, or the least and the largest, not {shown(candidates)}")
     return sorted({round(n) for n in np.geomspace(ends[0], ends[-1], _SIZES)})
-
-
-def _distinct(given: Mapping[str, Mapping[str, Metric]]) -> dict[str, Metric]:
-    """Return the metrics of all recommenders by label; one with several names has the first."""
-    distinct: dict[str, tuple[str, Metric]] = {}
-    for metrics in given.values():
-        for label, metric in metrics.items():
-            distinct.setdefault(metric.label, (label, metric))
-    return dict(distinct.values())

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import pandas as pd
 from pandas.plotting import PlotAccessor
 
 from sampled_metrics import _files
 from sampled_metrics.errors import ConfigError, printable
 from sampled_metrics.evaluation import wording
-from sampled_metrics.inference.findings import Finding, Setting, about, distinct
+from sampled_metrics.inference.findings import Finding, Setting, about, distinct, notes, plain
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.given import ALL, Groups, tables_by_group
 from sampled_metrics.ranks.reading import UNNAMED
@@ -178,7 +177,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         if not set(self.columns) >= _OF_VALUES:
             return tables.as_latex(self.as_text())
         labels = [name for name in ("group", "recommender", "estimator") if name in self and self[name].nunique() > 1]
-        labels = labels or [name for name in ("recommender",) if name in self]
+        labels = labels or ["recommender"] * ("recommender" in self)
         rows: dict[tuple[str, ...], dict[str, str]] = {}
         for row in self.to_dict("records"):
             value, low, high = (row[name] for name in ("value", "low", "high"))
@@ -197,7 +196,10 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     def plain_rows(self) -> list[dict[str, Any]]:
         """Return the rows with Python's numbers, as JSON has them; what is missing or not finite is None."""
-        return [{name: _plain(value) for name, value in row.items()} for row in self.to_dict("records")]
+        return [
+            {name: plain(None if value is pd.NA else value) for name, value in row.items()}
+            for row in self.to_dict("records")
+        ]
 
     @property
     def shown_columns(self) -> list[str]:
@@ -226,12 +228,6 @@ def together(results: Mapping[str, Result], column: str) -> Result:
     return table.found(findings, replace(first, names=names, parameters=first.parameters if alike else ""))
 
 
-def _plain(value: Any) -> Any:
-    if value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
-        return None
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def cell(value: Any) -> str:
     """Return a value as text; a value that differs from 0 by rounding only is shown as 0."""
     if isinstance(value, float):
@@ -247,18 +243,11 @@ def p_value(value: float) -> str:
 
 
 def by_group(tables: Mapping[str, Any], groups: Groups, result_of: Callable[..., Result]) -> Result:
-    """Return the result of the tables of a recommender, and with groups those of their parts, too, in one.
-
-    Args:
-        tables: all rows, of each seed, by a name for messages.
-        groups: as in `evaluate`; False gives the result of all rows alone.
-        result_of: a function of the tables.
-    """
+    """Return the result of the tables of a recommender, and with groups those of their parts, too, in one."""
     parts, left_out = tables_by_group(tables, groups)
     whole = result_of(*tables.values())
     if not parts:
         return whole
     result = together({"": whole} | {group: result_of(*part.values()) for group, part in parts.items()}, "group")
     result["group"] = result["group"].replace("", ALL)
-    notes = [Finding("note", values={"text": text}) for text in left_out]
-    return result.found([*notes, Finding("group-level")], whole.setting)
+    return result.found([*notes(left_out), Finding("group-level")], whole.setting)

@@ -47,10 +47,12 @@ class Standings:
         is_decided = {*wins, *((worse, better) for better, worse in wins)}
         undecided = [pair for pair in pairs_of(len(names)) if pair not in is_decided]
         alike = groups(undecided, range(len(names)))
-        letters = [
-            "".join(_letter(number) for number, group in enumerate(alike) if row in group) for row in range(len(names))
+        letters = [chr(ord("a") + number % 26) * (1 + number // 26) for number, _ in enumerate(alike)]
+        of_row = [
+            "".join(letter for letter, group in zip(letters, alike, strict=True) if row in group)
+            for row in range(len(names))
         ]
-        return cls([Standing(name, values[name], letters[row]) for row, name in enumerate(names)], wins, alike)
+        return cls([Standing(name, values[name], of_row[row]) for row, name in enumerate(names)], wins, alike)
 
 
 def best_of(values: Mapping[str, float], most: int) -> list[str]:
@@ -58,7 +60,3 @@ def best_of(values: Mapping[str, float], most: int) -> list[str]:
     ordered = sorted(values, key=lambda name: -math.inf if math.isnan(values[name]) else values[name], reverse=True)
     best = set(ordered[:most])
     return [name for name in values if name in best]
-
-
-def _letter(number: int) -> str:
-    return chr(ord("a") + number % 26) * (1 + number // 26)

@@ -287,14 +287,10 @@ class Validator:
 
 @dataclass
 class _Leader:
-    """The epochs of a metric that may still be the best one.
+    """The epoch with the highest value of a metric, and the values of the epochs that may still be the best one.
 
     An epoch that is worse than another cannot be the best, and an epoch that is better than all before it leaves none
     of them. So these need not be beaten again, and their values are not kept.
-
-    Attributes:
-        best: the epoch with the highest value.
-        contenders: values of the epochs that may be the best, by epoch.
     """
 
     best: int = 0
@@ -304,26 +300,22 @@ class _Leader:
         """Return whether an epoch is better than all before it, and count it among them."""
         if np.isnan(values.point[0]):
             return UNDECIDED
-        before = epoch - 1
+        before, best_first = epoch - 1, sorted(self.contenders.values(), key=lambda other: -other.point[0])
+        rate = alpha / max(1, before * epoch)
+        gaps = (_gap(values, other) for other in best_first)
         if not self.contenders:
             verdict = FIRST
-        elif self._beats_all(values, alpha / (before * epoch)):
+        elif all(gap > 0 and p_value <= rate for gap, p_value in gaps):
             verdict = YES
             self.contenders.clear()
         else:
             gap, p_value = _gap(values, self.contenders[self.best])
-            verdict = NO if gap < 0 and p_value <= alpha / (before * epoch) / before else UNDECIDED
+            verdict = NO if gap < 0 and p_value <= rate / before else UNDECIDED
         if not self.contenders or values.point[0] > self.contenders[self.best].point[0]:
             self.best = epoch
         if verdict != NO:
             self.contenders[epoch] = values
         return verdict
-
-    def _beats_all(self, values: UserValues, rate: float) -> bool:
-        """Return whether values are higher than those of each contender, the best one first."""
-        contenders = sorted(self.contenders.values(), key=lambda other: -other.point[0])
-        gaps = (_gap(values, other) for other in contenders)
-        return all(gap > 0 and p_value <= rate for gap, p_value in gaps)
 
 
 def _gap(values: UserValues, other: UserValues) -> tuple[float, float]:

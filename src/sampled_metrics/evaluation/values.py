@@ -7,7 +7,7 @@ bounds give a user two values, whose means are, in expectation, at most and at l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -117,15 +117,7 @@ class UserValues:
 def values_of(
     table: Any, user: Ints, metrics: Sequence[Metric], estimator: Estimator | None, alpha: float
 ) -> UserValues:
-    """Return the values of any ranks or lists, and of sampled ranks by an estimator.
-
-    Args:
-        table: the ranks or lists.
-        user: (rows,) numbers of the users, from 0.
-        metrics: the metrics.
-        estimator: of sampled ranks.
-        alpha: error rate of the interval for which strict bounds are best.
-    """
+    """Return the values of any ranks or lists, and of sampled ranks by an estimator; as `sampled_values` does."""
     if estimator is None:
         return table_values(table, metrics, user)
     sample = Sample.from_ranks(table, user)
@@ -133,6 +125,18 @@ def values_of(
     values = sampled_values(sample, estimate, metrics, alpha)
     further = [] if has_bounds(estimate) else unexplained(sample)
     return replace(values, findings=(*values.findings, *further, *about_users(user)))
+
+
+def assumption_of(shape: str | None) -> str:
+    """Return what the interval of an estimator assumes, by the shape of the ranks; None if it has no strict bounds."""
+    return NO_BIAS if shape is None else NO_ASSUMPTION if shape == FREE else shape
+
+
+def finding_of_bounds(row: Mapping[str, Any], negatives: Ints) -> Finding:
+    """Return the finding on the strict bounds of a row of a result."""
+    values = {name: row[name] for name in ("low", "high", "assumes", "estimator")}
+    values |= {"least_negatives": int(negatives.min()), "most_negatives": int(negatives.max())}
+    return Finding("bounds", row["metric"], values=values)
 
 
 def place_of_users(table: Any, user: Ints, values: UserValues) -> Floats:
@@ -147,13 +151,7 @@ def place_of_users(table: Any, user: Ints, values: UserValues) -> Floats:
 
 
 def table_values(table: Table, metrics: Sequence[Metric], user: Ints) -> UserValues:
-    """Return the values of exact ranks, staged ranks or lists.
-
-    Args:
-        table: the ranks or lists.
-        metrics: the metrics.
-        user: (rows,) numbers of the users, from 0.
-    """
+    """Return the values of exact ranks, staged ranks or lists; `user` has the (rows,) numbers of the users, from 0."""
     values, outcome, least, most, largest = table.outcome_values(metrics)
     low, bounds = mean_by_user(values[:, outcome], user), np.stack((least, most), axis=1)
     few = table.without_interval()
@@ -194,8 +192,7 @@ def sampled_values(
             low, high = np.full((2, len(metrics), len(sample)), np.nan)
             return UserValues(low, high, np.stack((limits, limits), axis=1), limits, point, findings=drawn)
         low, high, bounds, assumption, findings = strict_values(estimate, sample, variances, alpha, chosen)
-        assumes = NO_ASSUMPTION if assumption == FREE else assumption
-        return UserValues(low, high, bounds, limits, point, assumes, (*drawn, *findings))
+        return UserValues(low, high, bounds, limits, point, assumption_of(assumption), (*drawn, *findings))
     if estimate.weights is None:
         values, unbounded = pseudo_values(estimate, sample), np.array((-np.inf, np.inf))
         bounds = np.broadcast_to(unbounded, (len(metrics), 2, 2))

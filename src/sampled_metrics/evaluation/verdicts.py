@@ -40,47 +40,29 @@ def pair_rows(
 ) -> list[dict[str, Any]]:
     """Return the row of each metric of two recommenders, with a p-value that is not adjusted.
 
-    Args:
-        names: the recommenders.
-        values: of all recommenders, by name.
-        labels: of the metrics.
-        rates: (metrics,) error rates.
-        margin: the smallest difference that matters.
-        places: with a margin, the (1 or metrics, users) places of the users by name, as `place_of_users` returns them.
-
-    Returns:
-        The columns are those of `compare`, and kind, the kind of the verdict, and is_bounded, whether more negatives
-        would make the interval narrower.
+    The columns are those of `compare`, and kind, the kind of the verdict, and is_bounded, whether more negatives would
+    make the interval narrower. With a margin, `places` are those of the users, as `place_of_users` returns them.
     """
     a, b = (values[name] for name in names)
     gap = b.minus(a)
-    ends = gap.interval(rates, test=True)
+    ends, rows = gap.interval(rates, test=True), list[dict[str, Any]]()
+    of_margin, of_size = dict[str, Any](), dict[str, str]()
     above = None if margin is None else _above_margin(a, b, ends.low, ends.high, rates, margin)
-    higher = np.full((2, len(labels)), np.nan) if margin is None else _higher(*(places[name] for name in names))
-    higher = np.broadcast_to(higher, (2, len(labels)))
-    rows = []
+    higher = np.empty((2, 0)) if margin is None else _higher(places[names[0]], places[names[1]], len(labels))
+    columns = (a.point, b.point, gap.point, ends.low, ends.high, ends.p_value)
     for number, label in enumerate(labels):
-        difference, low, high = float(gap.point[number]), float(ends.low[number]), float(ends.high[number])
-        kind, size = _verdict(difference, low, high), ""
+        value_a, value_b, difference, low, high, p_value = (float(column[number]) for column in columns)
+        kind = _verdict(difference, low, high)
         if above is not None:
-            kind, size = _against_margin(kind, low > EQUAL, above[..., number])
-        row: dict[str, Any] = {"metric": label, "a": names[0], "b": names[1]}
-        row |= {
-            "value_a": a.point[number],
-            "value_b": b.point[number],
-            "difference": difference,
-            "low": low,
-            "high": high,
-        }
-        if margin is not None:
-            worse = min(a.point[number], b.point[number])
-            row["relative"] = difference / worse if worse > 0 else np.nan
-            row |= {"higher_a": higher[0, number], "higher_b": higher[1, number]}
-        row |= {"p_value": ends.p_value[number]}
+            kind, of_size["size"] = _against_margin(kind, low > EQUAL, above[..., number])
+            worse = min(value_a, value_b)
+            of_margin = {"relative": difference / worse if worse > 0 else np.nan}
+            of_margin |= {"higher_a": higher[0, number], "higher_b": higher[1, number]}
+        row = {"metric": label, "a": names[0], "b": names[1], "value_a": value_a, "value_b": value_b}
+        row |= {"difference": difference, "low": low, "high": high, **of_margin, "p_value": p_value}
         row["conclusion"] = names[low > EQUAL] if kind == "better" else kind.replace("-", " ")
-        if margin is not None:
-            row["size"] = size
-        rows.append(row | {"users": gap.low.shape[1], "kind": kind, "is_bounded": not gap.have_one_value})
+        row |= {**of_size, "users": gap.low.shape[1], "kind": kind, "is_bounded": not gap.have_one_value}
+        rows.append(row)
     return rows
 
 
@@ -109,10 +91,7 @@ def _above_margin(a: UserValues, b: UserValues, low: Floats, high: Floats, rates
 def _against_margin(kind: str, is_rising: bool, above: Floats) -> tuple[str, str]:
     """Return the kind of a verdict with a margin, and by how much a recommender is better, or nothing.
 
-    Args:
-        kind: without a margin.
-        is_rising: whether the second recommender is the better one, if the pair is decided.
-        above: (2, 2) ends of the intervals of what the difference is above the margin, as in `_above_margin`.
+    If the pair is decided, `is_rising` says whether the second one is better; `above` is that of `_above_margin`.
     """
     if kind == "undecided" and above[:, 1].max() < -EQUAL:
         return "equivalent", ""
@@ -120,21 +99,15 @@ def _against_margin(kind: str, is_rising: bool, above: Floats) -> tuple[str, str
     return kind, (MORE if low > EQUAL else LESS if high < -EQUAL else "") if kind == "better" else ""
 
 
-def _higher(a: Floats, b: Floats) -> Floats:
-    """Return the (2, 1 or metrics) shares of users for whom each of two ranks higher; NaN if ranks are not known."""
-    gaps = a - b  # above 0 where the second one ranks higher
+def _higher(a: Floats, b: Floats, metrics: int) -> Floats:
+    """Return the (2, metrics) shares of users for whom each of two ranks higher; NaN if ranks are not known."""
+    gaps = a - b  # above 0 where the second one ranks higher; one row for all metrics, or a row for each
     shares = np.array([(gaps < -EQUAL).mean(axis=1), (gaps > EQUAL).mean(axis=1)])
-    return np.where(np.isfinite(gaps).all(axis=1), shares, np.nan)
+    return np.broadcast_to(np.where(np.isfinite(gaps).all(axis=1), shares, np.nan), (2, metrics))
 
 
 def verdict_findings(rows: pd.DataFrame, setting: Setting, group: str = "") -> list[Finding]:
-    """Return the verdict on each pair and metric; none of a metric that is not defined.
-
-    Args:
-        rows: of a comparison, with the column kind.
-        setting: of the comparison.
-        group: the group of users that they are of.
-    """
+    """Return the verdict on each pair and metric of the rows of `pair_rows`; none of a metric that is not defined."""
     findings = []
     missing = set(rows["metric"][rows["difference"].isna()])
     for row in rows[~rows["metric"].isin(missing)].to_dict("records"):
@@ -154,6 +127,10 @@ def higher_findings(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
     return [Finding("higher", names=setting.names, values=shares | {"is_sampled": bool(setting.estimator)})]
 
 
+def _pair(verdict: Finding) -> tuple[str, str, str]:
+    return verdict.metric, verdict.values["a"], verdict.values["b"]
+
+
 def findings_of_groups(
     rows: Mapping[str, pd.DataFrame],
     findings: Mapping[str, Sequence[Finding]],
@@ -162,25 +139,20 @@ def findings_of_groups(
 ) -> list[Finding]:
     """Return the verdicts by group, the pairs that groups order in different ways, and what is said of single groups.
 
-    Args:
-        rows: of the comparison of each group, with p-values that are adjusted for the groups.
-        findings: on each group.
-        setting: of the comparisons of the groups.
-        overall: the verdicts on all rows.
+    The rows have p-values that are adjusted for the groups; `overall` are the verdicts on all users.
     """
     verdicts = [one for group, of_group in rows.items() for one in verdict_findings(of_group, setting, group)]
-    groups_of: dict[tuple[str, str, str], dict[str, list[str]]] = {}
-    for verdict in verdicts:
-        if verdict.kind == "better":
-            key = verdict.metric, verdict.values["a"], verdict.values["b"]
-            groups_of.setdefault(key, {}).setdefault(verdict.names[0], []).append(verdict.group)
+    groups_of = dict[tuple[str, str, str], dict[str, list[str]]]()
+    for one in verdicts:
+        if one.kind == "better":
+            groups_of.setdefault(_pair(one), {}).setdefault(one.names[0], []).append(one.group)
     differs = [
         Finding("order-differs", label, (a, b), values=groups)
         for (label, a, b), groups in groups_of.items()
         if len(groups) == 2
     ]
     for one in overall:
-        groups = groups_of.get((one.metric, one.values["a"], one.values["b"]), {})
+        groups = groups_of.get(_pair(one), {})
         if one.kind == "better" and list(groups) == [one.names[1]]:
             differs.append(Finding("order-reversed", one.metric, one.names, values={"groups": groups[one.names[1]]}))
     of_groups = [
@@ -199,15 +171,7 @@ def about_intervals(
     estimator: Estimator | None,
     setting: Setting,
 ) -> list[Finding]:
-    """Return findings on what the intervals of all pairs are of, and what they assume.
-
-    Args:
-        values: of the recommenders, by name.
-        seeds: the tables of the seeds of each of them.
-        family: how the intervals of all pairs hold together; empty for a single pair.
-        estimator: of sampled ranks.
-        setting: of the comparison.
-    """
+    """Return findings on what the intervals of pairs are of, how they hold together (`family`) and what they assume."""
     findings: list[Finding] = []
     names, pairs = list(values), list(combinations(values, 2))
     if family:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from sampled_metrics._validation import counted, enumerated
 from sampled_metrics.errors import printable
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation.standings import Standings
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.inference.findings import Finding, Setting, grouped
 from sampled_metrics.inference.means import FEW_USERS
 from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranks.given import ALL
@@ -32,6 +33,7 @@ MANY = 10
 """Of more recommenders, a sentence names the best alone, and a page and a figure have the pairs of this many best."""
 
 _FEW = 3  # recommenders that a sentence names in place of "all others"
+_Said = tuple[str, tuple[str, ...], str, str]  # kind, names, group, sentence
 _PLAN = " To see how often more negatives, or more users, would decide, use plan."
 
 
@@ -77,7 +79,7 @@ def paragraph(rows: Sequence[Mapping[str, Any]], findings: Iterable[Finding], se
     has_bounds = {(one.values["estimator"], one.metric) for one in concluded if one.kind == "bounds"}
     given = [row for row in rows if (row.get("estimator"), row["metric"]) not in has_bounds and "difference" not in row]
     clauses = [text for row in given if row.get("group", ALL) == ALL and (text := _value(row))]
-    interval = f", with {100 * setting.confidence_level:g} % intervals" if given and "low" in given[0] else ""
+    interval = f", with {_percent(setting.confidence_level)} intervals" if given and "low" in given[0] else ""
     values = [f"The values{interval}: {'; '.join(clauses)}."] if clauses else []
     return " ".join([*sentences, *values, *remarks(concluded, setting)])
 
@@ -133,22 +135,18 @@ def standing(standings: Standings, others: str = "all others") -> str:
 
 def on_metrics(verdicts: Sequence[Finding], setting: Setting) -> str:
     """Return in words which of two recommenders is better, by metric, and by how much if there is a margin."""
-    (a, b), on = setting.names, dict[tuple[str, str, str], list[str]]()
-    for one in verdicts:
-        winner = one.names[0] if one.kind == "better" else ""
-        on.setdefault((one.kind, winner, one.values.get("size", "")), []).append(metric_name(one.metric))
-    order = {"better": 0, "equivalent": 1, "undecided": 2, "no-verdict": 3}
-    sentences = []
-    for (kind, winner, size), metrics in sorted(on.items(), key=lambda item: (order[item[0][0]], -len(item[1]))):
-        by = f", by {size}" if size else ""
-        sentences.append(
-            {
-                "better": f"{better(winner, b if winner == a else a)} on {enumerated(metrics)}{by}.",
-                "equivalent": f"{a} and {b} are equivalent on {enumerated(metrics)}.",
-                "undecided": f"Undecided between {a} and {b}: {enumerated(metrics)}.",
-                "no-verdict": f"No verdict on {a} and {b}: {enumerated(metrics)}.",
-            }[kind]
-        )
+    a, b = setting.names
+    beginnings = {
+        "equivalent": f"{a} and {b} are equivalent on ",
+        "undecided": f"Undecided between {a} and {b}: ",
+        "no-verdict": f"No verdict on {a} and {b}: ",
+    }
+    order, sentences = ["better", *beginnings], []
+    said = grouped(verdicts, lambda one: (one.kind, one.names if one.kind == "better" else (), one.values.get("size")))
+    for (kind, names, size), alike in sorted(said.items(), key=lambda item: (order.index(item[0][0]), -len(item[1]))):
+        beginning = f"{better(*names)} on " if names else beginnings[kind]
+        metrics = enumerated([metric_name(one.metric) for one in alike])
+        sentences.append(f"{beginning}{metrics}{f', by {size}' if size else ''}.")
     return " ".join(sentences)
 
 
@@ -161,9 +159,16 @@ def way_in_words(row: Mapping[str, Any]) -> str:
 
 def margin_of_pairs(verdicts: Sequence[Finding], setting: Setting) -> list[str]:
     """Return what verdicts say of the margin, for each metric, and what the margin means."""
-    labels = dict.fromkeys(one.metric for one in verdicts)
-    said = {label: [text for one in verdicts if one.metric == label and (text := _size(one))] for label in labels}
-    sentences = [f"{metric_name(label)}: {'; '.join(texts)}." for label, texts in said.items() if texts]
+    sentences = []
+    for label, of_metric in grouped(verdicts, _metric).items():
+        texts = [
+            f"{' and '.join(one.names)} are equivalent"
+            if one.kind == "equivalent"
+            else f"{better(*one.names)} by {one.values['size']}"
+            for one in of_metric
+            if one.kind == "equivalent" or (one.kind == "better" and one.values.get("size"))
+        ]
+        sentences += [f"{metric_name(label)}: {'; '.join(texts)}."] if texts else []
     if not sentences:
         sentences = ["No difference is shown to be more or less than the margin, or within it."]
     return [*sentences, _margin(Finding("margin"), setting)]
@@ -191,41 +196,44 @@ def rounded_outward(low: float, high: float) -> tuple[str, str]:
 
 def _sentences(findings: Sequence[Finding], setting: Setting) -> tuple[str, ...]:
     """Return findings as sentences, in their order; those of a kind that belong together make one sentence."""
-    parts: list[tuple[str, tuple[str, ...], str, str, str | None]] = []  # kind, names, group, sentence, clause
-    done: set[tuple[Any, str]] = set()
+    clauses = dict[_Said, dict[str, None]]()  # only these may have names of recommenders, which may hold {}
+    done = set[tuple[Words, str]]()
     for finding in findings:
-        kind, entry = finding.kind, WORDS[finding.kind]
-        if entry.together is not None:
-            if (entry, finding.group) not in done:
-                done.add((entry, finding.group))
-                alike = [one for one in findings if WORDS[one.kind] is entry and one.group == finding.group]
-                parts += [(kind, (), finding.group, text, None) for text in entry.together(alike, findings, setting)]
+        entry = WORDS[finding.kind]
+        if entry.together is None:
+            sentence, clause = _said(entry, finding, setting)
+            names = () if entry.names_recommenders else finding.names
+            clauses.setdefault((finding.kind, names, finding.group, sentence), {})[clause] = None
             continue
-        said = entry.sentence(finding, setting)
-        sentence, clause = said if isinstance(said, tuple) else (said, None)
-        parts.append((kind, () if entry.names_recommenders else finding.names, finding.group, sentence, clause))
-    return tuple(dict.fromkeys(map(printable, _named(_with_clauses(parts), setting))))
-
-
-def _with_clauses(
-    parts: Iterable[tuple[str, tuple[str, ...], str, str, str | None]],
-) -> list[tuple[str, tuple[str, ...], str, str]]:
-    """Return sentences with all of their clauses in place of ``{}``, with commas between them.
-
-    Only clauses may have names of recommenders, which may hold ``{}``.
-    """
-    clauses: dict[tuple[str, tuple[str, ...], str, str], dict[str, None] | None] = {}
-    for *key, clause in parts:
-        of_sentence = clauses.setdefault(tuple(key), None if clause is None else {})  # type: ignore[arg-type]
-        if of_sentence is not None and clause is not None:
-            of_sentence[clause] = None
-    return [
-        (kind, names, group, text if found is None else text.replace("{}", ", ".join(found)))
-        for (kind, names, group, text), found in clauses.items()
+        if (entry, finding.group) in done:
+            continue
+        done.add((entry, finding.group))
+        alike = [one for one in findings if WORDS[one.kind] is entry and one.group == finding.group]
+        said = entry.together(alike, findings, setting)
+        clauses |= {(finding.kind, (), finding.group, sentence): {"": None} for sentence in said}
+    whole = [
+        (kind, names, group, text.replace("{}", ", ".join(of_text)) if any(of_text) else text)
+        for (kind, names, group, text), of_text in clauses.items()
     ]
+    return tuple(dict.fromkeys(map(printable, _named(whole, setting))))
 
 
-def _named(sentences: Sequence[tuple[str, tuple[str, ...], str, str]], setting: Setting) -> list[str]:
+def _said(entry: Words, finding: Finding, setting: Setting) -> tuple[str, str]:
+    """Return the sentence of a finding, and its clause, which may be empty."""
+    if callable(entry.sentence):
+        said = entry.sentence(finding, setting)
+        return said if isinstance(said, tuple) else (said, "")
+    of = finding.values
+    words = {"metric": metric_name(finding.metric), "confidence": _percent(setting.confidence_level)}
+    words |= {"estimator_name": estimator_name(of["estimator"])} if "estimator" in of else {}
+    return entry.sentence.format(**words, **of), entry.clause.format(**words, **of)
+
+
+def _percent(share: float, digits: str = "g") -> str:
+    return f"{100 * share:{digits}} %"
+
+
+def _named(sentences: Sequence[_Said], setting: Setting) -> list[str]:
     """Return sentences with the name of the recommender and the group that they are about, unless it is all."""
     about = [(set(names), text) for _, names, _, text in sentences]
     of_all_users = {text for *_, group, text in sentences if not group}
@@ -245,38 +253,6 @@ def _named(sentences: Sequence[tuple[str, tuple[str, ...], str, str]], setting: 
 # --- one finding, or several of a kind, as a sentence -----------------------------------------------------------------
 
 
-def _few_completed(finding: Finding, _: Setting) -> str:
-    of = finding.values
-    return (
-        f"Only {of['completed']} users are completed, and an interval needs {of['needed']}. With 97.5 % confidence, no "
-        f"metric is above {of['most']:.3f}: of {of['users']} users, {of['open']} have fewer than {of['k']} candidates "
-        f"above the held-out item among the first {of['boundary']}. Take a larger depth, or depth=None."
-    )
-
-
-def _unexplained(finding: Finding, _: Setting) -> str:
-    return (
-        f"No distribution of true ranks explains the sample (p = {finding.values['p_value']:.2g}), so there is no "
-        "interval and no verdict. Usual causes are negatives that all users share, ties that count in favour of the "
-        "held-out item, negatives that are not drawn uniformly, or with replacement, and a wrong number of candidates "
-        "or negatives."
-    )
-
-
-def _contradicted(finding: Finding, _: Setting) -> str:
-    return (
-        f"The sample contradicts {finding.values['assumption']} (p = {finding.values['p_value']:.2g}), so the interval "
-        "is that of a weaker assumption."
-    )
-
-
-def _narrow(finding: Finding, _: Setting) -> str:
-    return (
-        f"By {finding.values['assumption']}, the interval would be hardly wider than that of exact ranks of as many "
-        "users, so that the assumption alone would decide. The interval is that of a weaker assumption."
-    )
-
-
 def _supported(alike: Sequence[Finding], _: Sequence[Finding], setting: Setting) -> list[str]:
     values = [
         f"p = {one.values['p_value']:.2g}{f' for {one.names[0]}' if one.names and len(setting.names) > 1 else ''}"
@@ -293,7 +269,7 @@ def _supported(alike: Sequence[Finding], _: Sequence[Finding], setting: Setting)
 def _bounds(finding: Finding, setting: Setting) -> tuple[str, str]:
     of, name = finding.values, metric_name(finding.metric)
     low, high = rounded_outward(of["low"], of["high"])
-    confidence = f"ith {100 * setting.confidence_level:g} % confidence"
+    confidence = f"ith {_percent(setting.confidence_level)} confidence"
     if assumption := ASSUMPTIONS.get(of["assumes"]):
         return f"W{confidence}, {{}}, if {assumption}.", f"{name} is between {low} and {high}"
     least, most = of["least_negatives"], of["most_negatives"]
@@ -303,11 +279,6 @@ def _bounds(finding: Finding, setting: Setting) -> tuple[str, str]:
         else f"{least} to {most} negatives allow"
     )
     return f"Without an assumption on the ranks, {allow} {{}}, w{confidence}.", f"any {name} from {low} to {high}"
-
-
-def _auc_too_low(finding: Finding, _: Setting) -> str:
-    name, auc = estimator_name(finding.values["estimator"]), finding.values["auc"]
-    return f"{name}: its AUC is too low. The AUC of the sample, which has no bias, is {auc:.3f}."
 
 
 def _replacement(finding: Finding, _: Setting) -> tuple[str, str]:
@@ -320,22 +291,6 @@ def _replacement(finding: Finding, _: Setting) -> tuple[str, str]:
     ), f"{metric_name(finding.metric)} from {others} in place of {ends} ({of['estimator']})"
 
 
-def _no_share(finding: Finding, _: Setting) -> str:
-    of = finding.values
-    return (
-        f"No number of {of['users']:,} users has the {metric_name(finding.metric)} {of['value']}; the nearest are "
-        f"{of['below']:.6g} and {of['above']:.6g}. It is taken to be a mean over seeds."
-    )
-
-
-def _out_of_range(finding: Finding, _: Setting) -> tuple[str, str]:
-    of = finding.values
-    return (
-        f"{estimator_name(of['estimator'])}: a metric is from 0 to 1, but not {{}}. Its weights vary too much for this "
-        "sample; take an estimator with a larger γ, or more negatives or users."
-    ), f"{of['what']} of {metric_name(finding.metric)} ({of['value']:.4g})"
-
-
 def _bias(finding: Finding, _: Setting) -> tuple[str, str]:
     of, sentence = finding.values, "the interval ignores the bias. The estimated bias, with its standard error: {}."
     if of["error"] > 0:
@@ -346,45 +301,25 @@ def _bias(finding: Finding, _: Setting) -> tuple[str, str]:
     return f"{estimator_name(of['estimator'])}: {sentence}", f"{metric_name(finding.metric)} {bias}"
 
 
-def _no_bias(finding: Finding, _: Setting) -> tuple[str, str]:
-    sentence = "No bias is estimated for {}: it is known of estimators that are linear in a uniform sample."
-    return sentence, estimator_name(finding.values["estimator"])
-
-
-def _approximate(finding: Finding, _: Setting) -> tuple[str, str]:
-    sentence = (
-        "The intervals of {} are Student's intervals of pseudo-values. They can be much too narrow where hits are "
-        "rare: rely on those of strict bounds."
-    )
-    return sentence, estimator_name(finding.values["estimator"])
-
-
-def _large_weight(finding: Finding, _: Setting) -> str:
-    of = finding.values
-    return (
-        f"{estimator_name(of['estimator'])}: a single user counts up to {of['largest']:.2g}, where a metric is at most "
-        "1, because its equations are badly conditioned. Take a larger γ."
-    )
-
-
 def _verdicts(alike: Sequence[Finding], findings: Sequence[Finding], setting: Setting) -> list[str]:
     """Return the verdicts of all users, or of a group; those of groups are worded together, with the first of them."""
     if alike[0].group:
         return _by_group(findings, setting) if alike[0] == next(one for one in findings if _is_of_group(one)) else []
-    by_metric = {
-        label: [one for one in alike if one.metric == label] for label in dict.fromkeys(one.metric for one in alike)
-    }
-    if len(setting.names) == 2:
-        of_pairs = {label: _of_pair(one, setting) for label, [one] in by_metric.items()}
-        return [f"{compared_name(label, setting)}: {text}" for label, text in of_pairs.items()]
+    is_pair = len(setting.names) == 2
     others = "all others of these" if any(one.kind == "best-pairs" for one in findings) else "all others"
-    standings = {label: standing(Standings.from_verdicts(of_one), others) for label, of_one in by_metric.items()}
-    sentences = [f"{compared_name(label, setting)}: {text}" for label, text in standings.items()]
-    return [*sentences, *(margin_of_pairs(alike, setting)[:-1] if setting.margin else [])]
+    sentences = []
+    for label, of_metric in grouped(alike, _metric).items():
+        text = _of_pair(of_metric[0], setting) if is_pair else standing(Standings.from_verdicts(of_metric), others)
+        sentences.append(f"{compared_name(label, setting)}: {text}")
+    return [*sentences, *(margin_of_pairs(alike, setting)[:-1] if setting.margin and not is_pair else [])]
 
 
 def _is_of_group(finding: Finding) -> bool:
     return finding.kind in VERDICTS and bool(finding.group)
+
+
+def _metric(finding: Finding) -> str:
+    return finding.metric
 
 
 def _of_pair(finding: Finding, setting: Setting) -> str:
@@ -409,40 +344,28 @@ def _of_pair(finding: Finding, setting: Setting) -> str:
     more = _PLAN if finding.kind == "undecided" and of.get("is_bounded") else ""
     return (
         f"{conclusion}. The difference ({b} - {a}) is {of['difference']:+.4f}{share}, with a "
-        f"{100 * setting.confidence_level:g} % interval of {of['low']:+.4f} to {of['high']:+.4f}{rest}.{more}"
+        f"{_percent(setting.confidence_level)} interval of {of['low']:+.4f} to {of['high']:+.4f}{rest}.{more}"
     )
-
-
-def _size(finding: Finding) -> str:
-    """Return what the verdict on one of several pairs says of the margin, if it says something."""
-    if finding.kind == "equivalent":
-        return f"{' and '.join(finding.names)} are equivalent"
-    size = finding.values.get("size", "")
-    return f"{better(*finding.names)} by {size}" if finding.kind == "better" and size else ""
 
 
 def _by_group(findings: Sequence[Finding], setting: Setting) -> list[str]:
     """Return a sentence for each metric on the verdicts by group."""
-    of_groups, sentences = [one for one in findings if _is_of_group(one)], []
-    for label in dict.fromkeys(one.metric for one in of_groups):
-        of_metric, clauses = [one for one in of_groups if one.metric == label], dict[str, list[str]]()
-        if len(setting.names) == 2:
-            a, b = setting.names
-            words = {"better": "", "no-verdict": "no verdict"}
-            for one in of_metric:
-                text = better(*one.names) if one.kind == "better" else words.get(one.kind, one.kind)
-                clauses.setdefault(text, []).append(one.group)
-            first = [text for text in (better(b, a), better(a, b)) if text in clauses]
-            texts = [f"{text} for {_groups(clauses[text])}" for text in dict.fromkeys([*first, *clauses])]
-            sentences.append(f"{compared_name(label, setting)} by group: {'; '.join(texts)}.")
-            continue
-        for group in dict.fromkeys(one.group for one in of_metric):
-            standings = Standings.from_verdicts([one for one in of_metric if one.group == group])
+    sentences, first = [], [better(*pair) for pair in permutations(setting.names[::-1], 2)]
+    for label, of_metric in grouped(filter(_is_of_group, findings), _metric).items():
+        said, name = dict[str, str](), compared_name(label, setting)
+        for group, verdicts in grouped(of_metric, lambda one: one.group).items():
+            standings = Standings.from_verdicts(verdicts)
             worse = {row for _, row in standings.decided}
             best = [row.name for number, row in enumerate(standings.rows) if number not in worse]
-            clauses.setdefault(enumerated(best, "or"), []).append(group)
-        texts = [f"{text} for {_groups(groups)}" for text, groups in clauses.items()]
-        sentences.append(f"The best by {compared_name(label, setting)}: {'; '.join(texts)}.")
+            said[group] = enumerated(best, "or")
+            if len(setting.names) == 2:
+                [one] = verdicts
+                said[group] = better(*one.names) if one.kind == "better" else one.kind.replace("-", " ")
+        groups_of = grouped(said, said.__getitem__)
+        order = [text for text in dict.fromkeys([*first, *groups_of]) if text in groups_of]
+        texts = [f"{text} for {_groups(groups_of[text])}" for text in order]
+        beginning = f"{name} by group" if len(setting.names) == 2 else f"The best by {name}"
+        sentences.append(f"{beginning}: {'; '.join(texts)}.")
     return sentences
 
 
@@ -451,17 +374,11 @@ def _groups(groups: Sequence[str]) -> str:
 
 
 def _order_differs(finding: Finding, setting: Setting) -> str:
-    a, b = finding.names
-    words = [f"{better(*pair)} for {_groups(finding.values[pair[0]])}" for pair in ((b, a), (a, b))]
-    return f"The order by {compared_name(finding.metric, setting)} differs between groups: {', and '.join(words)}."
-
-
-def _order_reversed(finding: Finding, setting: Setting) -> str:
-    winner, loser = finding.names
-    return (
-        f"By {compared_name(finding.metric, setting)}, {better(winner, loser)} for all users together, but "
-        f"{better(loser, winner)} for {_groups(finding.values['groups'])}."
-    )
+    (a, b), name, of = finding.names, compared_name(finding.metric, setting), finding.values
+    if finding.kind == "order-reversed":
+        return f"By {name}, {better(a, b)} for all users together, but {better(b, a)} for {_groups(of['groups'])}."
+    words = [f"{better(*pair)} for {_groups(of[pair[0]])}" for pair in ((b, a), (a, b))]
+    return f"The order by {name} differs between groups: {', and '.join(words)}."
 
 
 def _margin(finding: Finding, setting: Setting) -> str:
@@ -484,18 +401,9 @@ def _family(finding: Finding, setting: Setting) -> str:
     if of["rate"]:
         method += f", each at {100 * (1 - of['rate']):.4g} %"
     return (
-        f"The intervals of a metric hold together at {100 * setting.confidence_level:g} % for its {of['pairs']} pairs "
+        f"The intervals of a metric hold together at {_percent(setting.confidence_level)} for its {of['pairs']} pairs "
         f"({method}). The p-values are adjusted for these pairs by the method of Holm. Metrics are not adjusted for "
         "one another."
-    )
-
-
-def _best_pairs(finding: Finding, setting: Setting) -> str:
-    of = finding.values
-    return (
-        f"{best_alone(finding.metric, of['most'], of['recommenders'])} The intervals of a metric hold together at "
-        f"{100 * setting.confidence_level:g} % for all {of['pairs']} pairs ({of['method']}). For the other "
-        "pairs and the p-values, call compare."
     )
 
 
@@ -517,51 +425,6 @@ def _assumes(alike: Sequence[Finding], _: Sequence[Finding], setting: Setting) -
     return list(sentences)
 
 
-def _equal_bias(finding: Finding, _: Setting) -> str:
-    return (
-        f"The comparison is between the means of {estimator_name(finding.values['estimator'])}, and assumes that its "
-        "bias is equal for both. If its bias differs between them, so does the true difference. The estimator "
-        "decreasing does not assume that."
-    )
-
-
-def _higher(finding: Finding, _: Setting) -> str:
-    (a, b), of = finding.names, finding.values
-    among = "Among the sampled negatives, " if of["is_sampled"] else ""
-    return (
-        f"{among}{b} ranks the held-out item higher for {100 * of['higher_b']:.3g} % of the users, and {a} for "
-        f"{100 * of['higher_a']:.3g} %."
-    )
-
-
-def _several_rows(_: Finding, __: Setting) -> str:
-    return (
-        "Some users have several rows. A user counts by the mean over the user's rows, each of one relevant item among "
-        "irrelevant ones. Hit rate, NDCG or MAP of all items of a user together are others: `evaluate` has them of "
-        "ranked lists."
-    )
-
-
-def _few_users(finding: Finding, _: Setting) -> str:
-    return (
-        f"There are only {finding.values['users']} users. With fewer than {FEW_USERS}, intervals are rough: a few "
-        "users who are unlike the others decide them."
-    )
-
-
-def _equal_metrics(finding: Finding, _: Setting) -> str:
-    names = enumerated([metric_name(label) for label in finding.values["metrics"]])
-    return f"{names} are equal here, as ranks are of one relevant item, with grade 1."
-
-
-def _groups_adjusted(finding: Finding, setting: Setting) -> str:
-    level, of = f"{100 * setting.confidence_level:g} %", finding.values
-    return (
-        f"The verdicts by group are adjusted for the {of['groups']} groups: their intervals hold together at {level} "
-        f"(Bonferroni, each group at {100 * of['level']:.4g} %), and the p-values are adjusted by the method of Holm."
-    )
-
-
 def _wrong_order(finding: Finding, setting: Setting) -> str:
     of, (winner, loser), name = finding.values, finding.names, metric_name(finding.metric)
     exact, expected = (
@@ -578,7 +441,7 @@ def _wrong_order(finding: Finding, setting: Setting) -> str:
 
 def _published_order(finding: Finding, setting: Setting) -> tuple[str, str]:
     of, name = finding.values, metric_name(finding.metric)
-    confidence, assumption = f"with {100 * setting.confidence_level:g} % confidence", ASSUMPTIONS[of["assumption"]]
+    confidence, assumption = f"with {_percent(setting.confidence_level)} confidence", ASSUMPTIONS[of["assumption"]]
     if of["is_decided"]:
         least, most = rounded_outward(*sorted((abs(of["low"]), abs(of["high"]))))
         condition = f"if {assumption}" if assumption else "without an assumption on the ranks"
@@ -626,45 +489,14 @@ def _plan_choice(finding: Finding, _: Setting) -> str:
     return f"With {of['wanted']:,.0f} scores, the best way is {way_in_words(of)}: {cost}, with {width}{decides}."
 
 
-def _plan_none(finding: Finding, _: Setting) -> str:
-    of = finding.values
-    if of["width"] is not None:
-        return f"No way of these is sure to have a width of at most {of['width']:g}; take more users."
-    return f"No way of these takes at most {of['scores']:,.0f} scores; take fewer users."
-
-
-def _plan_wrong(finding: Finding, _: Setting) -> tuple[str, str]:
-    of = finding.values
-    return (
-        "The verdict of these ways is often wrong, however cheap they are: {}.",
-        f"{way_in_words(of)} ({100 * of['wrong']:.0f} %)",
-    )
-
-
-def _plan_no_interval(finding: Finding, _: Setting) -> tuple[str, str]:
-    sentence = "In half of the evaluations or more there is no interval, by {}."
-    return sentence, way_in_words(finding.values)
-
-
-def _plan_too_many(finding: Finding, _: Setting) -> str:
-    left_out = enumerated([str(m) for m in finding.values["negatives"]])
-    return f"A user has only {finding.values['fewest']} other candidates, so that {left_out} negatives are left out."
-
-
-def _plan_few_hits(finding: Finding, _: Setting) -> str:
-    of = finding.values
-    return (
-        f"{metric_name(finding.metric)} is above 0 for only {counted(of['hits'], 'user')} of the pilot, so that the "
-        "intervals of the promises are wide."
-    )
-
-
 class Words(NamedTuple):
     """How the findings of a kind are said.
 
     Attributes:
-        sentence: the sentence of a finding, or a sentence with ``{}`` and a clause; findings of the same sentence are
-            one sentence with all of their clauses.
+        sentence: the sentence of a finding, or a function that returns it, or it and its clause. A text names in braces
+            the values of the finding, and metric, estimator_name and confidence. Findings of the same sentence are one
+            sentence, with all of their clauses in place of ``{}``, which a text doubles.
+        clause: the clause of a sentence that is a text.
         together: the sentences of all findings of the kind, from these and from all findings, in place of `sentence`.
         is_caution: whether they stand above the numbers.
         is_text: whether the text comes from a reader.
@@ -673,7 +505,8 @@ class Words(NamedTuple):
         names_groups: whether the sentence names its group, likewise.
     """
 
-    sentence: Callable[[Finding, Setting], str | tuple[str, str]] = lambda *_: ""
+    sentence: str | Callable[[Finding, Setting], str | tuple[str, str]] = ""
+    clause: str = ""
     together: Callable[[Sequence[Finding], Sequence[Finding], Setting], list[str]] | None = None
     is_caution: bool = False
     is_text: bool = False
@@ -682,101 +515,176 @@ class Words(NamedTuple):
 
 
 WORDS: dict[str, Words] = {
-    "caution": Words(lambda finding, _: str(finding.values["text"]), is_caution=True, is_text=True),
-    "note": Words(lambda finding, _: str(finding.values["text"]), is_text=True),
-    "few-completed": Words(_few_completed, is_caution=True),
-    "unexplained": Words(_unexplained, is_caution=True),
-    "contradicted": Words(_contradicted, is_caution=True),
-    "narrow": Words(_narrow, is_caution=True),
+    "caution": Words("{text}", is_caution=True, is_text=True),
+    "note": Words("{text}", is_text=True),
+    "few-completed": Words(
+        "Only {completed} users are completed, and an interval needs {needed}. With 97.5 % confidence, no metric is "
+        "above {most:.3f}: of {users} users, {open} have fewer than {k} candidates above the held-out item among the "
+        "first {boundary}. Take a larger depth, or depth=None.",
+        is_caution=True,
+    ),
+    "unexplained": Words(
+        "No distribution of true ranks explains the sample (p = {p_value:.2g}), so there is no interval and no "
+        "verdict. Usual causes are negatives that all users share, ties that count in favour of the held-out item, "
+        "negatives that are not drawn uniformly, or with replacement, and a wrong number of candidates or negatives.",
+        is_caution=True,
+    ),
+    "contradicted": Words(
+        "The sample contradicts {assumption} (p = {p_value:.2g}), so the interval is that of a weaker assumption.",
+        is_caution=True,
+    ),
+    "narrow": Words(
+        "By {assumption}, the interval would be hardly wider than that of exact ranks of as many users, so that the "
+        "assumption alone would decide. The interval is that of a weaker assumption.",
+        is_caution=True,
+    ),
     "uncorrected-values": Words(
-        lambda *_: (
-            "The rows of uncorrected have the metric of the sampled rank, which is not that of the true rank (AUC "
-            "excepted) and can order recommenders wrongly."
-        ),
+        "The rows of uncorrected have the metric of the sampled rank, which is not that of the true rank (AUC "
+        "excepted) and can order recommenders wrongly.",
         is_caution=True,
     ),
     "uncorrected-verdicts": Words(
-        lambda *_: (
-            "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by "
-            "the true metric."
-        ),
+        "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by "
+        "the true metric.",
         is_caution=True,
     ),
     "bounds": Words(_bounds),
     "drawn-once": Words(
-        lambda *_: (
-            "All users share one draw of negatives, whose error no number of users reduces or shows. So there is no "
-            "interval and no verdict. Several independent draws give them: read each with drawn='once', and give a "
-            "list of them."
-        ),
+        "All users share one draw of negatives, whose error no number of users reduces or shows. So there is no "
+        "interval and no verdict. Several independent draws give them: read each with drawn='once', and give a "
+        "list of them.",
         is_caution=True,
     ),
-    "drawn-by-user": Words(lambda *_: "The negatives of each user are taken to be drawn anew."),
+    "drawn-by-user": Words("The negatives of each user are taken to be drawn anew."),
     "draws": Words(
-        lambda finding, _: (
-            f"The intervals include the spread between {finding.values['draws']} draws of negatives, which are taken "
-            "to be independent."
-        )
+        "The intervals include the spread between {draws} draws of negatives, which are taken to be independent."
     ),
     "replacement": Words(_replacement),
-    "no-share": Words(_no_share),
-    "auc-too-low": Words(_auc_too_low),
-    "out-of-range": Words(_out_of_range),
+    "no-share": Words(
+        "No number of {users:,} users has the {metric} {value}; the nearest are {below:.6g} and {above:.6g}. It is "
+        "taken to be a mean over seeds."
+    ),
+    "auc-too-low": Words(
+        "{estimator_name}: its AUC is too low. The AUC of the sample, which has no bias, is {auc:.3f}."
+    ),
+    "out-of-range": Words(
+        "{estimator_name}: a metric is from 0 to 1, but not {{}}. Its weights vary too much for this sample; take an "
+        "estimator with a larger γ, or more negatives or users.",
+        "{what} of {metric} ({value:.4g})",
+    ),
     "bias": Words(_bias),
-    "no-bias": Words(_no_bias),
-    "approximate": Words(_approximate),
-    "large-weight": Words(_large_weight),
+    "no-bias": Words(
+        "No bias is estimated for {{}}: it is known of estimators that are linear in a uniform sample.",
+        "{estimator_name}",
+    ),
+    "approximate": Words(
+        "The intervals of {{}} are Student's intervals of pseudo-values. They can be much too narrow where hits are "
+        "rare: rely on those of strict bounds.",
+        "{estimator_name}",
+    ),
+    "large-weight": Words(
+        "{estimator_name}: a single user counts up to {largest:.2g}, where a metric is at most 1, because its "
+        "equations are badly conditioned. Take a larger γ."
+    ),
     "order-differs": Words(_order_differs, names_recommenders=True),
-    "order-reversed": Words(_order_reversed, names_recommenders=True),
+    "order-reversed": Words(_order_differs, names_recommenders=True),
     "margin": Words(_margin),
     "family": Words(_family),
-    "best-pairs": Words(_best_pairs),
-    "seeds": Words(_seeds),
-    "equal-bias": Words(_equal_bias),
-    "higher": Words(_higher, names_recommenders=True),
-    "undefined": Words(
-        lambda finding, _: f"{metric_name(finding.metric)} is not defined, as a user has only one candidate."
-    ),
-    "several-rows": Words(_several_rows),
-    "few-users": Words(_few_users),
-    "equal-metrics": Words(_equal_metrics),
-    "group-level": Words(
-        lambda _, setting: (
-            f"The interval of each group is at {100 * setting.confidence_level:g} % by itself; compare adjusts its "
-            "verdicts for the number of groups."
+    "best-pairs": Words(
+        lambda finding, setting: (
+            f"{best_alone(finding.metric, finding.values['most'], finding.values['recommenders'])} The intervals of a "
+            f"metric hold together at {_percent(setting.confidence_level)} for all {finding.values['pairs']} pairs "
+            f"({finding.values['method']}). For the other pairs and the p-values, call compare."
         )
     ),
-    "groups-adjusted": Words(_groups_adjusted),
+    "seeds": Words(_seeds),
+    "equal-bias": Words(
+        "The comparison is between the means of {estimator_name}, and assumes that its bias is equal for both. If its "
+        "bias differs between them, so does the true difference. The estimator decreasing does not assume that."
+    ),
+    "higher": Words(
+        lambda finding, _: (
+            f"{'Among the sampled negatives, ' if finding.values['is_sampled'] else ''}{finding.names[1]} ranks the "
+            f"held-out item higher for {_percent(finding.values['higher_b'], '.3g')} of the users, and "
+            f"{finding.names[0]} for {_percent(finding.values['higher_a'], '.3g')}."
+        ),
+        names_recommenders=True,
+    ),
+    "undefined": Words("{metric} is not defined, as a user has only one candidate."),
+    "several-rows": Words(
+        "Some users have several rows. A user counts by the mean over the user's rows, each of one relevant item among "
+        "irrelevant ones. Hit rate, NDCG or MAP of all items of a user together are others: `evaluate` has them of "
+        "ranked lists."
+    ),
+    "few-users": Words(
+        f"There are only {{users}} users. With fewer than {FEW_USERS}, intervals are rough: a few users who are unlike "
+        "the others decide them."
+    ),
+    "equal-metrics": Words(
+        lambda finding, _: (
+            f"{enumerated([metric_name(label) for label in finding.values['metrics']])} are equal here, as ranks are "
+            "of one relevant item, with grade 1."
+        )
+    ),
+    "group-level": Words(
+        "The interval of each group is at {confidence} by itself; compare adjusts its verdicts for the number of "
+        "groups."
+    ),
+    "groups-adjusted": Words(
+        lambda finding, setting: (
+            f"The verdicts by group are adjusted for the {finding.values['groups']} groups: their intervals hold "
+            f"together at {_percent(setting.confidence_level)} (Bonferroni, each group at "
+            f"{_percent(finding.values['level'], '.4g')}), and the p-values are adjusted by the method of Holm."
+        )
+    ),
     "wrong-order": Words(_wrong_order, names_recommenders=True),
     "order-undecided": Words(
-        lambda *_: "An order by exact values may be undecided. compare says whether the exact ranks decide it."
+        "An order by exact values may be undecided. compare says whether the exact ranks decide it."
     ),
     "published-order": Words(_published_order, names_recommenders=True),
     "plan-pair": Words(_plan_pair, names_recommenders=True),
     "plan-first": Words(_plan_first, names_recommenders=True),
     "plan-choice": Words(_plan_choice),
-    "plan-none": Words(_plan_none),
-    "plan-wrong": Words(_plan_wrong),
-    "plan-no-interval": Words(_plan_no_interval),
-    "plan-too-many": Words(_plan_too_many),
-    "plan-few-hits": Words(_plan_few_hits),
-    "plan-laws": Words(
-        lambda *_: (
-            "The pilot is a sample. The rows are those of a smooth distribution of true ranks that fits it, and the "
-            "intervals include those of the distributions by which the recommenders are closest and farthest apart."
+    "plan-none": Words(
+        lambda finding, _: (
+            f"No way of these takes at most {finding.values['scores']:,.0f} scores; take fewer users."
+            if finding.values["width"] is None
+            else f"No way of these is sure to have a width of at most {finding.values['width']:g}; take more users."
         )
+    ),
+    "plan-wrong": Words(
+        lambda finding, _: (
+            "The verdict of these ways is often wrong, however cheap they are: {}.",
+            f"{way_in_words(finding.values)} ({_percent(finding.values['wrong'], '.0f')})",
+        )
+    ),
+    "plan-no-interval": Words(
+        lambda finding, _: (
+            "In half of the evaluations or more there is no interval, by {}.",
+            way_in_words(finding.values),
+        )
+    ),
+    "plan-too-many": Words(
+        lambda finding, _: (
+            f"A user has only {finding.values['fewest']} other candidates, so that "
+            f"{enumerated(map(str, finding.values['negatives']))} negatives are left out."
+        )
+    ),
+    "plan-few-hits": Words(
+        lambda finding, _: (
+            f"{metric_name(finding.metric)} is above 0 for only {counted(finding.values['hits'], 'user')} of the "
+            "pilot, so that the intervals of the promises are wide."
+        )
+    ),
+    "plan-laws": Words(
+        "The pilot is a sample. The rows are those of a smooth distribution of true ranks that fits it, and the "
+        "intervals include those of the distributions by which the recommenders are closest and farthest apart."
     ),
     "plan-no-stages": Words(
-        lambda *_: (
-            "There are no rows of stages, nor of a stop at k: they need staged ranks by depth=None, beside the exact "
-            "ranks."
-        )
+        "There are no rows of stages, nor of a stop at k: they need staged ranks by depth=None, beside the exact ranks."
     ),
     "plan-no-negatives": Words(
-        lambda *_: (
-            "There are no rows of negatives: they need exact ranks, beside the staged ranks, as the ranks above k "
-            "count."
-        )
+        "There are no rows of negatives: they need exact ranks, beside the staged ranks, as the ranks above k count."
     ),
     "supported": Words(together=_supported),
     "assumes": Words(together=_assumes),

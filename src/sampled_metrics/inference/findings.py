@@ -6,11 +6,14 @@ people, and nothing else does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sampled_metrics.inference.families import Margin
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Finding:
             "metric": self.metric,
             "names": list(self.names),
             "group": self.group,
-            "values": {name: _plain(value) for name, value in self.values.items()},
+            "values": {name: plain(value) for name, value in self.values.items()},
         }
 
 
@@ -74,6 +77,14 @@ def about(findings: Iterable[Finding], name: str = "", group: str = "") -> list[
     ]
 
 
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Return the items by their key, in their order."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
 def notes(texts: Iterable[str], kind: str = "note") -> list[Finding]:
     """Return sentences of a reader as findings."""
     return [Finding(kind, values={"text": text}) for text in texts]
@@ -91,12 +102,12 @@ def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(kept)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a value as JSON has it; what is not finite is None."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     if hasattr(value, "item"):
         value = value.item()
     return None if isinstance(value, float) and (value != value or abs(value) == float("inf")) else value
