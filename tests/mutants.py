@@ -198,7 +198,7 @@ def main() -> None:
     if asked.chosen is None:
         mutants = random_mutants(asked.number, random.Random(asked.seed))
     else:
-        mutants = chosen_mutants(asked.chosen or [*PACKAGES])
+        mutants = iter([*chosen_mutants(asked.chosen or [*PACKAGES])])  # all texts are looked up before a test runs
     for path, place, source, what in mutants:
         package = path.relative_to(SOURCE).parts[0]
         noticed = is_found(path, source, package)
