@@ -85,7 +85,11 @@ CHOSEN = (
     ("sampling/draws.py", "(gap - step / 2) / deviation", "(gap - step) / deviation"),
     ("sampling/outcomes.py", "classes[-1][0].candidates <= FACTOR", "classes[-1][-1].candidates <= FACTOR"),
     ("sampling/outcomes.py", "+= group.events * values", "+= values"),
-    ("sampling/outcomes.py", "(k for k in cutoffs if last < k < following)", "(k for k in cutoffs if last > k)"),
+    (
+        "sampling/outcomes.py",
+        "(k for k in cutoffs if last < k < following)",
+        "(k + 1 for k in cutoffs if last < k < following)",
+    ),
     ("metrics/graded.py", "if lacking.any():", "if False:"),
     ("metrics/graded.py", "tied: float = 0.5", "tied: float = 0.0"),
     ("metrics/metric.py", "np.minimum(relevant, k)", "relevant"),
