@@ -52,7 +52,7 @@ CHOSEN = (
     ("evaluation/validator.py", "alpha / (before * epoch)):", "alpha):"),
     ("evaluation/validator.py", "(before * epoch) / before else", "(before * epoch) else"),
     ("evaluation/plan.py", "return self.alpha / max(1, len(self.pairs))", "return self.alpha"),
-    ("evaluation/plan.py", "logs.std(ddof=1) * np.sqrt(1 + ratio)", "logs.std(ddof=1) * np.sqrt(ratio)"),
+    ("evaluation/plan.py", "scaled.std(ddof=1) * np.sqrt(1 + ratio)", "scaled.std(ddof=1) * np.sqrt(ratio)"),
     ("evaluation/wording.py", "np.ceil(high * scale - 1e-9)", "np.floor(high * scale - 1e-9)"),
     ("estimators/linear.py", "rest * x // (design.negatives +", "rest * x // (design.negatives + 1 +"),
     ("estimators/linear.py", "* (n + k) / (n - k)", "* (n - k) / (n + k)"),
@@ -69,7 +69,8 @@ CHOSEN = (
     ("estimators/strict_bounds.py", "deviations * float(np.sqrt(share))", "deviations"),
     ("inference/expectation.py", "mean_of_rows(variances / rows, user)", "mean_of_rows(variances, user)"),
     ("inference/families.py", "np.arange(len(p_values), 0, -1)", "np.full(len(p_values), len(p_values))"),
-    ("inference/families.py", "alpha / pairs, alpha))", "0.0, 1.0))"),
+    ("inference/families.py", "alpha / pairs, alpha))", "0.0, alpha))"),
+    ("inference/families.py", "alpha / pairs, alpha))", "alpha / pairs, 1.0))"),
     ("inference/known_means.py", "return 1.0 + self.users * max", "return 1e9 + self.users * max"),
     ("inference/means.py", "return float(many + few / deciding)", "return float(many)"),
     ("inference/means.py", "_effective_number(above, counts) + 1)", "_effective_number(above, counts))"),
@@ -84,21 +85,26 @@ CHOSEN = (
     ("sampling/draws.py", "(gap - step / 2) / deviation", "(gap - step) / deviation"),
     ("sampling/outcomes.py", "classes[-1][0].candidates <= FACTOR", "classes[-1][-1].candidates <= FACTOR"),
     ("sampling/outcomes.py", "+= group.events * values", "+= values"),
-    ("sampling/outcomes.py", "(k for k in cutoffs if last < k < following)", "(k for k in cutoffs if last > k)"),
+    (
+        "sampling/outcomes.py",
+        "(k for k in cutoffs if last < k < following)",
+        "(k + 1 for k in cutoffs if last < k < following)",
+    ),
     ("metrics/graded.py", "if lacking.any():", "if False:"),
     ("metrics/graded.py", "tied: float = 0.5", "tied: float = 0.0"),
     ("metrics/metric.py", "np.minimum(relevant, k)", "relevant"),
     ("metrics/metric.py", "self.of_rank(above + 1 + tied / 2", "self.of_rank(above + 1 + tied"),
     ("metrics/metric.py", "first + 0.5, last[some] - first - 1", "first, last[some] - first - 1"),
     ("metrics/metric.py", "if one.label == other.label:", "if label == before:"),
-    ("ranks/exact.py", "last >= self.candidates", "last > self.candidates"),
+    ("ranks/exact.py", "last >= n,", "last > n,"),
     ("ranks/exact.py", "((self.tied + 1.0) ** 2 - 1) / 12", "(self.tied + 1.0) ** 2 / 12"),
     ("ranks/sampled.py", "(x < 0) | (x > m)", "x < 0"),
     ("ranks/staged.py", "users - still_open, 0.975)", "users - still_open, 0.025)"),
-    ("ranking/candidate_order.py", "self._items[place + skipped]", "self._items[place]"),
-    ("ranking/negatives.py", "(tie * (same + 1))", "(tie * same)"),
+    ("ranking/candidate_order.py", "joined[offsets[index] + place]", "joined[place]"),
+    ("ranking/inputs.py", "np.argsort(order)[excluded.indices]", "order[excluded.indices]"),
+    ("ranking/negatives.py", "(tie * (tied + 1))", "(tie * tied)"),
     ("ranking/negatives.py", "(np.diff(pair, prepend=-1) == 0) & (not replacement)", "np.diff(pair, prepend=-1) == 0"),
-    ("ranking/scoring.py", "np.isnan(wide) | (wide == math.inf)", "np.isnan(wide)"),
+    ("ranking/scoring.py", "np.isnan(scores) | (scores == math.inf)", "np.isnan(scores)"),
     ("data/split.py", "self.training.shape[1] + 1 - own[self.user]", "self.training.shape[1] - own[self.user]"),
     ("data/split.py", 'side="right") - held_out])', 'side="left") - held_out])'),
     ("data/split.py", "lambda positions, events, rng: -positions", "lambda positions, events, rng: positions"),
@@ -196,7 +202,7 @@ def main() -> None:
     if asked.chosen is None:
         mutants = random_mutants(asked.number, random.Random(asked.seed))
     else:
-        mutants = chosen_mutants(asked.chosen or [*PACKAGES])
+        mutants = iter([*chosen_mutants(asked.chosen or [*PACKAGES])])  # all texts are looked up before a test runs
     for path, place, source, what in mutants:
         package = path.relative_to(SOURCE).parts[0]
         noticed = is_found(path, source, package)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import logsumexp
 
 from sampled_metrics.estimators import smooth
 from sampled_metrics.estimators.smooth import PRIOR, Smooth, spline
@@ -67,6 +68,35 @@ class TestOptimum:
         found = solved(200, 20, samples(20, 1000))[1]
         exponents = -np.diff(np.log(found), axis=1) / np.diff(np.log(np.arange(2.0, 202)))
         assert np.ptp(exponents, axis=1).max() < 1e-4
+
+    def test_strengths_are_weighted_by_their_integrals(self, monkeypatch):
+        """The share of a λ in the mean is ∫ exp(objective) ds λ^(rank of the penalty / 2), with s on a fine grid."""
+        n, m, counts = 3, 2, np.array([5455.0, 2727.0, 1818.0])
+        A, (basis, penalty) = likelihood(n, m), spline(np.arange(1.0, n + 1), n)
+
+        def values(s, strength):
+            pi = np.exp(-s @ basis.T)
+            fit = np.log(pi / pi.sum(axis=-1, keepdims=True) @ A) @ counts
+            return fit - strength / 2 * np.sum(s @ penalty * s, axis=-1) + PRIOR * (np.log(s) - s).sum(axis=-1)
+
+        def log_integral(strength):
+            mode = minimize(lambda logs: -values(np.exp(logs), strength), np.zeros(3), options={"gtol": 1e-4}).x
+            steps, mode = 1e-3 * np.eye(3), np.exp(mode)
+            ends = (mode + a + b for a in (*steps, *-steps) for b in (*steps, *-steps))
+            at = np.reshape([values(s, strength) for s in ends], (2, 3, 2, 3))
+            spread = np.linalg.cholesky(np.linalg.inv((at[0, :, 1] + at[1, :, 0] - at[0, :, 0] - at[1, :, 1]) / 4e-6))
+            line = np.linspace(-6, 6, 49)
+            s = mode + np.stack(np.meshgrid(line, line, line), axis=-1).reshape(-1, 3) @ spread.T
+            inside = s[(s > 0).all(axis=1)]
+            return logsumexp(values(inside, strength)) + np.log(np.linalg.det(spread)) + np.log(strength)
+
+        found = []
+        for strengths in ([10.0], [1.0], [10.0, 1.0]):
+            monkeypatch.setattr(smooth, "STRENGTHS", strengths)
+            found.append(solved(n, m, counts)[1][0])
+        smoother, rougher, both = found
+        share = (both - rougher) @ (smoother - rougher) / np.sum((smoother - rougher) ** 2)
+        assert np.log((1 - share) / share) == pytest.approx(log_integral(1.0) - log_integral(10.0), abs=0.1)
 
 
 class TestSamples:

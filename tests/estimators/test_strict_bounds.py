@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.shapes import SHAPES, mixtures
-from sampled_metrics.estimators.strict_bounds import Fit, StrictBounds, _mixtures
+from sampled_metrics.estimators.strict_bounds import Fit, StrictBounds, _mixtures, p_value_of
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.distributions import SamplingDesign, pmf
@@ -95,6 +95,29 @@ class TestWeights:
             off = fine.mixture.probabilities @ weights - fine.mixture.values[:, at]
             assert (side * off).min() >= -5e-3  # within the ranks from one k to the next
             assert end(coarse, weights, side, 1.96) == pytest.approx(end(fine, finer, side, 1.96), abs=1e-4)
+
+
+class DrawnByHand:
+    """A test of a shape whose statistic is the place itself."""
+
+    def __init__(self, observed, drawn):
+        self.observed, self.places = observed, iter(drawn)
+
+    def draw(self, rng):
+        return next(self.places)
+
+    def statistic(self, place):
+        return place
+
+
+@pytest.mark.parametrize(("drawn", "p_value"), [
+    ([1.0] * 199, 1 / 200),  # the observed one is one of 200
+    ([1.0] * 97 + [3.0, 2.0] + [1.0] * 100, 3 / 200),
+    ([3.0] * 10, 1.0),  # eleven are as far, and no more are drawn
+    ([1.0, 3.0] * 10, 11 / 21),
+])  # fmt: skip
+def test_the_observed_sample_is_one_of_those_that_are_as_far(drawn, p_value):
+    assert p_value_of([DrawnByHand(2.0, drawn)], 0, 0.05) == p_value
 
 
 def test_bounds_of_classes_are_the_bounds_of_their_users():

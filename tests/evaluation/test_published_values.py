@@ -58,6 +58,14 @@ def test_of_very_many_users_the_free_bounds_are_those_of_a_linear_programme(labe
     assert [found["low"], found["high"]] == pytest.approx(ends, abs=2e-3)
 
 
+@pytest.mark.parametrize("mean", [0.03, 0.97])
+def test_few_users_who_decide_a_mean_allow_a_larger_deviance(mean: float) -> None:
+    """3 of 100 users, and one more: 1.96² / 2 + (log 40 - 1.96² / 2) / 4."""
+    known = KnownMeans(np.array([[1.0, 0.0]]), np.array([mean]), np.array([mean]), 100)
+    assert known.limit(0.05) == pytest.approx(1.920729 + 1.768150 / 4, abs=1e-6)
+    assert known.p_value(1.920729 + 1.768150 / 4) == pytest.approx(0.05, abs=1e-6)
+
+
 @pytest.mark.parametrize("labels", [("ndcg@10",), ("hr@1", "hr@10", "mrr")])
 @pytest.mark.parametrize("users", [30, 1000])
 def test_the_region_of_known_means_holds_the_distribution(labels: tuple[str, ...], users: int) -> None:

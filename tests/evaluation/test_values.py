@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
@@ -77,7 +78,12 @@ class TestOfEachKind:
         table = sm.staged_ranks(lambda users, items: scores[users, items], *given, k=5, depth=5)
         found = values_of(table, table.user_numbers, METRICS, None, 0.05)
         assert not found.has_interval
-        assert "few-completed" in [finding.kind for finding in found.findings]
+        (few,) = (finding.values for finding in found.findings if finding.kind == "few-completed")
+        first = np.delete(scores, 7, axis=1)[:, : few["boundary"]]  # without training, the order is that of the items
+        is_open = (first > scores[:, [7]]).sum(axis=1) < 5
+        assert 0 < few["open"] == is_open.sum() < few["users"] == 40
+        exact = stats.binomtest(few["open"], 40).proportion_ci(0.95, method="exact")  # of Clopper and Pearson
+        assert few["most"] == pytest.approx(exact.high)
         ends = found.interval(0.05, test=True)
         assert np.isnan([ends.low, ends.high, ends.p_value]).all()
         assert np.isfinite(ends.standard_error).all()

@@ -48,10 +48,22 @@ class TestRate:
         values = common + 0.1 * rng.normal(size=common.shape)
         assert 0.05 / len(pairs_of(recommenders)) <= max_t_rate(values, 0.05) <= 0.05
 
+    @pytest.mark.parametrize("alpha", [1e-4, 2e-4, 5e-4])
+    def test_of_few_draws_beyond_it_is_not_below_that_of_bonferroni(self, alpha):
+        """The quantile of 50 000 draws is uncertain: five of them are beyond it at α = .0001."""
+        values, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(300, 7)))
+        assert max_t_rate(values.T, alpha) >= alpha / 21
+
     def test_of_recommenders_of_which_two_are_the_same_is_that_of_one_pair(self):
         """X, X and Y: the pairs X, Y have the same t, and X, X has none."""
         x, y = np.random.default_rng(2).normal(size=(2, 300))
         assert max_t_rate(np.stack([x, x, y]), 0.05) == pytest.approx(0.05, rel=0.03)
+
+    @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+    def test_of_pairs_with_the_same_t_is_not_above_that_of_one_pair(self, alpha):
+        """X, 2 X and 3 X: all differences are multiples of X, and only the uncertainty of the quantile is left."""
+        x = np.random.default_rng(2).normal(size=5)
+        assert 0.95 * alpha < max_t_rate(np.stack([x, 2 * x, 3 * x]), alpha) <= alpha
 
     @pytest.mark.parametrize("value", [0.0, 0.3, np.nan])
     def test_without_a_spread_is_that_of_bonferroni(self, value):

@@ -53,6 +53,17 @@ def test_all_other_candidates_as_negatives_give_the_exact_ranks() -> None:
     assert table.candidates.tolist() == exact.candidates[kept].tolist()
 
 
+def test_ranks_among_ties_are_uniform() -> None:
+    """3 negatives are above the held-out item, 4 tie with it, and 2 are below: x is 3 ... 7, each as often."""
+    users, scores = 20_000, [5.0, 1, 1, 0, 6, 1, 1, 7, 1, 0]
+    table = rank_among_negatives(lambda block: np.tile(scores, (block.stop - block.start, 1)),
+                                 csr_array((users, 10)), np.full(users, 2), negatives=9)  # fmt: skip
+    times = np.bincount(table.x)
+    assert not times[:3].any()
+    assert len(times) == 8
+    assert stats.chisquare(times[3:]).pvalue > 0.001
+
+
 @pytest.mark.parametrize("replacement", [False, True])
 def test_ranks_have_the_distribution_of_uniform_negatives(replacement: bool) -> None:
     """8 candidates are above the held-out item and 11 below: hypergeometric, or binomial, with 5 draws."""

@@ -260,6 +260,7 @@ def test_a_function_that_changes_the_working_folder_moves_no_file(tmp_path, monk
         (lambda: sm.Ranker(SCORES.take, pairs_per_call=1.5), sm.ConfigError, "pairs_per_call must be a whole number"),
         (lambda: sm.Ranker(SCORES.take, concurrency=2**70), sm.ConfigError, "concurrency must be a whole number"),
         (lambda: lambda users, items: np.full(len(users), np.nan), sm.DataError, "score of user 0 and item .* is NaN"),
+        (lambda: lambda users, items: np.full(len(users), np.inf), sm.DataError, "item .* is NaN or [+]inf"),
         (lambda: lambda users, items: [1.0], sm.DataError, r"the scores of 90 pairs must have shape \(90,\)"),
         (lambda: lambda users, items: ["a"] * len(users), sm.DataError, "scores must be numbers, one for each pair"),
         (lambda: lambda users, items: 2**53 + 1 + 0 * items, sm.DataError, "cannot hold 9007199254740993"),
