@@ -53,6 +53,20 @@ def test_give_the_result_of_the_float(verb, level):
     assert verb(level).equals(verb(0.9))
 
 
+@pytest.mark.parametrize("number", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
+def test_of_few_bits_are_those_of_python(number):
+    exact = RANKS["A"]
+    assert sm.expect(exact, negatives=number(3)).equals(sm.expect(exact, negatives=3))
+    of_numpy = sm.published({"A": {"recall@5": 0.25}}, negatives=number(10), candidates=number(100), users=number(100))
+    assert str(of_numpy) == str(sm.published({"A": {"recall@5": 0.25}}, **PUBLISHED))
+
+
+@pytest.mark.parametrize("label", [5, None, 0.5, True])
+def test_a_metric_is_a_label(label):
+    with pytest.raises(sm.ConfigError, match="a metric is a label such as 'recall@10', not "):
+        sm.metric(label)
+
+
 @pytest.mark.filterwarnings("error")
 def test_a_plan_of_intervals_without_width():
     """Among 3 negatives, every user has a Recall@10 of 1, so that the uncorrected interval has no width."""

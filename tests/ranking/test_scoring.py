@@ -186,6 +186,10 @@ class TestJournal:
             staged(Asked(calls=0), file=tmp_path / "x.parquet")
         assert journal.read_bytes() == content
 
+    def test_a_name_that_is_too_long_is_refused(self, tmp_path):
+        with pytest.raises(sm.WriteError, match="File name too long"):
+            staged(Asked(calls=0), file=tmp_path / f"{'x' * 300}.parquet")
+
     def test_an_error_before_the_first_score_leaves_no_file(self, tmp_path):
         with pytest.raises(ConnectionError):
             staged(Asked(calls=0), file=tmp_path / "x.parquet")

@@ -103,6 +103,15 @@ def test_what_they_are_of_is_checked_too(ranks, tmp_path, change, says):
         sm.StagedRanks.read(tmp_path / "x.sqlite")
 
 
+def test_users_that_are_lists_are_refused(ranks, tmp_path):
+    rows = ranks.to_frame()
+    rows["user"] = [[0]] * len(rows)
+    content = ranks.design | {"boundaries": ranks.boundaries.tolist(), "digests": dict(ranks.digests)}
+    staged_files.write(tmp_path / "x.parquet", rows, content)
+    with pytest.raises(sm.DataError, match=r"x\.parquet, row 1: user must be an id, not "):
+        sm.StagedRanks.read(tmp_path / "x.parquet")
+
+
 def test_a_database_of_another_program_is_refused_and_left(tmp_path):
     path = tmp_path / "theirs.sqlite"
     with closing(sqlite3.connect(path)) as connection:

@@ -43,6 +43,9 @@ from sampled_metrics.sampling.draws import EQUAL
 FEWEST_DRAWS = 40
 """Least number of simulated evaluations of each way, and their number for estimators that are not linear."""
 
+MOST_DRAWS = 100_000
+"""Most simulated evaluations of each way."""
+
 ENOUGH = 0.9
 """A finding names the cheapest way that decides in at least this share of evaluations."""
 
@@ -114,7 +117,7 @@ def plan(
         estimators: labels of the estimators of sampled ranks.
         replacement: whether a negative may be drawn twice.
         confidence_level: of the intervals of the evaluations.
-        draws: simulated evaluations of each way, 40 or more; 40 for estimators that are not linear in the sample.
+        draws: simulated evaluations of each way, 40 to 100,000; 40 for estimators that are not linear in the sample.
         width: a wanted width of the interval. The cheapest way whose interval is at most as wide is marked, out of
             those whose interval holds the true metric.
         scores: a number of scores that can be spent on a recommender. The way that decides most often is marked, or of
@@ -295,7 +298,7 @@ def _check(
             raise ConfigError(f"depths must be numbers from 1 to {MOST}, not {shown(depth)}")
     for m in negatives:
         require_whole(1, negatives=m)
-    require_whole(FEWEST_DRAWS, draws=draws)
+    require_whole(FEWEST_DRAWS, MOST_DRAWS, draws=draws)
     for name, number in (("width", width), ("scores", scores)):
         if number is not None and not (is_real(number) and number > 0):
             raise ConfigError(f"{name} must be a number above 0, not {shown(number)}")

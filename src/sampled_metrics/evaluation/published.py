@@ -200,6 +200,7 @@ def published(
     for name, number in (("candidates", sizes[-1]), ("users", users)):
         if number > MOST:
             raise DataError(f"{name} must be 2^53 or less, not {number}")
+    negatives, users = design.negatives, int(users)  # numbers of numpy may be of few bits
     for n in sizes:
         design.check(n)
     if not isinstance(values, Mapping) or not values or not all(isinstance(one, Mapping) for one in values.values()):

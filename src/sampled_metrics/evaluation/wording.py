@@ -274,7 +274,7 @@ def _bounds(finding: Finding, setting: Setting) -> tuple[str, str]:
         return f"W{confidence}, {{}}, if {assumption}.", f"{name} is between {low} and {high}"
     least, most = of["least_negatives"], of["most_negatives"]
     allow = (
-        f"{counted(least, 'negative')} allow{'s' * (least == 1)}"
+        f"{counted(least, 'negative')} allow{'s' if least == 1 else ''}"
         if least == most
         else f"{least} to {most} negatives allow"
     )

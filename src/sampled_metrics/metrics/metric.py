@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._validation import Floats, Ints, check_labels, did_you_mean, is_real
+from sampled_metrics._validation import Floats, Ints, check_labels, did_you_mean, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 
 Gain = Callable[[Floats], Floats]
@@ -362,6 +362,8 @@ def metric(label: str) -> Metric:
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eqs 7 to 13.
     """
+    if not isinstance(label, str):
+        raise ConfigError(f"a metric is a label such as 'recall@10', not {shown(label)}")
     name, separator, k = _parts(label)
     usual, formula = formula_of(name) or (name, None)
     if formula and not separator and "" not in formula.suffixes:

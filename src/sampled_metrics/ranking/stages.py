@@ -145,7 +145,7 @@ def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks
     """Return the ranks of a run from its file, or compute them with a journal and write the file."""
     require_ending(file)
     path = Path(file).absolute()  # a function of scores may change the working folder
-    if path.exists():
+    if os.path.exists(path):  # False, and no error, for a name that is too long
         return _finished(file, run)
     require_writable(file)
     with Journal(f"{file}.journal", run) as journal:

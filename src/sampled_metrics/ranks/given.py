@@ -56,7 +56,7 @@ def seeds_by_name(given: Any, function: str, several: bool = True) -> dict[str, 
             f"{function} takes a mapping from the names of recommenders to their tables, not {_a(given)}: "
             f'sm.{function}({{"A": a, "B": b}})'
         )
-    named = {UNNAMED: given[UNNAMED]} if list(given) == [UNNAMED] else by_name(given)
+    named = {UNNAMED: given[UNNAMED]} if len(given) == 1 and UNNAMED in given else by_name(given)
     seeds = {
         name: list(tables) if several and isinstance(tables, list | tuple) and tables else [tables]
         for name, tables in named.items()

@@ -167,7 +167,7 @@ def _fault_of_rows(rows: pd.DataFrame, k: int, counts: list[str]) -> str:
             f"beaten where above is k = {k}, and complete or open elsewhere",
         ),
         **{column: ((rows[column] < -1) | (rows[column] > k), f"from -1 to k = {k}") for column in counts},
-        "user": (rows["user"].isna(), "given"),
+        "user": (rows["user"].isna() | ~rows["user"].map(pd.api.types.is_scalar), "an id"),
     }
     for column, (is_wrong, rule) in rules.items():
         if is_wrong.any():

@@ -47,6 +47,7 @@ class SamplingDesign:
             raise ConfigError(f"the number of negatives must be a whole number, 1 or more, not {shown(self.negatives)}")
         if self.negatives < 1:
             raise ConfigError(f"the number of negatives must be 1 or more, not {self.negatives}")
+        object.__setattr__(self, "negatives", int(self.negatives))  # a number of numpy may be of few bits
 
     def __str__(self) -> str:
         return f"m = {self.negatives} negatives {'with' if self.replacement else 'without'} replacement"
