@@ -43,7 +43,7 @@ CHOSEN = (
     ("evaluation/published.py", "0.5 * 10.0**exponent if", "10.0**exponent if"),
     ("evaluation/published.py", "(1 - confidence_level) / len(values)", "(1 - confidence_level)"),
     ("evaluation/published.py", "second.ends - first.ends[:, ::-1]", "second.ends - first.ends"),
-    ("evaluation/standings.py", "*((worse, better) for better, worse in wins)", ""),
+    ("evaluation/standings.py", "key=lambda name: -values[name])", "key=lambda name: values[name])"),
     ("evaluation/values.py", "ratio * other.bounds[:, ::-1, ::-1]", "ratio * other.bounds[:, ::-1]"),
     ("evaluation/values.py", '"unexplained", "few-completed", SHARED', '"unexplained", SHARED'),
     ("evaluation/verdicts.py", "or difference > high + EQUAL else", "else"),
