@@ -50,6 +50,7 @@ CHOSEN = (
     ("evaluation/verdicts.py", "(-high, -low)]) - margin", "(-low, -high)]) - margin"),
     ("evaluation/verdicts.py", "[(gaps < -EQUAL).mean(axis=1), (gaps >", "[(gaps > EQUAL).mean(axis=1), (gaps >"),
     ("evaluation/validator.py", "alpha / max(1, before * epoch)", "alpha / max(1, before)"),
+    ("evaluation/validator.py", "gap > 0 and p_value <= rate for", "gap > 0 and p_value <= alpha for"),
     ("evaluation/validator.py", "<= rate / before else", "<= rate else"),
     ("evaluation/plan.py", "return self.alpha / max(1, len(self.pairs))", "return self.alpha"),
     ("evaluation/plan.py", "scaled.std(ddof=1) * np.sqrt(1 + ratio)", "scaled.std(ddof=1) * np.sqrt(ratio)"),

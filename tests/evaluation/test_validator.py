@@ -146,7 +146,7 @@ def test_the_rate_is_spent_over_epochs(epoch: int, sign: int):
     """α / (k (k + 1)) of the k-th comparison, divided by k for an epoch that is worse; the test is that of compare."""
     k = epoch - 1
     rate = 0.05 / (k * (k + 1)) / (k if sign < 0 else 1)
-    answers = [two_epochs(sign * difference, epoch) for difference in (4, 8, 10, 12, 14, 18, 30)]
+    answers = [two_epochs(sign * difference, epoch) for difference in (4, 5, 6, 7, 8, 10, 12, 14, 18, 30)]
     expected = [("yes" if sign > 0 else "no") if p_value <= rate else "undecided" for _, p_value in answers]
     assert [answer for answer, _ in answers] == expected
     assert len(set(expected)) == 2
