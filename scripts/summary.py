@@ -14,7 +14,7 @@ from sampled_metrics.sampling.draws import EQUAL
 from sampled_metrics.study import provenance
 from sampled_metrics.study.decided import exact_findings
 from sampled_metrics.study.jobs import run
-from sampled_metrics.study.reference import ARCHIVE_MD5, has_paper_users
+from sampled_metrics.study.reference import stand_in
 from sampled_metrics.study.results import read_facts, read_rows, read_table
 from sampled_metrics.study.summary import Studied, summary
 
@@ -55,7 +55,7 @@ def main(snakemake: Any) -> None:
                 facts,
                 figures,
                 budget=read_rows(budgets[name]) if name in budgets else None,
-                is_stand_in=facts is not None and has_paper_users(ranks[names[0]]) and facts["md5"] != ARCHIVE_MD5,
+                stand_in=stand_in(facts, ranks[names[0]]),
             )
         )
     printed, claims = (

@@ -142,3 +142,12 @@ class TestPaperUsers:
         one_more = table.candidates + (np.arange(len(table)) == 7)
         assert not reference.has_paper_users(replace(table, candidates=one_more))
         assert not reference.has_paper_users(replace(table, candidates=np.full(len(table), 3706)))
+
+
+@pytest.mark.parametrize(
+    ("facts", "what"), [(None, "ranks"), ({"md5": reference.ARCHIVE_MD5}, ""), ({"md5": "0" * 32}, "archive")]
+)
+def test_what_may_be_of_a_stand_in(facts, what):
+    table = exact_ranks(ROOT / "published/ml-1m/X.csv.gz")
+    assert reference.stand_in(facts, table) == what
+    assert reference.stand_in(facts, replace(table, candidates=np.full(len(table), 3706))) == ""

@@ -509,6 +509,7 @@ def test_the_best_correction_is_known_from_the_exact_values():
 
 
 def test_a_stand_in_is_named_beside_the_answer():
-    page, _ = page_of(study(is_stand_in=True))
-    start, end = page.index('<section class="answer"'), page.index("</section>")
-    assert start < page.index("The archive of one does not have") < end
+    for what, says in (("archive", "The archive of one does not have"), ("ranks", "The ranks of one are ready-made")):
+        page, _ = page_of(study(stand_in=what))
+        start, end = page.index('<section class="answer"'), page.index("</section>")
+        assert start < page.index(says) < end

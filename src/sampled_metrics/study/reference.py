@@ -155,6 +155,18 @@ def has_paper_users(table: ExactRanks) -> bool:
     return hashlib.sha256(candidates.tobytes()).hexdigest() == _CANDIDATES
 
 
+def stand_in(facts: Mapping[str, Any] | None, table: ExactRanks) -> str:
+    """Return what has the paper's users and is not known to be of the publisher's archive: archive, ranks or nothing.
+
+    Facts are those of the archive; without them, the ranks are ready-made.
+    """
+    if not has_paper_users(table):
+        return ""
+    if facts is None:
+        return "ranks"
+    return "" if facts["md5"] == ARCHIVE_MD5 else "archive"
+
+
 def require_paper_users(table: ExactRanks, dataset: str) -> None:
     """Raise DataError if the ranks on a dataset that is called as the paper's are not of its users and candidates."""
     if not has_paper_users(table):

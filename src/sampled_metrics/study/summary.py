@@ -38,7 +38,7 @@ class Studied(NamedTuple):
         facts: dataset.json, if the dataset was split here.
         figures: title, image, caption and csv of each figure; csv is the file of its numbers.
         budget: what scores buy, if the run computes it.
-        is_stand_in: whether it has the paper's users, and its archive is not the publisher's.
+        stand_in: what may be of a stand-in for the archive: archive, ranks or nothing (`reference.stand_in`).
     """
 
     name: str
@@ -50,7 +50,7 @@ class Studied(NamedTuple):
     facts: Mapping[str, Any] | None = None
     figures: Sequence[Mapping[str, Any]] = ()
     budget: pd.DataFrame | None = None
-    is_stand_in: bool = False
+    stand_in: str = ""
 
 
 def summary(
@@ -134,7 +134,7 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
     given = {
         "dataset": dataset.name,
         "heading": dataset.name if m is None else f"{dataset.name}, {m} negatives",
-        "is_stand_in": dataset.is_stand_in,
+        "stand_in": dataset.stand_in,
         # what the exact ranks say is the same for all m
         "further": dataset.exact.on_margin if m == sizes_of(dataset.table_3)[0] else [],
         "metric": metric_name(label),
