@@ -46,40 +46,24 @@ def constant(value):
     return lambda _: value
 
 
+def of(recommender, metric, **more):
+    return {"recommender": recommender, "metric": metric, **more}
+
+
 # claim → (table, column, change, where)
 TOY_VIOLATIONS = {
-    "On AUC recommender A is best": ("table_1", "value", constant(0.3), {"recommender": "B", "metric": "recall@10"}),
-    "On the exact metrics C has 10 times": ("table_1", "value", constant(0.05), {"recommender": "C", "metric": "ap"}),
-    "On AP, A is better than C": (
-        "figure_2",
-        "expected",
-        constant(0.99),
-        {"metric": "ap", "recommender": "B", "negatives": 30},
-    ),
-    "On AP, A is better than B": (
-        "figure_2",
-        "expected",
-        constant(0.99),
-        {"metric": "ap", "recommender": "C", "negatives": 200},
-    ),
-    "On AP, C is better than A better than B": (
-        "figure_2",
-        "expected",
-        constant(0.0),
-        {"metric": "ap", "recommender": "C", "negatives": 500},
-    ),
+    "On AUC recommender A is best": ("table_1", "value", constant(0.3), of("B", "recall@10")),
+    "On the exact metrics C has 10 times": ("table_1", "value", constant(0.05), of("C", "ap")),
+    "On AP, A is better than C": ("figure_2", "expected", constant(0.99), of("B", "ap", negatives=30)),
+    "On AP, A is better than B": ("figure_2", "expected", constant(0.99), of("C", "ap", negatives=200)),
+    "On AP, C is better than A better than B": ("figure_2", "expected", constant(0.0), of("C", "ap", negatives=500)),
     "On AP, C is better than A, which equals B": (
         "figure_2",
         "expected",
         constant(0.02),
-        {"metric": "ap", "recommender": "A", "negatives": 9999},
+        of("A", "ap", negatives=9999),
     ),
-    "It takes about m = 5000": (
-        "figure_2",
-        "expected",
-        constant(0.5),
-        {"metric": "recall@10", "recommender": "A", "negatives": 5000},
-    ),
+    "It takes about m = 5000": ("figure_2", "expected", constant(0.5), of("A", "recall@10", negatives=5000)),
     "AUC is consistent for all m": (
         "figure_2",
         "expected",

@@ -461,6 +461,14 @@ class TestNamesOfRankers:
         other_rounding = Trained(SCORES * (1 + 1e-9))
         assert staged(other_rounding, name=None, file=file).completed_users > 0
 
+    def test_the_file_of_a_model_that_was_trained_anew_is_refused(self, tmp_path):
+        file, again = tmp_path / "night.parquet", Trained(SCORES + RNG.normal(0, 0.2, SCORES.shape))
+        ranks = staged(Trained(SCORES), name=None, file=file)
+        with pytest.raises(sm.DataError, match=r"night.parquet: is of another ranker: user \d+ and item \d+ have"):
+            staged(again, name=None, file=file)
+        with pytest.warns(UserWarning, match="is complete; nothing was scored, but for some pairs again"):
+            assert_same(staged(Trained(SCORES), name=None, file=file), ranks)
+
     def test_default_names(self):
         def label(function):
             return sm.Ranker(function).label

@@ -107,10 +107,10 @@ SIGNIFICANCE = 0.01
 
 
 def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> tuple[float, float, str]:
-    """Return the p-value of (negatives,) given items if they are uniform, and a sentence on how they look.
+    """Return the p-value of given negatives if they are uniform, the excess of popular items, and a sentence on both.
 
-    Between them is the number of standard errors by which popular items are drawn too often. `user` are the
-    (negatives,) places among (users,) users. With replacement, a user may have a negative twice.
+    The excess is in standard errors. `item` are the (negatives,) items, and `user` the places of their users among
+    (users,) users. With replacement, a user may have a negative twice.
     """
     excluded = split.excluded[users]
     popularity = np.log1p(np.bincount(split.training.indices, minlength=split.shape.items))

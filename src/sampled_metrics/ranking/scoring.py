@@ -39,8 +39,9 @@ class Ranker:
             are indices, or ids if there are `user_ids` and `item_ids`. It is called with the pairs of many users.
             Scores of -inf rank last and tie with each other.
         name: the name of what gives the scores, such as that of a model and its date. A file of another ranker is
-            refused. The default is the name of the function with a digest of the file that it is in, which does not
-            tell two models that the same code loads.
+            refused. The default is the name of the function with a digest of the file that it is in. Two models that
+            the same code loads have the same default; up to 32 pairs of a file are then scored again to tell them
+            apart. Scores that vary from call to call need a name.
         pairs_per_call: the largest number of pairs in a call, of which a user has at most 32.
         concurrency: the largest number of calls at a time, in threads.
 
@@ -95,7 +96,7 @@ class Ranker:
 
 
 CHECKED = 32
-"""Number of pairs of a journal that are scored again, to see that a run goes on with the same ranker."""
+"""Number of pairs of a file that are scored again, to see that it is of the same ranker."""
 
 SAME = 1e-3
 """Scores that differ by at most this part of their range are the same, as sums of floats depend on the machine."""
@@ -254,6 +255,9 @@ class Scorer:
 
     Attributes:
         count: number of scores so far, those of the journal included.
+
+    Raises:
+        DataError: the journal is of another ranker.
     """
 
     def __init__(
@@ -265,29 +269,28 @@ class Scorer:
             users, items, scores = journal.scores()
             self._known_pairs, first = np.unique(users * split.shape.items + items, return_index=True)
             self._known_scores = scores[first]
+            self.require_same_scores(journal.name, users[first], items[first], self._known_scores)
         self.count = len(self._known_pairs)
 
-    def require_same_scores(self) -> None:
-        """Raise DataError unless a ranker without a name gives pairs of the journal the scores that are there.
+    def require_same_scores(self, file: str, users: Ints, items: Ints, known: Floats) -> None:
+        """Raise DataError unless a ranker without a name gives some of (pairs,) pairs the scores that a file has.
 
-        Two models that the same code loads have the same label, and their scores are not to be mixed.
+        Two models that the same code loads have the same label, and their scores are not to be mixed, nor taken for one
+        another.
         """
-        if self._ranker.name is not None or not len(self._known_pairs):
+        if self._ranker.name is not None or not len(known):
             return
-        number = min(CHECKED, self._ranker.pairs_per_call)
-        chosen = np.unique(np.linspace(0, len(self._known_pairs) - 1, number).astype(np.int64))
-        users, items = np.divmod(self._known_pairs[chosen], self._split.shape.items)
-        known, count = self._known_scores[chosen], self.count
-        scores = self._checked(users, items, self._begun(users, items).result())
-        self.count = count
-        finite = self._known_scores[np.isfinite(self._known_scores)]
+        chosen = np.unique(np.linspace(0, len(known) - 1, min(CHECKED, self._ranker.pairs_per_call)).astype(np.int64))
+        finite = known[np.isfinite(known)]
         spread = float(np.ptp(finite)) if len(finite) else 0.0
+        users, items, known = users[chosen], items[chosen], known[chosen]
+        scores = self._checked(users, items, self._begun(users, items).result())
         with np.errstate(invalid="ignore"):  # -inf less -inf
             differs = (scores != known) & ~(np.abs(scores - known) <= SAME * spread)
-        if self._journal is not None and differs.any():
+        if differs.any():
             pair = int(differs.argmax())
             raise DataError(
-                f"{self._journal.name}: is of another ranker: user {shown(self._split.user_ids[users[pair]])} and item "
+                f"{file}: is of another ranker: user {shown(self._split.user_ids[users[pair]])} and item "
                 f"{shown(self._split.item_ids[items[pair]])} have the score {known[pair]:.6g} there, and "
                 f"{scores[pair]:.6g} now; take another file, or remove this one. Scores that vary need a name of the "
                 "ranker (--ranker) from the first call on"
@@ -322,6 +325,7 @@ class Scorer:
             while True:
                 while len(running) < self._ranker.concurrency and (request := next_request()) is not None:
                     is_new, scores = self._known(request)
+                    self.count += int(np.count_nonzero(is_new))
                     running[self._begun(request.users[is_new], request.items[is_new])] = request, is_new, scores
                 if not running:
                     return
@@ -348,7 +352,6 @@ class Scorer:
         """Begin to score pairs, and return their future scores."""
         if not len(users):
             return _InCaller().submit(list)
-        self.count += len(users)
         return self._pool.submit(
             _answered,
             self._ranker.score,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._files import require_writable
@@ -21,7 +22,7 @@ from sampled_metrics._validation import MOST, MOST_SEED, Floats, Ints, is_real, 
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.candidate_order import CandidateOrder
-from sampled_metrics.ranking.inputs import PairsLike, Places, ranges, split_and_users
+from sampled_metrics.ranking.inputs import PairsLike, Places, ranges, split_and_users, table_of_pairs
 from sampled_metrics.ranking.scoring import Journal, Ranker, Request, Score, Scorer, refuse_other_run
 from sampled_metrics.ranks.staged import StagedRanks, boundaries, last_boundary, shares
 from sampled_metrics.ranks.staged_files import FOLDS, require_ending
@@ -73,9 +74,9 @@ def staged_ranks(
         seed: of the users' numbers. Recommenders are compared with the same seed, k and depth.
         file: the file that the ranks are written to, .parquet with pyarrow, or .sqlite. Each answer is kept at once in
             a journal beside it, whose name ends in .journal. A run that was stopped goes on from there if it is called
-            again, and the scores of the journal are not asked for again, but for up to 32 that show whether the ranker
-            is the same, if it has no name. If the file is there, it is read, nothing is scored, and a warning says so.
-            A file of another ranker is refused.
+            again, and the scores of the journal are not asked for again. If the file is there, it is read, and a
+            warning says so. A file or a journal of another ranker is refused: up to 32 of its pairs are scored again
+            if the ranker has no name.
 
     Returns:
         The ranks, a `StagedRanks` with one row for each held-out item, in the order of the ids of the users. `plan`
@@ -122,7 +123,6 @@ def staged_ranks(
     def ranks(journal: Journal | None) -> StagedRanks:
         with ranker.pool() as pool, terminal_status() as show:
             scorer = Scorer(ranker, pool, split, with_ids, journal)
-            scorer.require_same_scores()
             stages = _Stages(scorer, split, chosen, k, depth, seed, ranker.pairs_per_call)
             start = 0
             for block, items_at in candidate_order.blocks(chosen):
@@ -130,9 +130,21 @@ def staged_ranks(
                 start += len(block)
         return stages.ranks(digests)
 
+    def finished() -> StagedRanks:
+        table = StagedRanks.read(name)
+        refuse_other_run(name, table.run, run)
+        pairs = table_of_pairs(pd.DataFrame({"user": table.user, "item": table.item}), name)
+        with ranker.pool() as pool:
+            scorer = Scorer(ranker, pool, split, with_ids, None)
+            scorer.require_same_scores(name, ids[0].positions(pairs), ids[1].positions(pairs), table.score)
+        checked = "" if ranker.name else ", but for some pairs again, which have the same scores"
+        warnings.warn(f"{name} is complete; nothing was scored{checked}", stacklevel=4)
+        return table
+
     if file is None:
         return ranks(None)
-    return _kept(os.fspath(file), {"k": k, "depth": depth, "seed": seed} | digests, ranks)
+    name, run = os.fspath(file), {"k": k, "depth": depth, "seed": seed} | digests
+    return _kept(name, run, ranks, finished)
 
 
 def require_depth(depth: Any) -> None:
@@ -141,16 +153,18 @@ def require_depth(depth: Any) -> None:
         raise ConfigError(f"depth must be a number from 1 to 2^53, or None, not {shown(depth)}")
 
 
-def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks]) -> StagedRanks:
+def _kept(
+    file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks], finished: Callable[[], StagedRanks]
+) -> StagedRanks:
     """Return the ranks of a run from its file, or compute them with a journal and write the file."""
     require_ending(file)
     path = Path(file).absolute()  # a function of scores may change the working folder
     if os.path.exists(path):  # False, and no error, for a name that is too long
-        return _finished(file, run)
+        return finished()
     require_writable(file)
     with Journal(f"{file}.journal", run) as journal:
         if path.exists():  # another process has written it since
-            return _finished(file, run)
+            return finished()
         try:
             table = ranks(journal)
         except BaseException as error:  # an interruption, too
@@ -159,13 +173,6 @@ def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks
             raise
         table.write(file if Path(file).absolute() == path else path)
         return table
-
-
-def _finished(file: str, run: dict[str, Any]) -> StagedRanks:
-    table = StagedRanks.read(file)
-    refuse_other_run(file, table.run, run)
-    warnings.warn(f"{file} is complete; nothing was scored", stacklevel=4)
-    return table
 
 
 class _Stages:

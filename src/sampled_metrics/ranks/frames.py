@@ -340,12 +340,12 @@ class Columns:
             number, ids = self.ids("user")
             is_whole = ids.str.fullmatch("0|[1-9][0-9]{0,17}").all()
             of_rows = ids.to_numpy(dtype=np.int64 if is_whole else np.str_)[number]
-        each = len(number) // (number.max() + 1)
-        if each > 1 and (np.bincount(number) == each).all():
-            self._refuse_recommenders(number, each)
+        rows_of_each = len(number) // (number.max() + 1)
+        if rows_of_each > 1 and (np.bincount(number) == rows_of_each).all():
+            self._refuse_recommenders(number, rows_of_each)
         return of_rows
 
-    def _refuse_recommenders(self, user: Ints, each: int) -> None:
+    def _refuse_recommenders(self, user: Ints, rows_of_each: int) -> None:
         """Raise DataError if a column of text tells apart the rows of users, of whom everybody has as many."""
         used = {*self.names.values(), self.grouped_by, ""}
         for column, values in self.frame.items():
@@ -353,9 +353,13 @@ class Columns:
                 continue
             value, distinct = pd.factorize(as_text(values))
             is_number = pd.to_numeric(pd.Series(distinct), errors="coerce").notna().all()
-            if len(distinct) == each and not is_number and len(np.unique(user * each + value)) == len(user):
+            if (
+                len(distinct) == rows_of_each
+                and not is_number
+                and len(np.unique(user * rows_of_each + value)) == len(user)
+            ):
                 raise DataError(
-                    f"{self.header}: has {each} rows for each user, one for each value of the column {column} "
+                    f"{self.header}: has {rows_of_each} rows for each user, one for each value of the column {column} "
                     f"({', '.join(map(str, distinct)):.60}); if these are recommenders, say --by {column} (in Python "
                     f"by={str(column)!r}) or give each a table of its own, and if not, leave the column out"
                 )

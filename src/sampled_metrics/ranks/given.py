@@ -12,6 +12,7 @@ from sampled_metrics._validation import counted, enumerated, shown
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
+from sampled_metrics.ranks.frames import as_text
 from sampled_metrics.ranks.judged_lists import RankedLists
 from sampled_metrics.ranks.reading import UNNAMED, by_name, columns_of_table, read_columns
 from sampled_metrics.ranks.sampled import BY_USER, ONCE, SampledRanks, sampled_of_columns
@@ -162,10 +163,7 @@ def read_groups(path: str, kind: str) -> dict[str, str]:
     """
     columns = read_columns(path, names=[kind])
     columns.require("user")
-    users, groups = (
-        columns.frame[name].where(columns.frame[name].notna(), "").astype(str)
-        for name in (columns.names["user"], columns.in_source(kind))
-    )
+    users, groups = as_text(columns["user"]), as_text(columns.frame[columns.in_source(kind)])
     refuse_rows(users.duplicated(), lambda row: f"user {users.iloc[row]} is there twice", columns.place)
     return dict(zip(users, groups, strict=True))
 

@@ -153,7 +153,8 @@ def _fault_of_rows(rows: pd.DataFrame, k: int, counts: list[str]) -> str:
     if not len(rows):
         return ": has no rows"
     candidates, above, tied, scored = (rows[column] for column in ("candidates", "above", "tied", "scored"))
-    is_beaten = rows["outcome"] == "beaten"
+    is_beaten, users = rows["outcome"] == "beaten", rows["user"]
+    is_list = users.map(pd.api.types.is_list_like) if users.dtype == object else False
     rules = {
         "candidates": ((candidates < 1) | (candidates > MOST), "from 1 on"),
         "above": ((above < 0) | (above > k) | (above >= candidates), f"from 0 to k = {k}, and below candidates"),
@@ -167,7 +168,7 @@ def _fault_of_rows(rows: pd.DataFrame, k: int, counts: list[str]) -> str:
             f"beaten where above is k = {k}, and complete or open elsewhere",
         ),
         **{column: ((rows[column] < -1) | (rows[column] > k), f"from -1 to k = {k}") for column in counts},
-        "user": (rows["user"].isna() | ~rows["user"].map(pd.api.types.is_scalar), "an id"),
+        "user": (users.isna() | is_list, "an id"),
     }
     for column, (is_wrong, rule) in rules.items():
         if is_wrong.any():
