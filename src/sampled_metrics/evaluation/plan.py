@@ -295,7 +295,7 @@ def _check(
             raise ConfigError(f"{name} must be a list of numbers, such as [100], not {shown(numbers)}")
     for depth in depths:
         if not (is_real(depth) and (1 <= depth <= MOST or depth == np.inf)):
-            raise ConfigError(f"depths must be numbers from 1 to {MOST}, not {shown(depth)}")
+            raise ConfigError(f"depths must be numbers from 1 to 2^53, not {shown(depth)}")
     for m in negatives:
         require_whole(1, negatives=m)
     require_whole(FEWEST_DRAWS, MOST_DRAWS, draws=draws)

@@ -226,7 +226,8 @@ def _said(entry: Words, finding: Finding, setting: Setting) -> tuple[str, str]:
     of = finding.values
     words = {"metric": metric_name(finding.metric), "confidence": _percent(setting.confidence_level)}
     words |= {"estimator_name": estimator_name(of["estimator"])} if "estimator" in of else {}
-    return entry.sentence.format(**words, **of), entry.clause.format(**words, **of)
+    values = {**of, **words}
+    return entry.sentence.format(**values), entry.clause.format(**values)
 
 
 def _percent(share: float, digits: str = "g") -> str:
