@@ -63,10 +63,6 @@ ELSEWHERE = {
         "docs/adapters.md",
         "import numpy as np\nimport pandas as pd\nimport sampled_metrics as sm\nfrom pykeen",
     ): OF_RECIPES,
-    (
-        "docs/adapters.md",
-        "import numpy as np\nimport sampled_metrics as sm\nimport torch\n\n\ndef warprec_ranks(",
-    ): OF_RECIPES,
     ("docs/adapters.md", "import torch"): OF_ADAPTERS,
     ("docs/adapters.md", "def adjusted("): OF_RECIPES,
     ("docs/how-to/validate.md", "import torch"): OF_ADAPTERS,
