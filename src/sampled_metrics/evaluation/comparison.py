@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pandas as pd
 
+from sampled_metrics.errors import printable
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.standings import Standings
 from sampled_metrics.evaluation.wording import VERDICTS
 from sampled_metrics.inference.findings import Finding, grouped
 from sampled_metrics.metrics.metric import metric_name
+from sampled_metrics.ranks.given import ALL
 from sampled_metrics.rendering.tables import as_latex
 
 
@@ -43,18 +46,41 @@ class Comparison(Result):
 
     @property
     def _comments(self) -> tuple[str, ...]:
-        letters = ["Recommenders that have a letter in common cannot be told apart."] if self.by_metric else []
-        return (*self.remarks, *letters)
+        if not self.by_metric:
+            return self.remarks
+        together = ", which hold together for the groups" if "group" in self else ""
+        of_two = f"In brackets: {100 * self.setting.confidence_level:g} % intervals of the difference{together}."
+        of_more = "Recommenders that have a letter in common cannot be told apart."
+        return (*self.remarks, of_two if len(self.setting.names) == 2 else of_more)
 
     def _latex_table(self) -> str:
-        """Return the recommenders by metric, in the order of the first one, with the letters of their groups."""
-        by_metric = {label: standings.rows for label, standings in self.by_metric.items()}
-        if not by_metric:  # no metric is defined
+        """Return the recommenders by metric, and by group if there are groups, best first by the first metric.
+
+        Two have a row of their difference with its interval; more have the letters of their standings.
+        """
+        labels, are_two = list(self.by_metric), len(self.setting.names) == 2
+        if not labels:  # no metric is defined
             return super()._latex_table()
-        names = [row.name for row in next(iter(by_metric.values()))]
-        cells, letters = pd.DataFrame({"": names}), pd.DataFrame({"": ["" for _ in names]})
-        for label, rows in by_metric.items():
-            of_name = {row.name: row for row in rows}
-            cells[metric_name(label)] = [f"{of_name[name].value:.4f}" for name in names]
-            letters[metric_name(label)] = [of_name[name].letters for name in names]
-        return as_latex(cells, letters)
+        verdicts = grouped((one for one in self.findings if one.kind in VERDICTS), lambda one: (one.group, one.metric))
+        table, letters = [], []
+        for group in dict.fromkeys(self["group"]) if "group" in self else [ALL]:
+            pairs = [verdicts.get(("" if group == ALL else group, label), []) for label in labels]
+            standings = [{row.name: row for row in Standings.from_verdicts(of_metric).rows} for of_metric in pairs]
+            for name in next(filter(None, standings), {}):
+                rows = [of_metric.get(name) for of_metric in standings]
+                table.append([group, name, *(f"{row.value:.4f}" if row else "-" for row in rows)])
+                letters.append(["", "", *(row.letters if row and not are_two else "" for row in rows)])
+            if are_two and any(pairs):
+                a, b = self.setting.names
+                table.append([group, f"{b} - {a}", *(_difference(*verdict) if verdict else "-" for verdict in pairs)])
+                letters.append(["" for _ in table[-1]])
+        columns = ["Group", "", *map(metric_name, labels)]
+        frames = [pd.DataFrame(rows, columns=columns).map(printable) for rows in (table, letters)]
+        return as_latex(*(frame if "group" in self else frame.drop(columns="Group") for frame in frames))
+
+
+def _difference(verdict: Finding) -> str:
+    """Return the difference of a pair, with its interval if there is one."""
+    low, high = verdict.values["low"], verdict.values["high"]
+    interval = "-" if math.isnan(low) or math.isnan(high) else f"{low:+.4f}, {high:+.4f}"
+    return f"{verdict.values['difference']:+.4f} [{interval}]"

@@ -246,7 +246,7 @@ class _Question(NamedTuple):
             of_pair |= {"users": pilots[0].users, "is_of_law": first.is_sampled}
             findings.append(Finding("plan-pair", label, (better, worse), values=of_pair))
         count, values = users or pilots[0].users, pilots[0].values.values()
-        hits = min(int((of_one.low[0] > 0).sum()) for of_one in values)
+        hits = min(int((of_one.low[0] > EQUAL).sum()) for of_one in values)
         if hits < _FEW_HITS:
             findings.append(Finding("plan-few-hits", label, values={"hits": hits}))
         planned = "" if users is None else f"{count:,} users; pilot: "
