@@ -1,64 +1,214 @@
-"""Linear estimates: a mean of weights over events, whatever their order, and without a correction."""
+"""Linear estimators: weights by hand, in 50 digits, of every active set, and by the conditions of an optimum."""
 
+from fractions import Fraction
+from itertools import combinations
+
+import mpmath
 import numpy as np
 import pytest
+from exact_probabilities import chances, dense, exact
 
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
-from sampled_metrics.estimators.linear import LinearEstimate
+from sampled_metrics.estimators.linear import BiasVariance, ConstrainedLeastSquares, LinearEstimate, reduced
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
-LABELS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.01"]
+LABELS = ["ap", "ndcg", "recall@3", "auc"]
+METRICS = tuple(map(metric, LABELS))
 
 
-class TestEstimate:
-    def test_by_hand(self):
-        # 2 events count 1, 1 counts 0.5, 1 counts 0
-        weights = np.array([[1, 0.5, 0]])
-        assert LinearEstimate(weights, (weights,)).estimate(np.array([2, 1, 1])) == pytest.approx(2.5 / 4)
-
-    def test_repetitions_are_rows(self):
-        weights = np.array([[1.0, 0.0], [0.0, 2.0]])
-        estimates = LinearEstimate(weights, (weights,)).estimate(np.array([[3, 1], [0, 4], [2, 2]]))
-        np.testing.assert_allclose(estimates, [[0.75, 0.5], [0, 2], [0.5, 1]], rtol=1e-15)
+def weights_of(label, n, m, metrics=METRICS, replacement=False):
+    """The (metrics, m + 1) weights for a design."""
+    return estimator(label).fit(Outcomes.from_design(SamplingDesign(m, replacement), n), metrics).weights
 
 
-class TestWeightsOfGroups:
-    @pytest.mark.parametrize("label", LABELS)
-    def test_are_those_of_each_n_and_m_alone(self, label):
-        x, m, n = np.array([[2, 4, 9], [0, 4, 9], [3, 4, 12], [1, 2, 9], [2, 2, 30]]).T
-        outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
-        metrics = [metric("ap"), metric("recall@3")]
-        fitted = estimator(label).fit(outcomes, metrics)
-        assert len(fitted.of_groups) == len(outcomes.groups) == 4
-        for group, weights in zip(outcomes.groups, fitted.of_groups, strict=True):
-            design = SamplingDesign(group.negatives)
-            alone = estimator(label).fit(Outcomes.from_design(design, group.candidates), metrics).weights
-            np.testing.assert_allclose(weights, alone, rtol=1e-12, atol=1e-14)
-            assert (fitted.weights[:, group.outcomes] == weights[:, group.x]).all()
-        np.testing.assert_allclose(fitted.estimate(np.bincount(which)), fitted.weights.mean(axis=1), rtol=1e-12)
-
-    def test_bounds_are_over_every_x_seen_or_not(self):
-        weights = np.array([[0.5, 0.25], [1.0, 1.0]])
-        of_groups = np.array([[3.0, 0.5, 0.0], [1.0, 1.0, 1.0]]), np.array([[0.25, -1.0], [2.0, 1.0]])
-        least, most = LinearEstimate(weights, of_groups).bounds
-        assert least.tolist() == [-1.0, 1.0]
-        assert most.tolist() == [3.0, 2.0]
+def values_of(n):
+    """f of the metrics, (n, metrics)."""
+    r = np.arange(1, n + 1)
+    return np.column_stack((1 / r, 1 / np.log2(r + 1), r <= 3, (n - r) / (n - 1)))
 
 
-UNCORRECTED = {
-    "auc": [1, 2 / 3, 1 / 3, 0],  # as if m + 1 = 4 items were all
-    "ap": [1, 1 / 2, 1 / 3, 1 / 4],
-    "recall@2": [1, 1, 0, 0],
-    "recall@10": [1, 1, 1, 1],
-    "ndcg@3": [1, 0.63092975, 0.5, 0],
+def test_an_estimate_is_the_mean_of_the_weights_of_events():
+    of_groups = np.array([[3.0, 0.5, 0.0], [1.0, 1.0, 1.0]]), np.array([[0.25, -1.0], [2.0, 1.0]])
+    estimate = LinearEstimate(np.array([[1.0, 0.5, 0.0], [0.0, 2.0, 1.0]]), of_groups)
+    np.testing.assert_allclose(estimate.estimate(np.array([[2, 1, 1], [0, 4, 0]])), [[2.5 / 4, 3 / 4], [0.5, 2]])
+    assert [ends.tolist() for ends in estimate.bounds] == [[-1, 1], [3, 2]]  # of every x, seen or not
+
+
+BY_HAND = {
+    ("uncorrected", "auc", 3): [1, 2 / 3, 1 / 3, 0],  # as if m + 1 = 4 items were all
+    ("uncorrected", "recall@2", 3): [1, 1, 0, 0],
+    ("uncorrected", "ndcg@3", 3): [1, 0.63092975, 0.5, 0],
+    # ranks 1 + floor(10 x / 4), and 1 + floor(10 x / 5)
+    ("rank-estimate", "ap", 4): [1, 1 / 3, 1 / 6, 1 / 8, 1 / 11],
+    ("rank-estimate", "auc", 4): [1, 0.8, 0.5, 0.3, 0],
+    ("rank-estimate-as-printed", "ap", 4): [1, 1 / 3, 1 / 5, 1 / 7, 1 / 9],
+    ("rank-estimate-as-printed", "recall@5", 4): [1, 1, 1, 0, 0],
+    ("rank-estimate", "recall@5", 10): [1] * 5 + [0] * 6,  # division by 10 is exact, and must not lose 1
+    ("cls", "auc", 10): np.arange(10, -1, -1) / 10,  # 1 - x / m has no bias, and meets the constraints
 }
 
 
-@pytest.mark.parametrize("candidates", [4, 1000])
-def test_uncorrected_is_the_metric_of_the_sampled_rank(candidates):
-    outcomes = Outcomes.from_design(SamplingDesign(3), candidates)
-    fitted = estimator("uncorrected", assume_replacement=True).fit(outcomes, [*map(metric, UNCORRECTED)])
-    np.testing.assert_allclose(fitted.weights, [*UNCORRECTED.values()], rtol=1e-8)
+@pytest.mark.parametrize("case", BY_HAND, ids=str)
+def test_weights_by_hand_of_11_candidates(case):
+    label, name, m = case
+    np.testing.assert_allclose(weights_of(label, 11, m, [metric(name)]), [BY_HAND[case]], rtol=1e-8, atol=1e-15)
+
+
+def test_one_better_negative_of_100_stands_for_rank_36_of_3541():
+    ndcg, recall = weights_of("rank-estimate", 3541, 100, [metric("ndcg@10"), metric("recall@10")])
+    assert recall.tolist() == ndcg.tolist() == [1] + [0] * 100
+
+
+def eq_25(n, m, gamma, replacement):
+    """The weights of eq. 25 as written, with p(r) = 1/n, in 50 digits."""
+    with mpmath.workdps(50):
+        rows = [[mpmath.mpf(p.numerator) / p.denominator for p in row] for row in exact(n, m, replacement)]
+        A, price = np.array(rows), mpmath.mpf(gamma)
+        matrix = (1 - price) * (A.T @ A) + price * np.diag(A.sum(axis=0))
+        inverse = np.array(mpmath.inverse(mpmath.matrix(matrix)).tolist())
+        return (inverse @ (A.T @ np.stack([one.values(n) for one in METRICS], axis=1))).T.astype(float)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "replacement", "gamma", "error"),
+    [
+        *((8, 4, replacement, gamma, 1e-9) for replacement in (True, False) for gamma in (0.0, 1e-8, 0.1, 1.0)),
+        (40, 22, True, 0.0, 1e-6),  # badly conditioned
+        (40, 22, True, 1e-4, 1e-6),
+        (60, 24, False, 1e-8, 1e-10),
+        pytest.param(1000, 60, False, 1e-8, 1e-10, marks=pytest.mark.slow),
+    ],
+)
+def test_bias_variance_is_eq_25_in_50_digits(n, m, replacement, gamma, error):
+    wanted, ours = eq_25(n, m, gamma, replacement), weights_of(f"bv-{gamma:g}", n, m, METRICS, replacement)
+    assert (np.abs(ours - wanted).max(axis=1) <= error * np.abs(wanted).max(axis=1)).all()
+
+
+@pytest.mark.parametrize(("gamma", "replacement"), [(0.01, True), (0.5, False)])
+def test_bias_variance_of_many_candidates_is_the_dense_solution(gamma, replacement):
+    n, m = 20_000, 50
+    A, f = dense(n, m, replacement), values_of(n)
+    wanted = np.linalg.solve((1 - gamma) * (A.T @ A) / n + gamma * np.diag(A.mean(axis=0)), A.T @ f / n).T
+    ours = weights_of(f"bv-{gamma}", n, m, METRICS, replacement)
+    assert (np.abs(ours - wanted).max(axis=1) <= 1e-6 * np.abs(wanted).max(axis=1)).all()
+
+
+@pytest.mark.parametrize("gamma", [0, 0.1])
+def test_outcomes_that_no_rank_can_give_count_nothing(gamma):
+    """Two candidates, the one negative drawn three times: it is better each time, or never."""
+    np.testing.assert_allclose(weights_of(f"bv-{gamma}", 2, 3, METRICS[:1], True), [[1, 0, 0, 0.5]], atol=1e-14)
+
+
+def test_without_a_price_of_variance_bv_is_refused_from_a_condition_number_of_1e10():
+    """Without replacement the squared singular values are products of (M-j)(n+j) / ((M+j)(n-j)), M = m + 1."""
+    n, refused = 3541, set()
+    for m in (5, 30, *range(35, 42), 100):
+        factors = (Fraction((m + 1 - j) * (n + j), (m + 1 + j) * (n - j)) for j in range(1, m + 1))
+        number = float(np.prod([*factors])) ** -0.5
+        if number < 1e10:
+            ours = BiasVariance(0, None).condition_number(SamplingDesign(m), n, METRICS[:1])
+            assert ours == pytest.approx(number, rel=1e-4)
+            weights_of("bv-0", n, m)
+        else:
+            refused.add(m)
+            with pytest.raises(DataError, match=rf"^bv-0 cannot .* for 3541 candidates and m = {m} .* bv-0.01$"):
+                weights_of("bv-0", n, m)
+    assert 30 not in refused
+    assert 41 in refused
+    assert np.isfinite(weights_of("bv-1e-8", n, 100)).all()
+    several = Outcomes.observed(SampledRanks([0, 1], 50, [51, 5000]))[0]
+    with pytest.raises(DataError, match="for 5000 candidates"):
+        estimator("bv-0").fit(several, METRICS)
+
+
+@pytest.mark.parametrize("gamma", [-0.1, 1.1, float("nan")])
+def test_bias_variance_refuses_a_gamma_out_of_range(gamma):
+    with pytest.raises(ConfigError, match=r"must lie in \[0, 1\]"):
+        BiasVariance(gamma, True)
+
+
+def best_of_every_active_set(A, f):
+    """Minimise ‖A w - f‖² over w non-increasing and ≥ 0, by trying every set of places where w may step down."""
+    size = A.shape[1]
+    best = (np.inf, None)
+    for count in range(size + 1):
+        for places in combinations(range(size), count):
+            # w is a sum of steps: δ_j on x = 0 … j
+            steps = np.array([np.arange(size) <= place for place in places], dtype=float).T.reshape(size, count)
+            height = np.linalg.lstsq(A @ steps, f, rcond=None)[0]
+            if (height >= -1e-12).all():
+                best = min(best, (((A @ steps @ height - f) ** 2).mean(), (steps @ height).tolist()))
+    return best
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("label", ["ap", "ndcg", "recall@1", "recall@3"])
+@pytest.mark.parametrize(("n", "m"), [(4, 3), (30, 5)])
+def test_constrained_least_squares_are_the_best_of_every_active_set(n, m, label, replacement):
+    A, f = chances(n, m, replacement), metric(label).values(n)
+    [ours] = weights_of("cls", n, m, [metric(label)], replacement)
+    least, weights = best_of_every_active_set(A, f)
+    assert ((A @ ours - f) ** 2).mean() == pytest.approx(least, rel=1e-9, abs=1e-18)
+    np.testing.assert_allclose(ours, weights, atol=1e-7)
+
+
+@pytest.mark.parametrize(("n", "m"), [(3541, 100), (10_000, 20)])  # the second one has several blocks of ranks
+@pytest.mark.parametrize("label", ["recall@10", "ndcg@10", "ap"])
+def test_constrained_least_squares_meet_the_conditions_of_an_optimum(n, m, label):
+    A, f = dense(n, m, True), metric(label).values(n)
+    [weights] = weights_of("cls", n, m, [metric(label)], True)
+    steps = weights - np.append(weights[1:], 0)
+    assert (steps >= -1e-15).all()
+    # the loss must not fall along any step that may be taken, and be flat along those that are
+    slope = np.cumsum(A.T @ (A @ weights - f))
+    scale = np.cumsum(A.T @ f).max()
+    assert (slope >= -1e-10 * scale).all()
+    assert np.abs(slope * steps).max() <= 1e-10 * scale
+
+
+NEIGHBOURS = np.arange(1000, 1012)  # their active sets are often the same
+
+
+@pytest.mark.parametrize(
+    ("one", "design", "candidates"),
+    [
+        (ConstrainedLeastSquares(None), SamplingDesign(100), np.append(NEIGHBOURS, [101, 40_000])),
+        (ConstrainedLeastSquares(None), SamplingDesign(15), np.append(NEIGHBOURS, [16, 50_000])),
+        *((BiasVariance(gamma, None), SamplingDesign(6), np.array([31, 11, 600, 10_001])) for gamma in (0, 1e-8, 0.1)),
+        (BiasVariance(0.1, None), SamplingDesign(6, True), np.array([31, 11, 2000])),
+    ],
+    ids=str,
+)
+def test_many_n_at_once_are_what_each_is_alone(one, design, candidates):
+    together = one.weights(design, candidates, METRICS)
+    assert together.shape == (len(candidates), len(METRICS), design.negatives + 1)
+    for n, weights in zip(candidates, together, strict=True):
+        alone = one.weights(design, np.array([n]), METRICS)[0]
+        np.testing.assert_allclose(weights, alone, rtol=0, atol=1e-9 * np.abs(alone).max())
+
+
+@pytest.mark.parametrize("precise", [True, False])
+@pytest.mark.parametrize("size", [(2, 1, False), (3, 5, True), (60, 59, False), (600, 40, True), (20_000, 20, False)])
+def test_reduction_has_the_sums_of_the_whole(size, precise):
+    """Vectors that are orthonormal under the marginal, from which AᵀDA and AᵀDf follow."""
+    n, m, replacement = size
+    A, f = chances(*size) if n < 100 else dense(*size), values_of(n)
+    problem = reduced((n,), SamplingDesign(m, replacement), METRICS, precise)
+    np.testing.assert_allclose(problem.marginal, A.mean(axis=0), rtol=1e-9, atol=1e-13)
+    kept = min(n, int((A.max(axis=0) > 0).sum()))
+    shares = problem.marginal[:, np.newaxis] * problem.basis
+    np.testing.assert_allclose(problem.basis.T @ shares, np.eye(kept), atol=1e-9)
+    np.testing.assert_allclose(shares * problem.singular[0] ** 2 @ shares.T, A.T @ A / n, rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(shares @ problem.projected[0], A.T @ f / n, rtol=1e-9, atol=1e-12)
+
+
+def test_squares_of_singular_values_are_eigenvalues_in_60_digits():
+    n, m = 25, 24
+    with mpmath.workdps(60):
+        A = mpmath.matrix([[mpmath.mpf(p.numerator) / p.denominator for p in row] for row in exact(n, m, False)])
+        wanted = sorted(map(float, mpmath.eigsy(A.T * A * mpmath.mpf(m + 1) / n, eigvals_only=True)), reverse=True)
+    np.testing.assert_allclose(reduced((n,), SamplingDesign(m), METRICS).singular[0] ** 2, wanted, rtol=1e-12)
