@@ -1,66 +1,70 @@
-"""What holds for all estimators, or for all of a kind: full samples, many metrics, mixed events, and refusals."""
+"""Estimators by label, and what holds for all of a kind: full samples, several metrics and samples, mixed events."""
 
 import numpy as np
 import pytest
 
-from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import ESTIMATORS, Estimate, Estimator, estimator
-from sampled_metrics.estimators.strict_bounds import ShapeEstimate, has_bounds
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators import (
+    BOUNDS,
+    ESTIMATORS,
+    estimator,
+    estimator_name,
+    estimators_by_label,
+    line_styles,
+    linear_estimator,
+)
+from sampled_metrics.estimators.linear import BiasVariance, ConstrainedLeastSquares, LinearEstimator, RankEstimate
+from sampled_metrics.estimators.rank_distribution import MaximumEntropy, MaximumLikelihood
+from sampled_metrics.estimators.strict_bounds import StrictBounds, has_bounds
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 
 LINEAR = ["uncorrected", "rank-estimate", "rank-estimate-as-printed", "cls", "bv-0", "bv-0.01", "bv-1"]
-BV = ["bv-0", "bv-1e-8", "bv-0.01", "bv-0.5", "bv-1"]
-ALL = [*LINEAR, "mle", "mes"]
 LABELS = ["ap", "ndcg@30", "recall@20", "auc", "precision@25"]
 
 
-def estimates(label, outcomes, counts, metrics=LABELS):
-    return estimator(label).fit(outcomes, [metric(name) for name in metrics]).estimate(np.asarray(counts))
+def fit(label, outcomes, metrics=LABELS):
+    return estimator(label).fit(outcomes, [metric(name) for name in metrics])
 
 
-class TestEveryNegativeWithoutReplacement:
-    """m = n - 1: x is the number of better candidates itself, and the exact metric is known."""
+# every negative is drawn once: x is the number of better candidates itself, and the exact metric is known
 
-    N = 40
-    COUNTS = np.array([60, 31, 22, 17, 0, 9, 8, 7] + [3, 0, 1] * 10 + [5, 2])
-
-    def exact(self, label):
-        r = np.arange(1, self.N + 1)
-        f = {"ap": 1 / r, "ndcg@30": (r <= 30) / np.log2(r + 1), "recall@20": r <= 20, "auc": (self.N - r) / 39}
-        f["precision@25"] = (r <= 25) / 25
-        return (self.COUNTS * f[label]).sum() / self.COUNTS.sum()
-
-    @pytest.mark.parametrize(
-        "label",  # A is the identity, so that D cancels from the equations of BV for any γ
-        ["uncorrected", "rank-estimate", "cls", *BV, "mle-1", "mle"],
-    )
-    def test_gives_the_exact_metric(self, label):
-        ours = estimates(label, Outcomes.from_design(SamplingDesign(self.N - 1), self.N), self.COUNTS)
-        np.testing.assert_allclose(ours, [self.exact(name) for name in LABELS], rtol=1e-10)
-
-    @pytest.mark.parametrize("label", ["uncorrected", "rank-estimate", "cls", "bv-0", "bv-0.5", "bv-1"])
-    def test_also_of_users_with_different_numbers_of_candidates(self, label):
-        n, rank = np.array([[3, 1], [5, 5], [5, 2], [9, 4], [9, 9], [9, 1], [12, 7]]).T
-        outcomes, which = Outcomes.observed(SampledRanks(rank - 1, n - 1, n))
-        wanted = [(1 / rank).mean(), (rank <= 4).mean(), ((n - rank) / (n - 1)).mean()]
-        ours = estimates(label, outcomes, np.bincount(which), ["ap", "recall@4", "auc"])
-        np.testing.assert_allclose(ours, wanted, rtol=1e-10)
-
-    def test_mes_approaches_it_as_entropy_gets_cheap(self):
-        # the gaps are 0.22, 0.0094, 0.00035 and 0.000011; the exact values lie between 0.035 and 0.85
-        outcomes, exact = (
-            Outcomes.from_design(SamplingDesign(self.N - 1), self.N),
-            [self.exact(name) for name in LABELS],
-        )
-        for label, gap in (("mes-1", 0.23), ("mes", 0.01), ("mes-1e-4", 4e-4), ("mes-1e-6", 2e-5)):
-            assert gap / 3 < np.abs(estimates(label, outcomes, self.COUNTS) - exact).max() < gap, label
+N, ALL_SEEN = 40, Outcomes.from_design(SamplingDesign(39), 40)
+COUNTS = np.array([60, 31, 22, 17, 0, 9, 8, 7] + [3, 0, 1] * 10 + [5, 2])
 
 
-@pytest.mark.parametrize("label", ["bv-0.1", "bv-1", "cls", "mle-20", "mes", "smooth"])
-def test_assume_the_replacement_that_they_are_told_whatever_the_design(label):
+def exact(rank, n):
+    columns = [1 / rank, (rank <= 30) / np.log2(rank + 1), rank <= 20, (n - rank) / (n - 1), (rank <= 25) / 25]
+    return np.mean(columns, axis=1)
+
+
+@pytest.mark.parametrize("label", ["uncorrected", "rank-estimate", "cls", "bv-0", "bv-1e-8", "bv-0.5", "mle-1", "mle"])
+def test_a_full_sample_gives_the_exact_metric(label):
+    """A is the identity, so that D cancels from the equations of BV for any γ."""
+    ours = fit(label, ALL_SEEN).estimate(COUNTS)
+    np.testing.assert_allclose(ours, exact(np.repeat(np.arange(1, N + 1), COUNTS), N), rtol=1e-10)
+
+
+@pytest.mark.parametrize("label", ["uncorrected", "rank-estimate", "cls", "bv-0", "bv-0.5"])
+def test_a_full_sample_of_users_with_different_numbers_of_candidates_gives_the_exact_metric(label):
+    n, rank = np.array([[3, 1], [5, 5], [5, 2], [9, 4], [9, 9], [9, 1], [12, 7]]).T
+    outcomes, which = Outcomes.observed(SampledRanks(rank - 1, n - 1, n))
+    np.testing.assert_allclose(fit(label, outcomes).estimate(np.bincount(which)), exact(rank, n), rtol=1e-10)
+
+
+def test_maximum_entropy_of_a_full_sample_approaches_it_as_entropy_gets_cheap():
+    wanted = exact(np.repeat(np.arange(1, N + 1), COUNTS), N)
+    for label, gap in (("mes-1", 0.23), ("mes", 0.01), ("mes-1e-4", 4e-4), ("mes-1e-6", 2e-5)):
+        assert gap / 3 < np.abs(fit(label, ALL_SEEN).estimate(COUNTS) - wanted).max() < gap, label
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("label", ["bv-0.1", "cls", "mle-20", "mes", "smooth"])
+def test_the_assumed_replacement_counts_whatever_the_design(label):
     outcomes = [Outcomes.from_design(SamplingDesign(5, drawn), 12) for drawn in (True, False)]
     assumed = [estimator(label, assume_replacement=replacement) for replacement in (True, False)]
     counts = np.arange(9, 3, -1)
@@ -69,89 +73,126 @@ def test_assume_the_replacement_that_they_are_told_whatever_the_design(label):
     assert abs(found[0, 0] - found[1, 0]) > 1e-4
 
 
-class TestSeveralMetrics:
-    @pytest.mark.parametrize("label", ALL)
-    def test_at_once_are_what_each_is_alone(self, label):
-        outcomes = Outcomes.from_design(SamplingDesign(12), 200)
-        counts = np.random.default_rng(1).poisson([20, 9, 5, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1], size=(3, 13))
-        together = estimates(label, outcomes, counts)
-        assert together.shape == (3, 5)
-        for column, name in enumerate(LABELS):
-            alone = estimates(label, outcomes, counts, [name])
-            np.testing.assert_allclose(together[:, column], alone[:, 0], rtol=1e-8, atol=1e-12)
+MIXED = np.array([[5, 100], [5, 150], [9, 100], [30, 31]])
 
 
-class TestWhatTheySayOfThemselves:
-    DESIGN, N = SamplingDesign(12), 200
-
-    def fitted(self, label):
-        return estimator(label).fit(Outcomes.from_design(self.DESIGN, self.N), [metric("ap"), metric("recall@5")])
-
-    @pytest.mark.parametrize("entry", ESTIMATORS, ids=lambda entry: entry.label)
-    def test_estimates_answer_as_their_estimators(self, entry):
-        one, estimate = estimator(entry.label), self.fitted(entry.label)
-        assert isinstance(one, Estimator)
-        assert isinstance(estimate, Estimate)
-        assert estimate.is_linear == one.is_linear
-        assert estimate.assumed_shape == one.assumed_shape
-        assert has_bounds(estimate) == isinstance(estimate, ShapeEstimate)
-
-    @pytest.mark.parametrize("entry", ESTIMATORS, ids=lambda entry: entry.label)
-    def test_linear_ones_have_weights_and_their_bounds(self, entry):
-        one, estimate = estimator(entry.label), self.fitted(entry.label)
-        number = one.condition_number(self.DESIGN, self.N, (metric("ap"),))
-        if not one.is_linear:
-            assert (estimate.weights, estimate.of_groups, estimate.bounds, number) == (None, (), None, None)
-            return
-        assert number >= 1
-        assert estimate.weights.shape == (2, 13)
-        np.testing.assert_array_equal(estimate.bounds, (estimate.weights.min(axis=1), estimate.weights.max(axis=1)))
-
-    def test_one_is_not_corrected_and_one_is_wrong_for_auc(self):
-        known = [estimator(entry.label) for entry in ESTIMATORS]
-        assert [str(one) for one in known if one.is_uncorrected] == ["uncorrected"]
-        assert [str(one) for one in known if one.underestimates_auc] == ["mes"]
-        assert {one.assumed_shape for one in known} == {None, "decreasing", "free"}
-
-    def test_one_of_your_own_needs_no_more_than_its_methods(self):
-        class Half(Estimate):
-            def estimate(self, counts):
-                return np.full((*counts.shape[:-1], 1), 0.5)
-
-        class Halves(Estimator):
-            def fit(self, outcomes, metrics):
-                return Half()
-
-        one, estimate = Halves(), Halves().fit(None, ())
-        assert not any([one.is_linear, one.is_uncorrected, one.underestimates_auc, one.assumed_shape])
-        assert not any([estimate.is_linear, estimate.bounds, estimate.assumed_shape])
-
-
-class TestMixedEvents:
-    @pytest.mark.parametrize("label", LINEAR)
-    def test_count_as_in_fits_of_their_own(self, label):
-        rng = np.random.default_rng(2)
-        m, n = np.array([[5, 100], [5, 150], [9, 100], [30, 31]])[rng.integers(0, 4, size=60)].T
-        x = rng.integers(0, m + 1)
-        outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
-        metrics = ["ap", "auc", "recall@31"]
-        ours = estimates(label, outcomes, np.bincount(which), metrics)
-        total = np.zeros(3)
-        for mm, nn in {*zip(m.tolist(), n.tolist(), strict=True)}:
-            own = (m == mm) & (n == nn)
-            counts = np.bincount(x[own], minlength=mm + 1)
-            total += own.sum() * estimates(label, Outcomes.from_design(SamplingDesign(mm), nn), counts, metrics)
-        np.testing.assert_allclose(ours, total / 60, rtol=1e-9)
+@pytest.mark.parametrize("label", [*LINEAR, "mle", "mes"])
+def test_several_metrics_and_samples_at_once_are_what_each_is_alone(label):
+    m, n = np.repeat(MIXED, 6, axis=0).T
+    outcomes, _ = Outcomes.observed(SampledRanks(np.tile(np.arange(6), 4), m, n))
+    counts = np.random.default_rng(1).poisson(1.5, (2, 3, len(outcomes)))
+    counts[0, 0] = 7 * (outcomes.x == 3)  # one x alone
+    together = fit(label, outcomes).estimate(counts)
+    assert together.shape == (2, 3, 5)
+    for at in np.ndindex(2, 3):
+        np.testing.assert_allclose(fit(label, outcomes).estimate(counts[at]), together[at], rtol=1e-8)
+    for column, name in enumerate(LABELS):
+        alone = fit(label, outcomes, [name]).estimate(counts[1, 2])
+        np.testing.assert_allclose(together[1, 2, column], alone[0], rtol=1e-8)
 
 
 @pytest.mark.parametrize("label", LINEAR)
+def test_linear_ones_fit_each_n_and_m_alone(label):
+    rng = np.random.default_rng(2)
+    m, n = MIXED[rng.integers(0, 4, size=60)].T
+    x = rng.integers(0, m + 1)
+    outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
+    fitted, total = fit(label, outcomes), 0
+    for group, weights in zip(outcomes.groups, fitted.of_groups, strict=True):
+        alone = fit(label, Outcomes.from_design(SamplingDesign(group.negatives), group.candidates))
+        np.testing.assert_allclose(weights, alone.weights, rtol=1e-9, atol=1e-12)
+        own = (m == group.negatives) & (n == group.candidates)
+        total = total + alone.estimate(np.bincount(x[own], minlength=group.negatives + 1)) * own.mean()
+    np.testing.assert_allclose(fitted.estimate(np.bincount(which)), total, rtol=1e-9)
+
+
+@pytest.mark.parametrize("label", ["cls", "bv-0.01"])
 def test_linear_ones_refuse_events_without_negatives(label):
     outcomes, _ = Outcomes.observed(SampledRanks([0, 1], [0, 2], 9))
     with pytest.raises(DataError, match=f"^{label} has no weights for the 1 of 2 rows without .* take decreasing, or"):
-        estimator(label).fit(outcomes, [metric("ap")])
+        fit(label, outcomes)
 
 
 @pytest.mark.parametrize("label", ["mle", "mes"])
 def test_a_distribution_of_ranks_needs_no_negatives(label):
     outcomes, which = Outcomes.observed(SampledRanks([0, 0], [0, 0], 9))
-    assert estimates(label, outcomes, np.bincount(which), ["recall@3"]).tolist() == pytest.approx([1 / 3])
+    assert fit(label, outcomes, ["recall@3"]).estimate(np.bincount(which)) == pytest.approx([1 / 3])
+
+
+@pytest.mark.parametrize("entry", ESTIMATORS, ids=lambda entry: entry.label)
+def test_what_an_estimator_and_its_estimate_say_of_themselves(entry):
+    one, design = estimator(entry.label, assume_replacement=True), SamplingDesign(12)
+    estimate = fit(entry.label, Outcomes.from_design(design, 200))
+    assert str(one) == entry.label
+    assert all(str(estimator(alias)) == entry.label for alias in entry.aliases)
+    assert getattr(one, "replacement", True) is True
+    assert entry.is_linear == one.is_linear == estimate.is_linear == isinstance(one, LinearEstimator)
+    assert has_bounds(estimate) == (entry.label in BOUNDS)
+    assert estimate.assumed_shape == one.assumed_shape == (entry.label if entry.label in BOUNDS else None)
+    assert one.is_uncorrected == (entry.label == "uncorrected")
+    assert one.underestimates_auc == (entry.label == "mes")
+    number = one.condition_number(design, 200, (metric("ap"),))
+    if one.is_linear:
+        assert number >= 1
+    else:
+        assert (estimate.weights, estimate.of_groups, estimate.bounds, number) == (None, (), None, None)
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+BY_LABEL = {
+    "rank-estimate": RankEstimate(0),
+    "rank-estimate-as-printed": RankEstimate(1),
+    "CLS": ConstrainedLeastSquares(None),
+    "bv-1e-8": BiasVariance(1e-8, None),
+    "BV 0.1\n": BiasVariance(0.1, None),
+    "BV0.1": BiasVariance(0.1, None),
+    "em": MaximumLikelihood(100),
+    "mle-7": MaximumLikelihood(7),
+    "MES 0.5": MaximumEntropy(0.5),
+    "Decreasing ": StrictBounds("decreasing"),
+}
+
+
+@pytest.mark.parametrize("label", BY_LABEL)
+def test_is_found_by_its_label_and_by_its_displayed_name(label):
+    assert list(estimators_by_label(label).items()) == [(label.strip(), BY_LABEL[label])]
+    assert estimator(estimator_name(label)) == BY_LABEL[label]
+
+
+MEANT = {
+    "": "",
+    "xyz": "",
+    "convex": "",
+    "mle-0": "mle",
+    "mes-": "mes",
+    "bv--0.1": "bv-0.1",
+    "decreasing-1": "decreasing",
+}
+
+
+@pytest.mark.parametrize("label", MEANT)
+def test_refuses_an_unknown_label_and_says_what_was_meant(label):
+    meant = rf" \(did you mean {MEANT[label]}\?\)" if MEANT[label] else ""
+    with pytest.raises(ConfigError, match=rf"^unknown estimator '{label}'{meant}; it may be decreasing, .*cls.*smooth"):
+        estimator(label)
+
+
+def test_refuses_two_names_of_one():
+    for names in (["em", "mle"], ["bv-0.1", "bv-0.10"], ["mle", estimator("mle")]):
+        with pytest.raises(ConfigError, match=rf"^estimators: '{names[0]}' and '.*' are the same one; give it once$"):
+            estimators_by_label(names)
+
+
+def test_refuses_what_is_not_linear_where_weights_are_shown():
+    assert linear_estimator("cls") == ConstrainedLeastSquares(None)
+    with pytest.raises(ConfigError, match="'mle' is not linear in the sample"):
+        linear_estimator("mle")
+
+
+def test_lines_have_the_same_style_in_all_figures():
+    of_entries = [number for entry in ESTIMATORS for number in entry.lines.values()]
+    assert sorted(of_entries) == list(range(1, len(of_entries) + 1))
+    after = len(of_entries) + 1
+    wanted = {"BV 0.1": 5, "exact": 0, "mine": after, "bv-0.5": after + 1, "mle": 9}
+    assert line_styles(wanted) == wanted
