@@ -2,35 +2,26 @@
 
 import numpy as np
 import pytest
-from exact_probabilities import dense
+from exact_probabilities import chances, dense
 from scipy import stats
 
-from sampled_metrics.estimators.shapes import SHAPES, mixtures
+from sampled_metrics.estimators.shapes import MIXTURES, SHAPES, mixtures
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.outcomes import Outcomes, rank_classes
 
-LABELS = ("recall@3", "ndcg@3", "ap", "auc")
-METRICS = tuple(metric(label) for label in LABELS)
+METRICS = tuple(metric(label) for label in ("recall@3", "ndcg@3", "ap", "auc"))
 
 
-def class_of(n, m, replacement=False):
-    """The class of users with these n and m, of whom each shows x = 0."""
-    n, m = np.broadcast_arrays(n, m)
+def mixtures_of(n, m, replacement=False):
+    """The mixtures of the class of users with these n and m, of whom each shows x = 0."""
     outcomes, _ = Outcomes.observed(SampledRanks(np.zeros(len(m), dtype=int), m, n, replacement))
-    (users,) = rank_classes(outcomes)
-    return users
+    [users] = rank_classes(outcomes)
+    return mixtures(users.sizes, METRICS)
 
 
-def shown(n, m, ranks, replacement):
-    """P(x | rank) by scipy, (ranks, m + 1)."""
-    x, better = np.arange(m + 1), np.asarray(ranks)[:, np.newaxis] - 1
-    law = stats.binom(m, better / (n - 1)) if replacement else stats.hypergeom(n - 1, better, m)
-    return law.pmf(x)
-
-
-def values(n, ranks):
-    r = np.asarray(ranks)
+def values(n):
+    r = np.arange(1, n + 1)
     return np.stack((r <= 3, (r <= 3) / np.log2(r + 1), 1 / r, (n - r) / (n - 1)), axis=1)
 
 
@@ -49,65 +40,29 @@ def member(shape, k, n, after=None):
     return of_shape / of_shape.sum()
 
 
-def members(shape, n, largest):
-    """All members, (members, n), where the class has n up to `largest`."""
-    return np.stack([member(shape, k, n) for k in [*range(1, largest + 1), *[None] * (shape == "convex")]])
+# n and m of users, and for each m the share of the users and the n of the members
+CLASSES = [
+    ([12, 12], [1, 1], [{1: (1, 12)}]),
+    ([12], [11], [{11: (1, 12)}]),
+    # the members are those of the smallest and of the largest n
+    ([12, 10, 12, 11, 11], [3, 3, 7, 7, 7], [{3: (2 / 5, 10), 7: (3 / 5, 11)}, {3: (2 / 5, 12), 7: (3 / 5, 12)}]),
+]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", MIXTURES)
 @pytest.mark.parametrize("replacement", [False, True])
-class TestMembers:
-    @pytest.mark.parametrize("m", [1, 5, 11])
-    def test_are_sums_over_all_ranks(self, shape, replacement, m):
-        found = mixtures(class_of([12, 12], [m, m], replacement).sizes, METRICS)[shape]
-        each = members(shape, 12, 12)
-        np.testing.assert_allclose(found.probabilities, each @ shown(12, m, np.arange(1, 13), replacement), atol=1e-12)
-        np.testing.assert_allclose(found.values, each @ values(12, np.arange(1, 13)), atol=1e-12)
-
-    def test_of_users_with_other_n_and_m_are_those_of_the_smallest_and_of_the_largest_n(self, shape, replacement):
-        n, m = [12, 10, 12, 11, 11], [3, 3, 7, 7, 7]
-        found = mixtures(class_of(n, m, replacement).sizes, METRICS)[shape]
-        chances, of_metrics = [], []
-        for smallest_of_3, smallest_of_7 in ((10, 11), (12, 12)):
-            of_m, of_values = [], 0
-            for candidates, negatives, share in ((smallest_of_3, 3, 2 / 5), (smallest_of_7, 7, 3 / 5)):
-                each, ranks = share * members(shape, candidates, 12), np.arange(1, candidates + 1)
-                of_m.append(each @ shown(candidates, negatives, ranks, replacement))
-                of_values = of_values + each @ values(candidates, ranks)
-            chances.append(np.hstack(of_m))
-            of_metrics.append(of_values)
-        np.testing.assert_allclose(found.probabilities, np.vstack(chances), atol=1e-12)
-        np.testing.assert_allclose(found.values, np.vstack(of_metrics), atol=1e-12)
-
-    def test_of_a_large_catalogue_are_sums_over_all_ranks(self, shape, replacement):
-        n, m, ranks = 3541, 30, np.arange(1, 3542)
-        found = mixtures(class_of([n], [m], replacement).sizes, METRICS)[shape]
-        of_ranks, of_metrics = dense(n, m, replacement), values(n, ranks)
-        chosen = {0: 1, 1: 2, 2: 3, 3: 4, 59: 60}  # the first 60 members are those of k = 1 … 60
-        last, k_of = len(found.values) - 1 - (shape == "convex"), sizes(mixtures(class_of([n], [m]).sizes, METRICS), n)
-        for at, k in [*chosen.items(), (last, n), (len(found.values) - 1, None if shape == "convex" else n)]:
-            probabilities = member(shape, k, n, after=k_of[last - 1] if at >= last else None)
-            np.testing.assert_allclose(found.probabilities[at], probabilities @ of_ranks, atol=1e-9)
-            np.testing.assert_allclose(found.values[at], probabilities @ of_metrics, atol=1e-9)
-
-    @pytest.mark.parametrize(("n", "m"), [(2, 1), (50, 49), (3541, 100), (10**7, 500)])
-    def test_are_distributions(self, shape, replacement, n, m):
-        found = mixtures(class_of([n], [m], replacement).sizes, METRICS)[shape]
-        np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, rtol=1e-9)
-        assert found.probabilities.min() >= -1e-15
-        assert found.values.min() >= 0
-        assert found.values.max() <= 1 + 1e-9
-
-
-@pytest.mark.parametrize(("n", "m"), [(12, 5), (3541, 20), (3541, 100), (10**6, 50)])
-def test_uniform_ones_have_a_closed_form(n, m):
-    """The (x + 1)-th best of m + 1 items that are drawn is among the best k."""
-    found = mixtures(class_of([n], [m]).sizes, METRICS)
-    k, x = sizes(found, n), np.arange(m + 1)
-    k = k[k <= n // 2]
-    assert len(k) > n / 3 or len(k) > 100
-    expected = n / ((m + 1) * k[:, np.newaxis]) * stats.hypergeom(n, k[:, np.newaxis], m + 1).sf(x)
-    np.testing.assert_allclose(found["decreasing"].probabilities[: len(k)], expected, rtol=1e-6, atol=1e-9)
+@pytest.mark.parametrize(("n", "m", "ends"), CLASSES, ids=["m = 1", "m = 11", "several n and m"])
+def test_members_are_sums_over_all_ranks(n, m, ends, replacement, shape):
+    found = mixtures_of(n, m, replacement)[shape]
+    probabilities, of_metrics = [], []
+    for end in ends:
+        for k in [*range(1, 13), *[None] * (shape == "convex")]:
+            laws = {negatives: share * member(shape, k, size) for negatives, (share, size) in end.items()}
+            shown = [law @ chances(len(law), negatives, replacement) for negatives, law in laws.items()]
+            probabilities.append(np.concatenate(shown))
+            of_metrics.append(sum(law @ values(len(law)) for law in laws.values()))
+    np.testing.assert_allclose(found.probabilities, probabilities, atol=1e-12)
+    np.testing.assert_allclose(found.values, of_metrics, atol=1e-12)
 
 
 def sizes(found, n):
@@ -119,13 +74,44 @@ def sizes(found, n):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("replacement", [False, True])
+def test_members_of_a_large_catalogue_are_sums_over_all_ranks(shape, replacement):
+    n, m = 3541, 30
+    every = mixtures_of([n], [m], replacement)
+    found, k = every[shape], sizes(every, n)
+    assert k[:60].tolist() == list(range(1, 61))
+    for at in (0, 1, 3, 59, 100, len(k) - 1):
+        law = member(shape, k[at], n, after=k[at - 1] if at else None)
+        np.testing.assert_allclose(found.probabilities[at], law @ dense(n, m, replacement), atol=1e-9)
+        np.testing.assert_allclose(found.values[at], law @ values(n), atol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 1), (10**7, 500)])
+def test_members_are_distributions(n, m):
+    for found in mixtures_of([n], [m]).values():
+        np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, rtol=1e-9)
+        assert found.probabilities.min() >= -1e-15
+        assert found.values.min() >= 0
+        assert found.values.max() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(("n", "m"), [(3541, 20), (10**6, 30)])
+def test_uniform_members_have_a_closed_form(n, m):
+    """The (x + 1)-th best of m + 1 items that are drawn is among the best k."""
+    found = mixtures_of([n], [m])
+    k, x = sizes(found, n), np.arange(m + 1)
+    k = k[k <= n // 2]
+    assert len(k) > 100
+    expected = n / ((m + 1) * k[:, np.newaxis]) * stats.hypergeom(n, k[:, np.newaxis], m + 1).sf(x)
+    np.testing.assert_allclose(found["decreasing"].probabilities[: len(k)], expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 def test_distances_have_the_products_of_scaled_differences(shape):
     """Between members; the shares may add the same to all products."""
-    found = mixtures(class_of([300], [40]).sizes, METRICS)[shape]
-    rng = np.random.default_rng(1)
+    found, rng = mixtures_of([300], [40])[shape], np.random.default_rng(1)
     shares, scale = rng.dirichlet(np.ones(41)), rng.uniform(1, 100, 41)
-    differences = (found.probabilities - shares) * scale
-    products, expected = (each - each.mean() for each in (
-        found.distances(shares, scale).T @ found.distances(shares, scale), differences @ differences.T
-    ))  # fmt: skip
-    np.testing.assert_allclose(products, expected, atol=1e-8 * np.abs(expected).max())
+    differences, distances = (found.probabilities - shares) * scale, found.distances(shares, scale)
+    products, expected = distances.T @ distances, differences @ differences.T
+    ours, wanted = products - products.mean(), expected - expected.mean()
+    np.testing.assert_allclose(ours, wanted, atol=1e-8 * np.abs(wanted).max())

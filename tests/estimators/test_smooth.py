@@ -31,95 +31,93 @@ def samples(m, events, number=4, seed=1):
     return np.stack([rng.multinomial(events, rng.dirichlet(np.ones(m + 1))) for _ in range(number)])
 
 
-class TestDistribution:
-    @pytest.mark.parametrize("exponent", [0.5, 1.0, 1.3])
-    def test_expected_counts_of_a_power_law_give_the_power_law(self, exponent):
-        n, m = 400, 50
-        truth = np.arange(2.0, n + 2) ** -exponent  # of r + 1
-        truth /= truth.sum()
-        nodes, found = solved(n, m, 1e6 * truth @ likelihood(n, m))
-        assert len(nodes.ranks) == n
-        np.testing.assert_allclose(found[0], truth, rtol=5e-3)
+@pytest.mark.parametrize("exponent", [0.5, 1.3])
+def test_expected_counts_of_a_power_law_give_the_power_law(exponent):
+    n, m = 400, 50
+    truth = np.arange(2.0, n + 2) ** -exponent  # of r + 1
+    truth /= truth.sum()
+    nodes, found = solved(n, m, 1e6 * truth @ likelihood(n, m))
+    assert len(nodes.ranks) == n
+    np.testing.assert_allclose(found[0], truth, rtol=5e-3)
 
 
-class TestOptimum:
-    @pytest.mark.parametrize("strength", [0.01, 1.0, 100.0])
-    def test_a_general_solver_finds_the_same(self, strength, monkeypatch):
-        n, m = 30, 8
-        A, counts = likelihood(n, m), samples(m, 300, number=1)[0]
-        basis, penalty = spline(np.arange(1.0, n + 1), n)
+@pytest.mark.parametrize("strength", [0.01, 1.0, 100.0])
+def test_a_general_solver_finds_the_same(strength, monkeypatch):
+    n, m = 30, 8
+    A, counts = likelihood(n, m), samples(m, 300, number=1)[0]
+    basis, penalty = spline(np.arange(1.0, n + 1), n)
 
-        def distribution(logs):
-            pi = np.exp(-basis @ np.exp(logs))
-            return pi / pi.sum()
+    def distribution(logs):
+        pi = np.exp(-basis @ np.exp(logs))
+        return pi / pi.sum()
 
-        def objective(logs):
-            s = np.exp(logs)
-            fit = counts @ np.log(distribution(logs) @ A)
-            return -fit + strength / 2 * s @ penalty @ s - PRIOR * (logs - s).sum()
+    def objective(logs):
+        s = np.exp(logs)
+        fit = counts @ np.log(distribution(logs) @ A)
+        return -fit + strength / 2 * s @ penalty @ s - PRIOR * (logs - s).sum()
 
-        best = minimize(objective, np.zeros(basis.shape[1]), method="BFGS", options={"gtol": 1e-6})
-        monkeypatch.setattr(smooth, "STRENGTHS", [strength])
-        found = solved(n, m, counts)[1][0]
-        np.testing.assert_allclose(found, distribution(best.x), rtol=1e-3)
-
-    def test_a_large_penalty_gives_a_power_law(self, monkeypatch):
-        monkeypatch.setattr(smooth, "STRENGTHS", [1e9])
-        found = solved(200, 20, samples(20, 1000))[1]
-        exponents = -np.diff(np.log(found), axis=1) / np.diff(np.log(np.arange(2.0, 202)))
-        assert np.ptp(exponents, axis=1).max() < 1e-4
-
-    def test_strengths_are_weighted_by_their_integrals(self, monkeypatch):
-        """The share of a λ in the mean is ∫ exp(objective) ds λ^(rank of the penalty / 2), with s on a fine grid."""
-        n, m, counts = 3, 2, np.array([5455.0, 2727.0, 1818.0])
-        A, (basis, penalty) = likelihood(n, m), spline(np.arange(1.0, n + 1), n)
-
-        def values(s, strength):
-            pi = np.exp(-s @ basis.T)
-            fit = np.log(pi / pi.sum(axis=-1, keepdims=True) @ A) @ counts
-            return fit - strength / 2 * np.sum(s @ penalty * s, axis=-1) + PRIOR * (np.log(s) - s).sum(axis=-1)
-
-        def log_integral(strength):
-            mode = minimize(lambda logs: -values(np.exp(logs), strength), np.zeros(3), options={"gtol": 1e-4}).x
-            steps, mode = 1e-3 * np.eye(3), np.exp(mode)
-            ends = (mode + a + b for a in (*steps, *-steps) for b in (*steps, *-steps))
-            at = np.reshape([values(s, strength) for s in ends], (2, 3, 2, 3))
-            spread = np.linalg.cholesky(np.linalg.inv((at[0, :, 1] + at[1, :, 0] - at[0, :, 0] - at[1, :, 1]) / 4e-6))
-            line = np.linspace(-6, 6, 49)
-            s = mode + np.stack(np.meshgrid(line, line, line), axis=-1).reshape(-1, 3) @ spread.T
-            inside = s[(s > 0).all(axis=1)]
-            return logsumexp(values(inside, strength)) + np.log(np.linalg.det(spread)) + np.log(strength)
-
-        found = []
-        for strengths in ([10.0], [1.0], [10.0, 1.0]):
-            monkeypatch.setattr(smooth, "STRENGTHS", strengths)
-            found.append(solved(n, m, counts)[1][0])
-        smoother, rougher, both = found
-        share = (both - rougher) @ (smoother - rougher) / np.sum((smoother - rougher) ** 2)
-        assert np.log((1 - share) / share) == pytest.approx(log_integral(1.0) - log_integral(10.0), abs=0.1)
+    best = minimize(objective, np.zeros(basis.shape[1]), method="BFGS", options={"gtol": 1e-6})
+    monkeypatch.setattr(smooth, "STRENGTHS", [strength])
+    found = solved(n, m, counts)[1][0]
+    np.testing.assert_allclose(found, distribution(best.x), rtol=1e-3)
 
 
-class TestSamples:
-    def test_a_sample_does_not_depend_on_the_others(self, monkeypatch):
-        counts = samples(20, 300, number=7)
-        _, together = solved(1000, 20, counts)
-        _, reverse = solved(1000, 20, counts[::-1])
-        np.testing.assert_allclose(reverse[::-1], together, rtol=1e-9)
-        np.testing.assert_allclose(solved(1000, 20, counts[3])[1][0], together[3], rtol=1e-9)
-        monkeypatch.setattr(smooth, "_ENTRIES", 1)
-        np.testing.assert_allclose(solved(1000, 20, counts)[1], together, rtol=1e-9)
+def test_a_large_penalty_gives_a_power_law(monkeypatch):
+    monkeypatch.setattr(smooth, "STRENGTHS", [1e9])
+    found = solved(200, 20, samples(20, 1000))[1]
+    exponents = -np.diff(np.log(found), axis=1) / np.diff(np.log(np.arange(2.0, 202)))
+    assert np.ptp(exponents, axis=1).max() < 1e-4
 
-    @pytest.mark.parametrize("replacement", [False, True])
-    @pytest.mark.parametrize(("n", "m"), [(2, 1), (5, 4), (40, 39), (3541, 1), (10**7, 100)])
-    @pytest.mark.parametrize("events", [1, 500_000])
-    def test_samples_at_the_edges(self, n, m, replacement, events):
-        counts = np.zeros((4, m + 1))
-        counts[[0, 1, 2], [0, m, m // 2]] = events
-        counts[3, [0, m]] = events
-        nodes, found = solved(n, m, counts, replacement)
-        assert np.isfinite(found).all()
-        np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
-        assert np.diff(found / nodes.weights, axis=1).max() <= 1e-12
-        if events > 1:
-            assert found[0, 0] > 0.9  # every user has x = 0
-            np.testing.assert_allclose(found[1], nodes.weights / n, rtol=0.01)  # none does: uniform
+
+def test_strengths_are_weighted_by_their_integrals(monkeypatch):
+    """The share of a λ in the mean is ∫ exp(objective) ds λ^(rank of the penalty / 2), with s on a fine grid."""
+    n, m, counts = 3, 2, np.array([5455.0, 2727.0, 1818.0])
+    A, (basis, penalty) = likelihood(n, m), spline(np.arange(1.0, n + 1), n)
+
+    def values(s, strength):
+        pi = np.exp(-s @ basis.T)
+        fit = np.log(pi / pi.sum(axis=-1, keepdims=True) @ A) @ counts
+        return fit - strength / 2 * np.sum(s @ penalty * s, axis=-1) + PRIOR * (np.log(s) - s).sum(axis=-1)
+
+    def log_integral(strength):
+        mode = minimize(lambda logs: -values(np.exp(logs), strength), np.zeros(3), options={"gtol": 1e-4}).x
+        steps, mode = 1e-3 * np.eye(3), np.exp(mode)
+        ends = (mode + a + b for a in (*steps, *-steps) for b in (*steps, *-steps))
+        at = np.reshape([values(s, strength) for s in ends], (2, 3, 2, 3))
+        spread = np.linalg.cholesky(np.linalg.inv((at[0, :, 1] + at[1, :, 0] - at[0, :, 0] - at[1, :, 1]) / 4e-6))
+        line = np.linspace(-6, 6, 49)
+        s = mode + np.stack(np.meshgrid(line, line, line), axis=-1).reshape(-1, 3) @ spread.T
+        inside = s[(s > 0).all(axis=1)]
+        return logsumexp(values(inside, strength)) + np.log(np.linalg.det(spread)) + np.log(strength)
+
+    found = []
+    for strengths in ([10.0], [1.0], [10.0, 1.0]):
+        monkeypatch.setattr(smooth, "STRENGTHS", strengths)
+        found.append(solved(n, m, counts)[1][0])
+    smoother, rougher, both = found
+    share = (both - rougher) @ (smoother - rougher) / np.sum((smoother - rougher) ** 2)
+    assert np.log((1 - share) / share) == pytest.approx(log_integral(1.0) - log_integral(10.0), abs=0.1)
+
+
+def test_a_sample_does_not_depend_on_the_others(monkeypatch):
+    counts = samples(20, 300, number=7)
+    _, together = solved(1000, 20, counts)
+    np.testing.assert_allclose(solved(1000, 20, counts[3])[1][0], together[3], rtol=1e-9)
+    monkeypatch.setattr(smooth, "_ENTRIES", 1)
+    np.testing.assert_allclose(solved(1000, 20, counts)[1], together, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "replacement"), [(2, 1, False), (40, 39, False), (3541, 1, True), (10**6, 50, True)]
+)
+@pytest.mark.parametrize("events", [1, 500_000])
+def test_samples_at_the_edges(n, m, replacement, events):
+    counts = np.zeros((4, m + 1))
+    counts[[0, 1, 2], [0, m, m // 2]] = events
+    counts[3, [0, m]] = events
+    nodes, found = solved(n, m, counts, replacement)
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+    assert np.diff(found / nodes.weights, axis=1).max() <= 1e-12
+    if events > 1:
+        assert found[0, 0] > 0.9  # every user has x = 0
+        np.testing.assert_allclose(found[1], nodes.weights / n, rtol=0.01)  # none does: uniform
