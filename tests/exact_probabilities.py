@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, product
-from math import comb
+from itertools import combinations, permutations, product
+from math import comb, factorial
 
 import numpy as np
 from scipy.special import xlogy
@@ -49,3 +49,15 @@ def dense(n, m, replacement=False):
         chances = np.exp(counted) * ((better >= x) & (n - 1 - better >= m - x))
     chances.flags.writeable = False
     return chances
+
+
+def over_ties(above, tied, candidates, m, replacement, rule):
+    """P(x) by listing every sample of items, and for each the orders of its tied copies and the held-out item."""
+    items = ["above"] * above + ["tied"] * tied + ["below"] * (candidates - 1 - above - tied)
+    samples = list(product(items, repeat=m) if replacement else combinations(items, m))
+    law = [Fraction(0)] * (m + 1)
+    for sample in samples:
+        rivals = sample.count("tied") - (rule == "beats-one" and "tied" in sample)  # one of them is below
+        for order in permutations(range(rivals + 1)):
+            law[sample.count("above") + order.index(0)] += Fraction(1, len(samples) * factorial(rivals + 1))
+    return law

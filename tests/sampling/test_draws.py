@@ -1,54 +1,67 @@
-"""What a sample shows of a rank: against enumeration, closed forms, and a sampler that looks at items."""
+"""What samples show: exact means and deviations by every sample listed, and draws by a sampler of items."""
+
+from fractions import Fraction
+from itertools import product
+from math import erf, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
-from exact_probabilities import enumerated
+from exact_probabilities import enumerated, over_ties
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from small_tables import table_of
 
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.sampling import distributions, draws
-from sampled_metrics.sampling.distributions import SamplingDesign
-from sampled_metrics.sampling.draws import draw
+from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
+from sampled_metrics.sampling.distributions import SamplingDesign, distribution_over_ties
+from sampled_metrics.sampling.draws import (
+    draw,
+    expected_distribution,
+    expected_metric,
+    linear_moments,
+    probability_of_order,
+)
+from sampled_metrics.sampling.outcomes import Outcomes
 
 WITH, WITHOUT = True, False
-METRICS = ["auc", "ap", "ndcg", "ndcg@3", "recall@1", "recall@3", "precision@2"]
 
 
-class TestExpectedMetrics:
-    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
-    @pytest.mark.parametrize("label", METRICS)
-    def test_is_the_mean_over_every_sample(self, label, replacement):
-        n, m = 6, 3
-        f = metric(label).of_rank(np.arange(1, m + 2), m + 1)
-        wanted = [np.dot(enumerated(r - 1, n - 1, m, replacement), f) for r in range(1, n + 1)]
-        ours = draws.expected_metric(np.arange(1, n + 1), n, SamplingDesign(m, replacement), metric(label))
-        np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-14)
-
-    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
-    @pytest.mark.parametrize("m", [1, 7, 59])
-    def test_auc_is_unbiased(self, m, replacement):
-        rank = np.arange(1, 61)
-        summed = draws.expected_metric(rank, 60, SamplingDesign(m, replacement), metric("auc"))
-        np.testing.assert_allclose(summed, (60 - rank) / 59, atol=1e-12)
-
-    @pytest.mark.parametrize("m", [1, 2, 30, 500])
-    def test_average_precision_has_the_closed_form_of_eq_19(self, m):
-        rank = np.array([1, 2, 3, 50, 799, 800])
-        summed = draws.expected_metric(rank, 800, SamplingDesign(m, WITH), metric("ap"))
-        theta = (rank[1:] - 1) / 799
-        wanted = [1, *((1 - (1 - theta) ** (m + 1)) / ((m + 1) * theta))]
-        np.testing.assert_allclose(summed, wanted, rtol=1e-10)
+# --- expected metrics of one event ------------------------------------------------------------------------------------
 
 
-# --- drawing, against a sampler that looks at items -------------------------------------------------------------------
+@pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+@pytest.mark.parametrize("label", ["auc", "ap", "ndcg@3", "recall@1", "precision@2"])
+def test_an_expected_metric_is_the_mean_over_every_sample(label, replacement):
+    n, m = 6, 3
+    f = metric(label).of_rank(np.arange(1, m + 2), m + 1)
+    wanted = [np.dot(enumerated(r - 1, n - 1, m, replacement), f) for r in range(1, n + 1)]
+    ours = expected_metric(np.arange(1, n + 1), n, SamplingDesign(m, replacement), metric(label))
+    np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+@pytest.mark.parametrize("m", [1, 59])
+def test_auc_is_unbiased(m, replacement):
+    rank = np.arange(1, 61)
+    summed = expected_metric(rank, 60, SamplingDesign(m, replacement), metric("auc"))
+    np.testing.assert_allclose(summed, (60 - rank) / 59, atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [1, 500])
+def test_average_precision_has_the_closed_form_of_eq_19(m):
+    rank = np.array([1, 2, 3, 50, 799, 800])
+    summed = expected_metric(rank, 800, SamplingDesign(m, WITH), metric("ap"))
+    theta = (rank[1:] - 1) / 799
+    np.testing.assert_allclose(summed, [1, *((1 - (1 - theta) ** (m + 1)) / ((m + 1) * theta))], rtol=1e-10)
+
+
+# --- draws ------------------------------------------------------------------------------------------------------------
 
 # scores of one user's candidates; the first is the held-out item's: 4 are above it, 5 tie with it, 3 are below
 SCORES = np.array([2.0, 3, 5, 4, 9, 2, 2, 2, 2, 2, 1, 0, 1])
-ABOVE, TIED, CANDIDATES = 4, 5, 13
-REPETITIONS = 10_000
 
 
 def sample_items(scores, design, tie_rule, repetitions, rng):
@@ -67,9 +80,9 @@ def sample_items(scores, design, tie_rule, repetitions, rng):
     return above + np.where(tied > 0, rng.integers(0, np.maximum(tied, 1)), 0)
 
 
-def draw_counts(design, tie_rule, repetitions, rng, above=ABOVE, tied=TIED, candidates=CANDIDATES):
+def drawn_x(above, tied, candidates, design, tie_rule, repetitions):
     columns = (np.full(repetitions, number) for number in (above, tied, candidates))
-    return draw(*columns, design, rng).ranked_above(tie_rule)
+    return draw(*columns, design, np.random.default_rng(3)).ranked_above(tie_rule)
 
 
 def same_distribution(one, other, values):
@@ -80,52 +93,107 @@ def same_distribution(one, other, values):
     return stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue
 
 
-class TestDraw:
-    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
-    @pytest.mark.parametrize("tie_rule", ["random", "beats-one"])
-    @pytest.mark.parametrize("m", [1, 5, 12])
-    def test_agrees_with_drawing_items(self, m, tie_rule, replacement):
-        design = SamplingDesign(m, replacement)
-        items = sample_items(SCORES, design, tie_rule, REPETITIONS, np.random.default_rng(1))
-        counts = draw_counts(design, tie_rule, REPETITIONS, np.random.default_rng(2))
-        assert same_distribution(items, counts, m + 1) > 0.001
-
-    @pytest.mark.parametrize(
-        ("above", "tied", "replacement"),
-        [(0, 0, WITH), (12, 0, WITH), (29, 0, WITH), (0, 0, WITHOUT), (6, 10, WITHOUT), (0, 29, WITHOUT)],
-    )
-    def test_has_the_distribution_over_ties(self, above, tied, replacement):
-        design, repetitions = SamplingDesign(9, replacement), 100_000
-        x = draw_counts(design, "random", repetitions, np.random.default_rng(3), above, tied, 30)
-        expected = repetitions * distributions.distribution_over_ties([above], [tied], [30], design)[0]
-        observed, often = np.bincount(x, minlength=10), expected > 20
-        assert observed[expected < 1e-6].sum() == 0
-        if often.sum() == 1:
-            assert observed[often][0] == repetitions
-            return
-        last = np.flatnonzero(often)[-1]  # what is rare is counted together with the last of the others
-        observed[last] += observed[~often].sum()
-        expected[last] += expected[~often].sum()
-        assert stats.chisquare(observed[often], expected[often]).pvalue > 0.001
-
-    @given(st.data())
-    def test_every_negative_without_replacement_gives_the_exact_metric(self, data):
-        n = data.draw(st.integers(2, 30))
-        above = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=10)))
-        columns = above, np.zeros_like(above), np.full_like(above, n)
-        draws = draw(*columns, SamplingDesign(n - 1), np.random.default_rng(6))
-        for label in METRICS:
-            sampled = metric(label).of_rank(1 + draws.ranked_above("random"), n)
-            assert sampled.tolist() == metric(label).of_rank(above + 1, n).tolist()
+@pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+@pytest.mark.parametrize("tie_rule", ["random", "beats-one"])
+@pytest.mark.parametrize("m", [1, 5, 12])
+def test_draws_agree_with_drawing_items(m, tie_rule, replacement):
+    design = SamplingDesign(m, replacement)
+    items = sample_items(SCORES, design, tie_rule, 10_000, np.random.default_rng(1))
+    assert same_distribution(items, drawn_x(4, 5, 13, design, tie_rule, 10_000), m + 1) > 0.001
 
 
-@pytest.mark.parametrize("negatives", [0, -5, 5.5, 5.0, True, "5", None, float("nan"), [3, 4, 5]])
-def test_a_design_needs_a_whole_number_of_negatives(negatives):
-    with pytest.raises(ConfigError, match=r"^the number of negatives must be .*1 or more, not "):
-        SamplingDesign(negatives)
+@pytest.mark.parametrize(
+    ("above", "tied", "replacement"), [(12, 0, WITH), (3, 9, WITH), (6, 10, WITHOUT), (0, 29, WITHOUT)]
+)
+def test_draws_have_the_distribution_over_ties(above, tied, replacement):
+    design, repetitions = SamplingDesign(9, replacement), 100_000
+    observed = np.bincount(drawn_x(above, tied, 30, design, "random", repetitions), minlength=10)
+    expected = repetitions * distribution_over_ties([above], [tied], [30], design)[0]
+    often = expected > 20
+    assert observed[expected < 1e-6].sum() == 0
+    observed, expected = ([*column[often], column[~often].sum() + 1e-9] for column in (observed, expected))
+    assert stats.chisquare(observed, expected).pvalue > 0.001
 
 
-def test_a_design_without_replacement_needs_as_many_others():
-    SamplingDesign(9, WITHOUT).check([50, 10])
-    with pytest.raises(DataError, match=r"^10 negatives without replacement .* only 9 candidates .* at most 9"):
-        SamplingDesign(10, WITHOUT).check([50, 10])
+@given(st.integers(2, 30), st.data())
+def test_every_negative_without_replacement_is_the_true_rank(n, data):
+    above = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=10)))
+    draws = draw(above, np.zeros_like(above), np.full_like(above, n), SamplingDesign(n - 1), np.random.default_rng(6))
+    assert draws.ranked_above("random").tolist() == above.tolist()
+
+
+# --- moments of a table -----------------------------------------------------------------------------------------------
+
+SMALL = [(6, 1, 2), (5, 0, 0), (5, 4, 0), (6, 0, 5)]  # candidates, above, tied
+WEIGHTS = np.array([[1.0, 0.5, 0.25], [3.0, -2.0, 7.0], [0.125, 0.125, 0.125]])
+
+
+@pytest.mark.parametrize("rule", ["random", "beats-one"])
+@pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+def test_moments_are_those_of_every_sample_of_all_events_listed(replacement, rule):
+    design = SamplingDesign(2, replacement)
+    of_events = [over_ties(above, tied, n, 2, replacement, rule) for n, above, tied in SMALL]
+    mean_law = [float(sum(column) / len(SMALL)) for column in zip(*of_events, strict=True)]
+    np.testing.assert_allclose(expected_distribution(table_of(SMALL), design, rule), mean_law, rtol=1e-12)
+    for weights, mean, sd in zip(WEIGHTS, *linear_moments(table_of(SMALL), design, WEIGHTS, rule), strict=True):
+        exact = [Fraction(float(weight)) for weight in weights]
+        first = second = Fraction(0)
+        for xs in product(range(3), repeat=len(SMALL)):  # an evaluation: an x for every event
+            chance = Fraction(1)
+            for x, law in zip(xs, of_events, strict=True):
+                chance *= law[x]
+            estimate = sum(exact[x] for x in xs) / len(SMALL)
+            first += chance * estimate
+            second += chance * estimate**2
+        assert mean == pytest.approx(float(first), abs=1e-14)
+        assert sd**2 == pytest.approx(float(second - first**2), abs=1e-14)
+
+
+def test_users_with_several_rows_count_once():
+    """A user with two rows, and one with one: the variance of the mean of two rows is a quarter of their sum."""
+    table = ExactRanks(np.array([0, 0, 1]), np.full(3, 6), np.array([1, 4, 2]), np.zeros(3, dtype=np.int64))
+    alone = [linear_moments(table_of([(6, above, 0)]), SamplingDesign(2), WEIGHTS) for above in (1, 4, 2)]
+    (first, second, third), (one, two, three) = zip(*alone, strict=True)
+    means, sds = linear_moments(table, SamplingDesign(2), WEIGHTS)
+    np.testing.assert_allclose(means, ((first + second) / 2 + third) / 2)
+    np.testing.assert_allclose(sds**2, ((one**2 + two**2) / 4 + three**2) / 4)
+
+
+def test_probability_of_order_is_the_normal_distribution_function():
+    for z in (-2.5, 0, 0.3, 1.96):
+        assert probability_of_order(z * 0.02, 0.02) == pytest.approx((1 + erf(z / sqrt(2))) / 2)
+    assert [probability_of_order(gap, 0.0) for gap in (-0.1, 0.0, 0.1)] == [0, 0, 1]
+    assert np.isnan([probability_of_order(np.nan, 0.0), probability_of_order(0.1, np.nan)]).all()
+    # 400 fair coins, less 190: P(X > 190) = .8290; without the correction for whole numbers it would be .8413
+    above = stats.binom.sf(190, 400, 0.5)
+    assert probability_of_order(10, 10, 1.0) == pytest.approx(above, abs=5e-4)
+    assert probability_of_order(10, 10) > above + 0.01
+
+
+M = 100
+NAMES = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.01"]
+LABELS = ["recall@10", "ndcg@10", "ap", "auc"]
+MANY = [pytest.param(recommender, 10_000, marks=pytest.mark.slow) for recommender in "XYZ"]
+
+
+@pytest.mark.parametrize(("recommender", "number"), [("Z", 200), *MANY])
+def test_moments_are_those_of_repeated_samples_of_movielens_1m(recommender, number):
+    """Within four standard errors."""
+    table = exact_ranks(Path(__file__).resolve().parents[2] / f"published/ml-1m/{recommender}.csv.gz")
+    design, rng = SamplingDesign(M), np.random.default_rng(ord(recommender))
+    outcomes, metrics = Outcomes.from_design(design, 3541), [metric(label) for label in LABELS]
+    weights = np.vstack([estimator(name, assume_replacement=True).fit(outcomes, metrics).weights for name in NAMES])
+    counts = {rule: np.zeros((number, M + 1)) for rule in ("random", "beats-one")}
+    for repetition in range(number):
+        draws = draw(table.above, table.tied, table.candidates, design, rng)
+        for rule, of_rule in counts.items():
+            of_rule[repetition] = np.bincount(draws.ranked_above(rule), minlength=M + 1)
+    for rule, of_rule in counts.items():
+        observed, (means, deviations) = weights @ of_rule.T / len(table), linear_moments(table, design, weights, rule)
+        off = (observed.mean(axis=1) - means) / (observed.std(axis=1, ddof=1) / sqrt(number))
+        assert np.abs(off).max() < 4
+        centred = observed - observed.mean(axis=1, keepdims=True)
+        variance, fourth = (centred**2).mean(axis=1), (centred**4).mean(axis=1)
+        error = np.sqrt((fourth / variance**2 - 1) / (4 * number))  # of a deviation, relative to it
+        assert error.max() < 1 / sqrt(number)
+        assert np.abs((np.sqrt(variance) / deviations - 1) / error).max() < 4
