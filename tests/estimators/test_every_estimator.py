@@ -73,13 +73,14 @@ def test_the_assumed_replacement_counts_whatever_the_design(label):
     assert abs(found[0, 0] - found[1, 0]) > 1e-4
 
 
-MIXED = np.array([[5, 100], [5, 150], [9, 100], [30, 31]])
+# the active sets of neighbouring n are often the same
+MIXED = np.array([[5, 100], [5, 150], [9, 100], [30, 31], [30, 1000], [30, 1001], [30, 1002], [30, 1003]])
 
 
 @pytest.mark.parametrize("label", [*LINEAR, "mle", "mes"])
 def test_several_metrics_and_samples_at_once_are_what_each_is_alone(label):
     m, n = np.repeat(MIXED, 6, axis=0).T
-    outcomes, _ = Outcomes.observed(SampledRanks(np.tile(np.arange(6), 4), m, n))
+    outcomes, _ = Outcomes.observed(SampledRanks(np.tile(np.arange(6), len(MIXED)), m, n))
     counts = np.random.default_rng(1).poisson(1.5, (2, 3, len(outcomes)))
     counts[0, 0] = 7 * (outcomes.x == 3)  # one x alone
     together = fit(label, outcomes).estimate(counts)
@@ -94,7 +95,7 @@ def test_several_metrics_and_samples_at_once_are_what_each_is_alone(label):
 @pytest.mark.parametrize("label", LINEAR)
 def test_linear_ones_fit_each_n_and_m_alone(label):
     rng = np.random.default_rng(2)
-    m, n = MIXED[rng.integers(0, 4, size=60)].T
+    m, n = MIXED[rng.integers(0, 8, size=80)].T
     x = rng.integers(0, m + 1)
     outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
     fitted, total = fit(label, outcomes), 0

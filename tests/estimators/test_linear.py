@@ -10,7 +10,7 @@ from exact_probabilities import chances, dense, exact
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
-from sampled_metrics.estimators.linear import BiasVariance, ConstrainedLeastSquares, LinearEstimate, reduced
+from sampled_metrics.estimators.linear import BiasVariance, LinearEstimate, reduced
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.distributions import SamplingDesign
@@ -168,42 +168,6 @@ def test_constrained_least_squares_meet_the_conditions_of_an_optimum(n, m, label
     scale = np.cumsum(A.T @ f).max()
     assert (slope >= -1e-10 * scale).all()
     assert np.abs(slope * steps).max() <= 1e-10 * scale
-
-
-NEIGHBOURS = np.arange(1000, 1012)  # their active sets are often the same
-
-
-@pytest.mark.parametrize(
-    ("one", "design", "candidates"),
-    [
-        (ConstrainedLeastSquares(None), SamplingDesign(100), np.append(NEIGHBOURS, [101, 40_000])),
-        (ConstrainedLeastSquares(None), SamplingDesign(15), np.append(NEIGHBOURS, [16, 50_000])),
-        *((BiasVariance(gamma, None), SamplingDesign(6), np.array([31, 11, 600, 10_001])) for gamma in (0, 1e-8, 0.1)),
-        (BiasVariance(0.1, None), SamplingDesign(6, True), np.array([31, 11, 2000])),
-    ],
-    ids=str,
-)
-def test_many_n_at_once_are_what_each_is_alone(one, design, candidates):
-    together = one.weights(design, candidates, METRICS)
-    assert together.shape == (len(candidates), len(METRICS), design.negatives + 1)
-    for n, weights in zip(candidates, together, strict=True):
-        alone = one.weights(design, np.array([n]), METRICS)[0]
-        np.testing.assert_allclose(weights, alone, rtol=0, atol=1e-9 * np.abs(alone).max())
-
-
-@pytest.mark.parametrize("precise", [True, False])
-@pytest.mark.parametrize("size", [(2, 1, False), (3, 5, True), (60, 59, False), (600, 40, True), (20_000, 20, False)])
-def test_reduction_has_the_sums_of_the_whole(size, precise):
-    """Vectors that are orthonormal under the marginal, from which AᵀDA and AᵀDf follow."""
-    n, m, replacement = size
-    A, f = chances(*size) if n < 100 else dense(*size), values_of(n)
-    problem = reduced((n,), SamplingDesign(m, replacement), METRICS, precise)
-    np.testing.assert_allclose(problem.marginal, A.mean(axis=0), rtol=1e-9, atol=1e-13)
-    kept = min(n, int((A.max(axis=0) > 0).sum()))
-    shares = problem.marginal[:, np.newaxis] * problem.basis
-    np.testing.assert_allclose(problem.basis.T @ shares, np.eye(kept), atol=1e-9)
-    np.testing.assert_allclose(shares * problem.singular[0] ** 2 @ shares.T, A.T @ A / n, rtol=1e-9, atol=1e-13)
-    np.testing.assert_allclose(shares @ problem.projected[0], A.T @ f / n, rtol=1e-9, atol=1e-12)
 
 
 def test_squares_of_singular_values_are_eigenvalues_in_60_digits():

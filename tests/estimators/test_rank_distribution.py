@@ -11,7 +11,6 @@ from scipy.special import wrightomega
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.rank_distribution import (
     GAP,
-    Banded,
     MaximumEntropy,
     MaximumLikelihood,
     expectation_maximisation,
@@ -53,16 +52,6 @@ sizes_and_counts = st.integers(2, 25).flatmap(
         lambda m: st.tuples(st.just(n), st.lists(st.integers(0, 20), min_size=m + 1, max_size=m + 1).filter(any))
     )
 )
-
-
-@given(st.integers(1, 400), st.integers(1, 6), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.5, 0.95]))
-def test_products_with_a_banded_matrix_are_those_with_the_whole(ranks, outcomes, seed, empty):
-    rng = np.random.default_rng(seed)
-    matrix = rng.random((ranks, outcomes)) * (rng.random((ranks, outcomes)) >= empty)
-    distributions, values = rng.random((2, 3, ranks)), rng.normal(size=(2, outcomes))
-    banded = Banded.from_matrix(matrix)
-    np.testing.assert_allclose(banded.to_outcomes(distributions), distributions @ matrix, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(banded.to_ranks(values), values @ matrix.T, rtol=1e-12, atol=1e-13)
 
 
 # --- maximum likelihood -----------------------------------------------------------------------------------------------

@@ -163,15 +163,6 @@ def test_intervals_are_within_the_limits():
     assert 0 == low < 1 / 4 < high <= 1
 
 
-@pytest.mark.parametrize("values", [USERS, np.ones(4)], ids=len)
-@pytest.mark.parametrize("bounds", [(-0.5, 2.0), ANY])
-def test_intervals_of_values_with_the_other_sign_are_mirrored(values, bounds):
-    one = found(values, bounds=bounds, limits=(-0.5, 2.0))
-    other = found(-values, bounds=(-bounds[1], -bounds[0]), limits=(-2.0, 0.5))
-    assert ends(other) == pytest.approx((-one.high[0], -one.low[0]), rel=1e-12, abs=1e-15)
-    assert other.p_value[0] == pytest.approx(one.p_value[0], rel=1e-9)
-
-
 def test_intervals_need_two_users():
     assert np.isfinite(ends(found([0.0, 1.0]))).all()
     with pytest.raises(DataError, match="two users or more, not 1"):
