@@ -6,6 +6,7 @@ from read_and import compare
 from scipy.optimize import brentq
 
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.evaluation.wording import LESS, MORE
 from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.means import mean_interval
 
@@ -30,11 +31,10 @@ def test_all_else_is_as_without_a_margin():
 
 
 @pytest.mark.parametrize("kind", ["exact", "sampled"])
-def test_relative_difference_and_shares_of_users(kind):
+def test_shares_of_users(kind):
     """20 % and 40 % hit; B ranks higher for 30 users, and A for 10."""
     reading = {"exact": True} if kind == "exact" else {"negatives": 49, "estimator": "uncorrected"}
     found = compare(A, B, candidates=50, **reading, metrics="recall@10", margin=0.1)
-    assert found["relative"][0] == pytest.approx((0.4 - 0.2) / 0.2)
     [shares] = [finding.values for finding in found.findings if finding.kind == "higher"]
     assert shares == {"higher_a": 0.1, "higher_b": 0.3, "is_sampled": kind == "sampled"}
     assert found[["higher_a", "higher_b"]].iloc[0].tolist() == [0.1, 0.3]
@@ -59,14 +59,19 @@ def test_are_numbers_and_percentages(given, margin):
     assert Margin.from_given(given) == margin
 
 
-@pytest.mark.parametrize("percent", [20, 60, 400])
-def test_relative_ones_are_judged_by_the_interval_of_the_scaled_difference(percent):
-    ratio, (a, b) = 1 + percent / 100, (np.array(ranks) <= 10 for ranks in (A, B))
+@pytest.mark.parametrize(
+    ("margin", "size"),
+    [(0.05, MORE), (0.2, ""), (0.35, LESS), ("20%", MORE), ("60%", ""), ("400%", LESS)],
+)
+def test_are_judged_by_the_interval_of_the_difference_less_the_margin(margin, size):
+    a, b = (np.array(ranks) <= 10 for ranks in (A, B))
+    ratio, least = (1 + float(margin[:-1]) / 100, 0.0) if isinstance(margin, str) else (1.0, margin)
     low, high = mean_interval(b - ratio * a, np.ones(100, dtype=int), (-ratio, 1.0), 0.05)
-    size = "more than the margin" if low > 0 else "less than the margin" if high < 0 else ""
+    assert size == (MORE if low > least else LESS if high < least else "")
     for one, other in ((A, B), (B, A)):
-        found = row(one, other, margin=f"{percent}%")
+        found = row(one, other, margin=margin)
         assert (found["size"], found["difference"] > 0) == (size, found["conclusion"] == "B")
+        assert found["relative"] == pytest.approx(found["difference"] / 0.2)
 
 
 @pytest.mark.parametrize(("percent", "alone", "of_three"), [(17, True, True), (23, True, False)])
@@ -78,14 +83,14 @@ def test_relative_ones_of_several_pairs_are_judged_at_the_level_of_their_interva
     alpha = brentq(lambda alpha: mean_interval(1 * b - a, ones, (-1, 1), alpha)[0] - found["low"], 1e-3, 0.2)
     lows = [mean_interval(b - ratio * a, ones, (-ratio, 1.0), each)[0] for each in (0.05, alpha)]
     assert [low > 0 for low in lows] == [alone, of_three]
-    assert (found["size"] == "more than the margin") == of_three
+    assert (found["size"] == MORE) == of_three
 
 
 def test_relative_ones_of_strict_bounds_are_consistent_with_their_interval():
     """A huge margin is never exceeded, and a tiny one always is by a difference that is decided."""
     sampled = {"negatives": 49, "candidates": 50, "metrics": ["recall@10"]}
     sizes = [compare(A, B, **sampled, margin=margin)["size"][0] for margin in ("5000%", "0.001%")]
-    assert sizes == ["less than the margin", "more than the margin"]
+    assert sizes == [LESS, MORE]
 
 
 @pytest.mark.slow

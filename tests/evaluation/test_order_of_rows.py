@@ -12,7 +12,7 @@ RNG = np.random.default_rng(3)
 
 def ranks(users: int, rows: int, negatives: int | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the ranks of two recommenders, with ties or among negatives; users are text and n differs by user."""
-    user, n = np.repeat(np.arange(users), rows), np.repeat(RNG.integers(150, 300, users), rows)
+    user, n = np.repeat(np.arange(users), rows), np.repeat(RNG.choice([150, 220, 300], users), rows)
     tables = []
     for shape in (0.3, 0.5):
         above, tied = (RNG.beta(shape, 2, len(user)) * (n - 10)).astype(int), RNG.integers(0, 5, len(user))

@@ -8,7 +8,6 @@ import pytest
 
 from sampled_metrics.evaluation.values import NO_INTERVAL, UserValues
 from sampled_metrics.evaluation.verdicts import findings_of_groups, higher_findings, pair_rows, verdict_findings
-from sampled_metrics.evaluation.wording import LESS, MORE
 from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.findings import Finding, Setting
 
@@ -85,26 +84,6 @@ def test_kinds(a, b, kind):
 def test_a_metric_that_is_not_defined_has_no_finding():
     row = row_of(known(np.full((1, USERS), np.nan)), MANY)
     assert (row["kind"], finding_of(row)) == ("undecided", [])
-
-
-ENDS = (row_of(FEW, MANY)["low"], row_of(FEW, MANY)["high"])
-
-
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize(
-    ("margin", "size"),
-    [
-        *((Margin(ENDS[0] - 0.001), MORE), (Margin(ENDS[1] + 0.001), LESS), (Margin(0.2), "")),
-        # .25 and .45: the true ratio is 1.8
-        *((Margin(0.2, True), MORE), (Margin(2.0, True), LESS), (Margin(0.8, True), "")),
-    ],
-)
-def test_margins_say_by_how_much_one_is_better(margin, size, turned):
-    row = row_of(*((MANY, FEW) if turned else (FEW, MANY)), margin)
-    assert (row["kind"], row["conclusion"], row["size"]) == ("better", "A" if turned else "B", size)
-    assert row["relative"] == pytest.approx((-1 if turned else 1) * 0.8)
-    [verdict] = finding_of(row, replace(SETTING, margin=margin))
-    assert (verdict.values["size"], verdict.values["relative"]) == (size, row["relative"])
 
 
 @pytest.mark.parametrize("make", [Margin, lambda size: Margin(size / 0.25, True)], ids=["absolute", "relative"])
