@@ -131,7 +131,7 @@ def test_bias_is_that_of_enumeration():
 
 
 def test_bias_of_twelve_different_numbers_is_the_mean_of_those_of_each(monkeypatch):
-    """The n of two classes of users differ by more than a factor of 1.25, so each is by it"""
+    """The n of two classes of users differ by more than a factor of 1.25, so each is by itself."""
     monkeypatch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 3)
     n = np.round(20 * 1.3 ** np.arange(12)).astype(int)
     sampled = np.random.default_rng(3).geometric(0.4, size=(12, 8)).clip(max=6)
