@@ -93,7 +93,7 @@ def test_compare_shows_an_interval_that_excludes_its_difference():
     table = compared(metrics="auc").assign(difference=0.5, low=0.1, high=0.3, conclusion="no verdict")
     axes = table.plot()
     assert marks(axes) == [(pytest.approx(0.2), pytest.approx((0.1, 0.3))), (0.5, None)]
-    assert "no verdict, the interval excludes the difference it" in caption(axes.figure)
+    assert "no verdict, the interval excludes the difference itself." in caption(axes.figure)
 
 
 def test_expect_shows_exact_and_expected_values():
@@ -111,17 +111,6 @@ def test_expect_shows_exact_and_expected_values():
     assert len(shapes) == 3
 
 
-@pytest.mark.parametrize(
-    ("table", "parameters"),
-    [
-        (lambda: planned(metric="ap"), "AP, 300 users, n = 100."),
-        (lambda: corrected(metrics="auc", estimators="uncorrected"), "300 users, n = 1,000, m = 20."),
-    ],
-)
-def test_the_parameters_are_below(table, parameters):
-    assert parameters in caption(np.ravel(table().plot())[0].figure)
-
-
 def test_the_caption_says_of_whom_an_estimator_assumes_less():
     columns = {"recommender": list("aabb"), "estimator": ["free", "decreasing"] * 2, "metric": "auc"}
     ends = {"value": 0.5, "low": 0.4, "high": 0.6, "assumes": ["none", "decreasing", "none", "none"]}
@@ -133,6 +122,7 @@ def test_the_caption_says_of_whom_an_estimator_assumes_less():
 def test_a_name_with_dollar_signs_is_no_formula():
     table = read_and.compare(X, Z, candidates=100, metrics="recall@10", names=("a$_b$", "c$^d$"))
     axes = table.plot()
+    axes.figure.draw_without_rendering()
     assert axes.get_xlabel().replace("\n", " ") == r"difference (c\$^d\$ - a\$_b\$), 95 % interval"
 
 
@@ -140,6 +130,7 @@ def test_a_name_with_dollar_signs_is_no_formula():
 def test_no_text_is_cut_off(function):
     axes = np.ravel(function(estimators="uncorrected").plot())
     figure = axes[0].figure
+    assert "300 users, n = 1" in caption(figure)
     figure.draw_without_rendering()
     drawn = [text for each in axes for text in (*each.texts, *each.get_yticklabels(), each.title)]
     for text in filter(lambda text: text.get_text(), (*drawn, *figure.texts)):

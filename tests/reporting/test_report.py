@@ -32,6 +32,13 @@ def few_resamples():
         yield
 
 
+@pytest.fixture
+def no_figures(monkeypatch):
+    """Figures are not drawn, which takes most of the time."""
+    monkeypatch.setattr("sampled_metrics.reporting.figures.intervals", lambda _: [])
+    monkeypatch.setattr("sampled_metrics.reporting.report.inline_svg", lambda *_: "")
+
+
 @pytest.fixture(scope="module")
 def exact():
     return read_and.report({"a": A, "b": B}, candidates=500, metrics=[*METRICS])
@@ -114,13 +121,13 @@ NEAR_HALF = np.append([5, 5, 700, 700], HALF[4:])
     ],
     ids=["wrong", "undecided", "alike", "equivalent"],
 )
-def test_exact_ranks_say_which_decided_orders_are_wrong_among_100_negatives(ranks, options, said, not_said):
+def test_exact_ranks_say_which_decided_orders_are_wrong_among_100_negatives(ranks, options, said, not_said, no_figures):
     text = text_of(read_and.report(ranks, candidates=1000, exact=True, **{"metrics": "recall@10"} | options))
     assert [words for words in said if words not in text] == []
     assert [words for words in not_said if words in text] == []
 
 
-def test_staged_ranks_have_no_orders_among_negatives():
+def test_staged_ranks_have_no_orders_among_negatives(no_figures):
     scores, given = np.tile(np.linspace(1, 0, 200), (40, 1)), (np.zeros((40, 200)), np.full(40, 5))
     staged = sm.staged_ranks(lambda user, item: scores[user, item], *given, depth=50)
     page = sm.report({"staged": staged, "X": sm.rank(-scores, *given)}, metrics="recall@10")
@@ -128,7 +135,7 @@ def test_staged_ranks_have_no_orders_among_negatives():
     assert "rightly" not in page
 
 
-def test_ranks_without_a_name():
+def test_ranks_without_a_name(no_figures):
     page = sm.report(sm.exact_ranks(A, candidates=500), metrics="auc")
     assert "<h1>Ranks of one recommender among all candidates</h1>" in page
 
@@ -152,7 +159,7 @@ def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_a
     assert text.count("The uncorrected metric is another one") == text.count("The uncorrected AUC of a uniform") == 1
 
 
-def test_begins_with_the_reason_why_there_is_no_verdict():
+def test_begins_with_the_reason_why_there_is_no_verdict(no_figures):
     given = {"a": A_SAMPLED, "b": B_SAMPLED}
     text = text_of(read_and.report(given, candidates=500, negatives=20, drawn="once", metrics="recall@10"))
     first = text[: text.index("True metrics, estimated")]
@@ -161,7 +168,7 @@ def test_begins_with_the_reason_why_there_is_no_verdict():
     assert "Recall@10: no verdict." in text
 
 
-def test_lists_have_the_values_of_evaluate_and_compare():
+def test_lists_have_the_values_of_evaluate_and_compare(no_figures):
     """Three users; old finds the item of one first and of the others second, new all first."""
     grades, new = (dict.fromkeys("uvw", items) for items in ({"a": 1}, {"a": 2, "b": 1}))
     old = new | {user: {"a": 1, "b": 2} for user in "vw"}
@@ -217,7 +224,7 @@ for command in (["report", "-", "-o", "a.html"], ["evaluate", "-", "--plot", "a.
     assert ran.stderr.count("\n") == ran.stderr.count("pip install 'sampled-metrics[plots]'") == 2
 
 
-def test_of_many_recommenders_the_pairs_are_those_of_the_best():
+def test_of_many_recommenders_the_pairs_are_those_of_the_best(no_figures):
     """Of m0 to m11 each one is better than the one before, and m11 by far."""
     ranks = {
         f"m{number}": np.maximum(1, A[:100].clip(max=60) - 3 * number - 20 * (number == 11)) for number in range(12)
@@ -229,7 +236,7 @@ def test_of_many_recommenders_the_pairs_are_those_of_the_best():
     assert len(table(page, "Comparison of m2, m3, m4, m5, m6, m7, m8, m9, m10 and m11")) == 45
 
 
-def test_begins_with_a_reversal_by_group():
+def test_begins_with_a_reversal_by_group(no_figures):
     """Z is better than X for the 300 users of group 1 and for all, and X is for the 100 of group 2."""
     kinds = np.repeat(["1", "2"], [300, 100])
     near, far = np.tile([1, 1, 1, 40], 100), np.tile([1, 40, 40, 40], 100)
