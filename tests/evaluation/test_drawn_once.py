@@ -74,17 +74,6 @@ def test_several_draws_are_compared_draw_by_draw():
     assert not kinds(found) & {SHARED, "seeds"}
 
 
-def test_several_draws_are_corrected_with_an_interval_around_their_mean():
-    draws = tables(1, 5)
-    found = sm.correct({"a": draws}, estimators="uncorrected", metrics="auc")
-    means = np.array([1 - one.x.mean() / M for one in draws])
-    row = found.iloc[0]
-    assert row["value"] == pytest.approx(means.mean())
-    assert row["low"] < means.mean() - 2.7 * means.std(ddof=1) / np.sqrt(5)  # 2.776 is Student's t of four
-    assert row["high"] > means.mean() + 2.7 * means.std(ddof=1) / np.sqrt(5)
-    assert [dict(one.values) for one in found.findings if one.kind == "draws"] == [{"draws": 5}]
-
-
 @pytest.mark.parametrize(
     ("a", "b", "says"),
     [

@@ -159,17 +159,6 @@ def test_with_arguments_of_pandas_or_its_methods():
         assert [bar.get_height() for bar in axes.patches] == table["value"].tolist()
 
 
-def test_of_many_recommenders_the_best_are_drawn():
-    """Of m0 to m11 each one is better than the one before, so that m0 and m1 are left out."""
-    ranks = {f"m{number}": np.maximum(1, X - number) for number in range(12)}
-    options = {"candidates": 100, "metrics": ["recall@10", "auc"]}
-    for table, rows in ((read_and.evaluate(ranks, **options), 10), (read_and.compare(ranks, **options), 45)):
-        drawn = picture(table)
-        assert {len(panel.rows) for panel in drawn.panels} == {rows}
-        assert "Of 12 recommenders, the 10 best by Recall@10 are shown." in drawn.caption
-        assert not any(name in label.split(" - ") for label in drawn.panels[0].rows for name in ("m0", "m1"))
-
-
 def test_texts_stay_within_their_axes(tmp_path):
     """A text that is longer than the way from the marker to the axis moves."""
     figure = Figure(figsize=(3.7, 3))

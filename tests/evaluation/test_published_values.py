@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-import read_and
 from scipy.optimize import linprog
-from scipy.stats import binom, binomtest, hypergeom
+from scipy.stats import binom, hypergeom
 
 import sampled_metrics as sm
 from sampled_metrics.inference.known_means import KnownMeans
@@ -31,14 +30,6 @@ def test_the_published_example() -> None:
     of_rows = [(each.values["estimator"], each.values["low"], each.values["high"])
                for each in result.findings if each.kind == "bounds"]  # fmt: skip
     assert of_rows == list(result[["estimator", "low", "high"]].itertuples(index=False, name=None))
-
-
-def test_of_all_negatives_the_share_is_the_metric() -> None:
-    """With m = n - 1 the sampled rank is the true one, so the interval is one of a binomial share."""
-    result = sm.published({"A": {"recall@10": "0.250"}}, negatives=99, candidates=100, users=400, estimators="free")
-    low, high = binomtest(100, 400).proportion_ci(0.95, "wilson")
-    assert row(result, "free")["low"] == pytest.approx(low, abs=0.004)
-    assert row(result, "free")["high"] == pytest.approx(high, abs=0.004)
 
 
 @pytest.mark.parametrize("labels", [("recall@1", "recall@3"), ("ndcg@5", "recall@3")])
@@ -131,23 +122,6 @@ def test_a_range_of_candidates_holds_the_bounds_of_each() -> None:
         assert (together["low"] <= alone["low"] + 1e-9).all()
         assert (together["high"] >= alone["high"] - 1e-9).all()
     assert together.setting.parameters == "1,000 users, n = 100 to 1,000, m = 19"
-
-
-@pytest.mark.parametrize("shape", ["free", "decreasing"])
-def test_of_all_shares_the_interval_is_somewhat_wider_than_that_of_the_ranks(shape: str) -> None:
-    rng = np.random.default_rng(3)
-    rank = np.minimum(rng.geometric(0.05, 500), 100)
-    x = rng.hypergeometric(rank - 1, 100 - rank, 6)
-    counts = np.bincount(x, minlength=7) + 1
-    users = int(counts.sum())
-    shares = {f"recall@{k}": f"{counts[:k].sum() / users:.9f}" for k in range(1, 7)}
-    given = {"candidates": 100, "negatives": 6, "estimators": shape, "metrics": ["recall@5", "ap"]}
-    of_ranks = read_and.correct(np.repeat(np.arange(1, 8), counts), **given)
-    of_shares = sm.published({"A": shares}, users=users, **given)
-    widths = [(each["high"] - each["low"]).to_numpy() for each in (of_ranks, of_shares)]
-    assert (widths[0] < widths[1]).all()  # the shares hold together at √χ² of six, in place of z
-    assert (widths[1] < 2 * widths[0]).all()
-    assert of_shares["assumes"].tolist() == of_ranks["assumes"].tolist()
 
 
 def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_contradict_it() -> None:

@@ -46,14 +46,6 @@ def of(table, estimator=None):
     return values_of(table, table.user_numbers, METRICS, estimator, 0.05)
 
 
-def test_of_exact_ranks_and_of_lists_are_the_metric_of_the_user():
-    found, rank = values("exact"), np.asarray(table_of("exact").above) + 1
-    np.testing.assert_allclose(found.low, [rank <= 5, np.where(rank <= 5, 1 / np.log2(rank + 1), 0)])
-    assert found.bounds.tolist() == [[[0, 1]] * 2] * 2
-    run, judged = {"a": {"i": 2, "j": 1}, "b": {"k": 1}}, {"a": {"i": 1, "j": 1}, "b": {"i": 1}}
-    assert of(sm.ranked_lists(run, relevance=judged)).low.tolist() == [[1, 0], [1, 0]]
-
-
 def test_of_too_few_completed_users_have_no_interval():
     scores, given = np.random.default_rng(1).random((40, 500)), (np.zeros((40, 500)), np.full(40, 7))
     found = of(sm.staged_ranks(lambda users, items: scores[users, items], *given, k=5, depth=5))
