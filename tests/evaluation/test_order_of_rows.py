@@ -47,10 +47,6 @@ def test_of_sampled_ranks(estimator):
     same(read_and.compare, one, other, estimator=estimator)
 
 
-def test_of_plans():
-    same(read_and.plan, *ranks(20, 1), estimators="uncorrected", negatives=[20], depths=[], draws=40)
-
-
 def test_of_negatives_and_their_ties():
     scores = RNG.integers(6, size=(50, 100)).astype(float)
     training, held_out = (

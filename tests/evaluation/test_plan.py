@@ -41,7 +41,7 @@ def planned(*estimators):
         pilot, grid = {name: exact(name) for name in "AB"}, {"negatives": [50], "depths": []}
     else:
         pilot, grid = {name: [exact(name), staged(name)] for name in "AB"}, {"negatives": [], "depths": [25]}
-    return sm.plan(pilot, **grid, estimators=estimators or "bv-0.1", users=500, draws=200 if estimators else 80)
+    return sm.plan(pilot, **grid, estimators=estimators or "bv-0.1", users=500, draws=200 if estimators else 60)
 
 
 def row(result, way):

@@ -259,14 +259,6 @@ def test_verdicts_of_two_are_one_text_by_metric():
 # --- what a result says to a reviewer, by hand ------------------------------------------------------------------------
 
 
-def test_paragraph_of_strict_bounds_has_what_they_allow():
-    row = {"estimator": "free", "metric": "auc", "value": 0.2, "low": 0.1, "high": 0.4}
-    bounds = of("bounds", "auc", low=0.1, high=0.4, estimator="free", assumes="none", **RANGES)
-    assert paragraph([row], [bounds, of("note", text="More.")], Setting(0.95, "60 users, m = 9")) == (
-        f"AUC was estimated from ranks among sampled negatives (60 users, m = 9). {said(bounds)[0]}"
-    )
-
-
 def test_paragraph_of_a_comparison_has_the_verdict_on_its_rows():
     setting = Setting(names=("X", "Y"), parameters="60 users, n = 50", estimator="free")
     verdicts = [verdict("no-verdict", metric=label, low=float("nan")) for label in ("ap", "auc")]

@@ -20,7 +20,7 @@ from sampled_metrics.ranks.reading import read_columns
 
 RNG = np.random.default_rng(3)
 A, B = (RNG.geometric(chance, 400).clip(max=500) for chance in (0.01, 0.03))
-A_SAMPLED, B_SAMPLED = (RNG.geometric(chance, 300).clip(max=21) for chance in (0.1, 0.4))
+A_SAMPLED, B_SAMPLED = (RNG.geometric(chance, 300).clip(max=11) for chance in (0.1, 0.4))
 METRICS = {"recall@10": "Recall@10", "auc": "AUC"}
 
 
@@ -46,7 +46,7 @@ def exact():
 
 @pytest.fixture(scope="module")
 def sampled():
-    return read_and.report({"a": A_SAMPLED, "b": B_SAMPLED}, candidates=500, negatives=20, metrics=[*METRICS])
+    return read_and.report({"a": A_SAMPLED, "b": B_SAMPLED}, candidates=500, negatives=10, metrics=[*METRICS])
 
 
 def table(page, heading):
@@ -144,7 +144,7 @@ def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_a
     labels = ["decreasing", "free", "uncorrected", "bv-0.1", "mle"]
     columns = {"Value": "value", "Low": "low", "High": "high", "Assumes": "assumes"}
     for number, ranks in enumerate((A_SAMPLED, B_SAMPLED)):
-        result = read_and.correct(ranks, candidates=500, negatives=20, estimators=labels, metrics=[*METRICS])
+        result = read_and.correct(ranks, candidates=500, negatives=10, estimators=labels, metrics=[*METRICS])
         for label, heading in METRICS.items():
             of_metric = result[result["metric"] == label]
             bounds, biased = table(sampled, heading), table(sampled, f"{heading}, biased")
@@ -152,7 +152,7 @@ def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_a
             assert_rows(biased[3 * number : 3 * number + 3], of_metric[2:], columns)
     assert [row["Estimator"] for row in bounds[:2]] == ["Decreasing", "Free"]
     assert [row["Estimator"] for row in biased[:3]] == ["Sampled (uncorrected)", "BV 0.1", "MLE"]
-    assert table(sampled, "What was read")[1]["Negatives"] == "20"
+    assert table(sampled, "What was read")[1]["Negatives"] == "10"
     text = text_of(sampled)
     assert text.count("No bias is estimated for MLE") == 1
     assert "What sampled negatives would show" not in text
@@ -161,7 +161,7 @@ def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_a
 
 def test_begins_with_the_reason_why_there_is_no_verdict(no_figures):
     given = {"a": A_SAMPLED, "b": B_SAMPLED}
-    text = text_of(read_and.report(given, candidates=500, negatives=20, drawn="once", metrics="recall@10"))
+    text = text_of(read_and.report(given, candidates=500, negatives=10, drawn="once", metrics="recall@10"))
     first = text[: text.index("True metrics, estimated")]
     assert "no interval and no verdict" in first
     assert "is better" not in first
