@@ -227,3 +227,8 @@ def test_nothing_is_said_of_designs_that_agree_or_of_samples_without_an_interval
     ranks = np.minimum(candidates ** rng.random(1000), candidates).astype(int)
     x = rng.hypergeometric(ranks - 1, candidates - ranks, 100)
     assert not of_kind(of_free(x, False, negatives=100, **given), "replacement")
+
+
+def test_nothing_is_said_of_a_design_that_is_not_possible():
+    x = np.random.default_rng(2).binomial(20, 0.3, 300)
+    assert not of_kind(of_free(x, True, negatives=20, candidates=20), "replacement")
