@@ -202,14 +202,23 @@ def test_many_are_in_groups_that_cannot_be_told_apart(ranks):
     assert set(table[table["metric"] == "auc"].standings()["metric"]) == {"auc"}
 
 
-def test_groups_as_latex(ranks):
-    named = {"good_1": ranks["good"], "50 %": ranks["poor"]}
-    lines = compare(named, candidates=100, metrics="auc").to_latex().splitlines()
-    value, other = (evaluate(each, candidates=100, metrics="auc")["value"][0] for each in named.values())
+def test_latex_has_the_letters_of_groups_or_of_two_the_difference(ranks):
+    options = {"candidates": 100, "metrics": "auc"}
+    good, fair, poor = (evaluate(each, **options)["value"][0] for each in ranks.values())
+    lines = compare({name.replace("o", "_"): each for name, each in ranks.items()}, **options).to_latex().splitlines()
     assert lines[0].startswith("% AUC: ")
-    assert r" & AUC \\" in lines
-    assert rf"good\_1 & {value:.4f}\textsuperscript{{a}} \\" in lines
-    assert rf"50 \% & {other:.4f}\textsuperscript{{b}} \\" in lines
+    assert lines[-5:-2] == [
+        rf"g\_\_d & {good:.4f}\textsuperscript{{a}} \\",
+        rf"fair & {fair:.4f}\textsuperscript{{a}} \\",
+        rf"p\_\_r & {poor:.4f}\textsuperscript{{b}} \\",
+    ]
+    two = compare({"good": ranks["good"], "50 %": ranks["poor"]}, **options)
+    low, high = two[["low", "high"]].iloc[0]
+    assert two.to_latex().splitlines()[-5:-2] == [
+        rf"good & {good:.4f} \\",
+        rf"50 \% & {poor:.4f} \\",
+        rf"50 \% - good & {poor - good:+.4f} [{low:+.4f}, {high:+.4f}] \\",
+    ]
 
 
 def test_values_of_seeds_are_means():
