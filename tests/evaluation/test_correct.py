@@ -9,8 +9,6 @@ from exact_probabilities import enumerated
 from read_and import correct, evaluate
 from scipy import stats
 
-import sampled_metrics as sm
-
 SAMPLED = [1, 1, 2, 3, 1, 2, 1, 1]
 SMALL = {"candidates": 6, "negatives": 2}
 
@@ -42,248 +40,158 @@ def few_resamples(monkeypatch):
     monkeypatch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 2)
 
 
-@pytest.mark.parametrize("estimator", ["decreasing", "free"])
-def test_ranks_among_all_candidates_are_exact(estimator):
+@pytest.mark.parametrize(("estimator", "drawn"), [("decreasing", "by user"), ("free", "once")])
+def test_ranks_among_all_candidates_are_exact(estimator, drawn):
     """Every candidate was drawn: values and intervals are those of evaluate, without an assumption."""
     ranks, metrics = 1 + (199 * np.random.default_rng(0).random(500) ** 3).astype(int), ["recall@10", "ap", "auc"]
-    found = correct(ranks, candidates=200, negatives=199, estimators=estimator, metrics=metrics)
+    found = correct(ranks, candidates=200, negatives=199, drawn=drawn, estimators=estimator, metrics=metrics)
     expected = evaluate(ranks, candidates=200, exact=True, metrics=metrics)
     columns = ["value", "low", "high"]
     np.testing.assert_allclose(found[columns], expected[columns], rtol=1e-12)
     assert set(found["assumes"]) == {"none"}
+    assert not of_kind(found, "drawn-once")
 
 
-class TestValues:
-    def test_uncorrected_is_the_metric_of_the_sampled_rank(self):
-        table = correct(SAMPLED, **SMALL, estimators=["uncorrected"], metrics=["recall@2", "ap", "auc"])
-        assert table.findings[0].kind == "uncorrected-values"
-        assert value(table, "uncorrected", "recall@2") == pytest.approx(7 / 8)
-        assert value(table, "uncorrected", "ap") == pytest.approx((5 + 2 / 2 + 1 / 3) / 8)
-        assert value(table, "uncorrected", "auc") == pytest.approx((5 + 2 / 2 + 0) / 8)
-
-    def test_a_sample_of_everything_needs_no_correction(self):
-        """Metrics from 0 to 1, as are their weights, so the intervals are the same, too."""
-        ranks, metrics = [1, 4, 2, 2, 7], ["recall@3", "ndcg@3", "auc"]
-        exact = evaluate(ranks, candidates=7, metrics=metrics)
-        estimators = ["uncorrected", "rank-estimate", "bv-0", "bv-0.1"]
-        table = correct(ranks, candidates=7, negatives=6, estimators=estimators, metrics=metrics)
-        for estimator in ("uncorrected", "rank-estimate", "bv-0"):
-            of_one = table[table["estimator"] == estimator]
-            for column in ("value", "low", "high", "standard_error"):
-                assert of_one[column].to_numpy() == pytest.approx(exact[column].to_numpy(), abs=1e-9), estimator
-            assert of_one["bias"].to_numpy() == pytest.approx(0, abs=1e-9)
-
-    def test_users_with_numbers_of_their_own(self):
-        """Each half by itself, and then by the users' shares."""
-        few = correct([1, 2, 1], **SMALL, estimators=["bv-0.1"])
-        many = correct([1, 3, 2, 5, 1], candidates=9, negatives=4, estimators=["bv-0.1"])
-        frame = pd.DataFrame(
-            {"rank": [1, 2, 1, 1, 3, 2, 5, 1], "negatives": [2] * 3 + [4] * 5, "candidates": [6] * 3 + [9] * 5}
-        )
-        both = correct(frame.sample(frac=1, random_state=4), estimators=["bv-0.1"])
-        assert both["value"].to_numpy() == pytest.approx((3 * few["value"] + 5 * many["value"]).to_numpy() / 8)
+def test_uncorrected_is_the_metric_of_the_sampled_rank():
+    table = correct(SAMPLED, **SMALL, estimators=["uncorrected"], metrics=["recall@2", "ap", "auc"])
+    assert table.findings[0].kind == "uncorrected-values"
+    assert value(table, "uncorrected", "recall@2") == pytest.approx(7 / 8)
+    assert value(table, "uncorrected", "ap") == pytest.approx((5 + 2 / 2 + 1 / 3) / 8)
+    assert value(table, "uncorrected", "auc") == pytest.approx((5 + 2 / 2 + 0) / 8)
 
 
-class TestIntervals:
-    def test_of_uncorrected_recall_is_about_that_of_clopper_and_pearson(self):
-        row = correct(SAMPLED, **SMALL, estimators="uncorrected", metrics="recall@2").iloc[0]
-        exact = stats.binomtest(7, 8).proportion_ci(0.95)
-        assert (row["low"], row["high"]) == pytest.approx((exact.low, exact.high), abs=0.02)
-
-    def test_include_the_error_of_sampling(self, few_resamples):
-        """All true ranks alike, so that samples alone differ: over many, the standard error is their deviation."""
-        x = np.random.default_rng(8).hypergeometric(14, 185, 20, size=(30, 300))
-        options = {"candidates": 200, "negatives": 20, "metrics": ["recall@10", "auc"]}
-        tables = [correct(1 + sample, **options, estimators=["bv-0.1", "mle", "mes"]) for sample in x]
-        values, errors = (np.array([table[column] for table in tables]) for column in ("value", "standard_error"))
-        assert errors.mean(axis=0) == pytest.approx(values.std(axis=0, ddof=1), rel=0.35)
-
-    def test_of_estimators_that_are_not_linear_are_students_and_hold_their_mean(self, few_resamples):
-        """Over 40 samples of 200 users, whose ranks have one distribution."""
-        rng, n, m, users = np.random.default_rng(9), 100, 20, 200
-        law = 1 / np.arange(1, n + 1)
-        tables = []
-        for _ in range(40):
-            ranks = 1 + rng.choice(n, users, p=law / law.sum())
-            sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, m)
-            options = {"estimators": ["smooth", "mes"], "metrics": ["ap", "auc"]}
-            tables.append(correct(sampled, candidates=n, negatives=m, **options))
-        low, high, values, errors = (
-            np.array([table[column] for table in tables]) for column in ("low", "high", "value", "standard_error")
-        )
-        np.testing.assert_allclose(high - low, 2 * stats.t.ppf(0.975, users - 1) * errors)
-        held = ((low <= values.mean(axis=0)) & (values.mean(axis=0) <= high)).mean(axis=0)
-        assert (held >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 40)).all()
-        assert [one.values["estimator"] for one in of_kind(tables[0], "approximate")] == ["smooth", "mes"]
+def test_intervals_of_uncorrected_recall_is_about_that_of_clopper_and_pearson():
+    row = correct(SAMPLED, **SMALL, estimators="uncorrected", metrics="recall@2").iloc[0]
+    exact = stats.binomtest(7, 8).proportion_ci(0.95)
+    assert (row["low"], row["high"]) == pytest.approx((exact.low, exact.high), abs=0.02)
 
 
-class TestBias:
-    def test_is_that_of_enumeration(self):
-        """What uncorrected AP shows on average, less the AP, if ranks were as EM finds them."""
-        P = np.array([enumerated(rank - 1, 5, 2, False) for rank in range(1, 7)])
-        prior = em(P, np.bincount(np.array(SAMPLED) - 1, minlength=3) / 8)
-        table = correct(SAMPLED, **SMALL, estimators=["uncorrected", "bv-1"], metrics=["ap"])
-        f = 1 / np.arange(1, 7)
-        assert value(table, "uncorrected", "ap", "bias") == pytest.approx(prior @ (P @ [1, 1 / 2, 1 / 3] - f))
-        posterior = (P * f[:, np.newaxis]).sum(axis=0) / P.sum(axis=0)
-        assert value(table, "bv-1", "ap", "bias") == pytest.approx(prior @ (P @ posterior - f))
-
-    def test_is_missing_where_it_is_not_known(self):
-        table = correct(SAMPLED, **SMALL, estimators=["mle", "bv-0.1"])
-        assert table["bias"].isna().tolist() == [True] * 4 + [False] * 4
-        assert table["bias_error"].isna().tolist() == [True] * 4 + [False] * 4
-        assert [one.values for one in of_kind(table, "no-bias")] == [{"estimator": "mle"}]
-
-    @pytest.mark.parametrize("label", ["bv-0.1", pytest.param("rank-estimate", marks=pytest.mark.slow)])
-    def test_of_twelve_different_numbers_is_the_mean_of_those_of_each(self, label, monkeypatch):
-        """The n of two classes of users differ by more than a factor of 1.25, so each is by itself."""
-        monkeypatch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 3)
-        n = np.round(20 * 1.3 ** np.arange(12)).astype(int)
-        sampled = np.random.default_rng(3).geometric(0.4, size=(12, 8)).clip(max=6)
-        options = {"negatives": 5, "estimators": [label, "mle"], "metrics": ["ap", "auc"]}
-        table = correct(sampled.ravel(), candidates=np.repeat(n, 8), **options)
-        each = [correct(ranks, candidates=int(of_all), **options) for ranks, of_all in zip(sampled, n, strict=True)]
-        for column, rows in (("bias", slice(2)), ("value", slice(4))):
-            expected = np.mean([one[column][rows] for one in each], axis=0)
-            assert table[column][rows].to_numpy() == pytest.approx(expected, rel=1e-6, abs=1e-9)
-        assert table["bias_error"][:2].gt(0).all()
-
-    @pytest.mark.parametrize("label", ["bv-0.1", pytest.param("uncorrected", marks=pytest.mark.slow)])
-    def test_error_is_the_spread_over_samples(self, label):
-        """20 samples of 300 users and their negatives from one population."""
-        rng = np.random.default_rng(5)
-        n, m = 60, 15
-        chances = 1 / np.arange(1, n + 1)
-        tables = []
-        for _ in range(20):
-            ranks = 1 + rng.choice(n, size=300, p=chances / chances.sum())
-            sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, m)
-            tables.append(correct(sampled, candidates=n, negatives=m, estimators=label, metrics=["recall@3", "ap"]))
-        spread = np.std([table["bias"] for table in tables], axis=0, ddof=1)
-        error = np.mean([table["bias_error"] for table in tables], axis=0)
-        assert (error < 2 * spread).all()
-        assert (error > spread / 2).all()
-
-    def test_a_finding_says_where_it_is_large(self):
-        rng = np.random.default_rng(1)
-        ranks = rng.integers(1, 40, size=3000)  # all in the best hundredth
-        sampled = 1 + rng.hypergeometric(ranks - 1, 3541 - ranks, 100)
-        table = correct(sampled, candidates=3541, negatives=100, estimators=["bv-1", "mle"])
-        row = table.iloc[0]
-        truth = (ranks <= 10).mean()
-        assert row["high"] < truth  # the interval misses, and the bias says on which side, and by about how much
-        assert row["bias"] == pytest.approx(row["value"] - truth, rel=0.3)
-        finding = of_kind(table, "bias")[0]
-        assert finding.metric == "recall@10"
-        assert finding.values == {"estimator": "bv-1", "bias": row["bias"], "error": row["bias_error"]}
-        assert {one.values["estimator"] for one in of_kind(table, "bias")} == {"bv-1"}
-
-    @pytest.mark.parametrize("top", [True, False])
-    def test_a_finding_on_the_auc_of_mes_where_it_is_wrong(self, top):
-        """A smooth distribution puts users who are all near the top too far down; users all over, it does not."""
-        rng = np.random.default_rng(6)
-        ranks = np.minimum(rng.geometric(1 / 20, size=2000) if top else rng.integers(1, 1001, size=2000), 1000)
-        sampled = 1 + rng.hypergeometric(ranks - 1, 1000 - ranks, 100)
-        table = correct(sampled, candidates=1000, negatives=100, estimators=["mes"])
-        truth = 1 - (ranks.mean() - 1) / 999
-        of_sample = 1 - (sampled.mean() - 1) / 100
-        found = [(one.metric, one.values) for one in of_kind(table, "auc-too-low")]
-        if top:
-            assert value(table, "mes", "auc") < truth - 0.01
-            assert found == [("auc", {"estimator": "mes", "auc": pytest.approx(of_sample)})]
-        else:
-            assert value(table, "mes", "auc") == pytest.approx(truth, abs=0.01)
-            assert found == []
-
-    def test_a_finding_on_few_users(self):
-        for users, found in ((99, [{"users": 99}]), (100, [])):
-            table = correct([1] * users, candidates=100, negatives=10, estimators="uncorrected", metrics="auc")
-            assert [one.values for one in of_kind(table, "few-users")] == found
+def test_intervals_include_the_error_of_sampling(few_resamples):
+    """All true ranks alike, so that samples alone differ: over many, the standard error is their deviation."""
+    x = np.random.default_rng(8).hypergeometric(14, 185, 20, size=(30, 300))
+    options = {"candidates": 200, "negatives": 20, "metrics": ["recall@10", "auc"]}
+    tables = [correct(1 + sample, **options, estimators=["bv-0.1", "mle", "mes"]) for sample in x]
+    values, errors = (np.array([table[column] for table in tables]) for column in ("value", "standard_error"))
+    assert errors.mean(axis=0) == pytest.approx(values.std(axis=0, ddof=1), rel=0.35)
+    not_linear = tables[0][tables[0]["estimator"].isin(["mle", "mes"]) & (tables[0]["metric"] == "auc")]
+    widths, students = (not_linear["high"] - not_linear["low"]) / not_linear["standard_error"], stats.t(299)
+    np.testing.assert_allclose(widths, 2 * students.ppf(0.975))
+    assert [one.values["estimator"] for one in of_kind(tables[0], "approximate")] == ["mle", "mes"]
 
 
-class TestSeveralRows:
-    """Users with several held-out items count once, with the mean over them."""
-
-    USERS = ("a", "b", "a", "c", "b", "a", "d", "e")
-    FRAME = pd.DataFrame({"user_id": USERS, "rank": SAMPLED, "candidates": 6, "negatives": 2})
-
-    def test_of_a_linear_estimator_is_the_mean_over_users(self):
-        weight = [value(correct([r, r], **SMALL, estimators="bv-0.1"), "bv-0.1", "ap") for r in (1, 2, 3)]
-        means = [
-            np.mean([weight[r - 1] for r, u in zip(SAMPLED, self.USERS, strict=True) if u == user]) for user in "abcde"
-        ]
-        row = correct(self.FRAME, estimators="bv-0.1", metrics="ap").iloc[0]
-        assert row["value"] == pytest.approx(np.mean(means))
-        assert row["standard_error"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(5))
-        assert row["users"] == 5
-
-    def test_beside_an_event_whose_negatives_are_all_other_items(self):
-        """Its rank of 2 of 3 is certain, and samples of it do not vary."""
-        events = {"user": [0, 0, 1], "rank": [2, 1, 3], "candidates": [3, 100, 100], "negatives": 2}
-        found = correct(pd.DataFrame(events), metrics="recall@1", estimators=["free", "rank-estimate"])
-        free, plain = found["value"]
-        assert plain == pytest.approx((0 + 1) / 2 / 2)
-        assert found["low"][0] <= free <= found["high"][0]
+def test_bias_is_that_of_enumeration():
+    """What uncorrected AP shows on average, less the AP, if ranks were as EM finds them."""
+    P = np.array([enumerated(rank - 1, 5, 2, False) for rank in range(1, 7)])
+    prior = em(P, np.bincount(np.array(SAMPLED) - 1, minlength=3) / 8)
+    table = correct(SAMPLED, **SMALL, estimators=["uncorrected", "bv-1"], metrics=["ap"])
+    f = 1 / np.arange(1, 7)
+    assert value(table, "uncorrected", "ap", "bias") == pytest.approx(prior @ (P @ [1, 1 / 2, 1 / 3] - f))
+    posterior = (P * f[:, np.newaxis]).sum(axis=0) / P.sum(axis=0)
+    assert value(table, "bv-1", "ap", "bias") == pytest.approx(prior @ (P @ posterior - f))
 
 
-class TestForms:
-    def test_columns_are_those_that_are_promised(self):
-        table = correct(SAMPLED, **SMALL)
-        columns = ["value", "low", "high", "assumes", "standard_error", "bias", "bias_error", "users"]
-        assert list(table.columns) == ["estimator", "metric", *columns]
-        assert table["estimator"].unique().tolist() == ["decreasing", "free"]
-        assert table["assumes"].tolist() == ["decreasing"] * 4 + ["none"] * 4
-        assert table[["standard_error", "bias", "bias_error"]].isna().all(axis=None)
-        assert table[["value", "low", "high"]].notna().all(axis=None)
-        other = correct(SAMPLED, **SMALL, estimators=["bv-0.1", "mle"])
-        assert other["assumes"].eq("bias is zero").all()
-        assert list(other.columns) == list(table.columns)
+def test_bias_of_twelve_different_numbers_is_the_mean_of_those_of_each(monkeypatch):
+    """The n of two classes of users differ by more than a factor of 1.25, so each is by itself."""
+    monkeypatch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 3)
+    n = np.round(20 * 1.3 ** np.arange(12)).astype(int)
+    sampled = np.random.default_rng(3).geometric(0.4, size=(12, 8)).clip(max=6)
+    options = {"negatives": 5, "estimators": ["bv-0.1", "mle"], "metrics": ["ap", "auc"]}
+    table = correct(sampled.ravel(), candidates=np.repeat(n, 8), **options)
+    each = [correct(ranks, candidates=int(of_all), **options) for ranks, of_all in zip(sampled, n, strict=True)]
+    for column, rows in (("bias", slice(2)), ("value", slice(4))):
+        expected = np.mean([one[column][rows] for one in each], axis=0)
+        assert table[column][rows].to_numpy() == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert table["bias_error"][:2].gt(0).all()
 
 
-class TestSize:
-    @pytest.mark.parametrize("label", ["cls", "mle"])
-    def test_of_ten_billion_candidates_the_auc_is_that_of_a_billion(self, label):
-        """Of so many, the share of the items above has a binomial sample, whatever their number is."""
-        values = [
-            correct([1, 4, 1, 30], candidates=n, negatives=100, estimators=label, metrics="auc")["value"]
-            for n in (10**9, 10**10)
-        ]
-        assert values[0][0] == pytest.approx(values[1][0], abs=1e-4)
-        assert values[0][0] == pytest.approx(1 - 33 / 400, abs=0.01)  # of the sample
+def test_bias_error_is_the_spread_over_samples():
+    """20 samples of 300 users and their negatives from one population."""
+    rng = np.random.default_rng(5)
+    n, m = 60, 15
+    chances = 1 / np.arange(1, n + 1)
+    tables = []
+    for _ in range(20):
+        ranks = 1 + rng.choice(n, size=300, p=chances / chances.sum())
+        sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, m)
+        tables.append(correct(sampled, candidates=n, negatives=m, estimators="bv-0.1", metrics=["recall@3", "ap"]))
+    spread = np.std([table["bias"] for table in tables], axis=0, ddof=1)
+    error = np.mean([table["bias_error"] for table in tables], axis=0)
+    assert (error < 2 * spread).all()
+    assert (error > spread / 2).all()
+
+
+def test_bias_is_a_finding_where_it_is_large():
+    """All ranks are in the best hundredth: the interval misses, and the bias says on which side and by how much."""
+    rng = np.random.default_rng(1)
+    ranks = rng.integers(1, 40, size=3000)
+    sampled, truth = 1 + rng.hypergeometric(ranks - 1, 3541 - ranks, 100), (ranks <= 10).mean()
+    table = correct(sampled, candidates=3541, negatives=100, metrics="recall@10", estimators=["bv-1", "mle"])
+    row, [finding] = table.iloc[0], of_kind(table, "bias")
+    assert row["high"] < truth
+    assert row["bias"] == pytest.approx(row["value"] - truth, rel=0.3)
+    assert finding.values == {"estimator": "bv-1", "bias": row["bias"], "error": row["bias_error"]}
+
+
+@pytest.mark.parametrize("top", [True, False])
+def test_the_auc_of_mes_has_a_finding_where_it_is_wrong(top):
+    """A smooth distribution puts users who are all near the top too far down; users all over, it does not."""
+    rng = np.random.default_rng(6)
+    ranks = np.minimum(rng.geometric(1 / 20, size=2000) if top else rng.integers(1, 1001, size=2000), 1000)
+    sampled = 1 + rng.hypergeometric(ranks - 1, 1000 - ranks, 100)
+    table = correct(sampled, candidates=1000, negatives=100, estimators="mes", metrics="auc")
+    error = value(table, "mes", "auc") - (1 - (ranks.mean() - 1) / 999)
+    assert error < -0.01 if top else abs(error) < 0.01
+    found = [one.values for one in of_kind(table, "auc-too-low")]
+    assert found == [{"estimator": "mes", "auc": pytest.approx(1 - (sampled.mean() - 1) / 100)}] * top
+
+
+def test_bias_a_finding_on_few_users():
+    for users, found in ((99, [{"users": 99}]), (100, [])):
+        table = correct([1] * users, candidates=100, negatives=10, estimators="uncorrected", metrics="auc")
+        assert [one.values for one in of_kind(table, "few-users")] == found
+
+
+def test_several_rows_of_a_linear_estimator_is_the_mean_over_users():
+    users = ("a", "b", "a", "c", "b", "a", "d", "e")
+    weight = [value(correct([r, r], **SMALL, estimators="bv-0.1"), "bv-0.1", "ap") for r in (1, 2, 3)]
+    means = [np.mean([weight[r - 1] for r, u in zip(SAMPLED, users, strict=True) if u == user]) for user in "abcde"]
+    row = correct({"user": users, "rank": SAMPLED}, **SMALL, estimators="bv-0.1", metrics="ap").iloc[0]
+    assert row["value"] == pytest.approx(np.mean(means))
+    assert row["standard_error"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(5))
+    assert row["users"] == 5
+
+
+def test_several_rows_beside_an_event_whose_negatives_are_all_other_items():
+    """Its rank of 2 of 3 is certain, and samples of it do not vary."""
+    events = {"user": [0, 0, 1], "rank": [2, 1, 3], "candidates": [3, 100, 100], "negatives": 2}
+    found = correct(pd.DataFrame(events), metrics="recall@1", estimators=["free", "rank-estimate"])
+    free, plain = found["value"]
+    assert plain == pytest.approx((0 + 1) / 2 / 2)
+    assert found["low"][0] <= free <= found["high"][0]
+
+
+def test_columns_are_those_that_are_promised():
+    strict, biased = (correct(SAMPLED, **SMALL, **more) for more in ({}, {"estimators": ["mle", "bv-0.1"]}))
+    columns = ["value", "low", "high", "assumes", "standard_error", "bias", "bias_error", "users"]
+    assert list(strict.columns) == list(biased.columns) == ["estimator", "metric", *columns]
+    assert strict["assumes"].tolist() == ["decreasing"] * 4 + ["none"] * 4
+    assert strict[["standard_error", "bias", "bias_error"]].isna().all(axis=None)
+    assert strict[["value", "low", "high"]].notna().all(axis=None)
+    assert biased["assumes"].eq("bias is zero").all()
+    assert biased["bias"].isna().tolist() == biased["bias_error"].isna().tolist() == [True] * 4 + [False] * 4
+    assert [one.values for one in of_kind(biased, "no-bias")] == [{"estimator": "mle"}]
 
 
 def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditioned():
     ranks, estimators = [1, 3, 5] * 50, ["bv-1e-12", "bv-1"]
     found = correct(ranks, candidates=3541, negatives=100, metrics="recall@10", estimators=estimators)
     outside, large = of_kind(found, "out-of-range"), of_kind(found, "large-weight")
-    assert ("recall@10", "the value") in [(one.metric, one.values["what"]) for one in outside]
     assert {one.values["estimator"] for one in [*outside, *large]} == {"bv-1e-12"}
     assert large[0].values["largest"] > 10
-
-
-def test_names_the_ends_of_an_interval_that_leave_0_to_1():
     found = correct([1] * 600, candidates=1000, negatives=100, metrics="recall@10", estimators="bv-0.1")
     ends = {one.values["what"]: one.values["value"] for one in of_kind(found, "out-of-range")}
     row = found.iloc[0]
     assert ends == {"the value": row["value"], "the low end": row["low"], "the high end": row["high"]}
-
-
-@pytest.mark.parametrize("label", ["mle", "mes"])
-def test_of_rare_hits_the_value_is_inside_and_there_is_a_width(label):
-    """Nobody is among the first ranks, so that estimates are of the size of rounding errors."""
-    ranks = (7, 55, 20, 101, 3, 90, 44, 60, 12, 33, 71, 15, 88, 29, 50) * 2
-    table = correct(ranks, candidates=3541, negatives=100, estimators=label, metrics=["recall@1", "recall@10"])
-    assert ((table["low"] <= table["value"]) & (table["value"] <= table["high"])).all()
-    assert (table["high"] - table["low"] > 1e-5).all()
-
-
-@pytest.mark.parametrize("users", [3, 40])
-def test_of_users_who_are_all_alike_there_is_a_width(users):
-    """The interval of Student has none, so it is that of a few more users at the ends of the metric."""
-    table = correct([1] * users, candidates=60, negatives=20, estimators=["mle", "smooth"], metrics=["recall@5", "auc"])
-    assert (table["low"] < table["value"]).all()
-    assert table["high"].to_numpy() == pytest.approx(1, abs=0.3)
-    assert table["low"].ge(0).all()
 
 
 def test_bounds_are_findings_with_their_ends():
@@ -293,37 +201,34 @@ def test_bounds_are_findings_with_their_ends():
     assert (finding.metric, finding.values) == ("recall@10", {"low": row["low"], "high": row["high"], **ends})
 
 
-class TestReplacement:
-    """Where m is a large part of n, the interval depends on whether a negative could be drawn twice."""
+# --- replacement: where m is a large part of n, the interval depends on whether a negative could be drawn twice -------
 
-    def found(self, x, replacement, **given):
-        table = sm.sampled_ranks(1 + x, replacement=replacement, **given)
-        return sm.correct(table, metrics="recall@10", estimators="free")
 
-    @pytest.mark.parametrize("said", [True, False])
-    def test_the_interval_of_the_other_design_is_said_where_it_differs(self, said):
-        """All users have rank 11 of 200, so that no true Recall@10 is above 0."""
-        x, given = np.random.default_rng(0).binomial(100, 10 / 199, 1000), {"negatives": 100, "candidates": 200}
-        found, other = self.found(x, said, **given), self.found(x, not said, **given)
-        [values] = [one.values for one in found.findings if one.kind == "replacement"]
-        assert (values["estimator"], values["replacement"]) == ("free", said)
-        assert (values["low"], values["high"]) == tuple(found.loc[0, ["low", "high"]])
-        assert (values["other_low"], values["other_high"]) == pytest.approx(tuple(other.loc[0, ["low", "high"]]))
-        assert {True: other, False: found}[said]["low"].item() > 0
-        assert {True: found, False: other}[said]["low"].item() == pytest.approx(0, abs=1e-3)
+def of_free(x, replacement, **given):
+    return correct(1 + x, replacement=replacement, **given, metrics="recall@10", estimators="free")
 
-    @pytest.mark.parametrize(
-        ("candidates", "users", "drawn"),
-        [(3541, 1000, "by user"), (200, 1000, "once")],
-    )
-    def test_nothing_is_said_of_designs_that_agree_or_of_samples_without_an_interval(self, candidates, users, drawn):
-        rng = np.random.default_rng(1)
-        ranks = np.minimum(candidates ** rng.random(users), candidates).astype(int)
-        x = rng.hypergeometric(ranks - 1, candidates - ranks, 100)
-        found = self.found(x, False, negatives=100, candidates=candidates, drawn=drawn)
-        assert not [one for one in found.findings if one.kind == "replacement"]
 
-    def test_a_design_that_is_not_possible_is_none(self):
-        x = np.random.default_rng(2).binomial(20, 0.3, 300)
-        found = self.found(x, True, negatives=20, candidates=20)
-        assert not [one for one in found.findings if one.kind == "replacement"]
+@pytest.mark.parametrize("said", [True, False])
+def test_the_interval_of_the_other_design_is_said_where_it_differs(said):
+    """All users have rank 11 of 200, so that no true Recall@10 is above 0."""
+    x, given = np.random.default_rng(0).binomial(100, 10 / 199, 1000), {"negatives": 100, "candidates": 200}
+    found, other = of_free(x, said, **given), of_free(x, not said, **given)
+    [values] = [one.values for one in of_kind(found, "replacement")]
+    assert (values["estimator"], values["replacement"]) == ("free", said)
+    assert (values["low"], values["high"]) == tuple(found.loc[0, ["low", "high"]])
+    assert (values["other_low"], values["other_high"]) == pytest.approx(tuple(other.loc[0, ["low", "high"]]))
+    assert {True: other, False: found}[said]["low"].item() > 0
+    assert {True: found, False: other}[said]["low"].item() == pytest.approx(0, abs=1e-3)
+
+
+@pytest.mark.parametrize("given", [{"candidates": 3541}, {"candidates": 200, "drawn": "once"}])
+def test_nothing_is_said_of_designs_that_agree_or_of_samples_without_an_interval(given):
+    rng, candidates = np.random.default_rng(1), given["candidates"]
+    ranks = np.minimum(candidates ** rng.random(1000), candidates).astype(int)
+    x = rng.hypergeometric(ranks - 1, candidates - ranks, 100)
+    assert not of_kind(of_free(x, False, negatives=100, **given), "replacement")
+
+
+def test_nothing_is_said_of_a_design_that_is_not_possible():
+    x = np.random.default_rng(2).binomial(20, 0.3, 300)
+    assert not of_kind(of_free(x, True, negatives=20, candidates=20), "replacement")

@@ -17,30 +17,32 @@ PUBLISHED = Path(__file__).resolve().parents[2] / "published" / "ml-1m"
 RANKS = [1, 4, 9, 30]
 
 
-class TestClosedForms:
-    @pytest.mark.parametrize("replacement", [False, True])
-    @pytest.mark.parametrize("m", [1, 7, 29])
-    def test_of_auc_is_auc(self, m, replacement):
-        found = expect(RANKS, negatives=m, metrics=["auc"], candidates=30, replacement=replacement)
-        exact = pytest.approx(np.mean([1 - (r - 1) / 29 for r in RANKS]), rel=1e-12)
-        assert found["expected"][0] == found["exact"][0] == exact
+@pytest.mark.parametrize("replacement", [False, True])
+@pytest.mark.parametrize("m", [1, 29])
+def test_of_auc_is_auc(m, replacement):
+    found = expect(RANKS, negatives=m, metrics=["auc"], candidates=30, replacement=replacement)
+    exact = pytest.approx(np.mean([1 - (r - 1) / 29 for r in RANKS]), rel=1e-12)
+    assert found["expected"][0] == found["exact"][0] == exact
 
-    def test_of_recall_is_a_binomial_tail(self):
-        """With replacement, E[Recall@k] = P(B(m, (r-1)/(n-1)) < k)."""
-        tails = stats.binom.cdf(2, 12, (np.array(RANKS) - 1) / 29)
-        found = expect(RANKS, negatives=12, metrics=["recall@3"], candidates=30, replacement=True)
-        assert found["expected"][0] == pytest.approx(np.mean(tails), rel=1e-12)
 
-    def test_of_a_sample_of_everything_is_exact_and_does_not_vary(self):
-        found = expect(RANKS, negatives=29, candidates=30)
-        assert found["expected"].to_numpy() == pytest.approx(found["exact"].to_numpy(), rel=1e-12)
-        assert found["deviation"].to_numpy() == pytest.approx(0, abs=1e-7)
+def test_of_recall_is_a_binomial_tail():
+    """With replacement, E[Recall@k] = P(B(m, (r-1)/(n-1)) < k)."""
+    tails = stats.binom.cdf(2, 12, (np.array(RANKS) - 1) / 29)
+    found = expect(RANKS, negatives=12, metrics=["recall@3"], candidates=30, replacement=True)
+    assert found["expected"][0] == pytest.approx(np.mean(tails), rel=1e-12)
 
-    def test_of_users_with_ties_and_candidates_of_their_own(self):
-        ranks = pd.DataFrame({"candidates": [6, 9], "above": [0, 3], "tied": [2, 0]})
-        found = expect(ranks, negatives=2, metrics=["recall@1", "auc"])
-        first = np.mean([comb(6 - rank, 2) / comb(5, 2) for rank in (1, 2, 3)]), comb(9 - 4, 2) / comb(8, 2)
-        assert found["expected"].tolist() == pytest.approx([np.mean(first), (1 - 1 / 5 + 1 - 3 / 8) / 2])
+
+def test_of_a_sample_of_everything_is_exact_and_does_not_vary():
+    found = expect(RANKS, negatives=29, candidates=30)
+    assert found["expected"].to_numpy() == pytest.approx(found["exact"].to_numpy(), rel=1e-12)
+    assert found["deviation"].to_numpy() == pytest.approx(0, abs=1e-7)
+
+
+def test_of_users_with_ties_and_candidates_of_their_own():
+    ranks = pd.DataFrame({"candidates": [6, 9], "above": [0, 3], "tied": [2, 0]})
+    found = expect(ranks, negatives=2, metrics=["recall@1", "auc"])
+    first = np.mean([comb(6 - rank, 2) / comb(5, 2) for rank in (1, 2, 3)]), comb(9 - 4, 2) / comb(8, 2)
+    assert found["expected"].tolist() == pytest.approx([np.mean(first), (1 - 1 / 5 + 1 - 3 / 8) / 2])
 
 
 def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000(monkeypatch):
@@ -70,36 +72,29 @@ def test_users_with_several_rows_count_once_with_their_mean():
     assert found["deviation"] ** 2 == pytest.approx(variance)
 
 
-class TestWrongOrder:
-    def test_two_recommenders_that_sampling_swaps(self):
-        """B has one user at the top and the others far down; A has all in between."""
-        a, b = [20] * 10, [1] * 3 + [900] * 7
-        found = expect({"A": a, "B": b}, negatives=50, metrics=["recall@10"], candidates=1000)
-        exact = dict(zip(found["recommender"], found["exact"], strict=True))
-        assert exact == {"A": 0.0, "B": 0.3}
-        wrong, undecided = found.findings
-        assert (wrong.kind, wrong.metric, wrong.names) == ("wrong-order", "recall@10", ("B", "A"))
-        expected = dict(zip(found["recommender"], found["expected"], strict=True))
-        numbers = {
-            "exact_better": 0.3,
-            "exact_worse": 0.0,
-            "expected_better": expected["B"],
-            "expected_worse": expected["A"],
-        }
-        assert wrong.values == {"estimator": "uncorrected", "chance": pytest.approx(0, abs=1e-6), **numbers}
-        assert undecided.kind == "order-undecided"
+def test_two_recommenders_that_sampling_swaps():
+    """B has one user at the top and the others far down; A has all in between."""
+    found = expect({"A": [20] * 10, "B": [1] * 3 + [900] * 7}, negatives=50, metrics=["recall@10"], candidates=1000)
+    (exact_a, exact_b), (a, b) = found["exact"], found["expected"]
+    assert (exact_a, exact_b) == (0.0, 0.3)
+    wrong, undecided = found.findings
+    assert (wrong.kind, wrong.metric, wrong.names) == ("wrong-order", "recall@10", ("B", "A"))
+    numbers = {"exact_better": exact_b, "exact_worse": exact_a, "expected_better": b, "expected_worse": a}
+    assert wrong.values == {"estimator": "uncorrected", "chance": pytest.approx(0, abs=1e-6), **numbers}
+    assert undecided.kind == "order-undecided"
 
-    def test_of_the_published_ranks_is_that_of_the_paper(self):
-        """Table 3: exactly Z > Y > X on Recall@10; among 100 negatives 66.77, 56.53 and 54.16 the other way round."""
-        tables = {name: exact_ranks(PUBLISHED / f"{name}.csv.gz") for name in "XYZ"}
-        found = expect(tables, negatives=100, metrics=["recall@10", "auc"])
-        recall = found[found["metric"] == "recall@10"].set_index("recommender")
-        assert (100 * recall["exact"]).round(2).to_dict() == {"X": 7.80, "Y": 8.84, "Z": 9.42}
-        printed = {"X": 66.77, "Y": 56.53, "Z": 54.16}
-        for name, mean in printed.items():
-            assert 100 * recall["expected"][name] == pytest.approx(mean, abs=0.03)
-        swapped = [(one.metric, one.names) for one in found.findings if one.kind == "wrong-order"]
-        assert swapped == [("recall@10", pair) for pair in [("Y", "X"), ("Z", "X"), ("Z", "Y")]]
+
+def test_of_the_published_ranks_is_that_of_the_paper():
+    """Table 3: exactly Z > Y > X on Recall@10; among 100 negatives 66.77, 56.53 and 54.16 the other way round."""
+    tables = {name: exact_ranks(PUBLISHED / f"{name}.csv.gz") for name in "XYZ"}
+    found = expect(tables, negatives=100, metrics=["recall@10", "auc"])
+    recall = found[found["metric"] == "recall@10"].set_index("recommender")
+    assert (100 * recall["exact"]).round(2).to_dict() == {"X": 7.80, "Y": 8.84, "Z": 9.42}
+    printed = {"X": 66.77, "Y": 56.53, "Z": 54.16}
+    for name, mean in printed.items():
+        assert 100 * recall["expected"][name] == pytest.approx(mean, abs=0.03)
+    swapped = [(one.metric, one.names) for one in found.findings if one.kind == "wrong-order"]
+    assert swapped == [("recall@10", pair) for pair in [("Y", "X"), ("Z", "X"), ("Z", "Y")]]
 
 
 def test_refuses_an_estimator_that_is_not_linear():

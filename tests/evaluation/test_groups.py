@@ -34,108 +34,85 @@ def same(one, other, columns):
 
 def lists(users):
     """One list for each user, with its relevant item at a place that grows with the user."""
+    users = [*users]
     run = {str(user): {f"i{place}": -place for place in range(5)} for user in users}
     judged = [{"user": str(user), "item": f"i{user % 5}", "relevance": 1, "age": AGE[user]} for user in users]
     return run, pd.DataFrame(judged)
 
 
-class TestValues:
-    @pytest.mark.parametrize(("column", "of_rows"), [("age", None), ("item_kind", ITEM)])
-    def test_are_those_of_the_rows_of_the_group_alone(self, column, of_rows):
-        groups = np.array([AGE[user] for user in USERS]) if of_rows is None else of_rows
-        result = sm.evaluate(exact(groups=column), groups=True, **RECALL)
-        for group in set(groups):
-            alone = sm.evaluate(exact(groups == group), **RECALL)
-            same(of_group(result, group), alone, [*alone.columns])
-        same(of_group(result, "all"), sm.evaluate(exact(), **RECALL), ["recommender", "metric", "value", "low", "high"])
-        for mapping in (AGE, {str(user): age for user, age in AGE.items()}) if of_rows is None else ():
-            same(sm.evaluate(exact(), groups=mapping, **RECALL), result, [*result.columns])
-
-    def test_of_sampled_ranks_are_those_of_their_rows(self):
-        sampled = {"negatives": 39, "candidates": 500}
-        result = sm.correct(sm.sampled_ranks(frame(X), groups="age", **sampled), groups=True, metrics="recall@10")
-        young = frame(X)["age"] == "young"
-        alone = sm.correct(sm.sampled_ranks(frame(X, young), **sampled), metrics="recall@10")
-        same(of_group(result, "young"), alone, [*alone.columns])
-        groups = {one.kind: one.group for one in result.findings}
-        assert groups["bounds"] == groups["group-level"] == ""
-
-    def test_of_lists_are_those_of_the_judged_users(self):
-        run, judged = lists(range(100, 250))
-        result = sm.evaluate(sm.ranked_lists(run, relevance=judged, groups="age"), groups=True)
-        young = [user for user in range(100, 250) if AGE[user] == "young"]
-        alone = sm.evaluate(sm.ranked_lists(lists(young)[0], relevance=lists(young)[1]))
-        same(of_group(result, "young"), alone, [*alone.columns])
-
-    def test_of_staged_ranks_are_by_a_mapping(self):
-        scores, training = RNG.random((60, 30)), np.zeros((60, 30))
-        held_out = RNG.integers(0, 30, 60)
-        staged = sm.staged_ranks(lambda users, items: scores[users, items], training, held_out, depth=None)
-        ranks = sm.rank(scores, training, held_out)
-        groups = {user: "ab"[user % 2] for user in range(60)}
-        one, other = (sm.evaluate(table, metrics="recall@10", groups=groups) for table in (staged, ranks))
-        same(one, other, ["group", "metric", "value", "users"])
-
-    def test_of_a_single_user_are_left_out_with_a_remark(self):
-        groups = AGE | {100: "alone"}
-        result = sm.evaluate(exact(), groups=groups)
-        assert set(result["group"]) == {"all", "old", "young"}
-        few = [(one.names, one.group, one.values["users"]) for one in result.findings if one.kind == "few-users"]
-        assert few == [(("X",), "old", 99), (("X",), "young", 50), (("Z",), "old", 99), (("Z",), "young", 50)]
+@pytest.mark.parametrize(("column", "of_rows"), [("age", None), ("item_kind", ITEM)])
+def test_values_are_those_of_the_rows_of_the_group_alone(column, of_rows):
+    groups = np.array([AGE[user] for user in USERS]) if of_rows is None else of_rows
+    tables = exact(groups=column)
+    assert not any(f"column {column}" in note for note in tables["X"].notes)
+    result = sm.evaluate(tables, groups=True, **RECALL)
+    for group in set(groups):
+        alone = sm.evaluate(exact(groups == group), **RECALL)
+        same(of_group(result, group), alone, [*alone.columns])
+    same(of_group(result, "all"), sm.evaluate(exact(), **RECALL), ["recommender", "metric", "value", "low", "high"])
 
 
-class TestComparisons:
-    def test_of_groups_hold_together_and_leave_all_rows_as_they_are(self):
-        result = sm.compare(exact(groups="age"), groups=True, margin=0.05, **RECALL)
-        plain = sm.compare(exact(), margin=0.05, **RECALL)
-        same(of_group(result, "all"), plain, [*plain.columns])
-        p_values = []
-        for group in ("old", "young"):
-            rows = np.array([AGE[user] == group for user in USERS])
-            alone = sm.compare(exact(rows), confidence_level=0.975, margin=0.05, **RECALL)
-            same(of_group(result, group), alone, [*alone.columns.drop("p_value")])
-            p_values.append(alone["p_value"].to_numpy())
-        low, high = np.minimum(*p_values), np.maximum(*p_values)
-        holm = np.minimum(2 * low, 1), np.maximum(2 * low, high)
-        for group, own in zip(("old", "young"), p_values, strict=True):
-            expected = np.where(own == low, holm[0], holm[1])
-            assert of_group(result, group)["p_value"].to_numpy() == pytest.approx(expected)
-
-    @pytest.mark.parametrize("names", ["XZ", "XYZ"])
-    def test_say_where_the_order_differs_only_if_both_are_decided(self, names):
-        """X is ahead for 200 users of group 1, Z for 200 of group 10, and nobody for 100 of group 2."""
-        groups = np.repeat(["1", "10", "2"], [200, 200, 100])
-        near, far = np.tile([1, 1, 1, 40], 125), np.tile([1, 40, 40, 40], 125)
-        x, z = np.where(groups == "1", near, far), np.where(groups == "10", near, far)
-        ranks = {name: {"X": x, "Y": x, "Z": z}[name] for name in names}
-        data = {name: pd.DataFrame({"rank": of_one, "g": groups}) for name, of_one in ranks.items()}
-        result = sm.compare(sm.exact_ranks(data, candidates=50, groups="g"), groups=True, metrics="recall@10")
-        assert list(dict.fromkeys(result["group"])) == ["all", "1", "2", "10"]
-        differ = [finding for finding in result.findings if finding.kind == "order-differs"]
-        assert [(one.metric, one.names, one.values) for one in differ] == [
-            ("recall@10", (other, "Z"), {"Z": ["10"], other: ["1"]}) for other in names[:-1]
-        ]
-        by_group = {(one.group, *sorted(one.names)): one.kind for one in result.findings if one.group}
-        assert by_group["1", "X", "Z"] == by_group["10", "X", "Z"] == "better"
-        assert by_group["2", "X", "Z"] == "undecided"
-        [adjusted] = [finding.values for finding in result.findings if finding.kind == "groups-adjusted"]
-        assert adjusted == {"groups": 3, "level": pytest.approx(1 - 0.05 / 3)}
-
-    @pytest.mark.slow
-    def test_of_equal_recommenders_claim_rarely_in_any_of_the_groups(self):
-        rng, runs, wrong = np.random.default_rng(46), 300, 0
-        groups = {user: str(user % 4) for user in range(400)}
-        for _ in range(runs):
-            ranks = {name: {"user": range(400), "rank": rng.choice([1, 40], 400)} for name in "AB"}
-            tables = sm.exact_ranks({name: pd.DataFrame(of_one) for name, of_one in ranks.items()}, candidates=50)
-            result = sm.compare(tables, groups=groups, metrics="recall@10")
-            wrong += bool((result["conclusion"][result["group"] != "all"] != "undecided").any())
-        assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+@pytest.mark.parametrize("groups", [AGE, {str(user): age for user, age in AGE.items()}, pd.Series(AGE)])
+def test_groups_are_by_a_mapping_or_a_series(groups):
+    same(sm.evaluate(exact(), groups=groups), sm.evaluate(exact(groups="age"), groups=True), ["group", "value", "low"])
 
 
-def test_a_series_by_user_is_a_mapping():
-    result = sm.compare(exact(), groups=pd.Series(AGE))
-    assert result.equals(sm.compare(exact(), groups=AGE))
+def test_groups_are_in_the_order_of_their_numbers():
+    result = sm.evaluate(exact(), groups={user: str(user % 3 + 9) for user in AGE})
+    assert [*dict.fromkeys(result["group"])] == ["all", "9", "10", "11"]
+
+
+def test_of_sampled_ranks_are_those_of_their_rows():
+    sampled, options = {"negatives": 39, "candidates": 100}, {"metrics": "recall@10", "estimators": "free"}
+    result = sm.correct(sm.sampled_ranks(frame(X), groups="age", **sampled), groups=True, **options)
+    alone = sm.sampled_ranks(frame(X, frame(X)["age"] == "young"), **sampled)
+    same(of_group(result, "young"), sm.correct(alone, **options), ["estimator", "value", "low", "high"])
+    groups = {one.kind: one.group for one in result.findings}
+    assert groups["bounds"] == groups["group-level"] == ""
+
+
+def test_of_lists_are_those_of_the_judged_users():
+    run, judged = lists(range(100, 250))
+    result = sm.evaluate(sm.ranked_lists(run, relevance=judged, groups="age"), groups=True)
+    run, judged = lists(user for user in range(100, 250) if AGE[user] == "young")
+    alone = sm.evaluate(sm.ranked_lists(run, relevance=judged))
+    same(of_group(result, "young"), alone, [*alone.columns])
+
+
+def test_of_a_single_user_are_left_out_with_a_remark():
+    result = sm.evaluate(exact(), groups=AGE | {100: "alone"})
+    assert set(result["group"]) == {"all", "old", "young"}
+    few = [(one.names, one.group, one.values["users"]) for one in result.findings if one.kind == "few-users"]
+    assert few == [(("X",), "old", 99), (("X",), "young", 50), (("Z",), "old", 99), (("Z",), "young", 50)]
+
+
+def test_comparisons_of_groups_hold_together_and_leave_all_rows_as_they_are():
+    result = sm.compare(exact(groups="age"), groups=True, margin=0.05, **RECALL)
+    plain = sm.compare(exact(), margin=0.05, **RECALL)
+    same(of_group(result, "all"), plain, [*plain.columns])
+    p_values = []
+    for group in ("old", "young"):
+        rows = np.array([AGE[user] == group for user in USERS])
+        alone = sm.compare(exact(rows), confidence_level=0.975, margin=0.05, **RECALL)
+        same(of_group(result, group), alone, [*alone.columns.drop("p_value")])
+        p_values.append(alone["p_value"].to_numpy())
+    low, high = np.minimum(*p_values), np.maximum(*p_values)
+    holm = np.minimum(2 * low, 1), np.maximum(2 * low, high)
+    for group, own in zip(("old", "young"), p_values, strict=True):
+        expected = np.where(own == low, holm[0], holm[1])
+        assert of_group(result, group)["p_value"].to_numpy() == pytest.approx(expected)
+
+
+@pytest.mark.slow
+def test_comparisons_of_equal_recommenders_claim_rarely_in_any_of_the_groups():
+    rng, runs, wrong = np.random.default_rng(46), 300, 0
+    groups = {user: str(user % 4) for user in range(400)}
+    for _ in range(runs):
+        ranks = {name: {"user": range(400), "rank": rng.choice([1, 40], 400)} for name in "AB"}
+        tables = sm.exact_ranks({name: pd.DataFrame(of_one) for name, of_one in ranks.items()}, candidates=50)
+        result = sm.compare(tables, groups=groups, metrics="recall@10")
+        wrong += bool((result["conclusion"][result["group"] != "all"] != "undecided").any())
+    assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +143,6 @@ JUDGED = pd.DataFrame({"user": ["a", "a", "b"], "item": ["i", "j", "i"], "g": ["
     [
         (lambda: sm.evaluate(sm.exact_ranks([1, 40], candidates=50), groups={1: "a", 2: "b"}), "has no column user"),
         (lambda: sm.exact_ranks(frame(X, age=""), candidates=50, groups="age"), "user 100.*age is empty"),
-        (lambda: sm.exact_ranks(frame(X, age=None), candidates=50, groups="age"), "user 100.*age is empty"),
         (lambda: exact(groups="nothing"), "lacks the column nothing"),
         (lambda: sm.compare(sm.exact_ranks(OTHER, candidates=50, groups="age"), groups=True), "Z: .*group 'old'"),
         (lambda: sm.ranked_lists({"a": {"i": 1}}, relevance=JUDGED, groups="g"), "in another group by g"),
@@ -175,7 +151,3 @@ JUDGED = pd.DataFrame({"user": ["a", "a", "b"], "item": ["i", "j", "i"], "g": ["
 def test_tables_that_have_no_such_groups_are_refused(call, says):
     with pytest.raises(DataError, match=says):
         call()
-
-
-def test_the_reader_says_nothing_of_a_column_that_is_used():
-    assert all("item_kind" in note and "age" not in note for note in exact(groups="age")["X"].notes)

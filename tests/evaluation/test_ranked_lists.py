@@ -102,40 +102,12 @@ def test_tables_of_any_library_and_order_are_the_same():
     assert values(run.assign(**numbers), grades.assign(**texts), IR_MEASURES) == expected
 
 
-def test_says_whom_it_counts_how():
-    remarks = " ".join(read_and.evaluate(RUN, relevance=GRADES).remarks)
-    for words in (
-        *("1 of 7 users have no relevant item", "1 of 7 users have no judged item"),
-        *("1 of 7 users with judged items are missing", "2 of 7 users have a relevant item with the score of others"),
-    ):
-        assert words in remarks
-
-
 def test_held_out_items_without_grades_are_relevant():
     held_out = pd.DataFrame({"user": [1, 1, 2], "item": [10, 11, 12]})
     run = pd.DataFrame({"user": [1, 1, 2, 2], "item": [10, 13, 13, 12], "score": [2, 1, 2, 1]})
     result = read_and.evaluate(run, relevance=held_out, metrics=["recall@2", "mrr"])
     assert result["value"].tolist() == [0.75, 0.75]
     assert any("each is relevant, with grade 1" in each for each in result.remarks)
-
-
-def test_compare_pairs_users_and_takes_families_and_seeds():
-    rng = np.random.default_rng(2)
-    truth = rng.normal(size=(100, 20))
-    grades = {u: {i: int(x > 1) + int(x > 1.5) for i, x in enumerate(row)} for u, row in enumerate(truth)}
-
-    def run(noise):
-        scores = (truth + noise * rng.normal(size=truth.shape)).tolist()
-        return {u: dict(enumerate(row)) for u, row in enumerate(scores)}
-
-    good, bad = run(1), run(3)
-    found = read_and.compare(good, bad, relevance=grades, metrics=["ndcg@10", "map"], names=("good", "bad"))
-    assert found["conclusion"].tolist() == ["good", "good"]
-    for side, one in (("value_a", good), ("value_b", bad)):
-        assert found[side].tolist() == pytest.approx(values(one, grades, ["ndcg@10", "map"]), rel=1e-12)
-    three = read_and.compare({"good": good, "bad": bad, "seeds": [run(1), run(1)]}, relevance=grades, metrics="ndcg@10")
-    assert three["conclusion"].tolist() == ["good", "undecided", "seeds"]
-    assert three.plot() is not None
 
 
 UNGRADED, TWICE = table(GRADES, "relevance").drop(columns="relevance"), pd.concat([table(RUN, "score")] * 2)

@@ -17,12 +17,6 @@ HELD_OUT = np.arange(USERS) % ITEMS
 NOTHING = np.zeros((USERS, ITEMS))
 
 
-@pytest.fixture(autouse=True)
-def closed_figures() -> Iterator[None]:
-    yield
-    pyplot.close("all")
-
-
 def scores_by_gain(gain: float, rng: np.random.Generator, users: int = USERS) -> np.ndarray:
     """Random scores in which the held-out items score more by a gain."""
     scores = rng.normal(size=(users, ITEMS))
@@ -42,7 +36,7 @@ def test_values_are_those_of_rank_and_evaluate():
     users, items = rng.normal(size=(USERS, 4)), rng.normal(size=(ITEMS, 4))
     training = rng.random((USERS, ITEMS)) < 0.2
     training[np.arange(USERS), HELD_OUT] = False
-    labels = ["Recall@5", "ndcg@5", "auc"]
+    labels = ["Recall@5", "auc"]
     validate = sm.validator(training, HELD_OUT, metrics=labels)
     table = sm.rank((users, items), training, HELD_OUT)
     expected = sm.evaluate(table, metrics=labels)
@@ -57,47 +51,25 @@ def test_values_are_those_of_rank_and_evaluate():
 
 
 def test_users_without_a_held_out_item_are_left_out_once_with_a_warning():
-    held_out = np.where(np.arange(USERS) < 5, -1, HELD_OUT)
     with pytest.warns(UserWarning, match="5 of 200 users have no held-out item"):
-        validate = sm.validator(NOTHING, held_out, metrics="recall@5")
-    result = validate(scores_by_gain(0, np.random.default_rng(1)))
-    assert result.users["user"].tolist() == list(range(5, USERS))
-
-
-def test_tables_with_ids_and_several_held_out_items():
-    rng = np.random.default_rng(2)
-    ids = [f"u{user}" for user in range(USERS)], [f"i{item}" for item in range(ITEMS)]
-    training = pd.DataFrame({"user": ids[0], "item": [ids[1][(item + 1) % ITEMS] for item in HELD_OUT]})
-    first = pd.DataFrame({"user": ids[0], "item": [ids[1][item] for item in HELD_OUT]})
-    second = pd.DataFrame({"user": ids[0][:50], "item": [ids[1][(item + 2) % ITEMS] for item in HELD_OUT[:50]]})
-    held_out = pd.concat([first, second])
-    given = {"user_ids": ids[0], "item_ids": ids[1]}
-    scores = scores_by_gain(1, rng)
-    result = sm.validator(training, held_out, metrics="mrr", **given)(scores)
-    expected = sm.evaluate(sm.rank(scores, training, held_out, **given), metrics="mrr")
-    assert result.value == expected["value"][0]
-    assert sorted(result.users["user"]) == sorted(ids[0])
+        validate = sm.validator(NOTHING, np.where(np.arange(USERS) < 5, -1, HELD_OUT), metrics="recall@5")
+    assert validate(scores_by_gain(0, np.random.default_rng(1))).users["user"].tolist() == list(range(5, USERS))
 
 
 def test_stages_are_those_of_staged_ranks():
-    scores = scores_by_gain(2, np.random.default_rng(3))
-    pairs = []
+    scores, pairs = scores_by_gain(2, np.random.default_rng(3)), []
 
     def score(users, items):
         pairs.append(len(users))
         return scores[users, items]
 
-    validate = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"], depth=10, batch_size=64)
-    result = validate(score)
+    result = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"], depth=10, batch_size=64)(score)
     assert max(pairs) <= 64
-    assert isinstance(result.ranks, sm.StagedRanks)
     expected = sm.staged_ranks(score, NOTHING, HELD_OUT, k=5, depth=10)
     assert (result.ranks.k, result.ranks.depth) == (5, 10)
     np.testing.assert_array_equal(result.ranks.above_at, expected.above_at)
     values = sm.evaluate(expected, metrics=["recall@3", "ndcg@5"])
     np.testing.assert_array_equal(result.result["value"], values["value"])
-    every_pair = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"])(scores)
-    assert result.value == pytest.approx(every_pair.value, abs=0.1)  # of 200 users
     assert [*sm.validator(NOTHING, HELD_OUT, depth=10).metrics] == ["recall@10", "ndcg@10", "mrr@10"]
 
 
@@ -107,25 +79,19 @@ def test_stages_are_those_of_staged_ranks():
 def test_an_epoch_is_better_worse_or_undecided():
     rng = np.random.default_rng(5)
     validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
-    results = [validate(scores_by_gain(gain, rng)) for gain in (0, 1, 1, 0, 3)]
-    assert [result.better for result in results] == ["first", "yes", "undecided", "no", "yes"]
+    scores = [scores_by_gain(gain, rng) for gain in (0, 1, 1, 0, 3)]
+    results = [validate(one) for one in [*scores, scores[-1]]]
+    assert [result.better for result in results] == ["first", "yes", "undecided", "no", "yes", "undecided"]
     assert [result.is_best for result in results][:2] == [True, True]
     assert results[-1].best == 5
-    assert repr(results[-1]).startswith("Epoch 5\nmetric")
+    assert repr(results[-1]).startswith("Epoch 6\nmetric")
     history = validate.history
     assert [*history] == ["epoch", "metric", "value", "low", "high", "better", "best", "seconds"]
-    assert history["epoch"].tolist() == [epoch for epoch in range(1, 6) for _ in range(2)]
+    assert history["epoch"].tolist() == [epoch for epoch in range(1, 7) for _ in range(2)]
     of_first = history[history["metric"] == "ndcg@5"]
     assert of_first["value"].tolist() == [result.value for result in results]
     assert of_first["best"].tolist() == (of_first["value"].expanding().apply(np.argmax) + 1).tolist()
     assert (history["seconds"] > 0).all()
-
-
-def test_the_same_model_again_is_undecided():
-    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
-    scores = scores_by_gain(1, np.random.default_rng(6))
-    assert [validate(scores).better for _ in range(5)] == ["first", *["undecided"] * 4]
-    assert validate.history["best"].tolist() == [1] * 5
 
 
 def two_epochs(difference: int, number: int, alpha: float = 0.05) -> tuple[str, float]:
@@ -140,24 +106,19 @@ def two_epochs(difference: int, number: int, alpha: float = 0.05) -> tuple[str, 
     return validate(new).better, p_value
 
 
-@pytest.mark.parametrize("epoch", [2, 4])
-@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(("epoch", "sign"), [(2, 1), (4, 1), (4, -1)])
 def test_the_rate_is_spent_over_epochs(epoch: int, sign: int):
     """α / (k (k + 1)) of the k-th comparison, divided by k for an epoch that is worse; the test is that of compare."""
     k = epoch - 1
     rate = 0.05 / (k * (k + 1)) / (k if sign < 0 else 1)
-    answers = [two_epochs(sign * difference, epoch) for difference in (4, 5, 6, 7, 8, 10, 12, 14, 18, 30)]
+    answers = [two_epochs(sign * difference, epoch) for difference in (4, 6, 8, 10, 12, 14, 18, 30)]
     expected = [("yes" if sign > 0 else "no") if p_value <= rate else "undecided" for _, p_value in answers]
     assert [answer for answer, _ in answers] == expected
     assert len(set(expected)) == 2
 
 
 def test_a_better_epoch_has_to_beat_all_that_may_be_the_best():
-    """Epochs 1 and 2 have hits for different users. Epoch 3 has those of epoch 2 and a few more.
-
-    Its difference from epoch 2 is of few users, all of whom gain. That from epoch 1 is as large, but of many users who
-    gain or lose.
-    """
+    """Epochs 1 and 2 have hits of different users. Epoch 3 has those of epoch 2, which it beats clearly, and more."""
     validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1")
     first, second, third = map(scores_of_hits, (np.arange(80), np.arange(80, 161), np.arange(80, 180)))
     assert [validate(one).better for one in (first, second, third)] == ["first", "undecided", "undecided"]
@@ -191,11 +152,10 @@ def share_of_false_answers(runs: int, memory: float, users: int, label: str) -> 
     return false / runs
 
 
-@pytest.mark.parametrize("memory", [0.0, 0.98], ids=["independent", "drifting"])
-def test_equal_models_are_seldom_called_better_or_worse(memory: float):
+def test_equal_models_are_seldom_called_better_or_worse():
     """With the whole rate at each epoch, nearly every run has a false "no": the best so far is one that was lucky."""
-    runs = 30
-    assert share_of_false_answers(runs, memory, 100, "ndcg@5") <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+    runs = 20
+    assert share_of_false_answers(runs, 0.98, 100, "ndcg@5") <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
 @pytest.mark.slow
@@ -210,13 +170,14 @@ def test_the_level_holds_over_fifty_epochs(memory: float, label: str):
 # --- figures and refusals ---------------------------------------------------------------------------------------------
 
 
-def test_plot_draws_each_metric_by_epoch(tmp_path):
-    rng = np.random.default_rng(8)
+def test_plot_draws_each_metric_by_epoch():
     validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
     with pytest.raises(sm.ConfigError, match="there is no epoch yet"):
         validate.plot()
     for gain in (0, 2, 2):
-        validate(scores_by_gain(gain, rng))
+        validate(scores_by_gain(gain, np.random.default_rng(8)))
+    with pytest.raises(sm.ConfigError, match="ax for one metric"):
+        validate.plot(ax=Figure().subplots())
     axes = validate.plot()
     assert [panel.get_title() for panel in axes] == ["NDCG@5", "AUC"]
     [line, *_] = [line for line in axes[0].get_lines() if line.get_linestyle() == "-"]
@@ -224,13 +185,9 @@ def test_plot_draws_each_metric_by_epoch(tmp_path):
     np.testing.assert_array_equal(line.get_xydata(), of_first[["epoch", "value"]])
     dots = [line for line in axes[0].get_lines() if line.get_marker() == "o" and line.get_markerfacecolor() != "white"]
     assert [number for line in dots for number in line.get_xdata()] == [1, 2]
-    validate.plot(tmp_path / "epochs.svg")
-    assert (tmp_path / "epochs.svg").stat().st_size > 1000
-    with pytest.raises(sm.ConfigError, match="ax for one metric"):
-        validate.plot(ax=Figure().subplots())
-    one = sm.validator(NOTHING, HELD_OUT, metrics="auc")
-    one(scores_by_gain(0, rng))
-    panel = Figure().subplots()
+    pyplot.close("all")
+    one, panel = sm.validator(NOTHING, HELD_OUT, metrics="auc"), Figure().subplots()
+    one(NOTHING)
     assert one.plot(ax=panel) is panel
 
 
@@ -247,16 +204,22 @@ def test_wrong_options_are_refused(options, message):
         sm.validator(NOTHING, HELD_OUT, **options)
 
 
-def test_wrong_scores_are_refused_and_the_epoch_is_not_counted():
-    validate, rng = sm.validator(NOTHING, HELD_OUT, metrics="auc"), np.random.default_rng(9)
-    for scores in (rng.normal(size=(USERS, ITEMS - 1)), (rng.normal(size=(USERS - 1, 4)), rng.normal(size=(ITEMS, 4)))):
-        with pytest.raises(
-            sm.DataError, match=r"scores have shape \(\d+, \d+\), but training has 200 users and 30 items"
-        ):
-            validate(scores)
-    with pytest.raises(sm.DataError, match="NaN"):
-        validate(np.full((USERS, ITEMS), np.nan))
+@pytest.mark.parametrize(
+    ("scores", "says"),
+    [
+        (np.zeros((USERS, ITEMS - 1)), r"scores have shape \(200, 29\), but training has 200 users and 30 items"),
+        ((np.zeros((USERS - 1, 4)), np.zeros((ITEMS, 4))), r"scores have shape \(199, 30\), but training has 200"),
+        (np.full((USERS, ITEMS), np.nan), "NaN"),
+    ],
+)
+def test_wrong_scores_are_refused_and_the_epoch_is_not_counted(scores, says):
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
+    with pytest.raises(sm.DataError, match=says):
+        validate(scores)
     assert validate.history.empty
-    assert validate(scores_by_gain(0, rng)).epoch == 1
+    assert validate(scores_by_gain(0, np.random.default_rng(9))).epoch == 1
+
+
+def test_stages_of_a_matrix_are_refused():
     with pytest.raises(sm.ConfigError, match="score must be a function of users and items"):
-        sm.validator(NOTHING, HELD_OUT, depth=10)(rng.normal(size=(USERS, ITEMS)))
+        sm.validator(NOTHING, HELD_OUT, depth=10)(NOTHING)

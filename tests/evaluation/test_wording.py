@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -166,200 +167,148 @@ def test_there_is_a_sentence_for_each_kind():
     assert {*WORDS} == {*KINDS}
 
 
-def test_a_finding_on_a_pair_names_both_and_has_no_name_before_it():
-    """Also of three recommenders, where a sentence about one of them begins with its name."""
-    setting = Setting(names=("X", "Y", "W"))
-    pairs = [finding for finding, *_ in SENTENCES if len(finding.names) == 2]
-    assert len({finding.kind for finding in pairs}) > 5
-    for finding in pairs:
-        entry = WORDS[finding.kind]
-        assert entry.names_recommenders or entry.together, finding.kind
-        if entry.together is None:
-            [text] = [*cautions([finding], setting), *remarks([finding], setting)]
-            assert not text.startswith(f"{finding.names[0]}: ")
-
-
 FEW = Finding("few-users", values={"users": 7})
 [FEW_WORDS] = said(FEW)
 
 
-class TestNames:
-    def test_are_said_unless_all_recommenders_are_meant(self):
-        of_x, of_y = (replace(FEW, names=(name,)) for name in PAIR.names)
-        assert said(of_x) == [f"X: {FEW_WORDS}"]
-        assert said(of_x, of_y) == [FEW_WORDS]
-        assert said(of_x, replace(of_y, values={"users": 8}))[0] == f"X: {FEW_WORDS}"
-
-    @pytest.mark.parametrize("name", ["CLS", "MLE", "{}", "{0}", "%s", "AP"])
-    def test_that_look_like_other_words_are_kept(self, name):
-        setting = Setting(names=(name, "Y"))
-        bias = Finding("bias", "ap", values={"estimator": "cls", "bias": 0.01, "error": 0.002})
-        found = said(replace(FEW, names=(name,)), replace(bias, names=(name,)), bias, setting=setting)
-        assert found == [f"{name}: {FEW_WORDS}", f"{name}: {said(bias)[0]}", said(bias)[0]]
-        gap = GAP.replace("X", name)
-        assert said(verdict("better", (name, "Y"), a=name), setting=setting) == [f"AP: {name} is better than Y. {gap}."]
-
-    def test_with_braces_are_kept_beside_clauses(self):
-        order = {"low": 0.1, "high": 0.2, "assumption": "free", "is_decided": True}
-        findings = [Finding("published-order", metric, ("{}", "Y"), values=order) for metric in ("ap", "auc")]
-        [sentence] = said(*findings, setting=Setting(names=("{}", "Y")))
-        assert sentence.endswith(
-            ", {} is better than Y by AP (0.10 to 0.20), {} is better than Y by AUC (0.10 to 0.20)."
-        )
-
-    def test_of_notes_are_not_said_twice(self):
-        note = Finding("note", names=("X",), values={"text": "ranks: no user is named."})
-        assert said(note) == ["X: no user is named."]
-        assert said(replace(note, values={"text": "X: no user is named."})) == ["X: no user is named."]
+# --- names and groups -------------------------------------------------------------------------------------------------
 
 
-class TestGroups:
-    def test_are_said_unless_all_users_are_meant(self):
-        young = replace(FEW, group="young")
-        assert said(young) == [f"young: {FEW_WORDS}"]
-        assert said(FEW, young) == [FEW_WORDS]
-        assert said(replace(young, names=("X",))) == [f"X: young: {FEW_WORDS}"]
-
-    def test_of_a_pair_have_their_verdicts_in_a_sentence_for_each_metric(self):
-        findings = [
-            verdict("better", ("X", "Y"), group="a"), verdict("better", ("Y", "X"), group="b"),
-            verdict("undecided", group="c"), verdict("better", ("Y", "X"), group="d"),
-            verdict("no-verdict", ("X", "Y"), "auc", "a"),
-        ]  # fmt: skip
-        assert said(*findings) == [
-            "AP by group: Y is better than X for groups b and d; X is better than Y for group a; undecided for group "
-            "c.",
-            "AUC by group: no verdict for group a.",
-        ]
-
-    def test_of_several_recommenders_name_those_that_may_be_the_best(self):
-        setting, values = Setting(names=("X", "Y", "Z")), {"X": 0.1, "Y": 0.2, "Z": 0.3}
-        pairs = [(a, b, kind, group) for group, kinds in {"a": ("better", "better", "better"),
-                                                          "b": ("better", "better", "undecided")}.items()
-                 for (a, b), kind in zip((("X", "Y"), ("X", "Z"), ("Y", "Z")), kinds, strict=True)]  # fmt: skip
-        findings = [
-            verdict(kind, (b, a), group=group, a=a, b=b, value_a=values[a], value_b=values[b])
-            for a, b, kind, group in pairs
-        ]
-        assert said(*findings, setting=setting) == ["The best by AP: Z for group a; Z or Y for group b."]
+def test_names_are_said_unless_all_recommenders_are_meant_and_groups_unless_all_users_are():
+    of_x, of_y = (replace(FEW, names=(name,)) for name in PAIR.names)
+    young = replace(FEW, group="young")
+    assert said(of_x) == [f"X: {FEW_WORDS}"]
+    assert said(of_x, of_y) == said(FEW, young) == [FEW_WORDS]
+    assert said(of_x, replace(of_y, values={"users": 8}))[0] == f"X: {FEW_WORDS}"
+    assert said(young) == [f"young: {FEW_WORDS}"]
+    assert said(replace(young, names=("X",))) == [f"X: young: {FEW_WORDS}"]
 
 
-class TestTogether:
-    def test_clauses_of_a_sentence_have_commas_between_them(self):
-        bias = {"estimator": "bv-1", "bias": -0.0316, "error": 0.0042}
-        findings = [Finding("bias", label, values=bias) for label in ("ap", "auc", "ap")]
-        other = Finding("bias", "ap", values=bias | {"estimator": "cls"})
-        sentence = "the interval ignores the bias. The estimated bias, with its standard error:"
-        assert said(*findings, FEW, other) == [
-            f"BV 1: {sentence} AP -0.032 ± 0.004, AUC -0.032 ± 0.004.", FEW_WORDS, f"CLS: {sentence} AP -0.032 ± 0.004."
-        ]  # fmt: skip
-
-    def test_supported_samples_are_one_sentence(self):
-        findings = [of("supported", names=(name,), assumption="decreasing", p_value=p)
-                    for name, p in (("X", 0.4), ("Y", 1.0))]  # fmt: skip
-        [sentence] = said(*findings)
-        assert sentence.startswith("The samples do not contradict decreasing (p = 0.4 for X, p = 1 for Y).")
-
-    def test_assumptions_that_differ_name_their_pairs(self):
-        findings = [of("assumes", names=pair, assumption=assumption)
-                    for pair, assumption in ((("X", "Y"), "free"), (("X", "Z"), "decreasing"))]  # fmt: skip
-        first, second = assumed([*findings, FEW], PAIR)
-        assert first.startswith("The intervals of X and Y ")
-        assert second.startswith("The intervals of X and Z ")
-
-    def test_verdicts_of_two_are_one_text_by_metric(self):
-        kinds = [("ap", "better"), ("mrr", "better"), ("auc", "undecided"), ("recall@10", "equivalent")]
-        findings = [verdict(kind, ("Y", "X"), label) for label, kind in [*kinds, ("ndcg@10", "no-verdict")]]
-        assert on_metrics(findings, PAIR) == (
-            "Y is better than X on AP and MRR. X and Y are equivalent on Recall@10. Undecided between X and Y: AUC. No "
-            "verdict on X and Y: NDCG@10."
-        )
-        sizes = [verdict("better", metric="ap", size=MORE), verdict("better", metric="auc", size="")]
-        words = "X is better than Y on AP, by more than the margin. X is better than Y on AUC."
-        assert on_metrics(sizes, PAIR) == words
-
-    def test_sampled_metrics_are_called_so_except_for_auc(self):
-        setting = replace(PAIR, is_uncorrected=True)
-        for label, name in (("recall@10", "Sampled Recall@10"), ("auc", "AUC")):
-            [sentence] = said(verdict("undecided", metric=label), setting=setting)
-            assert sentence.startswith(f"{name}: undecided. ")
+@pytest.mark.parametrize("name", ["CLS", "{0}", "%s"])
+def test_names_that_look_like_other_words_are_kept(name):
+    setting = Setting(names=(name, "Y"))
+    bias = Finding("bias", "ap", values={"estimator": "cls", "bias": 0.01, "error": 0.002})
+    assert said(replace(bias, names=(name,)), bias, setting=setting) == [f"{name}: {said(bias)[0]}", said(bias)[0]]
+    gap = GAP.replace("X", name)
+    assert said(verdict("better", (name, "Y"), a=name), setting=setting) == [f"AP: {name} is better than Y. {gap}."]
+    order = {"low": 0.1, "high": 0.2, "assumption": "free", "is_decided": True}
+    [sentence] = said(*(of("published-order", metric, (name, "Y"), **order) for metric in ("ap", "auc")))
+    assert sentence.endswith(f", {name} is better than Y by AUC (0.10 to 0.20).")
 
 
-class TestParagraph:
-    """What a result says to a reviewer, by hand."""
-
-    def test_of_values_with_intervals(self):
-        rows = [
-            {"recommender": name, "metric": "recall@10", "value": value, "low": value - 0.1, "high": value + 0.1}
-            for name, value in (("X", 0.25), ("Y", 0.5))
-        ]
-        assert paragraph(rows, [FEW], Setting(0.9, "9 users, n = 50", ("X", "Y"))) == (
-            "Recall@10 of X and Y was measured (9 users, n = 50). The values, with 90 % intervals: Recall@10 of X "
-            f"0.2500 (0.1500 to 0.3500); Recall@10 of Y 0.5000 (0.4000 to 0.6000). {FEW_WORDS}"
-        )
-
-    def test_of_sampled_ranks_has_what_their_bounds_allow(self):
-        ends = {"low": 0.1, "high": 0.4}
-        row = {"estimator": "free", "metric": "auc", "value": 0.2, **ends}
-        bounds = of("bounds", "auc", **ends, estimator="free", assumes="none", **RANGES)
-        assert paragraph([row], [bounds, of("note", text="More.")], Setting(0.95, "60 users, m = 9")) == (
-            f"AUC was estimated from ranks among sampled negatives (60 users, m = 9). {said(bounds)[0]}"
-        )
-
-    def test_of_a_comparison_has_the_verdict_on_its_rows(self):
-        setting = Setting(names=("X", "Y"), parameters="60 users, n = 50", estimator="free")
-        verdicts = [verdict("no-verdict", metric=label, low=float("nan")) for label in ("ap", "auc")]
-        found = paragraph([{"metric": "ap", "difference": 0.1}], verdicts, setting)
-        assert found == (
-            "AP of X and Y was compared user by user, from ranks among sampled negatives, by the estimator free "
-            "(60 users, n = 50). AP: no verdict."
-        )
-
-    def test_of_an_expectation_and_of_a_plan(self):
-        row = {"estimator": "cls", "metric": "ap", "recommender": "X", "exact": 0.1, "expected": 0.125}
-        assert paragraph([row], [], Setting(names=("X",), negatives=20)) == (
-            "AP of X was measured, and expected among 20 sampled negatives. The values: AP of X 0.1000, expected by "
-            "CLS 0.1250."
-        )
-        assert paragraph([{"way": "all"}], [of("note", text="More.")], Setting(0.95, "9 users")) == ("9 users. More.")
+def test_groups_of_a_pair_have_their_verdicts_in_a_sentence_for_each_metric():
+    findings = [
+        verdict("better", ("X", "Y"), group="a"), verdict("better", ("Y", "X"), group="b"),
+        verdict("undecided", group="c"), verdict("better", ("Y", "X"), group="d"),
+        verdict("no-verdict", ("X", "Y"), "auc", "a"),
+    ]  # fmt: skip
+    assert said(*findings) == [
+        "AP by group: Y is better than X for groups b and d; X is better than Y for group a; undecided for group c.",
+        "AUC by group: no verdict for group a.",
+    ]
 
 
-class TestStandings:
-    @pytest.mark.parametrize(
-        ("order", "decided", "sentence"),
-        [
-            ("abc", "ac", "a is better than c. a and b, and b and c, cannot be told apart."),
-            ("bca", "ca ba", "b and c are better than a. b and c cannot be told apart."),
-            ("abc", "", "a, b and c cannot be told apart."),
-            ("abc", "ab ac bc", "a is better than b and c. b is better than c."),
-            ("abcde", "ab ac ad ae", "a is better than all others. b, c, d and e cannot be told apart."),
-        ],
+def test_groups_of_several_recommenders_name_those_that_may_be_the_best():
+    setting, values = Setting(names=("X", "Y", "Z")), {"X": 0.1, "Y": 0.2, "Z": 0.3}
+    findings = [
+        verdict(kind, (b, a), group=group, a=a, b=b, value_a=values[a], value_b=values[b])
+        for group, last in {"a": "better", "b": "undecided"}.items()
+        for a, b, kind in (("X", "Y", "better"), ("X", "Z", "better"), ("Y", "Z", last))
+    ]
+    assert said(*findings, setting=setting) == ["The best by AP: Z for group a; Z or Y for group b."]
+
+
+# --- several findings in one sentence ---------------------------------------------------------------------------------
+
+
+def test_clauses_of_a_sentence_have_commas_between_them():
+    bias = {"estimator": "bv-1", "bias": -0.0316, "error": 0.0042}
+    findings = [Finding("bias", label, values=bias) for label in ("ap", "auc", "ap")]
+    other = Finding("bias", "ap", values=bias | {"estimator": "cls"})
+    sentence = "the interval ignores the bias. The estimated bias, with its standard error:"
+    assert said(*findings, FEW, other) == [
+        f"BV 1: {sentence} AP -0.032 ± 0.004, AUC -0.032 ± 0.004.", FEW_WORDS, f"CLS: {sentence} AP -0.032 ± 0.004."
+    ]  # fmt: skip
+    supported = [
+        of("supported", names=(name,), assumption="decreasing", p_value=p) for name, p in (("X", 0.4), ("Y", 1))
+    ]
+    [sentence] = said(*supported)
+    assert sentence.startswith("The samples do not contradict decreasing (p = 0.4 for X, p = 1 for Y).")
+
+
+def test_assumptions_that_differ_name_their_pairs():
+    pairs = {("X", "Y"): "free", ("X", "Z"): "decreasing"}
+    findings = [of("assumes", names=pair, assumption=assumption) for pair, assumption in pairs.items()]
+    first, second = assumed([*findings, FEW], PAIR)
+    assert first.startswith("The intervals of X and Y ")
+    assert second.startswith("The intervals of X and Z ")
+
+
+def test_verdicts_of_two_are_one_text_by_metric():
+    kinds = [("ap", "better"), ("mrr", "better"), ("auc", "undecided"), ("recall@10", "equivalent")]
+    findings = [verdict(kind, ("Y", "X"), label) for label, kind in [*kinds, ("ndcg@10", "no-verdict")]]
+    assert on_metrics(findings, PAIR) == (
+        "Y is better than X on AP and MRR. X and Y are equivalent on Recall@10. Undecided between X and Y: AUC. No "
+        "verdict on X and Y: NDCG@10."
     )
-    def test_state_the_decided_pairs_first(self, order, decided, sentence):
-        value = {name: -place for place, name in enumerate(order)}
-        names = sorted(order)
-        wins = [tuple(pair) for pair in decided.split()]
-        findings = []
-        for a, b in ((a, b) for a in names for b in names if a < b):
-            pair = next((win for win in wins if set(win) == {a, b}), None)
-            of_pair = {"a": a, "b": b, "value_a": value[a], "value_b": value[b]}
-            findings.append(verdict("better" if pair else "undecided", pair or (a, b), **of_pair))
-        assert standing(Standings.from_verdicts(findings)) == sentence
-        assert said(*findings, setting=Setting(names=tuple(names))) == [f"AP: {sentence}"]
+    sizes = [verdict("better", metric="ap", size=MORE), verdict("better", metric="auc", size="")]
+    words = "X is better than Y on AP, by more than the margin. X is better than Y on AUC."
+    assert on_metrics(sizes, PAIR) == words
 
-    def test_of_many_name_the_best_alone(self):
-        """The first of twelve is better than the last two."""
-        rows = [Standing(name, 12.0 - place, "a") for place, name in enumerate("abcdefghijkl")]
-        standings = Standings(rows, [(0, 10), (0, 11), (1, 11)], [])
-        assert standing(standings) == "a has the largest value, and is better than 2 of the 11 others."
 
-    def test_with_a_margin_have_a_sentence_on_it(self):
-        setting = Setting(names=("X", "Y", "Z"), margin=SIZE)
-        of_pairs = [verdict("better", ("X", "Y"), size=MORE), verdict("equivalent", ("X", "Z"), size=""),
-                    verdict("better", ("Z", "Y"), size="")]  # fmt: skip
-        about, meaning = margin_of_pairs(of_pairs, setting)
-        assert about == "AP: X is better than Y by more than the margin; X and Z are equivalent."
-        assert meaning.startswith("Equivalent means that the 95 % interval is within ± 0.01")
+# --- what a result says to a reviewer, by hand ------------------------------------------------------------------------
+
+
+def test_paragraph_of_a_comparison_has_the_verdict_on_its_rows():
+    setting = Setting(names=("X", "Y"), parameters="60 users, n = 50", estimator="free")
+    verdicts = [verdict("no-verdict", metric=label, low=float("nan")) for label in ("ap", "auc")]
+    assert paragraph([{"metric": "ap", "difference": 0.1}], verdicts, setting) == (
+        "AP of X and Y was compared user by user, from ranks among sampled negatives, by the estimator free (60 users, "
+        "n = 50). AP: no verdict."
+    )
+
+
+def test_paragraph_of_an_expectation_and_of_a_plan():
+    row = {"estimator": "cls", "metric": "ap", "recommender": "X", "exact": 0.1, "expected": 0.125}
+    assert paragraph([row], [], Setting(names=("X",), negatives=20)).endswith("AP of X 0.1000, expected by CLS 0.1250.")
+    assert paragraph([{"way": "all"}], [of("note", text="More.")], Setting(0.95, "9 users")) == ("9 users. More.")
+
+
+# --- standings --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("order", "decided", "sentence"),
+    [
+        ("abc", "ac", "a is better than c. a and b, and b and c, cannot be told apart."),
+        ("bca", "ca ba", "b and c are better than a. b and c cannot be told apart."),
+        ("abc", "", "a, b and c cannot be told apart."),
+        ("abcde", "ab ac ad ae", "a is better than all others. b, c, d and e cannot be told apart."),
+    ],
+)
+def test_standings_state_the_decided_pairs_first(order, decided, sentence):
+    value, wins, findings = {name: -place for place, name in enumerate(order)}, decided.split(), []
+    for a, b in combinations(sorted(order), 2):
+        pair = next((win for win in wins if {*win} == {a, b}), "")
+        of_pair = {"a": a, "b": b, "value_a": value[a], "value_b": value[b]}
+        findings.append(verdict("better" if pair else "undecided", tuple(pair) or (a, b), **of_pair))
+    assert standing(Standings.from_verdicts(findings)) == sentence
+    assert said(*findings, setting=Setting(names=tuple(sorted(order)))) == [f"AP: {sentence}"]
+
+
+def test_standings_of_many_name_the_best_alone():
+    """The first of twelve is better than the last two."""
+    rows = [Standing(name, 12.0 - place, "a") for place, name in enumerate("abcdefghijkl")]
+    words = "a has the largest value, and is better than 2 of the 11 others."
+    assert standing(Standings(rows, [(0, 10), (0, 11), (1, 11)], [])) == words
+
+
+def test_standings_with_a_margin_have_a_sentence_on_it():
+    setting = Setting(names=("X", "Y", "Z"), margin=SIZE)
+    kinds = [("better", ("X", "Y"), MORE), ("equivalent", ("X", "Z"), ""), ("better", ("Z", "Y"), "")]
+    about, meaning = margin_of_pairs([verdict(kind, pair, size=size) for kind, pair, size in kinds], setting)
+    assert about == "AP: X is better than Y by more than the margin; X and Z are equivalent."
+    assert meaning.startswith("Equivalent means that the 95 % interval is within ± 0.01")
 
 
 def test_ends_are_rounded_outward_and_have_no_negative_zero():

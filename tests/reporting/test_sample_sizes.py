@@ -1,7 +1,5 @@
 """Expected estimates by sample size: against direct computation, and the lines that are drawn."""
 
-from itertools import product
-
 import pandas as pd
 import pytest
 from small_tables import random_table, table_of
@@ -12,34 +10,30 @@ from sampled_metrics.reporting.sample_sizes import draw, expected_by_sample_size
 from sampled_metrics.sampling.distributions import SamplingDesign, distribution_over_ties
 from sampled_metrics.sampling.outcomes import Outcomes
 
+RECALL = metric("recall@3")
 
-class TestExpected:
-    @pytest.mark.parametrize("replacement", [False, True])
-    def test_is_the_direct_computation_for_each_size(self, replacement):
-        tables = {"X": random_table(9, 40), "Y": random_table(10, 30)}
-        sizes, names = [3, 25, 10, 1], ["uncorrected", "bv-0.1"]
+
+def test_expected_values_are_the_direct_computation_for_each_size():
+    tables, options = {"X": random_table(9, 40), "Y": random_table(10, 30)}, {"assume_replacement": True}
+    table = expected_by_sample_size(
+        tables, "recall@3", ["uncorrected", "bv-0.1"], [25, 3], replacement=False, **options
+    )
+    assert table["negatives"].unique().tolist() == [3, 25]
+    for row in table.itertuples():
+        ranks, design = tables[row.recommender], SamplingDesign(row.negatives, replacement=False)
+        fitted = estimator(row.estimator, **options).fit(Outcomes.from_design(design, ranks.mean_candidates), [RECALL])
+        chances = distribution_over_ties(ranks.above, ranks.tied, ranks.candidates, design).mean(axis=0)
+        assert row.expected == pytest.approx(chances @ fitted.weights[0], abs=1e-12)
+        assert row.exact == pytest.approx(ranks.values(RECALL).mean())
+
+
+def test_sizes_ascend_and_those_too_large_are_left_out():
+    tables = {"X": table_of([(30, 3, 0), (8, 1, 0)])}
+    for replacement, sizes in ((False, [2, 7]), (True, [2, 7, 8, 9])):
         table = expected_by_sample_size(
-            tables, "recall@3", names, sizes, replacement=replacement, assume_replacement=True
-        ).set_index(["estimator", "recommender", "negatives"])
-        assert len(table) == 2 * 2 * 4
-        for name, recommender, m in product(names, tables, sizes):
-            ranks = tables[recommender]
-            design = SamplingDesign(m, replacement)
-            outcomes = Outcomes.from_design(design, ranks.mean_candidates)
-            fitted = estimator(name, assume_replacement=True).fit(outcomes, [metric("recall@3")])
-            chances = distribution_over_ties(ranks.above, ranks.tied, ranks.candidates, design).mean(axis=0)
-            row = table.loc[(name, recommender, m)]
-            assert row["expected"] == pytest.approx(chances @ fitted.weights[0], abs=1e-12)
-            assert row["exact"] == pytest.approx(ranks.values(metric("recall@3")).mean())
-            assert row["metric"] == "recall@3"
-
-    def test_sizes_ascend_and_those_too_large_are_left_out(self):
-        tables = {"X": table_of([(30, 3, 0), (8, 1, 0)])}
-        for replacement, sizes in ((False, [2, 7]), (True, [2, 7, 8, 9])):
-            table = expected_by_sample_size(
-                tables, "ap", ["uncorrected"], [9, 7, 2, 8], replacement=replacement, assume_replacement=True
-            )
-            assert table["negatives"].tolist() == sizes
+            tables, "ap", ["uncorrected"], [9, 7, 2, 8], replacement=replacement, assume_replacement=True
+        )
+        assert table["negatives"].tolist() == sizes
 
 
 def curves(estimator, exact, **expected):
@@ -52,21 +46,21 @@ def curves(estimator, exact, **expected):
     )
 
 
-class TestDraw:
-    def test_what_is_far_above_the_exact_values_is_magnified_on_a_linear_scale(self):
-        """X and Y cross halfway, on the logarithmic axis, between 100 and 200."""
-        sampled = curves("uncorrected", 0.01, X=[0.9, 0.6, 0.4, 0.2], Y=[0.8, 0.5, 0.5, 0.3])
-        figure = draw(pd.concat([sampled, curves("cls", 0.01, X=[0.01] * 4, Y=[0.02] * 4)]))
-        titles = ["Sampled (uncorrected)", "from m = 100 on, linear", "CLS"]
-        assert [panel.get_title() for panel in figure.axes] == titles
-        assert [panel.get_yscale() for panel in figure.axes] == ["log", "linear", "linear"]
-        assert [min(figure.axes[at].get_lines()[0].get_xdata()) for at in (0, 1)] == [50, 100]
-        [circle] = [line for line in figure.axes[1].get_lines() if line.get_fillstyle() == "none"]
-        assert circle.get_xydata().tolist() == [[pytest.approx(2**0.5 * 100), pytest.approx(50)]]
-        numbers = [[text.get_text() for text in panel.texts if text.get_text().isdigit()] for panel in figure.axes]
-        assert numbers == [["141"], ["141"], []]
+def test_what_is_far_above_the_exact_values_is_magnified_on_a_linear_scale():
+    """X and Y cross halfway, on the logarithmic axis, between 100 and 200."""
+    sampled = curves("uncorrected", 0.01, X=[0.9, 0.6, 0.4, 0.2], Y=[0.8, 0.5, 0.5, 0.3])
+    figure = draw(pd.concat([sampled, curves("cls", 0.01, X=[0.01] * 4, Y=[0.02] * 4)]))
+    titles = ["Sampled (uncorrected)", "from m = 100 on, linear", "CLS"]
+    assert [panel.get_title() for panel in figure.axes] == titles
+    assert [panel.get_yscale() for panel in figure.axes] == ["log", "linear", "linear"]
+    assert [min(figure.axes[at].get_lines()[0].get_xdata()) for at in (0, 1)] == [50, 100]
+    [circle] = [line for line in figure.axes[1].get_lines() if line.get_fillstyle() == "none"]
+    assert circle.get_xydata().tolist() == [[pytest.approx(2**0.5 * 100), pytest.approx(50)]]
+    numbers = [[text.get_text() for text in panel.texts if text.get_text().isdigit()] for panel in figure.axes]
+    assert numbers == [["141"], ["141"], []]
 
-    @pytest.mark.parametrize("exact", [0.3, 0.0])
-    def test_what_is_not_has_one_panel(self, exact):
-        figure = draw(curves("uncorrected", exact, X=[0.9, 0.6, 0.4, 0.2]))
-        assert [panel.get_yscale() for panel in figure.axes] == ["linear"]
+
+@pytest.mark.parametrize("exact", [0.3, 0.0])
+def test_what_is_not_has_one_panel(exact):
+    figure = draw(curves("uncorrected", exact, X=[0.9, 0.6, 0.4, 0.2]))
+    assert [panel.get_yscale() for panel in figure.axes] == ["linear"]
