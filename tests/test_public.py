@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import sampled_metrics as sm
+from sampled_metrics.errors import DataError
 
 CLASSES = ("metric", "ExactRanks")
 FUNCTIONS = [name for name in sm.__all__ if inspect.isfunction(getattr(sm, name)) or name in CLASSES]
@@ -55,9 +55,15 @@ def test_the_import_loads_neither_pandas_nor_scipy():
     assert subprocess.run([sys.executable, "-c", code], cwd=source, check=False).returncode == 0
 
 
-def test_errors_are_value_errors_with_one_line():
-    with pytest.raises(sm.DataError) as caught:
-        sm.exact_ranks(np.array([1, 0]), candidates=9)
-    assert isinstance(caught.value, sm.SampledMetricsError)
-    assert isinstance(caught.value, ValueError)
-    assert "\n" not in str(caught.value)
+def test_errors_are_value_errors():
+    assert issubclass(sm.DataError, sm.SampledMetricsError)
+    assert issubclass(sm.DataError, ValueError)
+
+
+def test_the_message_of_an_error_is_one_line_that_moves_no_cursor_and_no_longer_than_a_screen():
+    assert str(DataError("a\nb\r\x1b[2J\x00\u2028\u202e\udce9c")) == r"a\nb\r\x1b[2J\x00\u2028\u202e\udce9c"
+    text = str(DataError(f"file, line 3: {'x' * 100_000}, not y"))
+    assert text.startswith("file, line 3: xxx")
+    assert " … xxx" in text
+    assert text.endswith("xxx, not y")
+    assert len(text) < 2000
