@@ -1,156 +1,181 @@
-"""Every code block of README.md and of the pages of docs/ is run, and prints what the page shows.
+"""Every code block of README.md and of the pages of docs/ is run, and prints what the page shows; lists are complete.
 
-`python tests/docs_blocks.py` writes what they print into the pages.
+`python tests/docs_blocks.py` writes what the blocks print into the pages.
 """
 
 import re
 import runpy
 import sys
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 import yaml
 from docs_blocks import DOCS, ROOT, blocks_of, pages, with_outputs
+from docutils import nodes
+from docutils.core import publish_doctree
+from docutils.parsers.rst.states import Inliner
 from made_up_project import complete_config
+
+import sampled_metrics
+from sampled_metrics.data.formats import FORMATS
+from sampled_metrics.evaluation.wording import WORDS
 
 ADDING = "tests/docs/test_add_a_recommender.py does what it says, in a copy of the library"
 FILMS = "tests/workflow/test_walk_through.py runs it as pasted"
 CONFIG = "test_a_config_is_complete_and_allowed, below"
 SLURM = "needs a cluster; make test-slurm brings one up"
-RAW = "tests/data/test_raw_files.py reads a made-up file of each layout"
-SERVICE = "takes 90 s; tests/docs/test_expensive_ranker.py runs its parts, and compares what it printed"
 IMPORT = "tests/workflow/test_import.py imports the workflow in these ways"
-OF_ADAPTERS = "tests/adapters/test_examples_of_the_page.py runs it, where the other library is installed"
-OF_RECIPES = "a test of tests/adapters runs it, where the other library is installed"
-NUMPY = "import numpy as np\n"
+SERVICE = "takes 90 s; tests/docs/test_expensive_ranker.py runs its parts, and compares what it printed"
+LIBRARY = "a test of tests/adapters runs it, where the other library is installed"
 NOT_CODE = "not code"
-
 ELSEWHERE = {
-    ("README.md", "make demo"): "sets up an environment, and downloads MovieLens 1M; CI runs it from a local copy",
-    (
-        "docs/own-study.md",
-        "pip install --no-deps --editable .",
-    ): "is what make reproduce and make test run, in CI",
-    ("docs/own-study.md", "make reproduce CONFIG=study.yaml"): "trains for a minute; its config is checked",
-    ("docs/own-study.md", "# study.yaml"): CONFIG,
-    ("docs/own-study.md", "study: [ours]"): CONFIG,
-    ("docs/own-study.md", "study: [films]"): FILMS,
-    ("docs/own-study.md", "snakemake --cores 2 --configfile examples/films.yaml"): FILMS,
-    ("docs/own-study.md", "snakemake results/films/split/train.csv"): FILMS,
-    ("docs/own-study.md", 'configfile: "study.yaml"'): IMPORT,
-    ("docs/own-study.md", '"""Item-based'): ADDING,
-    ("docs/own-study.md", " RECOMMENDERS = {"): ADDING,
-    ("docs/own-study.md", "recommenders:"): ADDING,
-    (
-        "docs/cluster.md",
-        "make demo                                                          # or any other target: sets up .venv",
-    ): SLURM,
-    ("docs/cluster.md", ".venv/bin/snakemake --workflow-profile profiles/slurm --configfile mine.yaml"): SLURM,
-    ("docs/cluster.md", ".venv/bin/snakemake --workflow-profile profiles/slurm --set-scatter users=4"): SLURM,
-    ("docs/workflow.md", ".venv/bin/snakemake --cores 4 --set-threads"): "tests/workflow/test_run.py sets them",
-    (
-        "docs/cluster.md",
-        ".venv/bin/snakemake --workflow-profile profiles/slurm --set-resources train:mem_mb=64000 train:runtime=1440",
-    ): SLURM,
-    ("docs/cluster.md", "executor: cluster-generic"): SLURM,
-    ("docs/workflow.md", "archive"): NOT_CODE,
-    ("docs/architecture.md", "study"): NOT_CODE,
-    ("docs/workflow.md", "train E on ml-1m failed"): "tests/workflow/test_messages.py has such a failure",
-    ("docs/adapters.md", f"{NUMPY}import sampled_metrics as sm\n\n\ndef cornac"): OF_RECIPES,
-    (
-        "docs/adapters.md",
-        "import numpy as np\nimport pandas as pd\nimport sampled_metrics as sm\nfrom pykeen",
-    ): OF_RECIPES,
-    ("docs/adapters.md", "import torch"): OF_ADAPTERS,
-    ("docs/adapters.md", "def adjusted("): OF_RECIPES,
-    ("docs/how-to/validate.md", "import torch"): OF_ADAPTERS,
-    ("docs/how-to/validate.md", "import lightning"): OF_ADAPTERS,
-    ("docs/how-to/validate.md", "import os"): OF_ADAPTERS,
-    ("docs/how-to/validate.md", "from recbole.config"): "tests/adapters/test_recbole.py makes the same calls",
-    ("docs/how-to/rank.md", "import torch"): "tests/adapters/test_arrays.py runs it, where torch is installed",
-    ("docs/how-to/expensive-rankers.md", "return sm.staged_ranks("): SERVICE,
-    ("docs/how-to/expensive-rankers.md", "python -m docs.examples.expensive_ranker"): SERVICE,
-    ("docs/reference/datasets.md", "import csv"): RAW,
+    "README.md": {"make demo": "sets up an environment, and downloads MovieLens 1M; CI runs it from a local copy"},
+    "docs/own-study.md": {
+        "pip install --no-deps --editable .": "is what make reproduce and make test run, in CI",
+        "make reproduce CONFIG=study.yaml": "trains for a minute; its config is checked",
+        "# study.yaml": CONFIG,
+        "study: [ours]": CONFIG,
+        "study: [films]": FILMS,
+        "snakemake --cores 2 --configfile examples/films.yaml": FILMS,
+        "snakemake results/films/split/train.csv": FILMS,
+        'configfile: "study.yaml"': IMPORT,
+        '"""Item-based': ADDING,
+        " RECOMMENDERS = {": ADDING,
+        "recommenders:": ADDING,
+    },
+    "docs/cluster.md": {
+        "make demo ": SLURM,
+        ".venv/bin/snakemake --workflow-profile profiles/slurm --configfile mine.yaml": SLURM,
+        ".venv/bin/snakemake --workflow-profile profiles/slurm --set-scatter users=4": SLURM,
+        ".venv/bin/snakemake --workflow-profile profiles/slurm --set-resources train:mem_mb=64000": SLURM,
+        "executor: cluster-generic": SLURM,
+    },
+    "docs/workflow.md": {
+        ".venv/bin/snakemake --cores 4 --set-threads": "tests/workflow/test_run.py sets them",
+        "archive": NOT_CODE,
+        "train E on ml-1m failed": "tests/workflow/test_messages.py has such a failure",
+    },
+    "docs/architecture.md": {"study": NOT_CODE},
+    "docs/adapters.md": {
+        "import numpy as np\nimport sampled_metrics as sm\n\n\ndef cornac": LIBRARY,
+        "import numpy as np\nimport pandas as pd\nimport sampled_metrics as sm\nfrom pykeen": LIBRARY,
+        "import torch": LIBRARY,
+        "def adjusted(": LIBRARY,
+    },
+    "docs/how-to/validate.md": {
+        "import torch": LIBRARY,
+        "import lightning": LIBRARY,
+        "import os": LIBRARY,
+        "from recbole.config": LIBRARY,
+    },
+    "docs/how-to/rank.md": {"import torch": LIBRARY},
+    "docs/how-to/expensive-rankers.md": {
+        "return sm.staged_ranks(": SERVICE,
+        "python -m docs.examples.expensive_ranker": SERVICE,
+    },
+    "docs/reference/datasets.md": {"import csv": "tests/data/test_raw_files.py reads a made-up file of each layout"},
 }
-"""(page, beginning of a block) that test_what_blocks_print does not run, and why."""
-
-
-def elsewhere(page: str, content: str) -> list[tuple[str, str]]:
-    return [key for key in ELSEWHERE if key[0] == page and content.startswith(key[1])]
-
-
-def is_run(page: str) -> bool:
-    return any(block.is_run for block in blocks_of(text_of(page)) if not elsewhere(page, block.content))
+"""Page → beginning of a block that test_blocks_print_what_the_page_shows does not run, and why."""
+SLOW = {"docs/how-to/large.md": "starts a cluster of Dask", "docs/how-to/plan.md": "simulates for 12 s"}
 
 
 def text_of(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
 
 
+def elsewhere(page: str, content: str) -> list[tuple[str, str]]:
+    return [(page, start) for start in ELSEWHERE.get(page, {}) if content.startswith(start)]
+
+
+def is_run(page: str) -> bool:
+    return any(block.is_run for block in blocks_of(text_of(page)) if not elsewhere(page, block.content))
+
+
 @pytest.mark.parametrize(
     "page",
-    [
-        pytest.param(
-            page, marks=[pytest.mark.slow] if page == "docs/how-to/large.md" else []
-        )  # starts a cluster of Dask
-        for page in pages()
-        if is_run(page)
-    ],
+    [pytest.param(page, marks=[pytest.mark.slow] if page in SLOW else []) for page in pages() if is_run(page)],
 )
 def test_blocks_print_what_the_page_shows(page: str) -> None:
     assert with_outputs(text_of(page)) == text_of(page)
 
 
-@pytest.mark.parametrize("page", pages())
-def test_every_block_is_run_here_or_elsewhere(page: str) -> None:
-    for block in blocks_of(text_of(page)):
-        if block.language.startswith("{"):  # a directive of the site
-            continue
-        assert block.is_run or elsewhere(page, block.content), block.content
+def test_every_block_is_run_here_or_elsewhere() -> None:
+    seen = set()
+    for page in pages():
+        for block in blocks_of(text_of(page)):
+            seen |= set(elsewhere(page, block.content))
+            is_of_the_site = block.language.startswith("{")  # a directive
+            assert block.is_run or is_of_the_site or elsewhere(page, block.content), (page, block.content)
+    assert seen == {(page, start) for page, starts in ELSEWHERE.items() for start in starts}
 
 
-def test_the_list_names_blocks_that_are_there() -> None:
-    there = {key for page in pages() for block in blocks_of(text_of(page)) for key in elsewhere(page, block.content)}
-    assert there == set(ELSEWHERE)
-
-
-@pytest.mark.parametrize(
-    ("page", "start"),
-    [("docs/own-study.md", "# study.yaml"), ("docs/own-study.md", "study: [ours]")],
-)
-def test_a_config_is_complete_and_allowed(
-    page: str, start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    [block] = [block for block in blocks_of(text_of(page)) if block.content.startswith(start)]
+@pytest.mark.parametrize("start", ["# study.yaml", "study: [ours]"])
+def test_a_config_is_complete_and_allowed(start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [block] = [block for block in blocks_of(text_of("docs/own-study.md")) if block.content.startswith(start)]
     monkeypatch.chdir(tmp_path)
     for name in ("ml-1m.zip", "old.csv", "new.csv"):
         Path(name).touch()
-    given = yaml.safe_load(block.content.replace("/where/it/is", str(tmp_path)))
-    complete_config(given)
+    complete_config(yaml.safe_load(block.content.replace("/where/it/is", str(tmp_path))))
 
 
-@pytest.mark.parametrize("page", pages())
-def test_links_lead_to_files_that_are_there(page: str) -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", text_of(page))
-    assert [link for link in links if "://" not in link and not (ROOT / page).parent.joinpath(link).exists()] == []
+def test_links_lead_to_files_that_are_there() -> None:
+    links = [(page, link) for page in pages() for link in re.findall(r"\]\(([^)#]+)\)", text_of(page))]
+    assert [
+        (page, link) for page, link in links if "://" not in link and not (ROOT / page).parent.joinpath(link).exists()
+    ] == []
 
 
 def test_the_examples_are_what_the_script_makes(tmp_path: Path) -> None:
+    def contents(folder: Path) -> dict:
+        tables = {path.name: pd.read_parquet(path).to_dict() for path in folder.glob("*.parquet")}
+        return tables | {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+
     runpy.run_path(str(DOCS / "examples/make.py"))["main"](tmp_path)
-    made = {path.name: content(path) for path in tmp_path.iterdir()}
-    kept = [path for path in (DOCS / "examples").iterdir() if path.suffix in (".csv", ".parquet")]
-    assert made == {path.name: content(path) for path in kept}
+    assert contents(tmp_path) == contents(DOCS / "examples")
 
 
-def content(path: Path) -> Any:
-    return path.read_bytes() if path.suffix == ".csv" else pd.read_parquet(path).to_dict()
-
-
-@pytest.mark.parametrize("page", ["docs/how-to/expensive-rankers.md"])
-def test_the_numbers_of_what_scores_buy_are_those_of_the_run(page):
+def test_the_numbers_of_what_scores_buy_are_those_of_the_run() -> None:
     sys.path.append(str(ROOT))
     from docs.publish import budget_table
 
-    assert f"<!-- budget -->\n{budget_table()}<!-- end of budget -->" in (ROOT / page).read_text(encoding="utf-8")
+    page = text_of("docs/how-to/expensive-rankers.md")
+    assert f"<!-- budget -->\n{budget_table()}<!-- end of budget -->" in page
+
+
+# --- lists of the reference, and of the architecture ------------------------------------------------------------------
+
+REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
+
+
+def test_every_public_function_and_class_is_listed_with_a_summary() -> None:
+    listed = "".join(
+        REFERENCE["filled"](path.read_text()) for path in [*DOCS.glob("reference/*.md"), DOCS / "adapters.md"]
+    )
+    errors = {name for name in sampled_metrics.__all__ if name.endswith("Error")}
+    for name in set(sampled_metrics.__all__) - errors - {"__version__"}:
+        assert re.search(rf"- ({{py:obj}})?`{name}\b.*: \S", listed), name
+
+
+def test_the_pages_of_the_reference_list_the_options_formats_findings_and_packages(tmp_path: Path) -> None:
+    shown = REFERENCE["filled"](text_of("docs/reference/command.md"))
+    assert set(re.findall(r"^## (\w+)$", shown, re.MULTILINE)) >= {"evaluate", "correct", "compare", "expect", "plan"}
+    assert "--relevant-from FLOAT" in shown
+    assert shown.count("-h, --help") == shown.count("Usage: ")
+    shown = REFERENCE["filled"](text_of("docs/reference/datasets.md"))
+    assert re.findall(r"^\| `([a-z0-9-]+)` \|.*\| (?:numbers|text) \|.*\|$", shown, re.MULTILINE) == list(FORMATS)
+    kinds = re.findall(r"^\| `([a-z-]+)` \|", text_of("docs/reference/findings.md"), re.MULTILINE)
+    assert sorted(kinds) == sorted(WORDS)
+    architecture = runpy.run_path(str(DOCS / "architecture.py"))
+    listed = re.findall(r"^\| `(\w+)`", text_of("docs/architecture.md"), re.MULTILINE)
+    assert set(architecture["files"]()) - set(listed) == {"base"}
+    architecture["draw"](tmp_path / "drawn.svg")
+    assert ">inference<" in (tmp_path / "drawn.svg").read_text(encoding="utf-8")
+
+
+def test_the_site_shows_labels_as_code_and_not_as_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Inliner, "standalone_uri", Inliner.standalone_uri)  # which the settings replace
+    runpy.run_path(str(DOCS / "conf.py"))
+    page = publish_doctree("Metrics such as recall@10, and https://example.org.")
+    assert [node.astext() for node in page.findall(nodes.literal)] == ["recall@10"]
+    assert [node["refuri"] for node in page.findall(nodes.reference)] == ["https://example.org"]
