@@ -19,7 +19,6 @@ from pathlib import Path
 CONTENT = bytes(number * number % 251 for number in range(300_000))
 WEB_PAGE = b"<!DOCTYPE html><html><body>Sign in to the WLAN</body></html>"
 _FOLDER = tempfile.TemporaryDirectory(prefix="certificates-")
-REASONS = {200: "OK", 302: "Found", 404: "Not Found"}
 
 
 @dataclass
@@ -31,10 +30,6 @@ class Request:
 
     def send(self, data: bytes) -> None:
         self.connection.sendall(data)
-
-    def head(self, status: int, *fields: str) -> None:
-        lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Something')}", "Connection: close", *fields, "", ""]
-        self.send("\r\n".join(lines).encode("latin-1"))
 
     def wait(self, seconds: float) -> None:
         if self.stopping.wait(seconds):
@@ -110,12 +105,12 @@ def then(*answers: Answer) -> Answer:
     return answer
 
 
-def head_only(*fields: str, code: int = 200) -> Answer:
-    return lambda request: request.head(code, *fields)
-
-
 def raw(data: bytes) -> Answer:
     return lambda request: request.send(data)
+
+
+def head_only(*fields: str, code: int = 200) -> Answer:
+    return raw("\r\n".join([f"HTTP/1.1 {code} Something", "Connection: close", *fields, "", ""]).encode("latin-1"))
 
 
 def status(code: int) -> Answer:
@@ -144,8 +139,8 @@ def reset(request: Request) -> None:
     request.connection.close()
 
 
-def redirect(location: str, *fields: str, body: bytes = b"") -> Answer:
-    return then(head_only(f"Location: {location}", f"Content-Length: {len(body)}", *fields, code=302), raw(body))
+def redirect(location: str) -> Answer:
+    return head_only(f"Location: {location}", "Content-Length: 0", code=302)
 
 
 def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> Answer:
@@ -163,13 +158,13 @@ def endless(data: bytes) -> Answer:
     return answer
 
 
-def dripping(data: bytes, seconds: float = 0.02) -> Answer:
+def dripping(data: bytes) -> Answer:
     """A byte at a time."""
 
     def answer(request: Request) -> None:
         for position in range(len(data)):
             request.send(data[position : position + 1])
-            request.wait(seconds)
+            request.wait(0.02)
 
     return answer
 

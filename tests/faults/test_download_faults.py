@@ -1,6 +1,5 @@
 """Servers that answer badly: a download is right by its checksum, or fails in one line, in time, and leaves no file."""
 
-import gzip
 import hashlib
 import os
 import random
@@ -10,8 +9,6 @@ import sys
 import threading
 import time
 import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -43,15 +40,9 @@ def destination(tmp_path: Path) -> Path:
     return tmp_path / "data/ml-1m.zip"
 
 
-@contextmanager
-def in_time() -> Iterator[None]:
-    start = time.monotonic()
-    yield
-    assert time.monotonic() - start < STATED
-
-
 def fetch(url: str, destination: Path, *, sha256: str | None = SHA256) -> str | None:
-    """Download, and return the one line that says why not, or None."""
+    """Download in time, and return the one line that says why not, or None."""
+    start = time.monotonic()
     try:
         archives.download([url], destination, sha256=sha256)
     except DownloadError as error:
@@ -60,6 +51,8 @@ def fetch(url: str, destination: Path, *, sha256: str | None = SHA256) -> str | 
         assert message.startswith(f"{destination}: could not be downloaded ({url}: ")
         assert list(destination.parent.iterdir()) == []
         return message
+    finally:
+        assert time.monotonic() - start < STATED
     assert destination.read_bytes() == CONTENT
     assert list(destination.parent.iterdir()) == [destination]
     return None
@@ -72,30 +65,19 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
     "is cut off (Content-Length too long) twice, then answers well": ([bad.cut(150_000), bad.cut(0), honest], None),
     "500, then answers well": ([bad.status(500), honest], None),
     "claims Content-Encoding: gzip of a file that is not": ([bad.whole(CONTENT, "Content-Encoding: gzip")], None),
-    "chunked": ([bad.chunked(CONTENT[:100_000], CONTENT[100_000:])], None),
     "chunked without an end, then answers well": ([bad.chunked(CONTENT[:100_000], end=b""), honest], None),
-    "without a length": ([bad.then(bad.head_only(), bad.raw(CONTENT))], None),
     "not HTTP at all, then answers well": ([bad.raw(b"SSH-2.0-OpenSSH_9.2\r\n"), honest], None),
     # one line says why not
     "always resets midway": ([bad.then(bad.cut(50_000), bad.reset)], "reset by peer"),
     "always cut off": ([bad.cut(50_000)], "more expected"),
     "always stalls before the head": ([bad.stall], "timed out"),
-    "always stalls midway": ([bad.then(bad.cut(50_000), bad.stall)], "timed out"),
     "a web page with status 200": ([bad.whole(WEB_PAGE, "Content-Type: text/html")], "web page"),
     "one bit is wrong": ([bad.whole(CONTENT[:-1] + bytes([CONTENT[-1] ^ 1]))], "the file is damaged"),
-    "a byte too few, with a length to match": ([bad.whole(CONTENT[:-1])], "the file is damaged"),
-    "without a length and cut off": ([bad.then(bad.head_only(), bad.raw(CONTENT[:1000]))], "the file is damaged"),
     "404": ([bad.status(404)], "HTTP 404"),
     "a part of the file": ([bad.status(206)], "HTTP 206"),
-    "304 where nothing was asked to be compared": ([bad.status(304)], "HTTP 304"),
     "redirects to file:": ([bad.redirect("file:///etc/hostname")], "No connection adapters"),
-    "redirects to an address that is none": ([bad.redirect("http://[")], ""),
     "a redirect whose body has no end": (
         [bad.then(bad.head_only("Location: /ml-1m.zip", code=302), bad.endless(bytes(100_000)))],
-        "30 redirects",
-    ),
-    "a redirect whose body is a gzip bomb": (
-        [bad.redirect("/x", "Content-Encoding: gzip", body=gzip.compress(bytes(20_000_000)))],
         "30 redirects",
     ),
     "an endless body, announced": (
@@ -110,8 +92,6 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
         [bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.raw(b"ffffffffff\r\n"), bad.endless(bytes(4096)))],
         "more than the 2000000 bytes allowed",
     ),
-    "chunks that are none": ([bad.chunked(end=b"no number\r\n")], ""),
-    "a length that is negative": ([bad.then(bad.head_only("Content-Length: -5"), bad.raw(b"x"))], ""),
     "two lengths": ([bad.then(bad.head_only("Content-Length: 5", "Content-Length: 6"), bad.raw(b"abcdef"))], ""),
     "a head without end": ([bad.then(bad.raw(b"HTTP/1.1 200 OK\r\n"), bad.endless(b"X: y\r\n"))], "headers"),
     "nothing but 100 Continue": ([bad.endless(b"HTTP/1.1 100 Continue\r\n\r\n")], "bytes that are not of the file"),
@@ -119,16 +99,10 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
         [bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.endless(b"0" * 4096))],
         "",  # newer urllib3 has a limit of its own
     ),
-    "a name of a chunk that has no end": (
-        [bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.raw(b"5;a="), bad.endless(b"y" * 4096))],
-        "",  # newer urllib3 has a limit of its own
-    ),
     "fields after the last chunk that have no end": (
         [bad.then(bad.chunked(CONTENT, end=b"0\r\n"), bad.endless(b"X: y\r\n" * 500))],
         "bytes that are not of the file",
     ),
-    "drips the file": ([bad.then(bad.length(), bad.dripping(CONTENT))], "sends less than 16384 bytes of the file in"),
-    "drips the head": ([bad.dripping(b"HTTP/1.1 200 OK\r\nX: " + bytes(300_000))], "sends less than 16384 bytes"),
     "drips chunks": (
         [bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.dripping(b"1\r\na\r\n" * 9999))],
         "sends less than 16384 bytes",
@@ -138,7 +112,6 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
         [bad.dripping(b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n")],
         "sends less than 16384 bytes",
     ),
-    "a line of the head without end": ([bad.then(bad.raw(b"HTTP/1.1 200 OK\r\nX: "), bad.endless(b"yyyy"))], "line"),
 }  # fmt: skip
 
 
@@ -146,8 +119,8 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
 def test_arrives_or_one_line_says_why_not(fault: str, destination: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers, says = FAULTS[fault]
     if "stalls" in fault or "drips" in fault:
-        monkeypatch.setattr(archives, "TIMEOUT", (5.0, 0.4))
-    with serving(*answers) as server, in_time():
+        monkeypatch.setattr(archives, "TIMEOUT", (5.0, 0.4 if says is None else 0.15))
+    with serving(*answers) as server:
         message = fetch(server.url, destination)
     assert (message is None) if says is None else (says in (message or ""))
 
@@ -163,9 +136,9 @@ def test_an_answer_without_end_takes_little_memory(destination: Path) -> None:
 
 
 def test_a_slow_server_that_goes_on_is_waited_for(destination: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "TIMEOUT", (5.0, 1.0))
+    monkeypatch.setattr(archives, "TIMEOUT", (5.0, 0.6))
     parts = [CONTENT[start : start + 50_000] for start in range(0, len(CONTENT), 50_000)]
-    pause = bad.then(*(step for part in parts for step in (bad.raw(part), lambda request: request.wait(0.3))))
+    pause = bad.then(*(step for part in parts for step in (bad.raw(part), lambda request: request.wait(0.15))))
     with serving(bad.then(bad.length(), pause)) as server:
         assert fetch(server.url, destination) is None
     assert server.requests == 1
@@ -189,7 +162,7 @@ def test_two_processes_at_a_time(destination: Path) -> None:
 
     code = "import sys, pathlib\nfrom sampled_metrics.data.archives import download\n"
     code += "download([sys.argv[1]], pathlib.Path(sys.argv[2]), sha256=sys.argv[3])\n"
-    with serving(cut_later, honest) as slow, serving(honest) as fast, in_time():
+    with serving(cut_later, honest) as slow, serving(honest) as fast:
         command = [sys.executable, "-c", code, slow.url, str(destination), SHA256]
         with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}) as other:
             while slow.requests == 0 and other.poll() is None:
@@ -221,49 +194,48 @@ def random_answer(rng: random.Random) -> Answer:
     )
 
 
-@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 100))])
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 100))])
 def test_a_random_sequence_of_bad_answers(seed: int, destination: Path) -> None:
     rng = random.Random(seed)
     answers = [random_answer(rng) for _ in range(rng.randrange(1, 5))]
-    with serving(*answers, honest) as server, in_time():
+    with serving(*answers, honest) as server:
         fetch(server.url, destination)
 
 
-class TestTls:
-    @pytest.fixture(autouse=True)
-    def _openssl(self) -> None:
-        if shutil.which("openssl") is None:
-            pytest.skip("needs openssl to make a certificate")
+needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make a certificate")
 
-    @pytest.mark.parametrize(
-        ("subject", "days", "is_known", "says"),
-        [
-            ("IP:127.0.0.1", 2, False, "self-signed certificate"),
-            ("DNS:example.org", 2, True, "IP address mismatch"),
-            ("IP:127.0.0.1", -1, True, "expired"),
-        ],
-    )
-    @pytest.mark.parametrize("sha256", [SHA256, None], ids=["sha256", "no checksum"])
-    def test_refused(self, subject, days, is_known, says, sha256, destination, monkeypatch):
-        path, context = bad.certificate(subject, days)
-        if is_known:
-            monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
-        with serving(honest, context=context) as server, in_time():
-            assert says in (fetch(server.url, destination, sha256=sha256) or "")
-        assert server.requests == 0
 
-    def test_a_known_certificate_is_taken(self, destination, monkeypatch):
-        path, context = bad.certificate("IP:127.0.0.1")
+@needs_openssl
+@pytest.mark.parametrize(
+    ("subject", "days", "is_known", "sha256", "says"),
+    [
+        ("IP:127.0.0.1", 2, False, SHA256, "self-signed certificate"),
+        ("IP:127.0.0.1", 2, False, None, "self-signed certificate"),
+        ("DNS:example.org", 2, True, None, "IP address mismatch"),
+        ("IP:127.0.0.1", -1, True, None, "expired"),
+    ],
+)
+def test_a_certificate_that_is_not_known_or_of_another_server_or_expired(
+    subject, days, is_known, sha256, says, destination, monkeypatch
+):
+    path, context = bad.certificate(subject, days)
+    if is_known:
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
-        with serving(bad.cut(100_000), honest, context=context) as server:
-            assert fetch(server.url, destination, sha256=None) is None
+    with serving(honest, context=context) as server:
+        assert says in (fetch(server.url, destination, sha256=sha256) or "")
+    assert server.requests == 0
 
-    def test_a_redirect_to_plain_http_needs_a_checksum(self, destination, monkeypatch):
-        path, context = bad.certificate("IP:127.0.0.1")
-        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
-        with serving(honest) as plain, serving(bad.redirect(plain.url), context=context) as server:
-            assert "plain http" in (fetch(server.url, destination, sha256=None) or "")
-            assert fetch(server.url, destination) is None
+
+@needs_openssl
+def test_a_known_certificate_is_taken_and_a_redirect_to_plain_http_needs_a_checksum(destination, monkeypatch):
+    path, context = bad.certificate("IP:127.0.0.1")
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
+    with serving(bad.cut(100_000), honest, context=context) as server:
+        assert fetch(server.url, destination, sha256=None) is None
+    destination.unlink()
+    with serving(honest) as plain, serving(bad.redirect(plain.url), context=context) as server:
+        assert "plain http" in (fetch(server.url, destination, sha256=None) or "")
+        assert fetch(server.url, destination) is None
 
 
 def test_plain_http_without_a_checksum(destination: Path) -> None:
