@@ -5,7 +5,6 @@ import io
 import random
 import stat
 import struct
-import tarfile
 import time
 import tracemalloc
 import warnings
@@ -59,97 +58,55 @@ def changed(archive: bytes, at: int, code: str, value: int) -> bytes:
     return bytes(made)
 
 
-def link(name: str, target: bytes) -> tuple[zipfile.ZipInfo, bytes]:
+def link(target: bytes, name: str = "link") -> Entry:
     info = zipfile.ZipInfo(name)
     info.create_system = 3
     info.external_attr = (stat.S_IFLNK | 0o777) << 16
     return info, target
 
 
-def declaring(size: int, content: bytes, kind: int) -> bytes:
+def declaring(size: int, content: bytes, kind: int = zipfile.ZIP_DEFLATED) -> bytes:
     """An archive whose file says that it is smaller than it is, with a checksum to match."""
     archive = zipped(("ratings.dat", content), kind=kind)
     at = directory(archive)
     return changed(changed(archive, at + 24, "<I", size), at + 16, "<I", zlib.crc32(content[:size]))
 
 
-def tar() -> bytes:
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w:gz") as archive:
-        info = tarfile.TarInfo("../../ratings.dat")
-        info.size = len(EVENTS)
-        archive.addfile(info, io.BytesIO(EVENTS))
-    return made.getvalue()
-
-
-def flagged(bit: int) -> bytes:
-    archive = zipped(("ratings.dat", EVENTS))
-    archive = changed(archive, 6, "<H", bit)
-    return changed(archive, directory(archive) + 8, "<H", bit)
-
-
 COMPLETED: dict[str, Make] = {
     "a name that leads out (../../ratings.dat)": lambda: zipped(("../../ratings.dat", EVENTS)),
-    "a link to a folder elsewhere, and a file through it": lambda: zipped(
-        link("out", b"/tmp"), ("out/ratings.dat", EVENTS)
-    ),
-    "a link beside the file": lambda: zipped(link("passwd", b"/etc/passwd"), ("ratings.dat", EVENTS)),
+    "a link to a folder elsewhere, and a file through it": lambda: zipped(link(b"/tmp"), ("link/ratings.dat", EVENTS)),
     "a name in cp437": lambda: zipped(("ratings.dat", EVENTS), ("filmé.txt".encode("cp437").decode("latin-1"), b"")),
     "bytes before the archive (self-extracting)": lambda: b"#!/bin/sh\n" * 50 + zipped(("ratings.dat", EVENTS)),
     "a comment after the archive": lambda: zipped(("ratings.dat", EVENTS), comment=b"made by hand " * 100),
-    "gzip": lambda: gzip.compress(EVENTS),
     "gzip in several parts": lambda: gzip.compress(EVENTS[:5000]) + gzip.compress(EVENTS[5000:]),
-}  # fmt: skip
-
+}
+ZIP = zipped(("ratings.dat", EVENTS))
+STORED = zipped(("ratings.dat", EVENTS), kind=zipfile.ZIP_STORED)
 REFUSED: dict[str, tuple[Make, str]] = {
-    "a link in the file's place": (lambda: zipped(link("ratings.dat", b"/etc/passwd")), "line 1: has 1 fields"),
+    "a link in the file's place": (lambda: zipped(link(b"/etc/passwd", "ratings.dat")), "line 1: has 1 fields"),
     "a name with backslashes (..\\ratings.dat)": (lambda: zipped(("..\\ratings.dat", EVENTS)), "found 0"),
     "a name twice": (lambda: zipped(("ratings.dat", EVENTS), ("ratings.dat", b"1::1::1::1\n")), "found 2"),
     "a name with a line end and a terminal's commands": (lambda: zipped(("ratings\n\x1b[2J.dat", EVENTS)), "found 0"),
-    "an archive in the file's place (nested)": (
-        lambda: zipped(("ratings.dat", zipped(("ratings.dat", EVENTS)))),
-        "is a zip archive",
-    ),
-    "encrypted": (lambda: flagged(0x1), "is encrypted"),
-    "a patch in place of a file": (lambda: flagged(0x20), "patched"),
+    "an archive in the file's place (nested)": (lambda: zipped(("ratings.dat", ZIP)), "is a zip archive"),
+    "encrypted": (lambda: changed(changed(ZIP, 6, "<H", 1), directory(ZIP) + 8, "<H", 1), "is encrypted"),
     "a zip bomb of well-formed lines": (lambda: zipped(("ratings.dat", BOMB)), "more than the 8000000 bytes allowed"),
-    "a zip bomb that declares 4 GB": (
-        lambda: declaring(2**32 - 2, EVENTS, zipfile.ZIP_DEFLATED),
-        "unpacks to 4294967294 bytes, more than",
-    ),
-    "a zip bomb that declares 1000 bytes": (
-        lambda: declaring(1000, bytes(10_000_000), zipfile.ZIP_DEFLATED),
-        "line 1: holds a zero byte",
-    ),
+    "a gzip bomb of well-formed lines": (lambda: gzip.compress(BOMB), "more than the 8000000 bytes allowed"),
+    "a zip bomb that declares 4 GB": (lambda: declaring(2**32 - 2, EVENTS), "unpacks to 4294967294 bytes, more than"),
+    "a zip bomb that declares 1000 bytes": (lambda: declaring(1000, bytes(10_000_000)), "line 1: holds a zero byte"),
     "an lzma bomb that declares 1000 bytes": (
         lambda: declaring(1000, bytes(10**6), zipfile.ZIP_LZMA),
         "compression (lzma) is not supported",
     ),
-    "a gzip bomb of well-formed lines": (lambda: gzip.compress(BOMB), "more than the 8000000 bytes allowed"),
-    "without its last byte": (lambda: zipped(("ratings.dat", EVENTS))[:-1], "truncated"),
-    "without the list of its files": (
-        lambda: zipped(("ratings.dat", EVENTS))[: directory(zipped(("ratings.dat", EVENTS)))],
-        "truncated",
-    ),
-    "a wrong checksum (CRC)": (
-        lambda: zipped(("ratings.dat", EVENTS), kind=zipfile.ZIP_STORED).replace(b"\n1999::", b"\n1998::"),
-        "Bad CRC-32",
-    ),
-    "another name in the list than at the file": (
-        lambda: zipped(("ratings.dat", EVENTS)).replace(b"ratings.dat", b"matings.dat", 1),
-        "differ",
-    ),
-    "declares less than there is": (
-        lambda: changed(zipped(("ratings.dat", EVENTS)), directory(zipped(("ratings.dat", EVENTS))) + 24, "<I", 1000),
-        "Bad CRC-32",
-    ),
+    "without its last byte": (lambda: ZIP[:-1], "truncated"),
+    "without the list of its files": (lambda: ZIP[: directory(ZIP)], "truncated"),
+    "a wrong checksum (CRC)": (lambda: STORED.replace(b"\n1999::", b"\n1998::"), "Bad CRC-32"),
+    "another name in the list than at the file": (lambda: ZIP.replace(b"ratings.dat", b"matings.dat", 1), "differ"),
+    "declares less than there is": (lambda: changed(ZIP, directory(ZIP) + 24, "<I", 1000), "Bad CRC-32"),
     "an empty file named .zip": (lambda: b"", "truncated"),
     "gzip cut off": (lambda: gzip.compress(EVENTS)[:-100], "ended before"),
     "gzip with a wrong checksum": (lambda: changed(gzip.compress(EVENTS), -8, "<I", 1), "CRC check failed"),
-    "gzip and then rubbish": (lambda: gzip.compress(EVENTS) + b"rubbish", "Not a gzipped file"),
-    "tar.gz": (lambda: tar(), "line 1: holds a zero byte"),
     "7z, by its beginning": (lambda: b"7z\xbc\xaf\x27\x1c" + bytes(100), "line 1: holds a zero byte"),
-}  # fmt: skip
+}
 
 
 def read(path: Path) -> str | None:
@@ -207,11 +164,7 @@ def test_refused(fault: str, tmp_path: Path) -> None:
 DAMAGE = st.lists(st.tuples(st.integers(-150, 80), st.integers(0, 50), st.binary(max_size=9)), min_size=1, max_size=5)
 """Where, from the end or the beginning, as the lists are there; how many bytes are taken away; what stands there."""
 
-WHOLE = [
-    zipped(("ml-1m/ratings.dat", EVENTS), ("ml-1m/README", b"read me")),
-    zipped(("ratings.dat", EVENTS), kind=zipfile.ZIP_STORED),
-    gzip.compress(EVENTS, mtime=0),
-]
+WHOLE = [zipped(("ml-1m/ratings.dat", EVENTS), ("ml-1m/README", b"read me")), STORED, gzip.compress(EVENTS, mtime=0)]
 
 
 @given(st.sampled_from(WHOLE), DAMAGE, st.integers(0, len(WHOLE[0])), st.integers(0, 7))

@@ -1,7 +1,5 @@
 """Configs that are wrong or mean harm: refused in one line; no shell runs, nothing is written."""
 
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,6 @@ from sampled_metrics.errors import ConfigError
 
 DATASET = {"path": "made-up.zip", "format": "movielens-dat"}
 COMMAND = "$(touch pwned)"
-LEADS_OUT = "../../pwned"
 
 
 def named(name: Any) -> str:
@@ -26,13 +23,13 @@ def dataset(**changes: Any) -> str:
     return yaml.safe_dump({"datasets": {"made-up": DATASET | changes}})
 
 
-def recommender(name: Any, **entry: Any) -> str:
-    return yaml.safe_dump({"recommenders": {name: {"type": "popularity"} | entry}})
+def ranks(path: str) -> str:
+    return yaml.safe_dump({"recommenders": {"R": {"type": "ranks", "path": path}}})
 
 
 REFUSED: dict[str, tuple[str, str]] = {
     "a dataset called $(touch pwned)": (named(COMMAND), "cannot be a name"),
-    "a dataset called ../../pwned": (named(LEADS_OUT), "cannot be a name"),
+    "a dataset called ../../pwned": (named("../../pwned"), "cannot be a name"),
     "a dataset called -rf": (named("-rf"), "cannot be a name"),
     "a dataset whose name ends in a line end": (named("made-up\n"), "cannot be a name"),
     "a dataset whose name writes from right to left": (named("a\u202eb"), "cannot be a name"),
@@ -44,16 +41,12 @@ REFUSED: dict[str, tuple[str, str]] = {
         + "".join(f"{key}: &{key} [{', '.join([f'*{below}'] * 10)}]\n" for below, key in pairwise("abcdefghi")),
         "line 5: its aliases expand to more than 100,000 values",
     ),
-    "an empty file": ("", "has no keys"),
     "nothing but a remark": ("# of λ\n---\n", "has no keys"),
     "text for the whole": ("study\n", "must be a mapping of keys, not a str"),
     "a file that is not there": (dataset(path="gone.zip"), "there is no file"),
-    "a file of ranks called $(touch pwned)": (
-        yaml.safe_dump({"recommenders": {"R": {"type": "ranks", "path": COMMAND}}}),
-        "there is no file '$(touch pwned)'",
-    ),
+    "a file of ranks called $(touch pwned)": (ranks(COMMAND), "there is no file '$(touch pwned)'"),
     "a file among the results, which would be removed": (
-        yaml.safe_dump({"recommenders": {"R": {"type": "ranks", "path": "results/{dataset}/claims.csv"}}}),
+        ranks("results/{dataset}/claims.csv"),
         "'results/made-up/claims.csv' is among the results of this study",
     ),
     "a file with a zero byte in its name": (dataset(path="made-up\0.zip"), "there is no file"),
@@ -63,24 +56,18 @@ REFUSED: dict[str, tuple[str, str]] = {
         dataset(path=None, urls=["pypi:--index-url=http://x==1!x"]),
         "is not pypi:NAME==VERSION!MEMBER",
     ),
-    "a wheel with a command": (dataset(path=None, urls=["pypi:a==1;touch!x"]), "is not pypi:NAME==VERSION!MEMBER"),
     "a checksum with a line end": (dataset(md5="0" * 32 + "\n"), "datasets.made-up.md5: must match"),
     "NaN": ("recommenders: {X: {type: ease, regularization: .nan}}\n", "regularization: must be of type number"),
-    "a number that overflows": (recommender("W", type="ease", regularization=float("inf")), "must be of type number"),
-    "a number of 30 digits": ("sampling: {negatives: 100000000000000000000000000000}\n", "must be 1000000000 or less"),
     "a number of 5,000 digits": (f"seed: {'9' * 5000}\n", "is not YAML: Exceeds the limit"),
-    "an unknown metric": ("metrics: ['__import__(\"os\").system(\"touch pwned\")']\n", "unknown metric"),
     "a metric at a huge k": (f"metrics: [recall@{'9' * 5000}]\n", "metrics: "),
-    "a key twice below": ("sampling:\n  negatives: 1\n  negatives: 2\n", "line 3: the key 'negatives' is there twice"),
     "a Python object": ("seed: !!python/object/apply:os.system ['touch pwned']\n", "could not determine a constructor"),
-    "a key twice in a line": ("a: {b: 1, 'b': 2}\n", "line 1: the key 'b' is there twice"),
+    "a key twice": ("sampling:\n  negatives: 1\n  'negatives': 2\n", "line 3: the key 'negatives' is there twice"),
     "a key that is a list": ("? [1, 2]\n: 3\n", "line 1: found unhashable key"),
     "lists a thousand deep": ("study: " + "[" * 1000 + "]" * 1000 + "\n", "is not YAML: maximum recursion"),
     "a tab": ("split:\n\tties: last\n", "found character '\\t' that cannot start any token"),
-    "a list for the whole": ("- 1\n", "must be a mapping of keys"),
     "bytes that are no UTF-8": ("\udcff\udcfe\n", "is not text in UTF-8"),
     "a zero byte": ("seed: \0\n", "is not YAML"),
-}  # fmt: skip
+}
 
 
 def settled(study: Path) -> dict:
@@ -109,7 +96,7 @@ def test_refused(fault: str, folder: Path) -> None:
     assert sorted(folder.iterdir()) == [folder / "made-up.zip", study]
 
 
-@pytest.mark.parametrize("name", ["1", "on", "no", "1.5", "~", "2020-01-01"])
+@pytest.mark.parametrize("name", ["1", "on", "2020-01-01"])
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -132,7 +119,6 @@ ACCEPTED: dict[str, tuple[str, str, Any]] = {
         "sampling",
         {"negatives": 7, "repetitions": 5, "replacement": False, "readings": ["default"]},
     ),
-    "a name of dots, signs and digits": ("recommenders: {A.b_c+d-9: {type: popularity}}", "study", ["made-up"]),
     "a seed of 128 bits": (f"seed: {2**128 - 1}\n", "seed", 2**128 - 1),
     "a byte order mark": ("\ufeffseed: 5\n", "seed", 5),
     "line ends of Windows": ("seed: 5\r\n", "seed", 5),
@@ -147,35 +133,27 @@ def test_accepted(fault: str, folder: Path) -> None:
     assert settled(folder / "study.yaml")[key] == value
 
 
-IN_ITS_OWN_WORDS = {"a Python object", "bytes that are no UTF-8"}
-"""What snakemake itself reads first, and refuses."""
-BY_SNAKEMAKE = ["a dataset called $(touch pwned)", "a file of ranks called $(touch pwned)", *sorted(IN_ITS_OWN_WORDS)]
+BY_SNAKEMAKE = {"a Python object", "bytes that are no UTF-8"}
+"""What snakemake itself reads first, and refuses in its own words."""
 
 
 @pytest.mark.slow
-def test_refused_by_the_workflow(tmp_path: Path) -> None:
-    """By a file of the study, and on the command line; a shell would run what is in the names."""
+@pytest.mark.parametrize(
+    "fault", ["a dataset called $(touch pwned)", "a file of ranks called $(touch pwned)", *sorted(BY_SNAKEMAKE)]
+)
+def test_refused_by_the_workflow(fault: str, tmp_path: Path) -> None:
+    """A shell would run what is in the names."""
     project = copy_of_project(tmp_path)
-    says = {"--config": "study.0: must match"} | {fault: REFUSED[fault][1] for fault in BY_SNAKEMAKE}
-    for fault in says:
-        given = ["--config", 'study=["$(touch pwned)"]'] if fault == "--config" else ["fault.yaml"]
-        text = "" if fault == "--config" else REFUSED[fault][0]
-        (tmp_path / "fault.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
-        command = [sys.executable, "-m", "snakemake", "results/made-up/dataset.json", "--cores", "1"]
-        before = files(project.folder)
-        ran = subprocess.run(
-            [*command, "--configfile", "study.yaml", *given], cwd=tmp_path, capture_output=True, text=True, timeout=120
-        )
-        assert ran.returncode != 0
-        assert files(project.folder) == before
-        if fault not in IN_ITS_OWN_WORDS:
-            assert "Traceback" not in ran.stdout + ran.stderr
-            [line] = [line for line in ran.stderr.splitlines() if line.startswith("error: ")]
-            assert says[fault] in line or "study.0: must match" in line
-
-
-def files(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.rglob("*")) if ".snakemake" not in path.parts]
+    text, says = REFUSED[fault]
+    (tmp_path / "fault.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    before = sorted(tmp_path.glob("[!.]*"))
+    ran = project.snakemake("results/made-up/dataset.json", "--cores", "1", "--configfile", "fault.yaml")
+    assert ran.returncode != 0
+    assert sorted(tmp_path.glob("[!.]*")) == before
+    if fault not in BY_SNAKEMAKE:
+        assert "Traceback" not in ran.stdout + ran.stderr
+        [line] = [line for line in ran.stderr.splitlines() if line.startswith("error: ")]
+        assert says in line or "study.0: must match" in line
 
 
 @pytest.mark.slow

@@ -72,9 +72,7 @@ def with_third(row: Row) -> list[Row]:
 
 ACCEPTED: dict[str, Row] = {
     "a rating with decimals": (2, 10, 3.5, 80),
-    "a negative rating": (2, 10, -3, 80),
-    "a negative time (before 1970)": (2, 10, 3, -80),
-    "a time of 18 digits": (2, 10, 3, 123456789012345678),
+    "a negative rating, and a time before 1970": (2, 10, -3, -80),
     "a time in nanoseconds (19 digits, 64 bits)": (2, 10, 3, 1700000000000000001),
     "ids of 18 digits": (999999999999999999, 123456789012345678, 3, 80),
     "ids that are 0": (0, 0, 3, 80),
@@ -88,11 +86,8 @@ def test_a_line_that_is_unusual(fault: str) -> None:
         assert way.read(way.file([way.line(*each) for each in rows]).encode()) == expected(way, rows)
 
 
-TEXT_IDS = [
-    *("ada", "Žofie 東京 🎬", "-3", "3.0", "007", "1" * 25, " 3 ", "nan", "NULL", "1e3"),
-    *("=cmd|'/C calc'!A0", "$(touch x)", 'a"b', "e\u0301"),
-]
-NUMERIC_IDS = [" 3 ", "+3", "3.0", "3e0", "03"]
+TEXT_IDS = ["Žofie 東京 🎬", "-3", "3.0", "007", "1" * 25, " 3 ", "nan", "NULL", "1e3", "=cmd|'/C calc'!A0", 'a"b']
+NUMERIC_IDS = [" 3 ", "+3", "3.0", "03"]
 
 
 def with_id(written: Any, column: int) -> list[Row]:
@@ -110,10 +105,10 @@ def test_ids_that_are_unusual(written: str, has_text_ids: bool, read: Any) -> No
         assert way.read(content) == expected(way, with_id(read, column))
 
 
-BAD_IDS = ["ada", "é", "１２", "-3", "3.5", "99999999999999999999", "0x1f"]
+BAD_IDS = ["ada", "１２", "-3", "3.5", "99999999999999999999"]
 BAD_NUMBERS = [
-    *((2, text) for text in ("", "five", "nan", "inf", "1e999", "1.2.3", "５")),
-    *((3, text) for text in ("", "2020-01-01", "NaN", "-inf", "99999999999999999999", "1 0")),
+    *((2, text) for text in ("", "nan", "1e999", "1.2.3", "５")),
+    *((3, text) for text in ("", "2020-01-01", "NaN", "99999999999999999999", "1 0")),
 ]
 BAD_LINES: dict[str, Callable[[Way], bytes]] = {
     "a field too few": lambda way: way.line(*ROWS[2][:3]).encode(),
