@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import yaml
 from made_up_project import Project, X, copy_of_project
+from threadpoolctl import threadpool_info
 
 from faults.whole_run import Undisturbed, contents, copy, run
 
@@ -62,12 +63,8 @@ KERNELS = ("Haswell", "Sandybridge", "Nehalem", "Prescott")
 
 
 def has_kernels() -> bool:
-    import threadpoolctl
-
-    with threadpoolctl.threadpool_limits(1):
-        libraries = threadpoolctl.threadpool_info()
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    return any(each["internal_api"] == "openblas" for each in libraries) and " avx2 " in flags
+    return any(each["internal_api"] == "openblas" for each in threadpool_info()) and " avx2 " in flags
 
 
 @pytest.mark.skipif(not has_kernels(), reason="needs an x86 with AVX2, and numpy with OpenBLAS")

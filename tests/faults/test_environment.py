@@ -41,9 +41,6 @@ def completes(undisturbed: Undisturbed, folder: Path, env: dict[str, str] | None
     undisturbed.check(folder)
 
 
-# --- where things are written -----------------------------------------------------------------------------------------
-
-
 @needs_mounts
 @pytest.mark.slow
 @pytest.mark.parametrize("kilobytes", [4, 28, 116, 1000])
@@ -104,22 +101,16 @@ def test_a_second_run_in_the_same_folder_is_refused_and_the_first_completes(
     undisturbed.check(fresh)
 
 
-# --- time -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(FAKETIME is None, reason="no libfaketime here (Debian: apt-get install libfaketime)")
 def test_a_clock_that_is_behind_the_files(undisturbed: Undisturbed, fresh: Path) -> None:
     """Results would seem to be older than what they are made of, so snakemake takes none."""
-    ended = run(fresh, env=clock("-400d"))
+    clock = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": "-400d", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    ended = run(fresh, env=os.environ | clock)
     assert ended.returncode != 0
     assert "Output results/made-up/split.npz has older modification time" in ended.output
     assert contents(fresh) == {}
     completes(undisturbed, fresh)
-
-
-def clock(offset: str) -> dict[str, str]:
-    return os.environ | {"LD_PRELOAD": str(FAKETIME), "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
 
 @pytest.mark.slow
@@ -138,9 +129,6 @@ def test_a_clock_set_between_two_runs_leaves_nothing_stale(undisturbed: Undistur
     ended = run(folder)
     assert ended.returncode == 0, ended.output
     assert contents(folder) == contents(other.folder) != undisturbed.expected
-
-
-# --- where it runs, and as whom ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -172,16 +160,11 @@ def test_a_folder_or_an_encoding_that_snakemake_cannot_take(
     assert contents(folder) == {}
 
 
-def without(*names: str, **others: str) -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name not in names} | others
-
-
-LOCALES = ("LC_ALL", "LC_CTYPE", "LANG")
-ENVIRONMENTS = {
-    "no HOME": without("HOME"),
-    "a HOME that is not there and cannot be made": without(HOME=NOWHERE),
-    "locale C": without(*LOCALES, LC_ALL="C"),
-    "a TMPDIR that is not there": without(TMPDIR=NOWHERE),
+ENVIRONMENTS: dict[str, dict[str, str]] = {
+    "no HOME": {name: value for name, value in os.environ.items() if name != "HOME"},
+    "a HOME and a TMPDIR that are not there and cannot be made": os.environ
+    | dict.fromkeys(("HOME", "TMPDIR"), NOWHERE),
+    "locale C": os.environ | {"LC_ALL": "C"},
     # other routines of BLAS give other bytes, so what chooses them stays
     "no environment but PATH": {
         name: value for name, value in os.environ.items() if name == "PATH" or name.startswith("OPENBLAS_")
