@@ -1,24 +1,29 @@
-"""What a release says of itself: one version everywhere, and what the workflow catalog reads."""
+"""What a release says of itself: one version and licence everywhere, and one environment, however it is made."""
 
+import json
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+RECIPE = yaml.safe_load((ROOT / "envs/recipe.yaml").read_text(encoding="utf-8"))
+LOCKS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "envs").glob("*.lock")}
+EXTRAS = PROJECT["optional-dependencies"]
+NEEDED = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS["workflow"], *EXTRAS["parquet"]]]
 
 
-def test_the_version_is_the_same_everywhere():
+def test_the_version_and_the_licence_are_the_same_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    newest = next(name for name in re.findall(r"^## \[(.+?)\]", CHANGELOG, re.MULTILINE) if name != "Unreleased")
-    assert PROJECT["version"] == str(citation["version"]) == newest
-
-
-def test_the_licence_is_the_same_everywhere():
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = next(name for name in re.findall(r"^## \[(.+?)\]", changelog, re.MULTILINE) if name != "Unreleased")
+    assert PROJECT["version"] == str(citation["version"]) == newest == RECIPE["context"]["version"]
     assert PROJECT["license"] == citation["license"] == "MIT"
     assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("MIT License")
 
@@ -29,21 +34,18 @@ def test_the_catalog_reads_how_the_workflow_is_deployed():
     deployed = usage["software-stack-deployment"]
     assert set(deployed) == {"conda", "apptainer", "apptainer+conda", "report"}
     rules = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow/rules").glob("*.smk"))
-    # nothing here has solved envs/environment.yaml; tests/workflow/test_conda.py has a stand-in for conda
-    assert not deployed["conda"]
+    assert not deployed["conda"]  # nothing here has solved envs/environment.yaml
     assert deployed["apptainer"] == bool(re.search(r"^\s*container:", rules, re.MULTILINE))
     assert deployed["report"] == ("report(" in rules)
 
 
 def test_the_conda_recipe_needs_what_the_project_needs():
-    recipe = yaml.safe_load((ROOT / "envs/recipe.yaml").read_text(encoding="utf-8"))
-    assert recipe["context"]["version"] == PROJECT["version"]
-    needed = [each for each in recipe["requirements"]["run"] if not each.startswith("python ")]
+    needed = [each for each in RECIPE["requirements"]["run"] if not each.startswith("python ")]
     assert [each.replace(" ", "") for each in needed] == PROJECT["dependencies"]
-    assert recipe["build"]["python"]["entry_points"] == [f"{name} = {at}" for name, at in PROJECT["scripts"].items()]
+    assert RECIPE["build"]["python"]["entry_points"] == [f"{name} = {at}" for name, at in PROJECT["scripts"].items()]
 
 
-def test_a_release_is_tested_and_published_without_a_stored_token():
+def test_a_release_is_tested_and_published_without_a_stored_token_by_pinned_actions():
     text = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
     jobs = yaml.safe_load(text)["jobs"]
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
@@ -52,29 +54,87 @@ def test_a_release_is_tested_and_published_without_a_stored_token():
     assert jobs["publish"]["permissions"] == {"id-token": "write"}
     assert jobs["publish"]["needs"] == "build"
     assert "secrets." not in text
-
-
-def test_actions_are_pinned_by_digest():
     for path in (ROOT / ".github/workflows").glob("*.yml"):
         for used in re.findall(r"uses: (.*)", path.read_text(encoding="utf-8")):
             assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[0-9.]+", used), (path.name, used)
 
 
-def test_the_paper_has_what_joss_asks_for():
-    """Sections and words as in https://joss.readthedocs.io/en/latest/paper.html, and references that are all cited."""
-    text = (ROOT / "docs/paper/paper.md").read_text(encoding="utf-8")
-    _, header, body = text.split("---\n", 2)
+def test_the_paper_cites_its_references_and_has_the_header_that_joss_asks_for():
+    """As in https://joss.readthedocs.io/en/latest/paper.html."""
+    _, header, body = (ROOT / "docs/paper/paper.md").read_text(encoding="utf-8").split("---\n", 2)
     assert set(yaml.safe_load(header)) == {"title", "tags", "authors", "affiliations", "date", "bibliography"}
     bibliography = (ROOT / "docs/paper/paper.bib").read_text(encoding="utf-8")
     assert set(re.findall(r"@([a-z]+\d{4})", body)) == set(re.findall(r"^@\w+\{(\w+),", bibliography, re.MULTILINE))
-    assert re.findall(r"^# (.+)$", body, re.MULTILINE) == [
-        "Summary",
-        "Statement of need",
-        "State of the field",
-        "Software design",
-        "Research impact statement",
-        "AI usage disclosure",
-        "Acknowledgements",
-        "References",
-    ]
+    sections = re.findall(r"^# (.+)$", body, re.MULTILINE)
+    own = ["Summary", "Statement of need", "State of the field", "Software design", "Research impact statement"]
+    assert sections == [*own, "AI usage disclosure", "Acknowledgements", "References"]
     assert 750 <= len(body.split()) <= 1750
+
+
+# --- environments -----------------------------------------------------------------------------------------------------
+
+
+def conda_versions():
+    """Return the versions of envs/environment.yaml, without pip, which installs the library."""
+    lines = yaml.safe_load((ROOT / "envs/environment.yaml").read_text(encoding="utf-8"))["dependencies"]
+    return {
+        name.removesuffix("-base"): version[1:] for name, version in (line.split() for line in lines if " " in line)
+    }
+
+
+def locked_versions(lock="requirements"):
+    versions = re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", LOCKS[lock], flags=re.MULTILINE)
+    return {canonicalize_name(name): version for name, version in versions}
+
+
+def test_conda_and_the_lock_have_what_the_project_needs_in_one_version_that_it_allows():
+    of_conda, locked = conda_versions(), locked_versions()
+    del of_conda["python"]
+    assert of_conda == {canonicalize_name(needed.name): locked[canonicalize_name(needed.name)] for needed in NEEDED}
+    for needed in NEEDED:
+        assert needed.specifier.contains(of_conda[canonicalize_name(needed.name)]), needed
+
+
+def test_what_slurm_needs_goes_with_the_rest():
+    of_slurm, rest = locked_versions("slurm"), locked_versions()
+    assert "snakemake-executor-plugin-slurm" in of_slurm
+    shared = of_slurm.keys() & rest.keys()
+    assert {name: rest[name] for name in shared} == {name: of_slurm[name] for name in shared}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_host_and_every_package_has_a_hash(lock):
+    for word in ("http", "--index-url", "--extra-index-url", "--find-links", "--trusted-host", " @ "):
+        assert word not in LOCKS[lock]
+    entries = re.split(r"^(?=[A-Za-z0-9])", LOCKS[lock], flags=re.MULTILINE)
+    packages = [entry for entry in entries if re.match(r"[A-Za-z0-9._-]+==", entry)]
+    assert len(packages) >= len(locked_versions(lock)) >= 1
+    assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", entry) for entry in packages)
+
+
+SAFE = {"name": "numpy", "version": "2.4.6", "vulns": []}
+KNOWN = {"name": "rich", "version": "1.0", "vulns": [{"id": "PYSEC-1", "fix_versions": ["1.1"]}]}
+SKIPPED = {"name": "yte", "skip_reason": "Dependency not found on PyPI and could not be audited: yte (1.9.4)"}
+
+
+@pytest.mark.parametrize(
+    ("packages", "strict", "lenient", "says"),
+    [
+        ([SAFE], 0, 0, "audited: 1 packages, 0 known vulnerabilities\n"),
+        ([SAFE, KNOWN], 1, 1, "envs/browser.lock: rich 1.0: PYSEC-1 (fixed in: 1.1)\n"),
+        ([SAFE, SKIPPED], 1, 0, "not audited: envs/browser.lock: 1 of 2 packages, such as: Dependency not found"),
+        (None, 1, 0, "not audited: envs/browser.lock: cannot reach it\naudited: 0 packages"),
+        ("", 1, 0, "not audited: envs/browser.lock: pip-audit is not installed"),
+    ],
+)
+def test_the_audit_says_what_it_was_told(packages, strict, lenient, says, tmp_path, capsys):
+    """By a stand-in of pip-audit that answers as it does, or is not there."""
+    main = runpy.run_path(str(ROOT / ".ci/audit.py"))["main"]
+    stand_in = main.__globals__["PIP_AUDIT"] = tmp_path / "pip-audit"
+    answer = json.dumps({"dependencies": packages, "fixes": []}) if packages else ""
+    if packages != "":
+        stand_in.write_text(f"#!/bin/sh\ncat <<'E'\n{answer}\nE\necho 'cannot reach it' >&2\n")
+        stand_in.chmod(0o755)
+    locks = [ROOT / "envs/browser.lock"]
+    assert [main(locks, may_be_unasked=may_be) for may_be in (False, True)] == [strict, lenient]
+    assert says in capsys.readouterr().out
