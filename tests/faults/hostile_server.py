@@ -18,6 +18,7 @@ from pathlib import Path
 
 CONTENT = bytes(number * number % 251 for number in range(300_000))
 WEB_PAGE = b"<!DOCTYPE html><html><body>Sign in to the WLAN</body></html>"
+REASONS = {200: "OK", 302: "Found", 404: "Not Found"}
 _FOLDER = tempfile.TemporaryDirectory(prefix="certificates-")
 
 
@@ -110,7 +111,7 @@ def raw(data: bytes) -> Answer:
 
 
 def head_only(*fields: str, code: int = 200) -> Answer:
-    return raw("\r\n".join([f"HTTP/1.1 {code} Something", "Connection: close", *fields, "", ""]).encode("latin-1"))
+    return raw("\r\n".join([f"HTTP/1.1 {code} {REASONS.get(code, 'Something')}", "Connection: close", *fields, "", ""]).encode("latin-1"))
 
 
 def status(code: int) -> Answer:
