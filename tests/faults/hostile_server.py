@@ -111,7 +111,8 @@ def raw(data: bytes) -> Answer:
 
 
 def head_only(*fields: str, code: int = 200) -> Answer:
-    return raw("\r\n".join([f"HTTP/1.1 {code} {REASONS.get(code, 'Something')}", "Connection: close", *fields, "", ""]).encode("latin-1"))
+    first = f"HTTP/1.1 {code} {REASONS.get(code, 'Something')}"
+    return raw("\r\n".join([first, "Connection: close", *fields, "", ""]).encode("latin-1"))
 
 
 def status(code: int) -> Answer:
