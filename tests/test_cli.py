@@ -195,13 +195,12 @@ def test_a_file_or_folder_that_may_not_be_read(run, monkeypatch, path):
 # --- what is printed --------------------------------------------------------------------------------------------------
 
 
-def grouped(tables):
-    return sm.exact_ranks({name: tables[name] for name in ("old", "new")}, groups="age", exact=True)
-
-
 CALLS = {
     "evaluate old.csv new.csv --exact --groups age --metrics ap,recall@3 --confidence-level 0.9": lambda t: sm.evaluate(
-        grouped(t), groups=True, metrics=["ap", "recall@3"], confidence_level=0.9
+        sm.exact_ranks({"old": t["old"], "new": t["new"]}, groups="age", exact=True),
+        groups=True,
+        metrics=["ap", "recall@3"],
+        confidence_level=0.9,
     ),
     "correct X=sampled.csv,sampled-too.csv --estimators bv-0.1,cls --drawn once": lambda t: correct(
         {"X": [t["sampled"], t["sampled-too"]]}, estimators=["bv-0.1", "cls"], drawn="once"
@@ -211,9 +210,6 @@ CALLS = {
     ),
     "compare sampled.csv sampled-too.csv --estimator bv-0.01 --replacement": lambda t: compare(
         t["sampled"], t["sampled-too"], ("sampled", "sampled-too"), estimator="bv-0.01", replacement=True
-    ),
-    "compare old.csv new.csv --exact --groups age --margin 2%": lambda t: sm.compare(
-        grouped(t), groups=True, margin="2%"
     ),
     "expect exact.csv other.csv --negatives 5 --estimators uncorrected,cls": lambda t: expect(
         {"exact": t["exact"], "other": t["other"]}, negatives=5, estimators=["uncorrected", "cls"]
