@@ -119,7 +119,7 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
 def test_arrives_or_one_line_says_why_not(fault: str, destination: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers, says = FAULTS[fault]
     if "stalls" in fault or "drips" in fault:
-        monkeypatch.setattr(archives, "TIMEOUT", (5.0, 0.4 if says is None else 0.15))
+        monkeypatch.setattr(archives, "TIMEOUT", (5.0, 0.15 if "always" in fault else 0.4))
     with serving(*answers) as server:
         message = fetch(server.url, destination)
     assert (message is None) if says is None else (says in (message or ""))
