@@ -131,11 +131,6 @@ def with_outputs(text: str, pictures: Path | None = None) -> str:
     return "".join([*parts, text[end:]])
 
 
-def blocks_of_page(page: str) -> list[Block]:
-    """The blocks of a page, by its path from the root of the repository."""
-    return list(blocks_of((ROOT / page).read_text(encoding="utf-8")))
-
-
 def pages() -> list[str]:
     """README.md and the pages of the site, from the root of the repository; not what a run of the workflow wrote."""
     found = [path for path in DOCS.rglob("*.md") if not {"reproduction", "_build"} & set(path.relative_to(DOCS).parts)]
@@ -143,7 +138,7 @@ def pages() -> list[str]:
 
 
 if __name__ == "__main__":
-    shown = [page for page in pages() if any(each.output for each in blocks_of_page(page))]
-    for page in sys.argv[1:] or shown:
-        path = ROOT / page
-        path.write_text(with_outputs(path.read_text(encoding="utf-8"), path.parent), encoding="utf-8")
+    for path in (ROOT / page for page in sys.argv[1:] or pages()):
+        text = path.read_text(encoding="utf-8")
+        if sys.argv[1:] or any(block.output for block in blocks_of(text)):
+            path.write_text(with_outputs(text, path.parent), encoding="utf-8")

@@ -5,7 +5,7 @@ import itertools
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -25,12 +25,14 @@ ROWS: list[Row] = [(1, 10, 5, 100), (1, 20, 4, 90), (2, 10, 3, 80), (2, 30, 2, 8
 COLUMNS = {"columns": {"user": "who", "item": "what", "rating": "stars", "timestamp": "when"}}
 
 
-class Way:
+class Way(NamedTuple):
     """How events are written in a format."""
 
-    def __init__(self, name: str, separator: str, header: str | None, options: dict, *, has_text_ids: bool) -> None:
-        self.name, self.separator, self.header, self.options = name, separator, header, options
-        self.has_text_ids = has_text_ids
+    name: str
+    separator: str
+    header: str | None
+    options: dict
+    has_text_ids: bool
 
     @property
     def first_line(self) -> int:
@@ -49,16 +51,15 @@ class Way:
         return [(str(user), str(item), *more) for user, item, *more in rows] if self.has_text_ids else rows
 
 
+TYPED = "user_id:token\titem_id:token\trating:float\ttimestamp:float"
 WAYS = [
     Way("movielens-dat", "::", None, {}, has_text_ids=False),
     Way("movielens-csv", ",", "userId,movieId,rating,timestamp", {}, has_text_ids=False),
     Way("movielens-100k", "\t", None, {}, has_text_ids=False),
-    Way(
-        "recbole-inter", "\t", "user_id:token\titem_id:token\trating:float\ttimestamp:float", {}, has_text_ids=True
-    ),
+    Way("recbole-inter", "\t", TYPED, {}, has_text_ids=True),
     Way("delimited", ",", "who,what,stars,when", COLUMNS, has_text_ids=True),
     Way("delimited", ";", "who;what;stars;when", COLUMNS | {"separator": ";"}, has_text_ids=True),
-]  # fmt: skip
+]
 
 
 def expected(way: Way, rows: list[Row]) -> list[tuple]:
