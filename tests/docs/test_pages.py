@@ -77,7 +77,7 @@ ELSEWHERE = {
     "docs/reference/datasets.md": {"import csv": "tests/data/test_raw_files.py reads a made-up file of each layout"},
 }
 """Page → beginning of a block that test_blocks_print_what_the_page_shows does not run, and why."""
-SLOW = {"docs/how-to/large.md": "starts a cluster of Dask", "docs/how-to/plan.md": "simulates for 12 s"}
+SLOW = ["docs/how-to/plan.md"]  # simulates for 12 s
 
 
 def text_of(page: str) -> str:
