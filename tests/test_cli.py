@@ -106,6 +106,7 @@ REFUSED = [
     (1, "compare exact.csv bad.csv", "bad.csv, line 3: "),
     (1, "correct f.jsonl --candidates 50 --negatives 9", "f.jsonl, line 1: "),
     (1, "compare exact.csv sampled.csv", "exact.csv, line 1: lacks the column negatives"),
+    (1, "report sampled.csv -o r.html --negatives 9", "negatives must not be given"),
     (1, "evaluate long.csv --by modle", "long.csv, line 1: lacks the column modle"),
     (1, "compare old.csv new.csv --groups nothing --exact", "line 1: lacks the column nothing"),
     (1, "rank --users none.npy --items i.npy --training train.csv --held-out test.csv", "none.npy: "),
