@@ -193,6 +193,15 @@ def test_a_file_or_folder_that_may_not_be_read(run, monkeypatch, path):
     assert run("evaluate", path) == (1, "", f"error: {path}: cannot be read: Permission denied\n")
 
 
+def test_too_little_memory_is_one_line(run, monkeypatch):
+    def lacks(*_, **__):
+        raise MemoryError("Unable to allocate 9 GiB")
+
+    monkeypatch.setattr(sm, "evaluate", lacks)
+    says = "error: there is not enough memory for this: Unable to allocate 9 GiB\n"
+    assert run("evaluate", "exact.csv") == (1, "", says)
+
+
 # --- what is printed --------------------------------------------------------------------------------------------------
 
 
