@@ -95,6 +95,11 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
     ),
     "the ranks are cut off": (RANKS, cut, r"X\.csv\.gz: cannot be read"),
     "an estimate is lost": (ESTIMATES, lines(lambda held: held.pop()), r"X\.csv\.gz: has [0-9]+ of [0-9]+ rows"),
+    "an estimate is there twice": (
+        ESTIMATES,
+        lines(lambda held: held.append(held[-1])),
+        r"repeats the reading, metric",
+    ),
     "an expectation is no number": (
         EXPECTED,
         lines(lambda held: held.__setitem__(1, f"{held[1]}x")),
