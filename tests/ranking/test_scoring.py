@@ -158,7 +158,7 @@ import numpy as np
 import sampled_metrics as sm
 from sampled_metrics.ranking import stages
 stages.BATCH = 8
-data = np.load("data.npz")
+data = dict(np.load("data.npz"))
 scores = data["scores"]
 def score(users, items):
     with open("log", "a") as log:
@@ -174,7 +174,7 @@ for kill in range({KILLS} + 1):
         ranker = sm.Ranker(score, concurrency=2, **{CALLS!r})
         sm.staged_ranks(ranker, data["training"], data["held_out"], file="x.parquet", **{OPTIONS!r})
         os._exit(0)
-    while kill < {KILLS} and lines() < wanted:
+    while kill < {KILLS} and lines() < wanted and os.waitpid(child, os.WNOHANG) == (0, 0):
         time.sleep(0.002)
     if kill < {KILLS}:
         os.kill(child, signal.SIGKILL)
