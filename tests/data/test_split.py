@@ -77,29 +77,23 @@ def test_what_a_split_is(strategy):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "says"),
+    ("events", "strategy", "ties", "error", "says"),
     [
-        ((events_of(ROWS[1::4]), "last-event", "first"), DataError, "none of the 2 users has an event to train on and"),
+        (events_of(ROWS[1::4]), "last-event", "first", DataError, "none of the 2 users has an event to train on and"),
         (
-            (events_of(ROWS), "last-event", "middle"),
+            events_of(ROWS),
+            "last-event",
+            "middle",
             ConfigError,
-            "unknown tie rule 'middle'; it may be first, last, ra",
+            "unknown tie rule 'middle'; it may be first, last",
         ),
-        (
-            (events_of(ROWS, times=False), "last-event", "first"),
-            ConfigError,
-            "last-event needs .*strategy random-event",
-        ),
-        (
-            (events_of(ROWS, times=False), "global-time", "first"),
-            ConfigError,
-            r"^split\.strategy: global-time needs ti",
-        ),
+        (events_of(ROWS, times=False), "last-event", "first", ConfigError, "last-event needs .*strategy random-event"),
+        (events_of(ROWS, times=False), "global-time", "first", ConfigError, r"^split\.strategy: global-time needs ti"),
     ],
 )
-def test_refused(arguments, error, says):
+def test_refused(events, strategy, ties, error, says):
     with pytest.raises(error, match=says):
-        split_events(*arguments, RNG, test_from=4)
+        split_events(events, strategy, ties, RNG, test_from=4)
 
 
 @pytest.mark.parametrize("held_out", [1, 5])

@@ -169,17 +169,11 @@ def test_refuses_scores(scores, says: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        (
-            {"held_out": np.where(TRAINING[:, 0], 0, HELD_OUT)},
-            r"user \d+: the held-out item is one of the user's train",
-        ),
+        ({"held_out": np.where(TRAINING[:, 0], 0, HELD_OUT)}, r"user \d+: the held-out item is one of the user's"),
         ({"held_out": TRAINING}, "the held-out item is one of the user's training items"),
         ({"held_out": [*HELD_OUT[1:], 23]}, "user 36: held_out must be an index of the 23 items, 0 to 22, not 23"),
         ({"held_out": [*HELD_OUT[1:], 2.5]}, "user 36: held_out must be an index of the 23 items, 0 to 22, not 2.5"),
-        (
-            {"held_out": [*HELD_OUT[1:], -np.inf]},
-            "user 36: held_out must be an index of the 23 items, 0 to 22, not -inf",
-        ),
+        ({"held_out": [*HELD_OUT[1:], -np.inf]}, "user 36: held_out must be an index of the 23 items, .* not -inf"),
         ({"held_out": [True, *[None] * 36]}, "held_out must hold indices of the 23 items, whole numbers, not bool"),
         ({"held_out": [-1] * USERS}, "held_out: no user has a held-out item"),
         ({"held_out": [2]}, r"held_out must be an item of each of the 37 users, .*, not of shape \(1,\)"),
@@ -188,7 +182,7 @@ def test_refuses_scores(scores, says: str) -> None:
         ({"held_out": pd.DataFrame({"user": [0, 1], "item": [1, 23]})}, "held_out, user 1: item 23 is not an"),
         (
             {"held_out": pd.DataFrame({"user": ["u1"], "item": [8]}), **IDS},
-            "held_out, user 'u1': item 8 is not in item_",
+            "held_out, user 'u1': item 8 is not in",
         ),
         ({"user_ids": [1, 2, 3]}, r"user_ids must have an id for each of the 37 users, not the shape \(3,\)"),
         ({"item_ids": [1, 2]}, r"item_ids must have an id for each of the 23 items, not the shape \(2,\)"),
@@ -199,7 +193,7 @@ def test_refuses_scores(scores, says: str) -> None:
         ({"training": [1, 0]}, "training must be numbers, a row of them for each user"),
         (
             {"training": table_of(TRAINING)},
-            r"training, user 'u\d+': .* is not an index from 0 to 36; give user_ids \(--",
+            r"training, user 'u\d+': .* is not an index from 0 to 36; give user_ids",
         ),
         ({"training": pd.DataFrame({"user": [0], "product": [1]})}, r"training: lacks the column item \(the "),
         ({"training": pd.DataFrame({"user": [0], "item": [None]})}, "item None is not an index from 0 to 22"),
@@ -216,10 +210,7 @@ def test_refuses_scores(scores, says: str) -> None:
         ({"users": [[1, 2]]}, r"one-dimensional indices of them, whole numbers, not int64 of shape \(1, 2\)"),
         ({"users": 3}, r"one-dimensional indices of them, whole numbers, not int64 of shape \(\)"),
         ({"users": [[1], [2, 3]]}, r"users must be a slice of the users, or indices of them, not \[\[1\], \[2, 3\]\]"),
-        (
-            {"users": slice(0.5, 3)},
-            r"users must be a slice of the users, or indices of them, not slice\(0.5, 3, None\)",
-        ),
+        ({"users": slice(0.5, 3)}, r"users must be a slice of the users, or indices .* not slice\(0.5, 3, None\)"),
         ({"users": np.ma.array([1, 2], mask=[0, 1])}, "users: has 1 masked"),
     ],
 )

@@ -30,6 +30,7 @@ def lists(run=None, relevance=None, **options):
 
 
 FRAME = frame(user=["ann", "bob", "eve"], candidates=[50, 60, 70], rank=[1, 12, 5])
+RANKED = FRAME[["user", "rank"]]
 FORMS = {
     "list": RANKS,
     "small integers": np.array(RANKS, dtype=np.uint8),
@@ -209,14 +210,9 @@ def test_numbers_for_all_rows_or_for_each_are_checked(numbers, says):
         (lambda: sm.exact_ranks(WIDE.assign(mlp=[4, None, 3]), rank_column=["gmf", "mlp"]), "user 2: mlp must be"),
         (lambda: sm.exact_ranks(pd.concat([LONG, LONG["model"]], axis=1), by="model"), "'model' more than once"),
         (lambda: sm.exact_ranks(FRAME.assign(g=["a", "", "b"]), groups="g"), "user 'bob': g is empty"),
+        (lambda: sm.exact_ranks({"a": RANKED, "b": RANKED[::-1]}, candidates=[50] * 3), "users in different orders"),
         (
-            lambda: sm.exact_ranks(
-                {"a": FRAME[["user", "rank"]], "b": FRAME[["user", "rank"]][::-1]}, candidates=[50] * 3
-            ),
-            "a and b have their users in different orders",
-        ),
-        (
-            lambda: sm.exact_ranks(FRAME[["user", "rank"]], candidates=12, rank_column="rank", zero_based=True),
+            lambda: sm.exact_ranks(RANKED, candidates=12, rank_column="rank", zero_based=True),
             r"user 'bob': rank 12 \(ties included\) is above the last rank from 0, 11",
         ),
         (lambda: lists({"ann": ["film"]}), r"ann: lacks the column user, item .*; ranked lists.*\{user: \{item"),

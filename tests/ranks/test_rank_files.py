@@ -10,13 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from tables_of_ranks import parse_columns, rank_table, sampled_ranks
 
 import sampled_metrics as sm
-from sampled_metrics.cli.commands import cli
 from sampled_metrics.data import tables
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import NAMES
@@ -140,15 +138,6 @@ def test_read_ranks_reads_what_the_file_is(tmp_path):
     assert (again.x.tolist(), again.negatives.tolist()) == ([0, 3, 1], [9, 9, 9])
 
 
-def test_the_command_takes_a_column_that_is_named_whatever_it_is_called(tmp_path):
-    columns = {"customer": range(40), "pool": 50, "place": np.arange(40) + 1}
-    pd.DataFrame(columns).to_csv(tmp_path / "x.csv", index=False)
-    options = ["--user-column=customer", "--candidates-column=pool", "--rank-column=place"]
-    ran = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "x.csv"), "--metrics", "recall@10", "--csv", *options])
-    assert ran.exit_code == 0, ran.output
-    assert "recall@10,0.25," in ran.output
-
-
 VALID = b"user,candidates,rank,negatives\n1,50,3,9\n2,50,10,9\n3,60,1,9\n"
 SIGNS = [b'"', b",", b"\n", b"\r", b"\r\n", b";", b"\t", b"-", b"0", b"9" * 30, b"nan", b"\xef\xbb\xbf"]
 
@@ -177,19 +166,16 @@ def given_or_refused(read):
 
 
 @given(mutated())
-def test_a_mutated_file_is_a_table_or_is_refused_in_one_line(content):
-    table = given_or_refused(lambda: parse(content))
-    for read in (rank_table, sampled_ranks) if table is not None else ():
-        for numbers in ((), (50, 9)[: 1 + (read is sampled_ranks)]):
-            given_or_refused(lambda read=read, numbers=numbers: read(table, *numbers))
-
-
-@given(mutated())
-def test_what_is_accepted_is_what_the_csv_module_reads(content):
+def test_a_mutated_file_is_refused_in_one_line_or_is_what_the_csv_module_reads(content):
     """Where ranks come out, they are those of Python's own reader, in its lines."""
-    try:
-        table = sampled_ranks(parse(content))
-    except DataError:
+    columns = given_or_refused(lambda: parse(content))
+    if columns is None:
+        return
+    for options in ({}, {"candidates": 50}):
+        given_or_refused(lambda options=options: rank_table(columns, **options))
+    given_or_refused(lambda: sampled_ranks(columns, 50, 9))
+    table = given_or_refused(lambda: sampled_ranks(columns))
+    if table is None:
         return
     text = content.decode("utf-8-sig")
     separator = next((sign for sign in SEPARATORS if sign in text.splitlines()[0]), ",")

@@ -109,10 +109,7 @@ def test_what_is_wrong_is_said_in_one_line_with_key_and_path(here: Path, kind: s
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
-        (
-            {"type": "knn"},
-            "^unknown recommender type 'knn'; it may be ease, ials, .*, ranks, or the path of a class, as ",
-        ),
+        ({"type": "knn"}, "^unknown recommender type 'knn'; it may be ease, ials, .*, ranks, or the path of a class, "),
         ({"type": "ranks"}, "^recommender of type ranks: .*path"),
         ({"type": "item-cf", "exponent": 1, "neighbors": 3}, "^recommender of type item-cf: .*neighbors"),
         ({"type": "ials", "factors": 16, "alpha": 1}, "^recommender of type ials: .*alpha"),
