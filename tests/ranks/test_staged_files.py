@@ -65,7 +65,7 @@ def test_a_job_runs_without_pyarrow(ranks, tmp_path, monkeypatch, capsys):
 DAMAGED = {
     "candidates": [0, -5, 2**60],
     "above": [-1, 6],
-    "tied": [-1, 90],
+    "tied": [-1, lambda row: row["candidates"] - row["above"]],
     "scored": [0, 91],
     "fold": [-1, 99],
     "uniform": [-0.1, 1.5, np.nan],
@@ -82,7 +82,7 @@ def test_a_value_that_staged_ranks_cannot_have_is_refused_with_its_row(ranks, tm
         rows = ranks.to_frame()
         row = int(np.flatnonzero(rows["outcome"] == "open")[0])
         rows[column] = rows[column].astype(object)
-        rows.loc[row, column] = value
+        rows.loc[row, column] = value(rows.loc[row]) if callable(value) else value
         write(tmp_path / f"x.{ending}", ranks, rows)
         with pytest.raises(sm.DataError, match=rf"x\.{ending}, row {row + 1}: {column} must be "):
             sm.StagedRanks.read(tmp_path / f"x.{ending}")
