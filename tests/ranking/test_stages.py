@@ -124,30 +124,33 @@ def test_evaluations_beside_exact_ranks_and_other_staged_ones():
     assert table["low"].item() <= table["difference"].item() <= table["high"].item()
 
 
-def test_few_completed_users_have_a_bound_in_place_of_an_interval():
-    ranks, order = staged(depth=3), np.argsort(-TRAINING.sum(axis=0), kind="stable")
+WORST = np.where(TRAINING, np.inf, SCORES).argmin(axis=1)
+
+
+@pytest.mark.parametrize("held_out", [HELD_OUT, WORST], ids=["usual", "worst"])
+def test_few_completed_users_have_a_bound_in_place_of_an_interval(held_out):
+    ranks, order = staged(held_out=held_out, depth=3), np.argsort(-TRAINING.sum(axis=0), kind="stable")
     assert ranks.completed_users < 30
     table = sm.evaluate(ranks)
     assert table["low"].isna().all()
     first = [
-        [item for item in order if not TRAINING[user, item] and item != HELD_OUT[user]][:10] for user in range(USERS)
+        [item for item in order if not TRAINING[user, item] and item != held_out[user]][:10] for user in range(USERS)
     ]
-    above = [(SCORES[user, items] > SCORES[user, HELD_OUT[user]]).sum() for user, items in enumerate(first)]
+    above = [(SCORES[user, items] > SCORES[user, held_out[user]]).sum() for user, items in enumerate(first)]
     bound = beta.ppf(0.975, np.less(above, 10).sum() + 1, np.equal(above, 10).sum())
     assert f"Only {ranks.completed_users} users are completed, and an interval needs 30" in table.cautions[0]
     assert f"no metric is above {1.0 if np.isnan(bound) else bound:.3f}" in table.cautions[0]
-    compared = sm.compare({"staged": ranks, "exact": sm.rank(SCORES, TRAINING, HELD_OUT)}, metrics="recall@10")
+    compared = sm.compare({"staged": ranks, "exact": sm.rank(SCORES, TRAINING, held_out)}, metrics="recall@10")
     assert compared["conclusion"].item() == "no verdict"
     assert compared.cautions[0].startswith("staged: Only ")
 
 
 def test_all_users_go_on_where_the_depth_exceeds_the_boundaries():
-    worst = np.where(TRAINING, np.inf, SCORES).argmin(axis=1)
-    ranks = staged(held_out=worst, depth=100)
+    ranks = staged(held_out=WORST, depth=100)
     assert ranks.completed_users < 30
     table = sm.evaluate(ranks, metrics="recall@10")
     assert table["low"].notna().all()
-    assert table["value"].item() == sm.rank(SCORES, TRAINING, worst).mean(sm.metric("recall@10"))
+    assert table["value"].item() == sm.rank(SCORES, TRAINING, WORST).mean(sm.metric("recall@10"))
 
 
 def test_metrics_of_ranks_above_k_and_other_stages_are_refused():

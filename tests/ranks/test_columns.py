@@ -39,7 +39,8 @@ FORMS = {
     "nullable integers": pd.Series(RANKS, dtype="Int64"),
     "frame with another index": frame(rank=RANKS, note=["a", "b", "c"]).set_index("note", drop=False),
     "dict": {"rank": RANKS},
-    "polars": pl.LazyFrame({"rank": RANKS}),
+    "polars": pl.DataFrame({"rank": RANKS}),
+    "polars, lazy": pl.LazyFrame({"rank": RANKS}),
     "pyarrow": pa.table({"rank": RANKS}),
 }
 
@@ -152,6 +153,7 @@ REFUSED_RANKS = [
     ([], "has no rows"),
     ([[1, 2], [3]], "one dimension"),
     (5, "one dimension"),
+    (object(), "one dimension"),
     ({"rank": [1, 2], "user": [1]}, "is not a table"),
     (pa.Table.from_arrays([pa.array([1, 2])] * 2, names=["rank", "rank"]), "is not a table: .*rank"),
     (pd.DataFrame([[1, 2]], columns=["rank", "rank"]), "'rank' more than once"),

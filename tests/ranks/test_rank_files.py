@@ -54,6 +54,7 @@ REFUSED = {
     "sampled": (b"candidates,above,tied,negatives\n50,1,0,9\n", ", line 1: has a column negatives"),
     "a column twice": (b"candidates,rank,rank\n5,1,1\n", ", line 1: has the column 'rank' more than once"),
     "another separator": (b"user rank\n1 2\n", ", line 1: lacks the column rank (the columns are 'user rank'); is"),
+    "scores": (b"user,item,score\n1,2,3\n", ", line 1: lacks the column rank "),
     "json": (b'{"rank": 1}\n', ", line 1: is JSON"),
     "packed": (gzip.compress(b"rank\n1\n"), ": is packed by gzip"),
     "truncated.gz": (gzip.compress(b"rank\n" + bytes(range(48, 58)) * 500)[:-12], ": cannot be read: "),
