@@ -1,19 +1,28 @@
-"""The one file that is read of a zip archive, a gzip file or a plain one.
+"""Files of events: their addresses, downloads, wheels and checksums, and the one file that is read of an archive.
 
-tests/faults/test_archive_faults.py has archives that are damaged or mean harm.
+tests/faults has archives that are damaged or mean harm, and servers that answer badly.
 """
 
 import gzip
+import hashlib
+import json
+import os
+import socket
+import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from faults import hostile_server as answers
+from faults.hostile_server import CONTENT, WEB_PAGE, honest, serving
 
 from sampled_metrics.data import archives
-from sampled_metrics.data.archives import is_web_page, open_member
-from sampled_metrics.errors import DataError
+from sampled_metrics.data.archives import download, open_member, parse_address, require_addresses, verify
+from sampled_metrics.errors import ConfigError, DataError, DownloadError, WriteError
 
 EVENTS = b"".join(b"%d::%d::4::%d\n" % (number, number * 7919 % 3001, number * 104729) for number in range(2000))
+MD5, SHA256 = hashlib.md5(CONTENT).hexdigest(), hashlib.sha256(CONTENT).hexdigest()
 
 
 def make_zip(path: Path, entries: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
@@ -28,50 +37,36 @@ def read(path: Path, member: str | None = "ratings.dat") -> bytes:
         return stream.read()
 
 
-def error_of(path: Path, member: str | None = "ratings.dat") -> str:
-    with pytest.raises(DataError) as caught:
-        read(path, member)
-    return str(caught.value).removeprefix(str(path))
-
-
-@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-@pytest.mark.parametrize("name", ["ml-1m.zip", "recbole.whl", "archive.bin"])
-@pytest.mark.parametrize("member", ["ratings.dat", "ml-1m/ratings.dat", "*/ratings.dat"])
-def test_a_member_of_a_zip(tmp_path, compression, name, member):
+def test_a_member_of_a_zip(tmp_path):
     entries = {"ml-1m/": b"", "ml-1m/README": b"", "ml-1m/ratings.dat": EVENTS, "__MACOSX/ml-1m/._ratings.dat": b"\0"}
-    assert read(make_zip(tmp_path / name, entries, compression), member) == EVENTS
-    assert [file.name for file in tmp_path.iterdir()] == [name]
-
-
-def test_the_only_entry_of_a_zip_needs_no_name(tmp_path):
-    assert read(make_zip(tmp_path / "a.zip", {"folder/": b"", "folder/events.csv": EVENTS}), None) == EVENTS
+    for name, compression in (("ml-1m.zip", zipfile.ZIP_STORED), ("recbole.whl", zipfile.ZIP_DEFLATED)):
+        path = make_zip(tmp_path / name, entries, compression)
+        for member in ("ratings.dat", "ml-1m/ratings.dat", "*/ratings.dat"):
+            assert read(path, member) == EVENTS
+    assert read(make_zip(tmp_path / "a.bin", {"folder/": b"", "folder/events.csv": EVENTS}), None) == EVENTS
+    assert {path.name for path in tmp_path.iterdir()} == {"ml-1m.zip", "recbole.whl", "a.bin"}
 
 
 @pytest.mark.parametrize(
     ("names", "member", "says"),
     [
-        (
-            ["a/README", "a/movies.dat"],
-            "ratings.dat",
-            ": expected one file named 'ratings.dat', found 0; the archive holds 'a/README', 'a/movies.dat'; "
-            "name one as the dataset's `member`",
-        ),
+        (["a/README", "a/x"], "ratings.dat", ": expected one file named 'ratings.dat', found 0; .*'a/README', 'a/x'; "),
         (["x", "y"], None, ": expected one file, found 2; the archive holds 'x', 'y'; name one"),
         ([f"{number}.dat" for number in range(50)], "ratings.dat", "'8.dat', '9.dat', …; name one"),
         ([], None, "the archive holds no files"),
     ],
 )
 def test_no_such_entry_or_several_lists_what_there_is(tmp_path, names, member, says):
-    assert says in error_of(make_zip(tmp_path / "a.zip", dict.fromkeys(names, b"")), member)
+    with pytest.raises(DataError, match=says):
+        read(make_zip(tmp_path / "a.zip", dict.fromkeys(names, b"")), member)
 
 
-@pytest.mark.parametrize("beginning", [b"<!DOCTYPE html>", b"\n  <html lang='en'>", b"\xef\xbb\xbf<!doctype html>"])
+@pytest.mark.parametrize("beginning", [b"\n  <html lang='en'>", b"\xef\xbb\xbf<!doctype html>"])
 @pytest.mark.parametrize("name", ["ml-1m.zip", "ratings.dat"])
 def test_a_web_page(tmp_path, beginning, name):
-    path = tmp_path / name
-    path.write_bytes(beginning + b"<body>Please log in</body>")
-    assert is_web_page(path)
-    assert "is a web page, not the data set" in error_of(path)
+    (tmp_path / name).write_bytes(beginning + b"<body>Please log in</body>")
+    with pytest.raises(DataError, match=f"{name}: is a web page, not the data set"):
+        read(tmp_path / name)
 
 
 def test_a_packed_file_may_unpack_to_the_limit_and_a_plain_one_to_any_size(tmp_path, monkeypatch):
@@ -84,4 +79,188 @@ def test_a_packed_file_may_unpack_to_the_limit_and_a_plain_one_to_any_size(tmp_p
     monkeypatch.setattr(archives, "MAX_BYTES", len(EVENTS) - 1)
     assert read(plain) == EVENTS
     for path in (packed, zipped):
-        assert f"more than the {len(EVENTS) - 1} bytes allowed" in error_of(path)
+        with pytest.raises(DataError, match=f"more than the {len(EVENTS) - 1} bytes allowed"):
+            read(path)
+
+
+@pytest.mark.parametrize(("algorithm", "found"), [("md5", MD5), ("sha256", SHA256)])
+def test_a_wrong_checksum_is_refused(tmp_path, algorithm, found):
+    path, wrong = tmp_path / "ml-1m.zip", {"md5": None, "sha256": None} | {algorithm: "0" * len(found)}
+    path.write_bytes(CONTENT)
+    with pytest.raises(DataError, match=rf"zip: {algorithm} is {found}, expected 00.*; delete it and run again, or"):
+        verify(path, **wrong)
+    with pytest.raises(DataError, match=r"configured; correct path, or state its own md5 or sha256"):
+        verify(path, **wrong, is_own=True)
+
+
+@pytest.fixture
+def destination(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
+    monkeypatch.setattr(archives, "TIMEOUT", (5.0, 5.0))
+    return tmp_path / "data" / "ml-1m.zip"
+
+
+@pytest.fixture
+def old(destination) -> Path:
+    """A file that is there before."""
+    destination.parent.mkdir()
+    destination.write_bytes(b"old")
+    return destination
+
+
+def error_of(urls: list[str], destination: Path, **checksums: str | None) -> str:
+    with pytest.raises(DownloadError) as caught:
+        download(urls, destination, **checksums)
+    beginning, end = f"{destination}: could not be downloaded (", "); download it by hand and set the dataset's `path`"
+    assert str(caught.value).startswith(beginning)
+    assert str(caught.value).endswith(end)
+    return str(caught.value).removeprefix(beginning).removesuffix(end)
+
+
+@pytest.mark.parametrize("checksum", [{"md5": MD5}, {"md5": MD5, "sha256": SHA256}, {"sha256": SHA256}])
+def test_a_download_replaces_what_was_there_and_others_may_read_it(old, checksum):
+    mask = os.umask(0o022)
+    with serving(honest) as server:
+        download([server.url], old, **checksum)
+    os.umask(mask)
+    assert old.read_bytes() == CONTENT
+    assert os.listdir(old.parent) == [old.name]
+    assert old.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize("checksum", [{"md5": "0" * 32, "sha256": SHA256}, {"md5": MD5, "sha256": "0" * 64}])
+def test_both_checksums_must_be_right_or_what_was_there_stays(old, checksum):
+    with serving(honest) as server:
+        message = error_of([server.url], old, **checksum)
+    assert message.startswith(f"{server.url}: {'sha256' if checksum['md5'] == MD5 else 'md5'} is ")
+    assert old.read_bytes() == b"old"
+    assert os.listdir(old.parent) == [old.name]
+
+
+def test_the_next_address_is_tried_and_all_are_listed_if_none_answers_well(destination):
+    with serving(answers.status(404)) as server, serving(answers.status(500)) as other, socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        dead = f"http://127.0.0.1:{unused.getsockname()[1]}/ml-1m.zip"
+        message = error_of([server.url, other.url, dead], destination, md5=MD5)
+    assert message == f"{server.url}: HTTP 404 Not Found; {other.url}: HTTP 500 Something; {dead}: Connection refused"
+    with serving(answers.whole(WEB_PAGE)) as server, serving(answers.cut(10)) as third, serving(honest) as other:
+        download([server.url, third.url, other.url], destination, md5=MD5)
+    assert destination.read_bytes() == CONTENT
+
+
+def test_a_folder_that_cannot_be_made(destination, tmp_path):
+    (tmp_path / "data").write_bytes(b"")
+    with pytest.raises(WriteError, match=r"data/ml-1m\.zip: cannot be written: File exists"):
+        download(["https://127.0.0.1:1/ml-1m.zip"], destination)
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        *[(url, f": {url!r} is not an https:// or http:// address") for url in ("ftp://x/x", "x.zip", "")],
+        *[(f"https://x/{end}", "does not end in the name of a file") for end in ("", "..", "a?b=c")],
+        ("pypi:data", "'pypi:data' is not pypi:NAME==VERSION!MEMBER"),
+    ],
+)
+def test_an_address_that_cannot_be_is_refused_before_anything_is_fetched(destination, url, says):
+    with serving(honest) as server, pytest.raises(ConfigError) as caught:
+        download([server.url, url], destination)
+    assert str(caught.value).startswith("datasets.*.urls: ")
+    assert says in str(caught.value)
+    assert server.requests == 0
+
+
+def test_addresses_of_wheels():
+    assert archives.member(["https://example.org/a.whl", "pypi:a==1!x", "pypi:a==1!y"]) == "x"
+    assert archives.member(["https://example.org/a.whl!z"]) is None
+    assert archives.member([]) is None
+    malformed = ["data", "data==1!", "data>=1!x", "-r==1!x", "data==1;rm -rf!x", "../data==1!x", "data==1 !x"]
+    for rest in [*malformed, "data[extra]==1!x", "data==1!x\n", "data==*!x", "dätä==1!x"]:
+        with pytest.raises(ConfigError, match=r"^'pypi:.*' is not pypi:NAME==VERSION!MEMBER"):
+            parse_address(f"pypi:{rest}")
+        with pytest.raises(ConfigError, match=r"^datasets\.x\.urls: "):
+            require_addresses(["https://example.org/a.zip", f"pypi:{rest}"], "datasets.x.urls")
+
+
+@pytest.fixture
+def pip(tmp_path, monkeypatch):
+    """A substitute of pip: it keeps the arguments, writes `files` and `err`, and exits with `code`."""
+
+    def install(*, files=("data-1.0-py3-none-any.whl",), err="", code=0) -> Path:
+        arguments, script = tmp_path / "arguments.json", tmp_path / "python"
+        script.write_text(
+            f"#!{sys.executable}\n"
+            "import json, pathlib, sys\n"
+            f"pathlib.Path({str(arguments)!r}).write_text(json.dumps(sys.argv[1:]))\n"
+            "folder = pathlib.Path(sys.argv[sys.argv.index('--dest') + 1])\n"
+            f"[(folder / name).write_bytes(b'wheel') for name in {list(files)!r}]\n"
+            f"sys.stderr.write({err!r})\n"
+            f"sys.exit({code})\n"
+        )
+        script.chmod(0o755)
+        monkeypatch.setattr(archives.sys, "executable", str(script))
+        return arguments
+
+    return install
+
+
+def test_a_wheel_becomes_the_file_alone(pip, destination):
+    arguments = pip()
+    addresses = ["http://127.0.0.1:1/data-1.0.whl", "pypi:data==1.0!x.csv"]  # the first does not answer
+    download(addresses, destination, sha256=hashlib.sha256(b"wheel").hexdigest())
+    assert destination.read_bytes() == b"wheel"
+    assert os.listdir(destination.parent) == [destination.name]
+    given = json.loads(arguments.read_text())
+    assert (given[:2], given[-1]) == (["-m", "pip"], "data==1.0")
+    assert "--no-deps" in given
+    assert given[given.index("--only-binary") + 1] == ":all:"
+    assert given[given.index("--platform") + 1] == "any"
+
+
+NONE = """\
+ERROR: Could not find a version that satisfies the requirement data==2 (from versions: {})
+ERROR: No matching distribution found for data==2
+"""
+
+
+@pytest.mark.parametrize(
+    ("err", "reason"),
+    [
+        (NONE.format("0.1, 1.0"), "the package index has no wheel data==2 for every platform (versions: 0.1, 1.0)"),
+        (
+            f"connection broken by 'NewConnectionError('\n{NONE.format('')}",
+            "pip cannot reach the package index",
+        ),
+        ("/usr/bin/python3: No module named pip\n", "python has no pip; install it (`python -m ensurepip`)"),
+        ("ERROR: one\nERROR: THESE PACKAGES DO NOT MATCH\n", "pip: THESE PACKAGES DO NOT MATCH"),
+        ("Killed", "pip: it failed without a reason"),
+        ("", "pip: it failed without a reason"),  # and ends well, but leaves no wheel
+    ],
+)
+def test_a_wheel_that_does_not_come(pip, destination, err, reason):
+    pip(files=["data-2.tar.gz"], err=err, code=1 if err else 0)
+    assert error_of(["pypi:data==2!x.csv"], destination) == f"pypi:data==2!x.csv: {reason}"
+    assert os.listdir(destination.parent) == []
+
+
+def test_the_messages_of_pip_itself(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for pip, says in (
+        ((*archives._PIP[:-1], "1"), "pip cannot reach the package index"),
+        (("-S", "-I", "-m", "pip"), "has no pip"),  # nor has Python any package then
+    ):
+        monkeypatch.setattr(archives, "_PIP", pip)
+        assert says in error_of(["pypi:data==1.0!x"], tmp_path / "data.whl")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_the_message_of_an_index_without_the_package(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    assert "has no wheel no-such-data==1.0 for every platform (versions: none)" in error_of(
+        ["pypi:no-such-data==1.0!x"], tmp_path / "data.whl"
+    )

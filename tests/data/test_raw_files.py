@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from made_up_project import complete_config, split
-from raw_files import ENTRIES, LAYOUTS, Layout, write
+from raw_files import ENTRIES, Layout, write
 
 from sampled_metrics.data.split import read_split
 
@@ -48,7 +48,3 @@ def test_an_entry_reads_what_the_file_holds(name: str, tmp_path: Path, monkeypat
         assert held_out not in training
         if config["split"]["strategy"] == "last-event":
             assert held_out == events[user][-1][1]
-
-
-def test_each_entry_has_a_layout() -> None:
-    assert set(ENTRIES) == set(LAYOUTS)

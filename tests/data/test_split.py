@@ -1,5 +1,7 @@
 """Holding events of every user out: which, beside pandas; and what the split is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,37 +61,45 @@ def candidates(table: pd.DataFrame, split: Split) -> list[int]:
     return [table["item"].nunique() - had[user] + 1 for user in split.user_ids[split.user] // 10]
 
 
-class TestByHand:
-    ROWS = ((0, 2, 5), (1, 0, 7), (0, 1, 9), (1, 2, 3), (0, 0, 1), (2, 3, 1))
-
-    @pytest.mark.parametrize("strategy", ["last-event", "random-event"])
-    def test_what_a_split_is(self, strategy):
-        """User 2 has a single event and is left out; its item stays a candidate."""
-        split = split_events(events_of(self.ROWS), strategy, "first", RNG)
-        assert split.user_ids.tolist() == [0, 10]
-        assert split.item_ids.tolist() == [0, 100, 200, 300]
-        assert split.candidates.tolist() == [2, 3]
-        if strategy == "last-event":
-            assert split.item.tolist() == [1, 0]
-            assert split.training.toarray().tolist() == [[1, 0, 1, 0], [0, 0, 1, 0]]
-
-    def test_refused(self):
-        with pytest.raises(DataError, match="none of the 3 users has an event to train on and one to hold out"):
-            leave_last_out(events_of([(0, 0, 1), (1, 0, 1), (2, 1, 1)]), "first", RNG)
-        with pytest.raises(ConfigError, match="unknown tie rule 'middle'; it may be first, last, random"):
-            leave_last_out(events_of(self.ROWS), "middle", RNG)
-        without = events_of(self.ROWS, times=False)
-        with pytest.raises(
-            ConfigError, match=r"^split\.strategy: last-event needs timestamps, .*strategy random-event"
-        ):
-            split_events(without, "last-event", "first", RNG)
-        with pytest.raises(ConfigError, match=r"^split\.strategy: global-time needs timestamps"):
-            split_events(without, "global-time", "first", RNG, test_from=4)
+ROWS = ((0, 2, 5), (1, 0, 7), (0, 1, 9), (1, 2, 3), (0, 0, 1), (2, 3, 1))
 
 
-@pytest.mark.parametrize("held_out", [1, 2, 5])
+@pytest.mark.parametrize("strategy", ["last-event", "random-event"])
+def test_what_a_split_is(strategy):
+    """User 2 has a single event and is left out; its item stays a candidate."""
+    split = split_events(events_of(ROWS), strategy, "first", RNG)
+    assert split.user_ids.tolist() == [0, 10]
+    assert split.item_ids.tolist() == [0, 100, 200, 300]
+    assert split.candidates.tolist() == [2, 3]
+    if strategy == "last-event":
+        assert split.item.tolist() == [1, 0]
+        assert split.training.toarray().tolist() == [[1, 0, 1, 0], [0, 0, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("events", "strategy", "ties", "error", "says"),
+    [
+        (events_of(ROWS[1::4]), "last-event", "first", DataError, "none of the 2 users has an event to train on and"),
+        (
+            events_of(ROWS),
+            "last-event",
+            "middle",
+            ConfigError,
+            "unknown tie rule 'middle'; it may be first, last",
+        ),
+        (events_of(ROWS, times=False), "last-event", "first", ConfigError, "last-event needs .*strategy random-event"),
+        (events_of(ROWS, times=False), "global-time", "first", ConfigError, r"^split\.strategy: global-time needs ti"),
+    ],
+)
+def test_refused(events, strategy, ties, error, says):
+    with pytest.raises(error, match=says):
+        split_events(events, strategy, ties, RNG, test_from=4)
+
+
+@pytest.mark.parametrize("held_out", [1, 5])
 @pytest.mark.parametrize("ties", ["first", "last"])
 def test_the_last_k_events(held_out: int, ties: str) -> None:
+    """The rule of ties changes the split of those users alone whose k-th last time is also the next one."""
     table = made_up()
     split = split_events(events_of(table), "last-event", ties, RNG, held_out=held_out)
     order = table if ties == "last" else table[::-1]
@@ -97,15 +107,9 @@ def test_the_last_k_events(held_out: int, ties: str) -> None:
     assert pairs(split) == of_pandas(table, table.index.isin(last))
     assert split.candidates.tolist() == candidates(table, split)
     assert (np.bincount(split.user) == held_out).all()
-
-
-@pytest.mark.parametrize("held_out", [1, 2, 5])
-def test_users_whose_last_time_is_shared(held_out: int) -> None:
-    """The rule of ties changes the split of these users alone: those whose k-th last time is also the next one."""
-    table = made_up()
     ordered = table.sort_values("time").groupby("user")["time"].apply(list)
-    expected = sum(len(times) > held_out and times[-held_out] == times[-held_out - 1] for times in ordered)
-    assert shared_last_times(events_of(table), held_out) == expected > 0
+    shared = sum(len(times) > held_out and times[-held_out] == times[-held_out - 1] for times in ordered)
+    assert shared_last_times(events_of(table), held_out) == shared > 0
 
 
 @pytest.mark.parametrize("first", [4, 11])
@@ -134,44 +138,39 @@ def test_the_last_share_of_the_events(times: list[int], share: float) -> None:
     assert split.held_out.nnz >= wanted
 
 
-class TestRandom:
-    """Each choice is as probable as the others: within four standard deviations."""
-
-    def test_ties_of_the_latest_events(self):
-        events = events_of([(0, 0, 1), (0, 1, 9), (0, 2, 9), (0, 3, 9)])
-        counts = np.bincount([leave_last_out(events, "random", RNG).item[0] for _ in range(1500)], minlength=4)
-        assert counts[0] == 0
-        assert np.abs(counts[1:] - 500).max() < 4 * np.sqrt(1500 * 2 / 9)
-
-    def test_several_events(self):
-        events, counts = events_of([(7, item, 0) for item in range(4)] + [(8, 0, 0), (8, 1, 0), (9, 0, 0)]), np.zeros(4)
-        for _ in range(1500):
-            split = split_events(events, "random-event", "first", RNG, held_out=2)
-            assert split.user_ids.tolist() == [70]  # user 8 has two events, user 9 one
-            counts[split.item] += 1
-        assert np.abs(counts - 750).max() < 4 * np.sqrt(1500 / 4)
+def test_each_of_the_latest_events_is_as_probable():
+    """Within four standard deviations."""
+    events = events_of([(0, 0, 1), (0, 1, 9), (0, 2, 9), (0, 3, 9)])
+    counts = np.bincount([leave_last_out(events, "random", RNG).item[0] for _ in range(600)], minlength=4)
+    assert counts[0] == 0
+    assert np.abs(counts[1:] - 200).max() < 4 * np.sqrt(600 * 2 / 9)
 
 
-class TestReadyMade:
-    @pytest.mark.parametrize("strategy", ["last-event", "random-event"])
-    def test_is_taken_as_the_file_says_whatever_the_strategy(self, strategy):
-        table = made_up()
-        test = pd.Series(RNG.random(len(table)) < 0.3)
-        split = split_events(events_of(table, held_out=test.to_numpy()), strategy, "first", RNG)
-        assert pairs(split) == of_pandas(table, test)
-        assert split.training.has_sorted_indices
-
-    def test_with_an_event_on_both_sides_is_refused(self):
-        with pytest.raises(DataError, match=r"^user 40 has item 100 both in training and held out$"):
-            events_of([(4, 1, 0), (4, 2, 0), (5, 1, 0), (4, 1, 0)], held_out=np.array([False, False, False, True]))
+def test_each_of_several_random_events_is_as_probable():
+    events, counts = events_of([(7, item, 0) for item in range(4)] + [(8, 0, 0), (8, 1, 0), (9, 0, 0)]), np.zeros(4)
+    for _ in range(600):
+        split = split_events(events, "random-event", "first", RNG, held_out=2)
+        assert split.user_ids.tolist() == [70]  # user 8 has two events, user 9 one
+        counts[split.item] += 1
+    assert np.abs(counts - 300).max() < 4 * np.sqrt(600 / 4)
 
 
-@pytest.mark.parametrize("user_ids", [None, np.array(["é", "x y"])])
+@pytest.mark.parametrize("strategy", ["last-event", "random-event"])
+def test_a_ready_made_split_is_taken_as_the_file_says_whatever_the_strategy(strategy):
+    table = made_up()
+    test = pd.Series(RNG.random(len(table)) < 0.3)
+    split = split_events(events_of(table, held_out=test.to_numpy()), strategy, "first", RNG)
+    assert pairs(split) == of_pandas(table, test)
+    assert split.training.has_sorted_indices
+    with pytest.raises(DataError, match=r"^user 40 has item 100 both in training and held out$"):
+        events_of([(4, 1, 0), (4, 2, 0), (5, 1, 0), (4, 1, 0)], held_out=np.array([False, False, False, True]))
+
+
+@pytest.mark.parametrize("user_ids", [None, ["é", "x y"]])
 def test_a_file_gives_back_what_was_written_and_is_the_same_bytes_twice(tmp_path, user_ids):
     split = split_events(events_of(made_up()), "last-event", "first", RNG, held_out=3)
     if user_ids is not None:
-        split = leave_last_out(events_of([(0, 0, 1), (0, 1, 2), (1, 0, 1), (1, 1, 2)]), "first", RNG)
-        split = Split(split.training, split.held_out, user_ids, split.item_ids)
+        split = replace(leave_last_out(events_of(ROWS), "first", RNG), user_ids=np.array(user_ids))
     for name in ("1.npz", "2.npz"):
         split.write(tmp_path / name)
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
@@ -184,50 +183,43 @@ def test_a_file_gives_back_what_was_written_and_is_the_same_bytes_twice(tmp_path
     assert again.training.has_canonical_format
 
 
-class TestCounts:
-    EVENTS = events_of([(0, 0, 1), (0, 1, 2), (0, 2, 3), (1, 0, 1), (1, 1, 2), (2, 3, 1)])
-
-    def test_that_do_not_add_up_to_the_events_are_refused(self, monkeypatch):
-        whole = leave_last_out(self.EVENTS, "first", RNG)
-        dense = whole.training.toarray()
-        dense[0, 0] = 0  # a training event is lost
-        loses = Split(type(whole.training)(dense), whole.held_out, whole.user_ids, whole.item_ids)
-        monkeypatch.setattr(splits, "leave_last_out", lambda events, ties, rng, held_out: loses)
-        says = "2 training events, 2 held out and 1 of users that are left out, which are not the 6 events"
-        with pytest.raises(DataError, match=says):
-            split_events(self.EVENTS, "last-event", "first", RNG)
-
-    @pytest.mark.parametrize(
-        ("held_out", "says"),
-        [
-            (one_each([2], 4), r"held_out has shape \(1, 4\)"),
-            (one_each([2, 4], 5), r"held_out has shape \(2, 5\)"),
-            (one_each([1, 1], 4), "user 0: the held-out item is one of the user's training items"),
-            (csr_array(([1, 1], [2, 2], [0, 2, 2]), shape=(2, 4)), "a user's held-out items are repeated"),
-        ],
-    )
-    def test_a_held_out_item_that_cannot_be_is_refused(self, held_out, says):
-        split = leave_last_out(self.EVENTS, "first", RNG)
-        with pytest.raises(DataError, match=says):
-            Split(split.training, held_out, split.user_ids, split.item_ids)
+# training events: 2 of user 0, 1 of user 1, 3 of user 2
+EVENTS = events_of([(0, 0, 1), (0, 1, 2), (0, 2, 3), (1, 0, 1), (1, 1, 2), *((2, item, item) for item in range(4))])
+SPLIT = leave_last_out(EVENTS, "first", RNG)
 
 
-class TestMinTrainingEvents:
-    # training events: 2 of user 0, 1 of user 1, 3 of user 2
-    ROWS = ((0, 0, 1), (0, 1, 2), (0, 2, 3), (1, 0, 1), (1, 1, 2), *((2, item, item) for item in range(4)))
-    SPLIT = leave_last_out(events_of(ROWS), "first", RNG)
+def test_counts_that_do_not_add_up_to_the_events_are_refused(monkeypatch):
+    dense = SPLIT.training.toarray()
+    dense[0, 0] = 0  # a training event is lost
+    monkeypatch.setattr(splits, "leave_last_out", lambda *events: replace(SPLIT, training=csr_array(dense)))
+    says = "5 training events, 3 held out and 0 of users that are left out, which are not the 9 events"
+    with pytest.raises(DataError, match=says):
+        split_events(EVENTS, "last-event", "first", RNG)
 
-    @pytest.mark.parametrize(("least", "users"), [(1, [0, 10, 20]), (2, [0, 20]), (3, [20])])
-    def test_users_with_fewer_are_left_out(self, least, users):
-        found = leave_users_out(self.SPLIT, least)
-        assert found.user_ids.tolist() == users
-        for kept, all_ in zip(pairs(found), pairs(self.SPLIT), strict=True):
-            assert kept == {pair for pair in all_ if 10 * pair[0] in users}
-        assert found.item_ids.tolist() == self.SPLIT.item_ids.tolist()  # all stay candidates
 
-    def test_refuses_if_no_user_has_so_many(self):
-        with pytest.raises(DataError, match=r"^no user has 4 \(split.min_training_events\) training events or more$"):
-            leave_users_out(self.SPLIT, 4)
+@pytest.mark.parametrize(
+    ("held_out", "says"),
+    [
+        (one_each([2, 1], 4), r"held_out has shape \(2, 4\)"),
+        (one_each([2, 1, 4], 5), r"held_out has shape \(3, 5\)"),
+        (one_each([1, 1, 3], 4), "user 0: the held-out item is one of the user's training items"),
+        (csr_array(([1, 1], [2, 2], [0, 2, 2, 2]), shape=(3, 4)), "a user's held-out items are repeated"),
+    ],
+)
+def test_a_held_out_item_that_cannot_be_is_refused(held_out, says):
+    with pytest.raises(DataError, match=says):
+        replace(SPLIT, held_out=held_out)
+
+
+@pytest.mark.parametrize(("least", "users"), [(1, [0, 10, 20]), (2, [0, 20]), (3, [20])])
+def test_users_with_fewer_training_events_are_left_out(least, users):
+    left = leave_users_out(SPLIT, least)
+    assert left.user_ids.tolist() == users
+    for kept, all_ in zip(pairs(left), pairs(SPLIT), strict=True):
+        assert kept == {pair for pair in all_ if 10 * pair[0] in users}
+    assert left.item_ids.tolist() == SPLIT.item_ids.tolist()  # all stay candidates
+    with pytest.raises(DataError, match=r"^no user has 4 \(split.min_training_events\) training events or more$"):
+        leave_users_out(SPLIT, 4)
 
 
 def test_the_split_as_tables_for_other_programs():

@@ -5,7 +5,6 @@ import csv
 import gzip
 import io
 import lzma
-import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -47,11 +46,9 @@ CLOTHES = {
 
 
 @pytest.mark.parametrize("clothes", CLOTHES)
-@pytest.mark.parametrize("block", [1, 2, 3, 5, 2**24])
-def test_the_same_table_in_other_clothes(clothes, block):
-    if block < 3 and "mark" in clothes:
-        return  # a file is not read byte by byte
-    assert read(CLOTHES[clothes], block=block) == ([["1", "2"], ["3", "4"]], [2, 3])
+def test_the_same_table_in_other_clothes(clothes):
+    for block in (3, 5, 2**24) if "mark" in clothes else (1, 2, 3, 5, 2**24):
+        assert read(CLOTHES[clothes], block=block) == ([["1", "2"], ["3", "4"]], [2, 3])
 
 
 FAULTS = {
@@ -61,34 +58,24 @@ FAULTS = {
     "half a letter at the end": ("a,b\n1,é".encode()[:-1], "f, line 2: is not UTF-8 text"),
     "UTF-16": ("a\n1\n".encode("utf-16"), "f: is UTF-16 text; save it as UTF-8"),
     "UTF-16 without a mark": ("a\n1\n".encode("utf-16-le"), "f, line 1: holds a zero byte, so this is not a table"),
-    "gzip": (
-        gzip.compress(b"a\n1\n"),
-        "f: is packed by gzip, but not by its name; let that end in .gz, or unpack it first",
-    ),
+    "gzip": (gzip.compress(b"a\n1\n"), "f: is packed by gzip, but not by its name; let that end in .gz, or unpack "),
     "bzip2": (bz2.compress(b"a\n1\n"), "f: is packed by bzip2; unpack it first"),
     "xz": (lzma.compress(b"a\n1\n"), "f: is packed by xz; unpack it first"),
     "zstd": (b"\x28\xb5\x2f\xfd\x04\x00", "f: is packed by zstd; unpack it first"),
     "zip": (b"PK\x03\x04\x14\0", "f: is a zip archive, as a spreadsheet is; unpack it first, or save it as csv"),
-    "a field too many": (b"a,b\n1,2,3\n", "f, line 2: has 3 fields, but the lines before have 2: '1,2,3'"),
     "a field too few": (b"a,b\n1,2\n3\n", "f, line 3: has 1 fields, but the lines before have 2: '3'"),
     "one column too many": (b"a\n1\n2,\n", "f, line 3: has 2 fields, but the lines before have 1: '2,'"),
     "an empty line": (b"a,b\n1,2\n\n3,4\n", "f, line 3: is empty"),
-    "after lines in quotation marks": (
-        b'a,b\n"1\n\n",2\n3\n',
-        "f, line 5: has 1 fields, but the lines before have 2: '3'",
-    ),
+    "after lines in quotation marks": (b'a,b\n"1\n\n",2\n3\n', "f, line 5: has 1 fields, but the lines before have 2"),
     "after empty lines": (b"\n \r\na,b\n1\n", "f, line 4: has 1 fields, but the lines before have 2: '1'"),
     "an open quotation mark": (b'a,b\n"1,2\n3,4\n', "f, line 2: has a quotation mark that nothing closes: '\"1,2'"),
     "a space behind a closed one": (
         b'a,b\n"1" ,2\n',
-        "f, line 2: has text behind a quotation mark that closes: '\"1\" ,2'",
+        'f, line 2: has text behind a quotation mark that closes: \'"1" ',
     ),
-    "a long line": (
-        b"a\n1\n" + b"1" * (LONGEST_LINE + 1) + b"\n2\n",
-        "f, line 3: is longer than 1,000,000 bytes, so this is not a table",
-    ),
+    "a long line": (b"a\n1\n" + b"1" * (LONGEST_LINE + 1) + b"\n2\n", "f, line 3: is longer than 1,000,000 bytes, so "),
     "a long line of fields": (
-        b"a,b\n" + b"x" * 100_000 + b"\n",
+        b"a,b\n" + b"x" * 100_000,
         f"f, line 2: has 1 fields, but the lines before have 2: '{'x' * 79}…'",
     ),
     "a header of one letter": (b"x" * 3_000_000, "f, line 1: is longer than 1,000,000 bytes, so this is not a table"),
@@ -98,9 +85,8 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_wherever_a_block_ends(fault):
     content, says = FAULTS[fault]
-    assert refused(content) == says
-    for block in range(4, 12) if len(content) < 30 and "line" in says else ():
-        assert refused(content, block=block) == says
+    for block in (2**24, *(range(4, 12) if len(content) < 30 and "line" in says else ())):
+        assert refused(content, block=block).startswith(says)
 
 
 @pytest.mark.parametrize("separator", ["\n", "\r", '"'])
@@ -108,43 +94,35 @@ def test_separators_that_no_table_has(separator):
     assert refused(b"a,b\n1,2\n", separator=separator) == f"f: {separator!r} cannot separate fields"
 
 
-@pytest.mark.parametrize("content", [b"a,b\n", b"a\n", b'a,b\n"'])
-def test_an_endless_line_is_not_read_to_the_end(content):
-    class Endless(io.RawIOBase):
-        left = 2**30
+class Endless(io.RawIOBase):
+    """A stream that begins with some bytes and goes on without end."""
 
-        def read(self, size=-1):
-            nonlocal content
-            given, content = content, b""
-            self.left -= 0 if given else size
-            return given or b"1" * size
+    def __init__(self, beginning, more):
+        self.beginning, self.more, self.read_bytes = beginning, more, 0
 
-    stream = Endless()
-    tracemalloc.start()
-    with pytest.raises(DataError, match=r"^f, line 2: is longer than 1,000,000 bytes"):
-        Text(stream, "f")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 80e6
-    assert stream.left > 2**30 - 20e6
+    def read(self, size=-1):
+        given, self.beginning = self.beginning, b""
+        self.read_bytes += size
+        return given or self.more * max(1, size // len(self.more))
 
 
-def test_a_quotation_mark_that_nothing_closes_is_not_read_to_the_end(monkeypatch):
-    monkeypatch.setattr(tables, "LONGEST_LINE", 1000)
-    stream = io.BytesIO(b'a,b\n1,"\n' + b"1,2\n" * 10_000)
-    monkeypatch.setattr(tables, "_BLOCK_BYTES", 1000)
-    table = Csv(Text(stream, "f"))
-    with pytest.raises(DataError, match="line 2: has a quotation mark that nothing closes"):
-        list(table.rows({0: "a"}, has_header=True))
-    assert stream.tell() < 4000
-
-
-@pytest.mark.parametrize(("content", "line"), [(b"", 1), (b"a,b\n1,2\n", 3)])
-def test_endless_empty_lines_are_refused_before_they_fill_the_memory(content, line, monkeypatch):
-    monkeypatch.setattr(tables, "LONGEST_LINE", 100)
-    says = rf"^f, line {line}: begins more than 100 bytes of empty lines"
-    with pytest.raises(DataError, match=says):
-        read(content + b"\n" * 500, block=128)
+@pytest.mark.parametrize(
+    ("beginning", "more", "says"),
+    [
+        (b"a,b\n", b"1", "2: is longer than 2,000 bytes"),
+        (b'a,b\n"', b"1", "2: is longer than 2,000 bytes"),
+        (b'a,b\n1,"\n', b"1,2\n", "2: has a quotation mark that nothing closes"),
+        (b"", b"\n", "1: begins more than 2,000 bytes of empty lines"),
+        (b"a,b\n1,2\n", b"\n", "3: begins more than 2,000 bytes of empty lines"),
+    ],
+)
+def test_what_has_no_end_is_not_read_to_the_end(beginning, more, says, monkeypatch):
+    monkeypatch.setattr(tables, "LONGEST_LINE", 2000)
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 3000)
+    stream = Endless(beginning, more)
+    with pytest.raises(DataError, match=f"^f, line {says}"):
+        list(Csv(Text(stream, "f")).rows({0: "a"}, has_header=True))
+    assert stream.read_bytes < 10_000
 
 
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\ufeff"), max_size=6)
@@ -218,6 +196,6 @@ def test_integers_are_only_what_str_writes_as_the_file_does(rows, separator, quo
 
 
 def test_integers_are_numbers_until_a_field_is_not():
-    rows = b"".join(b"%d,7\n" % number for number in range(4))
+    rows = b"0,7\n1,7\n2,7\n3,7\n"
     assert read(b"a,b\n" + rows, integers={"a"})[0] == [[0, "7"], [1, "7"], [2, "7"], [3, "7"]]
     assert read(b"a,b\n" + rows + b"04,7\n", block=9, integers={"a"})[0][::2] == [["0", "7"], ["2", "7"], ["04", "7"]]

@@ -1,5 +1,8 @@
 """Ranks among sampled negatives: by hand, by their distribution, and against exact ranks."""
 
+from functools import cache
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +11,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics import rank, rank_among_negatives
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.ranking.negatives import distinct_numbers, draw_numbers
 
 RNG = np.random.default_rng(3)
 USERS, ITEMS = 60, 40
@@ -17,31 +21,41 @@ FACTORS = RNG.integers(-3, 4, (USERS, 3)).astype(float), RNG.integers(-3, 4, (IT
 SCORES = FACTORS[0] @ FACTORS[1].T
 
 
-class Scorer:
-    """Scores by item number: item j scores j, so ranks show which items were drawn."""
+def streams_of(seed: int):
+    return cache(lambda *address: np.random.default_rng([seed, *address]))
 
-    def __init__(self, users: int, items: int) -> None:
-        self.rows = np.tile(np.arange(items, dtype=float), (users, 1))
 
-    def __call__(self, users: slice) -> np.ndarray:
-        return self.rows[users]
+@pytest.mark.parametrize("m", [1, 3, 5])
+def test_each_subset_of_distinct_numbers_is_as_likely(m: int) -> None:
+    """Rows of 6 and of 7 numbers in turn; up to a half of them is drawn with replacement, and duplicates again."""
+    free = np.tile([6, 7], 10_000)
+    drawn = np.sort(distinct_numbers(free, m, streams_of(m)), axis=1)
+    for size in (6, 7):
+        subsets = {each: place for place, each in enumerate(combinations(range(size), m))}
+        times = np.bincount([subsets[tuple(each)] for each in drawn[free == size].tolist()], minlength=len(subsets))
+        assert stats.chisquare(times).pvalue > 0.001
+
+
+def test_rows_get_the_same_numbers_in_one_call_as_in_several() -> None:
+    free = np.random.default_rng(2).integers(0, 40, 500)
+    row, number = draw_numbers(free, 9, streams_of(3))
+    assert np.bincount(row, minlength=500).tolist() == np.minimum(free, 9).tolist()
+    for ends in ([250], [1, 2, 3, 300, 301], range(1, 500)):
+        streams = streams_of(3)
+        parts = [draw_numbers(each, 9, streams)[1] for each in np.split(free, ends)]
+        assert np.concatenate(parts).tolist() == number.tolist()
 
 
 @pytest.mark.parametrize("replacement", [False, True])
-def test_all_forms_of_scores_give_the_same(replacement: bool) -> None:
-    forms = FACTORS, tuple(each.astype(np.float32) for each in FACTORS), SCORES, csr_array(SCORES), lambda u: SCORES[u]
-    tables = [
-        rank_among_negatives(form, TRAINING, HELD_OUT, negatives=9, replacement=replacement, seed=4) for form in forms
-    ]
-    for table in tables[1:]:
-        pd.testing.assert_frame_equal(table.to_frame(), tables[0].to_frame())
-    for size in (1, 7):
-        again = rank_among_negatives(
-            SCORES, TRAINING, HELD_OUT, negatives=9, replacement=replacement, seed=4, batch_size=size
-        )
-        pd.testing.assert_frame_equal(again.to_frame(), tables[0].to_frame())
-    other = rank_among_negatives(SCORES, TRAINING, HELD_OUT, negatives=9, replacement=replacement, seed=5)
-    assert not other.to_frame().equals(tables[0].to_frame())
+def test_all_forms_of_scores_give_the_same_in_batches_of_any_size(replacement: bool) -> None:
+    def drawn(scores, seed=4, **options) -> pd.DataFrame:
+        options |= {"negatives": 9, "replacement": replacement, "seed": seed}
+        return rank_among_negatives(scores, TRAINING, HELD_OUT, **options).to_frame()
+
+    forms = tuple(each.astype(np.float32) for each in FACTORS), SCORES, csr_array(SCORES), lambda users: SCORES[users]
+    tables = [*map(drawn, forms), *(drawn(SCORES, batch_size=size) for size in (1, 7))]
+    assert all(table.equals(drawn(FACTORS)) for table in tables)
+    assert not drawn(SCORES, seed=5).equals(tables[0])
 
 
 def test_all_other_candidates_as_negatives_give_the_exact_ranks() -> None:
@@ -66,20 +80,14 @@ def test_ranks_among_ties_are_uniform() -> None:
 
 @pytest.mark.parametrize("replacement", [False, True])
 def test_ranks_have_the_distribution_of_uniform_negatives(replacement: bool) -> None:
-    """8 candidates are above the held-out item and 11 below: hypergeometric, or binomial, with 5 draws."""
+    """8 candidates are above the held-out item 15 and 12 below: hypergeometric, or binomial, with 5 draws."""
     users, items = 20_000, 30
-    training = np.zeros((1, items), dtype=bool)
-    training[:, [0, 3, 4, 17, 20, 21, 22, 28, 29]] = True
-    above = int((~training[0, 16:]).sum())
-    below = int((~training[0, :15]).sum())
-    table = rank_among_negatives(
-        Scorer(users, items), np.tile(training, (users, 1)), np.full(users, 15), negatives=5, replacement=replacement
-    )
-    expected = (
-        stats.binom(5, above / (above + below)) if replacement else stats.hypergeom(above + below, above, 5)
-    ).pmf(np.arange(6))
-    observed = np.bincount(table.x, minlength=6)
-    assert stats.chisquare(observed, expected * users).pvalue > 0.001
+    training = np.isin(np.arange(items), [0, 3, 4, 17, 20, 21, 22, 28, 29])
+    scores = np.tile(np.arange(items, dtype=float), (users, 1))
+    held_out = np.full(users, 15)
+    table = rank_among_negatives(scores, np.tile(training, (users, 1)), held_out, negatives=5, replacement=replacement)
+    expected = stats.binom(5, 8 / 20) if replacement else stats.hypergeom(20, 8, 5)
+    assert stats.chisquare(np.bincount(table.x, minlength=6), expected.pmf(np.arange(6)) * users).pvalue > 0.001
 
 
 SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "held_out": [1, 1]}
@@ -88,11 +96,7 @@ SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "he
 @pytest.mark.parametrize(
     ("changes", "error", "says"),
     [
-        (
-            {"negatives": 4},
-            DataError,
-            "user 0: 4 negatives cannot be drawn from 3 items; take fewer, or draw",
-        ),
+        ({"negatives": 4}, DataError, "user 0: 4 negatives cannot be drawn from 3 items; take fewer, or draw"),
         (
             {"negatives": 2, "replacement": True, "training": [[1, 0, 1, 1, 1], [0] * 5]},
             DataError,
@@ -103,30 +107,17 @@ SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "he
         (
             {"negatives": [[0, 1], [1, 3]], "drop_held_out": True},
             DataError,
-            "user 0: item 0 is not a negative, but a training or held-out item of the user$",
+            "item 0 is not a negative, but a training",
         ),
         ({"negatives": 0}, ConfigError, "negatives must be a whole number from 1 to"),
         ({"negatives": 2.5}, DataError, "negatives must be their number, a list of items for each of the 2 users"),
         ({"negatives": [[2, 3]]}, DataError, "negatives must be their number, a list of items for each of the 2 users"),
         ({"negatives": {0: [2, 3]}}, DataError, "negatives, user 1: has no negatives"),
-        (
-            {"negatives": {0: [2, 3], 1: [2, 1]}},
-            DataError,
-            "user 1: item 1 is not a negative, but a training or held-out",
-        ),
-        (
-            {"negatives": {0: [2, 0], 1: [2, 3]}},
-            DataError,
-            "user 0: item 0 is not a negative, but a training or held-out",
-        ),
+        ({"negatives": {0: [2, 3], 1: [2, 1]}}, DataError, "user 1: item 1 is not a negative, but a training or held"),
         ({"negatives": [[2, 2], [2, 3]]}, DataError, "user 0: item 2 is there twice; give replacement=True"),
         ({"negatives": [[2, 5], [2, 3]]}, DataError, "negatives, user 0: item 5 is not an index from 0 to 4"),
         ({"negatives": 2, "seed": -1}, ConfigError, "seed must be a whole number from 0 to"),
-        (
-            {"negatives": 3, "scores": [[0, 0, np.nan, 0, 0]] * 2},
-            DataError,
-            r"gives user 0 a score that is NaN or \+inf",
-        ),
+        ({"negatives": 3, "scores": [[0, 0, np.nan, 0, 0]] * 2}, DataError, r"user 0 a score that is NaN or \+inf"),
         (
             {"negatives": 3, "scores": (np.ones((2, 1)), np.array([[1.0], [-np.inf], [1], [1], [1]]))},
             DataError,

@@ -21,12 +21,6 @@ def score(users, items):
     return SCORES[users, items]
 
 
-def first_candidates(user, number):
-    """Return the most popular candidates of a user."""
-    order = np.argsort(-TRAINING.sum(axis=0), kind="stable")
-    return [item for item in order if not TRAINING[user, item] and item != HELD_OUT[user]][:number]
-
-
 def staged(function=score, held_out=HELD_OUT, *, pairs_per_call=1024, concurrency=1, **options):
     ranker = sm.Ranker(function, pairs_per_call=pairs_per_call, concurrency=concurrency)
     return sm.staged_ranks(ranker, TRAINING, held_out, **options)
@@ -46,10 +40,9 @@ ORDERS = {
 
 
 @pytest.mark.parametrize("order", ORDERS)
-class TestAllUsersGoOn:
-    @pytest.mark.parametrize("k", [1, 10, ITEMS])
-    def test_values_are_those_of_rank_user_by_user(self, order, k):
-        exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+def test_where_all_users_go_on_values_are_those_of_rank_user_by_user(order):
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+    for k in (1, 10, ITEMS):
         metrics = [f"recall@{k}", f"ndcg@{k}", f"mrr@{k}"]
         ranks = staged(k=k, depth=None, order=ORDERS[order])
         expected = np.stack([exact.values(sm.metric(label)) for label in metrics])
@@ -59,25 +52,25 @@ class TestAllUsersGoOn:
         np.testing.assert_array_equal(ranks.above[ranks.complete], exact.above[ranks.complete])
         np.testing.assert_array_equal(ranks.tied[ranks.complete], exact.tied[ranks.complete])
 
-    def test_several_held_out_items_and_masked_scores(self, order):
-        held_out = np.zeros((USERS, ITEMS))
-        for user in range(USERS):
-            held_out[user, RNG.choice(np.flatnonzero(~TRAINING[user]), user % 3, replace=False)] = 1
-        masked = np.where(np.arange(ITEMS) % 5 == 0, -np.inf, SCORES)
-        with pytest.warns(UserWarning, match="50 of 150 users have no held-out item"):
-            exact = sm.rank(masked, TRAINING, held_out)
-        with pytest.warns(UserWarning, match="50 of 150 users have no held-out item"):
-            ranks = sm.staged_ranks(
-                lambda users, items: masked[users, items], TRAINING, held_out, depth=None, order=ORDERS[order]
-            )
-        assert ranks.user.tolist() == exact.user.tolist()
-        expected = np.stack([exact.values(sm.metric(label)) for label in METRICS])
-        np.testing.assert_allclose(values(ranks), expected, atol=1e-14)
-        one, other = (sm.evaluate(table, metrics=METRICS) for table in (ranks, exact))
-        np.testing.assert_allclose(one["value"], other["value"], atol=1e-14)
+
+@pytest.mark.parametrize("order", ["popularity", "a function of a user"])
+def test_several_held_out_items_and_masked_scores(order):
+    held_out = np.zeros((USERS, ITEMS))
+    for user in range(USERS):
+        held_out[user, RNG.choice(np.flatnonzero(~TRAINING[user]), user % 3, replace=False)] = 1
+    masked = np.where(np.arange(ITEMS) % 5 == 0, -np.inf, SCORES)
+    with pytest.warns(UserWarning, match="50 of 150 users have no held-out item"):
+        exact = sm.rank(masked, TRAINING, held_out)
+    with pytest.warns(UserWarning, match="50 of 150 users have no held-out item"):
+        ranks = staged(lambda users, items: masked[users, items], held_out, depth=None, order=ORDERS[order])
+    assert ranks.user.tolist() == exact.user.tolist()
+    expected = np.stack([exact.values(sm.metric(label)) for label in METRICS])
+    np.testing.assert_allclose(values(ranks), expected, atol=1e-14)
+    one, other = (sm.evaluate(table, metrics=METRICS) for table in (ranks, exact))
+    np.testing.assert_allclose(one["value"], other["value"], atol=1e-14)
 
 
-@pytest.mark.parametrize("depth", [8, 20, None])
+@pytest.mark.parametrize("depth", [8, None])
 def test_results_do_not_depend_on_batches_and_parts(depth, monkeypatch):
     options = {"k": 5, "depth": depth, "seed": 3}
     monkeypatch.setattr(stages, "BATCH", 1)
@@ -94,8 +87,8 @@ def test_results_do_not_depend_on_batches_and_parts(depth, monkeypatch):
 
 def test_the_fewest_scores_are_computed():
     """By batches of one: the held-out item, and candidates until k are above it or none is left."""
-    ranks = staged(k=3, depth=None, order=np.arange(ITEMS), pairs_per_call=1)
-    for user in range(USERS):
+    ranks = staged(k=3, depth=None, order=np.arange(ITEMS), pairs_per_call=1, users=slice(30))
+    for user in range(30):
         items = [item for item in range(ITEMS)[::-1] if not TRAINING[user, item] and item != HELD_OUT[user]]
         above = np.cumsum(SCORES[user, items] > SCORES[user, HELD_OUT[user]])
         needed = int(np.argmax(above == 3)) + 1 if above[-1] >= 3 else len(items)
@@ -105,7 +98,7 @@ def test_the_fewest_scores_are_computed():
 def test_the_mean_over_seeds_is_that_of_exact_ranks():
     exact = sm.rank(SCORES, TRAINING, HELD_OUT)
     truth = np.array([exact.mean(sm.metric(label)) for label in METRICS])
-    means = np.array([values(staged(depth=8, seed=seed, pairs_per_call=10**5)).mean(axis=1) for seed in range(150)])
+    means = np.array([values(staged(depth=8, seed=seed, pairs_per_call=10**5)).mean(axis=1) for seed in range(60)])
     error = means.std(axis=0, ddof=1) / np.sqrt(len(means))
     assert (error > 0).all()
     assert np.abs((means.mean(axis=0) - truth) / error).max() < 3.5
@@ -121,52 +114,53 @@ def test_no_value_is_outside_its_bounds():
         assert (most >= 1).all()
 
 
-class TestEvaluations:
-    EXACT = sm.rank(SCORES, TRAINING, HELD_OUT)
+def test_evaluations_beside_exact_ranks_and_other_staged_ones():
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+    table = sm.compare({"staged": staged(depth=None), "exact": exact}, metrics=["recall@10", "ndcg@10"])
+    assert table["difference"].abs().max() < 1e-14
+    part, again = staged(depth=60), staged(depth=60, order=np.arange(ITEMS))
+    assert part.completed_users >= 30
+    table = sm.compare({"a": part, "b": again}, metrics="recall@10")
+    assert table["low"].item() <= table["difference"].item() <= table["high"].item()
 
-    def test_beside_exact_ranks_and_other_staged_ones(self):
-        full = staged(depth=None)
-        table = sm.compare({"staged": full, "exact": self.EXACT}, metrics=["recall@10", "ndcg@10"])
-        assert table["difference"].abs().max() < 1e-14
-        part = staged(depth=60)
-        assert part.completed_users >= 30
-        again = staged(depth=60, order=np.arange(ITEMS))
-        table = sm.compare({"a": part, "b": again}, metrics="recall@10")
-        assert table["low"].item() <= table["difference"].item() <= table["high"].item()
 
-    def test_few_completed_users_have_a_bound_in_place_of_an_interval(self):
-        ranks = staged(depth=3)
-        assert ranks.completed_users < 30
-        table = sm.evaluate(ranks)
-        assert table["low"].isna().all()
-        above = np.array(
-            [(SCORES[user] > SCORES[user, HELD_OUT[user]])[first_candidates(user, 10)].sum() for user in range(USERS)]
-        )
-        bound = beta.ppf(0.975, (above < 10).sum() + 1, (above == 10).sum())
-        assert f"Only {ranks.completed_users} users are completed, and an interval needs 30" in table.cautions[0]
-        assert f"no metric is above {1.0 if np.isnan(bound) else bound:.3f}" in table.cautions[0]
-        compared = sm.compare({"staged": ranks, "exact": self.EXACT}, metrics="recall@10")
-        assert compared["conclusion"].item() == "no verdict"
-        assert compared.cautions[0].startswith("staged: Only ")
+WORST = np.where(TRAINING, np.inf, SCORES).argmin(axis=1)
 
-    @pytest.mark.parametrize("label", ["auc", "ap", "recall@20"])
-    def test_metrics_of_ranks_above_k_are_refused(self, label):
+
+@pytest.mark.parametrize("held_out", [HELD_OUT, WORST], ids=["usual", "worst"])
+def test_few_completed_users_have_a_bound_in_place_of_an_interval(held_out):
+    ranks, order = staged(held_out=held_out, depth=3), np.argsort(-TRAINING.sum(axis=0), kind="stable")
+    assert ranks.completed_users < 30
+    table = sm.evaluate(ranks)
+    assert table["low"].isna().all()
+    first = [
+        [item for item in order if not TRAINING[user, item] and item != held_out[user]][:10] for user in range(USERS)
+    ]
+    above = [(SCORES[user, items] > SCORES[user, held_out[user]]).sum() for user, items in enumerate(first)]
+    bound = beta.ppf(0.975, np.less(above, 10).sum() + 1, np.equal(above, 10).sum())
+    assert f"Only {ranks.completed_users} users are completed, and an interval needs 30" in table.cautions[0]
+    assert f"no metric is above {1.0 if np.isnan(bound) else bound:.3f}" in table.cautions[0]
+    compared = sm.compare({"staged": ranks, "exact": sm.rank(SCORES, TRAINING, held_out)}, metrics="recall@10")
+    assert compared["conclusion"].item() == "no verdict"
+    assert compared.cautions[0].startswith("staged: Only ")
+
+
+def test_all_users_go_on_where_the_depth_exceeds_the_boundaries():
+    ranks = staged(held_out=WORST, depth=100)
+    assert ranks.completed_users < 30
+    table = sm.evaluate(ranks, metrics="recall@10")
+    assert table["low"].notna().all()
+    assert table["value"].item() == sm.rank(SCORES, TRAINING, WORST).mean(sm.metric("recall@10"))
+
+
+def test_metrics_of_ranks_above_k_and_other_stages_are_refused():
+    ranks = staged()
+    for label in ("auc", "ap", "recall@20"):
         with pytest.raises(sm.ConfigError, match="of staged ranks, only metrics of the first 10 ranks are known"):
-            sm.evaluate(staged(), metrics=label)
-
-    @pytest.mark.parametrize("other", [{"k": 5}, {"depth": 7}, {"seed": 1}])
-    def test_other_stages_are_not_compared(self, other):
-        a, b = (staged(**options) for options in ({}, other))
+            sm.evaluate(ranks, metrics=label)
+    for other in ({"k": 5}, {"depth": 7}, {"seed": 1}):
         with pytest.raises(sm.DataError, match=f"{next(iter(other))} = .*; staged ranks are compared with the same"):
-            sm.compare({"A": a, "B": b}, metrics="recall@5")
-
-    def test_all_users_go_on_where_the_depth_exceeds_the_boundaries(self):
-        worst = np.where(TRAINING, np.inf, SCORES).argmin(axis=1)
-        ranks = staged(held_out=worst, depth=100)
-        assert ranks.completed_users < 30
-        table = sm.evaluate(ranks, metrics="recall@10")
-        assert table["low"].notna().all()
-        assert table["value"].item() == sm.rank(SCORES, TRAINING, worst).mean(sm.metric("recall@10"))
+            sm.compare({"A": ranks, "B": staged(**other)}, metrics="recall@5")
 
 
 def test_users_and_items_by_ids():
@@ -191,7 +185,6 @@ def test_users_and_items_by_ids():
     ("changes", "error", "says"),
     [
         ({"k": 0}, sm.ConfigError, "k must be a whole number from 1 to"),
-        ({"k": 2**70}, sm.ConfigError, "k must be a whole number from 1 to"),
         ({"depth": 0}, sm.ConfigError, "depth must be a number from 1 to"),
         ({"depth": 10**400}, sm.ConfigError, "depth must be a number from 1 to"),
         ({"seed": -1}, sm.ConfigError, "seed must be a whole number"),

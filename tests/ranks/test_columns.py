@@ -1,6 +1,5 @@
 """Columns of ranks from arrays, tables and mappings: what is taken, and what is refused with its row and column."""
 
-import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -31,11 +30,10 @@ def lists(run=None, relevance=None, **options):
 
 
 FRAME = frame(user=["ann", "bob", "eve"], candidates=[50, 60, 70], rank=[1, 12, 5])
+RANKED = FRAME[["user", "rank"]]
 FORMS = {
     "list": RANKS,
-    "tuple": tuple(RANKS),
     "small integers": np.array(RANKS, dtype=np.uint8),
-    "objects": np.array(RANKS, dtype=object),
     "text": [str(rank) for rank in RANKS],
     "series with another index": pd.Series(RANKS, index=[9, 0, 4]),
     "nullable integers": pd.Series(RANKS, dtype="Int64"),
@@ -54,19 +52,15 @@ def test_every_form_of_the_same_ranks_is_taken(form):
     assert (table.candidates.tolist(), table.user) == ([10, 10, 10], None)
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
-def test_floats_of_any_precision_are_read_without_a_warning(kind):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+def test_floats_of_any_precision_are_read_without_a_warning():
+    for kind in (np.float16, np.float32, np.float64):
         table = sm.exact_ranks(np.array([1, 2, 300], dtype=kind), candidates=np.array([500, 500, 2048], dtype=kind))
-    assert table.above.tolist() == [0, 1, 299]
+        assert table.above.tolist() == [0, 1, 299]
 
 
 @pytest.mark.parametrize(
     ("user", "found"),
     [
-        (["x", "y", "z"], ["x", "y", "z"]),
-        ([7, 8, 9], [7, 8, 9]),
         (["7", "8", "9"], [7, 8, 9]),
         ([7.0, 8.0, 9.0], [7, 8, 9]),
         (["7", "08", "x"], ["7", "08", "x"]),
@@ -76,25 +70,18 @@ def test_users_are_the_column_user(user, found):
     assert sm.exact_ranks(frame(rank=RANKS, user=user), candidates=10).user.tolist() == found
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
+def test_columns_may_have_usual_names():
+    for names in (
         ["user_id", "n_candidates", "rank"],
-        ["uid", "num_candidates", "Rank"],
         ["query_id", "n_items", "position"],
-        ["UserID", "Candidates", "ranks"],
-    ],
-)
-def test_columns_may_have_usual_names(names):
-    table = sm.exact_ranks(FRAME.set_axis(names, axis="columns"))
-    assert (table.user.tolist(), table.above.tolist()) == (["ann", "bob", "eve"], [0, 11, 4])
-    assert table.candidates.tolist() == [50, 60, 70]
-
-
-@pytest.mark.parametrize("name", ["movieId", "corpus-id", "docid"])
-def test_items_may_have_usual_names(name):
-    table = lists(pd.DataFrame({"user": ["ann"], name: [1], "score": [2]}), pd.DataFrame({"user": ["ann"], name: [1]}))
-    assert table.grades.toarray().tolist() == [[1]]
+        ["UID", "Candidates", "Ranks"],
+    ):
+        table = sm.exact_ranks(FRAME.set_axis(names, axis="columns"))
+        assert (table.user.tolist(), table.above.tolist()) == (["ann", "bob", "eve"], [0, 11, 4])
+        assert table.candidates.tolist() == [50, 60, 70]
+    for name in ("movieId", "corpus-id", "docid"):
+        one = pd.DataFrame({"user": ["ann"], name: [1]})
+        assert lists(one.assign(score=2), one).grades.toarray().tolist() == [[1]]
 
 
 def test_columns_that_are_taken_or_not_used_are_named():
@@ -138,7 +125,6 @@ def test_several_recommenders_are_a_long_or_a_wide_table_or_a_mapping(form):
         ({"above": [2, 3], "tied": (0, 0)}, [UNNAMED]),
         ({"ann": {"film": 0.9}, "bob": {}}, [UNNAMED]),
         ({"old": [1, 2], "new": [3, 4]}, ["old", "new"]),
-        ({"ranks": {"rank": [1]}, "others": {"rank": [2]}}, ["ranks", "others"]),
         ({"rank": frame(rank=[1]), "new": [2]}, ["rank", "new"]),
         ({"user": [1, 2], "item": [3, 4]}, ["user", "item"]),  # as of k nearest users, or items
     ],
@@ -149,28 +135,22 @@ def test_a_mapping_has_columns_or_recommenders(given, names):
 
 
 def test_a_name_with_half_a_pair_of_surrogates_is_shown():
-    assert list(sm.exact_ranks(frame(model=cells("a\udcff", "b"), rank=[1, 2]), candidates=9, by="model")) == [
-        r"a\udcff",
-        "b",
-    ]
+    table = frame(model=cells("a\udcff", "b"), rank=[1, 2])
+    assert list(sm.exact_ranks(table, candidates=9, by="model")) == [r"a\udcff", "b"]
 
 
 REFUSED_RANKS = [
     ([3, 0, 1], "row 2: rank must be .* not 0; zero_based"),
-    ([3, -4, 1], "row 2: rank .* not -4"),
     ([1.0, 2.5], "row 2: .* not 2.5"),
-    ([1, np.inf], "row 2: .* not inf"),
     ([1, None], "row 2: .* not None"),
     (pd.Series([1, pd.NA], dtype="Int64"), "row 2: .* not nan"),
     ([1, 10**400], "row 2: rank must be"),
     ([Decimal("sNaN"), Decimal(1)], "row 1: rank must be"),
     (["one"], "row 1: .* not 'one'"),
     ([True, False], "row 1: .* not True"),
-    ([1 + 2j], "row 1: rank"),
     (pd.to_datetime(["2020-01-01"]).to_numpy(), "row 1: rank"),
     (frame(rank=cells(np.arange(2), np.arange(3))), "row 1: rank"),
     ([], "has no rows"),
-    ([[1, 2], [3, 4]], "one dimension"),
     ([[1, 2], [3]], "one dimension"),
     (5, "one dimension"),
     (object(), "one dimension"),
@@ -178,24 +158,18 @@ REFUSED_RANKS = [
     (pa.Table.from_arrays([pa.array([1, 2])] * 2, names=["rank", "rank"]), "is not a table: .*rank"),
     (pd.DataFrame([[1, 2]], columns=["rank", "rank"]), "'rank' more than once"),
     (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("rank", "a")])), "several levels"),
-    (frame(place=RANKS), "lacks the column rank .the columns are 'place'."),
     (frame(user_id=[1], pos=[2]), r"lacks the column rank .the columns are 'user_id', 'pos'.; .*rank_column"),
     (frame(above=[1]), "lacks the column tied"),
     (frame(rank=[1], above=[0]), "both rank and above"),
     (frame(above=[-1], tied=[0]), "row 1: above must be .* not -1"),
-    (frame(rank=[1, 20], user=["a", "b"]), "user 'b': rank 20"),
     (frame(rank=[1, 2], user_id=["a", "b"], uid=[1, 2]), "several columns for user, 'user_id', 'uid'"),
     (frame(rank=[1, 2], user=["a", None]), "user is empty"),
-    *(
-        (frame(user=cells(user, user), rank=[1, 2]), "user must be text or a number")
-        for user in ([1], {}, np.arange(2))
-    ),
+    *((frame(user=cells(user, user), rank=[1, 2]), "user must be text or a number") for user in ([1], np.arange(2))),
     (frame(rank=[1], negatives=9), "a column negatives"),
     (frame(rank=[1, 2], count=[30, 40]), "the column count, as a table of counts"),
     (EXACT, "is ExactRanks already"),
     ({}, "no ranks"),
     ({" ": [1]}, "name of a recommender is empty"),
-    ({None: [1]}, "name of a recommender is empty"),
     ({1: [1], "1": [1]}, "two recommenders are called '1'"),
 ]
 
@@ -213,7 +187,6 @@ def test_ranks_are_refused_with_their_row_or_column(ranks, says):
     [
         (None, "lacks the column candidates"),
         ([10, 20], "candidates must be one number, or one for each of the 3 rows, not 2"),
-        (0, "row 1: candidates must be .* not 0"),
         ([10, 20, np.nan], "row 3: candidates .* not nan"),
         ([10, 20, 10**400], "row 3: candidates must be"),
         ([[10, 20], [30]], "candidates must have one dimension"),
@@ -233,24 +206,16 @@ def test_numbers_for_all_rows_or_for_each_are_checked(numbers, says):
         (lambda: sm.exact_ranks(FRAME, candidates=9), "has a column candidates, so candidates must not"),
         (lambda: sm.exact_ranks(LONG, by="modle"), r"lacks the column modle \(the columns are 'user', 'model', 'rank'"),
         (lambda: sm.exact_ranks(LONG.assign(model=["a", ""] * 3), by="model"), "user 2: model is empty"),
-        (lambda: sm.exact_ranks(frame(m=cells("a", None), rank=1), by="m"), "row 2: m is empty"),
         (lambda: sm.exact_ranks(frame(m=cells("a", pd.NA), rank=1), by="m"), "row 2: m is empty"),
         (lambda: sm.exact_ranks(LONG, by="model", rank_column=["rank", "user"]), "by is for one column"),
         (lambda: sm.exact_ranks(BOTH, by="model"), "are for one table"),
         (lambda: sm.exact_ranks(WIDE.assign(mlp=[4, None, 3]), rank_column=["gmf", "mlp"]), "user 2: mlp must be"),
         (lambda: sm.exact_ranks(pd.concat([LONG, LONG["model"]], axis=1), by="model"), "'model' more than once"),
         (lambda: sm.exact_ranks(FRAME.assign(g=["a", "", "b"]), groups="g"), "user 'bob': g is empty"),
+        (lambda: sm.exact_ranks({"a": RANKED, "b": RANKED[::-1]}, candidates=[50] * 3), "users in different orders"),
         (
-            lambda: sm.exact_ranks(
-                {"a": FRAME.drop(columns="candidates"), "b": FRAME[["user", "rank"]][::-1]}, candidates=[50, 60, 70]
-            ),
-            "a and b have their users in different orders",
-        ),
-        (
-            lambda: sm.exact_ranks(
-                frame(user=[1, 2], place=[4, 60]), candidates=59, rank_column="place", zero_based=True
-            ),
-            r"user 2: place 60 \(ties included\) is above the last rank from 0, 58",
+            lambda: sm.exact_ranks(RANKED, candidates=12, rank_column="rank", zero_based=True),
+            r"user 'bob': rank 12 \(ties included\) is above the last rank from 0, 11",
         ),
         (lambda: lists({"ann": ["film"]}), r"ann: lacks the column user, item .*; ranked lists.*\{user: \{item"),
         (lambda: lists(relevance={"ann": ["film"], "bob": []}), r"relevance: is not a table: .*\{user: \{item"),
@@ -270,31 +235,28 @@ def test_options_and_lists_are_refused_with_their_place(read, says):
 ROWS = frame(user=np.repeat(np.arange(30), 2), model=["a", "b"] * 30, rank=np.tile(np.arange(1, 31), 2))
 
 
-class TestRowsOfSeveralRecommenders:
-    @pytest.mark.parametrize(
-        "read",
-        [
-            lambda: sm.exact_ranks(ROWS, candidates=40),
-            lambda: sm.sampled_ranks(ROWS, negatives=39, candidates=400),
-            lambda: sm.exact_ranks(pd.concat([ROWS, ROWS["model"]], axis=1), candidates=40),
-        ],
-    )
-    def test_are_refused_with_the_column_that_tells_them_apart(self, read):
+def test_rows_of_several_recommenders_are_refused_with_the_column_that_tells_them_apart():
+    for read in (
+        lambda: sm.exact_ranks(ROWS, candidates=40),
+        lambda: sm.sampled_ranks(ROWS, negatives=39, candidates=400),
+        lambda: sm.exact_ranks(pd.concat([ROWS, ROWS["model"]], axis=1), candidates=40),
+    ):
         with pytest.raises(sm.DataError, match=r"has 2 rows for each user, .* model \(a, b\).*--by model"):
             read()
 
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"model": [1, 2] * 30},  # numbers, such as those of held-out items
-            {"model": [f"item {number}" for number in range(60)]},  # items of their own
-            {"model": ["a", "a"] * 30},
-            {"model": ["a", "b"] * 29 + ["a", "a"]},
-        ],
-    )
-    def test_are_several_held_out_items_where_no_text_tells_them_apart(self, change):
-        assert len(sm.exact_ranks(ROWS.assign(**change), candidates=40)) == 60
-        assert len(sm.exact_ranks(ROWS, candidates=40, groups="model")) == 60
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        [1, 2] * 30,  # numbers, such as those of held-out items
+        [f"item {number}" for number in range(60)],  # items of their own
+        ["a", "a"] * 30,
+        ["a", "b"] * 29 + ["a", "a"],
+    ],
+)
+def test_rows_are_of_several_held_out_items_where_no_text_tells_them_apart(model):
+    assert len(sm.exact_ranks(ROWS.assign(model=model), candidates=40)) == 60
+    assert len(sm.exact_ranks(ROWS, candidates=40, groups="model")) == 60
 
 
 PAIR = {"x": sm.exact_ranks([1, 3, 40], candidates=100), "y": sm.exact_ranks([2, 5, 6], candidates=100)}
@@ -314,7 +276,8 @@ FLAGS = {
 
 @pytest.mark.parametrize("name", FLAGS)
 def test_flags_are_true_or_false(name):
-    FLAGS[name](np.False_)
-    for flag in ("no", "", 0, 1, None, np.array(True), []):
+    if not name.endswith(("report", "plan")):  # which take seconds
+        FLAGS[name](np.False_)
+    for flag in ("no", 0, None, np.array(True))[: 1 if name.endswith("report") else None]:
         with pytest.raises(sm.ConfigError, match=f"^{name.split()[0]}: is True or False, not "):
             FLAGS[name](flag)

@@ -11,7 +11,7 @@ import sampled_metrics as sm
 from sampled_metrics.ranks.truncation import log_share_of_compositions, seems_truncated
 
 
-@pytest.mark.parametrize(("parts", "total", "largest"), [(8, 14, 3), (8, 20, 4), (9, 18, 3), (8, 8, 2), (8, 24, 3)])
+@pytest.mark.parametrize(("parts", "total", "largest"), [(8, 14, 3), (8, 20, 4), (8, 8, 2), (8, 24, 3)])
 def test_share_of_compositions_is_that_of_their_list(parts: int, total: int, largest: int) -> None:
     ways = sum(sum(each) == total for each in product(range(1, largest + 1), repeat=parts))
     found = np.exp(log_share_of_compositions(parts, total, largest))
@@ -29,7 +29,7 @@ def test_share_of_many_parts_is_that_of_a_recurrence() -> None:
     assert found == pytest.approx(ways[total] / comb(total - 1, parts - 1), rel=0.01)
 
 
-@pytest.mark.parametrize("m", [20, 99, 100, 500])
+@pytest.mark.parametrize("m", [20, 100])
 @pytest.mark.parametrize("name", ["X", "Y", "Z"])
 def test_published_ranks_are_exact_and_samples_of_them_are_not(name: str, m: int) -> None:
     table = sm.exact_ranks(f"published/ml-1m/{name}.csv.gz")
@@ -63,7 +63,6 @@ def test_exact_ranks_are_hardly_ever_refused(law: str) -> None:
     ("law", "users", "m", "most"),
     [
         ("random", 300, 100, 0.05),
-        ("random", 100_000, 20, 0.0),
         ("power", 3000, 100, 0.25),
         ("power", 20_000, 20, 0.0),
         ("nearly perfect", 3000, 100, 1.0),
@@ -102,24 +101,17 @@ def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled() -> N
     assert said in repr(result).split("\n")[0]
     assert said in result._repr_html_().split("</p>")[0]
     assert said in result.to_latex().split("\n")[0]
+    assert result[:1].cautions == result.cautions
+    assert [finding.kind for finding in result.found(result.findings).findings].count("caution") == 1
     assert not any(said in remark for remark in read_and.evaluate(SHALLOW, candidates=900, exact=True).remarks)
-
-
-def test_a_caution_stands_before_the_verdict_of_a_report() -> None:
     page = read_and.report({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=900, metrics="recall@10")
     assert page.count('class="caution"') == 2
     assert page.index('<p class="caution">x: no rank of 400') < page.index('<p class="verdict">')
 
 
-def test_a_caution_stays_with_rows_and_is_said_once() -> None:
-    result = read_and.evaluate(SHALLOW, candidates=900, metrics=["recall@10", "ap"])
-    assert result[:1].cautions == result.cautions
-    assert [finding.kind for finding in result.found(result.findings).findings].count("caution") == 1
-
-
-@pytest.mark.parametrize("users", [19, 20])
-def test_few_users_have_no_caution(users: int) -> None:
-    assert bool(read_and.evaluate(SHALLOW[:users], candidates=900).cautions) == (users == 20)
+def test_few_users_have_no_caution() -> None:
+    assert read_and.evaluate(SHALLOW[:20], candidates=900).cautions
+    assert not read_and.evaluate(SHALLOW[:19], candidates=900).cautions
 
 
 @pytest.mark.parametrize("users", [50, 300])

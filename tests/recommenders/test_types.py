@@ -1,14 +1,14 @@
-"""Recommenders whose type is the path of a class, in the working folder or in an installed package."""
+"""Recommenders by config entry: their types and parameters, and types that are the path of a class."""
 
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from two_groups import two_groups
+from jsonschema import Draft202012Validator
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders import recommender
+from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender, recommender_type
 from sampled_metrics.study.config import check_recommender
 
 MODULE = """
@@ -70,33 +70,31 @@ def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(h
     entry = {"type": "own_models.models.InOrder"}
     check_recommender(entry, "recommenders.W")
     assert entry == {"type": "own_models.models.InOrder", "reverse": False}
-    split = two_groups()
-    forwards, backwards = (
-        recommender(entry | {"reverse": reverse}).fit(split.training, np.random.default_rng(0)).item_factors
+    model, other = (
+        recommender(entry | {"reverse": reverse}).fit(np.zeros((2, 3)), np.random.default_rng(0))
         for reverse in (False, True)
     )
-    assert forwards.tolist() == (-backwards).tolist()
-    wrong = r"^recommenders\.W: unknown key 'revers' \(did you mean reverse\?\); it may be reverse, type$"
-    with pytest.raises(ConfigError, match=wrong):
-        check_recommender({"type": "own_models.models.InOrder", "revers": True}, "recommenders.W")
-    with pytest.raises(ConfigError, match=r"^recommenders\.W\.reverse: must be of type boolean, not 1$"):
-        check_recommender({"type": "own_models.models.InOrder", "reverse": 1}, "recommenders.W")
+    assert model.item_factors.tolist() == (-other.item_factors).tolist() == [[0], [-1], [-2]]
+    for wrong, says in (
+        ({"revers": True}, r"W: unknown key 'revers' \(did you mean reverse\?\); it may be reverse, type$"),
+        ({"reverse": 1}, r"W\.reverse: must be of type boolean, not 1$"),
+        ({"type": "own_models.models.WithoutFit"}, r"W\.recommender of type own_models\.models\.WithoutFit: .*fit"),
+    ):
+        with pytest.raises(ConfigError, match=rf"^recommenders\.{says}"):
+            check_recommender({"type": "own_models.models.InOrder"} | wrong, "recommenders.W")
 
 
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
         ("own_gone.Mine", "cannot be imported: ModuleNotFoundError: No module named 'own_gone'"),
-        ("own_models.gone.Mine", "cannot be imported: ModuleNotFoundError: No module named 'own_models.gone'"),
         ("own_models.models.Gone", "cannot be imported: AttributeError: module 'own_models.models' has no attribute"),
-        ("own_models.models.", "cannot be imported: AttributeError: module 'own_models.models' has no attribute ''"),
         (".Mine", "cannot be imported: ValueError: Empty module name"),
         ("..models.Mine", "cannot be imported: TypeError: the 'package' argument is required"),
         ("own_fails.Mine", "cannot be imported: ModuleNotFoundError: No module named 'no_such_module'"),
         ("own_ends.Mine", "cannot be imported: SystemExit: no licence"),
         ("own_typo.Mine", "cannot be imported: SyntaxError: invalid syntax (own_typo.py, line 1)"),
         ("own_models.models.function", "is not a subclass of sampled_metrics.recommenders.Recommender"),
-        ("own_models.models.np", "is not a subclass of sampled_metrics.recommenders.Recommender"),
         ("own_models.models.PlainField", "is not a dataclass whose fields are defined by `parameter`"),
         ("own_models.models.NoDataclass", "is not a dataclass whose fields are defined by `parameter`"),
     ],
@@ -108,8 +106,28 @@ def test_what_is_wrong_is_said_in_one_line_with_key_and_path(here: Path, kind: s
     assert "\n" not in str(refused.value)
 
 
-def test_a_class_that_cannot_train_is_refused(here: Path) -> None:
-    with pytest.raises(
-        ConfigError, match=r"^recommenders\.W\.recommender of type own_models\.models\.WithoutFit: .*fit"
-    ):
-        check_recommender({"type": "own_models.models.WithoutFit"}, "recommenders.W")
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ({"type": "knn"}, "^unknown recommender type 'knn'; it may be ease, ials, .*, ranks, or the path of a class, "),
+        ({"type": "ranks"}, "^recommender of type ranks: .*path"),
+        ({"type": "item-cf", "exponent": 1, "neighbors": 3}, "^recommender of type item-cf: .*neighbors"),
+        ({"type": "ials", "factors": 16, "alpha": 1}, "^recommender of type ials: .*alpha"),
+    ],
+)
+def test_an_error_names_the_type_and_the_parameter(entry, says):
+    with pytest.raises(ConfigError, match=says):
+        recommender(entry)
+
+
+@pytest.mark.parametrize("kind", RECOMMENDERS)
+def test_the_schema_describes_every_parameter_allows_its_default_and_refuses_others(kind):
+    schema = config_schema(recommender_type(kind))
+    Draft202012Validator.check_schema(schema)
+    assert schema["additionalProperties"] is False
+    for each in schema["properties"].values():
+        assert each["description"]
+        if "default" in each:
+            Draft202012Validator(each).validate(each["default"])
+    schema["properties"]["mine"] = {}  # the caller's own
+    assert "mine" not in config_schema(recommender_type(kind))["properties"]

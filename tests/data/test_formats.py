@@ -1,0 +1,236 @@
+"""Formats of files of events: those of separated fields and their options, written times, and lists of items.
+
+tests/faults/test_data_faults.py has what is malformed or unusual in a line of each format.
+"""
+
+import io
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from faults.test_data_faults import WAYS, expected
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from sampled_metrics.data import formats, tables
+from sampled_metrics.data.events import EventChunk, binarize
+from sampled_metrics.data.formats import read_events
+from sampled_metrics.data.split import split_events
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.ranks.reading import read_stream
+
+BY_NAME, BY_PLACE = {"user": "user", "item": "item"}, {"user": 1, "item": 2}
+TIMED = BY_NAME | {"timestamp": "when"}
+DAY = 86_400 * 10**9
+"""In nanoseconds."""
+
+
+def parse(content: str | bytes, form: str = "delimited", **options) -> list[EventChunk]:
+    stream = io.BytesIO(content if isinstance(content, bytes) else content.encode())
+    return list(formats.get(form).parse(stream, "events", **options))
+
+
+def rows(chunks: list[EventChunk], columns: int = 2) -> list[tuple]:
+    return [
+        (str(user), str(item), *more)
+        for chunk in chunks
+        for user, item, *more in zip(*(column for column in chunk[:4] if column is not None), strict=True)
+        for more in [more[: columns - 2]]
+    ]
+
+
+def error_of(content: str, kind: type[Exception] = DataError, **options) -> str:
+    with pytest.raises(kind) as caught:
+        parse(content, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+def test_blocks_may_end_anywhere(way, monkeypatch):
+    events = [(1 + number % 3, number, number / 2, 10**17 + 1 - number) for number in range(1, 5)]
+    content = way.file([way.line(*row) for row in events]).encode()
+    for size in (1, 21):
+        monkeypatch.setattr(tables, "_BLOCK_BYTES", size)
+        assert way.read(content) == expected(way, events)
+
+
+def test_columns_by_name_in_any_order_or_by_position_and_others_ignored():
+    columns = {"user": "who", "item": "what", "rating": "how much", "timestamp": "when"}
+    chunks = parse('note,when,what,how much,who\nhm,"20",B,4.5,ann\n,10,A,-1,bob\n', columns=columns)
+    assert rows(chunks, 4) == [("ann", "B", 4.5, 20), ("bob", "A", -1.0, 10)]
+    chunks = parse("9,x,ann,5\n8,y,bob,4\n", columns={"user": 3, "item": 2, "rating": 4, "timestamp": 1})
+    assert rows(chunks, 4) == [("ann", "x", 5, 9), ("bob", "y", 4, 8)]
+    for separator in ",;:|\t ":
+        content = "user,item,x\nann,B-1,\n7,8,9\n".replace(",", separator)
+        assert rows(parse(content, columns=BY_NAME, separator=separator)) == [("ann", "B-1"), ("7", "8")]
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "says"),
+    [
+        ('user,item\n1,"over\ntwo lines"\n"",8\n', BY_NAME, ", line 4: user is empty; or state on_bad_lines: skip"),
+        ('user,item\n"7\n1",8\n', BY_NAME, r", line 2: user must be text in one line, not '7\n1'; or"),
+        ("user;item\n1;2\n", BY_NAME, ", line 1: there is no column 'user'; the columns are 'user;item'"),
+        ("user,item\n1,2\n", BY_NAME | {"rating": "x"}, ", line 1: there is no column 'x'; the columns are 'user', "),
+        ("1,2\n", {"user": 1, "item": 3}, ", line 1: there is no column 3; the columns are 1, 2"),
+        ("user:token,item\n1,2\n", BY_NAME, ", line 1: there is no column 'user'; the columns are 'user:tok"),
+        (
+            "1,2,now\n",
+            BY_PLACE | {"timestamp": 3},
+            ", line 1: column 3 must be a number, not 'now'; or state time",
+        ),
+    ],
+)
+def test_refused(content, columns, says):
+    assert error_of(content, columns=columns).startswith(f"events{says}")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"columns": {"user": "id", "item": "id"}}, "columns: user and item must name different columns, not ['id', "),
+        ({"columns": {"user": "id", "item": 2}}, "columns: user and item must all be names or all be positions, not "),
+        ({"columns": TIMED, "timestamp": "order"}, "timestamp: order has no use for the column of timestamps"),
+        ({"columns": TIMED, "timestamp_format": "%q"}, "timestamp_format: '%q' is not a pattern of strptime: "),
+        ({"columns": TIMED, "timestamp_format": "%Y-%m-%"}, "timestamp_format: '%Y-%m-%' is not a pattern of strptime"),
+    ],
+)
+def test_options_that_cannot_be(options, says):
+    assert error_of("user,item,when\n1,2,2020\n", ConfigError, **options).startswith(says)
+
+
+def written(text: str, form: str = "iso") -> int:
+    """The timestamp of a written time."""
+    [chunk] = parse(f"user,item,when\nann,B,{text}\n", columns=TIMED, timestamp_format=form)
+    assert chunk.timestamps.dtype == np.int64
+    return chunk.timestamps.item()
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "seconds"),
+    [
+        ("1970-01-02", "iso", 86_400),
+        ("1969-12-31T23:59:58Z", "iso", -2),
+        ("2009-02-13T23:31:30.5Z", "iso", 1_234_567_890.5),
+        ("02/13/2009 11:31:30 PM", "%m/%d/%Y %I:%M:%S %p", 1_234_567_890),
+        ("14.2.2009 00:31:30 +0100", "%d.%m.%Y %H:%M:%S %z", 1_234_567_890),
+        ('"Fri, 13 Feb 2009"', "%a, %d %b %Y", 1_234_483_200),
+    ],
+)
+def test_written_times_are_nanoseconds_since_1970_in_utc(text, form, seconds):
+    assert written(text, form) == seconds * 10**9
+
+
+@given(st.datetimes(datetime(1700, 1, 1), datetime(2261, 1, 1), timezones=st.timezones()))
+def test_written_times_are_those_of_python(when):
+    assume(when.utcoffset().total_seconds() % 60 == 0)
+    assert written(when.isoformat()) == (when - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
+
+
+@pytest.mark.parametrize("time", ["2010-02-30", "now", "", "1287532527", "0001-01-01"])
+def test_a_time_that_is_none_is_refused_with_its_line(time, monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 40)
+    content = "user,item,x,when\n" + '1,2,"over\ntwo lines",2020-01-01\n' * 5 + f"1,2,3,{time}\n"
+    fault = f"must be a time (iso), not {time!r}" if time else "is empty"
+    message = error_of(content, columns=TIMED, timestamp_format="iso")
+    assert message == f"events, line 12: when {fault}; or state on_bad_lines: skip"
+
+
+def test_a_format_may_have_a_timestamp_format_of_its_own():
+    form = replace(formats.get("movielens-csv"), timestamp_format="iso")
+    content = b"userId,movieId,rating,timestamp\n1,2,5,1970-01-02\n"
+    [chunk] = form.parse(io.BytesIO(content), "a.csv")
+    [other] = form.parse(io.BytesIO(content.replace(b"-01-02", b"-02-01")), "a.csv", timestamp_format="%Y-%d-%m")
+    assert chunk.timestamps.tolist() == other.timestamps.tolist() == [DAY]
+
+
+def test_lines_with_a_value_may_be_kept():
+    content = 'user,item,event\n1,2,view\n3,4,"buy"\n5,6,\n7,8,sale\n'
+    keep = {"column": "event", "values": ["sale", "buy"]}
+    assert rows(parse(content, columns=BY_NAME, keep=keep)) == [("3", "4"), ("7", "8")]
+    for more, keep, says in (
+        (",9,view\n", {"column": "event", "values": ["buy"]}, ", line 6: user is empty"),
+        ("", {"column": "event", "values": ["bye"]}, ": holds no events with 'bye' (keep)"),
+        ("", {"column": "type", "values": ["buy"]}, ", line 1: there is no column 'type'"),
+    ):
+        assert error_of(content + more, columns=BY_NAME, keep=keep).startswith(f"events{says}")
+
+
+def test_the_order_of_lines_may_be_the_timestamps():
+    keep = {"column": 3, "values": ["x"]}
+    [chunk] = parse("a,b,x\na,c,y\n,d,x\nb,e,x\n", columns=BY_PLACE, timestamp="order", on_bad_lines="skip", keep=keep)
+    assert (chunk.items.tolist(), chunk.timestamps.tolist()) == (["b", "e"], [0, 1])
+
+
+SKIPPED = {"columns": BY_PLACE | {"timestamp": 3}, "on_bad_lines": "skip"}
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "found", "says"),
+    [
+        ("a,b,1\n,b,2\na,b\n\na,c,x\na,d,3\na,e,4\na,f,5\na,g,6\nz", {}, "bdefg", "5 of 10"),
+        ("a,b,2020-01-01\na,c,2020-02-30\na,d,\na,e,2020-01-02\n", {"timestamp_format": "iso"}, "be", "2 of 4"),
+        ("a,b,1\na,c,2\n\n", {}, "bc", None),
+    ],
+)
+def test_bad_lines_are_skipped_and_counted(content, options, found, says, caplog):
+    assert rows(parse(content, **SKIPPED, **options)) == [("a", item) for item in found]
+    assert caplog.messages == ([f"events: {says} lines are malformed, and are skipped"] if says else [])
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "says"),
+    [
+        ("a,b,1\na,b,1\nc", {"user": 1, "item": 4}, ", line 1: there is no column 4"),
+        ("a,b,x\na,b,x\na,b,1\n", {}, ": 2 of 3 lines are malformed, too many to skip (on_bad_lines)"),
+        ("a,b,1\nbad\nbad\na,b,9007199254740993\na,b,0.5\n", {}, ", line 4: column 3 is 2^53 or more"),
+    ],
+)
+def test_where_bad_lines_are_skipped_other_faults_are_still_refused(content, columns, says):
+    assert error_of(content, **(SKIPPED | ({"columns": columns} if columns else {}))).startswith(f"events{says}")
+
+
+GOOD = {"a,b,1,": ("a", "b"), '"x, y",c,2,': ("x, y", "c"), 'u,v,3,"over\ntwo, lines"': ("u", "v")}
+
+
+@given(st.lists(st.sampled_from([*GOOD, "bad", ",,", "", "a,b,1,2,3", '"a\nb",c,1,'])), st.integers(1, 60))
+def test_bad_lines_leave_the_others_wherever_a_block_ends(lines, block):
+    lines = ["a,b,1,", *lines, *["a,b,1,"] * len(lines)]  # most lines are well-formed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "_BLOCK_BYTES", block)
+        patch.setattr(tables, "LONGEST_LINE", 30)
+        found = rows(parse("".join(f"{line}\n" for line in lines), **SKIPPED))
+    assert found == [GOOD[line] for line in lines if line in GOOD]
+
+
+def test_typed_columns_of_recbole_are_found_by_name_and_quotes_are_text():
+    content = b'timestamp:float\tsource:token_seq\titem_id:token\tuser_id:token\n8.8e8\ta b\tB00\t"1\n1\t\t"a"\tu\'1\n'
+    [chunk] = parse(content, "recbole-inter")
+    assert (chunk.users.tolist(), chunk.items.tolist()) == (['"1', "u'1"], ["B00", '"a"'])
+    assert (chunk.ratings, chunk.timestamps.tolist()) == (None, [880000000.0, 1.0])
+    content = b"user_id:token\titem_id:token\trank:float\tcandidates:float\na\tb\t3\t9\n"
+    for user in ("user_id", "user_id:token"):
+        columns = {"user": user, "item": "item_id", "rating": "rank"}
+        assert rows(parse(content, columns=columns, separator="\t"), 3) == [("a", "b", 3)]
+    ranks = read_stream(io.BytesIO(content), "ranks")
+    assert ranks.names == {"user": "user_id", "rank": "rank", "candidates": "candidates"}
+
+
+@pytest.mark.parametrize("block", [1, 5, 2**21])
+def test_of_lists_the_order_is_the_time_and_a_user_may_have_no_items(block, monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", block)
+    found = rows(parse(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n", "item-lists"), 3)
+    assert found == [("0", "5", 0), ("0", "07", 1), ("0", "3", 2), ("ann", "5", 3)]
+
+
+def test_of_lists_the_last_item_of_a_line_or_a_second_file_is_held_out(tmp_path):
+    train, test = tmp_path / "train.txt", tmp_path / "test.txt"
+    train.write_text("0 5 8 3\n4 8 5\n1 7 9 6\n")
+    test.write_text("0 7\n4 3\n")
+    for second, held_out in ((None, [3, 6, 5]), (test, [7, 3])):
+        events = binarize(read_events(train, formats.get("item-lists"), test=second), 0)
+        split = split_events(events, "last-event", "first", np.random.default_rng(0))
+        assert split.item_ids[split.item].tolist() == held_out
+    assert error_of("0 1\n\n1 2\n", form="item-lists") == "events, line 2: is empty"
+    assert error_of("0\n", form="item-lists").startswith("events: holds no events")
