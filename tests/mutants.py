@@ -25,7 +25,7 @@ PACKAGES = {
     "inference": ["inference", "evaluation"],
     "evaluation": ["evaluation"],
     "ranking": ["ranking", "recommenders"],
-    "ranks": ["ranks", "evaluation"],
+    "ranks": ["ranks", "ranking", "evaluation"],
     "data": ["data", "workflow/test_own_data.py"],
 }
 """Package of the library → the folders of tests that are run for a change in it."""
@@ -115,7 +115,7 @@ OTHER = {
     **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},
     **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.And: ast.Or, ast.Or: ast.And},
 }
-TIMEOUT = 1800
+TIMEOUT = 300
 """Seconds after which a change counts as found, as it makes the tests hang."""
 Mutant = tuple[Path, int, str, str]
 """File, line, the changed source of the file, and what was changed in words."""
