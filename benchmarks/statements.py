@@ -48,7 +48,7 @@ REFUSED = Statement(np.nan, np.nan)
 Truths = Mapping[str, Sequence[float]]  # the true metric of each recommender, by the label of the metric
 
 
-def say_evaluate(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+def evaluate(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Return the statements of `evaluate` on exact or staged ranks; an upper bound where there is no interval."""
     table = staged(promise, sides, seed)["R0"] if promise.depth else tables(promise, sides)["R0"]
     result = sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level)
@@ -58,7 +58,7 @@ def say_evaluate(promise: "Promise", sides: np.ndarray, truths: Truths, seed: in
     return {label: Statement(low - truths[label][0], high - truths[label][0]) for label, (low, high) in by_metric}
 
 
-def say_correct(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+def correct(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Return the statements of `correct` on sampled ranks."""
     asked = {"estimators": promise.estimator, "metrics": promise.metrics, "confidence_level": promise.level}
     [ranks_or_draws] = tables(promise, sides).values()
@@ -71,7 +71,7 @@ def say_correct(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int
     return statements
 
 
-def say_compare(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+def compare(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Return the statements of `compare`.
 
     With a margin, the verdicts are the statement, and with groups, it is that on all groups together.
@@ -119,7 +119,7 @@ def _is_false(promise: "Promise", verdict: Any, truths: Sequence[float]) -> bool
     )
 
 
-def say_published(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+def published(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Return the statements of `published` on the sampled metrics of a sample, of two recommenders on their order."""
     metrics = [sm.metric(label) for label in promise.values]
     printed = tuple(tuple(f"{one.of_rank(side, promise.m + 1).mean():.3f}" for one in metrics) for side in sides)
@@ -149,7 +149,7 @@ CHANCES = ("ordered", "decided", "wrong")
 LARGE = 200_000  # users who stand for a law
 
 
-def say_plan(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+def plan(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Return the statements of `plan` on a way to evaluate: on the width of an evaluation, and on its chances."""
     design = {"negatives": [promise.m] if promise.m else [], "estimators": [promise.estimator or "bv-0.1"]}
     design["depths"] = [promise.depth] if promise.depth else []

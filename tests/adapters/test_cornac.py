@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up_events import agrees, has_candidates, of_page
+from expected_ranks import agrees, has_candidates, of_page
 
 import sampled_metrics as sm
 

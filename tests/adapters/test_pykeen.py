@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from docs_blocks import blocks
-from made_up_events import of_page
+from expected_ranks import of_page
 
 import sampled_metrics as sm
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_events import ITEMS, USERS, agrees
+from expected_ranks import ITEMS, USERS, agrees
 
 import sampled_metrics as sm
 from sampled_metrics import adapters

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
-from made_up_events import of_page
+from expected_ranks import of_page
 from scipy.sparse import csr_matrix
 
 
