@@ -15,14 +15,12 @@ import os
 import platform
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -162,40 +160,39 @@ def repetition(split: Split, model: FactorModel, threads: int) -> Call:
     return call
 
 
-@dataclass(frozen=True)
-class Way:
-    """A way to evaluate the model.
+class Way(NamedTuple):
+    """A way to evaluate the model."""
 
-    Attributes:
-        title: title in the table.
-        prepare: function of a split, a model and a number of threads that returns the timed call.
-        is_peer: whether it runs in the environment of the other tools.
-        is_sampled: whether it is one repetition of a sampled evaluation.
-        times: number of calls in a row; a short call is repeated more often.
-        has_threads: whether it starts threads of its own.
-    """
-
-    title: str
-    prepare: Callable[[Split, FactorModel, int], Call]
-    is_peer: bool = False
-    is_sampled: bool = False
-    times: int = 1
-    has_threads: bool = False
+    title: str  # in the table
+    prepare: Callable[[Split, FactorModel, int], Call]  # of a number of threads
+    is_peer: bool = False  # it runs in the environment of the other tools
+    is_sampled: bool = False  # it is one repetition of a sampled evaluation
+    times: int = 1  # number of calls in a row; a short call is repeated more often
+    has_threads: bool = False  # it starts threads of its own
 
 
-FULL_TITLE, IN_SINGLE = "**this project**, float64: all four metrics", partial(ours, precision="float32")
+IN_SINGLE, UNI100 = partial(ours, precision="float32"), partial(recbole, mode="uni100")
 WAYS = {
     "reference": Way("reference: a float32 product, one comparison of it", reference, times=5),
-    "this project": Way(FULL_TITLE, ours, times=5, has_threads=True),
+    "this project": Way("**this project**, float64: all four metrics", ours, times=5, has_threads=True),
     "this project, float32": Way("this project, float32: all four metrics", IN_SINGLE, times=5, has_threads=True),
     "recometrics": Way("recometrics, float32: Recall, NDCG, AP@10, AUC", recometrics, is_peer=True),
     "implicit": Way("implicit, float32: precision, NDCG, MAP, AUC of whole lists", implicit, has_threads=True),
     "RecBole": Way("RecBole: Recall, NDCG, AUC; no AP", recbole, is_peer=True),
     "repetition": Way("**this project**, from the ranks: all four metrics", repetition, is_sampled=True, times=200),
-    "uni100": Way(
-        "RecBole, `uni100`: Recall, NDCG, AUC", partial(recbole, mode="uni100"), is_peer=True, is_sampled=True
-    ),
+    "uni100": Way("RecBole, `uni100`: Recall, NDCG, AUC", UNI100, is_peer=True, is_sampled=True),
 }
+
+
+def random_case(items: int) -> tuple[Split, FactorModel]:
+    """Return training events in which every item occurs, a held-out item of each user, and random factors."""
+    rng, user, shape = np.random.default_rng(0), np.arange(USERS), (USERS, items)
+    first = user * items // USERS
+    training = ((first[:, np.newaxis] + np.arange(EVENTS)) % items).ravel()
+    held_out = pair_matrix(user, (first + EVENTS) % items, shape)
+    split = Split(pair_matrix(np.repeat(user, EVENTS), training, shape), held_out, user, np.arange(items))
+    return split, FactorModel(rng.normal(size=(USERS, FACTORS)), rng.normal(size=(items, FACTORS)))
+
 
 # --- turns ------------------------------------------------------------------------------------------------------------
 
@@ -216,11 +213,11 @@ def work(way: Way, split: Split, model: FactorModel, threads: int) -> None:
 
 
 @contextmanager
-def worker(name: str, arguments: argparse.Namespace) -> Iterator[Callable[[], dict[str, float]]]:
+def worker(name: str, arguments: argparse.Namespace, items: int) -> Iterator[Callable[[], dict[str, float]]]:
     """Start a process for a way, and yield a function that makes it take a turn."""
     way, threads = WAYS[name], str(arguments.threads)
     command = [arguments.peers if way.is_peer else sys.executable, __file__, "--work", name, "--threads", threads]
-    command += ["--split", str(arguments.split.resolve()), "--model", str(arguments.model.resolve())]
+    command += ["--split", str(arguments.split), "--model", str(arguments.model), "--items", str(items)]
     variables = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
     variables |= {"OPENBLAS_NUM_THREADS": "1"} if way.has_threads else {}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
@@ -238,11 +235,12 @@ def worker(name: str, arguments: argparse.Namespace) -> Iterator[Callable[[], di
         process.stdin.close()
 
 
-def measure(arguments: argparse.Namespace, names: Sequence[str]) -> pd.DataFrame:
-    """Return the turns of some ways, with the columns way, milliseconds and auc. The ways take turns."""
-    names, rows = [name for name in names if arguments.peers or not WAYS[name].is_peer], []
+def measure(arguments: argparse.Namespace, items: int = 0) -> pd.DataFrame:
+    """Return the turns of the ways, with the columns way, milliseconds and auc; of random factors, all exact ones."""
+    rows, chosen = [], [name for name, way in WAYS.items() if arguments.peers or not way.is_peer]
+    names = [name for name in chosen if not (items and WAYS[name].is_sampled)]
     with ExitStack() as stack:
-        turns = {name: stack.enter_context(worker(name, arguments)) for name in names}
+        turns = {name: stack.enter_context(worker(name, arguments, items)) for name in names}
         for number in range(arguments.runs + 1):  # during the first turn, other ways still prepare
             print(f"turn {number} of {arguments.runs}", file=sys.stderr)
             rows += [{"turn": number, "way": name} | turn() for name, turn in turns.items()]
@@ -250,25 +248,11 @@ def measure(arguments: argparse.Namespace, names: Sequence[str]) -> pd.DataFrame
 
 
 def by_catalogue(arguments: argparse.Namespace) -> pd.DataFrame:
-    """Return the median milliseconds of the ways to exact ranks, by number of items, which all occur in training."""
-    rows, rng, user = [], np.random.default_rng(0), np.arange(USERS)
+    """Return the median milliseconds of the ways to exact ranks, by number of items."""
+    rows = []
     for items in CATALOGUES:
-        first = user * items // USERS
-        training = (first[:, np.newaxis] + np.arange(EVENTS)) % items
-        shape = (USERS, items)
-        split = Split(
-            pair_matrix(np.repeat(user, EVENTS), training.ravel(), shape),
-            pair_matrix(user, (first + EVENTS) % items, shape),
-            user,
-            np.arange(items),
-        )
-        with tempfile.TemporaryDirectory() as folder:
-            files = {"split": Path(folder, "split.npz"), "model": Path(folder, "model.npz")}
-            split.write(files["split"])
-            FactorModel(rng.normal(size=(USERS, FACTORS)), rng.normal(size=(items, FACTORS))).write(files["model"])
-            exact = [name for name, way in WAYS.items() if not way.is_sampled]
-            turns = measure(argparse.Namespace(**(vars(arguments) | files)), exact)
-        rows.append({"items": items} | turns.groupby("way", sort=False)["milliseconds"].median().to_dict())
+        medians = measure(arguments, items).groupby("way", sort=False)["milliseconds"].median()
+        rows.append({"items": items} | medians.to_dict())
         print(rows[-1], file=sys.stderr)
     return pd.DataFrame(rows)
 
@@ -337,11 +321,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--output", type=Path, help="path of the page and the figure, without the ending")
     parser.add_argument("--work", choices=WAYS, help=argparse.SUPPRESS)
+    parser.add_argument("--items", type=int, default=0, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.work:
-        work(WAYS[arguments.work], read_split(arguments.split), read_model(arguments.model), arguments.threads)
+        is_random = arguments.items > 0
+        case = random_case(arguments.items) if is_random else (read_split(arguments.split), read_model(arguments.model))
+        work(WAYS[arguments.work], *case, arguments.threads)
         return
-    turns, catalogues = measure(arguments, list(WAYS)), by_catalogue(arguments)
+    turns, catalogues = measure(arguments), by_catalogue(arguments)
     text = report(arguments, turns, catalogues)
     if arguments.output:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,7 @@
 """What the tests of several libraries expect of ranks on the made-up events."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
-from docs_blocks import blocks
 
 from sampled_metrics.ranks.exact import ExactRanks
 
@@ -28,11 +25,3 @@ def agrees(table: ExactRanks, positions: np.ndarray) -> None:
     above, tied, positions = table.above[listed], table.tied[listed], positions[listed]
     assert (positions > above).all()
     assert (positions <= above + tied + 1).all()
-
-
-def of_page(name: str) -> Any:
-    """Return a function that docs/adapters.md defines for a library without an adapter."""
-    [code] = [code for code in blocks("adapters.md", "py") if f"def {name}(" in code]
-    namespace: dict[str, Any] = {}
-    exec(code, namespace)
-    return namespace[name]

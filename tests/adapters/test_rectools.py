@@ -14,7 +14,6 @@ pytest.importorskip("rectools", reason="RecTools is not installed")
 
 def fitted(training: pd.DataFrame, name: str):
     """Return a fitted model of RecTools and its dataset."""
-    from implicit.als import AlternatingLeastSquares
     from implicit.nearest_neighbours import CosineRecommender
     from rectools import models
     from rectools.dataset import Dataset
@@ -24,12 +23,11 @@ def fitted(training: pd.DataFrame, name: str):
         "EASE": lambda: models.EASEModel(10),
         "cosine": lambda: models.ImplicitItemKNNWrapperModel(CosineRecommender(K=3)),
         "popularity": lambda: models.PopularModel(),
-        "iALS": lambda: models.ImplicitALSWrapperModel(AlternatingLeastSquares(4, num_threads=1, random_state=0)),
     }[name]()
     return model.fit(dataset), dataset
 
 
-@pytest.mark.parametrize("name", ["EASE", "cosine", "popularity", "iALS"])
+@pytest.mark.parametrize("name", ["EASE", "cosine", "popularity"])
 def test_ranks(split, name: str) -> None:
     from rectools.metrics import MRR, NDCG, Recall, calc_metrics
 
