@@ -179,38 +179,30 @@ def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str
         "valid_metric": "NDCG@5",
         "epochs": 6,
     }
-    expected = []
 
     def fit(is_exact: bool):
         trainer, training, validation, test = trainer_of(name, "full", **every_metric)
         if is_exact:
             adapters.recbole.exact_validation(trainer)
-        of_trainer, results = trainer._valid_epoch, []
+        validate, results = trainer._valid_epoch, []
 
-        def valid_epoch(data: Any, show_progress: bool = False) -> Any:
-            if is_exact:
-                expected.append(trainer.evaluate(data, load_best_model=False, show_progress=False))
-            score, result = of_trainer(data, show_progress=show_progress)
-            results.append(result)
-            return score, result
+        def valid_epoch(*data: Any, **options: Any) -> Any:
+            results.append(validate(*data, **options))
+            return results[-1]
 
         trainer._valid_epoch = valid_epoch
         best, _ = trainer.fit(training, validation, show_progress=False)
-        return best, results, trainer.evaluate(test, show_progress=False), trainer
+        values = pd.DataFrame([values for _, values in results])
+        return best, values, trainer.evaluate(test, show_progress=False), trainer
 
-    best, results, on_test, trainer = fit(True)
-    assert len(results) == 6
-    for result, of_recbole in zip(results, expected, strict=True):
-        assert set(result) == set(of_recbole)
-        np.testing.assert_allclose([result[label] for label in of_recbole], [*of_recbole.values()], atol=1e-6)
-    their_best, theirs, their_test, _ = fit(False)
-    assert np.argmax([one["ndcg@5"] for one in results]) == np.argmax([one["ndcg@5"] for one in theirs])
+    (best, values, on_test, trainer), (their_best, theirs, their_test, _) = fit(True), fit(False)
+    assert len(theirs) == 6
+    pd.testing.assert_frame_equal(values, theirs, check_like=True, check_dtype=False, rtol=0, atol=1e-6)
+    assert values["ndcg@5"].argmax() == theirs["ndcg@5"].argmax()
     assert best == pytest.approx(their_best, abs=1e-6)
     np.testing.assert_allclose([*on_test.values()], [*their_test.values()], atol=1e-6)
-    history = trainer.validator.history
-    assert history["epoch"].max() == 6
-    of_metric = history[history["metric"] == "ndcg@5"]
-    np.testing.assert_allclose(of_metric["value"], [one["ndcg@5"] for one in theirs], atol=1e-6)
+    history = trainer.validator.history.query("metric == 'ndcg@5'")
+    np.testing.assert_allclose(history["value"], theirs["ndcg@5"], atol=1e-6)
 
 
 def test_exact_validation_refuses_what_it_cannot_do(trainer_of) -> None:

@@ -65,15 +65,14 @@ def test_sampled_ranks(split, name: str) -> None:
         for item in sorted(set(training["item_id"]) - had[row.user_id] - {row.item_id})
     ]
     negatives = pd.DataFrame(rest, columns=["user_id", "item_id"])
-    table = (
-        adapters.rectools.sampled_ranks(model, dataset, test, negatives).to_frame().set_index("user").loc[exact.user]
+    few = negatives.groupby("user_id").sample(5, random_state=0)
+    table, sampled = (
+        adapters.rectools.sampled_ranks(model, dataset, test, drawn).to_frame().set_index("user").loc[exact.user]
+        for drawn in (negatives, few)
     )
     np.testing.assert_array_equal(table["candidates"], exact.candidates)
     np.testing.assert_array_equal(table["negatives"], exact.candidates - 1)
     agrees(exact, table["rank"].to_numpy(dtype=float))
-
-    few = negatives.groupby("user_id").sample(5, random_state=0)
-    sampled = adapters.rectools.sampled_ranks(model, dataset, test, few).to_frame().set_index("user")
     assert (sampled["negatives"] == 5).all()
     listed = model.recommend(test["user_id"], dataset, k=ITEMS, filter_viewed=False).set_index(["user_id", "item_id"])
     for row in test.itertuples():
