@@ -299,16 +299,19 @@ Measured on {os.cpu_count()} cores ({platform.platform()}), Python {platform.pyt
 
 def chart(catalogues: pd.DataFrame, path: Path) -> None:
     """Draw the milliseconds by the number of items, and write the figure."""
+    import matplotlib as mpl
+
     from sampled_metrics.rendering import drawing
 
-    figure = drawing.styled(drawing.new_figure)()
-    figure.set_size_inches(drawing.WIDTH, 3.4)
-    axes = figure.subplots()
-    for number, name in enumerate(catalogues.columns.drop("items")):
-        axes.plot(catalogues["items"], catalogues[name], label=name, **drawing.style(number))
-    axes.set(xscale="log", yscale="log", xlabel="items", ylabel=f"milliseconds for {USERS} users")
-    figure.legend(loc="outside upper left", ncols=3)
-    drawing.write(figure, path)
+    with mpl.rc_context(drawing.SETTINGS):
+        figure = drawing.new_figure()
+        figure.set_size_inches(drawing.WIDTH, 3.4)
+        axes = figure.subplots()
+        for number, name in enumerate(catalogues.columns.drop("items")):
+            axes.plot(catalogues["items"], catalogues[name], label=name, **drawing.style(number))
+        axes.set(xscale="log", yscale="log", xlabel="items", ylabel=f"milliseconds for {USERS} users")
+        figure.legend(loc="outside upper left", ncols=3)
+        drawing.write(figure, path)
 
 
 def main() -> None:
