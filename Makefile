@@ -83,7 +83,7 @@ test-wheel: $(READY)  ## build the wheel and try it in a new environment of ever
 	@touch $@
 
 test-adapters: $(PEERS)/ready $(ADAPTERS)/ready  ## compare the adapters with the other libraries; needs Python 3.11 or 3.12
-	for each in $(PEERS) $(ADAPTERS); do $$each/bin/python -m pytest --confcutdir tests/adapters -rs tests/adapters || exit 1; done
+	for each in $(PEERS) $(ADAPTERS); do OMP_NUM_THREADS=1 $$each/bin/python -m pytest --confcutdir tests/adapters -rs tests/adapters || exit 1; done
 
 # the plugin beside what .venv has, in the same versions of all that both need
 $(VENV)/slurm: envs/slurm.lock $(READY)

@@ -13,8 +13,8 @@ block of events.
 import argparse
 import sys
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from sampled_metrics import _files
 from sampled_metrics._running import LATE, terminal_bar
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics._validation import Ints
 
 USERS, ITEMS, EVENTS = 200_948, 84_432, 32_000_204
 """The shape of MovieLens 32M."""
@@ -37,9 +37,10 @@ FLAT = 0.85  # q, in mean events of a user
 GENRES = 20
 OF_TASTE = 0.5  # share of a user's draws from the genre of the user's taste
 FIRST_DAY, DAYS, SPAN = 9131, 10_000, 30  # users start within 10,000 days from 1995 on, and are active for 30 days
-RATINGS = np.arange(1, 11) / 2
-COLUMNS = ("userId", "movieId", "rating", "timestamp")
 BLOCK = 1_000_000  # events made at a time, or those of a single user if they are more; another size gives other events
+
+Draw = Callable[[Ints], Ints]
+"""Function from tastes to an item for each, drawn with replacement."""
 
 
 def users_events(users: int, items: int, events: int, rng: np.random.Generator) -> Ints:
@@ -58,113 +59,67 @@ def users_events(users: int, items: int, events: int, rng: np.random.Generator) 
     return rng.permutation(counts)
 
 
-@dataclass(frozen=True)
-class Catalogue:
-    """The items, their weights and their genres.
+def random_catalogue(users: int, items: int, events: int, rng: np.random.Generator) -> Draw:
+    """Return the draws from a catalogue, in which an item's number does not depend on its popularity or genre."""
+    weights = rng.permutation((np.arange(1, items + 1) + FLAT * events / users) ** -EXPONENT)
+    genres = rng.permutation(np.arange(items) % GENRES)
+    by_genre = np.argsort(genres, kind="stable")
+    starts = np.searchsorted(genres[by_genre], np.arange(GENRES + 1))
+    cumulative = np.concatenate(([0.0], np.cumsum(weights[by_genre])))
 
-    Attributes:
-        items: (items,) items by genre.
-        cumulative: (items + 1,) total weight of the items before, in that order.
-        genre_starts: (genres + 1,) position of the first item of a genre in that order.
-    """
-
-    items: Ints
-    cumulative: Floats
-    genre_starts: Ints
-
-    @classmethod
-    def random(cls, users: int, items: int, events: int, rng: np.random.Generator) -> "Catalogue":
-        """Return a random catalogue. The numbers of its items do not depend on popularity or genre."""
-        weights = rng.permutation((np.arange(1, items + 1) + FLAT * events / users) ** -EXPONENT)
-        genres = rng.permutation(np.arange(items) % GENRES)
-        order = np.argsort(genres, kind="stable")
-        cumulative = np.concatenate(([0.0], np.cumsum(weights[order])))
-        return cls(order, cumulative, np.searchsorted(genres[order], np.arange(GENRES + 1)))
-
-    def draw(self, tastes: Ints, rng: np.random.Generator) -> Ints:
-        """Return an item for each taste, drawn with replacement. Half of the draws are from the taste's genre."""
-        uniform = rng.random(len(tastes))
-        is_own = rng.random(len(tastes)) < OF_TASTE
-        first = np.where(is_own, self.genre_starts[tastes], 0)
-        last = np.where(is_own, self.genre_starts[tastes + 1], len(self.items))
-        weight = self.cumulative[first] + uniform * (self.cumulative[last] - self.cumulative[first])
+    def draw(tastes: Ints) -> Ints:
+        uniform, is_own = rng.random(len(tastes)), rng.random(len(tastes)) < OF_TASTE
+        first, last = np.where(is_own, starts[tastes], 0), np.where(is_own, starts[tastes + 1], items)
+        weight = cumulative[first] + uniform * (cumulative[last] - cumulative[first])
         # in a small catalogue, a genre may have no items; the draw is then an item of another genre
-        position = np.searchsorted(self.cumulative, weight, side="right") - 1
-        return self.items[np.minimum(position, len(self.items) - 1)]
+        position = np.searchsorted(cumulative, weight, side="right") - 1
+        return by_genre[np.minimum(position, items - 1)]
+
+    return draw
 
 
-def draw_pairs(
-    counts: Ints, tastes: Ints, first: tuple[Ints, Ints], catalogue: Catalogue, rng: np.random.Generator
-) -> tuple[Ints, Ints]:
-    """Return the items of some users, drawn without replacement: repeated draws do not count.
+def draw_pairs(counts: Ints, tastes: Ints, pairs: Ints, size: int, draw: Draw) -> Ints:
+    """Return the pairs of some users, user × size + item, ascending: repeated draws do not count.
 
     Args:
         counts: (users,) numbers of items.
         tastes: (users,) genres.
-        first: users and items of given pairs; no user has more than its count.
-        catalogue: the items to draw from.
-        rng: the random stream.
-
-    Returns:
-        Users and items, ascending by both.
+        pairs: those of each user that are given, at most its count.
+        size: the number of all items.
+        draw: of items.
     """
-    size, counts = len(catalogue.items), counts.copy()
-    users, items = first
-    finished: list[Ints] = []
     draws_per_item = 1
-    while True:
-        short = counts - np.bincount(users, minlength=len(counts))
-        is_full = (short == 0)[users]
-        finished.append(users[is_full] * size + items[is_full])
-        users, items = users[~is_full], items[~is_full]
-        counts[short == 0] = 0
-        if not short.any():
-            keys = np.sort(np.concatenate(finished))
-            return keys // size, keys % size
-        drawing = np.repeat(np.arange(len(counts)), short * draws_per_item)
-        users, items = np.append(users, drawing), np.append(items, catalogue.draw(tastes[drawing], rng))
-        is_new = ~pd.Series(users * size + items).duplicated().to_numpy()
-        users, items = users[is_new], items[is_new]
-        order = np.argsort(users, kind="stable")  # keeps the order of a user's draws
-        users, items = users[order], items[order]
-        position = np.arange(len(users)) - np.searchsorted(users, users)
-        is_kept = position < counts[users]
-        users, items = users[is_kept], items[is_kept]
+    while (short := counts - np.bincount(pairs // size, minlength=len(counts))).any():
+        user = np.repeat(np.arange(len(counts)), short * draws_per_item)
+        series = pd.Series(np.append(pairs, user * size + draw(tastes[user]))).drop_duplicates()
+        user = series // size
+        pairs = series[user.groupby(user).cumcount() < counts[user]].to_numpy()
         draws_per_item = min(2 * draws_per_item, 64)  # the remaining users have most of the items that they draw
+    return np.sort(pairs)
 
 
-def user_blocks(counts: Ints) -> Iterator[slice]:
-    """Yield consecutive blocks of users with about BLOCK events each."""
-    block_of_user = (np.cumsum(counts) - 1) // BLOCK
-    ends = np.append(np.flatnonzero(np.diff(block_of_user)) + 1, len(counts))
-    first = 0
-    for last in ends.tolist():
-        yield slice(first, last)
-        first = last
-
-
-def blocks(users: int, items: int, events: int, seed: int) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
-    """Yield users and items from 0, ratings and timestamps of consecutive events, sorted by user and item."""
+def blocks(users: int, items: int, events: int, seed: int) -> Iterator[pd.DataFrame]:
+    """Yield consecutive events of the catalogue, about BLOCK at a time, sorted by user and item."""
     rng = np.random.default_rng(seed)
     counts = users_events(users, items, events, rng)
     tastes = rng.integers(GENRES, size=users)
-    catalogue = Catalogue.random(users, items, events, rng)
+    draw = random_catalogue(users, items, events, rng)
     # so that every item occurs, each item starts with an event of its own
     owners = np.searchsorted(np.cumsum(counts), rng.choice(events, size=items, replace=False), side="right")
-    order = np.argsort(owners, kind="stable")
-    owners = owners[order]
+    owned = np.sort(owners * items + np.arange(items))
     starts = 86_400 * (FIRST_DAY + rng.integers(DAYS, size=users))
-    for block in user_blocks(counts):
-        owned = slice(*np.searchsorted(owners, [block.start, block.stop]))
-        first = owners[owned] - block.start, order[owned]
-        event_users, event_items = draw_pairs(counts[block], tastes[block], first, catalogue, rng)
-        event_users += block.start
-        ratings = rng.integers(len(RATINGS), size=len(event_users))
-        seconds = rng.integers(86_400 * SPAN, size=len(event_users))
-        yield event_users, event_items, RATINGS[ratings], starts[event_users] + seconds
+    last_of_block = np.flatnonzero(np.diff((np.cumsum(counts) - 1) // BLOCK, append=-1))
+    for first, end in pairwise([0, *(1 + last_of_block).tolist()]):
+        given = owned[slice(*np.searchsorted(owned, [first * items, end * items]))] - first * items
+        pairs = draw_pairs(counts[first:end], tastes[first:end], given, items, draw)
+        user = first + pairs // items
+        ratings = (1 + rng.integers(10, size=len(pairs))) / 2
+        seconds = rng.integers(86_400 * SPAN, size=len(pairs))
+        columns = {"userId": user + 1, "movieId": pairs % items + 1, "rating": ratings}
+        yield pd.DataFrame(columns | {"timestamp": starts[user] + seconds})
 
 
-def write(path: Path, users: int, items: int, events: int, seed: int) -> dict[str, int]:
+def write(path: Path, users: int, items: int, events: int, seed: int) -> None:
     """Write the events of a random catalogue.
 
     Args:
@@ -173,9 +128,6 @@ def write(path: Path, users: int, items: int, events: int, seed: int) -> dict[st
         items: number of items, at least 2. They are numbered from 1.
         events: number of events: at least one for each user and item, at most half of the pairs.
         seed: seed of all random numbers.
-
-    Returns:
-        Description → the fewest, median and most events of a user and of an item.
 
     Raises:
         ValueError: no catalogue has such numbers.
@@ -187,30 +139,19 @@ def write(path: Path, users: int, items: int, events: int, seed: int) -> dict[st
         raise ValueError(
             f"events must be {lowest} (one for each user and item) to {highest} (half of the pairs), not {events}"
         )
-    user_counts, item_counts = np.zeros(users, dtype=np.int64), np.zeros(items, dtype=np.int64)
     with (
         _files.atomic_write(path) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
         archive.open("ratings.csv", "w", force_zip64=True) as file,  # its time is always 1980
         terminal_bar("events", events, delay=LATE) as advance,
     ):
-        file.write((",".join(COLUMNS) + "\n").encode())
-        for event_users, event_items, ratings, timestamps in blocks(users, items, events, seed):
-            user_counts += np.bincount(event_users, minlength=users)
-            item_counts += np.bincount(event_items, minlength=items)
-            columns = (event_users + 1, event_items + 1, ratings, timestamps)
-            table = pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
-            file.write(table.to_csv(index=False, header=False, lineterminator="\n").encode())
-            advance(len(event_users))
-    return {
-        f"{name} events of {owner}": int(statistic(counts))
-        for owner, counts in (("a user", user_counts), ("an item", item_counts))
-        for name, statistic in (("fewest", np.min), ("median", np.median), ("most", np.max))
-    }
+        for number, block in enumerate(blocks(users, items, events, seed)):
+            file.write(block.to_csv(index=False, header=number == 0, lineterminator="\n").encode())
+            advance(len(block))
 
 
 def main() -> None:
-    """Write the archive, and print how many events its users and items have."""
+    """Write the archive."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", type=int, default=USERS)
     parser.add_argument("--items", type=int, default=ITEMS)
@@ -219,11 +160,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="the zip archive")
     arguments = parser.parse_args()
     try:
-        counts = write(arguments.output, arguments.users, arguments.items, arguments.events, arguments.seed)
+        write(arguments.output, arguments.users, arguments.items, arguments.events, arguments.seed)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
-    for description, count in counts.items():
-        print(f"{description}: {count}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ or it is the users of rank tables.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -75,7 +75,6 @@ WORDS = {
     "capped": "∝ 1 / (r - {1:g}) from {0:g}, at most {2:.4g}",
 }
 
-
 Law = tuple[Part, ...]
 """The parts of a law; their shares sum to 1."""
 
@@ -95,10 +94,15 @@ def law(*parts: Part) -> Law:
     return tuple(Part(share / total, *key) for key, share in shares.items() if share > ROUNDING * total)
 
 
+def whole(kind: str, *numbers: float) -> Law:
+    """Return the law of one part."""
+    return law(Part(1.0, kind, numbers))
+
+
 def mixed(one: Law, other: Law, share: float) -> Law:
     """Return the first law with a share of the second."""
-    scaled = [(parts, factor) for parts, factor in ((one, 1 - share), (other, share))]
-    return law(*(Part(part.share * factor, part.kind, part.numbers) for parts, factor in scaled for part in parts))
+    scaled = ((one, 1 - share), (other, share))
+    return law(*(replace(part, share=part.share * factor) for parts, factor in scaled for part in parts))
 
 
 @lru_cache(maxsize=1000)
@@ -185,17 +189,17 @@ def starts(n: int, users: int) -> Iterator[Law]:
         return law(ranks(1, first, share=share), ranks(n, share=1 - share))
 
     yield from (law(ranks(1, half)), law(ranks(1, n)), law(ranks(1, share=0.05), ranks(1, half, share=0.95)))
-    yield from (top(0.01), top(min(0.3, 3 / users)), law(Part(1.0, "power", (1.0, 0.0))), law(ranks(11)))
+    yield from (top(0.01), top(min(0.3, 3 / users)), whole("power", 1.0, 0.0), law(ranks(11)))
     yield from (law(ranks(1, n // 3)), law(Part(0.1, "triangle", (tenth,)), Part(0.9, "ranks", (1, half))))
-    yield from (last(0.01, 10), law(Part(1.0, "lognormal", (5.0, 2.5))), law(ranks(1, 10)))
+    yield from (last(0.01, 10), whole("lognormal", 5.0, 2.5), law(ranks(1, 10)))
     yield from (law(Part(0.1, "ranks", (1, 10)), Part(0.9, "ranks", (1, half))), top(0.3, tenth))
-    yield from (law(Part(1.0, "power", (1.5, 0.0))), law(ranks(1, share=0.05), ranks(1, n, share=0.95)))
+    yield from (whole("power", 1.5, 0.0), law(ranks(1, share=0.05), ranks(1, n, share=0.95)))
     yield from (law(ranks(10, share=0.5), ranks(11, share=0.5)), last(0.99), law(ranks(1, tenth)))
     yield from (top(share) for share in (0.004, 0.03, 0.1, min(0.3, 1 / users)))
     yield from (last(0.95), last(0.05, 10), law(ranks(1, share=0.2), ranks(11, share=0.8)))
     yield from (law(ranks(rank)) for rank in (2, 88, half))
-    yield from (law(Part(1.0, "power", numbers)) for numbers in ((0.7, 2.0), (1.0, 60.0)))
-    yield from (law(Part(1.0, "lognormal", (3.0, 1.0))), *(law(Part(1.0, "triangle", (k,))) for k in (half, tenth, 10)))
+    yield from (whole("power", *numbers) for numbers in ((0.7, 2.0), (1.0, 60.0)))
+    yield from (whole("lognormal", 3.0, 1.0), *(whole("triangle", k) for k in (half, tenth, 10)))
 
 
 def capped_pair(n: int) -> Population:
@@ -207,8 +211,8 @@ def capped_pair(n: int) -> Population:
 def pairs(n: int, users: int) -> Iterator[Population]:
     """Yield pairs of laws, with independent, coupled and opposite users. The first ones have about equal AP."""
     half, share = n // 2, min(0.02, 3 / users)
-    power, steep = law(Part(1.0, "power", (1.0, 0.0))), law(Part(1.0, "power", (1.5, 0.0)))
-    lognormal, flat = law(Part(1.0, "lognormal", (5.0, 2.5))), law(ranks(1, half))
+    power, steep = whole("power", 1.0, 0.0), whole("power", 1.5, 0.0)
+    lognormal, flat = whole("lognormal", 5.0, 2.5), law(ranks(1, half))
     all_ranks, third = law(ranks(1, n)), law(ranks(1, n // 3))
     rare = law(ranks(1, share=share), ranks(half + 1, n, share=1 - share))
     # rare hits at rank 1 and other ranks in the worse half, and a constant rank
@@ -217,7 +221,7 @@ def pairs(n: int, users: int) -> Iterator[Population]:
     yield Population((law(Part(0.05, "ranks", (1, 10)), ranks(1, n, share=0.95)), third))
     yield from (Population((power, lognormal)), Population((flat, power)), Population((flat, power), 1.0))
     yield from (Population((steep, third), 1.0), Population((all_ranks, third), -1.0), Population((power, power), 0.9))
-    yield Population((law(Part(1.0, "triangle", (half,))), law(Part(1.0, "triangle", (n // 10,)))))
+    yield Population((whole("triangle", half), whole("triangle", n // 10)))
     yield from (Population((rare, rare)), Population((rare, law(ranks(20, share=0.3), ranks(n, share=0.7)))))
     yield Population((law(ranks(n)), *hits(0.02, n).sides))
     yield Population((law(ranks(1)), *hits(0.98, n).sides))
@@ -281,10 +285,10 @@ def usual(n: int = 3541) -> Sequence[Law]:
     half = n // 2
     return [
         law(zipf),
-        law(Part(1.0, "lognormal", (5.0, 2.5))),
+        whole("lognormal", 5.0, 2.5),
         law(Part(1.0, "power", (1.0, 10.0)), ranks(half + 1, n, share=0.5)),
-        *(law(Part(1.0, "beta", numbers)) for numbers in ((1.2, 10.0), (1.5, 20.0), (2.0, 60.0))),
-        *(law(Part(1.0, "lognormal", numbers)) for numbers in ((4.0, 1.0), (5.0, 0.7))),
+        *(whole("beta", *numbers) for numbers in ((1.2, 10.0), (1.5, 20.0), (2.0, 60.0))),
+        *(whole("lognormal", *numbers) for numbers in ((4.0, 1.0), (5.0, 0.7))),
         law(Part(0.1, "normal", (1.0, 3.0)), Part(0.9, "normal", (400.0, 100.0))),
         *(law(part) for part in later),
         law(Part(0.2, "normal", (30.0, 12.0)), Part(0.8, "tail", (30, *zipf.numbers))),
@@ -301,9 +305,9 @@ def changed(old: Law, shape: str, n: int, others: list[Law], rng: np.random.Gene
         kind, index = rng.integers(5), rng.integers(len(old))
         part, rest = old[index], (*old[:index], *old[index + 1 :])
         if kind == 0:
-            new = law(*rest, Part(part.share * np.exp(0.7 * rng.normal()), part.kind, part.numbers))
+            new = law(*rest, replace(part, share=part.share * np.exp(0.7 * rng.normal())))
         elif kind == 1:
-            new = law(*rest, Part(part.share, part.kind, _other_numbers(part, n, rng)))
+            new = law(*rest, replace(part, numbers=_other_numbers(part, n, rng)))
         elif kind == 2:
             new = mixed(old, law(_new_part(shape, n, rng)), 10 ** rng.uniform(-2.5, -0.3))
         elif kind == 3:

@@ -15,47 +15,24 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, cycle, islice
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
+import laws
 import numpy as np
 import pandas as pd
-from laws import (
-    Population,
-    Users,
-    capped_pair,
-    changed_population,
-    hits,
-    law,
-    of_tables,
-    pairs,
-    ranks,
-    starts,
-    two,
-    usual,
-)
+import statements as say
+from laws import Population
 from scipy.special import ndtr
-from statements import (
-    CHANCES,
-    EXACT,
-    REFUSED,
-    Statement,
-    Truths,
-    of_evaluations,
-    say_compare,
-    say_correct,
-    say_evaluate,
-    say_plan,
-    say_published,
-)
+from statements import CHANCES, EXACT, REFUSED, Statement, Truths
 from threadpoolctl import threadpool_limits
 
 import sampled_metrics as sm
 
 FINALISTS = 3  # laws that are searched from, and that are in the last choice, besides the known ones
-Law = Population | Users
+Law = Population | laws.Users
 
 # --- promises ---------------------------------------------------------------------------------------------------------
 
@@ -103,7 +80,7 @@ class Promise:
     def truths(self, population: Law) -> Truths:
         """Return the true metrics of the recommenders; 0 for the mean of an estimator."""
         if self.way:
-            return of_evaluations(replace(self, pilot=0), population)
+            return say.of_evaluations(replace(self, pilot=0), population)
         means = {label: population.means(sm.metric(label).values(self.n)) for label in self.metrics}
         if self.seeds:
             means = {label: [float(np.mean(of_laws))] for label, of_laws in means.items()}
@@ -127,8 +104,8 @@ class Promise:
     def starts(self) -> list[Population]:
         """Return the first populations of a search, all different and of the class, the known ones first."""
         couplings = (0.0,) if self.recommenders == 1 else (0.0, 0.9)
-        alike = (Population((side,), each) for side in starts(self.n, self.users) for each in couplings)
-        usual = alike if self.recommenders == 1 or self.equal == "law" else pairs(self.n, self.users)
+        alike = (Population((side,), share) for side in laws.starts(self.n, self.users) for share in couplings)
+        usual = alike if self.recommenders == 1 or self.equal == "law" else laws.pairs(self.n, self.users)
         return [*filter(None, dict.fromkeys(map(self.fitted, (*self.known, *usual))))]
 
     def draw(self, population: Law, rng: np.random.Generator) -> np.ndarray:
@@ -149,20 +126,22 @@ class Promise:
 
 def promises() -> Iterator[Promise]:
     """Yield all promises."""
-    ap, both, flat = ("ap",), ("recall@10", "ap"), (Population((law(ranks(1, 500)),)),)
+    ap, both, flat = ("ap",), ("recall@10", "ap"), (Population((laws.law(laws.ranks(1, 500)),)),)
     for users in (30, 60, 200, 1000):
-        yield Promise("evaluate", say_evaluate, users, both)
-    yield Promise("evaluate", say_evaluate, 100, ap, level=0.8)
-    exact = Promise("compare", say_compare, 100, recommenders=2)
+        yield Promise("evaluate", say.evaluate, users, both)
+    yield Promise("evaluate", say.evaluate, 100, ap, level=0.8)
+    exact = Promise("compare", say.compare, 100, recommenders=2)
     for users in (30, 60, 200, 400, 1500):
-        yield replace(exact, users=users, metrics=ap, known=two(0.005, 0.005))
+        yield replace(exact, users=users, metrics=ap, known=laws.two(0.005, 0.005))
     yield from (exact, replace(exact, metrics=ap, equal="no"), replace(exact, metrics=ap, level=0.8))
     yield replace(exact, users=200, metrics=ap, level=0.99)
     for users in (30, 100, 400):
-        yield replace(exact, name="margin .01", users=users, metrics=ap, margin=0.01, known=two(0.495, 0.505, -1.0))
+        yield replace(
+            exact, name="margin .01", users=users, metrics=ap, margin=0.01, known=laws.two(0.495, 0.505, -1.0)
+        )
         yield replace(exact, name="margin .1", users=users, margin=0.1)
         yield replace(exact, name="margin 5 %", users=users, metrics=ap, margin=0.05, is_relative=True)
-        of_double = {"margin": 1.0, "is_relative": True, "known": two(0.5, 1.0, 1.0)}
+        of_double = {"margin": 1.0, "is_relative": True, "known": laws.two(0.5, 1.0, 1.0)}
         yield replace(exact, name="margin 100 %", users=users, **of_double)
     thirds, unequal = (1 / 3, 1 / 3, 1 / 3), (0.6, 0.3, 0.1)
     for users in (90, 600):
@@ -174,14 +153,16 @@ def promises() -> Iterator[Promise]:
     for count in (3, 10, 40):
         for users in (100, 1000):
             family = replace(exact, name=f"compare of {count}", users=users, recommenders=count)
-            yield from (family, replace(family, equal="no", known=two(0.1, 0.11)))
+            yield from (family, replace(family, equal="no", known=laws.two(0.1, 0.11)))
     for users, depth in ((500, 100.0), (2000, 100.0), (6000, 30.0)):
-        yield Promise("evaluate staged", say_evaluate, users, ("recall@10", "recall@1", "ndcg@10"), depth=depth)
+        yield Promise("evaluate staged", say.evaluate, users, ("recall@10", "recall@1", "ndcg@10"), depth=depth)
         yield replace(exact, name="compare staged", users=users, depth=depth)
     for estimator in ("decreasing", "free"):
-        of_one = Promise(f"correct {estimator}", say_correct, 200, m=100, estimator=estimator, known=flat)
+        of_one = Promise(f"correct {estimator}", say.correct, 200, m=100, estimator=estimator, known=flat)
         yield from (replace(of_one, users=users, metrics=both) for users in (30, 200, 1000, 6000))
-        of_two = replace(exact, name=f"compare {estimator}", m=100, estimator=estimator, known=(capped_pair(1000),))
+        of_two = replace(
+            exact, name=f"compare {estimator}", m=100, estimator=estimator, known=(laws.capped_pair(1000),)
+        )
         yield from (replace(of_two, users=users, m=m) for users in (300, 1000, 6000) for m in (20, 100))
         yield replace(of_two, users=300, equal="no")
         yield replace(of_two, name=f"compare of 3 {estimator}", users=300, recommenders=3)
@@ -189,22 +170,22 @@ def promises() -> Iterator[Promise]:
     for estimator in ("bv-0.1", "mle", "mes", "smooth"):
         for users in (100, 1000):
             own = {"m": 50, "estimator": estimator, "is_of_estimator": True}
-            yield Promise(f"mean of {estimator}", say_correct, users, both, **own)
+            yield Promise(f"mean of {estimator}", say.correct, users, both, **own)
             yield replace(exact, name=f"compare {estimator}", users=users, m=50, estimator=estimator, equal="law")
-    three, told = ("recall@10", "ndcg@10", "mrr"), Promise("published", say_published, 200, m=100, estimator="free")
-    yield replace(told, users=30, n=100, m=99, values=("recall@10",), known=(hits(0.4155, 100),))
+    three, told = ("recall@10", "ndcg@10", "mrr"), Promise("published", say.published, 200, m=100, estimator="free")
+    yield replace(told, users=30, n=100, m=99, values=("recall@10",), known=(laws.hits(0.4155, 100),))
     for estimator in ("free", "decreasing"):
         of_rate = replace(told, estimator=estimator, metrics=both, values=("recall@10",))
         yield replace(of_rate, name=f"published hit rate {estimator}")
         yield replace(of_rate, name=f"published hit rates {estimator}", metrics=("recall@10",), recommenders=2)
-    yield replace(told, name="published MRR", m=10, metrics=both, values=("mrr",), known=(hits(0.0104),))
+    yield replace(told, name="published MRR", m=10, metrics=both, values=("mrr",), known=(laws.hits(0.0104),))
     yield replace(told, name="published three", values=three)
     yield replace(told, name="published three of two", values=three, recommenders=2)
     for draws in (3, 10):
         once = {"m": 100, "estimator": "uncorrected", "draws": draws, "is_of_estimator": True}
-        yield Promise(f"drawn once, {draws} times", say_correct, 200, both, **once)
+        yield Promise(f"drawn once, {draws} times", say.correct, 200, both, **once)
         yield replace(exact, name=f"compare drawn once, {draws} times", users=200, equal="law", **once)
-    of_plan = Promise("plan", say_plan, 2000, ("width", *CHANCES), recommenders=2, equal="no", pilot=600)
+    of_plan = Promise("plan", say.plan, 2000, ("width", *CHANCES), recommenders=2, equal="no", pilot=600)
     for way in ("all candidates", "all candidates, part of users"):
         yield replace(of_plan, name=f"plan, {way}", way=way, m=100)
     for way in ("all candidates", "stop at k", "stages"):
@@ -308,7 +289,7 @@ def worst(promise: Promise, label: str, tried: Mapping[Population, Any], search:
     scores = {population: simulated(population, "search", search).score for population in kept}
     best, rng = max(scores, key=scores.__getitem__), generator(promise, f"changes, {label}", seed)
     for _ in range(max(3, search // 8)):
-        other = promise.fitted(changed_population(best, promise.shape, promise.n, kept, rng))
+        other = promise.fitted(laws.changed_population(best, promise.shape, promise.n, kept, rng))
         if other is not None and other not in scores:
             scores[other] = simulated(other, "search", search).score
             best = other if scores[other] >= scores[best] else best
@@ -326,22 +307,18 @@ def searched(promise: Promise, search: int, simulations: int, seed: int) -> Iter
         yield row_of(promise, label, population, simulations, fresh[population][label])
 
 
-def met(promise: Promise, populations: Sequence[Any], simulations: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield a row for each metric and each usual law that has the recommenders of a promise."""
+def met(promise: Promise, folders: Sequence[str], simulations: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield a row for each metric and each usual law, of one recommender or of a pair, or users of rank tables."""
+    first, *others = laws.usual()
+    recommenders = min(2, promise.recommenders)
+    populations: list[Law] = [Population((side, first)[:recommenders]) for side in (first, *others)]
+    for name, _, folder in (text.partition("=") for text in folders):
+        tables = laws.of_tables(folder, name)
+        populations += [users for users in tables if min(2, len(users.ranks)) == recommenders]
     for population in populations:
         own = replace(promise, n=getattr(population, "n", 3541))
         for label, tally_of_metric in simulate(own, population, "usual", simulations, seed).items():
             yield row_of(own, label, population, simulations, tally_of_metric)
-
-
-def of_promise(promise: Promise, folders: Sequence[str]) -> list[Any]:
-    """Return the usual laws of a promise: of one recommender, or pairs, and the users of rank tables, NAME=FOLDER."""
-    users = chain.from_iterable(of_tables(folder, name) for name, folder in (one.split("=", 1) for one in folders))
-    tables_of_users = [one for one in users if min(2, promise.recommenders) == min(2, len(one.ranks))]
-    laws = usual()
-    if promise.recommenders == 1:
-        return [*(Population((one,)) for one in laws), *tables_of_users]
-    return [*(Population((one, laws[0])) for one in laws), *tables_of_users]
 
 
 def row_of(promise: Promise, label: str, population: Any, simulations: int, found: Tally) -> dict[str, Any]:
@@ -354,17 +331,26 @@ def row_of(promise: Promise, label: str, population: Any, simulations: int, foun
     return row | {"standard_error": error, "allowed": allowed, "is_broken": found.wrong > allowed}
 
 
-def markdown(table: pd.DataFrame) -> str:
+def markdown(rows: pd.DataFrame) -> str:
     """Return rows as a table, shares in per cent. Shares above the allowed one are bold."""
-    columns = ("promise", "level", "n", "m", "users", "metric", "the worst law", "wrong", "allowed", "contradicted")
-    lines = [columns, ("---",) * len(columns)]
-    for row in table.to_dict("records"):
-        wrong = f"{100 * row['wrong']:.1f} ± {100 * row['standard_error']:.1f}"
-        m = row["m"] or (f"depth {row['depth']:g}" if row["depth"] else "exact")
-        setting = (row["promise"], f"{100 * row['level']:g}", row["n"], m, row["users"], row["metric"], row["law"])
-        shares_of_row = (f"{100 * row[name]:.1f}" for name in ("allowed", "contradicted"))
-        lines.append((*setting, f"**{wrong}**" if row["is_broken"] else wrong, *shares_of_row))
-    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+    settings = zip(rows["m"], rows["depth"], strict=True)
+    errors = zip(rows["wrong"], rows["standard_error"], rows["is_broken"], strict=True)
+    wrong = [("**" * broken, f"{100 * share:.1f} ± {100 * error:.1f}") for share, error, broken in errors]
+    columns = {
+        "m": [m or (f"depth {depth:g}" if depth else "exact") for m, depth in settings],
+        "wrong": [f"{mark}{text}{mark}" for mark, text in wrong],
+        **{name: [f"{100 * share:.1f}" for share in rows[name]] for name in ("level", "allowed", "contradicted")},
+    }
+    shown = ["promise", "level", "n", "m", "users", "metric", "law", "wrong", "allowed", "contradicted"]
+    return str(rows.assign(**columns)[shown].to_markdown(index=False, disable_numparse=True))
+
+
+def settings(promise: Promise, options: argparse.Namespace) -> Iterator[Promise]:
+    """Yield a promise with each number of users and of negatives, and the metrics, that are asked for."""
+    metrics, equal = tuple(options.metrics or promise.metrics), "no" if promise.recommenders > 1 else "metric"
+    for users in options.users or (promise.users,):
+        for m in (options.negatives or (promise.m,)) if promise.m else (0,):
+            yield replace(promise, users=users, m=m, metrics=metrics, equal=equal)
 
 
 def main() -> None:
@@ -391,22 +377,12 @@ def main() -> None:
             if options.laws == "worst":
                 rows += searched(promise, options.search, options.simulations, options.seed)
             else:
-                rows += met(promise, of_promise(promise, options.ranks), options.simulations, options.seed)
+                rows += met(promise, options.ranks, options.simulations, options.seed)
         wrong = max((row["wrong"] for row in rows[before:]), default=np.nan)
         print(f"{time.perf_counter() - start:.0f} s  {promise}: wrong {100 * wrong:.1f} %", file=sys.stderr, flush=True)
         if options.output:
             pd.DataFrame(rows).to_csv(options.output, index=False)
-    print(markdown(pd.DataFrame(rows)), end="")
-
-
-def settings(promise: Promise, options: argparse.Namespace) -> Iterator[Promise]:
-    """Yield a promise with each number of users and of negatives, and the metrics, that are asked for."""
-    metrics = tuple(options.metrics or promise.metrics)
-    for users in options.users or (promise.users,):
-        for m in (options.negatives or (promise.m,)) if promise.m else (0,):
-            yield replace(
-                promise, users=users, m=m, metrics=metrics, equal="no" if promise.recommenders > 1 else "metric"
-            )
+    print(markdown(pd.DataFrame(rows)))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,7 @@ from sampled_metrics.evaluation.wording import LESS, MORE, VERDICTS
 from sampled_metrics.ranks.staged import boundaries, last_boundary, shares
 from sampled_metrics.sampling.distributions import SamplingDesign
 
-if TYPE_CHECKING:
-    from promises import Promise
-
+Promise = Any  # of promises.py, which imports this module
 EXACT = 1e-9  # ends of intervals and metrics that differ by less are equal
 CONTRADICTIONS = ("contradicted", "unexplained")  # kinds of findings that state that a sample contradicts an assumption
 
@@ -48,7 +46,7 @@ REFUSED = Statement(np.nan, np.nan)
 Truths = Mapping[str, Sequence[float]]  # the true metric of each recommender, by the label of the metric
 
 
-def say_evaluate(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+def evaluate(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Return the statements of `evaluate` on exact or staged ranks; an upper bound where there is no interval."""
     table = staged(promise, sides, seed)["R0"] if promise.depth else tables(promise, sides)["R0"]
     result = sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level)
@@ -58,7 +56,7 @@ def say_evaluate(promise: "Promise", sides: np.ndarray, truths: Truths, seed: in
     return {label: Statement(low - truths[label][0], high - truths[label][0]) for label, (low, high) in by_metric}
 
 
-def say_correct(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+def correct(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Return the statements of `correct` on sampled ranks."""
     asked = {"estimators": promise.estimator, "metrics": promise.metrics, "confidence_level": promise.level}
     [ranks_or_draws] = tables(promise, sides).values()
@@ -71,7 +69,7 @@ def say_correct(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int
     return statements
 
 
-def say_compare(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+def compare(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Return the statements of `compare`.
 
     With a margin, the verdicts are the statement, and with groups, it is that on all groups together.
@@ -106,7 +104,7 @@ def _gap(a: str, b: str, truths: Sequence[float]) -> float:
     return gap if abs(gap) > EXACT else 0.0
 
 
-def _is_false(promise: "Promise", verdict: Any, truths: Sequence[float]) -> bool:
+def _is_false(promise: Promise, verdict: Any, truths: Sequence[float]) -> bool:
     """Return whether a verdict is false. At the margin, a difference is neither more nor less than it."""
     winner, loser = verdict.names
     gap, size = _gap(loser, winner, truths), verdict.values.get("size")
@@ -119,7 +117,7 @@ def _is_false(promise: "Promise", verdict: Any, truths: Sequence[float]) -> bool
     )
 
 
-def say_published(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+def published(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Return the statements of `published` on the sampled metrics of a sample, of two recommenders on their order."""
     metrics = [sm.metric(label) for label in promise.values]
     printed = tuple(tuple(f"{one.of_rank(side, promise.m + 1).mean():.3f}" for one in metrics) for side in sides)
@@ -138,7 +136,7 @@ def say_published(promise: "Promise", sides: np.ndarray, truths: Truths, seed: i
 
 
 @lru_cache(maxsize=10_000)
-def _published(promise: "Promise", printed: tuple[tuple[str, ...], ...]) -> pd.DataFrame:
+def _published(promise: Promise, printed: tuple[tuple[str, ...], ...]) -> pd.DataFrame:
     """Return what `published` says of printed values."""
     values = {f"R{number}": dict(zip(promise.values, of_one, strict=True)) for number, of_one in enumerate(printed)}
     asked = {"estimators": promise.estimator, "metrics": promise.metrics, "confidence_level": promise.level}
@@ -149,7 +147,7 @@ CHANCES = ("ordered", "decided", "wrong")
 LARGE = 200_000  # users who stand for a law
 
 
-def say_plan(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+def plan(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Return the statements of `plan` on a way to evaluate: on the width of an evaluation, and on its chances."""
     design = {"negatives": [promise.m] if promise.m else [], "estimators": [promise.estimator or "bv-0.1"]}
     design["depths"] = [promise.depth] if promise.depth else []
@@ -164,7 +162,7 @@ def say_plan(promise: "Promise", sides: np.ndarray, truths: Truths, seed: int) -
 
 
 @lru_cache(maxsize=100)
-def of_evaluations(promise: "Promise", population: Any) -> Truths:
+def of_evaluations(promise: Promise, population: Any) -> Truths:
     """Return the widths of 300 evaluations of a law, and the chances of their verdicts."""
     users = 4 * promise.users if promise.depth else LARGE
     sides = population.draw(promise.n, users, promise.recommenders, np.random.default_rng(0))
@@ -182,7 +180,7 @@ def of_evaluations(promise: "Promise", population: Any) -> Truths:
     return of_law
 
 
-def pilot_of(promise: "Promise", sides: np.ndarray, seed: int) -> dict[str, Any]:
+def pilot_of(promise: Promise, sides: np.ndarray, seed: int) -> dict[str, Any]:
     """Return exact ranks by recommender, or staged ranks of all candidates."""
     users = sides.shape[1]
     if promise.depth:
@@ -191,7 +189,7 @@ def pilot_of(promise: "Promise", sides: np.ndarray, seed: int) -> dict[str, Any]
     return {f"R{number}": sm.ExactRanks(None, n, side - 1, nothing) for number, side in enumerate(sides)}
 
 
-def tables(promise: "Promise", sides: np.ndarray) -> dict[str, Any]:
+def tables(promise: Promise, sides: np.ndarray) -> dict[str, Any]:
     """Return exact or sampled ranks by recommender, with a list of the seeds or draws where there are several."""
     sample = {"negatives": promise.m, "drawn": "once" if promise.draws else "by user"}
     design = {"candidates": promise.n} | (sample if promise.m else {"exact": True})
@@ -204,7 +202,7 @@ def tables(promise: "Promise", sides: np.ndarray) -> dict[str, Any]:
     return {f"R{number}": list(islice(rows, count)) for number, count in enumerate(counts)}
 
 
-def staged(promise: "Promise", sides: np.ndarray, seed: int) -> dict[str, sm.StagedRanks]:
+def staged(promise: Promise, sides: np.ndarray, seed: int) -> dict[str, sm.StagedRanks]:
     """Return the staged ranks of users with these ranks, whose candidates are in random order."""
     rng, n, users, k = np.random.default_rng([seed, 1]), promise.n, promise.users, 10
     steps, uniform, fold = boundaries(n), rng.random(users), rng.integers(0, 5, users)

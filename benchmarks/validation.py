@@ -11,20 +11,20 @@ trained, and a model of random weights is validated, which takes as long.
 
 import argparse
 import functools
-import statistics
 import sys
-import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "src"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from sampled_metrics import adapters  # noqa: E402
+import recbole_data
+
+from sampled_metrics import adapters
 
 WAYS = ("exact", "full", "uni100")
 MODELS: dict[str, dict[str, Any]] = {
@@ -34,100 +34,72 @@ MODELS: dict[str, dict[str, Any]] = {
     "SASRec": {"train_neg_sample_args": None},
     "MultiVAE": {"train_neg_sample_args": None},
 }
+TURNS, SEED = 5, 1
 
 
-def prepared(name: str, way: str, events: Path, epochs: int, seed: int, batch: int) -> tuple[Any, Any, Any]:
+def prepared(name: str, way: str, events: pd.DataFrame, settings: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Return a trainer, and the data of training and validation."""
-    from recbole.config import Config
-    from recbole.data import create_dataset, data_preparation
     from recbole.utils import get_model, get_trainer, init_seed
 
+    init_seed(SEED, True)
+    mode = "uni100" if way == "uni100" else "full"
+    config, data = recbole_data.prepared(events, name, "valid_and_test", mode, **settings, **MODELS[name])
+    init_seed(SEED, True)
+    model = get_model(config["model"])(config, data[0].dataset).to(config["device"])
+    trainer = get_trainer(config["MODEL_TYPE"], config["model"])(config, model)
+    if way == "exact":
+        adapters.recbole.exact_validation(trainer)
+    return trainer, *data[:2]
+
+
+def timed(validate: Callable[..., Any], calls: list[tuple[float, float]], data: Any, **options: Any) -> Any:
+    """Validate, and note the value and the seconds."""
+    start = time.perf_counter()
+    score, result = validate(data, **options)
+    calls.append((score, time.perf_counter() - start))
+    return score, result
+
+
+def measured(name: str, events: pd.DataFrame, epochs: int, batch: int) -> pd.DataFrame:
+    """Return a row for each way to validate a model."""
     settings = {
-        "data_path": str(events.parent.parent),
-        "load_col": {"inter": ["user_id", "item_id", "timestamp"]},
-        "eval_args": {
-            "split": {"LS": "valid_and_test"},
-            "group_by": "user",
-            "order": "TO",
-            "mode": "uni100" if way == "uni100" else "full",
-        },
         "epochs": max(epochs, 1),
         "eval_batch_size": batch,
         "metrics": ["Recall", "NDCG", "MRR"],
         "topk": [10],
         "valid_metric": "NDCG@10",
         "metric_decimal_place": 8,
-        "state": "ERROR",
-        "use_gpu": False,
     }
-    config = Config(model=name, dataset=events.stem, config_dict=settings | MODELS[name])
-    init_seed(seed, True)
-    training, validation, _ = data_preparation(config, create_dataset(config))
-    init_seed(seed, True)
-    model = get_model(config["model"])(config, training.dataset).to(config["device"])
-    trainer = get_trainer(config["MODEL_TYPE"], config["model"])(config, model)
-    if way == "exact":
-        adapters.recbole.exact_validation(trainer)
-    return trainer, training, validation
-
-
-def timed(validate: Any, values: list[float], seconds: list[float], data: Any, **options: Any) -> Any:
-    """Validate, and note the value and the seconds."""
-    start = time.perf_counter()
-    score, result = validate(data, **options)
-    seconds.append(time.perf_counter() - start)
-    values.append(score)
-    return score, result
-
-
-def measured(name: str, events: Path, epochs: int, turns: int, seed: int, batch: int) -> list[dict[str, Any]]:
-    """Return a row for each way to validate a model."""
     rows, trainers = {}, {}
     for way in WAYS:
-        trainer, training, validation = prepared(name, way, events, epochs, seed, batch)
-        own, values, seconds = trainer._valid_epoch, [], []
-
-        trainer._valid_epoch = functools.partial(timed, own, values, seconds)
-        rows[way] = {"model": name, "way": way}
+        trainer, training, validation = prepared(name, way, events, settings)
+        trainers[way], rows[way], calls = (trainer, validation, trainer._valid_epoch), {"model": name, "way": way}, []
+        trainer._valid_epoch = functools.partial(timed, trainer._valid_epoch, calls)
         if epochs:
             start = time.perf_counter()
             trainer.fit(training, validation, saved=False, show_progress=False)
-            whole = time.perf_counter() - start
-            rows[way] |= {
-                "best_epoch": int(np.argmax(values)) + 1,
-                "training": whole - sum(seconds),
-                "validation": sum(seconds),
-            }
-        trainers[way] = own, validation, trainer
-    last = trainers["full"][2].model.state_dict()
-    times: dict[str, list[float]] = {way: [] for way in WAYS}
-    for way in WAYS:
-        trainers[way][2].model.load_state_dict(last)
-    scores: dict[str, float] = {}
-    for _ in range(turns):
-        for way, (validate, data, _) in trainers.items():
-            start = time.perf_counter()
-            scores[way] = validate(data)[0]
-            times[way].append(time.perf_counter() - start)
+            whole, (values, seconds) = time.perf_counter() - start, np.transpose(calls)
+            times = {"training": whole - seconds.sum(), "validation": seconds.sum()}
+            rows[way] |= {"best_epoch": int(values.argmax()) + 1} | times
+    last = trainers["full"][0].model.state_dict()
+    for trainer, *_ in trainers.values():
+        trainer.model.load_state_dict(last)
+    calls = {way: [] for way in WAYS}
+    for way in WAYS * TURNS:
+        _, validation, validate = trainers[way]
+        timed(validate, calls[way], validation)
     for way, row in rows.items():
-        of_way = times[way]
-        row |= {"ndcg@10": scores[way], "difference": abs(scores[way] - scores["full"])}
-        row |= {"seconds": statistics.median(of_way), "least": min(of_way), "most": max(of_way)}
-    return list(rows.values())
+        (*_, score), seconds = np.transpose(calls[way])
+        row |= {"ndcg@10": score, "difference": abs(score - calls["full"][-1][0])}
+        row |= {"seconds": np.median(seconds), "least": seconds.min(), "most": seconds.max()}
+    return pd.DataFrame(rows.values())
 
 
-def inter(events: Path, folder: Path) -> Path:
-    """Return a file of events as RecBole reads it, in a folder of its name."""
-    name = events.stem
-    (folder / name).mkdir()
-    if events.suffix == ".dat":
-        table = pd.read_csv(events, sep="::", engine="python", names=["user_id", "item_id", "rating", "timestamp"])
-    else:
-        table = pd.read_csv(events, sep="\t").rename(columns=lambda column: column.partition(":")[0])
-    columns = {"user_id": "user_id:token", "item_id": "item_id:token", "timestamp": "timestamp:float"}
-    path = folder / name / f"{name}.inter"
-    table[[*columns]].rename(columns=columns).to_csv(path, sep="\t", index=False)
-    return path
+def read(path: Path) -> pd.DataFrame:
+    """Return the events of a file of RecBole or of MovieLens 1M."""
+    if path.suffix == ".dat":
+        return pd.read_csv(path, sep="::", engine="python", names=["user_id", "item_id", "rating", "timestamp"])
+    return pd.read_csv(path, sep="\t").rename(columns=lambda column: column.partition(":")[0])
 
 
 def draw(table: pd.DataFrame, path: Path) -> None:
@@ -136,15 +108,13 @@ def draw(table: pd.DataFrame, path: Path) -> None:
 
     figure = drawing.styled(drawing.new_figure)()
     figure.set_size_inches(6.2, 1.9)
-    [[axes]] = figure.subplots(squeeze=False)
+    axes = figure.subplots()
     whole = table["training"] + table["validation"]
     axes.barh(table["way"], table["training"], color="0.8", label="training")
-    axes.barh(table["way"], table["validation"], left=table["training"], color="0.25", label="validation")
-    for place, (seconds, part) in enumerate(zip(whole, table["validation"] / whole, strict=True)):
-        axes.text(seconds, place, f" validation {100 * part:.0f} %", va="center")
-    axes.set_xlim(0, 1.35 * whole.max())
+    bars = axes.barh(table["way"], table["validation"], left=table["training"], color="0.25", label="validation")
+    axes.bar_label(bars, [f" validation {100 * share:.0f} %" for share in table["validation"] / whole])
+    axes.set(xlim=(0, 1.35 * whole.max()), xlabel="seconds")
     axes.invert_yaxis()
-    axes.set_xlabel("seconds")
     axes.legend(loc="upper right", frameon=False)
     drawing.write(figure, path)
 
@@ -157,32 +127,24 @@ def main() -> None:
     parser.add_argument("--figure", type=Path)
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--eval-batch-size", type=int, default=4096, help="RecBole's default is 4096")
     parser.add_argument("--output", type=Path)
     given = parser.parse_args()
     if given.table:
         draw(pd.read_csv(given.table), given.figure)
         return
-    output, sys.argv = given.output and given.output.resolve(), sys.argv[:1]  # RecBole reads the arguments
-    import os
-
     import torch
     from scipy.sparse import dok_matrix
 
     dok_matrix._update = lambda matrix, pairs: matrix._dict.update(pairs)  # RecBole 1.2.1 with SciPy 1.13 and later
     torch.load = functools.partial(torch.load, weights_only=False)
-    with tempfile.TemporaryDirectory() as folder:
-        events = inter(given.events.resolve(), Path(folder))
-        os.chdir(folder)  # RecBole writes logs where it runs
-        rows: list[dict[str, Any]] = []
+    events, output, tables = read(given.events), given.output and given.output.resolve(), []
+    with recbole_data.new_folder():
         for name in given.models:
-            rows += measured(name, events, given.epochs, given.turns, given.seed, given.eval_batch_size)
-            print(pd.DataFrame(rows[-len(WAYS) :]).to_string(index=False), flush=True)
+            tables.append(measured(name, events, given.epochs, given.eval_batch_size))
+            print(tables[-1].to_string(index=False), flush=True)
             if output:
-                pd.DataFrame(rows).to_csv(output, index=False)
-        os.chdir(ROOT)
+                pd.concat(tables).to_csv(output, index=False)
 
 
 if __name__ == "__main__":

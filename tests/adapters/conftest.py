@@ -1,15 +1,26 @@
-"""The made-up events as fixtures."""
+"""Made-up events: u0 … u39 with 5 to 11 of the items i0 … i24 each, later items more popular; time counts a user's."""
 
+import numpy as np
 import pandas as pd
 import pytest
-from made_up_events import last_out, made_up_events
+from expected_ranks import ITEMS, USERS
 
 
 @pytest.fixture(scope="session")
 def events() -> pd.DataFrame:
-    return made_up_events()
+    rng = np.random.default_rng(0)
+    popularity = np.arange(1, ITEMS + 1) / np.arange(1, ITEMS + 1).sum()
+    rows = [
+        (f"u{user}", f"i{item}", time)
+        for user in range(USERS)
+        for time, item in enumerate(rng.choice(ITEMS, size=rng.integers(5, 12), replace=False, p=popularity))
+    ]
+    return pd.DataFrame(rows, columns=["user_id", "item_id", "time"])
 
 
 @pytest.fixture(scope="session")
 def split(events: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return last_out(events)
+    """Training events, and each user's last event where its item is known from training."""
+    last = events["time"] == events.groupby("user_id")["time"].transform("max")
+    training, test = events[~last], events[last]
+    return training, test[test["item_id"].isin(training["item_id"])].reset_index(drop=True)

@@ -34,35 +34,33 @@ def array_of(library: str, array: np.ndarray) -> Any:
 def on_device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A library whose arrays in the memory of the host are counted as those on a device."""
     monkeypatch.setattr(rank, "is_on_device", lambda array: not isinstance(array, np.ndarray))
-    monkeypatch.setattr(rank, "as_array", _detached)
-    monkeypatch.setattr(rank, "as_array", _detached)
+    monkeypatch.setattr(rank, "as_array", lambda array: array.detach() if hasattr(array, "detach") else array)
     return request.param
 
 
-def _detached(array: Any) -> Any:
-    return array.detach() if hasattr(array, "detach") else array
+def doubles(factors: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
+    return tuple(part.astype(np.float64) for part in factors)
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("scale", [1.0, 1e-30])
+@pytest.mark.parametrize(("kind", "scale"), [(np.float32, 1.0), (np.float32, 1e-30), (np.float64, 1.0)])
 def test_counts_by_factors_are_those_of_numpy(on_device: str, kind: type, scale: float) -> None:
-    factors = tuple((scale * each).astype(kind) for each in FACTORS)
-    wanted = sm.rank(tuple(each.astype(np.float64) for each in factors), TRAINING, HELD_OUT)
-    found = sm.rank(tuple(array_of(on_device, each) for each in factors), TRAINING, HELD_OUT)
-    assert found.to_frame().equals(wanted.to_frame())
+    factors = tuple((scale * part).astype(kind) for part in FACTORS)
+    wanted = sm.rank(doubles(factors), TRAINING, HELD_OUT)
+    table = sm.rank(tuple(array_of(on_device, part) for part in factors), TRAINING, HELD_OUT)
+    assert table.to_frame().equals(wanted.to_frame())
     assert wanted.tied.sum() > USERS
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_factors_on_the_cpu_need_no_namespace(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    tensors = tuple(array_of(library, each.astype(np.float32)) for each in WHOLE)
+    tensors = tuple(array_of(library, part.astype(np.float32)) for part in WHOLE)
     if any(map(rank.is_on_device, tensors)):
         pytest.skip("the arrays are on a GPU")
     monkeypatch.setattr(Device, "__init__", None)
     assert rows(sm.rank(tensors, TRAINING, HELD_OUT)) == by_argsort(WHOLE[0] @ WHOLE[1].T, TRAINING, HELD_OUT)
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.int32, np.float16, np.bool_])
+@pytest.mark.parametrize("kind", [np.int32, np.float16, np.bool_])
 def test_scores_are_counted_in_their_own_type(on_device: str, kind: type) -> None:
     scores = (WHOLE[0] @ WHOLE[1].T).astype(kind)
     assert rows(sm.rank(array_of(on_device, scores), TRAINING, HELD_OUT)) == by_argsort(scores, TRAINING, HELD_OUT)
@@ -80,7 +78,7 @@ def test_bfloat16(library: str) -> None:
         return np.asarray(array.float().cpu() if library == "torch" else array.astype("float32"))
 
     factors = tuple(map(short, FACTORS))
-    wanted = sm.rank(tuple(read(each).astype(np.float64) for each in factors), TRAINING, HELD_OUT)
+    wanted = sm.rank(doubles(tuple(map(read, factors))), TRAINING, HELD_OUT)
     assert rows(sm.rank(factors, TRAINING, HELD_OUT)) == rows(wanted)
     scores = short(FACTORS[0] @ FACTORS[1].T)
     assert rows(sm.rank(scores, TRAINING, HELD_OUT)) == by_argsort(read(scores), TRAINING, HELD_OUT)
@@ -88,26 +86,26 @@ def test_bfloat16(library: str) -> None:
 
 def test_gradients_are_left_out() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    layers = [torch.nn.Parameter(array_of("torch", each.astype(np.float32))) for each in WHOLE]
+    layers = [torch.nn.Parameter(array_of("torch", part.astype(np.float32))) for part in WHOLE]
     expected = by_argsort(WHOLE[0] @ WHOLE[1].T, TRAINING, HELD_OUT)
     assert rows(sm.rank(tuple(layers), TRAINING, HELD_OUT)) == expected
     assert rows(sm.rank(layers[0] @ layers[1].T, TRAINING, HELD_OUT)) == expected
     assert rows(sm.rank(lambda users: layers[0][users] @ layers[1].T, TRAINING, HELD_OUT)) == expected
-    assert all(each.requires_grad for each in layers)
+    assert all(part.requires_grad for part in layers)
 
 
 def test_settings_that_make_products_less_exact_change_no_rank(on_device: str) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    factors = tuple(each.astype(np.float32) for each in FACTORS)
-    wanted = sm.rank(tuple(each.astype(np.float64) for each in factors), TRAINING, HELD_OUT)
+    factors = tuple(part.astype(np.float32) for part in FACTORS)
+    wanted = sm.rank(doubles(factors), TRAINING, HELD_OUT)
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium")
     try:
         with torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16):
-            found = sm.rank(tuple(array_of("torch", each) for each in factors), TRAINING, HELD_OUT)
+            table = sm.rank(tuple(array_of("torch", part) for part in factors), TRAINING, HELD_OUT)
     finally:
         torch.set_float32_matmul_precision(before)
-    assert found.to_frame().equals(wanted.to_frame())
+    assert table.to_frame().equals(wanted.to_frame())
 
 
 def test_the_example_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:

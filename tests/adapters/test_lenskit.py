@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_events import ITEMS, agrees, has_candidates
+from expected_ranks import ITEMS, agrees, has_candidates
 
 import sampled_metrics as sm
 from sampled_metrics import adapters

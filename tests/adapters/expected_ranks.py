@@ -1,0 +1,27 @@
+"""What the tests of several libraries expect of ranks on the made-up events."""
+
+import numpy as np
+import pandas as pd
+
+from sampled_metrics.ranks.exact import ExactRanks
+
+USERS, ITEMS = 40, 25
+
+
+def has_candidates(table: ExactRanks, training: pd.DataFrame) -> None:
+    """Each user's candidates are the items of training that the user does not have there."""
+    had = training.groupby("user_id").size()
+    expected = training["item_id"].nunique() - had[table.user].to_numpy()
+    np.testing.assert_array_equal(table.candidates, expected)
+
+
+def agrees(table: ExactRanks, positions: np.ndarray) -> None:
+    """Positions, (users,) from 1, of the held-out items in the library's own lists; NaN where not listed.
+
+    A library breaks ties as it likes; so a position must be one of above + 1 … above + tied + 1.
+    """
+    listed = ~np.isnan(positions)
+    assert listed.mean() > 0.4
+    above, tied, positions = table.above[listed], table.tied[listed], positions[listed]
+    assert (positions > above).all()
+    assert (positions <= above + tied + 1).all()
