@@ -32,6 +32,7 @@ from threadpoolctl import threadpool_limits
 import sampled_metrics as sm
 
 FINALISTS = 3  # laws that are searched from, and that are in the last choice, besides the known ones
+LEAST_GAP = 0.01  # of the metrics of two recommenders whose evaluation is planned
 Law = Population | laws.Users
 
 # --- promises ---------------------------------------------------------------------------------------------------------
@@ -98,6 +99,10 @@ class Promise:
             population = population.balanced(values, ratio, margin)
             first, second = population.means(values)
             if abs(second - ratio * first - margin) > EXACT:
+                return None
+        elif self.way:  # equal recommenders have no plan
+            first, second = population.means(sm.metric("recall@10").values(self.n))
+            if abs(second - first) < LEAST_GAP:
                 return None
         return population if population.keeps(self.shape, self.n) else None
 

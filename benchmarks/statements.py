@@ -152,7 +152,10 @@ def plan(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict
     design = {"negatives": [promise.m] if promise.m else [], "estimators": [promise.estimator or "bv-0.1"]}
     design["depths"] = [promise.depth] if promise.depth else []
     pilot = pilot_of(promise, sides, seed)
-    result = sm.plan(pilot, metric="recall@10", users=promise.users, draws=40, **design)
+    try:
+        result = sm.plan(pilot, metric="recall@10", users=promise.users, draws=40, **design)
+    except sm.DataError:  # by chance, the recommenders have the same metric in the pilot
+        return dict.fromkeys(truths, REFUSED)
     [row] = result[(result["way"] == promise.way)].head(1).to_dict("records")
     statements = {}
     for label, of_law in truths.items():
