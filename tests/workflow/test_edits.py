@@ -206,9 +206,6 @@ EDITS = {
         of(**{"EASE 2.0": EASE, "人気": POPULARITY, "item.cf": FLAT}) | SMALL,
         lambda folder: {"my data v1.2 é": made_up(folder)["mine"]},
     ),
-        of(**{"EASE 2.0": EASE, "人気": POPULARITY, "item.cf": FLAT}) | SMALL,
-        lambda folder: {"my data v1.2 é": made_up(folder)["mine"]},
-    ),
 }
 REFUSED = {
     "bv-0 cannot be solved in double precision": Edit({"estimators": ["uncorrected", "bv-0"]}),
