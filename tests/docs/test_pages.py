@@ -16,7 +16,7 @@ from docs_blocks import DOCS, ROOT, blocks_of, pages, with_outputs
 from made_up_project import complete_config
 
 ADDING = "tests/docs/test_add_a_recommender.py does what it says, in a copy of the library"
-FILMS = "tests/workflow/test_walk_through.py runs it as pasted"
+FILMS = "tests/workflow/test_examples.py runs it as pasted"
 CONFIG = "test_a_config_is_complete_and_allowed, below"
 SLURM = "needs a cluster; make test-slurm brings one up"
 RAW = "tests/data/test_raw_files.py reads a made-up file of each layout"
