@@ -1,4 +1,4 @@
-"""What a run says: the jobs as they start, remarks, and what failed, why, and where the log is (more in test_jobs.py)."""
+"""What a run says: the jobs as they start, remarks, and what failed and where its log is (more in test_jobs.py)."""
 
 from made_up_project import RANKS, Project
 

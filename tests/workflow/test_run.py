@@ -58,22 +58,27 @@ def test_the_numbers_are_of_three_recommenders_and_two_readings(finished: Projec
     assert set(sixth["negatives"]) == {m for m in (5, 10, 20, 40, 80) if m < fewest}
 
 
-def again(finished: Project, folder: Path, *arguments: str, **config: object) -> tuple[Project, str]:
-    """Run a copy of the finished study again with another config; return it, and what the run said."""
-    project = finished.copy(folder / "copy")
+@pytest.fixture
+def copied(finished: Project, tmp_path: Path) -> Project:
+    """A copy of the finished study."""
+    return finished.copy(tmp_path / "copy")
+
+
+def again(project: Project, *arguments: str, **config: object) -> str:
+    """Run a study again with another config, and return what the run says."""
     project.configure(**{"recommenders": MORE} | config)
     ran = project.snakemake(*arguments, "--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    return project, ran.stderr
+    return ran.stderr
 
 
 @pytest.mark.slow
-def test_adding_a_recommender_trains_it_alone(finished: Project, tmp_path: Path) -> None:
+def test_adding_a_recommender_trains_it_alone(finished: Project, copied: Project) -> None:
     more = MORE | {"sharp": {"type": "item-cf", "exponent": 5}}
-    project, said = again(finished, tmp_path, "results/made-up/table-3.csv", recommenders=more)
+    said = again(copied, "results/made-up/table-3.csv", recommenders=more)
     jobs = sorted(line for line in said.splitlines() if line.endswith("on made-up"))
     assert jobs == [f"{job} on made-up" for job in ("rank sharp", "sample sharp", "tables", "train sharp")]
-    before, after = (pd.read_csv(study.folder / "results/made-up/table-3.csv") for study in (finished, project))
+    before, after = (pd.read_csv(study.folder / "results/made-up/table-3.csv") for study in (finished, copied))
     kept = after[after["recommender"] != "sharp"].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, before, check_exact=True)
 
@@ -83,41 +88,34 @@ def test_adding_a_recommender_trains_it_alone(finished: Project, tmp_path: Path)
     ("names", "said"),
     [(["one"], "The exact Recall@10 of one is "), (["one", "other"], "Undecided: these users do not show which ")],
 )
-def test_recommenders_that_do_not_differ_have_no_rows_in_table_4(
-    finished: Project, tmp_path: Path, names: list[str], said: str
-) -> None:
-    recommenders = dict.fromkeys(names, MORE["elsewhere"])
-    project, _ = again(finished, tmp_path, "results/summary.html", recommenders=recommenders, toy=None)
-    assert said in (project.folder / "results/summary.html").read_text(encoding="utf-8")
+def test_recommenders_that_do_not_differ_have_no_rows_in_table_4(copied: Project, names: list[str], said: str) -> None:
+    again(copied, "results/summary.html", recommenders=dict.fromkeys(names, MORE["elsewhere"]), toy=None)
+    assert said in (copied.folder / "results/summary.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
-def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(finished: Project, tmp_path: Path) -> None:
+def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(finished: Project, copied: Project) -> None:
     name = "results/made-up/ranks/X.csv.gz"
     divided = ["--set-scatter", "users=3", "--set-threads", "rank_part=2", "--forcerun", "rank_part", "gather_ranks"]
-    project, said = again(finished, tmp_path, name, *divided)
+    said = again(copied, name, *divided)
     assert len(re.findall(r"^rank X on made-up \(part \d-of-3\)$", said, re.MULTILINE)) == 3
-    assert (project.folder / name).read_bytes() == (finished.folder / name).read_bytes()
-    assert list(project.folder.glob("results/made-up/ranks/parts/*.npz")) == []
+    assert (copied.folder / name).read_bytes() == (finished.folder / name).read_bytes()
+    assert list(copied.folder.glob("results/made-up/ranks/parts/*.npz")) == []
 
 
-def test_a_run_removes_the_temporary_files_of_dead_processes_and_no_result_of_another_config(
-    finished: Project, tmp_path: Path
-) -> None:
-    before = finished.results("*/*")
+def test_a_run_removes_temporary_files_of_dead_processes_and_no_result_of_another_config(copied: Project) -> None:
+    before, results = copied.results("made-up/*") | copied.results("toy/*"), copied.folder / "results"
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     end = "-0123abcd.sampled-metrics-unfinished.csv"
     kept = [f"made-up/.{os.getpid()}{end}", "made-up/.mine.csv", "mine/.2024.notes.csv", f"mine/.{ended.pid}{end}"]
-    project = finished.copy(tmp_path / "with")
-    results = project.folder / "results"
     (results / "mine").mkdir()
     for name in (f"made-up/models/.{ended.pid}{end}", f"made-up/.{ended.pid}{end}", *kept):
         (results / name).touch()
-    again(project, tmp_path, "results/summary.html", toy=None)
-    results = tmp_path / "copy/results"
+    again(copied, "results/summary.html", toy=None)
     assert {str(path.relative_to(results)) for path in results.rglob(".*") if path.is_file()} == {*kept}
-    after = Project(tmp_path / "copy").results("*/*")
-    assert {name: after.get(name) for name in before} == before
+    for name in kept:
+        (results / name).unlink()
+    assert copied.results("made-up/*") | copied.results("toy/*") == before
     # what it does not ask for is not shown
     assert "printed numbers" not in (results / "summary.html").read_text(encoding="utf-8")
