@@ -193,6 +193,22 @@ ONE, TWO = ({"recommenders": {name: {"type": "popularity"} for name in names}} f
 THIRTEEN = table_3({f"r{at}": {"exact": (0.01 * at, 0), "uncorrected": (0.5, 0.01)} for at in range(13)})
 
 
+UNSTEADY = table_4(("X", "Z", "recall@10", "uncorrected", 0.6), ("X", "Z", "auc", "uncorrected", 1.0))
+ALIKE = {name: {"exact": (exact, 0), "uncorrected": (0.5, 0)} for name, exact in (("X", 0.1), ("Z", 0.2))}
+EQUAL = {"third": table_3(ALIKE), "fourth": ORDER.iloc[:1], "decided": DECIDED[:1]}
+NOT_COMPUTED = {"third": METRICS[METRICS["estimator"].isin(["exact", "cls"])], "fourth": ORDER.iloc[2:4]}
+IN_ORDER = "are in the right order"
+
+
+def of_three(*sampled):
+    """A and B are better than C; A and B are undecided."""
+    exact = zip("ABC", (0.3, 0.2, 0.1), sampled, strict=True)
+    third = table_3({name: {"exact": (value, 0), "uncorrected": (mean, 0)} for name, value, mean in exact})
+    shares = {name: float(sampled[2] < mean) for name, mean in zip("AB", sampled[:2], strict=True)}
+    fourth = table_4(*(("C", name, "recall@10", "uncorrected", share) for name, share in shares.items()))
+    return {"third": third, "fourth": fourth, "decided": [("recall@10", name, "C") for name in "AB"]}
+
+
 def of_sizes(third, **given):
     return {"third": by_size(third), "fourth": by_size(dict.fromkeys((20, 50), ORDER)), **given}
 
@@ -229,6 +245,33 @@ def counts(**changed):
         (of_sizes({20: METRICS, 50: METRICS}, on_margin=["M."]), TWO_SIZES, "By the exact ranks: M.", ""),
         ({"fourth": ORDER.assign(correct=1.0)}, {}, "100 % of cases with each correction|only because", ""),
         ({"third": SAME_ERROR}, {}, "All corrections have the same root mean square error", ""),
+        # the verdict on decided pairs
+        (
+            {"third": RIGHT, "fourth": UNSTEADY},
+            {},
+            "Only on average, by|Z comes out better than X in 60 % of them",
+            "No.",
+        ),
+        (
+            EQUAL,
+            {},
+            "Z is better than X. Among 100 sampled negatives, both have the same|wrong or equal in most",
+            "looks",
+        ),
+        (
+            of_three(0.9, 0.8, 0.7),
+            {},
+            f"both decided pairs {IN_ORDER}|0 of 2 decided|do not decide 4 further ones",
+            "No.",
+        ),
+        (of_three(0.9, 0.8, 0.85), {}, "No. Among 100 sampled negatives, 1 of 2 decided pairs is the wrong way", "Yes"),
+        (
+            of_three(0.7, 0.8, 0.9),
+            {},
+            "2 of 2 decided pairs are|A is better than C, and B is better than C",
+            "Yes",
+        ),
+        (NOT_COMPUTED, {}, "did not compute the uncorrected|CLS has this root mean square", f"{CROSS}|two standard"),
         # one answer for several sizes
         (of_sizes({20: RIGHT, 50: RIGHT}), TWO_SIZES, "Yes, by Recall@10: the decided pairs are in the right", ""),
         (of_sizes({20: METRICS, 50: RIGHT}), TWO_SIZES, "Not always.|1 of 1 (one, 20 negatives), 0 of 1", ""),
@@ -286,97 +329,37 @@ def test_two_datasets_and_two_sizes_have_their_answers_and_tables():
     assert "come out the wrong way round" not in text  # of the second there is no pair
 
 
-def page_of_ranks(ranks, negatives=100, estimators=("uncorrected", "bv-0.1")):
-    """The page of a study of ranks by recommender among 1000 candidates; 50 repetitions."""
-    rank_tables = {name: table_of([(1000, rank - 1, 0) for rank in of_one]) for name, of_one in ranks.items()}
-    design = SamplingDesign(negatives, False)
-    evaluation = Evaluation(design, 50, ["default"], list(estimators), ["recall@10", "auc"], False)
-    runs = {
-        name: repeat(table, evaluation, np.random.default_rng(at))
-        for at, (name, table) in enumerate(rank_tables.items())
+def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
+    """One that never has a hit at 10, and one for 80 of 400 users (p = 2⁻⁷⁹); 100 negatives turn the order.
+
+    A third has as many hits as the second, of other users.
+    """
+    users = np.arange(400)
+    ranks = {
+        "never": 30 + users % 20,
+        "some": np.where(users % 5 == 0, 3, 900),
+        "also": np.where(users % 5 == 1, 3, 900),
     }
+    rank_tables = {name: table_of([(1000, rank - 1, 0) for rank in of_one]) for name, of_one in ranks.items()}
+    estimators, metrics = ["uncorrected", "bv-0.1"], ["recall@10", "auc"]
+    evaluation = Evaluation(SamplingDesign(100), 20, ["default"], estimators, metrics, False)
+    runs = {name: repeat(table, evaluation, np.random.default_rng(7)) for name, table in rank_tables.items()}
     expected = {name: exact_moments(table, evaluation) for name, table in rank_tables.items()}
     third, fourth = (table(rank_tables, runs, expected) for table in (tables.table_3, tables.table_4))
-    return page_of(
-        Studied("made", (), rank_tables, exact_findings(rank_tables, evaluation.metrics), third, fourth),
+    found = exact_findings(rank_tables, metrics)
+    assert {pair for pair in found.decided if pair[0] == "recall@10"} == {
+        ("recall@10", name, "never") for name in ("some", "also")
+    }
+    page, text = page_of(
+        Studied("made", (), rank_tables, found, third, fourth),
         recommenders={name: {"type": "popularity"} for name in ranks},
-        sampling={"negatives": negatives, "repetitions": 50},
+        sampling={"repetitions": 20},
     )
-
-
-def exact_recall(page):
-    """The cells of the column Exact of Table 3 by recommender, for Recall@10."""
-    third = page[page.index("Table 3.") :]
-    rows = re.findall(r"<tr>(.*?)</tr>", third[: third.index("</table>")], re.DOTALL)
+    assert "2 of 2 decided pairs are the wrong way round by Recall@10." in text
+    assert "2 of 4 decided comparisons of two recommenders come out wrong in most samples" in text  # AUC is right
+    assert "The exact ranks do not decide 2 further ones." in text
+    part = page[page.index("Table 3.") :]
+    rows = re.findall(r"<tr>(.*?)</tr>", part[: part.index("</table>")], re.DOTALL)[1:4]
     cells = [[cell.strip() for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL)] for row in rows]
-    return {row[1]: row[2].replace("strong>", "b>") for row in cells[1:] if row[0] == "Recall@10"}
-
-
-USERS = np.arange(400)
-NEVER = 30 + USERS % 20
-"""Ranks 30 to 49: no hit at 10, and nearly all a hit at 10 among 100 negatives."""
-SOME = np.where(USERS % 5 == 0, 3, 900)
-"""A hit for 80 of 400 users, and the others far below."""
-BEST, BETTER, GOOD = (np.where(hits > USERS, 3, 900) for hits in (100, 80, 60))
-FIRST, OTHERS, NONE = np.where(USERS < 120, 5, 100), np.where((USERS >= 120) & (USERS < 238), 5, 100), USERS * 0 + 200
-"""Two that hit for 120 and 118 users of their own, and one that never does."""
-MORE, FEWER = np.where(USERS < 120, 1, 900), np.where(USERS < 80, 1, np.where(USERS < 122, 60, 900))
-"""120 hits, and 80 hits with 42 ranks that are hits in 94 % of the samples: 119.5 on average."""
-NO, WRONG = "No. By the exact Recall@10, some is better than never.", "the wrong way round by Recall@10."
-
-
-@pytest.mark.parametrize(
-    ("ranks", "options", "said", "unsaid", "exact"),
-    [
-        (
-            {"never": NEVER, "some": SOME},  # p = 2⁻⁷⁹; among 100 negatives, "never" has nearly all hits
-            {},
-            f"{NO} Among 100 sampled negatives, never looks better.|1 of 2 decided comparisons",  # AUC is right
-            "The exact ranks do not decide",
-            {"never": "0.00", "some": "<b>20.00</b>"},
-        ),
-        (
-            {"last": NONE, "one": FIRST, "other": OTHERS},
-            {},
-            "Yes, by Recall@10: among 100 sampled negatives, both|0 of 4 decided|do not decide 2 further ones.",
-            "No.",
-            {"one": "<b>30.00</b>", "other": "<b>29.50</b>", "last": "0.00"},
-        ),
-        (
-            {"never": NEVER, "some": SOME},
-            {"negatives": 5},  # every rank is at most 6
-            f"{NO} Among 5 sampled negatives, both have|wrong or equal in most samples",
-            "looks better",
-            {},
-        ),
-        (
-            {"never": NEVER, "best": BEST, "better": BETTER, "good": GOOD},
-            {},
-            f"3 of 6 decided pairs are {WRONG}|best is better than never, better is better than never, and good is",
-            "Yes",
-            {},
-        ),
-        ({"never": NEVER, "best": BEST, "worst": NONE + 750}, {}, f"1 of 2 decided pairs is {WRONG}", "Yes", {}),
-        (
-            {"never": NEVER, "some": SOME},
-            {"estimators": ["bv-0.1"]},
-            "did not compute the uncorrected sampled metric.|BV 0.1 has this root mean square error",
-            "Lines cross|two standard deviations|Of the corrections",
-            {},
-        ),
-        ({"one": SOME, "other": SOME}, {}, "The ± of Table 3 describes|It does not", "Table 4.", {}),
-    ],
-)
-def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say(ranks, options, said, unsaid, exact):
-    page, text = page_of_ranks(ranks, **options)
-    assert [words for words in said.split("|") if words not in text] == []
-    assert [words for words in unsaid.split("|") if words in text] == []
-    assert exact_recall(page).items() >= exact.items()
-    assert "<figure></figure>" not in page
-
-
-def test_an_order_that_changes_from_sample_to_sample_is_said():
-    _, text = page_of_ranks({"more": MORE, "fewer": FEWER})
-    assert re.search(r"Only on average, by Recall@10: .* in the right order\.|fewer looks better on average\.", text)
-    [share] = re.findall(r"Samples differ: by Recall@10, more comes out better than fewer in (\d+) % of them\.", text)
-    assert 20 < int(share) < 80
+    best = "<strong>20.00</strong>"
+    assert {row[1]: row[2] for row in cells} == {"never": "0.00", "some": best, "also": best}
