@@ -205,7 +205,7 @@ def test_the_config_of_a_user_lies_over_config_yaml_and_the_defaults_of_datasets
     over, in_place = merged(BELOW, given), deepcopy(BELOW) | deepcopy(given)
     config = assemble({}, BELOW, over, given)
     assert {key: config.get(key) for key in laid} == laid
-    if given == {"study": ["b"]}:  # config.yaml edited in place is as a file over it
+    if not given.keys() & {"datasets", "sampling"}:  # config.yaml edited in place is as a file over it
         assert assemble({}, in_place, in_place, {}) == config
 
 
