@@ -165,7 +165,7 @@ class Project:
         # each job compiles the copy's library anew if bytecode is not written
         environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": ""}
         return subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=900, check=False
         )
 
     def planned(self) -> dict[str, str]:

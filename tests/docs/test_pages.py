@@ -22,7 +22,7 @@ from sampled_metrics.data.formats import FORMATS
 from sampled_metrics.evaluation.wording import WORDS
 
 ADDING = "tests/docs/test_add_a_recommender.py does what it says, in a copy of the library"
-FILMS = "tests/workflow/test_walk_through.py runs it as pasted"
+FILMS = "tests/workflow/test_examples.py runs it as pasted"
 CONFIG = "test_a_config_is_complete_and_allowed, below"
 SLURM = "needs a cluster; make test-slurm brings one up"
 IMPORT = "tests/workflow/test_import.py imports the workflow in these ways"

@@ -1,6 +1,7 @@
-"""What a number of scores buys, on made-up models."""
+"""What a number of scores buys, on made-up models: the rows of `plan`, which tests/evaluation checks."""
 
-from functools import cache
+from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from sampled_metrics.recommenders.models import FactorModel
 from sampled_metrics.study import budget
 
 RNG = np.random.default_rng(2)
-USERS, ITEMS = 300, 90
+USERS, ITEMS = 40, 24
 TRAINING = csr_array((RNG.random((USERS, ITEMS)) < 0.1).astype(np.int8))
 TASTE, ITEM = RNG.normal(size=(USERS, 4)), RNG.normal(size=(ITEMS, 4))
 LIKED = np.where(TRAINING.toarray(), -np.inf, TASTE @ ITEM.T + RNG.gumbel(size=(USERS, ITEMS))).argmax(axis=1)
@@ -22,81 +23,75 @@ SPLIT = Split(TRAINING, HELD_OUT, np.arange(USERS), np.arange(ITEMS))
 MODELS = {
     name: FactorModel(TASTE, ITEM + noise * RNG.normal(size=ITEM.shape)) for name, noise in {"A": 1.0, "B": 0.3}.items()
 }
+EXACT = {name: model.rank(SPLIT) for name, model in MODELS.items()}
+PILOTS = {name: budget.pilot_of(model, SPLIT, 5) for name, model in MODELS.items()}
+FEW = partial(sm.plan, draws=4)
+WAYS = ["all candidates", "stop at k", "stages", "stop at k, part of users", "all candidates, part of users"]
 
 
-@cache
-def exact():
-    return {name: model.rank(SPLIT) for name, model in MODELS.items()}
+@pytest.fixture(autouse=True, scope="module")
+def _few_draws():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_module("sampled_metrics.evaluation.plan"), "FEWEST_DRAWS", 4)
+        patch.setattr(budget, "plan", FEW)
+        yield
 
 
-@cache
-def pilots():
-    return {name: budget.pilot_of(model, SPLIT, 10) for name, model in MODELS.items()}
+def bought(exact, pilots, negatives, pair):
+    """The tables of widths and of chances."""
+    return budget.bought(pilots, exact, "recall@5", [10], negatives, pair, replacement=False)
 
 
-@cache
-def bought():
-    """Return the tables of widths and of chances."""
-    return budget.bought(pilots(), exact(), "recall@10", [20], [10, 30], ("A", "B"), replacement=False)
+@pytest.fixture(scope="module")
+def both():
+    return bought(EXACT, PILOTS, [3], ("A", "B"))
 
 
-@pytest.mark.parametrize("numbers", [2**26, 70 * ITEMS])
+@pytest.mark.parametrize("numbers", [2**26, 7 * ITEMS])
 def test_pilots_are_ranks_of_all_users_by_any_size_of_blocks(monkeypatch, numbers):
     monkeypatch.setattr(budget, "_NUMBERS", numbers)
-    pilot = budget.pilot_of(MODELS["A"], SPLIT, 10)
-    expected = [exact()["A"].values(sm.metric(label)) for label in ("recall@10", "ndcg@10")]
-    metrics = [sm.metric("recall@10"), sm.metric("ndcg@10")]
-    np.testing.assert_allclose(pilot.outcome_values(metrics).values, expected, atol=1e-14)
+    metrics = [sm.metric("recall@5"), sm.metric("ndcg@5")]
+    expected = [EXACT["A"].values(of_one) for of_one in metrics]
+    found = budget.pilot_of(MODELS["A"], SPLIT, 5).outcome_values(metrics).values
+    np.testing.assert_allclose(found, expected, atol=1e-14)
 
 
-class TestBought:
-    def test_has_each_way_for_each_recommender(self):
-        ways = ["all candidates", "stop at k", "stages", "stop at k, part of users", "all candidates, part of users"]
-        widths, chances = bought()
-        for name in MODELS:
-            of_name = widths[widths["recommender"] == name]
-            assert of_name["way"].tolist() == [*ways, *["negatives"] * 4]
-            assert of_name["estimator"].tolist()[-4:] == ["decreasing", "free"] * 2
-        assert chances["way"].tolist() == [*ways, *["negatives"] * 4]
-        assert chances[["worse", "better"]].drop_duplicates().to_numpy().tolist() == [["A", "B"]]
+def test_rows_are_those_of_plan(both):
+    widths, chances = both
+    options = {"metric": "recall@5", "depths": [10], "negatives": [3], "estimators": ["decreasing", "free"]}
+    of_b = FEW([EXACT["B"], PILOTS["B"]], **options)
+    columns = ["way", "scores", "width", "width_low", "width_high", "completed"]
+    pd.testing.assert_frame_equal(
+        widths.loc[widths["recommender"] == "B", columns].reset_index(drop=True), pd.DataFrame(of_b)[columns]
+    )
+    for rows in (widths[widths["recommender"] == "A"], chances):
+        assert rows["way"].tolist() == [*WAYS, *["negatives"] * 2]
+        assert rows["estimator"].tolist()[-2:] == ["decreasing", "free"]
+    assert chances[["worse", "better"]].drop_duplicates().to_numpy().tolist() == [["A", "B"]]
 
-    def test_is_what_plan_says(self):
-        widths, chances = bought()
-        options = {"metric": "recall@10", "depths": [20], "negatives": [10, 30], "estimators": ["decreasing", "free"]}
-        of_b = sm.plan([exact()["B"], pilots()["B"]], **options)
-        columns = ["scores", "width", "width_low", "width_high", "completed"]
-        ours = widths.loc[widths["recommender"] == "B", columns]
-        np.testing.assert_array_equal(ours, pd.DataFrame(of_b)[columns])
-        assert chances[["ordered", "decided", "wrong"]].stack().between(0, 1).all()
 
-    def test_one_recommender_has_no_pair(self):
-        widths, chances = budget.bought(
-            {"A": pilots()["A"]}, {"A": exact()["A"]}, "recall@10", [20], [], None, replacement=False
-        )
-        assert len(widths) == 5
-        assert chances.empty
-        assert len(budget.sections(widths, chances, "recall@10")) == 1
-        assert len(budget.draw(widths, chances, "recall@10").axes) == 1
+def test_the_figure_and_the_tables_have_the_numbers(both):
+    widths, chances = both
+    figure = budget.draw(widths, chances, "recall@5")
+    assert [panel.get_title() for panel in figure.axes] == ["A", "B", "B over A"]
+    line = next(line for line in figure.axes[0].get_lines() if line.get_label() == "negatives, free")
+    of_a = widths[(widths["recommender"] == "A") & (widths["estimator"] == "free")]
+    np.testing.assert_array_equal(line.get_xydata(), np.c_[of_a["scores"], 100 * of_a["width"]])
+    (_, laid_out), (heading, pair) = budget.sections(widths, chances, "recall@5")
+    assert len(laid_out) == len(widths)
+    assert "stages, depth 10" in set(laid_out["Way"])
+    assert heading == "How often B comes out better than A by Recall@5, in per cent"
+    assert list(pair) == ["Way", "Scores for each user", "Ordered", "Decided", "Wrong"]
 
-    def test_two_recommenders_with_the_same_exact_metric_have_no_pair(self):
-        same = {"A": pilots()["A"], "same": pilots()["A"]}, {"A": exact()["A"], "same": exact()["A"]}
-        widths, chances = budget.bought(*same, "recall@10", [20], [], ("A", "same"), replacement=False)
-        assert chances.empty
-        _, (heading, reason) = budget.sections(widths, chances, "recall@10", ("A", "same"))
-        assert (heading, reason["Pair"].item()) == ("Left out", "A and same")
-        assert len(budget.draw(widths, chances, "recall@10").axes) == 2
 
-    def test_the_figure_has_the_numbers_of_the_table(self):
-        widths, chances = bought()
-        figure = budget.draw(widths, chances, "recall@10")
-        assert [panel.get_title() for panel in figure.axes] == ["A", "B", "B over A"]
-        line = next(line for line in figure.axes[0].get_lines() if line.get_label() == "negatives, free")
-        of_a = widths[(widths["recommender"] == "A") & (widths["estimator"] == "free")]
-        np.testing.assert_array_equal(line.get_xydata(), np.c_[of_a["scores"], 100 * of_a["width"]])
-
-    def test_tables(self):
-        (_, widths), (heading, pair) = budget.sections(*bought(), "recall@10")
-        assert len(widths) == len(bought()[0])
-        assert heading == "How often B comes out better than A by Recall@10, in per cent"
-        assert list(pair) == ["Way", "Scores for each user", "Ordered", "Decided", "Wrong"]
-        assert "stages, depth 20" in set(widths["Way"])
+@pytest.mark.parametrize(
+    ("names", "pair", "left_out"), [(["A"], None, []), (["A", "same"], ("A", "same"), ["A and same"])]
+)
+def test_without_a_better_one_there_are_no_chances(names, pair, left_out):
+    exact, pilots = (dict.fromkeys(names, of_all["A"]) for of_all in (EXACT, PILOTS))
+    widths, chances = bought(exact, pilots, [], pair)
+    assert chances.empty
+    assert widths["way"].tolist() == WAYS * len(names)
+    _, *reasons = budget.sections(widths, chances, "recall@5", pair)
+    assert [reason["Pair"].item() for _, reason in reasons] == left_out
+    assert len(budget.draw(widths, chances, "recall@5").axes) == len(names)

@@ -1,9 +1,27 @@
-"""The figure of the answer: heights of exact and sampled values."""
+"""The sample sizes of a figure, and the figure of the answer: heights of exact and sampled values."""
 
 import pandas as pd
 import pytest
+from small_tables import table_of
 
-from sampled_metrics.study.figures import Ends, draw
+from sampled_metrics.study.figures import Ends, default_sizes, draw
+
+
+@pytest.mark.parametrize(
+    ("candidates", "steps", "sizes"),
+    [
+        (1393, (1, 3), [10, 30, 100, 300, 1000]),
+        (101, (1, 3), [10, 30, 100]),
+        (100, (1, 3), [1, 3, 10, 30]),
+        (10**6, (1, 1.5, 5), [10, 15, 50, 100, 150, 500, 1000, 1500]),
+        (4, (1, 1.5, 2, 3, 5), [1, 2, 3]),
+        (2, (1, 3), [1]),
+    ],
+)
+def test_sizes_are_those_that_the_user_with_fewest_candidates_allows(candidates, steps, sizes):
+    fewest = {"A": candidates + 7, "B": candidates}
+    tables = {name: table_of([(number, 0, 0), (number + 5, 0, 0)]) for name, number in fewest.items()}
+    assert default_sizes(tables, steps) == sizes
 
 
 def side(values: dict[str, float], reach: float) -> Ends:
@@ -25,14 +43,15 @@ def test_lines_go_from_the_exact_to_the_sampled_value(exact, sampled, heights):
     assert found == [pytest.approx(of_one) for of_one in heights]
 
 
-@pytest.mark.parametrize("letters", [1, 10, 14, 20, 60])
-def test_names_are_within_the_figure(letters):
+@pytest.mark.parametrize("letters", [1, 14, 60])
+def test_names_are_within_the_figure_and_apart(letters):
     names = [end.rjust(letters, "a") for end in "xy"]
     figure = draw(*(side(dict.fromkeys(names, 0.5), 0.1) for _ in range(2)))
     figure.draw_without_rendering()
-    edge = figure.bbox
-    for text in figure.axes[0].texts:
-        box = text.get_window_extent()
-        assert edge.x0 <= box.x0 < box.x1 <= edge.x1
-    drawn = " ".join(text.get_text() for text in figure.axes[0].texts)
+    texts = figure.axes[0].texts
+    boxes = [text.get_window_extent() for text in texts]
+    assert all(figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1 for box in boxes)
+    one, other = (text.get_position()[1] for text in texts if text.get_position()[0] < 0)
+    assert abs(one - other) == pytest.approx(0.06)
+    drawn = " ".join(text.get_text() for text in texts)
     assert drawn.count("x  ") == drawn.count("y  ") == 1  # the ends of long names tell them apart

@@ -1,16 +1,24 @@
 """Repetitions of sampled evaluations and their exact moments, against direct computation and simulation."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from read_and import expect
+from scipy.stats import hypergeom
 from small_tables import random_table, table_of
 
-from sampled_metrics.sampling import draws
+from sampled_metrics.metrics.metric import metric
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import Draws
 from sampled_metrics.study import repetitions as study
 
-METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
-ESTIMATORS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"]
+CELL = ["metric", "estimator"]
+USER = np.array([3, 1, 1, 2, 1, 2, 4, 3, 1])
+SEVERAL_ROWS = ExactRanks(
+    USER, np.full(9, 60), np.array([0, 4, 30, 9, 12, 2, 20, 7, 50]), np.array([0, 2, 0, 1, 0, 3, 0, 0, 5])
+)
+"""Ranks of four users, who have one to four rows."""
 
 
 def evaluation(repetitions=3, **changes):
@@ -25,94 +33,91 @@ def evaluation(repetitions=3, **changes):
     return study.Evaluation(**(settings | changes))
 
 
-def estimates_of(runs, **keys):
-    for column, value in keys.items():
-        runs = runs[runs[column] == value]
-    return runs.sort_values("repetition")["estimate"].tolist()
+def test_the_readings_share_the_draws_and_differ_where_there_are_ties():
+    both = evaluation(readings=["default", "as-printed"], estimators=["uncorrected", "rank-estimate"])
+
+    def differences(*, ties):
+        runs = study.repeat(random_table(4, 30, ties=ties), both, np.random.default_rng(1))
+        one, other = (rows for _, rows in runs[runs["estimator"] == "uncorrected"].groupby("reading", sort=False))
+        return other["estimate"].to_numpy() - one["estimate"].to_numpy()
+
+    assert not differences(ties=False).any()
+    assert (differences(ties=True) > 0).all()  # as printed the held-out item beats one of the tied negatives
 
 
-class TestRepeat:
-    def test_the_readings_share_the_draws_and_differ_where_there_are_ties(self):
-        both = evaluation(readings=["default", "as-printed"], estimators=["uncorrected", "rank-estimate"])
-        without = study.repeat(random_table(4, 30, ties=False), both, np.random.default_rng(1))
-        for label in ("ap", "auc"):
-            one, other = (
-                estimates_of(without, reading=name, metric=label, estimator="uncorrected")
-                for name in ("default", "as-printed")
-            )
-            assert one == other
-        with_ties = study.repeat(random_table(4, 30), both, np.random.default_rng(1))
-        one, other = (
-            estimates_of(with_ties, reading=name, metric="auc", estimator="uncorrected")
-            for name in ("default", "as-printed")
-        )
-        # as printed the held-out item beats one of the tied negatives
-        assert all(printed > default for default, printed in zip(one, other, strict=True))
-
-    def test_as_printed_has_the_divisor_of_the_printed_numbers(self):
-        # 2 candidates above of 2: x = 1 of m = 1, and 1 + floor(2 · 1 / 1) = 3 but 1 + floor(2 · 1 / 2) = 2
-        what = evaluation(
-            1,
-            design=SamplingDesign(1),
-            readings=["default", "as-printed"],
-            estimators=["rank-estimate"],
-            metrics=["ap"],
-        )
-        runs = study.repeat(table_of([(3, 2, 0)]), what, np.random.default_rng(1))
-        assert estimates_of(runs, reading="default") == pytest.approx([1 / 3])
-        assert estimates_of(runs, reading="as-printed") == pytest.approx([1 / 2])
+def test_as_printed_has_the_divisor_of_the_printed_numbers():
+    # 2 candidates above of 2: x = 1 of m = 1, and 1 + floor(2 · 1 / 1) = 3 but 1 + floor(2 · 1 / 2) = 2
+    readings = ["default", "as-printed"]
+    what = evaluation(1, design=SamplingDesign(1), readings=readings, estimators=["rank-estimate"], metrics=["ap"])
+    runs = study.repeat(table_of([(3, 2, 0)]), what, np.random.default_rng(1))
+    assert runs.set_index("reading")["estimate"].to_dict() == pytest.approx({"default": 1 / 3, "as-printed": 1 / 2})
 
 
-class TestHistograms:
-    def test_counts_x_by_tie_rule(self):
-        draws = [
-            Draws(np.array([0, 2, 2]), np.array([1, 0, 1]), np.array([0.4, 0.9, 0.9])),
-            Draws(np.array([3, 3, 0]), np.array([0, 0, 0]), np.array([0.4, 0.9, 0.9])),
-        ]
-        found = study.sampled_histograms(iter(draws), ["random", "beats-one"], 4, None)
-        assert found["random"].tolist() == [[1, 0, 1, 1, 0], [1, 0, 0, 2, 0]]
-        assert found["beats-one"].tolist() == [[1, 0, 2, 0, 0], [1, 0, 0, 2, 0]]
+def test_x_is_counted_by_tie_rule():
+    draws = [
+        Draws(np.array([0, 2, 2]), np.array([1, 0, 1]), np.array([0.4, 0.9, 0.9])),
+        Draws(np.array([3, 3, 0]), np.array([0, 0, 0]), np.array([0.4, 0.9, 0.9])),
+    ]
+    found = study.sampled_histograms(iter(draws), ["random", "beats-one"], 4, None)
+    assert found["random"].tolist() == [[1, 0, 1, 1, 0], [1, 0, 0, 2, 0]]
+    assert found["beats-one"].tolist() == [[1, 0, 2, 0, 0], [1, 0, 0, 2, 0]]
 
 
-class TestExpectedDistribution:
-    @pytest.mark.parametrize(
-        ("design", "ties"),
-        [(SamplingDesign(12, False), True), (SamplingDesign(12, True), False), (SamplingDesign(12, True), True)],
-        ids=["without replacement", "with replacement, no ties", "with replacement, ties"],
+@pytest.mark.parametrize(
+    ("table", "design", "assume_replacement"),
+    [
+        (random_table(5, 80), SamplingDesign(12, False), True),
+        (random_table(5, 80), SamplingDesign(12, True), True),
+        (SEVERAL_ROWS, SamplingDesign(8), False),
+    ],
+    ids=["without replacement", "with replacement", "users with several rows"],
+)
+def test_repetitions_have_the_exact_moments(table, design, assume_replacement):
+    what = evaluation(
+        3000,
+        design=design,
+        estimators=["uncorrected", "rank-estimate", "cls", "bv-0.1", "bv-0.001"],
+        metrics=["recall@10", "ndcg@10", "ap", "auc"],
+        assume_replacement=assume_replacement,
     )
-    def test_is_what_repetitions_show_on_average(self, design, ties):
-        table = random_table(5, 80, ties=ties)
-        what = evaluation(1500, design=design, estimators=ESTIMATORS, metrics=METRICS)
-        runs = study.repeat(table, what, np.random.default_rng(7))
-        chances = draws.expected_distribution(table, design)
-        fitted = what.fit(table.mean_candidates)
-        for (label, name), of_cell in runs.groupby(["metric", "estimator"]):
-            expected = chances @ fitted[name].weights[METRICS.index(label)]
-            error = of_cell["estimate"].std() / np.sqrt(1500)
-            # 1e-12: where every repetition gives the same
-            assert abs(of_cell["estimate"].mean() - expected) <= 4 * error + 1e-12, (label, name)
+    exact = study.exact_moments(table, what).set_index(CELL)
+    runs = study.repeat(table, what, np.random.default_rng(2))
+    for keys, drawn in runs.groupby(CELL)["estimate"]:
+        mean, sd = exact.loc[keys, ["mean_exact", "sd_exact"]]
+        assert abs(drawn.mean() - mean) <= 4 * sd / np.sqrt(3000) + 1e-12, keys
+        assert drawn.std() == pytest.approx(sd, rel=0.06, abs=1e-8), keys  # one is 0 up to rounding
 
 
-class TestExpect:
-    def test_by_hand(self):
-        # one of two negatives is above and one is drawn: AP 1 or 1/2, in each of two events; the deviation of the mean
-        # of two is .25 / √2
-        table = table_of([(3, 1, 0)] * 2)
-        found = study.exact_moments(
-            table, evaluation(design=SamplingDesign(1), estimators=["uncorrected"], metrics=["ap"])
-        )
-        assert list(found.columns) == ["reading", "metric", "estimator", "mean_exact", "sd_exact"]
-        [row] = found.to_dict("records")
-        assert (row["mean_exact"], row["sd_exact"]) == pytest.approx((0.75, 0.25 / np.sqrt(2)))
+def test_exact_moments_by_hand():
+    """One of two negatives is above and one is drawn: AP 1 or 1/2, in each of two events."""
+    what = evaluation(design=SamplingDesign(1), estimators=["uncorrected"], metrics=["ap"])
+    found = study.exact_moments(table_of([(3, 1, 0)] * 2), what)
+    assert list(found.columns) == ["reading", "metric", "estimator", "mean_exact", "sd_exact"]
+    [row] = found.to_dict("records")
+    assert (row["mean_exact"], row["sd_exact"]) == pytest.approx((0.75, 0.25 / np.sqrt(2)))
 
-    def test_what_is_not_linear_is_missing_and_the_others_stay_in_their_places(self):
-        table, names = random_table(11, 30), ["mle", "cls", "mes", "uncorrected", "smooth"]
-        both = study.exact_moments(table, evaluation(estimators=names)).set_index(["metric", "estimator"])
-        alone = study.exact_moments(table, evaluation(estimators=["uncorrected"])).set_index(["metric", "estimator"])
-        for label in ("ap", "auc"):
-            for name in ("mle", "mes", "smooth"):
-                assert both.loc[(label, name), ["mean_exact", "sd_exact"]].isna().all()
-            found = both.loc[(label, "uncorrected"), ["mean_exact", "sd_exact"]].tolist()
-            assert found == pytest.approx(
-                alone.loc[(label, "uncorrected"), ["mean_exact", "sd_exact"]].tolist(), rel=1e-12
-            )
+
+def test_exact_moments_of_users_with_several_rows_are_those_of_expect_and_of_the_definition():
+    options = {"estimators": ["uncorrected", "cls"], "metrics": ["recall@10", "ap"]}
+    what = evaluation(design=SamplingDesign(8), assume_replacement=False, **options)
+    found = study.exact_moments(SEVERAL_ROWS, what).set_index(CELL)
+    for row in expect(SEVERAL_ROWS, negatives=8, **options).itertuples():
+        assert found.loc[(row.metric, row.estimator), "mean_exact"] == pytest.approx(row.expected, rel=1e-9)
+    values, x = metric("ap").values(9), np.arange(9)
+    variances = []
+    for above, tied in zip(SEVERAL_ROWS.above, SEVERAL_ROWS.tied, strict=True):
+        chances = np.mean([hypergeom(59, above + tie, 8).pmf(x) for tie in range(tied + 1)], axis=0)
+        variances.append(chances @ values**2 - (chances @ values) ** 2)
+    per_user = pd.Series(variances).groupby(USER)
+    sd = np.sqrt((per_user.sum() / per_user.count() ** 2).sum()) / 4
+    assert found.loc[("ap", "uncorrected"), "sd_exact"] == pytest.approx(sd, rel=1e-9)
+
+
+def test_moments_of_what_is_not_linear_are_missing_and_the_others_stay_in_their_places():
+    table, names = random_table(11, 30), ["mle", "cls", "mes", "uncorrected", "smooth"]
+    both = study.exact_moments(table, evaluation(estimators=names))
+    alone = study.exact_moments(table, evaluation(estimators=["uncorrected"]))
+    is_linear = both["estimator"].isin(["cls", "uncorrected"])
+    assert both.loc[~is_linear, ["mean_exact", "sd_exact"]].isna().all(axis=None)
+    kept = both[both["estimator"] == "uncorrected"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, alone, rtol=1e-12)

@@ -1,16 +1,15 @@
-"""The config files in examples/ are complete, and The walk-through of docs/own-study.md is one of them."""
+"""The config files in examples/ are complete, and the walk-through of docs/own-study.md is one of them, as pasted."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from made_up_project import ROOT, Project, complete_config
 
 NAMES = ["demo", "as-written", "everything", "films", "large", "local-copy", "own-ranks", "paper-from-ranks"]
+GUIDE = (ROOT / "docs/own-study.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -29,20 +28,42 @@ def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
     shutil.copytree(ROOT / "examples", project.folder / "examples")
     for archive in ("large.zip", "ml-1m.zip"):
         (project.folder / archive).touch()  # a dry run only sees that it is there
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "-n", "--configfile", f"examples/{name}.yaml"]
-    environment = os.environ | {"PYTHONPATH": str(project.folder / "src")}
-    ran = subprocess.run(
-        command, cwd=project.folder, env=environment, capture_output=True, text=True, timeout=100, check=False
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    planned = re.findall(r"^(\w+) +\d+$", ran.stdout.partition("Job stats:")[2], re.MULTILINE)
+    shutil.copy(ROOT / f"examples/{name}.yaml", project.folder / "study.yaml")
+    planned = project.planned()
     assert "tables" in planned
     assert ("train" in planned) == (name not in ("own-ranks", "paper-from-ranks"))
     assert ("download" in planned) == (name in ("demo", "as-written", "everything"))
 
 
 def test_films_are_those_of_the_guide() -> None:
-    text = (ROOT / "docs/own-study.md").read_text(encoding="utf-8")
     config = (ROOT / "examples/films.yaml").read_text(encoding="utf-8")
-    assert f"```yaml\n{config}```" in text
-    assert len(config.splitlines()) <= 8
+    assert f"```yaml\n{config}```" in GUIDE
+    assert "snakemake --cores 2 --configfile examples/films.yaml" in GUIDE
+
+
+@pytest.mark.slow
+def test_films_end_with_the_results_of_the_guide(project: Project) -> None:
+    """Ten users, whose ranks by popularity are counted: candidates with more training events than the held-out film."""
+    shutil.copytree(ROOT / "examples", project.folder / "examples")
+    shutil.copy(ROOT / "examples/films.yaml", project.folder / "study.yaml")
+    target, *options = re.search(r"^snakemake (\S+/train\.csv.*)$", GUIDE, re.MULTILINE)[1].split()
+    for arguments in (["--cores", "2"], [target, *options]):
+        ran = project.snakemake(*arguments)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+    films = pd.read_csv(project.folder / "examples/films.csv").iloc[:, :3].set_axis(["user", "film", "day"], axis=1)
+    last = films.loc[films.groupby("user")["day"].idxmax()].set_index("user")["film"]
+    training = films[films["film"] != films["user"].map(last)]
+    parts = [pd.read_csv(project.folder / target.replace("train", part)) for part in ("train", "held_out")]
+    assert [*map(len, parts)] == [len(training), len(last)] == [len(films) - 10, 10]
+    folder = project.folder / "results/films"
+    for name in ("table-3.csv", "table-4.md", "table-4.tex", "figure-5.svg", "figure-6.png"):
+        assert (folder / name).stat().st_size > 0, name
+    assert [*pd.read_csv(folder / "table-3.csv")["recommender"].unique()] == ["item-cf", "popularity"]
+    assert len(pd.read_csv(folder / "ranks/item-cf.csv.gz")) == 10
+    counts = training["film"].value_counts().reindex(films["film"].unique(), fill_value=0)
+    table = pd.read_csv(folder / "ranks/popularity.csv.gz", dtype={"user": str}).set_index("user")
+    for user, film in last.items():
+        own = training.loc[training["user"] == user, "film"]
+        others = counts.drop([*own, film])
+        found = table.loc[str(user), ["candidates", "above", "tied"]].tolist()
+        assert found == [len(others) + 1, (others > counts[film]).sum(), (others == counts[film]).sum()]

@@ -4,6 +4,7 @@ import json
 import random
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from made_up_project import STUDY, complete_config, ranked, run_script, split
@@ -44,74 +45,66 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         table.loc[0, "tied"] = (table.loc[0, "candidates"] - 1 + 1) // 2  # half
         table.loc[1, "tied"] = (table.loc[1, "candidates"] - 1 - 1) // 2  # less than half
         table.to_csv(RANKS["elsewhere"], index=False)
+        params = {key: config[key] for key in ("sampling", "estimators", "metrics", "seed")}
+        params |= {"assume_replacement": True}
         for name, ranks in RANKS.items():
-            asked = {"input": {"ranks": ranks}, "wildcards": {"recommender": name}}
-            params = {key: config[key] for key in ("sampling", "estimators", "metrics", "seed")}
             made = {kind: f"{kind}-{name}.csv" for kind in ("estimates", "expected", "conditions")}
-            assert run_script("sample", output=made, params=params | {"assume_replacement": True}, **asked) == []
-        kinds = {
-            "studied": ("csv", "md", "html"),
-            **dict.fromkeys(("table_3", "table_4"), ("csv", "md", "tex", "html")),
-        }
-        output = {f"{name}_{kind}": f"{name}.{kind}" for name in kinds for kind in kinds[name]}
-        runs = {kind: [f"{kind}-{name}.csv" for name in RANKS] for kind in ("estimates", "expected")}
-        given = {"facts": "dataset.json", "ranks": list(RANKS.values()), **runs}
+            given = {"input": {"ranks": ranks}, "wildcards": {"recommender": name}}
+            assert run_script("sample", output=made, params=params, **given) == []
+        names = {"studied": ("csv", "md", "html")}
+        names |= dict.fromkeys(("table_3", "table_4"), ("csv", "md", "tex", "html"))
+        output = {f"{name}_{kind}": f"{name}.{kind}" for name, kinds in names.items() for kind in kinds}
+        given = {kind: [f"{kind}-{name}.csv" for name in RANKS] for kind in ("estimates", "expected")}
+        given |= {"facts": "dataset.json", "ranks": list(RANKS.values())}
         params = {"recommenders": list(RANKS), "repetitions": 2}
         assert run_script("tables", input=given, output=output, params=params) == []
     return folder
 
 
 def test_events_are_those_that_pandas_counts(folder: Path) -> None:
-    facts = json.loads((folder / "dataset.json").read_text(encoding="utf-8"))
     events = books()
     high = events[events["rating"] >= 3]
-    pairs = high.drop_duplicates(["user", "item"])
-    core = pairs
-    while len(
-        few := core[
-            (core.groupby("user")["item"].transform("size") < 2) | (core.groupby("item")["user"].transform("size") < 2)
-        ]
-    ):
-        core = core.drop(few.index)
+    core = pairs = high.drop_duplicates(["user", "item"])
+
+    def is_rare(role: str) -> "pd.Series[bool]":
+        return core.groupby(role)[role].transform("size") < 2
+
+    while (few := is_rare("user") | is_rare("item")).any():
+        core = core[~few]
     held_out = core.loc[core.groupby("user")["time"].idxmax()]
     training = core.drop(held_out.index)
-    removed = len(pairs) - len(core)
-    assert min(len(events) - len(high), len(high) - len(pairs), removed) > 0
     found = {
         "events_in_file": len(events),
         "events_left_out_below_min_rating": len(events) - len(high),
         "events_left_out_repeated": len(high) - len(pairs),
-        "events_left_out_by_core": removed,
+        "events_left_out_by_core": len(pairs) - len(core),
         "users_left_out_by_core": pairs["user"].nunique() - core["user"].nunique(),
         "items_left_out_by_core": pairs["item"].nunique() - core["item"].nunique(),
-        "users_left_out_with_few_training_events": 0,
         "events": len(core),
         "training_events": len(training),
         "held_out_items_without_training_events": int((~held_out["item"].isin(training["item"])).sum()),
     }
+    assert min(found.values()) > 0
+    facts = json.loads((folder / "dataset.json").read_text(encoding="utf-8"))
     assert {key: facts[key] for key in found} == found
-    assert found["held_out_items_without_training_events"] > 0
+    assert facts["users_left_out_with_few_training_events"] == 0
 
 
 def test_ties_are_those_of_equal_popularity(folder: Path) -> None:
     """Recounted by the definition: the other candidates with as many training events as the held-out item."""
     held = read_split(folder / "split.npz")
     training = held.training.toarray() > 0
+    is_other = ~training & (np.arange(training.shape[1]) != held.item[:, np.newaxis])
     popularity = training.sum(axis=0)
-    tied, candidates = [], []
-    for user, item in enumerate(held.item):
-        others = [other for other in range(len(popularity)) if not training[user, other] and other != item]
-        tied.append(sum(popularity[other] == popularity[item] for other in others))
-        candidates.append(len(others) + 1)
-    shares = pd.Series(tied) / (pd.Series(candidates) - 1)
+    tied = (is_other & (popularity == popularity[held.item][:, np.newaxis])).sum(axis=1)
+    candidates = is_other.sum(axis=1) + 1
     row = pd.read_csv(folder / "studied.csv").set_index("recommender").loc["P"]
-    assert row["held_out_items"] == len(tied)
-    assert row["mean_candidates"] == pytest.approx(sum(candidates) / len(candidates))
-    assert row["fewest_candidates"] == min(candidates)
-    assert row["share_with_ties"] == pytest.approx(sum(each > 0 for each in tied) / len(tied))
+    assert (row["held_out_items"], row["fewest_candidates"]) == (len(tied), candidates.min())
+    assert row["mean_candidates"] == pytest.approx(candidates.mean())
+    assert row["share_with_ties"] == pytest.approx((tied > 0).mean())
     assert 0 < row["share_with_ties"] < 1
-    assert row["mean_share_tied"] == pytest.approx(shares.mean())
-    assert row["half_tied"] == (shares >= 0.5).sum()
+    assert row["mean_share_tied"] == pytest.approx((tied / (candidates - 1)).mean())
+    assert row["half_tied"] == (tied / (candidates - 1) >= 0.5).sum()
 
 
 def test_half_the_candidates_is_the_limit_of_the_remark(folder: Path) -> None:
@@ -127,19 +120,15 @@ def test_too_few_candidates_are_refused_with_the_split(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     books().to_csv("books.csv", index=False)
-    config = complete_config(BOOKS)
-    table = pd.read_csv(folder / RANKS["P"])
-    fewest = table["candidates"].min()
-    user = table.loc[table["candidates"].idxmin(), "user"]
-    config["sampling"]["negatives"] = int(fewest) - 1
-    assert split(config, "made-up") == []
-    for path in ("split.npz", "dataset.json"):
-        Path(path).unlink()
-    config["sampling"]["negatives"] = int(fewest)
+    config, table = complete_config(BOOKS), pd.read_csv(folder / RANKS["P"])
+    user, fewest = table.loc[table["candidates"].idxmin(), ["user", "candidates"]].tolist()
+    config["sampling"]["negatives"] = fewest
     assert split(config, "made-up") == [
         f"error: sampling.negatives, dataset made-up: {fewest} negatives without replacement were asked for, but user "
         f"{user} has only {fewest - 1} candidates besides its held-out item; draw at most {fewest - 1}, or with "
         "replacement"
     ]
-    config["sampling"]["replacement"] = True
-    assert split(config, "made-up") == []
+    for change in ({"negatives": fewest - 1}, {"negatives": fewest, "replacement": True}):
+        assert split(config | {"sampling": config["sampling"] | change}, "made-up") == []
+        for path in ("split.npz", "dataset.json"):
+            Path(path).unlink()

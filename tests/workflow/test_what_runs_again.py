@@ -6,10 +6,12 @@ elsewhere has ready-made ranks.
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from docs_blocks import blocks
 from made_up_project import MORE, RANKS, STUDY, Project, archive, merged, ratings
 
 TOY = {"toy_tables", "toy_fidelity"}
@@ -82,7 +84,6 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figures", *SUMMARY}),
 }
 HISTOGRAM, EASE = (f"src/sampled_metrics/{name}.py" for name in ("reporting/rank_histogram", "recommenders/ease"))
-EDIT = "\nEDITED = 1\n"
 OF_FILES = {
     "src/sampled_metrics/estimators/linear.py": {*each("sample"), *OF_ALL, *TOY, "toy_figures"},
     EASE: made("X", "Y"),  # of recommenders/, as all files that train and rank
@@ -98,7 +99,6 @@ OF_FILES = {
     "workflow/report/table-3.rst": SUMMARY,
     "envs/environment.yaml": set(),
 }
-TOUCHED = ["made-up.zip", RANKS, "scripts/train.py", "config.yaml", "src/sampled_metrics/errors.py"]
 
 
 @pytest.fixture
@@ -107,73 +107,75 @@ def project(finished: Project, tmp_path: Path) -> Project:
     return finished.copy(tmp_path / "copy")
 
 
-def planned(project: Project) -> set[str]:
-    ran = project.snakemake("--cores", "1", "--dry-run", "--quiet", "host")
+def planned(project: Project, *targets: str) -> set[str]:
+    ran = project.snakemake(*targets, "--cores", "1", "--dry-run", "--quiet", "host")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     jobs = re.findall(r"^(?:local)?rule (\w+):\n((?: .*\n)*)", ran.stdout + ran.stderr, re.MULTILINE)
     assert jobs or "Nothing to be done" in ran.stdout + ran.stderr
     return {" ".join([rule, *re.findall(r"recommender=(\S+)", about)]) for rule, about in jobs} - {"all"}
 
 
-def edit_config(project: Project, changes: dict[str, Any]) -> None:
+def edit(project: Project, changes: dict[str, Any], files: Sequence[str] = ()) -> None:
+    """Change the config, and append to files."""
     project.configure(**merged(STUDY | {"recommenders": MORE}, changes))
-
-
-def append(project: Project, file: str, text: str) -> None:
-    path = project.folder / file
-    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+    for file in files:
+        with (project.folder / file).open("a", encoding="utf-8") as opened:
+            opened.write("\nEDITED = 1\n")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("edit", OF_CONFIG)
-def test_after_an_edit_of_the_config(project: Project, edit: str) -> None:
-    changes, runs = OF_CONFIG[edit]
-    edit_config(project, changes)
+@pytest.mark.parametrize("name", OF_CONFIG)
+def test_after_an_edit_of_the_config(project: Project, name: str) -> None:
+    changes, runs = OF_CONFIG[name]
+    edit(project, changes)
     assert planned(project) == runs
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", OF_FILES)
 def test_after_an_edit_of_a_file(project: Project, file: str) -> None:
-    append(project, file, EDIT)
+    edit(project, {}, [file])
     assert planned(project) == OF_FILES[file]
 
 
-def test_after_edits_of_the_config_and_of_files(project: Project) -> None:
+def test_after_touches_and_edits_of_the_config_and_of_files(project: Project) -> None:
     """Several of the above at once, as a dry run takes seconds."""
     changes, of_config = OF_CONFIG["sampling.negatives"]
     files = [HISTOGRAM, "scripts/tables.py", "src/sampled_metrics/cli/commands.py"]
-    edit_config(project, changes)
-    for file in files:
-        append(project, file, EDIT)
+    edit(project, changes, files)
+    for file in ("made-up.zip", RANKS, "scripts/train.py", "config.yaml", "src/sampled_metrics/errors.py"):
+        (project.folder / file).touch()
     assert planned(project) == of_config.union(*(OF_FILES[file] for file in files))
 
 
-def test_after_a_touch(project: Project) -> None:
-    for file in TOUCHED:
-        (project.folder / file).touch()
-    assert planned(project) == set()
+@pytest.mark.slow
+@pytest.mark.parametrize("keeps_time", [False, True])
+def test_after_other_files_of_ones_own(project: Project, keeps_time: bool) -> None:
+    """By what a file holds, if size and time are the same, as after `cp -p` or rsync."""
+    ranks, events = (project.folder / name for name in (RANKS, "made-up.zip"))
+    times = {path: path.stat() for path in (ranks, events)}
+    text = ranks.read_text(encoding="utf-8")
+    ranks.write_text(re.sub(r"(?m)^1,(\d+),1,", r"1,\1,2,", text), encoding="utf-8")
+    assert ranks.stat().st_size == times[ranks].st_size
+    assert ranks.read_text(encoding="utf-8") != text
+    archive(events, ratings(seed=2))
+    for path, before in times.items() if keeps_time else ():
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert planned(project) == {"verify", *SPLIT, *IMPORTED}
 
 
 @pytest.mark.slow
-def test_after_other_events_of_ones_own(project: Project) -> None:
-    """By what the file holds, with the time of the file before, as after `cp -p` or rsync."""
-    file = project.folder / "made-up.zip"
-    before = file.stat()
-    archive(file, ratings(seed=2))
-    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert planned(project) == {"verify", *SPLIT}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("same_time", [False, True])
-def test_after_other_ranks_of_ones_own(project: Project, same_time: bool) -> None:
-    """By what the file holds, if size and time are the same, as after `cp -p` or rsync."""
-    file = project.folder / RANKS
-    before, text = file.stat(), file.read_text(encoding="utf-8")
-    file.write_text(re.sub(r"(?m)^1,(\d+),1,", r"1,\1,2,", text), encoding="utf-8")
-    assert file.stat().st_size == before.st_size
-    assert file.read_text(encoding="utf-8") != text
-    if same_time:
-        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert planned(project) == IMPORTED
+def test_after_an_edit_of_a_class_of_ones_own(project: Project) -> None:
+    """That of docs/own-study.md."""
+    [module] = [block for block in blocks("own-study.md", "python") if "class Jaccard" in block]
+    path = project.folder / "mine/models.py"
+    path.parent.mkdir()
+    path.write_text(module, encoding="utf-8")
+    edit(project, {"recommenders": {"W": {"type": "mine.models.Jaccard", "shrinkage": 10}}})
+    models = [f"results/made-up/models/{name}.npz" for name in ("W", "X")]
+    ran = project.snakemake(*models, "--cores", "1")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert re.findall(r"^train \w+ on made-up$", ran.stderr, re.MULTILINE) == ["train W on made-up"]
+    assert planned(project, *models) == set()
+    path.write_text(f"{module}# edited\n", encoding="utf-8")
+    assert planned(project, *models) == {"train W"}
