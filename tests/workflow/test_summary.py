@@ -200,13 +200,14 @@ NOT_COMPUTED = {"third": METRICS[METRICS["estimator"].isin(["exact", "cls"])], "
 IN_ORDER = "are in the right order"
 
 
-def of_three(*sampled):
-    """A and B are better than C; A and B are undecided."""
-    exact = zip("ABC", (0.3, 0.2, 0.1), sampled, strict=True)
-    third = table_3({name: {"exact": (value, 0), "uncorrected": (mean, 0)} for name, value, mean in exact})
-    shares = {name: float(sampled[2] < mean) for name, mean in zip("AB", sampled[:2], strict=True)}
-    fourth = table_4(*(("C", name, "recall@10", "uncorrected", share) for name, share in shares.items()))
-    return {"third": third, "fourth": fourth, "decided": [("recall@10", name, "C") for name in "AB"]}
+def of_several(*sampled):
+    """A, B and so on are better than the last one; among the others nothing is decided."""
+    *others, last = names = "ABCD"[: len(sampled)]
+    means = dict(zip(names, sampled, strict=True))
+    exact = {name: 0.4 - 0.1 * at for at, name in enumerate(names)}
+    third = table_3({name: {"exact": (exact[name], 0), "uncorrected": (means[name], 0)} for name in names})
+    rows = [(last, name, "recall@10", "uncorrected", float(means[last] < means[name])) for name in others]
+    return {"third": third, "fourth": table_4(*rows), "decided": [("recall@10", name, last) for name in others]}
 
 
 def of_sizes(third, **given):
@@ -236,7 +237,7 @@ def counts(**changed):
         ({}, TWO, f"{OF_ORDERS}|Bold on this page", ""),
         (OF_X, ONE, "of X is 8.0 %|seems to be 66.0 %", OF_ORDERS),
         # what is drawn
-        ({}, {}, f"{CROSS}|{OVERLAP}", DO_NOT_COUNT),
+        ({}, {}, f"Z is better than X. Among 100 sampled negatives, X looks|{CROSS}|{OVERLAP}", DO_NOT_COUNT),
         ({"decided": []}, {}, f"Undecided|{CROSS}|{DO_NOT_COUNT}", OVERLAP),
         ({"third": RIGHT}, {}, OVERLAP, f"{CROSS}|{DO_NOT_COUNT}"),
         ({"third": THIRTEEN, "fourth": table_4(), "decided": []}, {}, "Only the 12 recommenders", ""),
@@ -259,16 +260,21 @@ def counts(**changed):
             "looks",
         ),
         (
-            of_three(0.9, 0.8, 0.7),
+            of_several(0.9, 0.8, 0.7),
             {},
             f"both decided pairs {IN_ORDER}|0 of 2 decided|do not decide 4 further ones",
             "No.",
         ),
-        (of_three(0.9, 0.8, 0.85), {}, "No. Among 100 sampled negatives, 1 of 2 decided pairs is the wrong way", "Yes"),
         (
-            of_three(0.7, 0.8, 0.9),
+            of_several(0.9, 0.8, 0.85),
             {},
-            "2 of 2 decided pairs are|A is better than C, and B is better than C",
+            "No. Among 100 sampled negatives, 1 of 2 decided pairs is the wrong way",
+            "Yes",
+        ),
+        (
+            of_several(0.6, 0.7, 0.8, 0.9),
+            {},
+            "3 of 3 decided pairs are|A is better than D, B is better than D, and C is better than D",
             "Yes",
         ),
         (NOT_COMPUTED, {}, "did not compute the uncorrected|CLS has this root mean square", f"{CROSS}|two standard"),
