@@ -47,7 +47,7 @@ reproduce: $(READY)  ## run the whole study, from the archive to results/report.
 PYTEST = $(BIN)/pytest -n $(CORES) --dist worksteal
 SLOW = -m 'slow or not slow' --hypothesis-profile thorough
 
-test: $(READY)  ## the tests: two to three minutes on two cores
+test: $(READY)  ## the tests: about two minutes on two cores
 	$(PYTEST)
 
 test-all: $(READY)  ## all tests, the slow ones too, before a release: an hour or more
