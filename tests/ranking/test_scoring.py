@@ -108,7 +108,19 @@ def test_a_function_of_a_single_pair_may_return_a_number():
     ):
         with pytest.raises((TypeError, ValueError)) as caught:
             staged(function)
-        assert "np.vectorize" in caught.value.__notes__[0]
+        assert "np.vectorize(function, otypes=[float])" in caught.value.__notes__[0]
+
+
+def test_a_vectorised_function_has_its_own_scores_and_name():
+    """Its first score is a whole number, and the others are not."""
+
+    def score(user, item):
+        return 0 if (user + item) % 3 else float(SCORES[user, item])
+
+    by_arrays = staged(lambda users, items: [float(score(*pair)) for pair in zip(users, items, strict=True)])
+    vectorised = np.vectorize(score, otypes=[float])
+    np.testing.assert_array_equal(staged(vectorised).above, by_arrays.above)
+    assert sm.Ranker(functools.partial(vectorised)).label == sm.Ranker(score).label
 
 
 @pytest.mark.parametrize(
@@ -116,6 +128,7 @@ def test_a_function_of_a_single_pair_may_return_a_number():
     [
         (lambda: sm.Ranker(3), sm.ConfigError, "score must be a function of users and items, not 3"),
         (lambda: sm.Ranker(lambda users: users), sm.ConfigError, "score must be a function of two arguments"),
+        (lambda: np.vectorize(lambda user, item: 0), sm.ConfigError, r"type of the first one; .*otypes=\[float\]"),
         (lambda: sm.Ranker(SCORES.take, name=" "), sm.ConfigError, "name of a ranker must be text"),
         (lambda: sm.Ranker(SCORES.take, name=7), sm.ConfigError, "name of a ranker must be text"),
         (lambda: sm.Ranker(SCORES.take, pairs_per_call=1.5), sm.ConfigError, "pairs_per_call must be a whole number"),

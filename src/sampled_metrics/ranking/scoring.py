@@ -68,6 +68,8 @@ class Ranker:
             raise ConfigError(f"score must be a function of users and items, not {shown(self.score)}")
         if not takes(self.score, 2):
             raise ConfigError("score must be a function of two arguments, users and items")
+        if isinstance(self.score, np.vectorize) and self.score.otypes is None:
+            raise ConfigError(f"score: np.vectorize gives all scores the type of the first one; write {_VECTORIZED}")
         if self.name is not None and not (isinstance(self.name, str) and self.name.strip()):
             raise ConfigError(f"name of a ranker must be text, not {shown(self.name)}")
         require_whole(1, MOST, pairs_per_call=self.pairs_per_call, concurrency=self.concurrency)
@@ -78,8 +80,8 @@ class Ranker:
         if self.name is not None:
             return self.name
         function: Any = self.score
-        while isinstance(function, functools.partial):
-            function = function.func
+        while isinstance(function, functools.partial | np.vectorize):
+            function = function.func if isinstance(function, functools.partial) else function.pyfunc
         function = inspect.unwrap(getattr(function, "__func__", function))
         if not hasattr(function, "__qualname__"):
             function = type(function)
@@ -395,7 +397,8 @@ class Scorer:
         return scores
 
 
-_SINGLE = "it is called with arrays of users and items, and np.vectorize makes such a function of one of a single pair"
+_VECTORIZED = "np.vectorize(function, otypes=[float])"
+_SINGLE = f"it is called with arrays of users and items; for a function of a single pair, write {_VECTORIZED}"
 
 
 def _answered(function: Score, users: NDArray[Any], items: NDArray[Any]) -> Any:
