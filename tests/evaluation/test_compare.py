@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from read_and import compare, evaluate
 
-from sampled_metrics import compare as sm_compare
-from sampled_metrics import exact_ranks
+import sampled_metrics as sm
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation.compare import BONFERRONI, LARGEST_T, compare_best
 from sampled_metrics.inference.means import mean_interval
@@ -181,9 +180,9 @@ def test_many_of_exact_ranks_are_narrower_than_those_of_bonferroni(ranks):
 
 
 def test_the_best_alone_have_the_intervals_of_all_pairs(ranks):
-    tables, options = exact_ranks(ranks, candidates=100), {"metrics": ["auc", "recall@10"]}
+    tables, options = sm.exact_ranks(ranks, candidates=100), {"metrics": ["auc", "recall@10"]}
     every, best = compare_best(tables, 3, **options), compare_best(tables, 2, **options)
-    pd.testing.assert_frame_equal(every, sm_compare(tables, **options))
+    pd.testing.assert_frame_equal(every, sm.compare(tables, **options))
     of_pair = every[(every["a"] == "good") & (every["b"] == "fair")].reset_index(drop=True)
     pd.testing.assert_frame_equal(best, of_pair.drop(columns="p_value"))
     numbers = {"most": 2, "recommenders": 3, "pairs": 3, "method": LARGEST_T}
@@ -219,6 +218,27 @@ def test_latex_has_the_letters_of_groups_or_of_two_the_difference(ranks):
         rf"50 \% & {poor:.4f} \\",
         rf"50 \% - good & {poor - good:+.4f} [{low:+.4f}, {high:+.4f}] \\",
     ]
+
+
+def test_latex_has_rows_for_each_group():
+    users = np.arange(40)
+    tables = {
+        name: pd.DataFrame({"user": users, "rank": 1 + (users * step) % 30}) for name, step in (("A", 7), ("B", 11))
+    }
+    ranks = sm.exact_ranks(tables, candidates=100, exact=True)
+    table = sm.compare(ranks, metrics=["auc", "ap"], groups=dict(enumerate(users % 2)))
+    header, *rows = [line.split(" & ") for line in table.to_latex().splitlines() if " & " in line]
+    assert header == ["Group", "", "AUC", r"AP \\"]
+    assert sorted(tuple(row[:2]) for row in rows) == [
+        (group, name) for group in ("0", "1", "all") for name in ("A", "B", "B - A")
+    ]
+    assert all((name == "B - A") == ("[" in value) for _, name, value, _ in rows)
+    of_group = table[table["group"] == "1"].to_latex().splitlines()
+    assert [line.partition(" & ")[0] for line in of_group if " & " in line] == ["Group", "1", "1", "1"]
+    for row in table.itertuples():
+        [written] = [of_row for of_row in rows if of_row[:2] == [row.group, "B - A"]]
+        value = f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]"
+        assert written[2 if row.metric == "auc" else 3].startswith(value)
 
 
 def test_values_of_seeds_are_means():
