@@ -48,7 +48,10 @@ def of(table, estimator=None):
 
 def test_of_too_few_completed_users_have_no_interval():
     scores, given = np.random.default_rng(1).random((40, 500)), (np.zeros((40, 500)), np.full(40, 7))
-    found = of(sm.staged_ranks(lambda users, items: scores[users, items], *given, k=5, depth=5))
+    with pytest.warns(UserWarning, match="depth=5: at most 6 of 40 users can be completed, and an interval needs 30"):
+        ranks = sm.staged_ranks(lambda users, items: scores[users, items], *given, k=5, depth=5)
+    found = of(ranks)
+    assert ranks.completed_users <= 6 == (ranks.uniform < (5 / 100) ** 0.75).sum()
     (few,) = (finding.values for finding in found.findings if finding.kind == "few-completed")
     first = np.delete(scores, 7, axis=1)[:, : few["boundary"]]  # without training, the order is that of the items
     is_open = (first > scores[:, [7]]).sum(axis=1) < 5

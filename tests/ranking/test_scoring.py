@@ -218,7 +218,6 @@ def journal(tmp_path):
     ("changes", "what"),
     [
         ({"k": 6}, "k is 5 there, and 6 here"),
-        ({"depth": None}, "depth is 20 there, and None here"),
         ({"seed": 1}, "seed is 0 there, and 1 here"),
         ({"order": np.arange(ITEMS)}, "order is another one"),
         ({"users": slice(0, 40)}, "users is another one"),
@@ -233,6 +232,15 @@ def test_files_of_other_runs_are_refused(tmp_path, journal, changes, what):
     staged(Asked(), file=tmp_path / "x.parquet")
     with pytest.raises(sm.DataError, match=rf"x.parquet: is of another run: {what}"):
         staged(Asked(calls=0), file=tmp_path / "x.parquet", **changes)
+
+
+def test_a_journal_serves_another_depth(tmp_path, journal):
+    whole, rest = Asked(), Asked()
+    expected = staged(whole, depth=10)
+    assert_same(staged(rest, depth=10, file=tmp_path / "x.parquet"), expected)
+    assert rest.pairs.total() < whole.pairs.total()
+    with pytest.raises(sm.DataError, match=r"x.parquet: is of another run: depth is 10 there, and 5 here"):
+        staged(Asked(calls=0), depth=5, file=tmp_path / "x.parquet")
 
 
 def test_a_model_that_was_trained_anew_is_refused_although_its_code_is_the_same(tmp_path):

@@ -1,5 +1,7 @@
 """Staged ranks: exact where all users go on, unbiased where a share does, whatever the batches and the order."""
 
+import contextlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,8 +23,9 @@ def score(users, items):
     return SCORES[users, items]
 
 
-def staged(function=score, held_out=HELD_OUT, *, pairs_per_call=1024, concurrency=1, **options):
-    ranker = sm.Ranker(function, pairs_per_call=pairs_per_call, concurrency=concurrency)
+def staged(function=score, held_out=HELD_OUT, *, pairs_per_call=1024, **options):
+    is_ranker = isinstance(function, sm.Ranker)
+    ranker = function if is_ranker else sm.Ranker(function, pairs_per_call=pairs_per_call)
     return sm.staged_ranks(ranker, TRAINING, held_out, **options)
 
 
@@ -83,6 +86,27 @@ def test_results_do_not_depend_on_batches_and_parts(depth, monkeypatch):
         assert other.scored.sum() >= one.scored.sum()
     parts = [staged(users=slice(at, at + 50), **options) for at in (0, 50, 100)]
     np.testing.assert_array_equal(np.concatenate([part.above_at for part in parts]), one.above_at)
+
+
+def test_a_larger_depth_goes_on_from_a_file_as_if_it_had_been_that_depth(tmp_path):
+    several, asked = np.eye(ITEMS)[HELD_OUT], []
+    several[::2] += np.eye(ITEMS)[TRAINING[::2].argmin(axis=1)]
+    several = several > 0
+
+    def noted(users, items):
+        asked.extend(zip(users.tolist(), items.tolist(), strict=True))
+        return SCORES[users, items]
+
+    for held_out, name in ((HELD_OUT, "one.sqlite"), (several, "several.sqlite")):
+        for depth in (4, 25, None):
+            fresh, said = staged(held_out=held_out, depth=depth), "goes on" if depth != 4 else ""
+            with pytest.warns(UserWarning, match=said) if said else contextlib.nullcontext():
+                ranks = staged(sm.Ranker(noted, name="A"), held_out, depth=depth, file=tmp_path / name)
+            for attribute in ("depth", *ranks.per_row):
+                np.testing.assert_array_equal(getattr(ranks, attribute), getattr(fresh, attribute), attribute)
+        assert len(asked) == len(set(asked))
+        asked.clear()
+        assert ranks.completed_users > 30
 
 
 def test_the_fewest_scores_are_computed():

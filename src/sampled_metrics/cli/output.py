@@ -63,12 +63,15 @@ def _print(result: Result, form: str) -> None:
 
 @contextmanager
 def warnings_on_stderr() -> Iterator[None]:
-    """Say what is warned of when the work is done, each in a line."""
-    with warnings.catch_warnings(record=True) as remarks:
+    """Say at once what is warned of, each in a line."""
+
+    def say(message: Warning | str, *_: Any, **__: Any) -> None:
+        click.echo(printable(str(message)), err=True)
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always")
+        warnings.showwarning = say
         yield
-    for remark in remarks:
-        click.echo(printable(str(remark.message)), err=True)
 
 
 def prints_result(command: Callable[..., Result]) -> Callable[..., None]:

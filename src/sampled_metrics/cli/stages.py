@@ -83,8 +83,8 @@ def stages(
 
     Candidates are scored until k of them are above the held-out item. A share of the users goes on from 10, 30, 100,
     300, ... candidates. Each answer is kept in OUTPUT.journal at once: a run that was stopped goes on if it is called
-    again, and no pair is scored twice. A file of another ranker is refused: by --ranker, or by the file
-    of FUNCTION and up to 32 pairs that are scored again.
+    again, and no pair is scored twice. A larger --depth goes on from OUTPUT, too. A file of another ranker is
+    refused: by --ranker, or by the file of FUNCTION and up to 32 pairs that are scored again.
     evaluate, compare and report take the file, and plan that of some users by --depth none.
     """
     import numpy as np
@@ -100,7 +100,6 @@ def stages(
         users = np.concatenate(tables)
         users = users[np.sort(np.unique(users.astype(str), return_index=True)[1])]
     chosen = None if part is None else slice(part[0] - 1, None, part[1])  # every eighth, as a part is like the whole
-    is_complete = Path(output).exists()
     with warnings_on_stderr():
         try:
             ranks = sm.staged_ranks(
@@ -118,8 +117,7 @@ def stages(
             what = str(error) if isinstance(error, SampledMetricsError) else f"--score {score}: {_cause(error)}"
             kind = ConfigError if isinstance(error, ConfigError) else DataError
             raise kind("; ".join([what, *getattr(error, "__notes__", ())])) from None
-    if not is_complete:
-        click.echo(f"{output} is written: {ranks}")
+    click.echo(f"{output}: {ranks}")
 
 
 @cli.command(
@@ -133,7 +131,7 @@ def concat(parts: tuple[str, ...], output: str) -> None:
     """Join staged ranks of parts of the users, which stages --part has written, in one file."""
     ranks = sm.StagedRanks.concat([sm.StagedRanks.read(part) for part in parts])
     ranks.write(output)
-    click.echo(f"{output} is written: {ranks}")
+    click.echo(f"{output}: {ranks}")
 
 
 def _function(name: str) -> Callable[..., Any]:

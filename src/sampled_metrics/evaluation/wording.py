@@ -230,6 +230,19 @@ def _said(entry: Words, finding: Finding, setting: Setting) -> tuple[str, str]:
     return entry.sentence.format(**values), entry.clause.format(**values)
 
 
+def _few_completed(finding: Finding, _: Setting) -> str:
+    of = finding.values
+    larger = "a larger depth, or depth=None"
+    if of["enough"] is not None:
+        larger = f"depth={of['enough']}, with which about {of['needed']} would be, or depth=None"
+    return (
+        f"Only {counted(of['completed'], 'user')} {'is' if of['completed'] == 1 else 'are'} completed, and an interval "
+        f"needs {of['needed']}. With 97.5 % confidence, no metric is above {of['most']:.3f}: of {of['users']} users, "
+        f"{of['open']} have fewer than {of['k']} candidates above the held-out item among the first {of['boundary']}. "
+        f"Take {larger}; with the same file, its scores are used again."
+    )
+
+
 def _percent(share: float, digits: str = "g") -> str:
     return f"{100 * share:{digits}} %"
 
@@ -518,12 +531,7 @@ class Words(NamedTuple):
 WORDS: dict[str, Words] = {
     "caution": Words("{text}", is_caution=True, is_text=True),
     "note": Words("{text}", is_text=True),
-    "few-completed": Words(
-        "Only {completed} users are completed, and an interval needs {needed}. With 97.5 % confidence, no metric is "
-        "above {most:.3f}: of {users} users, {open} have fewer than {k} candidates above the held-out item among the "
-        "first {boundary}. Take a larger depth, or depth=None.",
-        is_caution=True,
-    ),
+    "few-completed": Words(_few_completed, is_caution=True),
     "unexplained": Words(
         "No distribution of true ranks explains the sample (p = {p_value:.2g}), so there is no interval and no "
         "verdict. Usual causes are negatives that all users share, ties that count in favour of the held-out item, "

@@ -24,7 +24,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.candidate_order import CandidateOrder
 from sampled_metrics.ranking.inputs import PairsLike, Places, ranges, split_and_users, table_of_pairs
 from sampled_metrics.ranking.scoring import Journal, Ranker, Request, Score, Scorer, refuse_other_run
-from sampled_metrics.ranks.staged import StagedRanks, boundaries, last_boundary, shares
+from sampled_metrics.ranks.staged import FEW_COMPLETED, StagedRanks, boundaries, last_boundary, shares
 from sampled_metrics.ranks.staged_files import FOLDS, require_ending
 
 BATCH = 32
@@ -75,8 +75,9 @@ def staged_ranks(
         file: the file that the ranks are written to, .parquet with pyarrow, or .sqlite. Each answer is kept at once in
             a journal beside it, whose name ends in .journal. A run that was stopped goes on from there if it is called
             again, and the scores of the journal are not asked for again. If the file is there, it is read, and a
-            warning says so. A file or a journal of another ranker is refused: up to 32 of its pairs are scored again
-            if the ranker has no name.
+            warning says so. If it has a smaller depth, the run goes on from it, as if it had been of this depth from
+            the start, and replaces it at the end. A file or a journal of another ranker is refused: up to 32 of its
+            pairs are scored again if the ranker has no name.
 
     Returns:
         The ranks, a `StagedRanks` with one row for each held-out item, in the order of the ids of the users. `plan`
@@ -120,31 +121,48 @@ def staged_ranks(
     candidate_order = CandidateOrder(order, split, with_ids[0])
     digests = _digests(split, chosen) | {"order": candidate_order.name, "ranker": ranker.label}
 
-    def ranks(journal: Journal | None) -> StagedRanks:
+    def ranks(journal: Journal | None, earlier: StagedRanks | None = None) -> StagedRanks:
         with ranker.pool() as pool, terminal_status() as show:
             scorer = Scorer(ranker, pool, split, with_ids, journal)
             stages = _Stages(scorer, split, chosen, k, depth, seed, ranker.pairs_per_call)
+            if users is None and (most := stages.most_completed) < min(FEW_COMPLETED, len(chosen)):
+                warnings.warn(
+                    f"depth={depth:g}: at most {most} of {len(chosen):,} users can be completed, and an interval needs "
+                    f"{FEW_COMPLETED}; take a larger depth, or None",
+                    stacklevel=4,
+                )
+            if earlier is None:
+                stages.begin()
+            else:
+                stages.go_on_from(earlier, *positions(earlier))
             start = 0
             for block, items_at in candidate_order.blocks(chosen):
                 stages.score(range(start, start + len(block)), items_at, show)
                 start += len(block)
         return stages.ranks(digests)
 
+    def positions(table: StagedRanks) -> tuple[Ints, Ints]:
+        pairs = table_of_pairs(pd.DataFrame({"user": table.user, "item": table.item}), name)
+        return ids[0].positions(pairs), ids[1].positions(pairs)
+
     def finished() -> StagedRanks:
         table = StagedRanks.read(name)
-        refuse_other_run(name, table.run, run)
-        pairs = table_of_pairs(pd.DataFrame({"user": table.user, "item": table.item}), name)
+        is_deeper = _is_deeper(depth, table.depth)
+        refuse_other_run(name, table.run, run if is_deeper else {"depth": depth} | run)
         with ranker.pool() as pool:
-            scorer = Scorer(ranker, pool, split, with_ids, None)
-            scorer.require_same_scores(name, ids[0].positions(pairs), ids[1].positions(pairs), table.score)
+            Scorer(ranker, pool, split, with_ids, None).require_same_scores(name, *positions(table), table.score)
         checked = "" if ranker.name else ", but for some pairs again, which have the same scores"
-        warnings.warn(f"{name} is complete; nothing was scored{checked}", stacklevel=4)
+        says = f"is complete; nothing was scored{checked}"
+        if is_deeper:
+            further = "all candidates" if depth is None else f"depth {depth:g}"
+            says = f"has depth {table.depth:g}; the run goes on from it to {further}"
+        warnings.warn(f"{name} {says}", stacklevel=4)
         return table
 
     if file is None:
         return ranks(None)
-    name, run = os.fspath(file), {"k": k, "depth": depth, "seed": seed} | digests
-    return _kept(name, run, ranks, finished)
+    name, run = os.fspath(file), {"k": k, "seed": seed} | digests
+    return _kept(name, run, depth, ranks, finished)
 
 
 def require_depth(depth: Any) -> None:
@@ -153,20 +171,32 @@ def require_depth(depth: Any) -> None:
         raise ConfigError(f"depth must be a number from 1 to 2^53, or None, not {shown(depth)}")
 
 
+def _is_deeper(depth: float | None, other: float | None) -> bool:
+    """Return whether a depth exceeds another one; None is the largest."""
+    return other is not None and (depth is None or depth > other)
+
+
 def _kept(
-    file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks], finished: Callable[[], StagedRanks]
+    file: str,
+    run: dict[str, Any],
+    depth: float | None,
+    ranks: Callable[[Journal, StagedRanks | None], StagedRanks],
+    finished: Callable[[], StagedRanks],
 ) -> StagedRanks:
     """Return the ranks of a run from its file, or compute them with a journal and write the file."""
     require_ending(file)
     path = Path(file).absolute()  # a function of scores may change the working folder
-    if os.path.exists(path):  # False, and no error, for a name that is too long
-        return finished()
+    earlier = finished() if os.path.exists(path) else None  # False, and no error, for a name that is too long
+    if earlier is not None and earlier.depth == depth:
+        return earlier
     require_writable(file)
     with Journal(f"{file}.journal", run) as journal:
-        if path.exists():  # another process has written it since
-            return finished()
+        if earlier is None and path.exists():  # another process has written it since
+            earlier = finished()
+        if earlier is not None and earlier.depth == depth:
+            return earlier
         try:
-            table = ranks(journal)
+            table = ranks(journal, earlier)
         except BaseException as error:  # an interruption, too
             if not journal.is_empty:
                 error.add_note(f"what was scored is in {journal.name}, and the same call goes on from there")
@@ -204,13 +234,41 @@ class _Stages:
         self.uniform = np.array([number / 2**64 for number in _hashes(names, seed, "share")])
         self.fold = np.array([number % FOLDS for number in _hashes(names, seed, "fold")])
 
-        self.target = scorer.scores(split.user[self.rows], split.item[self.rows].astype(np.int64))
+        self.target = np.empty(len(self.rows))
         self.above, self.tied = np.zeros((2, len(self.rows)), dtype=np.int64)  # (rows,) candidates so far
         self.above_at = np.full((len(self.rows), len(self.boundaries)), -1)
         self.above_at[:, 0] = 0
         self.position, self.stage = np.zeros((2, len(users)), dtype=np.int64)  # (users,) scored; boundaries passed
         self.end = self._next_end(np.arange(len(users)))  # (users,) candidates up to the next boundary, or all
         self.done = 0  # number of users who need no more scores
+
+    @property
+    def most_completed(self) -> int:
+        """The number of users who are completed if none of them is beaten."""
+        return int((self.uniform < self.share[self.last]).sum())
+
+    def begin(self) -> None:
+        """Score the held-out items."""
+        self.target = self.scorer.scores(self.split.user[self.rows], self.split.item[self.rows].astype(np.int64))
+
+    def go_on_from(self, earlier: StagedRanks, users: Ints, items: Ints) -> None:
+        """Take the counts of the same ranks by a smaller depth, of (rows,) indices of users and items in any order.
+
+        A share of the users who stopped at a boundary goes on from it. The others are as they would be by this depth.
+        """
+        own = self.split.user[self.rows], self.split.item[self.rows]
+        pairs, known = (user * np.int64(self.split.shape.items) + item for user, item in (own, (users, items)))
+        row = np.argsort(known)[np.searchsorted(np.sort(known), pairs)]
+        for name in ("above", "tied", "above_at"):
+            setattr(self, name, getattr(earlier, name)[row])
+        self.target = earlier.score[row]
+        self.position = earlier.scored[row[self.first]] - 1
+        boundary = (self.above_at[self.first] >= 0).sum(axis=1) - 1  # (users,) the last one that a user got to
+        is_beaten = np.minimum.reduceat(self.above, self.first) >= self.k
+        stopped = ~is_beaten & (self.position < self.others)
+        goes_on = stopped & (self.uniform < self.share[boundary])
+        self.stage = np.where(goes_on, boundary, np.maximum(boundary - 1, 0))
+        self.end = np.where(goes_on, self._next_end(np.arange(len(self.users))), self.position)
 
     def score(self, block: range, items_at: Places, show: Callable[[str], None]) -> None:
         """Score what a block of users needs, with the function from their places to items.
@@ -219,7 +277,7 @@ class _Stages:
         """
         numbers = np.arange(block.start, block.stop)
         numbers = numbers[np.argsort(-self.uniform[numbers], kind="stable")]
-        stack: list[int] = numbers[self.end[numbers] > 0].tolist()
+        stack: list[int] = numbers[self.end[numbers] > self.position[numbers]].tolist()
         self.done += len(numbers) - len(stack)
 
         def next_request() -> Request | None:

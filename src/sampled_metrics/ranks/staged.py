@@ -124,8 +124,8 @@ class StagedRanks(Ranked):
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Return what the ranks took, as a sentence."""
-        text = repr(self)
-        return (f"{text[0].upper()}{text[1:]}; {counted(self.completed_users, 'user')} were completed.",)
+        text, users = repr(self), counted(self.completed_users, "user")
+        return (f"{text[0].upper()}{text[1:]}; {users} {'was' if self.completed_users == 1 else 'were'} completed.",)
 
     @property
     def scores_per_user(self) -> float:
@@ -205,12 +205,22 @@ class StagedRanks(Ranked):
         return {
             "completed": self.completed_users,
             "needed": FEW_COMPLETED,
+            "enough": self._enough,
             "most": most,
             "users": users,
             "open": still_open,
             "k": self.k,
             "boundary": int(self.boundaries[until]),
         }
+
+    @property
+    def _enough(self) -> int | None:
+        """The depth by which about `FEW_COMPLETED` users would be completed, with two digits; None if unknown."""
+        if self.depth is None or not self.completed_users:
+            return None
+        depth = self.depth * (FEW_COMPLETED / self.completed_users) ** (1 / _EXPONENT)
+        digit = 10 ** max(int(np.log10(depth)) - 1, 0)
+        return int(np.ceil(depth / digit)) * digit
 
     def _phi(self, metric: Metric) -> tuple[Floats, tuple[float, float]]:
         """Return the (rows,) φ of a metric, and the smallest and the largest value that they may have."""
