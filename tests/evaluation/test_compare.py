@@ -201,22 +201,29 @@ def test_many_are_in_groups_that_cannot_be_told_apart(ranks):
     assert set(table[table["metric"] == "auc"].standings()["metric"]) == {"auc"}
 
 
-def test_latex_has_the_letters_of_groups_or_of_two_the_difference(ranks):
+def signed(number):
+    return f"{number:+.4f}".replace("-", "$-$")
+
+
+def test_latex_has_the_letters_of_groups_and_the_differences_from_the_best(ranks):
     options = {"candidates": 100, "metrics": "auc"}
     good, fair, poor = (evaluate(each, **options)["value"][0] for each in ranks.values())
-    lines = compare({name.replace("o", "_"): each for name, each in ranks.items()}, **options).to_latex().splitlines()
+    three = compare({name.replace("o", "_"): each for name, each in ranks.items()}, **options)
+    lines, ends = three.to_latex().splitlines(), three[["low", "high"]].to_numpy()
     assert lines[0].startswith("% AUC: ")
-    assert lines[-5:-2] == [
+    assert lines[-7:-2] == [
         rf"g\_\_d & {good:.4f}\textsuperscript{{a}} \\",
         rf"fair & {fair:.4f}\textsuperscript{{a}} \\",
         rf"p\_\_r & {poor:.4f}\textsuperscript{{b}} \\",
+        rf"fair $-$ g\_\_d & {signed(fair - good)} [{signed(ends[0, 0])}, {signed(ends[0, 1])}] \\",
+        rf"p\_\_r $-$ g\_\_d & {signed(poor - good)} [{signed(ends[1, 0])}, {signed(ends[1, 1])}] \\",
     ]
     two = compare({"good": ranks["good"], "50 %": ranks["poor"]}, **options)
     low, high = two[["low", "high"]].iloc[0]
     assert two.to_latex().splitlines()[-5:-2] == [
         rf"good & {good:.4f} \\",
         rf"50 \% & {poor:.4f} \\",
-        rf"50 \% - good & {poor - good:+.4f} [{low:+.4f}, {high:+.4f}] \\",
+        rf"50 \% $-$ good & {signed(poor - good)} [{signed(low)}, {signed(high)}] \\",
     ]
 
 
@@ -230,14 +237,14 @@ def test_latex_has_rows_for_each_group():
     header, *rows = [line.split(" & ") for line in table.to_latex().splitlines() if " & " in line]
     assert header == ["Group", "", "AUC", r"AP \\"]
     assert sorted(tuple(row[:2]) for row in rows) == [
-        (group, name) for group in ("0", "1", "all") for name in ("A", "B", "B - A")
+        (group, name) for group in ("0", "1", "all") for name in ("A", "B", "B $-$ A")
     ]
-    assert all((name == "B - A") == ("[" in value) for _, name, value, _ in rows)
+    assert all((name == "B $-$ A") == ("[" in value) for _, name, value, _ in rows)
     of_group = table[table["group"] == "1"].to_latex().splitlines()
     assert [line.partition(" & ")[0] for line in of_group if " & " in line] == ["Group", "1", "1", "1"]
     for row in table.itertuples():
-        [written] = [of_row for of_row in rows if of_row[:2] == [row.group, "B - A"]]
-        value = f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]"
+        [written] = [of_row for of_row in rows if of_row[:2] == [row.group, "B $-$ A"]]
+        value = f"{signed(row.difference)} [{signed(row.low)}, {signed(row.high)}]"
         assert written[2 if row.metric == "auc" else 3].startswith(value)
 
 

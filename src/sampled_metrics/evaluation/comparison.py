@@ -49,14 +49,15 @@ class Comparison(Result):
         if not self.by_metric:
             return self.remarks
         together = ", which hold together for the groups" if "group" in self else ""
-        of_two = f"In brackets: {100 * self.setting.confidence_level:g} % intervals of the difference{together}."
-        of_more = "Recommenders that have a letter in common cannot be told apart."
-        return (*self.remarks, of_two if len(self.setting.names) == 2 else of_more)
+        brackets = f"In brackets: {100 * self.setting.confidence_level:g} % intervals of the difference{together}."
+        letters = "Recommenders that have a letter in common cannot be told apart."
+        return (*self.remarks, brackets, *([letters] if len(self.setting.names) > 2 else []))
 
     def _latex_table(self) -> str:
         """Return the recommenders by metric, and by group if there are groups, best first by the first metric.
 
-        Two have a row of their difference with its interval; more have the letters of their standings.
+        Below them are the differences of the pairs that the best one is in, with their intervals. More than two have
+        the letters of their standings.
         """
         labels, are_two = list(self.by_metric), len(self.setting.names) == 2
         if not labels:  # no metric is defined
@@ -66,14 +67,18 @@ class Comparison(Result):
         for group in dict.fromkeys(self["group"]) if "group" in self else [ALL]:
             pairs = [verdicts.get(("" if group == ALL else group, label), []) for label in labels]
             standings = [{row.name: row for row in Standings.from_verdicts(of_metric).rows} for of_metric in pairs]
-            for name in next(filter(None, standings), {}):
+            names = list(next(filter(None, standings), {}))
+            for name in names:
                 rows = [of_metric.get(name) for of_metric in standings]
                 table.append([group, name, *(f"{row.value:.4f}" if row else "-" for row in rows)])
                 letters.append(["", "", *(row.letters if row and not are_two else "" for row in rows)])
-            if are_two and any(pairs):
-                a, b = self.setting.names
-                table.append([group, f"{b} - {a}", *(_difference(*verdict) if verdict else "-" for verdict in pairs)])
-                letters.append(["" for _ in table[-1]])
+            differences = [
+                {(one.values["a"], one.values["b"]): _difference(one) for one in of_metric} for of_metric in pairs
+            ]
+            for a, b in next(filter(None, differences), {}):
+                if names[0] in (a, b):
+                    table.append([group, f"{b} - {a}", *(of_metric.get((a, b), "-") for of_metric in differences)])
+                    letters.append(["" for _ in table[-1]])
         columns = ["Group", "", *map(metric_name, labels)]
         frames = [pd.DataFrame(rows, columns=columns).map(printable) for rows in (table, letters)]
         return as_latex(*(frame if "group" in self else frame.drop(columns="Group") for frame in frames))

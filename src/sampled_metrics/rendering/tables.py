@@ -83,9 +83,13 @@ def as_latex(table: pd.DataFrame, superscripts: pd.DataFrame | None = None) -> s
     return "\n".join([start, *rules, r"\end{tabular}"])
 
 
+_MINUS = re.compile(r"(?<![^\s\[(±])-(?=\.?\d)|(?<= )-(?= )")
+"""The sign of a number, and that of a difference."""
+
+
 def latex_text(text: str) -> str:
-    """Return text with the special characters of LaTeX escaped."""
-    return text.translate(_LATEX)
+    """Return text with the special characters of LaTeX escaped, and minus signs as such."""
+    return _MINUS.sub("\0", text).translate(_LATEX).replace("\0", "$-$")
 
 
 def _latex_cell(text: str) -> str:
