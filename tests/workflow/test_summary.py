@@ -237,7 +237,12 @@ def counts(**changed):
         ({}, TWO, f"{OF_ORDERS}|Bold on this page", ""),
         (OF_X, ONE, "of X is 8.0 %|seems to be 66.0 %", OF_ORDERS),
         # what is drawn
-        ({}, {}, f"Z is better than X. Among 100 sampled negatives, X looks|{CROSS}|{OVERLAP}", DO_NOT_COUNT),
+        (
+            {},
+            {},
+            f"Z (9.0 %) is better than X (8.0 %). Among 100 sampled negatives, X looks|{CROSS}|{OVERLAP}",
+            DO_NOT_COUNT,
+        ),
         ({"decided": []}, {}, f"Undecided|{CROSS}|{DO_NOT_COUNT}", OVERLAP),
         ({"third": RIGHT}, {}, OVERLAP, f"{CROSS}|{DO_NOT_COUNT}"),
         ({"third": THIRTEEN, "fourth": table_4(), "decided": []}, {}, "Only the 12 recommenders", ""),
@@ -256,7 +261,7 @@ def counts(**changed):
         (
             EQUAL,
             {},
-            "Z is better than X. Among 100 sampled negatives, both have the same|wrong or equal in most",
+            "Z (20.0 %) is better than X (10.0 %). Among 100 sampled negatives, both have the same|or equal in most",
             "looks",
         ),
         (
@@ -274,10 +279,16 @@ def counts(**changed):
         (
             of_several(0.6, 0.7, 0.8, 0.9),
             {},
-            "3 of 3 decided pairs are|A is better than D, B is better than D, and C is better than D",
+            "3 of 3 decided pairs are|A (40.0 %) is better than D (10.0 %), B (30.0 %) is better than D",
             "Yes",
         ),
         (NOT_COMPUTED, {}, "did not compute the uncorrected|CLS has this root mean square", f"{CROSS}|two standard"),
+        (
+            {"third": RIGHT},
+            {},
+            "is in the right order. By the exact values, Z (9.0 %) is better than X (8.0 %).",
+            "No.",
+        ),
         # one answer for several sizes
         (of_sizes({20: RIGHT, 50: RIGHT}), TWO_SIZES, "Yes, by Recall@10: the decided pairs are in the right", ""),
         (of_sizes({20: METRICS, 50: RIGHT}), TWO_SIZES, "Not always.|1 of 1 (one, 20 negatives), 0 of 1", ""),
