@@ -62,9 +62,16 @@ def test_several_held_out_items_and_masked_scores(order):
     for user in range(USERS):
         held_out[user, RNG.choice(np.flatnonzero(~TRAINING[user]), user % 3, replace=False)] = 1
     masked = np.where(np.arange(ITEMS) % 5 == 0, -np.inf, SCORES)
-    with pytest.warns(UserWarning, match="50 of 150 users have no held-out item"):
+    last = f"{(held_out[:, ::5] > 0).sum()} of 150 held-out items score -inf, as a masked item does, and rank last"
+    with (
+        pytest.warns(UserWarning, match="50 of 150 users have no held-out item"),
+        pytest.warns(UserWarning, match=last),
+    ):
         exact = sm.rank(masked, TRAINING, held_out)
-    with pytest.warns(UserWarning, match="50 of 150 users have no held-out item"):
+    with (
+        pytest.warns(UserWarning, match="50 of 150 users have no held-out item"),
+        pytest.warns(UserWarning, match=last),
+    ):
         ranks = staged(lambda users, items: masked[users, items], held_out, depth=None, order=ORDERS[order])
     assert ranks.user.tolist() == exact.user.tolist()
     expected = np.stack([exact.values(sm.metric(label)) for label in METRICS])

@@ -277,6 +277,13 @@ def split_and_users(
     return split, ids, chosen
 
 
+def warn_of_last(last: int, rows: int, stacklevel: int) -> None:
+    """Warn if the held-out items of some rows score -inf: a model that masks them has the metric 0."""
+    if last:
+        text = f"{last:,} of {rows:,} held-out items score -inf, as a masked item does, and rank last"
+        warnings.warn(text, stacklevel=stacklevel)
+
+
 def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
     """Return the ascending indices of a part of the users, from a slice of them or their indices; None is all."""
     refuse_masked(users, "users")

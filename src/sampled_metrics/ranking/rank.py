@@ -32,6 +32,7 @@ from sampled_metrics.ranking.inputs import (
     is_on_device,
     split_and_users,
     takes,
+    warn_of_last,
 )
 from sampled_metrics.ranks.exact import ExactRanks
 
@@ -89,6 +90,7 @@ def rank_users(
     if isinstance(scores, tuple) and is_on_device(scores[0]):
         scores, tolerance = _scores_on_device(*scores)
     count: Callable[[Ints], tuple[Ints, Ints]]
+    last: list[int] = []
     if isinstance(scores, tuple):
         count, blocks = FactorCounts(*scores, split).count, in_blocks(rows, np.arange(len(rows)) // ROWS)
     else:
@@ -96,10 +98,12 @@ def rank_users(
         size = users_of_batch(split.shape.items, batch_size)
         begins_block = (np.diff(chosen, prepend=-2) > 1) | (np.diff(chosen // size, prepend=-1) > 0)
         number = np.cumsum(begins_block)[np.searchsorted(chosen, split.user[rows])]
-        count, blocks = partial(_count_scores, scores=scores, split=split, tolerance=tolerance), in_blocks(rows, number)
+        count = partial(_count_scores, scores=scores, split=split, tolerance=tolerance, last=last)
+        blocks = in_blocks(rows, number)
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
         counts = (pool.map if pool else map)(count, blocks)
         counted = [block_counts for _, block_counts in zip(progress(range(len(blocks))), counts, strict=True)]
+    warn_of_last(sum(last), len(rows), stacklevel=4)
     nothing = np.empty(0, dtype=np.int64)
     above, tied = (np.concatenate(column) for column in zip((nothing, nothing), *counted, strict=True))
     return ExactRanks(split.user_ids[split.user[rows]], split.candidates[rows], above, tied)
@@ -143,8 +147,13 @@ def require_comparable(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) 
         )
 
 
-def _count_scores(rows: Ints, scores: ScoreFunction, split: Split, tolerance: Tolerance | None) -> tuple[Ints, Ints]:
-    """Return above and tied, (rows,) each, of the rows of a block of users, for whom the scores are called once."""
+def _count_scores(
+    rows: Ints, scores: ScoreFunction, split: Split, tolerance: Tolerance | None, last: list[int]
+) -> tuple[Ints, Ints]:
+    """Return above and tied, (rows,) each, of the rows of a block of users, for whom the scores are called once.
+
+    The number of rows whose held-out item scores -inf is appended to a list.
+    """
     user, items = split.user[rows], split.shape.items
     block = block_of_scores(scores, slice(int(user[0]), int(user[-1]) + 1), items, as_array)
     device = Device(block)
@@ -155,12 +164,14 @@ def _count_scores(rows: Ints, scores: ScoreFunction, split: Split, tolerance: To
         row = user[part] - user[0]
         is_consecutive = (np.diff(row) == 1).all()  # then the scores are not copied
         some = block[int(row[0]) : int(row[-1]) + 1, ...] if is_consecutive else device.take(block, row)
-        counts[:, part] = _compared(device, device.comparable(some), rows[part], split, tolerance)
+        counts[:, part] = _compared(device, device.comparable(some), rows[part], split, tolerance, last)
     return counts[0], counts[1]
 
 
-def _compared(device: Device, scores: Any, rows: Ints, split: Split, tolerance: Tolerance | None) -> tuple[Ints, Ints]:
-    """Return above and tied of rows, from their (rows, items) scores."""
+def _compared(
+    device: Device, scores: Any, rows: Ints, split: Split, tolerance: Tolerance | None, last: list[int]
+) -> tuple[Ints, Ints]:
+    """Return above and tied of rows, from their (rows, items) scores; `last` is that of `_count_scores`."""
     xp, items = device.xp, scores.shape[1]
     excluded, offsets = split.non_candidates(rows)
     row = np.repeat(np.arange(len(rows)), np.diff(offsets))
@@ -174,6 +185,7 @@ def _compared(device: Device, scores: Any, rows: Ints, split: Split, tolerance: 
     if target.dtype.kind == "f" and not (device.pull(xp.max(scores, axis=1)) < np.inf).all():
         wrong = count(~(scores < np.inf), not_comparable(excluded_scores)) > 0
         require_comparable(wrong, split.user_ids[split.user[rows]])
+    last.append(int(np.count_nonzero(target == -np.inf)))
     low, high = target, target
     if tolerance is not None:
         with np.errstate(invalid="ignore"):

@@ -22,7 +22,7 @@ from sampled_metrics._validation import MOST, MOST_SEED, Floats, Ints, is_real, 
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.candidate_order import CandidateOrder
-from sampled_metrics.ranking.inputs import PairsLike, Places, ranges, split_and_users, table_of_pairs
+from sampled_metrics.ranking.inputs import PairsLike, Places, ranges, split_and_users, table_of_pairs, warn_of_last
 from sampled_metrics.ranking.scoring import Journal, Ranker, Request, Score, Scorer, refuse_other_run
 from sampled_metrics.ranks.staged import FEW_COMPLETED, StagedRanks, boundaries, last_boundary, shares
 from sampled_metrics.ranks.staged_files import FOLDS, require_ending
@@ -250,6 +250,7 @@ class _Stages:
     def begin(self) -> None:
         """Score the held-out items."""
         self.target = self.scorer.scores(self.split.user[self.rows], self.split.item[self.rows].astype(np.int64))
+        warn_of_last(int(np.count_nonzero(self.target == -np.inf)), len(self.rows), stacklevel=6)
 
     def go_on_from(self, earlier: StagedRanks, users: Ints, items: Ints) -> None:
         """Take the counts of the same ranks by a smaller depth, of (rows,) indices of users and items in any order.
