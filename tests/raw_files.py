@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import yaml
-from docs_blocks import ROOT, blocks
+from docs_blocks import ROOT
 from pyarrow import parquet
 
 PAGE = "reference/datasets.md"
@@ -168,16 +168,6 @@ def retailrocket() -> Layout:
     return Layout("events.csv", events, as_csv(rows), is_chosen)
 
 
-def mind() -> Layout:
-    events = made_up("U{}", "N{}")
-    lines = []
-    for at, event in enumerate(events):
-        when = datetime.fromtimestamp(event.second, UTC)
-        written = f"{when.month}/{when.day}/{when.year} {when.hour % 12 or 12}:{when:%M:%S %p}"
-        lines.append(f"{at}\t{event.user}\t{written}\tN900 N901\tN950-0 {event.item}-{int(event.kind > 0)} N951-0")
-    return Layout("behaviors.tsv", events, as_lines(lines), is_chosen)
-
-
 def kuairec(member: str) -> Layout:
     events, is_small = made_up("{}", "{}"), member.startswith("small")
     rows = [["user_id", "video_id", "play_duration", "video_duration", "time", "date", "timestamp", "watch_ratio"]]
@@ -212,7 +202,7 @@ def yambda() -> Layout:
 
 MAKERS = (
     *(amazon_2018, amazon_2023, amazon_2023_reviews, gowalla, yelp, lastfm_1k, lastfm_360k, steam_200k, retailrocket),
-    *(mind, yambda),
+    yambda,
 )
 LAYOUTS: dict[str, Callable[[], Layout]] = {
     **{make.__name__.replace("_", "-"): make for make in MAKERS},
@@ -221,10 +211,7 @@ LAYOUTS: dict[str, Callable[[], Layout]] = {
 
 
 def write(name: str, folder: Path) -> Layout:
-    """Write the made-up file into a folder, which is the current one; run the page's script if the entry needs it."""
+    """Write the made-up file into a folder."""
     layout = LAYOUTS[name]()
     (folder / layout.file).write_bytes(layout.content)
-    for code in blocks(PAGE, "python"):
-        if f'"{layout.file}"' in code:
-            exec(compile(code, PAGE, "exec"), {})
     return layout

@@ -74,7 +74,6 @@ ELSEWHERE = {
         "return sm.staged_ranks(": SERVICE,
         "python -m docs.examples.expensive_ranker": SERVICE,
     },
-    "docs/reference/datasets.md": {"import csv": "tests/data/test_raw_files.py reads a made-up file of each layout"},
 }
 """Page → beginning of a block that test_blocks_print_what_the_page_shows does not run, and why."""
 SLOW = ["docs/how-to/plan.md"]  # simulates for 12 s
