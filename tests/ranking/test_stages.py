@@ -116,6 +116,23 @@ def test_a_larger_depth_goes_on_from_a_file_as_if_it_had_been_that_depth(tmp_pat
         assert ranks.completed_users > 30
 
 
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda rows: rows[1:], "its rows are not the held-out items of its run"),
+        (
+            lambda rows: rows.assign(scored=rows["scored"] - (rows["outcome"] == "open")),
+            "user 0 does not stop at",
+        ),
+    ],
+)
+def test_no_run_goes_on_from_a_damaged_file(tmp_path, monkeypatch, change, says):
+    monkeypatch.setattr(sm.StagedRanks, "to_frame", lambda ranks, of=sm.StagedRanks.to_frame: change(of(ranks)))
+    staged(depth=4, file=tmp_path / "x.sqlite")
+    with pytest.raises(sm.DataError, match=f"x.sqlite: is damaged: {says}"), pytest.warns(match="goes on"):
+        staged(depth=25, file=tmp_path / "x.sqlite")
+
+
 def test_the_fewest_scores_are_computed():
     """By batches of one: the held-out item, and candidates until k are above it or none is left."""
     ranks = staged(k=3, depth=None, order=np.arange(ITEMS), pairs_per_call=1, users=slice(30))

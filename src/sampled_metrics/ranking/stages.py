@@ -134,7 +134,7 @@ def staged_ranks(
             if earlier is None:
                 stages.begin()
             else:
-                stages.go_on_from(earlier, *positions(earlier))
+                stages.go_on_from(name, earlier, *positions(earlier))
             start = 0
             for block, items_at in candidate_order.blocks(chosen):
                 stages.score(range(start, start + len(block)), items_at, show)
@@ -252,13 +252,18 @@ class _Stages:
         self.target = self.scorer.scores(self.split.user[self.rows], self.split.item[self.rows].astype(np.int64))
         warn_of_last(int(np.count_nonzero(self.target == -np.inf)), len(self.rows), stacklevel=6)
 
-    def go_on_from(self, earlier: StagedRanks, users: Ints, items: Ints) -> None:
+    def go_on_from(self, file: str, earlier: StagedRanks, users: Ints, items: Ints) -> None:
         """Take the counts of the same ranks by a smaller depth, of (rows,) indices of users and items in any order.
 
         A share of the users who stopped at a boundary goes on from it. The others are as they would be by this depth.
+
+        Raises:
+            DataError: the rows of the file are not those of the run.
         """
         own = self.split.user[self.rows], self.split.item[self.rows]
         pairs, known = (user * np.int64(self.split.shape.items) + item for user, item in (own, (users, items)))
+        if not np.array_equal(np.sort(pairs), np.sort(known)):
+            raise DataError(f"{file}: is damaged: its rows are not the held-out items of its run; take another file")
         row = np.argsort(known)[np.searchsorted(np.sort(known), pairs)]
         for name in ("above", "tied", "above_at"):
             setattr(self, name, getattr(earlier, name)[row])
@@ -267,6 +272,10 @@ class _Stages:
         boundary = (self.above_at[self.first] >= 0).sum(axis=1) - 1  # (users,) the last one that a user got to
         is_beaten = np.minimum.reduceat(self.above, self.first) >= self.k
         stopped = ~is_beaten & (self.position < self.others)
+        is_wrong = stopped & (self.position != self.boundaries[boundary])
+        if is_wrong.any():
+            user = shown(self.split.user_ids[self.users[is_wrong.argmax()]])
+            raise DataError(f"{file}: is damaged: user {user} does not stop at a boundary; take another file")
         goes_on = stopped & (self.uniform < self.share[boundary])
         self.stage = np.where(goes_on, boundary, np.maximum(boundary - 1, 0))
         self.end = np.where(goes_on, self._next_end(np.arange(len(self.users))), self.position)
