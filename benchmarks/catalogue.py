@@ -24,7 +24,6 @@ from scipy.special import ndtri
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from sampled_metrics import _files
-from sampled_metrics._running import LATE, terminal_bar
 from sampled_metrics._validation import Ints
 
 USERS, ITEMS, EVENTS = 200_948, 84_432, 32_000_204
@@ -37,6 +36,7 @@ FLAT = 0.85  # q, in mean events of a user
 GENRES = 20
 OF_TASTE = 0.5  # share of a user's draws from the genre of the user's taste
 FIRST_DAY, DAYS, SPAN = 9131, 10_000, 30  # users start within 10,000 days from 1995 on, and are active for 30 days
+SEED = 2020
 BLOCK = 1_000_000  # events made at a time, or those of a single user if they are more; another size gives other events
 
 Draw = Callable[[Ints], Ints]
@@ -79,14 +79,9 @@ def random_catalogue(users: int, items: int, events: int, rng: np.random.Generat
 
 
 def draw_pairs(counts: Ints, tastes: Ints, pairs: Ints, size: int, draw: Draw) -> Ints:
-    """Return the pairs of some users, user × size + item, ascending: repeated draws do not count.
+    """Return the pairs of users, user × size + item, ascending: to some given pairs, draws are added up to the counts.
 
-    Args:
-        counts: (users,) numbers of items.
-        tastes: (users,) genres.
-        pairs: those of each user that are given, at most its count.
-        size: the number of all items.
-        draw: of items.
+    The counts and the tastes are (users,), and size is the number of all items. Repeated draws do not count.
     """
     draws_per_item = 1
     while (short := counts - np.bincount(pairs // size, minlength=len(counts))).any():
@@ -98,9 +93,9 @@ def draw_pairs(counts: Ints, tastes: Ints, pairs: Ints, size: int, draw: Draw) -
     return np.sort(pairs)
 
 
-def blocks(users: int, items: int, events: int, seed: int) -> Iterator[pd.DataFrame]:
+def blocks(users: int, items: int, events: int) -> Iterator[pd.DataFrame]:
     """Yield consecutive events of the catalogue, about BLOCK at a time, sorted by user and item."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     counts = users_events(users, items, events, rng)
     tastes = rng.integers(GENRES, size=users)
     draw = random_catalogue(users, items, events, rng)
@@ -119,49 +114,29 @@ def blocks(users: int, items: int, events: int, seed: int) -> Iterator[pd.DataFr
         yield pd.DataFrame(columns | {"timestamp": starts[user] + seconds})
 
 
-def write(path: Path, users: int, items: int, events: int, seed: int) -> None:
-    """Write the events of a random catalogue.
-
-    Args:
-        path: the zip archive, with one file, ratings.csv.
-        users: number of users, at least 1. They are numbered from 1.
-        items: number of items, at least 2. They are numbered from 1.
-        events: number of events: at least one for each user and item, at most half of the pairs.
-        seed: seed of all random numbers.
-
-    Raises:
-        ValueError: no catalogue has such numbers.
-    """
-    if users < 1 or items < 2:
-        raise ValueError(f"users must be 1 or more, not {users}, and items 2 or more, not {items}")
-    lowest, highest = max(users, items), users * (items // 2)
-    if not lowest <= events <= highest:
-        raise ValueError(
-            f"events must be {lowest} (one for each user and item) to {highest} (half of the pairs), not {events}"
-        )
-    with (
-        _files.atomic_write(path) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
-        archive.open("ratings.csv", "w", force_zip64=True) as file,  # its time is always 1980
-        terminal_bar("events", events, delay=LATE) as advance,
-    ):
-        for number, block in enumerate(blocks(users, items, events, seed)):
-            file.write(block.to_csv(index=False, header=number == 0, lineterminator="\n").encode())
-            advance(len(block))
-
-
 def main() -> None:
     """Write the archive."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", type=int, default=USERS)
     parser.add_argument("--items", type=int, default=ITEMS)
     parser.add_argument("--events", type=int, default=EVENTS)
-    parser.add_argument("--seed", type=int, default=2020)
     parser.add_argument("--output", type=Path, required=True, help="the zip archive")
-    arguments = parser.parse_args()
+    given = parser.parse_args()
+    if given.users < 1 or given.items < 2:
+        sys.exit(f"error: users must be 1 or more, not {given.users}, and items 2 or more, not {given.items}")
+    lowest, highest = max(given.users, given.items), given.users * (given.items // 2)
+    if not lowest <= given.events <= highest:
+        limits = f"{lowest} (one for each user and item) to {highest} (half of the pairs)"
+        sys.exit(f"error: events must be {limits}, not {given.events}")
     try:
-        write(arguments.output, arguments.users, arguments.items, arguments.events, arguments.seed)
-    except (ValueError, OSError) as error:
+        with (
+            _files.atomic_write(given.output) as temporary,
+            zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+            archive.open("ratings.csv", "w", force_zip64=True) as file,  # its time is always 1980
+        ):
+            for number, block in enumerate(blocks(given.users, given.items, given.events)):
+                file.write(block.to_csv(index=False, header=number == 0, lineterminator="\n").encode())
+    except OSError as error:
         sys.exit(f"error: {error}")
 
 

@@ -165,9 +165,7 @@ def promises() -> Iterator[Promise]:
     for estimator in ("decreasing", "free"):
         of_one = Promise(f"correct {estimator}", say.correct, 200, m=100, estimator=estimator, known=flat)
         yield from (replace(of_one, users=users, metrics=both) for users in (30, 200, 1000, 6000))
-        of_two = replace(
-            exact, name=f"compare {estimator}", m=100, estimator=estimator, known=(laws.capped_pair(1000),)
-        )
+        of_two = replace(exact, name=f"compare {estimator}", m=100, estimator=estimator, known=(laws.bulge_pair(),))
         yield from (replace(of_two, users=users, m=m) for users in (300, 1000, 6000) for m in (20, 100))
         yield replace(of_two, users=300, equal="no")
         yield replace(of_two, name=f"compare of 3 {estimator}", users=300, recommenders=3)
@@ -178,12 +176,14 @@ def promises() -> Iterator[Promise]:
             yield Promise(f"mean of {estimator}", say.correct, users, both, **own)
             yield replace(exact, name=f"compare {estimator}", users=users, m=50, estimator=estimator, equal="law")
     three, told = ("recall@10", "ndcg@10", "mrr"), Promise("published", say.published, 200, m=100, estimator="free")
-    yield replace(told, users=30, n=100, m=99, values=("recall@10",), known=(laws.hits(0.4155, 100),))
+    yield replace(told, users=30, n=100, m=99, values=("recall@10",), known=(Population((laws.hits(0.4155, 100),)),))
     for estimator in ("free", "decreasing"):
         of_rate = replace(told, estimator=estimator, metrics=both, values=("recall@10",))
         yield replace(of_rate, name=f"published hit rate {estimator}")
         yield replace(of_rate, name=f"published hit rates {estimator}", metrics=("recall@10",), recommenders=2)
-    yield replace(told, name="published MRR", m=10, metrics=both, values=("mrr",), known=(laws.hits(0.0104),))
+    yield replace(
+        told, name="published MRR", m=10, metrics=both, values=("mrr",), known=(Population((laws.hits(0.0104),)),)
+    )
     yield replace(told, name="published three", values=three)
     yield replace(told, name="published three of two", values=three, recommenders=2)
     for draws in (3, 10):

@@ -67,7 +67,7 @@ def test_shapes_are_those_of_the_better_half(laws):
     assert laws.has_shape(np.array([3, 2, 2, 1, 9, 0, 5, 0]) / 22, "decreasing")
     assert not laws.has_shape(np.array([3, 2, 3, 1, 0, 0, 0, 0]) / 9, "decreasing")
     shapes = [laws.has_shape(laws.rank_probabilities(one, 3541), "decreasing") for one in laws.usual()]
-    assert shapes == [True] * 3 + [False] * 10
+    assert shapes == [True] * 3 + [False] * 4
     assert all(laws.rank_probabilities(one, 3541).sum() == pytest.approx(1) for one in laws.usual())
 
 
