@@ -16,64 +16,50 @@ from sampled_metrics.evaluation.wording import LESS, MORE, VERDICTS
 from sampled_metrics.ranks.staged import boundaries, last_boundary, shares
 from sampled_metrics.sampling.distributions import SamplingDesign
 
-Promise = Any  # of promises.py, which imports this module
 EXACT = 1e-9  # ends of intervals and metrics that differ by less are equal
 CONTRADICTIONS = ("contradicted", "unexplained")  # kinds of findings that state that a sample contradicts an assumption
+CHANCES = ("ordered", "decided", "wrong")
+LARGE = 200_000  # users who stand for a law
+Promise = Any  # of promises.py, which imports this module
+Truths = Mapping[str, Sequence[float]]  # the true metric of each recommender, by the label of the metric
 
 
 class Statement(NamedTuple):
-    """What the library states about a metric, or about the differences of recommenders.
+    """What the library states about a metric, or about the differences of recommenders."""
 
-    Attributes:
-        low: the lower end of the interval minus the truth, the highest one of several intervals; NaN without interval.
-        high: likewise the upper end, the lowest one of several.
-        is_false: whether a verdict is false.
-        is_contradicted: whether the sample is stated to contradict an assumption.
-        value: the estimate.
-        is_right: whether a verdict is right.
-    """
-
-    low: float
-    high: float
-    is_false: bool = False
-    is_contradicted: bool = False
-    value: float = np.nan
-    is_right: bool = False
+    low: float  # the lower end of the interval minus the truth, the highest one of several; NaN without interval
+    high: float  # likewise the upper end, the lowest one of several
+    is_false: bool = False  # whether a verdict is false
+    is_contradicted: bool = False  # whether the sample is stated to contradict an assumption
+    value: float = np.nan  # the estimate
+    is_right: bool = False  # whether a verdict is right
 
 
 REFUSED = Statement(np.nan, np.nan)
 
-Truths = Mapping[str, Sequence[float]]  # the true metric of each recommender, by the label of the metric
+# --- promises: each returns the statements by metric ------------------------------------------------------------------
 
 
 def evaluate(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Return the statements of `evaluate` on exact or staged ranks; an upper bound where there is no interval."""
+    """Of `evaluate` on exact or staged ranks; an upper bound where there is no interval."""
     table = staged(promise, sides, seed)["R0"] if promise.depth else tables(promise, sides)["R0"]
     result = sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level)
-    few = [finding.values["most"] for finding in result.findings if finding.kind == "few-completed"]
-    ends = [(0.0, few[0])] * len(result) if few else zip(result["low"], result["high"], strict=True)
-    by_metric = zip(promise.metrics, ends, strict=True)
-    return {label: Statement(low - truths[label][0], high - truths[label][0]) for label, (low, high) in by_metric}
+    for finding in result.findings:
+        if finding.kind == "few-completed":
+            most = finding.values["most"]
+            return {label: Statement(-truths[label][0], most - truths[label][0]) for label in promise.metrics}
+    return of_rows(result, truths)
 
 
 def correct(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Return the statements of `correct` on sampled ranks."""
+    """Of `correct` on sampled ranks."""
     asked = {"estimators": promise.estimator, "metrics": promise.metrics, "confidence_level": promise.level}
-    [ranks_or_draws] = tables(promise, sides).values()
-    result = sm.correct({"R0": ranks_or_draws} if promise.draws else ranks_or_draws, **asked)
-    contradicted = any(finding.kind in CONTRADICTIONS for finding in result.findings)
-    statements = {}
-    for row in result.itertuples():
-        truth = truths[row.metric][0]
-        statements[row.metric] = Statement(row.low - truth, row.high - truth, False, contradicted, row.value)
-    return statements
+    by_name = tables(promise, sides)
+    return of_rows(sm.correct(by_name if promise.draws else by_name["R0"], **asked), truths)
 
 
 def compare(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Return the statements of `compare`.
-
-    With a margin, the verdicts are the statement, and with groups, it is that on all groups together.
-    """
+    """Of `compare`: with a margin the verdicts, and with groups what it says of all groups together."""
     groups = np.searchsorted(np.cumsum(promise.groups), (np.arange(promise.users) + 0.5) / promise.users)
     result = sm.compare(
         staged(promise, sides, seed) if promise.depth else tables(promise, sides),
@@ -83,7 +69,6 @@ def compare(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> d
         groups=dict(enumerate(groups)) if promise.groups else False,
         confidence_level=promise.level,
     )
-    contradicted = any(finding.kind in CONTRADICTIONS for finding in result.findings)
     statements = {}
     for label in promise.metrics:
         of_metric = [finding for finding in result.findings if finding.kind in VERDICTS and finding.metric == label]
@@ -94,8 +79,54 @@ def compare(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> d
         is_false = any(_is_false(promise, verdict, truths[label]) for verdict in verdicts)
         is_right = not is_false and any(verdict.kind == "better" for verdict in verdicts)
         ends = (-1.0, 1.0) if promise.margin else (low, high)
-        statements[label] = Statement(*ends, is_false, contradicted, is_right=is_right)
+        statements[label] = Statement(*ends, is_false, _is_contradicted(result), is_right=is_right)
     return statements
+
+
+def published(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+    """Of `published` on the sampled metrics of a sample, of two recommenders on their order."""
+    metrics = [sm.metric(label) for label in promise.values]
+    printed = tuple(tuple(f"{one.of_rank(side, promise.m + 1).mean():.3f}" for one in metrics) for side in sides)
+    result = _published(promise, printed)
+    statements = dict.fromkeys(promise.metrics, REFUSED) | (of_rows(result, truths) if len(sides) == 1 else {})
+    for order in result.findings:
+        if order.kind == "published-order":
+            ends = (order.values[end] - _gap("R0", "R1", truths[order.metric]) for end in ("low", "high"))
+            is_false = order.values["is_decided"] and _gap(*order.names[::-1], truths[order.metric]) <= 0
+            statements[order.metric] = Statement(*ends, is_false, _is_contradicted(result))
+    return statements
+
+
+def plan(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+    """Of `plan` on a way to evaluate: on the width of an evaluation, and on its chances."""
+    design = {"negatives": [promise.m] if promise.m else [], "estimators": [promise.estimator or "bv-0.1"]}
+    design["depths"] = [promise.depth] if promise.depth else []
+    # by chance, the recommenders have the same metric in the pilot, which is a DataError
+    result = sm.plan(pilot_of(promise, sides, seed), metric="recall@10", users=promise.users, draws=40, **design)
+    [row] = result[(result["way"] == promise.way)].head(1).to_dict("records")
+    statements = {}
+    for label, of_law in truths.items():
+        truth, low, high = of_law[seed % len(of_law)], row[f"{label}_low"], row[f"{label}_high"]
+        statements[label] = Statement(low - truth, high - truth)
+    return statements
+
+
+# --- what promises share ----------------------------------------------------------------------------------------------
+
+
+def of_rows(result: pd.DataFrame, truths: Truths) -> dict[str, Statement]:
+    """Return the statements of the rows of a result of one recommender."""
+    contradicted = _is_contradicted(result)
+    return {
+        row.metric: Statement(
+            row.low - truths[row.metric][0], row.high - truths[row.metric][0], False, contradicted, row.value
+        )
+        for row in result.itertuples()
+    }
+
+
+def _is_contradicted(result: Any) -> bool:
+    return any(finding.kind in CONTRADICTIONS for finding in result.findings)
 
 
 def _gap(a: str, b: str, truths: Sequence[float]) -> float:
@@ -117,51 +148,12 @@ def _is_false(promise: Promise, verdict: Any, truths: Sequence[float]) -> bool:
     )
 
 
-def published(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Return the statements of `published` on the sampled metrics of a sample, of two recommenders on their order."""
-    metrics = [sm.metric(label) for label in promise.values]
-    printed = tuple(tuple(f"{one.of_rank(side, promise.m + 1).mean():.3f}" for one in metrics) for side in sides)
-    result, statements = _published(promise, printed), dict.fromkeys(promise.metrics, REFUSED)
-    contradicted = any(finding.kind in CONTRADICTIONS for finding in result.findings)
-    if len(sides) == 1:
-        for row in result.itertuples():
-            gap = truths[row.metric][0]
-            statements[row.metric] = Statement(row.low - gap, row.high - gap, False, contradicted)
-    for order in result.findings:
-        if order.kind == "published-order":
-            ends = (order.values[end] - _gap("R0", "R1", truths[order.metric]) for end in ("low", "high"))
-            is_false = order.values["is_decided"] and _gap(*order.names[::-1], truths[order.metric]) <= 0
-            statements[order.metric] = Statement(*ends, is_false, contradicted)
-    return statements
-
-
 @lru_cache(maxsize=10_000)
 def _published(promise: Promise, printed: tuple[tuple[str, ...], ...]) -> pd.DataFrame:
     """Return what `published` says of printed values."""
     values = {f"R{number}": dict(zip(promise.values, of_one, strict=True)) for number, of_one in enumerate(printed)}
     asked = {"estimators": promise.estimator, "metrics": promise.metrics, "confidence_level": promise.level}
     return sm.published(values, negatives=promise.m, candidates=promise.n, users=promise.users, **asked)
-
-
-CHANCES = ("ordered", "decided", "wrong")
-LARGE = 200_000  # users who stand for a law
-
-
-def plan(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Return the statements of `plan` on a way to evaluate: on the width of an evaluation, and on its chances."""
-    design = {"negatives": [promise.m] if promise.m else [], "estimators": [promise.estimator or "bv-0.1"]}
-    design["depths"] = [promise.depth] if promise.depth else []
-    pilot = pilot_of(promise, sides, seed)
-    try:
-        result = sm.plan(pilot, metric="recall@10", users=promise.users, draws=40, **design)
-    except sm.DataError:  # by chance, the recommenders have the same metric in the pilot
-        return dict.fromkeys(truths, REFUSED)
-    [row] = result[(result["way"] == promise.way)].head(1).to_dict("records")
-    statements = {}
-    for label, of_law in truths.items():
-        truth, low, high = of_law[seed % len(of_law)], row[f"{label}_low"], row[f"{label}_high"]
-        statements[label] = Statement(low - truth, high - truth) if np.isfinite(low) else REFUSED
-    return statements
 
 
 @lru_cache(maxsize=100)
@@ -185,11 +177,8 @@ def of_evaluations(promise: Promise, population: Any) -> Truths:
 
 def pilot_of(promise: Promise, sides: np.ndarray, seed: int) -> dict[str, Any]:
     """Return exact ranks by recommender, or staged ranks of all candidates."""
-    users = sides.shape[1]
-    if promise.depth:
-        return staged(replace(promise, users=users, depth=None), sides, seed)
-    nothing, n = np.zeros(users, dtype=np.int64), np.full(users, promise.n)
-    return {f"R{number}": sm.ExactRanks(None, n, side - 1, nothing) for number, side in enumerate(sides)}
+    own = replace(promise, users=sides.shape[1], depth=None, m=0)
+    return staged(own, sides, seed) if promise.depth else tables(own, sides)
 
 
 def tables(promise: Promise, sides: np.ndarray) -> dict[str, Any]:
