@@ -182,14 +182,14 @@ def usual(n: int = 3541) -> list[Law]:
     ]
 
 
-def hits(share: float, n: int = 1000) -> Law:
+def hits(share: float, n: int) -> Law:
     """Return the law with a share of the users at rank 1, and the others last."""
     return law(ranks(1, share=share), ranks(n, share=1 - share))
 
 
-def two(first: float, second: float, coupled: float = 0.0) -> tuple[Population, ...]:
+def two(first: float, second: float, coupled: float = 0.0, n: int = 1000) -> tuple[Population, ...]:
     """Return a pair with shares of the users at rank 1, and the others last."""
-    return (Population((hits(first), hits(second)), coupled),)
+    return (Population((hits(first, n), hits(second, n)), coupled),)
 
 
 def bulge_pair() -> Population:
@@ -258,6 +258,7 @@ def pairs(n: int, users: int) -> list[Population]:
         Population((law(ranks(1)), hits(0.98, n))),
         Population((law(ranks(11)), law(ranks(10, share=0.05), ranks(12, share=0.95)))),
         Population((hits(0.005, n),) * 2),
+        Population((power, whole("power", 1.5, 0.0))),
     ]
 
 

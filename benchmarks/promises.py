@@ -131,72 +131,83 @@ class Promise:
 
 def promises() -> Iterator[Promise]:
     """Yield all promises."""
-    ap, both, flat = ("ap",), ("recall@10", "ap"), (Population((laws.law(laws.ranks(1, 500)),)),)
-    for users in (30, 60, 200, 1000):
-        yield Promise("evaluate", say.evaluate, users, both)
-    yield Promise("evaluate", say.evaluate, 100, ap, level=0.8)
-    exact = Promise("compare", say.compare, 100, recommenders=2)
+    one, two = Promise("evaluate", say.evaluate, 100, ("ap",)), Promise("compare", say.compare, 100, recommenders=2)
+    yield from (replace(one, users=users, metrics=("recall@10", "ap")) for users in (30, 60, 200, 1000))
+    yield replace(one, level=0.8)
     for users in (30, 60, 200, 400, 1500):
-        yield replace(exact, users=users, metrics=ap, known=laws.two(0.005, 0.005))
-    yield from (exact, replace(exact, metrics=ap, equal="no"), replace(exact, metrics=ap, level=0.8))
-    yield replace(exact, users=200, metrics=ap, level=0.99)
-    for users in (30, 100, 400):
-        yield replace(
-            exact, name="margin .01", users=users, metrics=ap, margin=0.01, known=laws.two(0.495, 0.505, -1.0)
-        )
-        yield replace(exact, name="margin .1", users=users, margin=0.1)
-        yield replace(exact, name="margin 5 %", users=users, metrics=ap, margin=0.05, is_relative=True)
-        of_double = {"margin": 1.0, "is_relative": True, "known": laws.two(0.5, 1.0, 1.0)}
-        yield replace(exact, name="margin 100 %", users=users, **of_double)
-    thirds, unequal = (1 / 3, 1 / 3, 1 / 3), (0.6, 0.3, 0.1)
-    for users in (90, 600):
-        yield replace(exact, name="groups of 1/3", users=users, metrics=ap, groups=thirds)
-    yield replace(exact, name="groups of .6, .3, .1", users=300, groups=unequal)
-    yield replace(exact, name="groups of .6, .3, .1", users=300, metrics=ap, groups=unequal, equal="no")
-    for counts, spread in (((3, 3), 0.5), ((3, 3), 0.05), ((2, 10), 0.5), ((2, 10), 0.1)):
-        yield replace(exact, name=f"seeds {counts[0]} and {counts[1]}", users=200, seeds=counts, spread=spread)
-    for count in (3, 10, 40):
+        yield replace(two, users=users, metrics=("ap",), known=laws.two(0.005, 0.005))
+    yield from (two, replace(two, metrics=("ap",), equal="no"), replace(two, metrics=("ap",), level=0.8))
+    yield replace(two, users=200, metrics=("ap",), level=0.99)
+    yield from of_margins_groups_and_seeds(two)
+    for count in (3, 10):
         for users in (100, 1000):
-            family = replace(exact, name=f"compare of {count}", users=users, recommenders=count)
+            family = replace(two, name=f"compare of {count}", users=users, recommenders=count)
             yield from (family, replace(family, equal="no", known=laws.two(0.1, 0.11)))
     for users, depth in ((500, 100.0), (2000, 100.0), (6000, 30.0)):
-        yield Promise("evaluate staged", say.evaluate, users, ("recall@10", "recall@1", "ndcg@10"), depth=depth)
-        yield replace(exact, name="compare staged", users=users, depth=depth)
+        three = ("recall@10", "recall@1", "ndcg@10")
+        yield replace(one, name="evaluate staged", users=users, metrics=three, depth=depth)
+        yield replace(two, name="compare staged", users=users, depth=depth)
+    yield from of_samples(two)
+    yield from of_published_values()
+    plan = Promise("plan", say.plan, 2000, ("width", *CHANCES), recommenders=2, equal="no", pilot=600)
+    for way in ("all candidates", "all candidates, part of users"):
+        yield replace(plan, name=f"plan, {way}", way=way, m=100)
+    for way in ("all candidates", "stop at k", "stages"):
+        yield replace(plan, name=f"plan of stages, {way}", metrics=("width",), recommenders=1, way=way, depth=100.0)
+    for estimator, m in (("bv-0.1", 100), ("decreasing", 20), ("uncorrected", 50)):
+        yield replace(plan, name=f"plan, {estimator}", way="negatives", m=m, estimator=estimator)
+
+
+def of_margins_groups_and_seeds(two: Promise) -> Iterator[Promise]:
+    """Yield the promises of a comparison of two on exact ranks, with more than two tables or one difference."""
+    ap, double = replace(two, metrics=("ap",)), laws.two(0.5, 1.0, 1.0)
+    for users in (30, 100, 400):
+        yield replace(ap, name="margin .01", users=users, margin=0.01, known=laws.two(0.495, 0.505, -1.0))
+        yield replace(two, name="margin .1", users=users, margin=0.1)
+        yield replace(ap, name="margin 5 %", users=users, margin=0.05, is_relative=True)
+        yield replace(two, name="margin 100 %", users=users, margin=1.0, is_relative=True, known=double)
+    for users in (90, 600):
+        yield replace(ap, name="groups of 1/3", users=users, groups=(1 / 3, 1 / 3, 1 / 3))
+    unequal = replace(two, name="groups of .6, .3, .1", users=300, groups=(0.6, 0.3, 0.1))
+    yield from (unequal, replace(unequal, metrics=("ap",), equal="no"))
+    for counts, spread in (((3, 3), 0.5), ((3, 3), 0.05), ((2, 10), 0.5), ((2, 10), 0.1)):
+        yield replace(two, name=f"seeds {counts[0]} and {counts[1]}", users=200, seeds=counts, spread=spread)
+
+
+def of_samples(two: Promise) -> Iterator[Promise]:
+    """Yield the promises of sampled ranks."""
+    one, flat = Promise("correct", say.correct, 200, ("recall@10", "ap"), m=100), laws.law(laws.ranks(1, 500))
     for estimator in ("decreasing", "free"):
-        of_one = Promise(f"correct {estimator}", say.correct, 200, m=100, estimator=estimator, known=flat)
-        yield from (replace(of_one, users=users, metrics=both) for users in (30, 200, 1000, 6000))
-        of_two = replace(exact, name=f"compare {estimator}", m=100, estimator=estimator, known=(laws.bulge_pair(),))
+        of_one = replace(one, name=f"correct {estimator}", estimator=estimator, known=(Population((flat,)),))
+        yield from (replace(of_one, users=users) for users in (30, 200, 1000, 6000))
+        of_two = {"users": 300, "m": 100, "estimator": estimator, "known": (laws.bulge_pair(),)}
+        of_two = replace(two, name=f"compare {estimator}", **of_two)
         yield from (replace(of_two, users=users, m=m) for users in (300, 1000, 6000) for m in (20, 100))
-        yield replace(of_two, users=300, equal="no")
-        yield replace(of_two, name=f"compare of 3 {estimator}", users=300, recommenders=3)
-        yield replace(of_two, name=f"groups of 1/2 {estimator}", users=300, groups=(0.5, 0.5))
+        yield replace(of_two, equal="no")
+        yield replace(of_two, name=f"compare of 3 {estimator}", recommenders=3)
+        yield replace(of_two, name=f"groups of 1/2 {estimator}", groups=(0.5, 0.5))
     for estimator in ("bv-0.1", "mle", "mes", "smooth"):
         for users in (100, 1000):
-            own = {"m": 50, "estimator": estimator, "is_of_estimator": True}
-            yield Promise(f"mean of {estimator}", say.correct, users, both, **own)
-            yield replace(exact, name=f"compare {estimator}", users=users, m=50, estimator=estimator, equal="law")
-    three, told = ("recall@10", "ndcg@10", "mrr"), Promise("published", say.published, 200, m=100, estimator="free")
-    yield replace(told, users=30, n=100, m=99, values=("recall@10",), known=(Population((laws.hits(0.4155, 100),)),))
-    for estimator in ("free", "decreasing"):
-        of_rate = replace(told, estimator=estimator, metrics=both, values=("recall@10",))
-        yield replace(of_rate, name=f"published hit rate {estimator}")
-        yield replace(of_rate, name=f"published hit rates {estimator}", metrics=("recall@10",), recommenders=2)
-    yield replace(
-        told, name="published MRR", m=10, metrics=both, values=("mrr",), known=(Population((laws.hits(0.0104),)),)
-    )
-    yield replace(told, name="published three", values=three)
-    yield replace(told, name="published three of two", values=three, recommenders=2)
+            own = {"users": users, "m": 50, "estimator": estimator}
+            yield replace(one, name=f"mean of {estimator}", is_of_estimator=True, **own)
+            yield replace(two, name=f"compare {estimator}", equal="law", **own)
     for draws in (3, 10):
-        once = {"m": 100, "estimator": "uncorrected", "draws": draws, "is_of_estimator": True}
-        yield Promise(f"drawn once, {draws} times", say.correct, 200, both, **once)
-        yield replace(exact, name=f"compare drawn once, {draws} times", users=200, equal="law", **once)
-    of_plan = Promise("plan", say.plan, 2000, ("width", *CHANCES), recommenders=2, equal="no", pilot=600)
-    for way in ("all candidates", "all candidates, part of users"):
-        yield replace(of_plan, name=f"plan, {way}", way=way, m=100)
-    for way in ("all candidates", "stop at k", "stages"):
-        yield replace(of_plan, name=f"plan of stages, {way}", metrics=("width",), recommenders=1, way=way, depth=100.0)
-    for estimator, m in (("bv-0.1", 100), ("decreasing", 20), ("uncorrected", 50)):
-        yield replace(of_plan, name=f"plan, {estimator}", way="negatives", m=m, estimator=estimator)
+        once = {"users": 200, "m": 100, "estimator": "uncorrected", "draws": draws, "is_of_estimator": True}
+        yield replace(one, name=f"drawn once, {draws} times", **once)
+        yield replace(two, name=f"compare drawn once, {draws} times", equal="law", **once)
+
+
+def of_published_values() -> Iterator[Promise]:
+    """Yield the promises of published values."""
+    rate, both, three = ("recall@10",), ("recall@10", "ap"), ("recall@10", "ndcg@10", "mrr")
+    one = Promise("published", say.published, 200, m=100, estimator="free", values=rate)
+    yield replace(one, users=30, n=100, m=99, known=laws.two(0.4155, 0.4155, n=100))
+    for estimator in ("free", "decreasing"):
+        yield replace(one, name=f"published hit rate {estimator}", metrics=both, estimator=estimator)
+        yield replace(one, name=f"published hit rates {estimator}", estimator=estimator, recommenders=2)
+    yield replace(one, name="published MRR", m=10, metrics=both, values=("mrr",), known=laws.two(0.0104, 0.0104))
+    yield replace(one, name="published three", values=three)
+    yield replace(one, name="published three of two", values=three, recommenders=2)
 
 
 # --- simulations ------------------------------------------------------------------------------------------------------
@@ -206,8 +217,7 @@ class Tally(NamedTuple):
     """Shares of the simulations of a population."""
 
     wrong: float  # the interval misses the truth, or a verdict is false; contradicted samples count too
-    missed_below: float  # the interval is below the truth
-    missed_above: float
+    missed: float  # the interval misses the truth
     false_verdicts: float  # a recommender is stated to be better and is not, or by more or less than the margin
     refused: float  # there is no interval
     contradicted: float  # the sample is stated to contradict an assumption
@@ -227,12 +237,11 @@ def tally(statements: Sequence[Statement], *, is_of_estimator: bool = False) -> 
     low, high, is_false, contradicted, value, is_right = np.array(statements, dtype=float).T
     if is_of_estimator and not np.isnan(value).all():
         low, high = low - np.nanmean(value), high - np.nanmean(value)
-    has_interval, below, above = np.isfinite(low) & np.isfinite(high), high < -EXACT, low > EXACT
-    wrong = float((below | above | (is_false > 0)).mean())
+    has_interval, missed = np.isfinite(low) & np.isfinite(high), (high < -EXACT) | (low > EXACT)
+    wrong = float((missed | (is_false > 0)).mean())
     error = np.sqrt(max(wrong, 1 / len(low)) * (1 - wrong) / len(low))
     smooth = _share_beyond(low[has_interval]) + _share_beyond(-high[has_interval])
-    unnoticed = (below | above) & (contradicted == 0)
-    columns = (below, above, is_false, ~has_interval, contradicted, unnoticed, is_right)
+    columns = (missed, is_false, ~has_interval, contradicted, missed & (contradicted == 0), is_right)
     width = float((high - low)[has_interval].mean()) if has_interval.any() else np.nan
     score = float(wrong + min(smooth, wrong + error)) / 2
     return Tally(wrong, *(float(column.mean()) for column in columns), width, score)
@@ -255,28 +264,16 @@ def generator(promise: Promise, stage: str, *numbers: int) -> np.random.Generato
 
 
 def simulate(promise: Promise, population: Law, stage: str, simulations: int, seed: int) -> dict[str, Tally]:
-    """Return a tally for each metric.
-
-    Users are at the same quantiles for all laws of a stage. The library is asked once for samples that are equal up to
-    the order of the users, where this order does not matter.
-    """
-    truths, known = promise.truths(population), dict[bytes, dict[str, Statement]]()
-    statements: dict[str, list[Statement]] = {label: [] for label in promise.metrics}
-    is_ordered = (
-        promise.m or promise.groups or promise.depth or promise.seeds or promise.recommenders > 2 or promise.way
-    )
+    """Return a tally for each metric. Users are at the same quantiles for all laws of a stage."""
+    truths, statements = promise.truths(population), []
     for number in range(simulations):
         sides = promise.draw(population, generator(promise, stage, seed, number))
-        key = str(number).encode() if is_ordered else np.sort(sides[0] + (promise.n + 1) * (sides[-1] - 1)).tobytes()
-        if key not in known:
-            try:
-                known[key] = promise.say(promise, sides, truths, number)
-            except sm.DataError:
-                known[key] = dict.fromkeys(promise.metrics, REFUSED)
-        for label, statement in known[key].items():
-            statements[label].append(statement)
+        try:
+            statements.append(promise.say(promise, sides, truths, number))
+        except sm.DataError:
+            statements.append(dict.fromkeys(promise.metrics, REFUSED))
     own = promise.is_of_estimator
-    return {label: tally(of_one, is_of_estimator=own) for label, of_one in statements.items()}
+    return {label: tally([said[label] for said in statements], is_of_estimator=own) for label in promise.metrics}
 
 
 # --- search -----------------------------------------------------------------------------------------------------------
@@ -337,17 +334,9 @@ def row_of(promise: Promise, label: str, population: Any, simulations: int, foun
 
 
 def markdown(rows: pd.DataFrame) -> str:
-    """Return rows as a table, shares in per cent. Shares above the allowed one are bold."""
-    settings = zip(rows["m"], rows["depth"], strict=True)
-    errors = zip(rows["wrong"], rows["standard_error"], rows["is_broken"], strict=True)
-    wrong = [("**" * broken, f"{100 * share:.1f} ± {100 * error:.1f}") for share, error, broken in errors]
-    columns = {
-        "m": [m or (f"depth {depth:g}" if depth else "exact") for m, depth in settings],
-        "wrong": [f"{mark}{text}{mark}" for mark, text in wrong],
-        **{name: [f"{100 * share:.1f}" for share in rows[name]] for name in ("level", "allowed", "contradicted")},
-    }
-    shown = ["promise", "level", "n", "m", "users", "metric", "law", "wrong", "allowed", "contradicted"]
-    return str(rows.assign(**columns)[shown].to_markdown(index=False, disable_numparse=True))
+    """Return rows as a table of shares."""
+    shown = ["promise", "n", "m", "users", "metric", "law", "wrong", "standard_error", "allowed", "contradicted"]
+    return str(rows[[*shown, "is_broken"]].to_markdown(index=False, floatfmt=".3f"))
 
 
 def settings(promise: Promise, options: argparse.Namespace) -> Iterator[Promise]:

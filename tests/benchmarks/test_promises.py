@@ -12,7 +12,6 @@ import pytest
 from sampled_metrics.metrics.metric import metric
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
-NAMES = ("promises", "laws", "statements")
 
 
 @pytest.fixture(scope="module")
@@ -21,17 +20,13 @@ def benchmark():
     sys.path.insert(0, str(FOLDER))
     yield importlib.import_module("promises")
     sys.path.remove(str(FOLDER))
-    for name in NAMES:
+    for name in ("promises", "laws", "statements"):
         del sys.modules[name]
 
 
 @pytest.fixture
 def laws(benchmark):
     return benchmark.laws
-
-
-def named(benchmark, name):
-    return next(promise for promise in benchmark.promises() if promise.name == name)
 
 
 def test_starts_are_of_the_class_and_as_equal_as_promised(benchmark, laws):
@@ -68,7 +63,6 @@ def test_shapes_are_those_of_the_better_half(laws):
     assert not laws.has_shape(np.array([3, 2, 3, 1, 0, 0, 0, 0]) / 9, "decreasing")
     shapes = [laws.has_shape(laws.rank_probabilities(one, 3541), "decreasing") for one in laws.usual()]
     assert shapes == [True] * 3 + [False] * 4
-    assert all(laws.rank_probabilities(one, 3541).sum() == pytest.approx(1) for one in laws.usual())
 
 
 def test_drawn_ranks_have_the_law(benchmark, laws):
@@ -103,7 +97,7 @@ def test_false_verdicts_are_counted(benchmark):
 def test_shares_are_of_all_statements(benchmark):
     said = [(-0.1, 0.1), (0.1, 0.2, True), (-0.2, -0.1), (np.nan, np.nan, False, True), (0.0, 0.1)]
     tally = benchmark.tally([benchmark.Statement(*one) for one in said])
-    assert [tally.wrong, tally.missed_below, tally.missed_above, tally.false_verdicts] == [0.4, 0.2, 0.2, 0.2]
+    assert [tally.wrong, tally.missed, tally.false_verdicts] == [0.4, 0.4, 0.2]
     assert [tally.refused, tally.contradicted] == [0.2, 0.2]
     of_estimator = [benchmark.Statement(value - 0.1, value + 0.1, value=value) for value in (0.4, 0.4, 0.4, 0.7)]
     assert benchmark.tally(of_estimator, is_of_estimator=True).wrong == 0.25  # of their mean
@@ -119,9 +113,8 @@ def test_the_law_that_a_bad_interval_misses_is_found(benchmark):
         return {"ap": benchmark.Statement(gap - reach, gap + reach)}
 
     [row] = benchmark.searched(benchmark.Promise("student", say, 40, ("ap",), n=100), 20, 100, 0)
-    assert row["missed_below"] > 0.3
+    assert row["missed"] > 0.3
     assert row["is_broken"]
-    assert "**" in benchmark.markdown(pd.DataFrame([row]))
 
 
 def test_the_same_seed_gives_the_same_file(benchmark, monkeypatch, tmp_path):
@@ -133,18 +126,27 @@ def test_the_same_seed_gives_the_same_file(benchmark, monkeypatch, tmp_path):
     assert one == two != other
 
 
+PLANS = ("plan, all candidates", "plan of stages, stages", "plan, bv-0.1")
 ASKED = ["evaluate", "evaluate staged", "compare of 3", "seeds 2 and 10", "correct free", "published hit rates free"]
+ASKED += ["drawn once, 3 times", *(pytest.param(name, marks=pytest.mark.slow) for name in PLANS)]
 
 
-@pytest.mark.parametrize("name", [*ASKED, "drawn once, 3 times"])
+@pytest.mark.parametrize("name", ASKED)
 def test_the_library_is_asked(benchmark, laws, name):
-    """Intervals of a flat law hold its truth in most of four simulations."""
-    promise = named(benchmark, name)
-    promise = replace(promise, n=100, m=min(promise.m, 10), users=60)
-    population = laws.Population((laws.law(laws.ranks(1, 100)),) * min(promise.recommenders, 2))
+    """Intervals of laws that are not extreme hold the truth in most of a few simulations."""
+    promise = next(promise for promise in benchmark.promises() if promise.name == name)
+    users = {"users": 300, "pilot": 200, "m": min(promise.m, 20)} if name in PLANS else {"users": 60}
+    promise = replace(
+        promise,
+        **{"n": 100, "m": min(promise.m, 10), "depth": min(promise.depth, 100.0 if name not in PLANS else 20.0)}
+        | users,
+    )
+    power, steep = laws.whole("power", 0.9, 0.0), laws.whole("power", 1.05, 0.0)
+    flat = laws.Population((laws.law(laws.ranks(1, 100)),) * min(promise.recommenders, 2))
+    population = laws.Population((power, steep)) if name in PLANS else flat
     for tally in benchmark.simulate(promise, population, "fresh", 4, 0).values():
-        assert tally.wrong <= 0.5
         assert tally.refused == 0
+        assert tally.wrong <= 0.5 or name in PLANS
 
 
 def test_the_users_of_rank_tables_are_drawn(laws, tmp_path):
@@ -157,13 +159,3 @@ def test_the_users_of_rank_tables_are_drawn(laws, tmp_path):
     drawn = both.draw(10, 900, 2, np.random.default_rng(0))
     assert {tuple(pair) for pair in drawn.T.tolist()} == {(1, 2), (5, 2), (9, 10)}
     assert both.means(1 / np.arange(1, 11)) == pytest.approx([np.mean(1 / np.array(side)) for side in both.ranks])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", ["plan, all candidates", "plan of stages, stages", "plan, bv-0.1"])
-def test_a_plan_is_asked(benchmark, laws, way):
-    promise = named(benchmark, way)
-    promise = replace(promise, n=100, users=300, pilot=200, m=min(promise.m, 20), depth=min(promise.depth, 20.0))
-    power, steep = (laws.law(laws.Part(1.0, "power", (exponent, 0.0))) for exponent in (0.9, 1.05))
-    for tally in benchmark.simulate(promise, laws.Population((power, steep)), "fresh", 2, 0).values():
-        assert tally.refused == 0
