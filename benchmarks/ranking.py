@@ -1,8 +1,9 @@
 """Time exact ranks of factor models beside other tools and a lower bound.
 
-Every way to evaluate has a process of its own, which prepares the data. The ways then take turns, so that other load of
-the machine affects all of them. RecBole needs numpy below 2 and runs in an environment of its own, which `make bench`
-sets up. The model is X of MovieLens 1M, from `make reproduce`. Catalogues of increasing size have random factors.
+The ways to evaluate take turns, so that other load of the machine affects all of them. A turn is a process of its own,
+which prepares the data and is timed after a first call. RecBole needs numpy below 2 and runs in an environment of its
+own, which `make bench` sets up. The model is X of MovieLens 1M, from `make reproduce`. Catalogues of increasing size
+have random factors.
 
     python benchmarks/ranking.py --peers .venv-peers/bin/python --output results/bench/ranking
 """
@@ -14,8 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, chdir, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import chdir
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -179,52 +180,38 @@ def case(items: int) -> tuple[Split, FactorModel]:
 
 
 def work(way: Way, items: int) -> None:
-    """Prepare a way, and answer every line of standard input with a line: the milliseconds and the AUC of a call."""
+    """Prepare a way, and print the milliseconds and the AUC of a call."""
     out, sys.stdout, sys.argv = sys.stdout, sys.stderr, sys.argv[:1]  # the tools print, and RecBole reads arguments
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         call = way.prepare(*case(items))
         call()  # the first call may be slower, and is not measured
-        for _ in sys.stdin:
-            start = time.perf_counter()
-            for _ in range(way.times):
-                values = call()
-            milliseconds = 1e3 * (time.perf_counter() - start) / way.times
-            auc = next((float(value) for name, value in values.items() if "auc" in name.lower()), np.nan)
-            print(milliseconds, auc, file=out, flush=True)
+        start = time.perf_counter()
+        for _ in range(way.times):
+            values = call()
+    milliseconds = 1e3 * (time.perf_counter() - start) / way.times
+    auc = next((float(value) for name, value in values.items() if "auc" in name.lower()), np.nan)
+    print(milliseconds, auc, file=out)
 
 
-@contextmanager
-def worker(name: str, peers: str | None, items: int) -> Iterator[Callable[[], list[float]]]:
-    """Start a process for a way, and yield a function that makes it take a turn."""
+def turn(name: str, peers: str | None, items: int) -> tuple[float, ...]:
+    """Return the milliseconds and the AUC of a way, from a process of its own."""
     way = WAYS[name]
     command = [peers if way.is_peer else sys.executable, __file__, "--work", name, "--items", str(items)]
     variables = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(THREADS))
     variables |= {"OPENBLAS_NUM_THREADS": "1"} if way.has_threads else {}
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen(command, env=os.environ | variables, text=True, **pipes) as process:
-
-        def turn() -> list[float]:
-            try:
-                process.stdin.write("\n")
-                process.stdin.flush()
-                milliseconds, auc = map(float, process.stdout.readline().split())
-            except (BrokenPipeError, ValueError):
-                sys.exit(f"error: {name} failed:\n{process.communicate()[1][-2000:]}")
-            return [milliseconds, auc]
-
-        yield turn
-        process.stdin.close()
+    process = subprocess.run(command, env=os.environ | variables, text=True, capture_output=True, check=False)
+    if process.returncode:
+        sys.exit(f"error: {name} failed:\n{process.stderr[-2000:]}")
+    return tuple(map(float, process.stdout.split()))
 
 
 def measure(peers: str | None, runs: int, items: int = 0) -> pd.DataFrame:
     """Return the turns of all ways, with the columns way, milliseconds and auc."""
     rows, names = [], [name for name, way in WAYS.items() if peers or not way.is_peer]
-    with ExitStack() as stack:
-        turns = {name: stack.enter_context(worker(name, peers, items)) for name in names}
-        for number in range(runs + 1):  # during the first turn, other ways still prepare
-            print(f"{items or 'all'} items: turn {number} of {runs}", file=sys.stderr)
-            rows += [(number, name, *turn()) for name, turn in turns.items()]
-    return pd.DataFrame(rows, columns=["turn", "way", "milliseconds", "auc"]).query("turn > 0")
+    for number in range(runs):
+        print(f"{items or 'all'} items: turn {number + 1} of {runs}", file=sys.stderr)
+        rows += [(name, *turn(name, peers, items)) for name in names]
+    return pd.DataFrame(rows, columns=["way", "milliseconds", "auc"])
 
 
 def report(turns: pd.DataFrame, catalogues: pd.DataFrame, runs: int) -> str:
