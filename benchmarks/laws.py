@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from scipy.optimize import brentq
 
 import sampled_metrics as sm
 
@@ -30,12 +31,20 @@ class Part:
         return f"{self.share:.4g} {self.kind} ({', '.join(f'{number:.4g}' for number in self.numbers)})"
 
 
+def _capped(r: np.ndarray, first: float, shift: float, most: float) -> np.ndarray:
+    falling = np.divide(1.0, r - shift, out=np.zeros(len(r)), where=r >= first)
+    possible = most * (r >= first)
+    scale = brentq(lambda c: np.minimum(c * falling, possible).sum() - 1, 0.0, 1.0 / falling[falling > 0].min())
+    return np.minimum(scale * falling, possible)
+
+
 WEIGHTS: dict[str, Callable[..., np.ndarray]] = {
     "ranks": lambda r, first, last: 1.0 * ((r >= first) & (r <= last)),
     "falling to": lambda r, last: np.maximum(last + 1.0 - r, 0.0),
     "power": lambda r, exponent, offset, first=1: (r >= first) * (r + offset) ** -exponent,
     "lognormal": lambda r, mean, deviation: np.exp(-(((np.log(r) - mean) / deviation) ** 2) / 2) / r,
     "normal": lambda r, mean, deviation: np.exp(-(((r - mean) / deviation) ** 2) / 2),
+    "capped": _capped,
 }
 """What the probabilities of the ranks r are proportional to, by kind of part, with its numbers."""
 
@@ -192,10 +201,10 @@ def two(first: float, second: float, coupled: float = 0.0, n: int = 1000) -> tup
     return (Population((hits(first, n), hits(second, n)), coupled),)
 
 
-def bulge_pair() -> Population:
+def capped_pair() -> Population:
     """Return two decreasing laws with equal Recall@10: one is flat in the middle, the other falls from the start."""
     top = ranks(1, 10, share=0.1)
-    return Population((law(top, ranks(11, 200, share=0.9)), law(top, Part(0.9, "power", (1.0, 14.0, 11.0)))))
+    return Population((law(top, ranks(11, 200, share=0.9)), law(top, Part(0.9, "capped", (11, 8, 0.01 / 0.9)))))
 
 
 def starts(n: int, users: int) -> list[Law]:
@@ -242,7 +251,7 @@ def pairs(n: int, users: int) -> list[Population]:
     worse_half, rare = law(ranks(half + 1, n)), law(ranks(1, share=share), ranks(half + 1, n, share=1 - share))
     return [
         *(Population((worse_half, law(ranks(k)))) for k in (88, 30, 160)),
-        bulge_pair(),
+        capped_pair(),
         Population((flat, flat)),
         Population((law(ranks(1, 10, share=0.05), ranks(1, n, share=0.95)), third)),
         Population((power, whole("lognormal", 5.0, 2.5))),

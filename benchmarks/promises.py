@@ -180,7 +180,7 @@ def of_samples(two: Promise) -> Iterator[Promise]:
     for estimator in ("decreasing", "free"):
         of_one = replace(one, name=f"correct {estimator}", estimator=estimator, known=(Population((flat,)),))
         yield from (replace(of_one, users=users) for users in (30, 200, 1000, 6000))
-        of_two = {"users": 300, "m": 100, "estimator": estimator, "known": (laws.bulge_pair(),)}
+        of_two = {"users": 300, "m": 100, "estimator": estimator, "known": (laws.capped_pair(),)}
         of_two = replace(two, name=f"compare {estimator}", **of_two)
         yield from (replace(of_two, users=users, m=m) for users in (300, 1000, 6000) for m in (20, 100))
         yield replace(of_two, equal="no")
