@@ -54,28 +54,23 @@ def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(rows, le
 
 
 def test_files_without_times_or_ratings():
-    assert pairs(binarize([chunk([1, 2, 1], [5, 5, 5])], 0, "earliest")) == [(1, 5), (2, 5)]
-    assert pairs(binarize([chunk([1, 2, 1], [5, 5, 5])], 0, "latest")) == [(2, 5), (1, 5)]
+    for repeated, expected in (("earliest", [(1, 5), (2, 5)]), ("latest", [(2, 5), (1, 5)])):
+        assert pairs(binarize([chunk([1, 2, 1], [5, 5, 5])], 0, repeated)) == expected
     with pytest.raises(ConfigError, match=r"^min_rating is 4, but the file has no ratings; it may be 0$"):
         binarize([chunk([1, 2], [7, 8])], 4)
 
 
-def test_text_of_whole_numbers_is_numbers_and_other_text_leaves_all_text():
-    events = binarize([chunk(["10", "9"], ["a", "0"]), chunk(["0"], ["10"])], 0)
-    assert (events.user_ids.tolist(), events.user_ids.dtype) == ([0, 9, 10], np.int64)
-    assert (events.item_ids.tolist(), events.item_ids.dtype.kind) == (["0", "10", "a"], "U")
-    assert pairs(events) == [(10, "a"), (9, "0"), (0, "10")]
-    for text in ("01", "", "+1", "-1", "1.0", " 1", "1_0", "²", "1" * 19):
-        assert sorted(binarize([chunk(["1", text], [1, 1])], 0).user_ids.tolist()) == sorted(["1", text])
+NO_NUMBERS = ["01", "", "+1", "-1", "1.0", " 1", "1_0", "²", "1" * 19, "x"]
 
 
-@given(st.lists(st.sampled_from([[3, 10], [7, 3], ["7", "x"], ["07", "3"], ["10", "3"]]), min_size=1))
-def test_chunks_with_numbers_or_text_are_of_the_same_ids(parts):
+@given(st.lists(st.sampled_from([[3, 10], [7, 3], ["7", "3"], *([text, "3"] for text in NO_NUMBERS)]), min_size=1))
+def test_text_of_whole_numbers_is_numbers_and_other_text_leaves_all_text(parts):
+    """Also in other chunks."""
     events = binarize([chunk(ids, ids) for ids in parts], 0)
-    texts = sorted({str(value) for ids in parts for value in ids})
-    are_numbers = all(value == str(int(value)) for value in texts if value.isdigit()) and "x" not in texts
-    assert events.user_ids.tolist() == (sorted(map(int, texts)) if are_numbers else texts)
-    assert {str(user) for user, _ in pairs(events)} == set(texts)
+    texts = {str(value) for ids in parts for value in ids}
+    expected = sorted(texts) if texts & {*NO_NUMBERS} else sorted(map(int, texts))
+    assert events.user_ids.tolist() == events.item_ids.tolist() == expected
+    assert {str(user) for user, _ in pairs(events)} == texts
 
 
 @given(st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1), st.integers(0, 3))

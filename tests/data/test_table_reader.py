@@ -1,6 +1,5 @@
 """The reader of tables of text: what it gives, and everything that it refuses. All formats and files go through it."""
 
-import bz2
 import csv
 import gzip
 import io
@@ -33,12 +32,10 @@ def refused(content, **options):
 
 
 CLOTHES = {
-    "plain": b"a,b\n1,2\n3,4\n",
     "no end": b"a,b\n1,2\n3,4",
     "Windows": b"a,b\r\n1,2\r\n3,4\r\n",
     "old Mac": b"a,b\r1,2\r3,4\r",
-    "byte order mark": b"\xef\xbb\xbfa,b\n1,2\n3,4\n",
-    "byte order mark, Windows": b"\xef\xbb\xbfa,b\r\n1,2\r\n3,4",
+    "byte order mark": b"\xef\xbb\xbfa,b\r\n1,2\r\n3,4\n",
     "quoted": b'"a","b"\n"1","2"\n"3","4"\n',
     "empty lines at the end": b"a,b\n1,2\n3,4\n\n\r\n\n",
     "empty fields at the end": b"a,b\n1,2\n3,4\n,\n,\n",
@@ -51,34 +48,23 @@ def test_the_same_table_in_other_clothes(clothes):
         assert read(CLOTHES[clothes], block=block) == ([["1", "2"], ["3", "4"]], [2, 3])
 
 
+FEW = "has 1 fields, but the lines before have 2"
 FAULTS = {
-    "a zero byte": (b"a,b\n1,2\n\0,4\n", "f, line 3: holds a zero byte, so this is not a table"),
-    "Latin-1": ("a,b\nMüller,2\n".encode("latin-1"), "f, line 2: is not UTF-8 text"),
-    "Latin-1, far down": (b"a,b\n" + b"1,2\n" * 50_000 + b"\xff,2\n", "f, line 50002: is not UTF-8 text"),
-    "half a letter at the end": ("a,b\n1,é".encode()[:-1], "f, line 2: is not UTF-8 text"),
-    "UTF-16": ("a\n1\n".encode("utf-16"), "f: is UTF-16 text; save it as UTF-8"),
-    "UTF-16 without a mark": ("a\n1\n".encode("utf-16-le"), "f, line 1: holds a zero byte, so this is not a table"),
-    "gzip": (gzip.compress(b"a\n1\n"), "f: is packed by gzip, but not by its name; let that end in .gz, or unpack "),
-    "bzip2": (bz2.compress(b"a\n1\n"), "f: is packed by bzip2; unpack it first"),
-    "xz": (lzma.compress(b"a\n1\n"), "f: is packed by xz; unpack it first"),
-    "zstd": (b"\x28\xb5\x2f\xfd\x04\x00", "f: is packed by zstd; unpack it first"),
-    "zip": (b"PK\x03\x04\x14\0", "f: is a zip archive, as a spreadsheet is; unpack it first, or save it as csv"),
-    "a field too few": (b"a,b\n1,2\n3\n", "f, line 3: has 1 fields, but the lines before have 2: '3'"),
-    "one column too many": (b"a\n1\n2,\n", "f, line 3: has 2 fields, but the lines before have 1: '2,'"),
-    "an empty line": (b"a,b\n1,2\n\n3,4\n", "f, line 3: is empty"),
-    "after lines in quotation marks": (b'a,b\n"1\n\n",2\n3\n', "f, line 5: has 1 fields, but the lines before have 2"),
-    "after empty lines": (b"\n \r\na,b\n1\n", "f, line 4: has 1 fields, but the lines before have 2: '1'"),
-    "an open quotation mark": (b'a,b\n"1,2\n3,4\n', "f, line 2: has a quotation mark that nothing closes: '\"1,2'"),
-    "a space behind a closed one": (
-        b'a,b\n"1" ,2\n',
-        'f, line 2: has text behind a quotation mark that closes: \'"1" ',
-    ),
-    "a long line": (b"a\n1\n" + b"1" * (LONGEST_LINE + 1) + b"\n2\n", "f, line 3: is longer than 1,000,000 bytes, so "),
-    "a long line of fields": (
-        b"a,b\n" + b"x" * 100_000,
-        f"f, line 2: has 1 fields, but the lines before have 2: '{'x' * 79}…'",
-    ),
-    "a header of one letter": (b"x" * 3_000_000, "f, line 1: is longer than 1,000,000 bytes, so this is not a table"),
+    "a zero byte": (b"a,b\n1,2\n\0,4\n", ", line 3: holds a zero byte, so this is not a table"),
+    "Latin-1, far down": (b"a,b\n" + b"1,2\n" * 50_000 + b"\xff,2\n", ", line 50002: is not UTF-8 text"),
+    "half a letter at the end": ("a,b\n1,é".encode()[:-1], ", line 2: is not UTF-8 text"),
+    "UTF-16": ("a\n1\n".encode("utf-16"), ": is UTF-16 text; save it as UTF-8"),
+    "gzip": (gzip.compress(b"a\n1\n"), ": is packed by gzip, but not by its name; let that end in .gz, or unpack "),
+    "xz": (lzma.compress(b"a\n1\n"), ": is packed by xz; unpack it first"),
+    "zip": (b"PK\x03\x04\x14\0", ": is a zip archive, as a spreadsheet is; unpack it first, or save it as csv"),
+    "a field too few": (b"a,b\n1,2\n3\n", f", line 3: {FEW}: '3'"),
+    "an empty line": (b"a,b\n1,2\n\n3,4\n", ", line 3: is empty"),
+    "after lines in quotation marks": (b'a,b\n"1\n\n",2\n3\n', f", line 5: {FEW}"),
+    "after empty lines": (b"\n \r\na,b\n1\n", f", line 4: {FEW}: '1'"),
+    "an open quotation mark": (b'a,b\n"1,2\n3,4\n', ", line 2: has a quotation mark that nothing closes: '\"1,2'"),
+    "a space": (b'a,b\n"1" ,2\n', ', line 2: has text behind a quotation mark that closes: \'"1" '),
+    "a long line": (b"a\n1\n" + b"1" * (LONGEST_LINE + 1) + b"\n2\n", ", line 3: is longer than 1,000,000 bytes, so "),
+    "a long line of fields": (b"a,b\n" + b"x" * 100_000, f", line 2: {FEW}: '{'x' * 79}…'"),
 }
 
 
@@ -86,12 +72,12 @@ FAULTS = {
 def test_faults_wherever_a_block_ends(fault):
     content, says = FAULTS[fault]
     for block in (2**24, *(range(4, 12) if len(content) < 30 and "line" in says else ())):
-        assert refused(content, block=block).startswith(says)
+        assert refused(content, block=block).startswith(f"f{says}")
 
 
-@pytest.mark.parametrize("separator", ["\n", "\r", '"'])
-def test_separators_that_no_table_has(separator):
-    assert refused(b"a,b\n1,2\n", separator=separator) == f"f: {separator!r} cannot separate fields"
+def test_separators_that_no_table_has():
+    for separator in '\n\r"':
+        assert refused(b"a,b\n1,2\n", separator=separator) == f"f: {separator!r} cannot separate fields"
 
 
 class Endless(io.RawIOBase):
@@ -103,13 +89,12 @@ class Endless(io.RawIOBase):
     def read(self, size=-1):
         given, self.beginning = self.beginning, b""
         self.read_bytes += size
-        return given or self.more * max(1, size // len(self.more))
+        return given or self.more * size
 
 
 @pytest.mark.parametrize(
     ("beginning", "more", "says"),
     [
-        (b"a,b\n", b"1", "2: is longer than 2,000 bytes"),
         (b'a,b\n"', b"1", "2: is longer than 2,000 bytes"),
         (b'a,b\n1,"\n', b"1,2\n", "2: has a quotation mark that nothing closes"),
         (b"", b"\n", "1: begins more than 2,000 bytes of empty lines"),
@@ -138,13 +123,11 @@ def test_reads_what_python_writes(rows, quoting, separator, block):
     """Fields, and the line on which each row begins, as Python's own reader finds them."""
     written = io.StringIO(newline="")
     csv.writer(written, delimiter=separator, quoting=quoting, lineterminator="\n").writerows([["a", "b"], *rows, "zz"])
-    reader, fields, lines = csv.reader(io.StringIO(written.getvalue(), newline=""), delimiter=separator), [], []
-    before = 0
+    reader, fields, lines = csv.reader(io.StringIO(written.getvalue(), newline=""), delimiter=separator), [], [1]
     for row in reader:
         fields.append(row)
-        lines.append(before + 1)
-        before = reader.line_num
-    assert read(written.getvalue().encode(), separator, block) == (fields[1:], lines[1:])
+        lines.append(reader.line_num + 1)
+    assert read(written.getvalue().encode(), separator, block) == (fields[1:], lines[1:-1])
 
 
 @given(st.text(st.sampled_from("1,\n"), max_size=40), st.integers(1, 20))
@@ -177,9 +160,8 @@ def test_quotation_marks_are_right_or_refused_as_by_python(pieces, is_one_block)
         refused(content.encode(), block=block)
 
 
-NUMBER = st.sampled_from(
-    ["7", "07", "0", "00", "-0", "-7", "+7", "7 ", " 7", "7.0", "1e3", "x", "", str(10**18), "9" * 18]
-)
+NUMBERS = ["7", "07", "0", "-0", "-7", "+7", "7 ", " 7", "7.0", "1e3", "x", "", str(10**18), "9" * 18]
+NUMBER = st.sampled_from(NUMBERS)
 
 
 @given(
@@ -196,6 +178,6 @@ def test_integers_are_only_what_str_writes_as_the_file_does(rows, separator, quo
 
 
 def test_integers_are_numbers_until_a_field_is_not():
-    rows = b"0,7\n1,7\n2,7\n3,7\n"
-    assert read(b"a,b\n" + rows, integers={"a"})[0] == [[0, "7"], [1, "7"], [2, "7"], [3, "7"]]
-    assert read(b"a,b\n" + rows + b"04,7\n", block=9, integers={"a"})[0][::2] == [["0", "7"], ["2", "7"], ["04", "7"]]
+    rows = b"a,b\n0,7\n1,7\n2,7\n"
+    assert read(rows, integers={"a"})[0] == [[0, "7"], [1, "7"], [2, "7"]]
+    assert read(rows + b"04,7\n", block=9, integers={"a"})[0][::3] == [["0", "7"], ["04", "7"]]
