@@ -1,7 +1,8 @@
 """Ranks among sampled negatives: by hand, by their distribution, and against exact ranks."""
 
+from collections import Counter
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -25,22 +26,21 @@ def streams_of(seed: int):
     return cache(lambda *address: np.random.default_rng([seed, *address]))
 
 
-@pytest.mark.parametrize("m", [1, 3, 5])
-def test_each_subset_of_distinct_numbers_is_as_likely(m: int) -> None:
+def test_each_subset_of_distinct_numbers_is_as_likely() -> None:
     """Rows of 6 and of 7 numbers in turn; up to a half of them is drawn with replacement, and duplicates again."""
     free = np.tile([6, 7], 10_000)
-    drawn = np.sort(distinct_numbers(free, m, streams_of(m)), axis=1)
-    for size in (6, 7):
-        subsets = {each: place for place, each in enumerate(combinations(range(size), m))}
-        times = np.bincount([subsets[tuple(each)] for each in drawn[free == size].tolist()], minlength=len(subsets))
-        assert stats.chisquare(times).pvalue > 0.001
+    for m, size in product((1, 3, 5), (6, 7)):
+        drawn = np.sort(distinct_numbers(free, m, streams_of(m)), axis=1)[free == size].tolist()
+        times = Counter(map(tuple, drawn))
+        assert stats.chisquare([times[subset] for subset in combinations(range(size), m)]).pvalue > 0.001
+        assert times.total() == 10_000
 
 
 def test_rows_get_the_same_numbers_in_one_call_as_in_several() -> None:
     free = np.random.default_rng(2).integers(0, 40, 500)
     row, number = draw_numbers(free, 9, streams_of(3))
     assert np.bincount(row, minlength=500).tolist() == np.minimum(free, 9).tolist()
-    for ends in ([250], [1, 2, 3, 300, 301], range(1, 500)):
+    for ends in ([1, 2, 3, 300, 301], range(1, 500)):
         streams = streams_of(3)
         parts = [draw_numbers(each, 9, streams)[1] for each in np.split(free, ends)]
         assert np.concatenate(parts).tolist() == number.tolist()
@@ -91,43 +91,46 @@ def test_ranks_have_the_distribution_of_uniform_negatives(replacement: bool) -> 
 
 
 SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "held_out": [1, 1]}
+NEARLY_ALL = [[1, 0, 1, 1, 1], [0] * 5]
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "says"),
+    ("negatives", "changes", "says"),
     [
-        ({"negatives": 4}, DataError, "user 0: 4 negatives cannot be drawn from 3 items; take fewer, or draw"),
+        (4, {}, "user 0: 4 negatives cannot be drawn from 3 items; take fewer, or draw"),
+        (2, {"replacement": True, "training": NEARLY_ALL}, "user 0: 2 negatives cannot be drawn from 0 items$"),
+        ([[1], [3]], {"drop_held_out": True}, "user 0: has no negatives"),
+        ([[0, 1], [1, 3]], {"drop_held_out": True}, "item 0 is not a negative, but a training"),
+        (2.5, {}, "negatives must be their number, a list of items for each of the 2 users"),
+        ([[2, 3]], {}, "negatives must be their number, a list of items for each of the 2 users"),
+        ({0: [2, 3]}, {}, "negatives, user 1: has no negatives"),
+        ({0: [2, 3], 1: [2, 1]}, {}, "user 1: item 1 is not a negative, but a training or held"),
+        ([[2, 2], [2, 3]], {}, "user 0: item 2 is there twice; give replacement=True"),
+        ([[2, 5], [2, 3]], {}, "negatives, user 0: item 5 is not an index from 0 to 4"),
+        (3, {"scores": [[0, 0, np.nan, 0, 0]] * 2}, r"user 0 a score that is NaN or \+inf"),
         (
-            {"negatives": 2, "replacement": True, "training": [[1, 0, 1, 1, 1], [0] * 5]},
-            DataError,
-            "user 0: 2 negatives cannot be drawn from 0 items$",
-        ),
-        ({"negatives": 2, "drop_held_out": True}, ConfigError, "drop_held_out is for given negatives"),
-        ({"negatives": [[1], [3]], "drop_held_out": True}, DataError, "user 0: has no negatives"),
-        (
-            {"negatives": [[0, 1], [1, 3]], "drop_held_out": True},
-            DataError,
-            "item 0 is not a negative, but a training",
-        ),
-        ({"negatives": 0}, ConfigError, "negatives must be a whole number from 1 to"),
-        ({"negatives": 2.5}, DataError, "negatives must be their number, a list of items for each of the 2 users"),
-        ({"negatives": [[2, 3]]}, DataError, "negatives must be their number, a list of items for each of the 2 users"),
-        ({"negatives": {0: [2, 3]}}, DataError, "negatives, user 1: has no negatives"),
-        ({"negatives": {0: [2, 3], 1: [2, 1]}}, DataError, "user 1: item 1 is not a negative, but a training or held"),
-        ({"negatives": [[2, 2], [2, 3]]}, DataError, "user 0: item 2 is there twice; give replacement=True"),
-        ({"negatives": [[2, 5], [2, 3]]}, DataError, "negatives, user 0: item 5 is not an index from 0 to 4"),
-        ({"negatives": 2, "seed": -1}, ConfigError, "seed must be a whole number from 0 to"),
-        ({"negatives": 3, "scores": [[0, 0, np.nan, 0, 0]] * 2}, DataError, r"user 0 a score that is NaN or \+inf"),
-        (
-            {"negatives": 3, "scores": (np.ones((2, 1)), np.array([[1.0], [-np.inf], [1], [1], [1]]))},
-            DataError,
-            "gives user 0 a score that is not a finite number",
+            3,
+            {"scores": (np.ones((2, 1)), np.full((5, 1), -np.inf))},
+            "user 0 a score that is not a finite",
         ),
     ],
 )
-def test_refuses(changes: dict, error: type, says: str) -> None:
-    with pytest.raises(error, match=says):
-        rank_among_negatives(**(SMALL | changes))
+def test_refuses(negatives, changes: dict, says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        rank_among_negatives(**(SMALL | changes), negatives=negatives)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"negatives": 2, "drop_held_out": True}, "drop_held_out is for given negatives"),
+        ({"negatives": 0}, "negatives must be a whole number from 1 to"),
+        ({"negatives": 2, "seed": -1}, "seed must be a whole number from 0 to"),
+    ],
+)
+def test_refuses_options(options: dict, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        rank_among_negatives(**SMALL, **options)
 
 
 @pytest.mark.parametrize("several", [False, True])

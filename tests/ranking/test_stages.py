@@ -56,32 +56,29 @@ def test_where_all_users_go_on_values_are_those_of_rank_user_by_user(order):
         np.testing.assert_array_equal(ranks.tied[ranks.complete], exact.tied[ranks.complete])
 
 
-@pytest.mark.parametrize("order", ["popularity", "a function of a user"])
-def test_several_held_out_items_and_masked_scores(order):
+def test_several_held_out_items_masked_scores_and_groups_by_a_mapping():
     held_out = np.zeros((USERS, ITEMS))
     for user in range(USERS):
         held_out[user, RNG.choice(np.flatnonzero(~TRAINING[user]), user % 3, replace=False)] = 1
     masked = np.where(np.arange(ITEMS) % 5 == 0, -np.inf, SCORES)
     last = f"{(held_out[:, ::5] > 0).sum()} of 150 held-out items score -inf, as a masked item does, and rank last"
-    with (
-        pytest.warns(UserWarning, match="50 of 150 users have no held-out item"),
-        pytest.warns(UserWarning, match=last),
-    ):
+    without = "50 of 150 users have no held-out item"
+    with pytest.warns(UserWarning, match=without), pytest.warns(UserWarning, match=last):
         exact = sm.rank(masked, TRAINING, held_out)
-    with (
-        pytest.warns(UserWarning, match="50 of 150 users have no held-out item"),
-        pytest.warns(UserWarning, match=last),
-    ):
-        ranks = staged(lambda users, items: masked[users, items], held_out, depth=None, order=ORDERS[order])
-    assert ranks.user.tolist() == exact.user.tolist()
-    expected = np.stack([exact.values(sm.metric(label)) for label in METRICS])
-    np.testing.assert_allclose(values(ranks), expected, atol=1e-14)
-    one, other = (sm.evaluate(table, metrics=METRICS) for table in (ranks, exact))
-    np.testing.assert_allclose(one["value"], other["value"], atol=1e-14)
+    for order in (ORDERS["popularity"], ORDERS["a function of a user"]):
+        with pytest.warns(UserWarning, match=without), pytest.warns(UserWarning, match=last):
+            ranks = staged(lambda users, items: masked[users, items], held_out, depth=None, order=order)
+        assert ranks.user.tolist() == exact.user.tolist()
+        expected = np.stack([exact.values(sm.metric(label)) for label in METRICS])
+        np.testing.assert_allclose(values(ranks), expected, atol=1e-14)
+        groups = {user: "ab"[user % 2] for user in range(USERS)}
+        one, other = (sm.evaluate(table, metrics=METRICS, groups=groups) for table in (ranks, exact))
+        assert one["group"].tolist() == other["group"].tolist()
+        np.testing.assert_allclose(one["value"], other["value"], atol=1e-14)
 
 
 @pytest.mark.parametrize("depth", [8, None])
-def test_results_do_not_depend_on_batches_and_parts(depth, monkeypatch):
+def test_results_do_not_depend_on_batches(depth, monkeypatch):
     options = {"k": 5, "depth": depth, "seed": 3}
     monkeypatch.setattr(stages, "BATCH", 1)
     one = staged(pairs_per_call=64, **options)
@@ -91,8 +88,6 @@ def test_results_do_not_depend_on_batches_and_parts(depth, monkeypatch):
         for name in ("above_at", "above", "tied", "complete", "uniform", "fold"):
             np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
         assert other.scored.sum() >= one.scored.sum()
-    parts = [staged(users=slice(at, at + 50), **options) for at in (0, 50, 100)]
-    np.testing.assert_array_equal(np.concatenate([part.above_at for part in parts]), one.above_at)
 
 
 def test_a_larger_depth_goes_on_from_a_file_as_if_it_had_been_that_depth(tmp_path):
@@ -120,10 +115,7 @@ def test_a_larger_depth_goes_on_from_a_file_as_if_it_had_been_that_depth(tmp_pat
     ("change", "says"),
     [
         (lambda rows: rows[1:], "its rows are not the held-out items of its run"),
-        (
-            lambda rows: rows.assign(scored=rows["scored"] - (rows["outcome"] == "open")),
-            "user 0 does not stop at",
-        ),
+        (lambda rows: rows.assign(scored=rows["scored"] - (rows["outcome"] == "open")), "user 0 does not stop at"),
     ],
 )
 def test_no_run_goes_on_from_a_damaged_file(tmp_path, monkeypatch, change, says):
@@ -143,23 +135,19 @@ def test_the_fewest_scores_are_computed():
         assert ranks.scored[user] == 1 + needed
 
 
-def test_the_mean_over_seeds_is_that_of_exact_ranks():
-    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
-    truth = np.array([exact.mean(sm.metric(label)) for label in METRICS])
-    means = np.array([values(staged(depth=8, seed=seed, pairs_per_call=10**5)).mean(axis=1) for seed in range(60)])
-    error = means.std(axis=0, ddof=1) / np.sqrt(len(means))
-    assert (error > 0).all()
-    assert np.abs((means.mean(axis=0) - truth) / error).max() < 3.5
-
-
-def test_no_value_is_outside_its_bounds():
-    for seed in range(20):
-        ranks = staged(depth=5, seed=seed, pairs_per_call=10**5)
-        metrics = [sm.metric(label) for label in METRICS]
-        phi, _, least, most, _ = ranks.outcome_values(metrics)
+def test_the_mean_over_seeds_is_that_of_exact_ranks_and_no_value_is_outside_its_bounds():
+    exact, metrics = sm.rank(SCORES, TRAINING, HELD_OUT), [sm.metric(label) for label in METRICS]
+    means = []
+    for seed in range(60):
+        phi, _, least, most, _ = staged(depth=8, seed=seed, pairs_per_call=10**5).outcome_values(metrics)
         assert (phi.min(axis=1) >= least - 1e-12).all()
         assert (phi.max(axis=1) <= most + 1e-12).all()
         assert (most >= 1).all()
+        means.append(phi.mean(axis=1))
+    error = np.std(means, axis=0, ddof=1) / np.sqrt(60)
+    assert (error > 0).all()
+    truth = np.array([exact.mean(metric) for metric in metrics])
+    assert np.abs((np.mean(means, axis=0) - truth) / error).max() < 3.5
 
 
 def test_evaluations_beside_exact_ranks_and_other_staged_ones():
@@ -175,16 +163,19 @@ def test_evaluations_beside_exact_ranks_and_other_staged_ones():
 WORST = np.where(TRAINING, np.inf, SCORES).argmin(axis=1)
 
 
+def first_ten(user, held_out):
+    """The scores of the first ten candidates by popularity."""
+    order = np.argsort(-TRAINING.sum(axis=0), kind="stable")
+    return SCORES[user, [item for item in order if not TRAINING[user, item] and item != held_out][:10]]
+
+
 @pytest.mark.parametrize("held_out", [HELD_OUT, WORST], ids=["usual", "worst"])
 def test_few_completed_users_have_a_bound_in_place_of_an_interval(held_out):
-    ranks, order = staged(held_out=held_out, depth=3), np.argsort(-TRAINING.sum(axis=0), kind="stable")
+    ranks = staged(held_out=held_out, depth=3)
     assert ranks.completed_users < 30
     table = sm.evaluate(ranks)
     assert table["low"].isna().all()
-    first = [
-        [item for item in order if not TRAINING[user, item] and item != held_out[user]][:10] for user in range(USERS)
-    ]
-    above = [(SCORES[user, items] > SCORES[user, held_out[user]]).sum() for user, items in enumerate(first)]
+    above = [(first_ten(user, item) > SCORES[user, item]).sum() for user, item in enumerate(held_out)]
     bound = beta.ppf(0.975, np.less(above, 10).sum() + 1, np.equal(above, 10).sum())
     assert f"Only {ranks.completed_users} users are completed, and an interval needs 30" in table.cautions[0]
     assert f"no metric is above {1.0 if np.isnan(bound) else bound:.3f}" in table.cautions[0]
@@ -214,19 +205,15 @@ def test_metrics_of_ranks_above_k_and_other_stages_are_refused():
 def test_users_and_items_by_ids():
     user_ids, item_ids = [f"u{user}" for user in range(USERS)], [f"i{item}" for item in range(ITEMS)]
     scores = pd.DataFrame(SCORES, index=user_ids, columns=item_ids)
-    held_out = pd.DataFrame({"user": user_ids, "item": [item_ids[item] for item in HELD_OUT]})
-    by_ids = sm.staged_ranks(
-        lambda users, items: [scores.at[user, item] for user, item in zip(users, items, strict=True)],
-        TRAINING,
+    held_out = pd.DataFrame({"user": user_ids, "item": np.take(item_ids, HELD_OUT)})
+    ranks = staged(
+        lambda users, items: [scores.at[pair] for pair in zip(users, items, strict=True)],
         held_out,
-        depth=None,
-        user_ids=user_ids,
-        item_ids=item_ids,
-        order=lambda user: scores.loc[user],
+        **{"depth": None, "user_ids": user_ids, "item_ids": item_ids, "order": lambda user: scores.loc[user]},
     )
     exact = pd.Series(sm.rank(SCORES, TRAINING, HELD_OUT).values(sm.metric("recall@10")), index=user_ids)
-    assert by_ids.user.tolist() == sorted(user_ids)
-    np.testing.assert_allclose(values(by_ids)[0], exact[by_ids.user])
+    assert ranks.user.tolist() == sorted(user_ids)
+    np.testing.assert_allclose(values(ranks)[0], exact[ranks.user])
 
 
 @pytest.mark.parametrize(
@@ -255,13 +242,12 @@ def test_numbers_of_numpy_are_written(tmp_path):
 
 
 def test_parts_joined_in_any_order_are_the_whole():
-    options = {"depth": 30, "user_ids": np.random.default_rng(1).permutation(150), "item_ids": np.arange(130)}
-
-    def of_ids(users, items):
-        return SCORES[np.argsort(options["user_ids"])[users], items]
+    user_ids = np.random.default_rng(1).permutation(USERS)
+    rows_of = np.argsort(user_ids)
 
     def ranks(users=None):
-        return staged(of_ids, users=users, **options)
+        options = {"depth": 30, "user_ids": user_ids, "item_ids": np.arange(ITEMS)}
+        return staged(lambda users, items: SCORES[rows_of[users], items], users=users, **options)
 
     parts, whole = [ranks(slice(part, None, 3)) for part in range(3)], ranks()
     for order in ([0, 1, 2], [2, 0, 1]):

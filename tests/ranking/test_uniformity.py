@@ -68,46 +68,31 @@ def in_batches(rng, size, number=M):
     return [sets[user // size] for user in range(USERS)]
 
 
-def one_list_without_what_a_user_has(rng):
+def test_uniform_negatives_that_users_share_are_read_as_drawn_once():
+    rng = np.random.default_rng(3)
     listed = rng.permutation(ITEMS)[: M + 10]
-    return [np.setdiff1d(listed, own) for own in OWN]
-
-
-def items_of_others(rng):
-    """Each user of a batch of 16 has the items of the 15 others."""
-    return [np.delete(items, user % 16) for user, items in enumerate(in_batches(rng, 16, 16))]
-
-
-@pytest.mark.parametrize(
-    ("shared", "partners"),
-    [
-        (lambda rng: in_batches(rng, USERS), USERS - 1),
-        (lambda rng: in_batches(rng, 2), 1),
-        (one_list_without_what_a_user_has, USERS - 1),
-        (items_of_others, 14.4),  # of nine batches of 16 and one of 6
-    ],
-)
-def test_uniform_negatives_that_users_share_are_read_as_drawn_once(shared, partners):
-    table = read(shared(np.random.default_rng(3)))
-    assert table.drawn == "once"
-    [note] = table.notes
-    said = re.search(r"with ([0-9.]+) other users on average", note).group(1)
-    assert float(said) == pytest.approx(partners, rel=0.05)
+    for shared, partners in (
+        (in_batches(rng, USERS), USERS - 1),
+        (in_batches(rng, 2), 1),
+        ([np.setdiff1d(listed, own) for own in OWN], USERS - 1),  # one list without what a user has
+        # each user of a batch has the items of the others; nine batches of 16 and one of 6
+        ([np.delete(items, user % 16) for user, items in enumerate(in_batches(rng, 16, 16))], 14.4),
+    ):
+        table = read(shared)
+        assert table.drawn == "once"
+        said = re.search(r"with ([0-9.]+) other users on average", *table.notes).group(1)
+        assert float(said) == pytest.approx(partners, rel=0.05)
 
 
 def test_shared_negatives_that_are_not_uniform_are_noticed_too():
     """By the users of whom no two share negatives, such as one of each batch."""
-    unpopular, uniform = in_batches(np.random.default_rng(3), USERS), in_batches(np.random.default_rng(3), 2)
-    [caution] = read(unpopular).cautions
+    [caution] = read(in_batches(np.random.default_rng(3), USERS)).cautions
     assert "popular items are drawn too rarely" in caution
-    assert read(uniform).cautions == ()
+    assert read(in_batches(np.random.default_rng(3), 2)).cautions == ()
+    assert read([np.flatnonzero(free) for free in FREE]).cautions == ()  # all that there are
 
 
 def test_two_users_with_the_same_negatives_are_not_all():
     negatives = drawn(np.random.default_rng(6), 1.0)
     negatives[1] = negatives[0] = np.flatnonzero(FREE[:2].all(axis=0))[:M]
     assert read(negatives).drawn == "by user"
-
-
-def test_all_negatives_are_uniform():
-    assert read([np.flatnonzero(free) for free in FREE]).cautions == ()
