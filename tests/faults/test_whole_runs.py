@@ -1,4 +1,4 @@
-"""Whole runs that are killed or disturbed, or on other cores and kernels: the same bytes, or one line that says why not.
+"""Whole runs, killed or disturbed, on other cores and kernels: the same bytes, or one line that says why not.
 
 What is trained by solving equations may differ in the last digits between kernels of OpenBLAS, which picks one by the
 processor. Ranks and all that follows are the same on the data here.
