@@ -1,25 +1,21 @@
-"""results/report.html and summary.html as a reader goes through them: every category, figure, table and caption."""
+"""results/report.html as a reader goes through it: every category, figure, table and caption."""
 
-import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from conftest import ROOT, Visit
+from conftest import Visit
 from playwright.sync_api import Locator, TimeoutError, expect
 from readable import wrong_with_page, wrong_with_tables
+from test_built_pages import REPORT
 
-REPORT = Path(os.environ.get("REPORT") or ROOT / "results/report.html")
 SHOWN = "JSON.stringify([app.state.navbarMode, app.state.resultPath, app.state.content])"
 HELD = "Object.entries(categories).map(([name, parts]) => [name, Object.values(parts).flat().length])"
 
 
 @pytest.fixture
 def report(visit: Visit) -> Visit:
-    if not REPORT.is_file():
-        pytest.skip(f"{REPORT.name} is not there: make demo")
-    visit.page.goto(REPORT.as_uri(), wait_until="load")
+    visit.open(REPORT, made_by="make demo")
     return visit
 
 
@@ -70,17 +66,6 @@ def each_result(report: Visit, icon: str) -> Iterator[str]:
         report.page.locator("nav ol a").first.click()  # home
 
 
-def close_navigation(report: Visit) -> None:
-    """Close it as one does on a phone."""
-    report.page.locator("nav h1 a[type=button]").click()
-    report.page.wait_for_function("document.querySelector('nav').getBoundingClientRect().width < 1")
-
-
-def open_navigation(report: Visit) -> None:
-    report.page.locator("div.fixed a[type=button]").click()
-    report.page.wait_for_function("document.querySelector('nav').getBoundingClientRect().width > 100")
-
-
 def test_it_opens_with_its_description_its_plan_and_its_categories(report: Visit) -> None:
     expect(report.page.locator(".document")).to_contain_text("On Sampled Metrics for Item Recommendation")
     expect(report.page.locator("#rulegraph canvas")).to_be_visible()
@@ -92,24 +77,11 @@ def test_it_opens_with_its_description_its_plan_and_its_categories(report: Visit
     report.assert_clean()
 
 
-@pytest.mark.parametrize("width", [390, 1400])
-def test_the_summary_can_be_read(visit: Visit, width: int) -> None:
-    path = REPORT.with_name("summary.html")
-    if not path.is_file():
-        pytest.skip(f"{path.name} is not there: make demo")
-    visit.page.set_viewport_size({"width": width, "height": 900})
-    visit.page.goto(path.as_uri(), wait_until="load")
-    assert [*wrong_with_page(visit.page), *wrong_with_tables(visit.page)] == []
-    visit.page.set_viewport_size({"width": 718, "height": 1047})  # A4, as in test_own_report.py
-    visit.page.emulate_media(media="print")
-    assert wrong_with_page(visit.page) == []
-    visit.assert_clean()
-
-
 def test_every_result_is_shown_and_can_be_read(report: Visit) -> None:
     tables, figures = 0, 0
     for name in each_result(report, "eye"):
-        close_navigation(report)
+        report.page.locator("nav h1 a[type=button]").click()  # close the navigation, as one does on a phone
+        report.page.wait_for_function("document.querySelector('nav').getBoundingClientRect().width < 1")
         content = report.page.locator("iframe, div.p-3 > img")
         expect(content).to_have_count(1)
         frame = content.element_handle().content_frame()
@@ -124,7 +96,8 @@ def test_every_result_is_shown_and_can_be_read(report: Visit) -> None:
             assert drawn is not None
             assert drawn["width"] > 300, name
             assert drawn["height"] > 100, name
-        open_navigation(report)
+        report.page.locator("div.fixed a[type=button]").click()
+        report.page.wait_for_function("document.querySelector('nav').getBoundingClientRect().width > 100")
     assert min(tables, figures) >= 4
     report.assert_clean()
 
