@@ -3,7 +3,8 @@
 import io
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event, Thread
+from contextlib import contextmanager
+from threading import Event
 
 import matplotlib
 import numpy as np
@@ -94,17 +95,23 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_compute_on_one_thread_each(name: str) -> None:
-    """Between two that are allowed before and after."""
+@contextmanager
+def two_threads():
+    """Allow two threads, and see that they are allowed afterwards."""
     import scipy.linalg.blas  # noqa: F401  # has a library of its own
 
-    seen = Seen()
     with threadpool_limits(2, "blas"):
         if 2 not in threads_of_blas():
             pytest.skip("the libraries of linear algebra have one thread only")
-        FUNCTIONS[name](seen)
+        yield
         assert 2 in threads_of_blas()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_compute_on_one_thread_each(name):
+    seen = Seen()
+    with two_threads():
+        FUNCTIONS[name](seen)
     assert seen.threads == {1}
 
 
@@ -125,40 +132,39 @@ def test_reports_and_figures_of_several_threads_are_those_of_one(tmp_path):
     assert list(tmp_path.glob(".*")) == []
 
 
-def test_threads_of_linear_algebra_are_as_before(monkeypatch):
-    class Limit:
-        """As of threadpoolctl: it ends with the number that it began with."""
+class Limit:
+    """As of threadpoolctl: it ends with the number that it began with."""
 
-        number = 2
+    number = 2
 
-        def __init__(self, number, user_api):
-            self.before, Limit.number = Limit.number, number
+    def __init__(self, number, user_api):
+        self.before, Limit.number = Limit.number, number
 
-        def __enter__(self):
-            return self
+    def __enter__(self):
+        return self
 
-        def __exit__(self, *_):
-            Limit.number = self.before
+    def __exit__(self, *_):
+        Limit.number = self.before
 
+
+def test_one_thread_is_left_until_the_last_function_of_several_threads_ends(monkeypatch):
     monkeypatch.setattr("threadpoolctl.threadpool_limits", Limit)
-    first_inside, second_inside, first_left = Event(), Event(), Event()
+    second_inside, first_left = Event(), Event()
 
     @on_one_thread
-    def first() -> None:
-        first_inside.set()
-        second_inside.wait(10)
-
-    @on_one_thread
-    def second() -> None:
+    def second():
         second_inside.set()
         first_left.wait(10)
 
-    threads = Thread(target=first), Thread(target=second)
-    threads[0].start()
-    first_inside.wait(10)
-    threads[1].start()
-    threads[0].join()
-    assert Limit.number == 1
-    first_left.set()
-    threads[1].join()
+    @on_one_thread
+    def first():
+        running = pool.submit(second)
+        second_inside.wait(10)
+        return running
+
+    with ThreadPoolExecutor(1) as pool:
+        running = first()
+        assert Limit.number == 1
+        first_left.set()
+        running.result()
     assert Limit.number == 2

@@ -151,7 +151,7 @@ def test_scores_that_are_unusual(scores: list, above: list[int], tied: list[int]
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        *((f"candidates,rank\n9,{rank}\n", "line 2: rank must be") for rank in ("0", "1.5", "１", "1e999", "9" * 20)),
+        *((f"candidates,rank\n9,{rank}\n", "line 2: rank must be") for rank in ("0", "1.5", "１", "1e999")),
         ("user,candidates,above,tied\n1,9,4,-2\n", "line 2: tied must be"),
         ("candidates,rank\n9,1\n-9,1\n", "line 3: candidates must be"),
         ("candidates,above,tied\n9,8,0\n9,5,4\n", "line 3: rank 10"),

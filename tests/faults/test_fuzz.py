@@ -9,7 +9,8 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
+from operator import getitem
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -144,12 +145,10 @@ def check_config(changes: list[tuple[tuple, Any, Any]]) -> None:
 def changed(config: Any, path: tuple, value: Any) -> Any:
     if not path:
         return value if isinstance(value, dict) else config
-    place = config
-    for key in path[:-1]:
-        inside = isinstance(place, dict) or (isinstance(place, list) and isinstance(key, int) and key < len(place))
-        if not inside:
-            return config
-        place = place.get(key) if isinstance(place, dict) else place[key]
+    try:
+        place = reduce(getitem, path[:-1], config)
+    except (KeyError, IndexError, TypeError):  # an earlier change took it away
+        return config
     if isinstance(place, dict):
         place[path[-1]] = copy.deepcopy(value)
     elif isinstance(place, list):
