@@ -25,7 +25,7 @@ def of(function, ranks, options, kind=None, **more):
 
 
 def evaluate(ranks, **options):
-    return of(sm.evaluate, ranks, options, "lists" if "relevance" in options else "exact")
+    return of(sm.evaluate, ranks, options, "exact" if options.get("relevance") is None else "lists")
 
 
 def correct(ranks, **options):
