@@ -66,10 +66,14 @@ def elsewhere(page: str, content: str) -> list[tuple[str, str]]:
     return [(page, start) for start in ELSEWHERE.get(page, []) if content.startswith(start)]
 
 
-RUN = [page for page in pages() if any(block.is_run for block in blocks_of(text_of(page)))]
+def is_run(page: str) -> bool:
+    return any(block.is_run for block in blocks_of(text_of(page)) if not elsewhere(page, block.content))
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW)) for page in RUN])
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW)) for page in pages() if is_run(page)],
+)
 def test_blocks_print_what_the_page_shows(page: str) -> None:
     assert with_outputs(text_of(page)) == text_of(page)
 
