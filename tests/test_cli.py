@@ -141,6 +141,7 @@ REFUSED = [
     (2, "evaluate a=exact.csv,other.csv", "several files are the seeds"),
     (2, "evaluate gone.csv --plot gone.gif", "gone.gif: "),
     (2, "compare exact.csv", "compare takes two recommenders or more, not only exact.csv"),
+    (2, "compare exact.csv exact.csv", "exact.csv: is given twice"),
     (2, "compare - -", "-: is given twice"),
     (2, "compare X=exact.csv X=other.csv", "X: is given twice"),
     (2, "compare exact.csv other.csv --drawn once", "--drawn is for"),

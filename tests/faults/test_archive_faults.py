@@ -90,6 +90,7 @@ FAULTS: dict[str, tuple[bytes, str | None]] = {
     "a zip bomb that declares 1000 bytes": (declaring(1000, bytes(10_000_000)), "line 1: holds a zero byte"),
     "lzma": (declaring(1000, bytes(10**6), zipfile.ZIP_LZMA), "compression (lzma) is not supported"),
     "without the list of its files": (ZIP[: directory(ZIP)], "truncated"),
+    "a damaged list of its files": (ZIP.replace(b"PK\x01\x02", b"PK\x01\x09"), "Bad magic number"),
     "a wrong checksum (CRC)": (STORED.replace(b"\n1999::", b"\n1998::"), "Bad CRC-32"),
     "another name in the list than at the file": (ZIP.replace(b"ratings.dat", b"matings.dat", 1), "differ"),
     "an empty file": (b"", "truncated"),
