@@ -13,10 +13,9 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 from sampled_metrics.cli import main
@@ -35,15 +34,8 @@ def blocks(page: str, language: str) -> list[str]:
     return [fence["content"] for fence in FENCE.finditer(text) if fence["language"] == language]
 
 
-@dataclass(frozen=True)
-class Block:
-    """A fenced block of a page.
-
-    Attributes:
-        language: what stands behind the fence.
-        content: its lines.
-        output: (first, last) characters of the block of text that follows at once, which is what it prints; or None.
-    """
+class Block(NamedTuple):
+    """A fenced block, and the (first, last) characters of the text that follows at once, which is what it prints."""
 
     language: str
     content: str
@@ -73,10 +65,9 @@ def blocks_of(text: str) -> Iterator[Block]:
 
 
 def _as_shown(printed: str) -> str:
-    lines = [part for line in printed.splitlines() for part in (textwrap.wrap(line, COLUMNS) or [""])]
-    if all(len(line) <= COLUMNS for line in printed.splitlines()):
-        lines = printed.splitlines()
-    return "".join(f"{line.rstrip()}\n" for line in lines)
+    lines = printed.splitlines()
+    parts = [part for line in lines for part in ([line] if len(line) <= COLUMNS else textwrap.wrap(line, COLUMNS))]
+    return "".join(f"{part.rstrip()}\n" for part in parts)
 
 
 def _run_commands(commands: str) -> str:

@@ -157,7 +157,7 @@ class Project:
 
     def copy(self, folder: Path) -> "Project":
         """Copy all files with their times, so that nothing of a finished study runs again there."""
-        return Project(shutil.copytree(self.folder, folder, copy_function=shutil.copy2))
+        return Project(shutil.copytree(self.folder, folder, symlinks=True))
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run snakemake with the library of the copy; arguments come first, so that targets may be among them."""

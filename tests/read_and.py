@@ -18,53 +18,39 @@ READING = {"candidates", "negatives", "exact", "replacement", "drawn", "by", "ra
 READING |= {"relevance", "relevant_from"}
 
 
+def of(function, ranks, options, kind=None, **more):
+    """Read ranks by the options of the readers, and call a function with them and the other options."""
+    reading = {name: value for name, value in options.items() if name in READING and value is not None}
+    return function(read(ranks, reading, kind), **more, **{key: options[key] for key in options if key not in READING})
+
+
 def evaluate(ranks, **options):
-    """Read exact ranks or ranked lists, and evaluate them."""
-    reading, analysis = split(options)
-    return sm.evaluate(read(ranks, reading, "lists" if "relevance" in reading else "exact"), **analysis)
+    return of(sm.evaluate, ranks, options, "exact" if options.get("relevance") is None else "lists")
 
 
 def correct(ranks, **options):
-    """Read sampled ranks, and correct them."""
-    reading, analysis = split(options)
-    return sm.correct(read(ranks, reading, "sampled"), **analysis)
+    return of(sm.correct, ranks, options, "sampled")
 
 
 def compare(ranks, other=None, names=NAMES, **options):
-    """Read the ranks of recommenders, and compare them."""
-    reading, analysis = split(options)
-    return sm.compare(read(named(ranks, other, names), reading), **analysis)
+    return of(sm.compare, named(ranks, other, names), options)
 
 
 def expect(ranks, negatives, replacement=False, **options):
-    """Read exact ranks, and say what a sample would show."""
-    reading, analysis = split(options)
-    return sm.expect(read(ranks, reading, "exact"), negatives=negatives, replacement=replacement, **analysis)
+    return of(sm.expect, ranks, options, "exact", negatives=negatives, replacement=replacement)
 
 
 def plan(ranks, other=None, names=NAMES, replacement=False, **options):
-    """Read the exact ranks of two recommenders, and plan a sample."""
-    reading, analysis = split(options)
-    return sm.plan(read(named(ranks, other, names), reading, "exact"), replacement=replacement, **analysis)
+    return of(sm.plan, named(ranks, other, names), options, "exact", replacement=replacement)
 
 
 def report(ranks, path=None, **options):
-    """Read the ranks of recommenders, and write a page about them."""
-    reading, analysis = split(options)
-    return sm.report(read(ranks, reading), path, replacement=reading.get("replacement", False), **analysis)
+    return of(sm.report, ranks, options, path=path, replacement=options.get("replacement", False))
 
 
 def named(ranks, other, names):
     """Return the ranks of two recommenders by their names, or of several as they are given."""
     return ranks if other is None else dict(zip(names, (ranks, other), strict=True))
-
-
-def split(options):
-    """Return the options of the readers, and those of the functions."""
-    return (
-        {name: value for name, value in options.items() if name in READING and value is not None},
-        {name: value for name, value in options.items() if name not in READING},
-    )
 
 
 def read(ranks, reading, kind=None):

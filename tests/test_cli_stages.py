@@ -94,23 +94,24 @@ def test_tables_with_another_sign_between_the_fields(run):
     assert stages(run, "--separator", " ")[0] == 0
 
 
-def test_parts_join(run):
+def test_parts_join_and_commands_that_take_no_staged_ranks_say_which_do(run):
     stages(run)
-    for part in (1, 2, 3):
-        assert stages(run, "--part", f"{part}/3", output=f"{part}.parquet")[0] == 0
-    assert run("concat", "1.parquet", "2.parquet", "3.parquet", "-o", "all.parquet")[0] == 0
+    helps = "".join(run(command, "--help")[1] for command in ("stages", "concat"))
+    examples = re.findall(r"^  sampled-metrics (.*)$", helps, flags=re.MULTILINE)
+    assert len(examples) == 3
+    for part in (1, 2):
+        assert stages(run, "--part", f"{part}/2", output=f"part{part}.parquet")[0] == 0
+    assert run("concat", "part1.parquet", "part2.parquet", "-o", "joined.parquet")[0] == 0
     whole, joined = (
         pd.read_csv(io.StringIO(run("evaluate", file, "--metrics", "recall@10,mrr@5", "--csv")[1]))
-        for file in ("x.parquet", "all.parquet")
+        for file in ("x.parquet", "joined.parquet")
     )
     pd.testing.assert_frame_equal(whole, joined, rtol=1e-12)
-
-
-def test_commands_that_take_no_staged_ranks_say_which_do(run):
-    stages(run)
-    for command in (["correct", "x.parquet"], ["expect", "x.parquet", "--negatives", 9]):
-        code, _, err = run(*command)
+    for line in ("correct x.parquet", "expect x.parquet --negatives 9"):
+        code, _, err = run(*line.split())
         assert (code, "has staged ranks" in err, err.count("\n")) == (1, True, 1)
+    for example in examples:
+        assert run(*example.split())[0] == 0, example
 
 
 def test_groups_of_users_are_those_of_a_file(run):
@@ -128,16 +129,6 @@ def test_groups_of_users_are_those_of_a_file(run):
     for where, says in (("bad.csv:town", "column town"), ("bad.csv:age", "twice"), ("gone.csv:age", "gone.csv: ")):
         code, _, err = run("evaluate", "x.parquet", "--groups", where)
         assert (code, err.startswith(f"error: {where[:-5].rstrip(':')}"), says in err) == (1, True, True)
-
-
-def test_the_examples_work(run):
-    for part in (1, 2):
-        stages(run, "--part", f"{part}/2", output=f"part{part}.parquet")
-    helps = "".join(run(command, "--help")[1] for command in ("stages", "concat"))
-    examples = re.findall(r"^  sampled-metrics (.*)$", helps, flags=re.MULTILINE)
-    assert len(examples) == 3
-    for example in examples:
-        assert run(*example.split())[0] == 0
 
 
 @pytest.mark.parametrize(("score", "code", "says"), [("ends", 1, "no network"), ("stops", 130, "error: interrupted")])

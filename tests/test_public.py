@@ -12,19 +12,13 @@ import pytest
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 
-CLASSES = ("metric", "ExactRanks")
-FUNCTIONS = [name for name in sm.__all__ if inspect.isfunction(getattr(sm, name)) or name in CLASSES]
-EVALUATIONS = ["evaluate", "correct", "compare", "expect", "plan"]
+FUNCTIONS = [name for name in sm.__all__ if inspect.isfunction(getattr(sm, name)) or name in ("metric", "ExactRanks")]
 
 
-def test_all_names_exist():
+def test_all_names_exist_and_type_checkers_see_the_same():
     assert set(sm.__all__) <= set(dir(sm))
-    assert all(getattr(sm, name) is not None for name in sm.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         sm.nothing  # noqa: B018
-
-
-def test_type_checkers_see_the_same_names():
     statements = ast.parse(Path(sm.__file__).read_text(encoding="utf-8")).body
     [block] = [statement for statement in statements if isinstance(statement, ast.If)]
     imports = [statement for statement in block.body if isinstance(statement, ast.ImportFrom)]
@@ -35,17 +29,15 @@ def test_type_checkers_see_the_same_names():
 def test_each_function_has_references_and_an_example_that_runs(name):
     function = getattr(sm, name)
     assert "References:" in function.__doc__
-    examples = doctest.DocTestFinder(recurse=False).find(inspect.unwrap(function), name, globs={})
-    assert sum(len(each.examples) for each in examples) > 1
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    for each in examples:
-        assert runner.run(each).failed == 0
+    [example] = doctest.DocTestFinder(recurse=False).find(inspect.unwrap(function), name, globs={})
+    assert len(example.examples) > 1
+    assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0
 
 
-@pytest.mark.parametrize("name", EVALUATIONS)
+@pytest.mark.parametrize("name", ["evaluate", "correct", "compare", "expect", "plan"])
 def test_arguments_after_the_data_are_keyword_only(name):
     parameters = inspect.signature(getattr(sm, name)).parameters.values()
-    by_position = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
+    by_position = [parameter.name for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
     assert by_position == (["pilot"] if name == "plan" else ["ranks"])
 
 
@@ -55,12 +47,9 @@ def test_the_import_loads_neither_pandas_nor_scipy():
     assert subprocess.run([sys.executable, "-c", code], cwd=source, check=False).returncode == 0
 
 
-def test_errors_are_value_errors():
+def test_an_error_is_a_value_error_of_one_line_that_moves_no_cursor_and_no_longer_than_a_screen():
     assert issubclass(sm.DataError, sm.SampledMetricsError)
     assert issubclass(sm.DataError, ValueError)
-
-
-def test_the_message_of_an_error_is_one_line_that_moves_no_cursor_and_no_longer_than_a_screen():
     assert str(DataError("a\nb\r\x1b[2J\x00\u2028\u202e\udce9c")) == r"a\nb\r\x1b[2J\x00\u2028\u202e\udce9c"
     text = str(DataError(f"file, line 3: {'x' * 100_000}, not y"))
     assert text.startswith("file, line 3: xxx")

@@ -12,15 +12,8 @@ from playwright.sync_api import Browser, Page, Request, sync_playwright
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTHS = {"phone": (390, 844), "desktop": (1280, 900)}
-QUIET = (
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-sync",
-    "--no-first-run",
-    "--no-sandbox",  # Chromium as root, as in a container, has no other way; the pages are our own
-)
+QUIET = [f"--disable-{what}" for what in ("background-networking", "component-update", "gpu", "quic", "sync")]
+QUIET += ["--no-first-run", "--no-sandbox"]  # Chromium as root has no other way; the pages are our own
 
 
 @dataclass
@@ -38,6 +31,17 @@ class Visit:
         self.page.on("request", lambda request: self.outside.append(request.url) if _leaves(request) else None)
         self.page.on("requestfailed", lambda request: self.failed.append(f"{request.url}: {request.failure}"))
 
+    def open(self, path: Path, *, made_by: str = "") -> None:
+        """Open a file; skip the test if it is not there, and say what makes it."""
+        if made_by and not path.is_file():
+            pytest.skip(f"{path.name} is not there: {made_by}")
+        self.page.goto(path.resolve().as_uri(), wait_until="load")
+
+    def as_printed(self) -> None:
+        """Show the page as wide as an A4 sheet with margins of a centimetre, at 96 dpi."""
+        self.page.set_viewport_size({"width": 718, "height": 1047})
+        self.page.emulate_media(media="print")
+
     def assert_clean(self) -> None:
         assert (self.errors, self.outside, self.failed) == ([], [], [])
 
@@ -51,7 +55,7 @@ def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no chromium here: install Debian's package chromium, or say where it is in CHROMIUM")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[*QUIET])
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield chromium
         chromium.close()
 

@@ -1,137 +1,51 @@
-"""results/report.html and summary.html as a reader goes through them: every category, figure, table and caption."""
+"""results/report.html: it opens, what it holds is shown on a click, and every result can be read and has a caption."""
 
-import os
-import re
-from collections.abc import Iterator
-from pathlib import Path
+import base64
 
 import pytest
-from conftest import ROOT, Visit
-from playwright.sync_api import Locator, TimeoutError, expect
+from conftest import Visit
+from playwright.sync_api import expect
 from readable import wrong_with_page, wrong_with_tables
+from test_built_pages import REPORT
 
-REPORT = Path(os.environ.get("REPORT") or ROOT / "results/report.html")
-SHOWN = "JSON.stringify([app.state.navbarMode, app.state.resultPath, app.state.content])"
-HELD = "Object.entries(categories).map(([name, parts]) => [name, Object.values(parts).flat().length])"
+HELD = "Object.entries(results).map(([path, result]) => [path, result.caption, result.data_uri])"
+LISTED = "Object.values(categories).flatMap(parts => Object.values(parts).flat())"
+SIZE = "() => { const box = document.images[0].getBoundingClientRect(); return [box.width, box.height]; }"
 
 
 @pytest.fixture
 def report(visit: Visit) -> Visit:
-    if not REPORT.is_file():
-        pytest.skip(f"{REPORT.name} is not there: make demo")
-    visit.page.goto(REPORT.as_uri(), wait_until="load")
+    visit.open(REPORT, made_by="make demo")
     return visit
 
 
-def categories(report: Visit) -> dict[str, int]:
-    """The report's categories, and how many results each holds by the report's own data."""
-    return dict(report.page.evaluate(HELD))
-
-
-def menu(report: Visit, name: str) -> Locator:
-    return report.page.locator("nav li a").filter(has=report.page.get_by_text(name, exact=True))
-
-
-def listed(report: Visit, icon: str, choice: int) -> Locator:
-    """The icons of a category's results; where a switch chooses between results, after the choice."""
-    if choice:
-        report.page.locator("nav fieldset label").nth(choice).click()
-    return report.page.locator(f"nav tbody a[iconname={icon}]")
-
-
-def click(report: Visit, target: Locator) -> None:
-    """Click, and again where the page did not change: on a busy machine it is laid out anew below the pointer."""
-    before = report.page.evaluate(SHOWN)
-    for _ in range(3):
-        target.click()
-        try:
-            report.page.wait_for_function(f"before => {SHOWN} !== before", arg=before, timeout=5_000)
-        except TimeoutError:
-            continue
-        return
-    raise AssertionError(f"three clicks changed nothing: {target}")
-
-
-def each_result(report: Visit, icon: str) -> Iterator[str]:
-    """Click on the icon of every result of every category, and say of which."""
-    for name, held in categories(report).items():
-        menu(report, name).click()
-        expect(listed(report, icon, 0).first).to_be_visible()
-        choices = max(1, report.page.locator("nav fieldset label").count())
-        seen = 0
-        for choice in range(choices):
-            for place in range(listed(report, icon, choice).count()):
-                click(report, listed(report, icon, choice).nth(place))
-                seen += 1
-                yield f"{name}, result {seen} of {held}"
-                report.page.locator("nav ol a").get_by_text(name, exact=True).click()
-                expect(listed(report, icon, 0).first).to_be_visible()
-        assert seen == held, name
-        report.page.locator("nav ol a").first.click()  # home
-
-
-def close_navigation(report: Visit) -> None:
-    """Close it as one does on a phone."""
-    report.page.locator("nav h1 a[type=button]").click()
-    report.page.wait_for_function("document.querySelector('nav').getBoundingClientRect().width < 1")
-
-
-def open_navigation(report: Visit) -> None:
-    report.page.locator("div.fixed a[type=button]").click()
-    report.page.wait_for_function("document.querySelector('nav').getBoundingClientRect().width > 100")
-
-
-def test_it_opens_with_its_description_its_plan_and_its_categories(report: Visit) -> None:
-    expect(report.page.locator(".document")).to_contain_text("On Sampled Metrics for Item Recommendation")
-    expect(report.page.locator("#rulegraph canvas")).to_be_visible()
-    expect(report.page.locator("#loading-screen")).to_be_hidden()
-    entries = report.page.locator("nav li a").all_inner_texts()
-    assert next(name for name in entries if name in categories(report)) == "(start here)"
-    assert {"running example", "comparison with the paper"} < set(categories(report))
-    assert min(categories(report).values()) > 0
+def test_it_opens_with_its_description_its_plan_and_its_categories_and_shows_a_result(report: Visit) -> None:
+    page = report.page
+    expect(page.locator(".document")).to_contain_text("On Sampled Metrics for Item Recommendation")
+    expect(page.locator("#rulegraph canvas")).to_be_visible()
+    expect(page.locator("#loading-screen")).to_be_hidden()
+    categories = set(page.evaluate("Object.keys(categories)"))
+    assert {"running example", "comparison with the paper"} < categories
+    shown = [name for name in page.locator("nav li a").all_inner_texts() if name in categories]
+    assert (shown[0], set(shown)) == ("(start here)", categories)
+    page.locator("nav li a").filter(has=page.get_by_text(shown[0], exact=True)).click()
+    page.locator("nav tbody a[iconname=eye]").first.click()
+    expect(page.locator("iframe, div.p-3 > img")).to_have_count(1)
     report.assert_clean()
 
 
-@pytest.mark.parametrize("width", [390, 1400])
-def test_the_summary_can_be_read(visit: Visit, width: int) -> None:
-    path = REPORT.with_name("summary.html")
-    if not path.is_file():
-        pytest.skip(f"{path.name} is not there: make demo")
-    visit.page.set_viewport_size({"width": width, "height": 900})
-    visit.page.goto(path.as_uri(), wait_until="load")
-    assert [*wrong_with_page(visit.page), *wrong_with_tables(visit.page)] == []
-    visit.page.set_viewport_size({"width": 718, "height": 1047})  # A4, as in test_own_report.py
-    visit.page.emulate_media(media="print")
-    assert wrong_with_page(visit.page) == []
-    visit.assert_clean()
-
-
-def test_every_result_is_shown_and_can_be_read(report: Visit) -> None:
-    tables, figures = 0, 0
-    for name in each_result(report, "eye"):
-        close_navigation(report)
-        content = report.page.locator("iframe, div.p-3 > img")
-        expect(content).to_have_count(1)
-        frame = content.element_handle().content_frame()
-        if frame is not None:
-            frame.wait_for_selector("table")
-            tables += 1
-            assert [*wrong_with_page(frame), *wrong_with_tables(frame)] == [], name
+def test_every_result_is_listed_can_be_read_and_has_a_caption(report: Visit) -> None:
+    held = report.page.evaluate(HELD)
+    assert sorted(report.page.evaluate(LISTED)) == sorted(path for path, *_ in held)
+    assert min(sum(path.endswith(end) for path, *_ in held) for end in (".html", ".svg")) >= 4
+    for path, caption, uri in held:
+        assert len(caption) > 40, path
+        if path.endswith(".html"):
+            report.page.set_content(base64.b64decode(uri.partition("base64,")[2]).decode())
+            assert [*wrong_with_page(report.page), *wrong_with_tables(report.page)] == [], path
         else:
-            figures += 1
-            assert wrong_with_page(report.page) == [], name
-            drawn = content.bounding_box()
-            assert drawn is not None
-            assert drawn["width"] > 300, name
-            assert drawn["height"] > 100, name
-        open_navigation(report)
-    assert min(tables, figures) >= 4
-    report.assert_clean()
-
-
-def test_every_result_has_a_caption(report: Visit) -> None:
-    for name in each_result(report, "information-circle"):
-        caption = report.page.locator("nav li").filter(has_text=re.compile("^Description$")).locator("+ li")
-        expect(caption).to_be_visible()
-        assert len(caption.inner_text()) > 40, name
+            report.page.set_content(f"<!doctype html><img src='{uri}' style='max-width: 100%'>")
+            assert wrong_with_page(report.page) == [], path
+            width, height = report.page.evaluate(SIZE)
+            assert (width > 300, height > 100) == (True, True), path
     report.assert_clean()

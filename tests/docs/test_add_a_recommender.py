@@ -35,8 +35,8 @@ read_model("model.npz").rank(split).write("ranks.csv")
 
 
 def test_the_example_checks_its_parameter_trains_and_ranks_the_held_out_items_first(tmp_path: Path) -> None:
-    recommenders = tmp_path / "src/sampled_metrics/recommenders"
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    recommenders = tmp_path / "src/sampled_metrics/recommenders"
     [module] = [block for block in blocks(PAGE, "python") if "class Jaccard" in block]
     (recommenders / "jaccard.py").write_text(module, encoding="utf-8")
     [diff] = blocks(PAGE, "diff")  # a line, and the one that is added below it
@@ -48,15 +48,9 @@ def test_the_example_checks_its_parameter_trains_and_ranks_the_held_out_items_fi
 
     [config] = [block for block in blocks(PAGE, "yaml") if "Jaccard" in block]
     given = json.dumps(yaml.safe_load(config)["recommenders"]["W"] | {"type": "jaccard"})
-    ran = subprocess.run(
-        [sys.executable, "-W", "error", "-c", TRAIN_AND_RANK, given],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(tmp_path / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    command = [sys.executable, "-W", "error", "-c", TRAIN_AND_RANK, given]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "recommenders.W.shrinkage: must be 0 or more, not -1" in ran.stdout
     table = exact_ranks(tmp_path / "ranks.csv")

@@ -3,6 +3,8 @@
 The example itself needs MovieLens 100K and takes 90 s. The page shows what it printed.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,29 +23,27 @@ USERS, FILMS, SEEN = 40, 60, 12
 @pytest.fixture(scope="module")
 def split() -> Split:
     """Users who watch the films of a circle one after the other; the next one is held out."""
-    user = np.repeat(np.arange(USERS), SEEN)
-    place = np.tile(np.arange(SEEN), USERS)
+    user, place = np.divmod(np.arange(USERS * SEEN), SEEN)
     events = Events(user, (7 * user + place) % FILMS, place, np.arange(USERS), np.arange(FILMS))
     return leave_last_out(events, "first", np.random.default_rng(0))
 
 
-@pytest.fixture(scope="module")
-def ranker() -> FilmRanker:
-    draw = np.random.default_rng(0).normal
-    return FilmRanker(draw(size=(USERS, 4)), draw(size=(FILMS, 4)), np.zeros(FILMS), draw(size=(12, 8)), draw(size=8))
+def scores_of(ranker: FilmRanker) -> np.ndarray:
+    return np.array([ranker(np.full(FILMS, user), np.arange(FILMS)) for user in range(USERS)])
 
 
 def test_the_network_learns_what_comes_next(split: Split) -> None:
     films = pd.DataFrame({"title": [f"Part {film}" for film in range(FILMS)], "year": "1990", "genres": "Drama"})
-    trained = train(split, films, epochs=30, batch=32)
-    scores = [trained(np.full(FILMS, user), np.arange(FILMS)) for user in range(USERS)]
-    ranks = sm.rank(np.array(scores), split.training, split.held_out)
+    ranks = sm.rank(scores_of(train(split, films, epochs=30, batch=32)), split.training, split.held_out)
     assert sm.evaluate(ranks, metrics="recall@5")["value"].item() > 0.9  # by chance: 0.1
 
 
 def test_each_way_ranks_by_the_scores_of_the_service(
-    split: Split, ranker: FilmRanker, monkeypatch: pytest.MonkeyPatch, tmp_path: object
+    split: Split, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    draw = np.random.default_rng(0).normal
+    sizes = (USERS, 4), (FILMS, 4), FILMS, (12, 8), 8
+    ranker = FilmRanker(*(draw(size=size) for size in sizes))
     monkeypatch.setattr(example, "NEGATIVES", 20)
     negatives = example.negatives_of(split)
     cheap = Popularity().fit(split.training, np.random.default_rng(0))
@@ -52,13 +52,13 @@ def test_each_way_ranks_by_the_scores_of_the_service(
         taken = sum(client.pairs)
         stopped = example.ranked_by_stages(client, split, None, cheap, tmp_path / "ranks.parquet")
         sampled = example.ranked_among_negatives(client, split, negatives)
-    scores = np.array([ranker(np.full(FILMS, user), np.arange(FILMS)) for user in range(USERS)])
-    of_held_out = scores[np.arange(USERS), split.item, np.newaxis]
+    scores, everyone = scores_of(ranker), np.arange(USERS)
+    of_held_out = scores[everyone, split.item, np.newaxis]
     is_candidate = split.training.toarray() == 0
     assert in_full.above.tolist() == ((scores > of_held_out) & is_candidate).sum(axis=1).tolist()
     assert taken == is_candidate.sum()
     assert stopped.above.tolist() == np.minimum(in_full.above, 10).tolist()
-    assert not split.excluded.toarray()[np.arange(USERS)[:, np.newaxis], negatives].any()
+    assert not split.excluded.toarray()[everyone[:, np.newaxis], negatives].any()
     among = np.take_along_axis(scores, negatives, axis=1)
     assert sampled.to_frame()["rank"].tolist() == (1 + (among > of_held_out).sum(axis=1)).tolist()
 

@@ -21,61 +21,40 @@ import sampled_metrics
 from sampled_metrics.data.formats import FORMATS
 from sampled_metrics.evaluation.wording import WORDS
 
-ADDING = "tests/docs/test_add_a_recommender.py does what it says, in a copy of the library"
-FILMS = "tests/workflow/test_examples.py runs it as pasted"
-CONFIG = "test_a_config_is_complete_and_allowed, below"
-SLURM = "needs a cluster; make test-slurm brings one up"
-IMPORT = "tests/workflow/test_import.py imports the workflow in these ways"
-SERVICE = "takes 90 s; tests/docs/test_expensive_ranker.py runs its parts, and compares what it printed"
-LIBRARY = "a test of tests/adapters runs it, where the other library is installed"
-NOT_CODE = "not code"
 ELSEWHERE = {
-    "README.md": {"make demo": "sets up an environment, and downloads MovieLens 1M; CI runs it from a local copy"},
-    "docs/own-study.md": {
-        "pip install --no-deps --editable .": "is what make reproduce and make test run, in CI",
-        "make reproduce CONFIG=study.yaml": "trains for a minute; its config is checked",
-        "# study.yaml": CONFIG,
-        "study: [ours]": CONFIG,
-        "study: [films]": FILMS,
-        "snakemake --cores 2 --configfile examples/films.yaml": FILMS,
-        "snakemake results/films/split/train.csv": FILMS,
-        'configfile: "study.yaml"': IMPORT,
-        '"""Item-based': ADDING,
-        " RECOMMENDERS = {": ADDING,
-        "recommenders:": ADDING,
-    },
-    "docs/cluster.md": {
-        "make demo ": SLURM,
-        ".venv/bin/snakemake --workflow-profile profiles/slurm --configfile mine.yaml": SLURM,
-        ".venv/bin/snakemake --workflow-profile profiles/slurm --set-scatter users=4": SLURM,
-        ".venv/bin/snakemake --workflow-profile profiles/slurm --set-resources train:mem_mb=64000": SLURM,
-        "executor: cluster-generic": SLURM,
-    },
-    "docs/workflow.md": {
-        ".venv/bin/snakemake --cores 4 --set-threads": "tests/workflow/test_run.py sets them",
-        "archive": NOT_CODE,
-        "train E on ml-1m failed": "tests/workflow/test_messages.py has such a failure",
-    },
-    "docs/architecture.md": {"study": NOT_CODE},
-    "docs/adapters.md": {
-        "import numpy as np\nimport sampled_metrics as sm\n\n\ndef cornac": LIBRARY,
-        "import numpy as np\nimport pandas as pd\nimport sampled_metrics as sm\nfrom pykeen": LIBRARY,
-        "import torch": LIBRARY,
-        "def adjusted(": LIBRARY,
-    },
-    "docs/how-to/validate.md": {
-        "import torch": LIBRARY,
-        "import lightning": LIBRARY,
-        "import os": LIBRARY,
-        "from recbole.config": LIBRARY,
-    },
-    "docs/how-to/rank.md": {"import torch": LIBRARY},
-    "docs/how-to/expensive-rankers.md": {
-        "return sm.staged_ranks(": SERVICE,
-        "python -m docs.examples.expensive_ranker": SERVICE,
-    },
+    "README.md": ["make demo"],  # CI runs it from a local copy of MovieLens 1M
+    "docs/own-study.md": [
+        "pip install --no-deps --editable .",  # is what make reproduce and make test run, in CI
+        "make reproduce CONFIG=study.yaml",  # trains for a minute; its config is checked below
+        "# study.yaml",
+        "study: [ours]",
+        "study: [films]",  # tests/workflow/test_examples.py runs it as pasted, and the two commands
+        "snakemake --cores 2 --configfile examples/films.yaml",
+        "snakemake results/films/split/train.csv",
+        'configfile: "study.yaml"',  # tests/workflow/test_import.py imports the workflow in these ways
+        '"""Item-based',  # test_add_a_recommender.py does what these say, in a copy of the library
+        " RECOMMENDERS = {",
+        "recommenders:",
+    ],
+    "docs/cluster.md": [  # make test-slurm brings a cluster up
+        "make demo ",
+        ".venv/bin/snakemake --workflow-profile profiles/slurm",
+        "executor: cluster-generic",
+    ],
+    "docs/workflow.md": [
+        ".venv/bin/snakemake --cores 4 --set-threads",  # tests/workflow/test_run.py sets them
+        "archive",  # not code
+        "train E on ml-1m failed",  # tests/workflow/test_messages.py has such a failure
+    ],
+    "docs/architecture.md": ["study"],  # not code
+    # tests/adapters runs these where the other library is installed
+    "docs/adapters.md": ["import numpy as np\n", "import torch", "def adjusted("],
+    "docs/how-to/validate.md": ["import torch", "import lightning", "import os", "from recbole.config"],
+    "docs/how-to/rank.md": ["import torch"],
+    # takes 90 s; test_expensive_ranker.py runs its parts, and compares what it printed
+    "docs/how-to/expensive-rankers.md": ["return sm.staged_ranks(", "python -m docs.examples.expensive_ranker"],
 }
-"""Page → beginning of a block that test_blocks_print_what_the_page_shows does not run, and why."""
+"""Page → beginnings of blocks that test_blocks_print_what_the_page_shows does not run."""
 SLOW = ["docs/how-to/plan.md"]  # simulates for 12 s
 
 
@@ -84,7 +63,7 @@ def text_of(page: str) -> str:
 
 
 def elsewhere(page: str, content: str) -> list[tuple[str, str]]:
-    return [(page, start) for start in ELSEWHERE.get(page, {}) if content.startswith(start)]
+    return [(page, start) for start in ELSEWHERE.get(page, []) if content.startswith(start)]
 
 
 def is_run(page: str) -> bool:
@@ -93,7 +72,7 @@ def is_run(page: str) -> bool:
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=[pytest.mark.slow] if page in SLOW else []) for page in pages() if is_run(page)],
+    [pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW)) for page in pages() if is_run(page)],
 )
 def test_blocks_print_what_the_page_shows(page: str) -> None:
     assert with_outputs(text_of(page)) == text_of(page)
@@ -103,9 +82,9 @@ def test_every_block_is_run_here_or_elsewhere() -> None:
     seen = set()
     for page in pages():
         for block in blocks_of(text_of(page)):
-            seen |= set(elsewhere(page, block.content))
-            is_of_the_site = block.language.startswith("{")  # a directive
-            assert block.is_run or is_of_the_site or elsewhere(page, block.content), (page, block.content)
+            known = elsewhere(page, block.content)
+            seen |= set(known)
+            assert block.is_run or block.language.startswith("{") or known, (page, block.content)  # {: a directive
     assert seen == {(page, start) for page, starts in ELSEWHERE.items() for start in starts}
 
 
@@ -119,10 +98,9 @@ def test_a_config_is_complete_and_allowed(start: str, tmp_path: Path, monkeypatc
 
 
 def test_links_lead_to_files_that_are_there() -> None:
-    links = [(page, link) for page in pages() for link in re.findall(r"\]\(([^)#]+)\)", text_of(page))]
-    assert [
-        (page, link) for page, link in links if "://" not in link and not (ROOT / page).parent.joinpath(link).exists()
-    ] == []
+    for page in pages():
+        for link in re.findall(r"\]\(([^)#]+)\)", text_of(page)):
+            assert "://" in link or (ROOT / page).parent.joinpath(link).exists(), (page, link)
 
 
 def test_the_examples_are_what_the_script_makes(tmp_path: Path) -> None:
@@ -148,12 +126,11 @@ REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
 
 
 def test_every_public_function_and_class_is_listed_with_a_summary() -> None:
-    listed = "".join(
-        REFERENCE["filled"](path.read_text()) for path in [*DOCS.glob("reference/*.md"), DOCS / "adapters.md"]
-    )
-    errors = {name for name in sampled_metrics.__all__ if name.endswith("Error")}
-    for name in set(sampled_metrics.__all__) - errors - {"__version__"}:
-        assert re.search(rf"- ({{py:obj}})?`{name}\b.*: \S", listed), name
+    of_pages = [*DOCS.glob("reference/*.md"), DOCS / "adapters.md"]
+    listed = "".join(REFERENCE["filled"](path.read_text(encoding="utf-8")) for path in of_pages)
+    for name in sampled_metrics.__all__:
+        is_listed = re.search(rf"- ({{py:obj}})?`{name}\b.*: \S", listed)
+        assert is_listed or name.endswith("Error") or name == "__version__", name
 
 
 def test_the_pages_of_the_reference_list_the_options_formats_findings_and_packages(tmp_path: Path) -> None:

@@ -8,18 +8,15 @@ import socketserver
 import ssl
 import struct
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 CONTENT = bytes(number * number % 251 for number in range(300_000))
 WEB_PAGE = b"<!DOCTYPE html><html><body>Sign in to the WLAN</body></html>"
 REASONS = {200: "OK", 302: "Found", 404: "Not Found"}
-_FOLDER = tempfile.TemporaryDirectory(prefix="certificates-")
 
 
 @dataclass
@@ -52,10 +49,7 @@ class Server(socketserver.ThreadingTCPServer):
         self.context = context
         self.requests = 0
         self.stopping = threading.Event()
-
-    @property
-    def url(self) -> str:
-        return f"{'https' if self.context else 'http'}://127.0.0.1:{self.server_address[1]}/ml-1m.zip"
+        self.url = f"{'https' if context else 'http'}://127.0.0.1:{self.server_address[1]}/ml-1m.zip"
 
     def handle_error(self, request, client_address) -> None:
         pass  # clients that hang up are what is wanted
@@ -126,13 +120,9 @@ def whole(content: bytes, *fields: str) -> Answer:
 honest = whole(CONTENT)
 
 
-def length() -> Answer:
-    return head_only(f"Content-Length: {len(CONTENT)}")
-
-
 def cut(size: int) -> Answer:
     """Less than announced."""
-    return then(length(), raw(CONTENT[:size]))
+    return then(head_only(f"Content-Length: {len(CONTENT)}"), raw(CONTENT[:size]))
 
 
 def reset(request: Request) -> None:
@@ -145,9 +135,12 @@ def redirect(location: str) -> Answer:
     return head_only(f"Location: {location}", "Content-Length: 0", code=302)
 
 
-def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> Answer:
-    parts = [raw(b"%x\r\n%b\r\n" % (len(chunk), chunk)) for chunk in chunks]
-    return then(head_only("Transfer-Encoding: chunked"), *parts, raw(end))
+def chunked(*parts: Answer) -> Answer:
+    return then(head_only("Transfer-Encoding: chunked"), *parts)
+
+
+def chunk(content: bytes, end: bytes = b"") -> Answer:
+    return raw(b"%x\r\n%b\r\n%b" % (len(content), content, end))
 
 
 def endless(data: bytes) -> Answer:
@@ -160,13 +153,13 @@ def endless(data: bytes) -> Answer:
     return answer
 
 
-def dripping(data: bytes) -> Answer:
-    """A byte at a time."""
+def dripping(data: bytes, size: int = 1, seconds: float = 0.02) -> Answer:
+    """A few bytes at a time."""
 
     def answer(request: Request) -> None:
-        for position in range(len(data)):
-            request.send(data[position : position + 1])
-            request.wait(0.02)
+        for position in range(0, len(data), size):
+            request.send(data[position : position + size])
+            request.wait(seconds)
 
     return answer
 
@@ -175,10 +168,8 @@ def stall(request: Request) -> None:
     request.wait(60)
 
 
-@cache
-def certificate(subject: str, days: int = 2) -> tuple[Path, ssl.SSLContext]:
+def certificate(folder: Path, subject: str, days: int = 2) -> tuple[Path, ssl.SSLContext]:
     """Make a self-signed certificate and its key, and the context of a server; negative days make a lapsed one."""
-    folder = Path(tempfile.mkdtemp(dir=_FOLDER.name))
     path, key, request = folder / "both.pem", folder / "key.pem", folder / "request.pem"
     ask = ["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=test"]
     sign = ["x509", "-req", "-days", str(days), "-copy_extensions", "copy", "-in", str(request)]

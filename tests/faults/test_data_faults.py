@@ -1,9 +1,7 @@
 """Events, ranks and scores, each wrong or unusual in one way: the right numbers, or one line that says where."""
 
 import io
-import itertools
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,8 +20,6 @@ Row = tuple[Any, Any, float, Any]
 ROWS: list[Row] = [(1, 10, 5, 100), (1, 20, 4, 90), (2, 10, 3, 80), (2, 30, 2, 85), (3, 20, 1, 70)]
 """Events of three users and three items; the faults are in the third."""
 
-COLUMNS = {"columns": {"user": "who", "item": "what", "rating": "stars", "timestamp": "when"}}
-
 
 class Way(NamedTuple):
     """How events are written in a format."""
@@ -33,10 +29,6 @@ class Way(NamedTuple):
     header: str | None
     options: dict
     has_text_ids: bool
-
-    @property
-    def first_line(self) -> int:
-        return 1 if self.header is None else 2
 
     def line(self, *fields: Any) -> str:
         return self.separator.join(map(str, fields)) + "\n"
@@ -51,6 +43,7 @@ class Way(NamedTuple):
         return [(str(user), str(item), *more) for user, item, *more in rows] if self.has_text_ids else rows
 
 
+COLUMNS = {"columns": {"user": "who", "item": "what", "rating": "stars", "timestamp": "when"}}
 TYPED = "user_id:token\titem_id:token\trating:float\ttimestamp:float"
 WAYS = [
     Way("movielens-dat", "::", None, {}, has_text_ids=False),
@@ -60,6 +53,7 @@ WAYS = [
     Way("delimited", ",", "who,what,stars,when", COLUMNS, has_text_ids=True),
     Way("delimited", ";", "who;what;stars;when", COLUMNS | {"separator": ";"}, has_text_ids=True),
 ]
+by_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name + way.separator.strip())
 
 
 def expected(way: Way, rows: list[Row]) -> list[tuple]:
@@ -67,94 +61,63 @@ def expected(way: Way, rows: list[Row]) -> list[tuple]:
     return [(kind(user), kind(item), float(rating), when) for user, item, rating, when in rows]
 
 
-def with_third(row: Row) -> list[Row]:
-    return [*ROWS[:2], row, *ROWS[3:]]
+def with_third(line: str, way: Way) -> bytes:
+    others = [way.line(*row) for row in ROWS]
+    return way.file([*others[:2], line, *others[3:]]).encode()
 
 
-ACCEPTED: dict[str, Row] = {
-    "a rating with decimals": (2, 10, 3.5, 80),
-    "a negative rating, and a time before 1970": (2, 10, -3, -80),
-    "a time in nanoseconds (19 digits, 64 bits)": (2, 10, 3, 1700000000000000001),
-    "ids of 18 digits": (999999999999999999, 123456789012345678, 3, 80),
-    "ids that are 0": (0, 0, 3, 80),
-}
-
-
-@pytest.mark.parametrize("fault", ACCEPTED)
-def test_a_line_that_is_unusual(fault: str) -> None:
-    rows = with_third(ACCEPTED[fault])
-    for way in WAYS:
-        assert way.read(way.file([way.line(*each) for each in rows]).encode()) == expected(way, rows)
-
-
+UNUSUAL: list[Row] = [
+    (2, 10, 3.5, 80),
+    (2, 10, -3, -80),  # before 1970
+    (2, 10, 3, 1700000000000000001),  # in nanoseconds
+    (999999999999999999, 123456789012345678, 3, 80),
+    (0, 0, 3, 80),
+]
 TEXT_IDS = ["Žofie 東京 🎬", "-3", "3.0", "007", "1" * 25, " 3 ", "nan", "NULL", "1e3", "=cmd|'/C calc'!A0", 'a"b']
-NUMERIC_IDS = [" 3 ", "+3", "3.0", "03"]
 
 
-def with_id(written: Any, column: int) -> list[Row]:
-    return with_third((*ROWS[2][:column], written, *ROWS[2][column + 1 :]))
-
-
-@pytest.mark.parametrize(
-    ("written", "has_text_ids", "read"),
-    [*((text, True, text) for text in TEXT_IDS), *((text, False, 3) for text in NUMERIC_IDS)],
-)
-def test_ids_that_are_unusual(written: str, has_text_ids: bool, read: Any) -> None:
+@by_way
+def test_what_is_unusual_is_read_as_it_is(way: Way) -> None:
     """Text is taken as it is, and a whole number in other clothes as the number."""
-    for way, column in itertools.product([way for way in WAYS if way.has_text_ids == has_text_ids], [0, 1]):
-        content = way.file([way.line(*row) for row in with_id(written, column)]).encode()
-        assert way.read(content) == expected(way, with_id(read, column))
+    ids = (
+        [(text, text) for text in TEXT_IDS] if way.has_text_ids else [(text, 3) for text in (" 3 ", "+3", "3.0", "03")]
+    )
+    rows = [(row, row) for row in UNUSUAL]
+    rows += [((text, 10, 3, 80), (value, 10, 3, 80)) for text, value in ids]
+    rows += [((2, text, 3, 80), (2, value, 3, 80)) for text, value in ids]
+    for written, read in rows:
+        assert way.read(with_third(way.line(*written), way)) == expected(way, [*ROWS[:2], read, *ROWS[3:]])
 
 
 BAD_IDS = ["ada", "１２", "-3", "3.5", "99999999999999999999"]
-BAD_NUMBERS = [
-    *((2, text) for text in ("", "nan", "1e999", "1.2.3", "５")),
-    *((3, text) for text in ("", "2020-01-01", "NaN", "99999999999999999999", "1 0")),
-]
-BAD_LINES: dict[str, Callable[[Way], bytes]] = {
-    "a field too few": lambda way: way.line(*ROWS[2][:3]).encode(),
-    "a field too many": lambda way: way.line(*ROWS[2], 7).encode(),
-    "no user": lambda way: way.line("", *ROWS[2][1:]).encode(),
-    "no item": lambda way: way.line(ROWS[2][0], "", *ROWS[2][2:]).encode(),
-    "another separator": lambda way: b"2|10|3|80\n",
-}
+BAD_RATINGS = ["", "nan", "1e999", "1.2.3", "５"]
+BAD_TIMES = ["", "2020-01-01", "NaN", "99999999999999999999", "1 0"]
 
 
-def refusal(way: Way, third: bytes) -> str:
-    """The one line that says that the third event's line is wrong."""
-    before, after = (way.file([way.line(*row) for row in ROWS[:2]]), "".join(way.line(*row) for row in ROWS[3:]))
-    with pytest.raises(DataError) as caught:
-        way.read(before.encode() + third + after.encode())
-    message = str(caught.value)
-    assert message.startswith(f"events, line {way.first_line + 2}: ")
-    assert len(message.splitlines()) == 1
-    assert len(message) < 500
-    return message
+@by_way
+def test_a_line_that_is_wrong_is_refused_with_its_number(way: Way) -> None:
+    lines = [(2, 10, 3), (2, 10, 3, 80, 7), ("", 10, 3, 80), (2, "", 3, 80), ("2|10|3|80",)]
+    lines += [(2, 10, text, 80) for text in BAD_RATINGS] + [(2, 10, 3, text) for text in BAD_TIMES]
+    if not way.has_text_ids:
+        lines += [(text, 10, 3, 80) for text in BAD_IDS] + [(2, text, 3, 80) for text in BAD_IDS]
+    for fields in lines:
+        with pytest.raises(DataError) as caught:
+            way.read(with_third(way.line(*fields), way))
+        message = str(caught.value)
+        assert message.startswith(f"events, line {4 if way.header else 3}: "), fields
+        assert (len(message.splitlines()), len(message) < 500) == (1, True)
 
 
-@pytest.mark.parametrize(("column", "text"), [*itertools.product([0, 1], BAD_IDS), *BAD_NUMBERS])
-def test_ids_and_numbers_that_are_none(column: int, text: str) -> None:
-    for way in WAYS:
-        if column > 1 or not way.has_text_ids:
-            refusal(way, way.line(*with_id(text, column)[2]).encode())
-
-
-@pytest.mark.parametrize("fault", BAD_LINES)
-def test_lines_that_are_none(fault: str) -> None:
-    for way in WAYS:
-        refusal(way, BAD_LINES[fault](way))
-
-
-def test_no_events_or_a_header_with_a_wrong_name() -> None:
-    for way in WAYS:
-        contents = ["", "\n", way.file([])]
-        if way.header:
-            header = way.header.replace("user", "item").replace("who", "what")  # a column twice, another one not
-            contents += [f"{wrong}\n{way.line(1, 2, 3, 4)}" for wrong in (header, way.header.upper())]
-        for content in contents:
-            with pytest.raises(DataError, match=r"^events(, line [12])?: ") as caught:
-                way.read(content.encode())
-            assert len(str(caught.value).splitlines()) == 1
+@by_way
+def test_no_events_or_a_header_with_a_wrong_name(way: Way) -> None:
+    contents = ["", "\n", way.file([])]
+    if way.header:
+        header = way.header.replace("user", "item").replace("who", "what")  # a column twice, another one not
+        contents += [f"{wrong}\n{way.line(1, 2, 3, 4)}" for wrong in (header, way.header.upper())]
+    for content in contents:
+        with pytest.raises(DataError, match=r"^events(, line [12])?: ") as caught:
+            way.read(content.encode())
+        assert len(str(caught.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -166,10 +129,9 @@ def test_times_of_64_bits_that_differ_in_the_last_bit(order: int) -> None:
 
 
 def test_times_of_64_bits_beside_others_that_have_decimals() -> None:
-    way = WAYS[4]
     lines = ["1,1,5,9007199254740993\n", "1,2,5,9007199254740992\n", "2,1,5,0.5\n"]
     with pytest.raises(DataError, match=r"^events, line 2: when is 2\^53 or more"):
-        way.read(way.file(lines).encode())
+        WAYS[4].read(WAYS[4].file(lines).encode())
 
 
 @pytest.mark.parametrize(
@@ -189,7 +151,7 @@ def test_scores_that_are_unusual(scores: list, above: list[int], tied: list[int]
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        *((f"candidates,rank\n9,{rank}\n", "line 2: rank must be") for rank in ("0", "1.5", "１", "1e999", "9" * 20)),
+        *((f"candidates,rank\n9,{rank}\n", "line 2: rank must be") for rank in ("0", "1.5", "１", "1e999")),
         ("user,candidates,above,tied\n1,9,4,-2\n", "line 2: tied must be"),
         ("candidates,rank\n9,1\n-9,1\n", "line 3: candidates must be"),
         ("candidates,above,tied\n9,8,0\n9,5,4\n", "line 3: rank 10"),
@@ -211,8 +173,7 @@ def test_ranks(content: str, says: str, tmp_path: Path) -> None:
 
 def test_a_study_of_a_user_who_has_seen_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    everything = "".join(f"61::{item}::5::{item}\n" for item in range(1, 91))
-    archive(Path("made-up.zip"), ratings() + everything)
+    archive(Path("made-up.zip"), ratings() + "".join(f"61::{item}::5::{item}\n" for item in range(1, 91)))
     [line] = split(complete_config(STUDY), "made-up")
     says = "sampling.negatives, dataset made-up: user 61 has no candidates besides its held-out item"
     assert line.startswith(f"error: {says}")

@@ -12,47 +12,48 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-RECIPE = yaml.safe_load((ROOT / "envs/recipe.yaml").read_text(encoding="utf-8"))
+
+
+def text_of(path):
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+PROJECT = tomllib.loads(text_of("pyproject.toml"))["project"]
+RECIPE = yaml.safe_load(text_of("envs/recipe.yaml"))
 LOCKS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "envs").glob("*.lock")}
 EXTRAS = PROJECT["optional-dependencies"]
-NEEDED = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS["workflow"], *EXTRAS["parquet"]]]
 
 
 def test_the_version_and_the_licence_are_the_same_everywhere():
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    newest = next(name for name in re.findall(r"^## \[(.+?)\]", changelog, re.MULTILINE) if name != "Unreleased")
+    citation = yaml.safe_load(text_of("CITATION.cff"))
+    newest = re.findall(r"^## \[(?!Unreleased)(.+?)\]", text_of("CHANGELOG.md"), re.MULTILINE)[0]
     assert PROJECT["version"] == str(citation["version"]) == newest == RECIPE["context"]["version"]
     assert PROJECT["license"] == citation["license"] == "MIT"
-    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("MIT License")
+    assert text_of("LICENSE").startswith("MIT License")
 
 
 def test_the_catalog_reads_how_the_workflow_is_deployed():
-    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8"))["usage"]
-    assert set(usage) == {"mandatory-flags", "software-stack-deployment"}
-    deployed = usage["software-stack-deployment"]
-    assert set(deployed) == {"conda", "apptainer", "apptainer+conda", "report"}
+    deployed = yaml.safe_load(text_of(".snakemake-workflow-catalog.yml"))["usage"]["software-stack-deployment"]
     rules = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow/rules").glob("*.smk"))
-    assert not deployed["conda"]  # nothing here has solved envs/environment.yaml
-    assert deployed["apptainer"] == bool(re.search(r"^\s*container:", rules, re.MULTILINE))
-    assert deployed["report"] == ("report(" in rules)
+    has_container = bool(re.search(r"^\s*container:", rules, re.MULTILINE))
+    # nothing here has solved envs/environment.yaml
+    assert deployed == {
+        "conda": False, "apptainer": has_container, "apptainer+conda": False, "report": "report(" in rules,
+    }  # fmt: skip
 
 
 def test_the_conda_recipe_needs_what_the_project_needs():
-    needed = [each for each in RECIPE["requirements"]["run"] if not each.startswith("python ")]
-    assert [each.replace(" ", "") for each in needed] == PROJECT["dependencies"]
+    needed = [entry for entry in RECIPE["requirements"]["run"] if not entry.startswith("python ")]
+    assert [entry.replace(" ", "") for entry in needed] == PROJECT["dependencies"]
     assert RECIPE["build"]["python"]["entry_points"] == [f"{name} = {at}" for name, at in PROJECT["scripts"].items()]
 
 
 def test_a_release_is_tested_and_published_without_a_stored_token_by_pinned_actions():
-    text = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    text = text_of(".github/workflows/release.yml")
     jobs = yaml.safe_load(text)["jobs"]
-    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     [made] = [step["run"].split()[1:] for step in jobs["build"]["steps"] if step.get("run", "").startswith("make ")]
-    assert set(made) <= set(targets)
-    assert jobs["publish"]["permissions"] == {"id-token": "write"}
-    assert jobs["publish"]["needs"] == "build"
+    assert set(made) <= set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
+    assert (jobs["publish"]["permissions"], jobs["publish"]["needs"]) == ({"id-token": "write"}, "build")
     assert "secrets." not in text
     for path in (ROOT / ".github/workflows").glob("*.yml"):
         for used in re.findall(r"uses: (.*)", path.read_text(encoding="utf-8")):
@@ -61,45 +62,32 @@ def test_a_release_is_tested_and_published_without_a_stored_token_by_pinned_acti
 
 def test_the_paper_cites_its_references_and_has_the_header_that_joss_asks_for():
     """As in https://joss.readthedocs.io/en/latest/paper.html."""
-    _, header, body = (ROOT / "docs/paper/paper.md").read_text(encoding="utf-8").split("---\n", 2)
+    _, header, body = text_of("docs/paper/paper.md").split("---\n", 2)
     assert set(yaml.safe_load(header)) == {"title", "tags", "authors", "affiliations", "date", "bibliography"}
-    bibliography = (ROOT / "docs/paper/paper.bib").read_text(encoding="utf-8")
-    assert set(re.findall(r"@([a-z]+\d{4})", body)) == set(re.findall(r"^@\w+\{(\w+),", bibliography, re.MULTILINE))
-    sections = re.findall(r"^# (.+)$", body, re.MULTILINE)
-    own = ["Summary", "Statement of need", "State of the field", "Software design", "Research impact statement"]
-    assert sections == [*own, "AI usage disclosure", "Acknowledgements", "References"]
+    bibliography = re.findall(r"^@\w+\{(\w+),", text_of("docs/paper/paper.bib"), re.MULTILINE)
+    assert set(re.findall(r"@([a-z]+\d{4})", body)) == set(bibliography)
+    assert {"Summary", "Statement of need", "References"} < set(re.findall(r"^# (.+)$", body, re.MULTILINE))
     assert 750 <= len(body.split()) <= 1750
 
 
 # --- environments -----------------------------------------------------------------------------------------------------
 
 
-def conda_versions():
-    """Return the versions of envs/environment.yaml, without pip, which installs the library."""
-    lines = yaml.safe_load((ROOT / "envs/environment.yaml").read_text(encoding="utf-8"))["dependencies"]
-    return {
-        name.removesuffix("-base"): version[1:] for name, version in (line.split() for line in lines if " " in line)
-    }
-
-
-def locked_versions(lock="requirements"):
+def locked(lock="requirements"):
     versions = re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", LOCKS[lock], flags=re.MULTILINE)
     return {canonicalize_name(name): version for name, version in versions}
 
 
-def test_conda_and_the_lock_have_what_the_project_needs_in_one_version_that_it_allows():
-    of_conda, locked = conda_versions(), locked_versions()
-    del of_conda["python"]
-    assert of_conda == {canonicalize_name(needed.name): locked[canonicalize_name(needed.name)] for needed in NEEDED}
-    for needed in NEEDED:
-        assert needed.specifier.contains(of_conda[canonicalize_name(needed.name)]), needed
-
-
-def test_what_slurm_needs_goes_with_the_rest():
-    of_slurm, rest = locked_versions("slurm"), locked_versions()
+def test_conda_and_the_locks_have_what_the_project_needs_in_one_version_that_it_allows():
+    lines = [line for line in yaml.safe_load(text_of("envs/environment.yaml"))["dependencies"] if " " in line]
+    of_conda = {name.removesuffix("-base"): version[1:] for name, version in map(str.split, lines)}
+    needed = map(Requirement, [*PROJECT["dependencies"], *EXTRAS["workflow"], *EXTRAS["parquet"]])
+    allowed = {canonicalize_name(one.name): one.specifier for one in needed}
+    assert of_conda == {"python": of_conda["python"]} | {name: locked()[name] for name in allowed}
+    assert [name for name, specifier in allowed.items() if not specifier.contains(of_conda[name])] == []
+    of_slurm = locked("slurm")
     assert "snakemake-executor-plugin-slurm" in of_slurm
-    shared = of_slurm.keys() & rest.keys()
-    assert {name: rest[name] for name in shared} == {name: of_slurm[name] for name in shared}
+    assert locked().items() >= {name: version for name, version in of_slurm.items() if name in locked()}.items()
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -108,7 +96,7 @@ def test_a_lock_names_no_host_and_every_package_has_a_hash(lock):
         assert word not in LOCKS[lock]
     entries = re.split(r"^(?=[A-Za-z0-9])", LOCKS[lock], flags=re.MULTILINE)
     packages = [entry for entry in entries if re.match(r"[A-Za-z0-9._-]+==", entry)]
-    assert len(packages) >= len(locked_versions(lock)) >= 1
+    assert len(packages) >= len(locked(lock)) >= 1
     assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", entry) for entry in packages)
 
 

@@ -1,0 +1,423 @@
+"""Whole runs, killed or disturbed, on other cores and kernels: the same bytes, or one line that says why not.
+
+What is trained by solving equations may differ in the last digits between kernels of OpenBLAS, which picks one by the
+processor. Ranks and all that follows are the same on the data here.
+"""
+
+import base64
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import psutil
+import pytest
+from made_up_project import Project, X, archive, copy_of_project, ratings
+from threadpoolctl import threadpool_info
+
+slow = pytest.mark.slow
+TARGETS = ("made-up/table-3.csv", "made-up/table-4.csv", "made-up/figure-5.csv", "toy/table-1.csv")
+"""Little to wait for, and every stage: split, train, rank, sample, tables, figures, report."""
+SMALL = {
+    "recommenders": {"X": X},
+    "estimators": ["uncorrected", "cls", "bv-0.1"],
+    "sampling": {"negatives": 20, "repetitions": 10},
+}
+TABLES = (".csv", ".csv.gz")
+DATA = (*TABLES, ".npz", ".json")
+"""How the names of files end that later stages read, or people's scripts."""
+TIMEOUT = 900  # seconds; a machine may be busy
+
+
+class Ended(NamedTuple):
+    code: int
+    output: str
+
+
+def command(*arguments: str, cores: int = 2, targets: Sequence[str] = TARGETS) -> list[str]:
+    """What a user types."""
+    given = ["--cores", str(cores), "--configfile", "study.yaml", *arguments]
+    return [sys.executable, "-m", "snakemake", *(f"results/{name}" for name in targets), *given]
+
+
+class Running:
+    """A command in a session of its own, so that it can be killed with all that it starts."""
+
+    def __init__(self, folder: Path, words: Sequence[str], env: Mapping[str, str] | None = None) -> None:
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115  # not a pipe, which fills up while nobody reads
+        streams = {"stdin": subprocess.DEVNULL, "stdout": self._output, "stderr": subprocess.STDOUT}
+        self._process = subprocess.Popen(words, cwd=folder, env=env, start_new_session=True, **streams)
+
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def wait_until(self, seconds: float) -> bool:
+        """Wait until it has used so much time of the processor; return whether it is still running then."""
+        while self.is_running() and (missing := seconds - self._used()) > 0:
+            time.sleep(min(missing / 4, 0.1))
+        return self.is_running()
+
+    def _used(self) -> float:
+        """Return seconds of the processor; those of children that have ended are counted to their parents."""
+        total = 0.0
+        with suppress(psutil.NoSuchProcess):
+            root = psutil.Process(self._process.pid)
+            for process in (root, *root.children(recursive=True)):
+                with suppress(psutil.NoSuchProcess):
+                    times = process.cpu_times()
+                    total += times.user + times.system + times.children_user + times.children_system
+        return total
+
+    def kill(self) -> None:
+        """End it and all that it started, at once: kill -9."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._output.close()
+
+    def finish(self) -> Ended:
+        """Wait for its end; what takes too long is killed, and fails the test."""
+        try:
+            self._process.wait(TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        with self._output as output:
+            output.seek(0)
+            return Ended(self._process.returncode, output.read().decode(errors="replace"))
+
+
+def run(folder: Path, words: Sequence[str] | None = None, env: Mapping[str, str] | None = None) -> Ended:
+    """Run a command, the small study unless another is given, to its end."""
+    return Running(folder, command() if words is None else words, env).finish()
+
+
+def completes(folder: Path, words: Sequence[str] | None = None, env: Mapping[str, str] | None = None) -> None:
+    ended = run(folder, words, env)
+    assert ended.code == 0, ended.output
+
+
+def fails(folder: Path, words: Sequence[str] | None = None, env: Mapping[str, str] | None = None) -> str:
+    """Run a command that must fail without a traceback, and return what it says."""
+    ended = run(folder, words, env)
+    assert ended.code != 0
+    assert "Traceback" not in ended.output
+    return ended.output
+
+
+def contents(folder: Path, endings: tuple[str, ...] = DATA) -> dict[str, bytes]:
+    """Return what is in the results of a project, by name; without files that have not got their final name."""
+    paths = [path for path in sorted((folder / "results").rglob("[!.]*")) if path.name.endswith(endings)]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def temporaries(folder: Path) -> list[Path]:
+    return [path for path in (folder / "results").rglob(".*") if path.is_file()]
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """The project before and after a run that nothing disturbed, what it made, and seconds of the processor."""
+
+    pristine: Project
+    finished: Project
+    expected: Mapping[str, bytes]
+    seconds: float
+
+    def check(self, folder: Path) -> None:
+        """Assert that a project holds the same, and a whole report."""
+        assert contents(folder) == self.expected
+        assert (folder / "results/report.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
+
+    def check_nothing_is_half_written(self, folder: Path) -> None:
+        """Assert that what is there under a final name is whole, or will be made anew."""
+        at = folder / ".snakemake/incomplete"
+        again = {base64.b64decode(mark.relative_to(at).as_posix()).decode() for mark in at.rglob("*")}
+        for name, content in contents(folder).items():
+            assert name in again or content == self.expected[name], name
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    folder = tmp_path_factory.mktemp("whole")
+    project = small_study(folder / "nothing has run")
+    completes(project.folder, command("--dry-run"))  # compiles what it imports
+    finished = project.copy(folder / "undisturbed")
+    before = os.times()
+    completes(finished.folder)
+    after = os.times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return Undisturbed(project, finished, contents(finished.folder), used)
+
+
+def small_study(folder: Path) -> Project:
+    folder.mkdir()
+    project = copy_of_project(folder)
+    project.configure(**SMALL)
+    return project
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Path:
+    """The folder of the small study before anything has run."""
+    return small_study(tmp_path / "project").folder
+
+
+# --- kill -9 of a whole run, snakemake and its jobs, at random moments; then the same command again -------------------
+
+KILLS = 5  # of each run that is completed
+STARTING = 0.2  # the part of a run before its first job
+
+
+@slow
+@pytest.mark.parametrize("seed", range(20))
+def test_a_run_that_is_killed_completes_when_it_is_started_again(
+    undisturbed: Undisturbed, tmp_path: Path, seed: int
+) -> None:
+    """The moments are uniform over the length of a run that is not disturbed, by what it uses of the processor."""
+    rng = random.Random(seed)
+    folder, killed = tmp_path / "project", 0
+    moments: list[float] = []
+    while killed < KILLS:
+        if not folder.exists():
+            undisturbed.pristine.copy(folder)
+            moments = sorted(rng.random() for _ in range(KILLS - killed))
+            done = 0.0
+        running = Running(folder, command())
+        # a run that goes on begins with reading the workflow, as the first one did
+        again = rng.random() * STARTING if done else 0.0
+        if running.wait_until((moments[0] - done + again) * undisturbed.seconds):
+            running.kill()
+            killed += 1
+            done = moments.pop(0)
+            undisturbed.check_nothing_is_half_written(folder)
+            if any((folder / ".snakemake/locks").glob("*")):  # where a run would refuse to start
+                completes(folder, command("--unlock", targets=()))
+        else:  # it was faster than the undisturbed one: no kill, and as good as that
+            ended = running.finish()
+            assert ended.code == 0, ended.output
+            undisturbed.check(folder)
+            shutil.rmtree(folder)
+    completes(folder)
+    undisturbed.check(folder)
+    assert temporaries(folder) == []
+
+
+# --- cores, threads, parts, hashes and kernels ------------------------------------------------------------------------
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+RECOMMENDERS = {
+    "X": X,
+    "W": {"type": "implicit", "model": "bpr", "options": {"factors": 3, "iterations": 5}},
+    "random": {"type": "random"},
+}
+"""What is trained by solving equations, from a random start with threads, and by neither."""
+
+
+def tables_of(folder: Path, *arguments: str, cores: int = 2, env: Mapping[str, str] | None = None) -> dict[str, bytes]:
+    """Run the whole study in a folder, and return its csv tables."""
+    copy_of_project(folder).configure(recommenders=RECOMMENDERS)
+    completes(folder, command(*arguments, cores=cores, targets=()), os.environ | (env or {}))
+    return contents(folder, TABLES)
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return tables_of(tmp_path_factory.mktemp("determinism"))
+
+
+@slow
+@pytest.mark.parametrize(
+    ("arguments", "cores", "env"),
+    [
+        ((), 1, dict.fromkeys(THREADS, "1") | {"PYTHONHASHSEED": "0"}),
+        ((), 2, dict.fromkeys(THREADS, "2") | {"PYTHONHASHSEED": "4242"}),
+        (("--set-scatter", "users=3", "--set-threads", "rank_part=2"), 2, {}),
+    ],
+)
+def test_the_same_bytes_in_every_table(tables: dict, tmp_path: Path, arguments: tuple, cores: int, env: dict) -> None:
+    assert tables_of(tmp_path, *arguments, cores=cores, env=env) == tables
+
+
+def has_kernels() -> bool:
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    return any(library["internal_api"] == "openblas" for library in threadpool_info()) and " avx2 " in flags
+
+
+@slow
+@pytest.mark.skipif(not has_kernels(), reason="needs an x86 with AVX2, and numpy with OpenBLAS")
+@pytest.mark.parametrize("kernel", ["Haswell", "Sandybridge", "Nehalem", "Prescott"])  # from new to old
+def test_another_kernel_of_openblas_changes_factors_in_their_last_digits_and_no_rank(
+    undisturbed: Undisturbed, tmp_path: Path, kernel: str
+) -> None:
+    ours, theirs = undisturbed.pristine.copy(tmp_path / "project").folder, undisturbed.finished.folder
+    completes(ours, env=os.environ | {"OPENBLAS_CORETYPE": kernel})
+    with np.load(ours / "results/made-up/models/X.npz") as one, np.load(theirs / "results/made-up/models/X.npz") as two:
+        for name in ("user_factors", "item_factors"):
+            np.testing.assert_allclose(one[name], two[name], rtol=0, atol=1e-12)
+    ranks = "results/made-up/ranks/X.csv.gz"
+    assert (ours / ranks).read_bytes() == (theirs / ranks).read_bytes()
+
+
+# --- disks ------------------------------------------------------------------------------------------------------------
+
+
+def can_mount() -> bool:
+    """Whether a file system may be mounted here, as root in a mount namespace may on Linux."""
+    if not shutil.which("unshare") or not shutil.which("mount"):
+        return False
+    tried = ["unshare", "--mount", "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/mnt"]
+    return subprocess.run(tried, capture_output=True, check=False).returncode == 0
+
+
+def mounted(how: str) -> list[str]:
+    """Return the command of the study after a line of shell with mounts, seen by nobody else."""
+    return ["unshare", "--mount", "sh", "-c", f'set -e; {how}; exec "$@"', "sh", *command()]
+
+
+needs_mounts = pytest.mark.skipif(not can_mount(), reason="no file system can be mounted here (root on Linux can)")
+
+
+@slow
+@needs_mounts
+@pytest.mark.parametrize("kilobytes", [4, 28, 116, 1000])
+def test_a_disk_that_is_full_and_then_is_not(undisturbed: Undisturbed, fresh: Path, kilobytes: int) -> None:
+    results, left = fresh / "results", fresh / "left"
+    results.mkdir()
+    # while it is full, a copy is taken of what is there; then there is space, and the same command
+    script = f"""
+        mount -t tmpfs -o size={kilobytes}k none results
+        set +e; "$@" > full.log 2>&1; echo $? > full.exit; set -e
+        mkdir left && cp -r results .snakemake left
+        mount -o remount,size=64m results
+        "$@"; cp -r results whole; exit 0"""
+    completes(fresh, mounted(script))
+    full = (fresh / "full.log").read_text(encoding="utf-8")
+    assert (fresh / "full.exit").read_text() != "0\n", full
+    assert "No space left on device" in full
+    ours = [line for line in full.splitlines() if " failed: " in line]
+    says = re.compile(r".* failed: .*results/\S+: cannot be written: No space left on device")
+    assert all(says.fullmatch(line) for line in ours), ours
+    assert ours or not (left / "results/made-up/table-4.csv").exists() or kilobytes == 1000  # the report
+    undisturbed.check_nothing_is_half_written(left)
+    assert temporaries(left) == []
+    shutil.rmtree(results)
+    (fresh / "whole").rename(results)
+    undisturbed.check(fresh)
+
+
+@slow
+@needs_mounts
+def test_results_that_may_only_be_read(fresh: Path) -> None:
+    (fresh / "results").mkdir()
+    how = "mount --bind results results; mount -o remount,ro,bind results"
+    assert "Read-only file system" in fails(fresh, mounted(how))
+    assert list((fresh / "results").iterdir()) == []
+
+
+# --- clocks, folders, environments, and two runs at a time ------------------------------------------------------------
+
+
+@slow
+def test_a_second_run_in_the_same_folder_is_refused_and_the_first_completes(
+    undisturbed: Undisturbed, fresh: Path
+) -> None:
+    first = Running(fresh, command())
+    while not any((fresh / ".snakemake/locks").glob("*")):
+        assert first.is_running()
+        time.sleep(0.05)
+    assert "Directory cannot be locked" in fails(fresh)
+    ended = first.finish()
+    assert ended.code == 0, ended.output
+    undisturbed.check(fresh)
+
+
+FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
+
+
+@slow
+@pytest.mark.skipif(FAKETIME is None, reason="no libfaketime here (Debian: apt-get install libfaketime)")
+def test_a_clock_that_is_behind_the_files(undisturbed: Undisturbed, fresh: Path) -> None:
+    """Results would seem to be older than what they are made of, so snakemake takes none."""
+    clock = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": "-400d", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    ended = run(fresh, env=os.environ | clock)
+    assert ended.code != 0
+    assert "Output results/made-up/split.npz has older modification time" in ended.output
+    assert contents(fresh) == {}
+    completes(fresh)
+    undisturbed.check(fresh)
+
+
+@slow
+@pytest.mark.parametrize("days", [-400, 400])
+def test_a_clock_set_between_two_runs_leaves_nothing_stale(undisturbed: Undisturbed, tmp_path: Path, days: int) -> None:
+    other = undisturbed.pristine.copy(tmp_path / "other").folder
+    folder = undisturbed.finished.copy(tmp_path / "project").folder
+    moved = time.time() + days * 86400
+    for path in (folder / "results").rglob("*"):
+        os.utime(path, (moved, moved))
+    for changed in (other, folder):
+        archive(changed / "made-up.zip", ratings(seed=2))
+        completes(changed)
+    assert contents(folder) == contents(other) != undisturbed.expected
+
+
+@slow
+@pytest.mark.parametrize("name", ['a folder\'s "odd" näme, 評価 $(touch x)', "-n"])
+def test_a_folder_with_an_odd_name(undisturbed: Undisturbed, tmp_path: Path, name: str) -> None:
+    folder = undisturbed.pristine.copy(tmp_path / name).folder
+    completes(folder)
+    undisturbed.check(folder)
+    assert not list(tmp_path.rglob("x"))
+
+
+POSIX = {"LC_ALL": "", "LC_CTYPE": "", "LANG": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+@pytest.mark.parametrize(
+    ("name", "env", "says"),
+    [
+        ("{mine}", {}, "{mine}: a folder with { or } in its name"),
+        pytest.param("mine", POSIX, "say export PYTHONUTF8=1", marks=slow),
+    ],
+)
+def test_a_folder_or_an_encoding_that_snakemake_cannot_take(
+    fresh: Path, tmp_path: Path, name: str, env: dict[str, str], says: str
+) -> None:
+    folder = fresh.rename(tmp_path / name)
+    output = fails(folder, env=os.environ | env)
+    [line] = [line for line in output.splitlines() if re.search(r"^error: | failed: ", line)]
+    assert says in line
+    assert contents(folder) == {}
+
+
+NOWHERE = "/proc/nowhere"  # is not there, and nobody can make it, root included
+
+
+@slow
+@pytest.mark.parametrize(
+    ("lacks", "more"),
+    [
+        (r"HOME", {}),
+        (r"", {"HOME": NOWHERE, "TMPDIR": NOWHERE}),
+        (r"", {"LC_ALL": "C"}),
+        (r"(?!PATH$|OPENBLAS_).*", {}),  # other routines of BLAS give other bytes, so what chooses them stays
+    ],
+    ids=["no HOME", "no HOME nor TMPDIR that can be made", "locale C", "no environment but PATH"],
+)
+def test_an_environment_that_lacks_something(
+    undisturbed: Undisturbed, fresh: Path, lacks: str, more: dict[str, str]
+) -> None:
+    env = {name: value for name, value in os.environ.items() if not re.fullmatch(lacks, name)}
+    completes(fresh, env=env | more)
+    undisturbed.check(fresh)
