@@ -4,7 +4,7 @@ import io
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Event
+from threading import Event, get_ident
 
 import matplotlib
 import numpy as np
@@ -133,38 +133,43 @@ def test_reports_and_figures_of_several_threads_are_those_of_one(tmp_path):
 
 
 class Limit:
-    """As of threadpoolctl: it ends with the number that it began with."""
+    """As of threadpoolctl 3.8: it ends with the number that it began with, in the thread that set it alone."""
 
     number = 2
 
     def __init__(self, number, user_api):
-        self.before, Limit.number = Limit.number, number
+        self.before, self.thread, Limit.number = Limit.number, get_ident(), number
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        Limit.number = self.before
+        if get_ident() == self.thread:
+            Limit.number = self.before
 
 
-def test_one_thread_is_left_until_the_last_function_of_several_threads_ends(monkeypatch):
+@pytest.mark.parametrize("is_first_to_leave", [True, False])
+def test_the_limit_of_threads_ends_with_the_thread_that_set_it(monkeypatch, is_first_to_leave):
     monkeypatch.setattr("threadpoolctl.threadpool_limits", Limit)
     second_inside, first_left = Event(), Event()
 
     @on_one_thread
     def second():
         second_inside.set()
-        first_left.wait(10)
+        assert not is_first_to_leave or first_left.wait(10)
+        return on_one_thread(lambda: Limit.number)()
 
     @on_one_thread
     def first():
         running = pool.submit(second)
         second_inside.wait(10)
-        return running
+        assert on_one_thread(lambda: Limit.number)() == Limit.number == 1
+        return running if is_first_to_leave else running.result()
 
     with ThreadPoolExecutor(1) as pool:
         running = first()
-        assert Limit.number == 1
+        assert Limit.number == 2
         first_left.set()
-        running.result()
+        assert (running.result() if is_first_to_leave else running) == 1
+        assert pool.submit(on_one_thread(lambda: Limit.number)).result() == 1
     assert Limit.number == 2

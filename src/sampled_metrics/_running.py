@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import ExitStack, contextmanager
 from functools import wraps
-from threading import Lock
+from threading import Lock, get_ident
 from time import monotonic
 from typing import Any, ParamSpec, TypeVar
 
@@ -103,7 +103,7 @@ def on_one_thread(function: Callable[_P, _T]) -> Callable[_P, _T]:
     """Return the function with linear algebra on one thread.
 
     Its arrays are small, and threads that wait for one another make it several times slower on a busy machine. If
-    several threads of Python call such functions at once, the limit ends with the last of them.
+    several threads of Python call such functions at once, the limit ends with the call of the thread that set it.
     """
 
     @wraps(function)
@@ -115,25 +115,31 @@ def on_one_thread(function: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 class _SharedLimit:
-    """A context with linear algebra on one thread. The first thread in it sets the limit, the last ends it."""
+    """A context with linear algebra on one thread. The first thread in it sets the limit, and ends it when it leaves.
+
+    From version 3.8 on, threadpoolctl lets no other thread end the limit.
+    """
 
     def __init__(self) -> None:
-        self._lock, self._inside, self._limits = Lock(), 0, ExitStack()
+        self._lock, self._limits = Lock(), ExitStack()
+        self._owner, self._entered = 0, 0  # the thread that set the limit, and how often it is inside
 
     def __enter__(self) -> None:
         import scipy.linalg.blas  # noqa: F401  # only a library that is loaded can be limited
         from threadpoolctl import threadpool_limits  # looks at all libraries
 
         with self._lock:
-            if not self._inside:
+            if not self._entered:
                 self._limits.enter_context(threadpool_limits(1, user_api="blas"))
-            self._inside += 1
+                self._owner = get_ident()
+            self._entered += self._owner == get_ident()
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                self._limits.close()
+            if self._owner == get_ident() and self._entered:
+                self._entered -= 1
+                if not self._entered:
+                    self._limits.close()
 
 
 _ONE_THREAD = _SharedLimit()
