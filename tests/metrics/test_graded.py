@@ -64,15 +64,11 @@ OF_RELEVANT = (
 )
 
 
-@pytest.mark.parametrize("metric", OF_RELEVANT)
-def test_a_user_without_a_relevant_item_has_0_unless_said_otherwise(metric):
+def test_a_user_without_a_relevant_item_has_0_unless_said_otherwise_and_means_leave_nan_out():
     none = ((0, 0, NAN), (NAN, NAN, NAN), (0, 2, 0))
     for options, value in (({}, 0), ({"nothing_relevant": 1}, 1), ({"nothing_relevant": NAN}, NAN)):
-        np.testing.assert_array_equal(metric(none, 3, **options)[:2], [value] * 2)
-
-
-def test_means_over_users_leave_nan_out():
-    none = ((0, 0, NAN), (NAN, NAN, NAN), (0, 2, 0))
+        for metric in OF_RELEVANT:
+            np.testing.assert_array_equal(metric(none, 3, **options)[:2], [value] * 2)
     assert graded.mean_reciprocal_rank(none) == pytest.approx(1 / 6)
     assert graded.mean_reciprocal_rank(none, nothing_relevant=NAN) == 1 / 2
     assert graded.mean_average_precision(none, nothing_relevant=1) == pytest.approx((1 + 1 + 1 / 2) / 3)
@@ -204,25 +200,14 @@ OF_LISTS = [
 OF_JUDGED = [
     ([[2, 1]], "has 1 users and relevance 2; each needs a row in both"),
     ([2, 1], "has shape (2,); it has to be"),
-    ([[2, 1], [-1, 2]], "of user row 1 is -1 in column 0"),
     ([[2, 1], [2, NAN]], "of user row 1 lacks grades that are on the list"),
-    ([[2], [3]], "of user row 0 lacks grades that are on the list"),
 ]
 OF_SCORES = [
     ([[3, 2]], "have shape (1, 2) and relevance (1, 3); they have to be the same"),
     ([[2, 3, NAN]], "of user row 0 is 3 in column 1 (from 0); lists are in ranked order"),
-    ([[3, NAN, NAN]], "of user row 0 is nan in column 1 (from 0); NaN has to stand where relevance is NaN"),
     ([[3, 2, 1]], "of user row 0 is 1 in column 2 (from 0); NaN has to stand where relevance is NaN"),
     ([[np.inf, 2, NAN]], "of user row 0 is inf in column 0 (from 0); a score has to be a finite number"),
 ]
-
-
-def recall_of(judged):
-    return graded.recall([[2, 1], [2, 1]], 1, judged=judged)
-
-
-def spearman_of(scores):
-    return graded.spearman([[2, 1, NAN]], scores=scores)
 
 
 @pytest.mark.parametrize(
