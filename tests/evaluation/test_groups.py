@@ -57,11 +57,6 @@ def test_groups_are_by_a_mapping_or_a_series(groups):
     same(sm.evaluate(exact(), groups=groups), sm.evaluate(exact(groups="age"), groups=True), ["group", "value", "low"])
 
 
-def test_groups_are_in_the_order_of_their_numbers():
-    result = sm.evaluate(exact(), groups={user: str(user % 3 + 9) for user in AGE})
-    assert [*dict.fromkeys(result["group"])] == ["all", "9", "10", "11"]
-
-
 def test_of_sampled_ranks_are_those_of_their_rows():
     sampled, options = {"negatives": 39, "candidates": 100}, {"metrics": "recall@10", "estimators": "free"}
     result = sm.correct(sm.sampled_ranks(frame(X), groups="age", **sampled), groups=True, **options)
