@@ -38,7 +38,7 @@ def test_refuses(given, says):
 
 @pytest.mark.parametrize(
     ("margin", "size"),
-    [(0.05, MORE), (0.2, ""), (0.35, LESS), ("20%", MORE), ("60%", ""), ("400%", LESS)],
+    [(0.05, MORE), (0.2, ""), (0.35, LESS), ("20 %", MORE), ("60%", ""), ("400%", LESS)],
 )
 def test_are_judged_by_the_interval_of_the_difference_less_the_margin(margin, size):
     a, b = (np.array(ranks) <= 10 for ranks in (A, B))

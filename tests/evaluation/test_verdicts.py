@@ -95,12 +95,6 @@ def test_a_pair_that_is_alike_is_equivalent_if_the_interval_is_within_the_margin
         assert (row["kind"], row["conclusion"], row["size"]) == (kind, kind, "")
 
 
-def test_margins_say_nothing_without_an_interval_or_relative_to_0():
-    row = row_of(FEW, known(hits(180), findings=(Finding("unexplained"),)), Margin(0.5))
-    assert (row["kind"], row["size"]) == ("no-verdict", "")
-    assert np.isnan(row_of(known(hits(0)), MANY, Margin(0.1))["relative"])
-
-
 def test_shares_are_of_the_users_for_whom_each_ranks_higher():
     places = {"A": np.array([[1.0, 2, 3, 4] * 100]), "B": np.array([[1.0, 1, 1, 9] * 100])}
     row, setting = row_of(FEW, MANY, Margin(0.1), places), replace(SETTING, margin=Margin(0.1))
