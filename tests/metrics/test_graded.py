@@ -147,45 +147,6 @@ def test_orders_are_those_of_scipy(lists, data):
         assert correlations[row] == pytest.approx(correlation, nan_ok=True, **CLOSE)
 
 
-@pytest.fixture(scope="module")
-def random_lists():
-    """What ir-measures takes and what we take: lists of 1 … 30 of 40 items, of which each user judged 0 … 20."""
-    rng = np.random.default_rng(7)
-    qrels, run, lists, judgements = {}, {}, [], []
-    for user in range(200):
-        judged = rng.choice(40, size=rng.integers(0, 21), replace=False)
-        grade = {f"i{item}": int(g) for item, g in zip(judged, rng.integers(0, 4, len(judged)), strict=True)}
-        listed = [f"i{item}" for item in rng.permutation(40)[: rng.integers(1, 31)]]
-        qrels[f"u{user}"] = grade or {"i0": 0}  # ir-measures leaves out users without a judgement
-        run[f"u{user}"] = {item: float(-place) for place, item in enumerate(listed)}
-        lists.append([grade.get(item, 0) for item in listed])
-        judgements.append(list(grade.values()))
-    return qrels, run, graded.padded(lists), graded.padded(judgements)
-
-
-@pytest.mark.parametrize("k", [1, 5, 50])
-def test_values_are_those_of_trec_eval(random_lists, k):
-    ir = pytest.importorskip("ir_measures")
-    qrels, run, lists, judged = random_lists
-    binary, of_binary = (graded.binary(each, 2) for each in (lists, judged))
-    burges = ir.nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7})
-    for measure, ours in (
-        (ir.RR, graded.reciprocal_rank(lists)),
-        (ir.RR @ k, graded.reciprocal_rank(lists, k)),
-        (ir.AP, graded.average_precision(lists, judged=judged)),
-        (ir.P @ k, graded.precision(lists, k)),
-        (ir.R @ k, graded.recall(lists, k, judged=judged)),
-        (ir.P(rel=2) @ k, graded.precision(binary, k)),
-        (ir.AP(rel=2), graded.average_precision(binary, judged=of_binary)),
-        (ir.nDCG, graded.ndcg(lists, judged=judged)),
-        (ir.nDCG @ k, graded.ndcg(lists, k, judged=judged)),
-        (burges @ k, graded.ndcg(lists, k, gain=graded.exponential_gain, judged=judged)),
-    ):
-        theirs = {result.query_id: result.value for result in ir.iter_calc([measure], qrels, run)}
-        assert ours.tolist() == pytest.approx([theirs[user] for user in qrels], rel=1e-12), measure
-    assert graded.mean_reciprocal_rank(lists) == pytest.approx(ir.calc_aggregate([ir.RR], qrels, run)[ir.RR])
-
-
 # --- refusals ---------------------------------------------------------------------------------------------------------
 
 OF_LISTS = [
