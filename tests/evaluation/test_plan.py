@@ -125,23 +125,17 @@ def test_promises_hold_the_chance_of_the_law():
 # --- pilots -----------------------------------------------------------------------------------------------------------
 
 
+def test_of_three_is_as_hard_as_the_hardest_pair():
+    result = sm.plan({name: exact(name) for name in "ABC"}, **GRID)
+    hardest = sm.plan({name: exact(name) for name in "AB"}, **GRID, confidence_level=1 - 0.05 / 3)
+    assert (result["decided"].item(), result["pair"].item()) == (hardest["decided"].item(), "B and A")
+
+
 def test_of_one_recommender_has_no_chances_and_of_staged_ranks_no_negatives():
     result = sm.plan(staged("A"), depths=[60], draws=40)
     assert not {"ordered", "decided", "wrong", "pair"} & {*result}
     assert "plan-no-negatives" in kinds(result)
-    assert set(result["way"]) == {
-        "all candidates", "all candidates, part of users", "stages", "stop at k", "stop at k, part of users"
-    }  # fmt: skip
-
-
-def test_of_three_is_as_hard_as_the_hardest_pair():
-    result = sm.plan({name: exact(name) for name in "ABC"}, **GRID)
-    options = GRID | {"confidence_level": 1 - 0.05 / 3}
-    pairs = [sm.plan({name: exact(name) for name in pair}, **options) for pair in ("AB", "AC", "BC")]
-    assert result["decided"].item() == min(one["decided"].item() for one in pairs)
-    assert result["pair"].item() == "B and A"
-    of_pairs = [finding.names for finding in result.findings if finding.kind == "plan-pair"]
-    assert of_pairs == [("B", "A"), ("C", "A"), ("C", "B")]
+    assert not result["way"].str.contains("negatives").any()
 
 
 def test_of_a_sample_holds_the_plan_of_the_exact_ranks():
@@ -226,9 +220,7 @@ def test_refuses_pilots(pilot, says):
         ({"metric": ["ap", "auc"]}, "metric: give one, not ap, auc"),
         ({"users": 1}, "users must be a whole number from 2 to"),
         ({"users": 2**50}, "a value of each user would take"),
-        ({"negatives": [0]}, "negatives must be a whole number, 1 or more, not 0"),
         ({"negatives": 9}, "negatives must be a list"),
-        ({"depths": [0.5]}, "depths must be numbers from 1 to"),
         ({"depths": [10**400]}, "depths must be numbers from 1 to"),
         ({"draws": 39}, "draws must be a whole number from 40 to 100000, not 39"),
         ({"width": -1}, "width must be a number above 0, not -1"),

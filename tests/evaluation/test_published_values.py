@@ -136,22 +136,6 @@ def test_coverage_of_a_binomial_share_by_enumeration() -> None:
         assert binom.pmf(counts, users, truth) @ ((low <= truth) & (truth <= high)) >= 0.93
 
 
-@pytest.mark.parametrize(("label", "negatives"), [("mrr", 10), ("ndcg@10", 5)])
-def test_coverage_of_rare_hits_by_enumeration(label: str, negatives: int) -> None:
-    """Few users are at rank 1, and all others are last, where the metrics are not 0. The counts are binomial."""
-    users, n, counts = 200, 1000, np.arange(13)
-    given = {"negatives": negatives, "candidates": n, "users": users, "estimators": "free", "metrics": label}
-    top, bottom = metric(label).of_rank(np.array([1, negatives + 1]), negatives + 1)
-    means = bottom + counts / users * (top - bottom)
-    ends = [sm.published({"A": {label: f"{mean:.4f}"}}, **given)[["low", "high"]] for mean in means]
-    low, high = np.concatenate(ends).T
-    first, *_, last = metric(label).values(n)
-    for expected in np.linspace(0.1, 4, 40):
-        truth = last + expected / users * (first - last)
-        missed = (low > truth + 1e-9) | (high < truth - 1e-9)
-        assert binom.pmf(counts, users, expected / users) @ missed <= 0.05
-
-
 @pytest.mark.parametrize(
     ("values", "more", "says"),
     [

@@ -119,11 +119,6 @@ def test_exact_ranks_say_which_decided_orders_are_wrong_among_100_negatives(rank
     )
 
 
-def test_ranks_without_a_name(no_figures):
-    page = sm.report(sm.exact_ranks(A, candidates=500), metrics="auc")
-    assert "<h1>Ranks of one recommender among all candidates</h1>" in page
-
-
 def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_assumed(sampled):
     labels = ["decreasing", "free", "uncorrected", "bv-0.1", "mle"]
     columns = {"Value": "value", "Low": "low", "High": "high", "Assumes": "assumes"}
