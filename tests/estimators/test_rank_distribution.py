@@ -115,21 +115,6 @@ def test_mixed_events_of_a_class_share_the_mean_likelihood_of_their_m(replacemen
     np.testing.assert_allclose(ours, wanted, rtol=1e-9, atol=1e-14)
 
 
-def test_classes_far_apart_are_the_mean_of_each_class_alone():
-    """30 | 16, 14, 13 | 12: from the largest down, by a factor of at most 1.25."""
-    rng = np.random.default_rng(4)
-    n, m = rng.choice([30, 16, 14, 13, 12], size=60), rng.choice([2, 5, 9], size=60)
-    x = rng.integers(0, m + 1)
-
-    def estimated(some):
-        outcomes, which = Outcomes.observed(SampledRanks(x[some], m[some], n[some]))
-        return some.mean() * MaximumLikelihood(25).fit(outcomes, METRICS).estimate(np.bincount(which))
-
-    wanted = sum(map(estimated, [n == 30, (n <= 16) & (n >= 13), n == 12]))
-    np.testing.assert_allclose(estimated(n > 0), wanted, rtol=1e-12)
-    assert np.abs(estimated(n > 0) - sum(estimated(n == size) for size in set(n))).max() > 1e-6
-
-
 # --- maximum entropy --------------------------------------------------------------------------------------------------
 
 

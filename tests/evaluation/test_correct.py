@@ -1,7 +1,5 @@
 """Corrected metrics: estimators by hand on a catalogue of four, intervals by loops over users, bias by enumeration."""
 
-from importlib import import_module
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,11 +20,6 @@ def of_kind(table, kind):
     return [finding for finding in table.findings if finding.kind == kind]
 
 
-@pytest.fixture
-def few_resamples(monkeypatch):
-    monkeypatch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 2)
-
-
 @pytest.mark.parametrize(("estimator", "drawn"), [("decreasing", "by user"), ("free", "once")])
 def test_ranks_among_all_candidates_are_exact(estimator, drawn):
     """Every candidate was drawn: values and intervals are those of evaluate, without an assumption."""
@@ -39,21 +32,17 @@ def test_ranks_among_all_candidates_are_exact(estimator, drawn):
     assert not of_kind(found, "drawn-once")
 
 
-def test_uncorrected_is_the_metric_of_the_sampled_rank():
-    table = correct(SAMPLED, **SMALL, estimators=["uncorrected"], metrics=["recall@2", "ap", "auc"])
-    assert table.findings[0].kind == "uncorrected-values"
-    assert value(table, "uncorrected", "recall@2") == pytest.approx(7 / 8)
-    assert value(table, "uncorrected", "ap") == pytest.approx((5 + 2 / 2 + 1 / 3) / 8)
-    assert value(table, "uncorrected", "auc") == pytest.approx((5 + 2 / 2 + 0) / 8)
-
-
-def test_intervals_include_the_error_of_sampling(few_resamples):
-    """All true ranks alike, so that samples alone differ: over many, the standard error is their deviation."""
-    x = np.random.default_rng(8).hypergeometric(14, 185, 20, size=(30, 300))
-    options = {"candidates": 200, "negatives": 20, "metrics": ["recall@10", "auc"]}
-    tables = [correct(1 + sample, **options, estimators=["bv-0.1", "mle", "mes"]) for sample in x]
-    values, errors = (np.array([table[column] for table in tables]) for column in ("value", "standard_error"))
-    assert errors.mean(axis=0) == pytest.approx(values.std(axis=0, ddof=1), rel=0.35)
+def test_errors_are_the_spread_over_samples():
+    """20 samples of 300 users and their negatives from one population."""
+    rng, n, m, tables = np.random.default_rng(5), 60, 15, []
+    options = {"candidates": n, "negatives": m, "estimators": ["bv-0.1", "mle", "mes"], "metrics": ["recall@3", "auc"]}
+    for _ in range(20):
+        ranks = 1 + rng.choice(n, size=300, p=1 / np.arange(1, n + 1) / np.sum(1 / np.arange(1, n + 1)))
+        tables.append(correct(1 + rng.hypergeometric(ranks - 1, n - ranks, m), **options))
+    for of_value, of_error, rows in (("value", "standard_error", slice(6)), ("bias", "bias_error", slice(1))):
+        spread = np.std([table[of_value][rows] for table in tables], axis=0, ddof=1)
+        errors = np.mean([table[of_error][rows] for table in tables], axis=0)
+        assert ((errors < 2 * spread) & (errors > spread / 2)).all()
     not_linear = tables[0][tables[0]["estimator"].isin(["mle", "mes"]) & (tables[0]["metric"] == "auc")]
     widths, students = (not_linear["high"] - not_linear["low"]) / not_linear["standard_error"], stats.t(299)
     np.testing.assert_allclose(widths, 2 * students.ppf(0.975))
@@ -68,25 +57,11 @@ def test_bias_is_that_of_enumeration():
         prior *= P @ (shares / (prior @ P))
     table = correct(SAMPLED, **SMALL, estimators=["uncorrected", "bv-1"], metrics=["ap"])
     f = 1 / np.arange(1, 7)
+    assert value(table, "uncorrected", "ap") == pytest.approx((5 + 2 / 2 + 1 / 3) / 8)
+    assert table.findings[0].kind == "uncorrected-values"
     assert value(table, "uncorrected", "ap", "bias") == pytest.approx(prior @ (P @ [1, 1 / 2, 1 / 3] - f))
     posterior = (P * f[:, np.newaxis]).sum(axis=0) / P.sum(axis=0)
     assert value(table, "bv-1", "ap", "bias") == pytest.approx(prior @ (P @ posterior - f))
-
-
-def test_bias_error_is_the_spread_over_samples():
-    """20 samples of 300 users and their negatives from one population."""
-    rng = np.random.default_rng(5)
-    n, m = 60, 15
-    chances = 1 / np.arange(1, n + 1)
-    tables = []
-    for _ in range(20):
-        ranks = 1 + rng.choice(n, size=300, p=chances / chances.sum())
-        sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, m)
-        tables.append(correct(sampled, candidates=n, negatives=m, estimators="bv-0.1", metrics=["recall@3", "ap"]))
-    spread = np.std([table["bias"] for table in tables], axis=0, ddof=1)
-    error = np.mean([table["bias_error"] for table in tables], axis=0)
-    assert (error < 2 * spread).all()
-    assert (error > spread / 2).all()
 
 
 def test_bias_is_a_finding_where_it_is_large():

@@ -93,17 +93,6 @@ def test_intervals_hold_the_truth_and_stronger_assumptions_have_narrower_ones(mo
     assert (free > 1.2 * decreasing).all()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "best", "m", "users"), [(1000, 500, 500, 6040), (900, 300, 400, 3000)])
-def test_intervals_of_flat_laws_hold(n, best, m, users):
-    """Each law is at the edge of the class, where weights that are chosen by their own sample hold too seldom."""
-    law, held, simulations = (np.arange(n) < best).astype(float), 0, 200
-    for seed in range(simulations):
-        [[low, high]] = ends(draw([10, n, seed], users, law, m), DECREASING, n, np.full(users, m), ["recall@10"])
-        held += low <= 10 / best <= high
-    assert held / simulations >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / simulations)
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_intervals_of_auc_are_those_of_the_sample_which_has_no_bias(shape):
     sampled = draw(1, 300)
