@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import re
 
 import numpy as np
 import pandas as pd
@@ -78,15 +77,6 @@ def test_text_and_html_have_rows_then_remarks(table):
     assert ">0.1235</td>" in page
     assert "<p>First &lt;remark&gt; &amp; more.</p>\n<p>Second.</p>" in page
     assert "<script>" not in Result({"a": ["<script>"]})._repr_html_()
-
-
-def test_ranks_show_what_was_read():
-    ranks = sm.exact_ranks(pd.DataFrame({"user": ["a", "<b>"], "rank": [1, 30]}), candidates=40)
-    page = ranks._repr_html_()
-    assert re.findall("<t[hd][^>]*>([^<]*)</t[hd]>", page) == [
-        *("Kind", "Rows", "Users", "Candidates", "Ties"),
-        *("exact ranks", "2", "2", "40", "none"),
-    ]
 
 
 def test_text_of_a_value_and_of_a_p_value():

@@ -167,16 +167,6 @@ def test_coverage_of_a_share_by_the_sum_over_all_numbers_of_hits(users, least, m
     assert least < covered <= most
 
 
-def test_coverage_of_poisson_counts_by_the_sum_over_all_counts():
-    """Rare hits of many users, with expected numbers from .02 to 60."""
-    users, hits = 10**7, np.arange(150)
-    of_hits = [mean_interval(np.array(UNIT), np.array([users - hit, hit]), UNIT, 0.05) for hit in hits]
-    low, high = users * np.transpose(of_hits)
-    expected = np.geomspace(0.02, 60, 400)[:, np.newaxis]
-    covered = (stats.poisson.pmf(hits, expected) * ((low <= expected) & (expected <= high))).sum(axis=1)
-    assert covered.min() > 0.94
-
-
 @pytest.mark.parametrize(
     ("users", "share"),
     [(30, 0.1), (100, 0.03), *(pytest.param(400, share, marks=pytest.mark.slow) for share in (0.004, 0.03, 0.1))],
@@ -231,17 +221,6 @@ def test_an_interval_of_seeds_alone_is_that_of_behrens_and_fisher(seeds, others)
     reach = np.quantile(np.abs(drawn), 0.95)
     assert ends(widened) == pytest.approx((gap[0] - reach, gap[0] + reach), abs=0.03 * reach)
     assert widened.p_value[0] == pytest.approx(np.mean(np.abs(drawn) >= np.abs(gap)), rel=0.02)
-
-
-def test_intervals_of_seeds_are_never_narrower_than_those_over_users_and_within_the_limits():
-    gap, limits = np.array([0.1]), np.array([[-1.0, 1.0]])
-    of_users = Intervals(gap - 0.2, gap + 0.3, np.array([0.001]), np.array([0.4]))
-    narrow, wide = (
-        with_seeds(of_users, gap, [SeedSpread(np.array([variance]), np.zeros(1), 1)], limits, 0.05)
-        for variance in (1e-12, 4.0)
-    )
-    assert (*ends(narrow), narrow.p_value[0]) == (*ends(of_users), 0.4)
-    assert ends(wide) == (-1.0, 1.0)
 
 
 MANY = [

@@ -51,16 +51,6 @@ def test_refuses_what_cannot_be_in_one_line(x, m, n, message):
         observed(x, m, n)
 
 
-@pytest.mark.parametrize("replacement", [True, False])
-def test_a_group_has_the_probabilities_of_its_n_and_m(replacement):
-    outcomes = observed([2, 0, 2, 2, 0, 0], [4, 4, 3, 4, 0, 2], [9, 9, 9, 8, 5, 3], replacement=replacement)
-    for group in outcomes.groups:
-        n, m = group.candidates, group.negatives
-        ranks = np.arange(1.0, n + 1)
-        np.testing.assert_allclose(group.pmf(ranks), chances(n, m, replacement), rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(group.pmf(ranks, True), chances(n, m, True), rtol=1e-12, atol=1e-14)
-
-
 # --- classes ----------------------------------------------------------------------------------------------------------
 
 
