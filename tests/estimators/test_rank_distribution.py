@@ -52,9 +52,6 @@ sizes_and_counts = st.integers(2, 25).flatmap(
 )
 
 
-# --- maximum likelihood -----------------------------------------------------------------------------------------------
-
-
 def test_two_iterations_by_hand():
     """3 candidates, 1 negative without replacement: P(x = 0) is 1, 1/2, 0 at ranks 1, 2, 3; x = 0 three times of four.
 
@@ -115,9 +112,6 @@ def test_mixed_events_of_a_class_share_the_mean_likelihood_of_their_m(replacemen
     np.testing.assert_allclose(ours, wanted, rtol=1e-9, atol=1e-14)
 
 
-# --- maximum entropy --------------------------------------------------------------------------------------------------
-
-
 def excess(pi, A, h, scale, eta):
     """A bound of what the objective exceeds its least value by, from the gradient alone.
 
@@ -171,9 +165,6 @@ def test_mixed_events_of_a_class_are_compared_by_x_together():
 def test_entropy_of_one_user_whose_negatives_are_more_than_the_items(x):
     pi = of_class(MaximumEntropy(), SampledRanks([x], 300, 100, replacement=True))
     assert excess(pi, dense(100, 300, True), np.arange(301) == x, 301, 0.01) < 1e-8
-
-
-# --- refusals ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -83,9 +83,6 @@ def test_refuses_draws(a, b, says):
         sm.compare(given, estimator="bv-0.1")
 
 
-# --- how often intervals hold the truth, and verdicts of equal recommenders are wrong ---------------------------------
-
-
 def of_auc(x, *, once=True):
     """The values of AUC of one draw, without bias."""
     values = (1 - x / M)[np.newaxis]

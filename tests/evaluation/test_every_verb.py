@@ -43,19 +43,6 @@ def test_rows_in_another_order_give_the_same(function, negatives, options):
     assert [(one.kind, one.names) for one in again.findings] == [(one.kind, one.names) for one in found.findings]
 
 
-def test_negatives_are_the_same_for_interactions_in_another_order():
-    scores, pairs = RNG.integers(6, size=(50, 100)).astype(float), RNG.permutation(100)[:12]
-    given = pd.DataFrame({"user": np.repeat(np.arange(50), 12), "item": np.tile(pairs, 50)})
-    training, held_out = given[given.index % 12 < 9], given[given.index % 12 >= 9]
-    found, again = (
-        sm.rank_among_negatives(scores, training.sample(**how), held_out.sample(**how), negatives=20).to_frame()
-        for how in ({"frac": 1, "random_state": seed} for seed in (1, 2))
-    )
-    pd.testing.assert_frame_equal(again, found)
-
-
-# --- labels and objects -----------------------------------------------------------------------------------------------
-
 SAMPLED = [1, 3, 1, 12, 21, 2, 1, 7, 5, 1, 2, 4, 1, 1, 9]
 OF_20 = {"candidates": 500, "negatives": 20}
 EXACT = [4, 61, 2, 300, 480, 17, 1, 150, 88, 3, 40, 77, 6, 9, 201]

@@ -122,9 +122,6 @@ def test_promises_hold_the_chance_of_the_law():
     assert np.mean(held) >= 0.8
 
 
-# --- pilots -----------------------------------------------------------------------------------------------------------
-
-
 def test_of_three_is_as_hard_as_the_hardest_pair():
     result = sm.plan({name: exact(name) for name in "ABC"}, **GRID)
     hardest = sm.plan({name: exact(name) for name in "AB"}, **GRID, confidence_level=1 - 0.05 / 3)
@@ -163,9 +160,6 @@ def test_simulated_samples_are_distributed_as_samples(replacement):
     np.testing.assert_allclose(x.mean(), 10 * share, atol=4 * np.sqrt(variance.max() / 4000))
     np.testing.assert_allclose(x.var(), variance, rtol=0.1, atol=1e-12)
     np.testing.assert_array_equal(sample.outcomes.candidates[sample.shares.indices], n[users])
-
-
-# --- what is chosen and said ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("by", [{"width": 0.2}, {"scores": 10**5}])

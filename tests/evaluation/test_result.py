@@ -86,8 +86,6 @@ def test_text_of_a_value_and_of_a_p_value():
     assert Result({"p_value": [0.0, 3.25e-14, np.nan]}).as_text()["p_value"].tolist() == ["< 1e-16", "3.25e-14", "-"]
 
 
-# --- LaTeX and sentences ----------------------------------------------------------------------------------------------
-
 VALUES = Result(
     {
         "recommender": ["X_1", "X_1", "Y", "Y"],

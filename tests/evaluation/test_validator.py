@@ -68,9 +68,6 @@ def test_stages_are_those_of_staged_ranks():
     assert [*sm.validator(NOTHING, HELD_OUT, depth=10).metrics] == ["recall@10", "ndcg@10", "mrr@10"]
 
 
-# --- answers ----------------------------------------------------------------------------------------------------------
-
-
 def test_an_epoch_is_better_worse_or_undecided():
     rng = np.random.default_rng(5)
     validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
@@ -142,9 +139,6 @@ def test_equal_models_are_seldom_called_better_or_worse_in_fifty_epochs(memory, 
             noise = memory * noise + np.sqrt(1 - memory**2) * rng.normal(size=100)
         false += bool(answers & {"yes", "no"})
     assert false / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
-
-
-# --- figures and refusals ---------------------------------------------------------------------------------------------
 
 
 def test_plot_draws_each_metric_by_epoch():

@@ -101,9 +101,6 @@ def test_shares_are_of_the_users_for_whom_each_ranks_higher():
     assert higher_findings(pd.DataFrame([unknown]), SETTING) == []
 
 
-# --- groups -----------------------------------------------------------------------------------------------------------
-
-
 def of_groups(pairs, findings=(), overall=()):
     rows = {group: pd.DataFrame([row_of(*pair)]) for group, pair in pairs.items()}
     return findings_of_groups(rows, dict.fromkeys(rows, findings), SETTING, overall)

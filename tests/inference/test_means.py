@@ -32,9 +32,6 @@ def ends(of_one):
     return of_one.low[0], of_one.high[0]
 
 
-# --- ends by a general solver -----------------------------------------------------------------------------------------
-
-
 def deviance(values, counts, mean, bound):
     """max over λ of Σ log(1 + λ (y - mean)) with 1 + λ (bound - mean) >= 0."""
     most = (1 - 1e-13) / abs(mean - bound)
@@ -78,9 +75,6 @@ def test_ends_are_where_a_general_solver_reaches_the_threshold_and_the_p_value_i
         assert (low > 0 or high < 0) == excludes
 
 
-# --- closed forms -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("users", "alpha"), [(2, 0.3), (100, 1e-6), (10**6, 0.05)])
 def test_of_users_who_are_all_alike_a_bound_may_have_the_share_that_nobody_shows(users, alpha):
     unseen = 1 - (alpha / 2) ** (1 / users)
@@ -106,9 +100,6 @@ def test_intervals_are_students_of_many_users_and_without_bounds():
         assert ends(of_values) == pytest.approx([*wanted])
         assert of_values.p_value[0] == pytest.approx(test.pvalue)
         assert of_values.standard_error[0] == pytest.approx(stats.sem(few))
-
-
-# --- several metrics, two means ---------------------------------------------------------------------------------------
 
 
 def test_each_metric_has_the_interval_of_its_values_and_is_missing_where_it_is_not_defined():
@@ -154,9 +145,6 @@ def test_without_bounds_users_who_are_all_alike_are_those_with_a_few_more_at_the
     assert low == pytest.approx(0, abs=1e-9)
 
 
-# --- how often they hold ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("users", "least", "most"), [(400, 0.93, 0.97), (10, 0.92, 1)])
 @pytest.mark.parametrize("share", [0.1, 0.5])
 def test_coverage_of_a_share_by_the_sum_over_all_numbers_of_hits(users, least, most, share):
@@ -181,8 +169,6 @@ def test_false_verdicts_of_rare_hits_are_rare_for_equal_means(users, share):
     false = ((of_all.low > 0) | (of_all.high < 0)).mean()
     assert false <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / simulations)
 
-
-# --- several seeds ----------------------------------------------------------------------------------------------------
 
 FAR = np.array([[-99.0, 99.0]])
 

@@ -42,9 +42,6 @@ def ends(sampled, shape, candidates=N, negatives=M, metrics=("recall@10", "ndcg@
     return table[["low", "high"]].to_numpy()
 
 
-# --- samples and pseudo-values ----------------------------------------------------------------------------------------
-
-
 def with_rows(users, most):
     """A sample of users with one row, two, … up to so many, in turn."""
     user = np.repeat(np.arange(users), np.arange(users) % most + 1)
@@ -73,9 +70,6 @@ def test_pseudo_values_of_a_linear_estimator_are_its_weights_and_in_blocks_have_
         np.testing.assert_allclose(values, weights, atol=1e-9)
     else:
         np.testing.assert_allclose(values.std(axis=1), weights.std(axis=1), rtol=0.06)
-
-
-# --- strict bounds ----------------------------------------------------------------------------------------------------
 
 
 def test_intervals_hold_the_truth_and_stronger_assumptions_have_narrower_ones(monkeypatch):
@@ -142,9 +136,6 @@ def test_values_by_weights_that_are_given_are_those_of_the_fold_and_folds_are_eq
             np.testing.assert_allclose(of_side[:, in_fold], sample.of_users(chosen.weights[side])[:, in_fold])
         wanted = min(one.least[side, 0] for one in of_folds), max(one.most[side, 0] for one in of_folds)
         assert tuple(values.bounds[0, side]) == wanted
-
-
-# --- what the sample says of a shape ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("law", [POWER, np.where(RANKS <= 30, 1.0, 1e-3)], ids=["power", "flat at the top"])

@@ -21,8 +21,7 @@ more = st.lists(st.sampled_from([0, 1, 3, 4]), max_size=6)
 users_with_more = st.lists(st.tuples(grades, more), min_size=1, max_size=5)
 cutoffs = st.integers(1, 15)
 
-# --- by hand: one list of grades, whose user has another two of grade 3 and 1 that are not on it ----------------------
-
+# one list of grades, whose user has another two of grade 3 and 1 that are not on it
 LIST, JUDGED = ((0, 3, 1, 0, 2),), ((1, 3, 0, 2, 1, 3, 0),)
 
 
@@ -81,8 +80,6 @@ def test_a_user_with_nothing_to_order_is_nan_unless_said_otherwise(metric):
     np.testing.assert_array_equal(metric(lists), [NAN, NAN, NAN, 1])
     assert metric(lists, nothing_to_order=0).tolist() == [0, 0, 0, 1]
 
-
-# --- loops, properties, scipy and trec_eval ---------------------------------------------------------------------------
 
 GAINS_AND_DISCOUNTS = [
     (graded.linear_gain, lambda grade: grade, graded.log2_discount, lambda rank: log2(rank + 1)),
@@ -146,8 +143,6 @@ def test_orders_are_those_of_scipy(lists, data):
         correlation = correlation if len(set(scored)) > 1 else NAN
         assert correlations[row] == pytest.approx(correlation, nan_ok=True, **CLOSE)
 
-
-# --- refusals ---------------------------------------------------------------------------------------------------------
 
 OF_LISTS = [
     ([1, 0, 1], "has shape (3,); it has to be (users, positions), also for a single user"),

@@ -60,9 +60,6 @@ def test_table_1_comes_out_to_the_printed_digits(recommender):
     assert {label: round(float(metric(label).of_rank(ranks, 10_000).mean()), 3) for label in printed} == printed
 
 
-# --- ties -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize(("above", "tied"), [(0, 0), (0, 3), (2, 4), (7, 2)])
 def test_over_ties_is_the_mean_over_every_order_of_the_tied_items(label, above, tied):
@@ -90,9 +87,6 @@ def test_ties_beyond_what_is_summed_are_the_sum_still(label, above, tied):
     assert found == pytest.approx(math.fsum(values) / (tied + 1), rel=1e-12)
     found = metric(label).squares_over_ties(np.array([above]), np.array([tied]))[0]
     assert found == pytest.approx(math.fsum(values**2) / (tied + 1), rel=1e-12)
-
-
-# --- labels -----------------------------------------------------------------------------------------------------------
 
 
 def rbp(p):

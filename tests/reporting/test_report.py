@@ -87,36 +87,27 @@ def test_exact_ranks_have_the_values_of_evaluate_and_compare(exact):
     assert '<p class="verdict">b is better than a on Recall@10 and AUC.</p>' in exact
 
 
-@pytest.mark.parametrize(
-    ("ranks", "label", "said", "not_said"),
-    [
-        (  # hits of X are all below 10, but 30 is among the first 10 of 100 negatives
-            {"X": np.append(np.full(49, 30), 950), "Y": np.tile([1, 900, 900, 900, 900], 10)},
-            "recall@10",
-            ["by the exact Recall@10, Y is ahead of X", "puts Y behind X on average"],
-            ["rightly", "Undecided by"],
-        ),
-        (  # 3 of 50 users hit by Y only, p = .25 by the sign test
-            {"X": np.full(50, 30), "Y": np.where(np.arange(50) < 3, 1, 900)},
-            "recall@10",
-            ["Undecided between X and Y: Recall@10.", "Undecided by the exact ranks: 1 of 1 comparisons"],
-            ["puts Y behind", "rightly"],
-        ),
-        (  # every rank among 100 negatives is at most 101
-            {"X": np.full(50, 900), "Y": np.full(50, 150)},
-            "recall@200",
-            ["Y is better than X. Among 100 sampled negatives, both have the same value on average."],
-            ["rightly"],
-        ),
-    ],
-    ids=["wrong", "undecided", "alike"],
-)
-def test_exact_ranks_say_which_decided_orders_are_wrong_among_100_negatives(ranks, label, said, not_said, no_figures):
-    text = text_of(read_and.report(ranks, candidates=1000, exact=True, metrics=label))
-    assert ([words in text for words in said], [words in text for words in not_said]) == (
-        [True] * len(said),
-        [False] * len(not_said),
-    )
+ORDERS = {
+    "by the exact Recall@10, Y is ahead of X": (
+        10,
+        np.append(np.full(49, 30), 950),
+        np.tile([1, 900, 900, 900, 900], 10),
+    ),
+    "Undecided by the exact ranks: 1 of 1 comparisons": (10, np.full(50, 30), np.where(np.arange(50) < 3, 1, 900)),
+    "Among 100 sampled negatives, both have the same value": (200, np.full(50, 900), np.full(50, 150)),
+}
+"""What is said of k and the ranks of X and Y: the hits of X are below 10, but the first 10 of 100 negatives have them;
+3 of 50 users are hit by Y only, p = .25 by the sign test; and every rank among 100 negatives is at most 101.
+"""
+
+
+@pytest.mark.parametrize("said", ORDERS)
+def test_exact_ranks_say_which_decided_orders_are_wrong_among_100_negatives(said, no_figures):
+    k, x, y = ORDERS[said]
+    text = text_of(read_and.report({"X": x, "Y": y}, candidates=1000, exact=True, metrics=f"recall@{k}"))
+    assert said in text
+    assert ("puts Y behind X on average" in text) == ("ahead" in said)
+    assert "rightly" not in text
 
 
 def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_assumed(sampled):

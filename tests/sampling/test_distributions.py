@@ -77,9 +77,6 @@ def test_what_no_rank_gives_is_what_has_no_chance_at_any(n, m):
     assert found.any() == ((n, m) in {(2, 7), (3, 1100), (4, 3000)})
 
 
-# --- ties -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("rule", ["random", "beats-one"])
 @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
 @pytest.mark.parametrize(
@@ -126,9 +123,6 @@ def test_one_beaten_is_the_sum_over_what_is_drawn(above, tied, candidates, repla
             wanted[better : better + places] += float(chance) / places
     ours = distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, replacement), "beats-one")[0]
     np.testing.assert_allclose(ours, wanted, atol=1e-12)
-
-
-# --- refusals ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("negatives", [0, -5, 5.5, 5.0, True, "5", None, float("nan"), [3, 4, 5]])

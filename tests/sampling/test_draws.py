@@ -24,9 +24,6 @@ from sampled_metrics.sampling.draws import (
 WITH, WITHOUT = True, False
 
 
-# --- expected metrics of one event ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
 @pytest.mark.parametrize("label", ["auc", "ap", "ndcg@3", "recall@1", "precision@2"])
 def test_an_expected_metric_is_the_mean_over_every_sample(label, replacement):
@@ -43,9 +40,6 @@ def test_average_precision_has_the_closed_form_of_eq_19(m):
     summed = expected_metric(rank, 800, SamplingDesign(m, WITH), metric("ap"))
     theta = (rank[1:] - 1) / 799
     np.testing.assert_allclose(summed, [1, *((1 - (1 - theta) ** (m + 1)) / ((m + 1) * theta))], rtol=1e-10)
-
-
-# --- draws ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rule", ["random", "beats-one"])
@@ -65,8 +59,6 @@ def test_draws_have_the_distribution_over_ties(above, tied, m, replacement, rule
     observed, expected = ([*column[often], column[~often].sum() + 1e-9] for column in (observed, expected))
     assert stats.chisquare(observed, expected).pvalue > 0.001
 
-
-# --- moments of a table -----------------------------------------------------------------------------------------------
 
 SMALL = [(6, 1, 2), (5, 0, 0), (5, 4, 0), (6, 0, 5)]  # candidates, above, tied
 WEIGHTS = np.array([[1.0, 0.5, 0.25], [3.0, -2.0, 7.0], [0.125, 0.125, 0.125]])

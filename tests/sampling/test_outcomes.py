@@ -51,9 +51,6 @@ def test_refuses_what_cannot_be_in_one_line(x, m, n, message):
         observed(x, m, n)
 
 
-# --- classes ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("least", "wanted"),
     [
@@ -113,8 +110,6 @@ def test_the_values_of_a_class_are_means_over_all_users():
     wanted = mean_by_loops(lambda r, nn: np.array([1 / r, r <= 9, (nn - r) / (nn - 1)]))
     np.testing.assert_allclose(ours, wanted, rtol=1e-14, atol=1e-16)
 
-
-# --- nodes ------------------------------------------------------------------------------------------------------------
 
 SIZES = [(600, 1), (3541, 1000), (20_000, 100), (100_000, 10)]
 CUTOFFS = (1, 7, 50, 599, 3000, 12_345)
