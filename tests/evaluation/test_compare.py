@@ -168,23 +168,31 @@ def rows_of_latex(table):
     return [line.removesuffix(r" \\").split(" & ") for line in table.to_latex().splitlines() if " & " in line]
 
 
-def test_latex_has_the_letters_of_groups_or_of_two_the_difference_in_each_group_of_users(ranks):
+def difference(row):
+    return f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]".replace("-", "$-$")
+
+
+def test_latex_has_the_letters_of_groups_and_the_differences_from_the_best(ranks):
     values = [f"{evaluate(each, candidates=100, metrics='auc')['value'][0]:.4f}" for each in ranks.values()]
     three = compare({name.replace("o", "_"): each for name, each in ranks.items()}, candidates=100, metrics="auc")
     assert rows_of_latex(three)[1:] == [
-        [name, rf"{value}\textsuperscript{{{letter}}}"]
-        for name, value, letter in zip((r"g\_\_d", "fair", r"p\_\_r"), values, "aab", strict=True)
+        *([r"g\_\_d", rf"{values[0]}\textsuperscript{{a}}"], ["fair", rf"{values[1]}\textsuperscript{{a}}"]),
+        [r"p\_\_r", rf"{values[2]}\textsuperscript{{b}}"],
+        [r"fair $-$ g\_\_d", difference(three.iloc[0])],
+        [r"p\_\_r $-$ g\_\_d", difference(three.iloc[1])],
     ]
+
+
+def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):
     users = np.arange(300)
     tables = sm.exact_ranks({name: frame(ranks[name], users) for name in ("good", "poor")}, candidates=100, exact=True)
     two = sm.compare(tables, metrics=["auc", "ap"], groups=dict(enumerate(users % 2)))
     header, *rows = rows_of_latex(two)
     assert header == ["Group", "", "AUC", "AP"]
-    assert [row[:2] for row in rows] == [
-        [of, name] for of in ("all", "0", "1") for name in ("good", "poor", "poor - good")
-    ]
+    names = ["good", "poor", "poor $-$ good"]
+    assert [row[:2] for row in rows] == [[group, name] for group in ("all", "0", "1") for name in names]
     for of_pair, of_auc in zip(rows[2::3], two[two["metric"] == "auc"].itertuples(), strict=True):
-        assert of_pair[2] == f"{of_auc.difference:+.4f} [{of_auc.low:+.4f}, {of_auc.high:+.4f}]"
+        assert of_pair[2] == difference(of_auc)
 
 
 def test_values_of_seeds_are_means():
