@@ -108,6 +108,13 @@ def test_of_the_users_of_the_pilot(estimator):
     assert abs(plan["width"] - widest.mean()) <= 3 * widest.std() * np.sqrt(2 / evaluations) + 0.01 * plan["width"]
 
 
+def test_a_small_pilot_promises_less():
+    options = GRID | {"users": 500, "draws": 200}
+    of_size = {users: sm.plan(exact("A", 0, users), **options).iloc[0] for users in (100, 1000)}
+    logs = {users: np.log(one["width_high"] / one["width_low"]) for users, one in of_size.items()}
+    assert 1.5 * logs[1000] < logs[100] < 2.7 * logs[1000]  # by the formula, √(6 / 1.5) times as much
+
+
 def test_promises_hold_the_chance_of_the_law():
     """The chance of 500 users of all 1,500, by plans from pilots of 300; 11 of 12 intervals are to hold it."""
     every = {name: exact(name, 0, OTHERS[1]) for name in "AB"}
