@@ -5,8 +5,6 @@ import pytest
 from exact_probabilities import chances, dense
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import brentq
-from scipy.special import wrightomega
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.rank_distribution import (
@@ -52,9 +50,6 @@ sizes_and_counts = st.integers(2, 25).flatmap(
         lambda m: st.tuples(st.just(n), st.lists(st.integers(0, 20), min_size=m + 1, max_size=m + 1).filter(any))
     )
 )
-
-
-# --- maximum likelihood -----------------------------------------------------------------------------------------------
 
 
 def test_two_iterations_by_hand():
@@ -117,24 +112,6 @@ def test_mixed_events_of_a_class_share_the_mean_likelihood_of_their_m(replacemen
     np.testing.assert_allclose(ours, wanted, rtol=1e-9, atol=1e-14)
 
 
-def test_classes_far_apart_are_the_mean_of_each_class_alone():
-    """30 | 16, 14, 13 | 12: from the largest down, by a factor of at most 1.25."""
-    rng = np.random.default_rng(4)
-    n, m = rng.choice([30, 16, 14, 13, 12], size=60), rng.choice([2, 5, 9], size=60)
-    x = rng.integers(0, m + 1)
-
-    def estimated(some):
-        outcomes, which = Outcomes.observed(SampledRanks(x[some], m[some], n[some]))
-        return some.mean() * MaximumLikelihood(25).fit(outcomes, METRICS).estimate(np.bincount(which))
-
-    wanted = sum(map(estimated, [n == 30, (n <= 16) & (n >= 13), n == 12]))
-    np.testing.assert_allclose(estimated(n > 0), wanted, rtol=1e-12)
-    assert np.abs(estimated(n > 0) - sum(estimated(n == size) for size in set(n))).max() > 1e-6
-
-
-# --- maximum entropy --------------------------------------------------------------------------------------------------
-
-
 def excess(pi, A, h, scale, eta):
     """A bound of what the objective exceeds its least value by, from the gradient alone.
 
@@ -164,42 +141,6 @@ def test_entropy_of_any_sample_is_at_its_optimum(sample):
     check_optimum(chances(n, len(counts) - 1), np.array(counts), 0.01)
 
 
-@pytest.mark.parametrize("eta", [0.001, 1])
-def test_entropy_where_every_negative_is_seen(eta):
-    """A is the identity: 2 v (π - h) + η (1 + log π) = c, with c from Σ π = 1.
-
-    So π = ω(log(2v/η) + (c - η + 2 v h)/η) η / 2v with Wright's ω, and exp(c/η - 1) where h = 0.
-    """
-    counts = np.array([50, 0, 20, 10, 5, 5, 0, 3, 3, 2, 1, 1])
-    h, seen = counts / counts.sum(), counts > 0
-    of_seen = 2 * 12 * h[seen]
-
-    def distribution(c):
-        pi = np.full(12, np.exp(c / eta - 1))
-        pi[seen] = wrightomega(np.log(of_seen / eta) + (c - eta + of_seen * h[seen]) / eta).real * eta / of_seen
-        return pi
-
-    wanted = distribution(brentq(lambda c: distribution(c).sum() - 1, -20, 5 * eta, xtol=1e-15))
-    np.testing.assert_allclose(check_optimum(np.eye(12), counts, eta), wanted, atol=1e-7)
-
-
-@pytest.mark.parametrize("x", [0, 20, 300])
-def test_entropy_of_one_user_whose_negatives_are_more_than_the_items(x):
-    """One outcome, h = 1: π ∝ exp(-a λ / η) with a_r = P(x | r), and λ = 2 (m + 1) (π a - 1), found by bisection."""
-    n, m = 100, 300
-    a = dense(n, m, True)[:, x]
-
-    def distribution(size):
-        exponents = -a * size / 0.01
-        pi = np.exp(exponents - exponents.max())
-        return pi / pi.sum()
-
-    size = brentq(lambda size: size - 2 * (m + 1) * (distribution(size) @ a - 1), -2.0 * (m + 1), 0, xtol=1e-14)
-    outcomes, which = Outcomes.observed(SampledRanks([x], m, n, replacement=True))
-    ours = MaximumEntropy(0.01).fit(outcomes, METRICS).estimate(np.bincount(which))
-    np.testing.assert_allclose(ours, metrics_of(distribution(size)), rtol=1e-6, atol=1e-12)
-
-
 @pytest.mark.parametrize(("n", "m", "replacement"), [(2000, 30, False), (20_000, 20, True)])
 def test_entropy_on_nodes_is_that_over_all_ranks(n, m, replacement):
     counts = sample_of(n, m, 5000, replacement)
@@ -220,23 +161,10 @@ def test_mixed_events_of_a_class_are_compared_by_x_together():
     assert excess(pi, A, np.bincount(X, minlength=7) / len(X), np.mean(M) + 1, 0.01) < 1e-8
 
 
-# --- both -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "solve",
-    [
-        lambda A, counts, weights: expectation_maximisation(A, counts[np.newaxis], 30, weights)[0],
-        lambda A, counts, weights: maximum_entropy(A, counts, 4.0, 0.01, weights)[0],
-    ],
-    ids=["likelihood", "entropy"],
-)
-def test_a_node_is_as_many_equal_ranks(solve):
-    A, counts = chances(12, 3), np.array([40, 10, 25, 5])
-    weights = np.array([1, 3, 2, 1, 1, 4, 1, 1, 2, 1, 1, 5])
-    every_rank = solve(np.repeat(A, weights, axis=0), counts, np.ones(weights.sum()))
-    wanted = np.add.reduceat(every_rank, np.cumsum(weights) - weights)
-    np.testing.assert_allclose(solve(A, counts, weights.astype(float)), wanted, rtol=1e-6)
+@pytest.mark.parametrize("x", [0, 300])
+def test_entropy_of_one_user_whose_negatives_are_more_than_the_items(x):
+    pi = of_class(MaximumEntropy(), SampledRanks([x], 300, 100, replacement=True))
+    assert excess(pi, dense(100, 300, True), np.arange(301) == x, 301, 0.01) < 1e-8
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from exact_probabilities import chances, dense
-from scipy import stats
 
 from sampled_metrics.estimators.shapes import MIXTURES, SHAPES, mixtures
 from sampled_metrics.metrics.metric import metric
@@ -93,17 +92,6 @@ def test_members_are_distributions(n, m):
         assert found.probabilities.min() >= -1e-15
         assert found.values.min() >= 0
         assert found.values.max() <= 1 + 1e-9
-
-
-@pytest.mark.parametrize(("n", "m"), [(3541, 20), (10**6, 30)])
-def test_uniform_members_have_a_closed_form(n, m):
-    """The (x + 1)-th best of m + 1 items that are drawn is among the best k."""
-    found = mixtures_of([n], [m])
-    k, x = sizes(found, n), np.arange(m + 1)
-    k = k[k <= n // 2]
-    assert len(k) > 100
-    expected = n / ((m + 1) * k[:, np.newaxis]) * stats.hypergeom(n, k[:, np.newaxis], m + 1).sf(x)
-    np.testing.assert_allclose(found["decreasing"].probabilities[: len(k)], expected, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -1,13 +1,15 @@
-"""Comparisons: differences by hand, chances by enumeration, pairing by user, and how often they raise a false alarm."""
+"""Comparisons: differences by hand, pairing by user, families of three, and margins by definition."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from read_and import compare, evaluate
+from scipy.optimize import brentq
 
 import sampled_metrics as sm
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation.compare import BONFERRONI, LARGEST_T, compare_best
+from sampled_metrics.evaluation.wording import LESS, MORE
 from sampled_metrics.inference.means import mean_interval
 
 A = [1, 12, 3, 40, 2, 11]
@@ -43,13 +45,6 @@ def test_the_p_value_is_below_alpha_where_the_interval_of_strict_bounds_excludes
     assert {True, False} == set(found)
 
 
-def test_the_other_way_round_is_mirrored():
-    one, other = np.random.default_rng(1).integers(1, 6, size=(2, 30))
-    there, back = (compare(*each, candidates=11, negatives=4) for each in ((one, other), (other, one)))
-    assert back["low"].to_numpy() == pytest.approx(-there["high"].to_numpy(), abs=1e-9)
-    assert back["high"].to_numpy() == pytest.approx(-there["low"].to_numpy(), abs=1e-9)
-
-
 def test_users_are_paired_by_name_wherever_both_say_theirs():
     plain, shuffled, users = compare(A, B, candidates=50), [4, 2, 0, 5, 1, 3], np.arange(10, 16)
     for name in (users, [str(user) for user in users]):
@@ -80,40 +75,19 @@ def test_users_with_several_rows_count_once_with_their_mean():
         assert row["users"] == 20
 
 
-@pytest.mark.parametrize("estimator", ["decreasing", "mle"])
-def test_sampled_ranks_by_a_user_twice_are_those_of_once(estimator):
-    (one, other), users = np.random.default_rng(3).integers(1, 11, size=(2, 20)), np.tile(np.arange(20), 2)
-    options = {"candidates": 50, "negatives": 12, "estimator": estimator}
-    once = compare(one, other, **options)
-    twice = compare(frame(np.tile(one, 2), users), frame(np.tile(other, 2), users), **options)
-    columns = ["value_a", "value_b", "difference", "low", "high", "p_value"]
-    assert twice[columns].to_numpy() == pytest.approx(once[columns].to_numpy(), abs=1e-6)
-    assert twice["users"].eq(20).all()
-
-
-def test_nothing_is_decided_where_nothing_differs():
-    table = compare(A, A, candidates=50)
-    assert table["conclusion"].eq("undecided").all()
-    assert table["p_value"].eq(1).all()
-    assert table["low"].to_numpy() == pytest.approx(-table["high"].to_numpy())
-    assert (table["high"] > 0.1).all()
-
-
 @pytest.mark.parametrize(
     ("estimator", "kinds"),
     [
-        (None, ["assumes", *["drawn-by-user", "supported", "few-users"] * 2]),
-        ("free", ["assumes", *["drawn-by-user", "few-users"] * 2]),
-        ("mle", ["equal-bias", "approximate", *["drawn-by-user", "few-users"] * 2]),
-        ("uncorrected", ["uncorrected-verdicts", *["drawn-by-user", "few-users"] * 2]),
+        (None, {"assumes", "supported"}),
+        ("free", {"assumes"}),
+        ("mle", {"equal-bias", "approximate"}),
+        ("uncorrected", {"uncorrected-verdicts"}),
     ],
 )
 def test_verdicts_stand_beside_what_they_assume(estimator, kinds):
     table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator=estimator)
-    assert len(table.verdicts) == 4
-    assert [one.kind for one in table.findings[4:] if one.kind != "note"] == kinds
+    assert {one.kind for one in table.findings[4:]} - {"note"} == kinds | {"drawn-by-user", "few-users"}
     assert [one.names for one in table.findings if one.kind == "few-users"] == [("A",), ("B",)]
-    assert table.setting.estimator == (estimator or "decreasing")
     assert table.setting.is_uncorrected == (estimator == "uncorrected")
     assert of_kind(table, "assumes") == [{"assumption": estimator or "decreasing"}] * ("assumes" in kinds)
 
@@ -167,22 +141,11 @@ def test_many_by_strict_bounds_or_of_seeds_are_those_at_the_level_of_bonferroni(
             assert (row.low, row.high) == pytest.approx((alone["low"], alone["high"]))
 
 
-def test_many_of_exact_ranks_are_narrower_than_those_of_bonferroni(ranks):
-    options = {"candidates": 100, "metrics": "auc"}
-    table = compare(ranks, **options)
-    assert of_kind(table, "family") == [{"pairs": 3, "method": LARGEST_T, "rate": 0.0}]
-    for row in table.itertuples():
-        least, most = (
-            np.ptp(compare(ranks[row.a], ranks[row.b], **options, confidence_level=level)[["low", "high"]])
-            for level in (0.95, 1 - 0.05 / 3)
-        )
-        assert least < row.high - row.low < most
-
-
 def test_the_best_alone_have_the_intervals_of_all_pairs(ranks):
     tables, options = sm.exact_ranks(ranks, candidates=100), {"metrics": ["auc", "recall@10"]}
     every, best = compare_best(tables, 3, **options), compare_best(tables, 2, **options)
     pd.testing.assert_frame_equal(every, sm.compare(tables, **options))
+    assert of_kind(every, "family") == [{"pairs": 3, "method": LARGEST_T, "rate": 0.0}]
     of_pair = every[(every["a"] == "good") & (every["b"] == "fair")].reset_index(drop=True)
     pd.testing.assert_frame_equal(best, of_pair.drop(columns="p_value"))
     numbers = {"most": 2, "recommenders": 3, "pairs": 3, "method": LARGEST_T}
@@ -201,51 +164,35 @@ def test_many_are_in_groups_that_cannot_be_told_apart(ranks):
     assert set(table[table["metric"] == "auc"].standings()["metric"]) == {"auc"}
 
 
-def signed(number):
-    return f"{number:+.4f}".replace("-", "$-$")
+def rows_of_latex(table):
+    return [line.removesuffix(r" \\").split(" & ") for line in table.to_latex().splitlines() if " & " in line]
+
+
+def difference(row):
+    return f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]".replace("-", "$-$")
 
 
 def test_latex_has_the_letters_of_groups_and_the_differences_from_the_best(ranks):
-    options = {"candidates": 100, "metrics": "auc"}
-    good, fair, poor = (evaluate(each, **options)["value"][0] for each in ranks.values())
-    three = compare({name.replace("o", "_"): each for name, each in ranks.items()}, **options)
-    lines, ends = three.to_latex().splitlines(), three[["low", "high"]].to_numpy()
-    assert lines[0].startswith("% AUC: ")
-    assert lines[-7:-2] == [
-        rf"g\_\_d & {good:.4f}\textsuperscript{{a}} \\",
-        rf"fair & {fair:.4f}\textsuperscript{{a}} \\",
-        rf"p\_\_r & {poor:.4f}\textsuperscript{{b}} \\",
-        rf"fair $-$ g\_\_d & {signed(fair - good)} [{signed(ends[0, 0])}, {signed(ends[0, 1])}] \\",
-        rf"p\_\_r $-$ g\_\_d & {signed(poor - good)} [{signed(ends[1, 0])}, {signed(ends[1, 1])}] \\",
-    ]
-    two = compare({"good": ranks["good"], "50 %": ranks["poor"]}, **options)
-    low, high = two[["low", "high"]].iloc[0]
-    assert two.to_latex().splitlines()[-5:-2] == [
-        rf"good & {good:.4f} \\",
-        rf"50 \% & {poor:.4f} \\",
-        rf"50 \% $-$ good & {signed(poor - good)} [{signed(low)}, {signed(high)}] \\",
+    values = [f"{evaluate(each, candidates=100, metrics='auc')['value'][0]:.4f}" for each in ranks.values()]
+    three = compare({name.replace("o", "_"): each for name, each in ranks.items()}, candidates=100, metrics="auc")
+    assert rows_of_latex(three)[1:] == [
+        *([r"g\_\_d", rf"{values[0]}\textsuperscript{{a}}"], ["fair", rf"{values[1]}\textsuperscript{{a}}"]),
+        [r"p\_\_r", rf"{values[2]}\textsuperscript{{b}}"],
+        [r"fair $-$ g\_\_d", difference(three.iloc[0])],
+        [r"p\_\_r $-$ g\_\_d", difference(three.iloc[1])],
     ]
 
 
-def test_latex_has_rows_for_each_group():
-    users = np.arange(40)
-    tables = {
-        name: pd.DataFrame({"user": users, "rank": 1 + (users * step) % 30}) for name, step in (("A", 7), ("B", 11))
-    }
-    ranks = sm.exact_ranks(tables, candidates=100, exact=True)
-    table = sm.compare(ranks, metrics=["auc", "ap"], groups=dict(enumerate(users % 2)))
-    header, *rows = [line.split(" & ") for line in table.to_latex().splitlines() if " & " in line]
-    assert header == ["Group", "", "AUC", r"AP \\"]
-    assert sorted(tuple(row[:2]) for row in rows) == [
-        (group, name) for group in ("0", "1", "all") for name in ("A", "B", "B $-$ A")
-    ]
-    assert all((name == "B $-$ A") == ("[" in value) for _, name, value, _ in rows)
-    of_group = table[table["group"] == "1"].to_latex().splitlines()
-    assert [line.partition(" & ")[0] for line in of_group if " & " in line] == ["Group", "1", "1", "1"]
-    for row in table.itertuples():
-        [written] = [of_row for of_row in rows if of_row[:2] == [row.group, "B $-$ A"]]
-        value = f"{signed(row.difference)} [{signed(row.low)}, {signed(row.high)}]"
-        assert written[2 if row.metric == "auc" else 3].startswith(value)
+def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):
+    users = np.arange(300)
+    tables = sm.exact_ranks({name: frame(ranks[name], users) for name in ("good", "poor")}, candidates=100, exact=True)
+    two = sm.compare(tables, metrics=["auc", "ap"], groups=dict(enumerate(users % 2)))
+    header, *rows = rows_of_latex(two)
+    assert header == ["Group", "", "AUC", "AP"]
+    names = ["good", "poor", "poor $-$ good"]
+    assert [row[:2] for row in rows] == [[group, name] for group in ("all", "0", "1") for name in names]
+    for of_pair, of_auc in zip(rows[2::3], two[two["metric"] == "auc"].itertuples(), strict=True):
+        assert of_pair[2] == difference(of_auc)
 
 
 def test_values_of_seeds_are_means():
@@ -253,3 +200,76 @@ def test_values_of_seeds_are_means():
     ap = [evaluate(each, candidates=50, metrics="ap")["value"][0] for each in (A, B)]
     assert table[["value_a", "value_b"]].iloc[0].tolist() == pytest.approx([np.mean(ap), ap[1]])
     assert of_kind(table, "seeds") == [{"seeds": {"X": 2, "Y": 2}}]
+
+
+# --- margins: intervals of b - (1 + d) a by definition; test_verdicts.py has conclusions ------------------------------
+
+HIT, MISS = 1, 40
+FEW = [HIT] * 20 + [MISS] * 80
+MANY = [HIT] * 10 + [MISS] * 10 + [HIT] * 30 + [MISS] * 50  # 10 hits of the others are missed, and 30 others found
+OF_HITS = {"metrics": ["recall@10"], "candidates": 50, "exact": True}
+
+
+def row(one=FEW, other=MANY, **options):
+    return compare(one, other, **OF_HITS, **options).iloc[0]
+
+
+def hits(probabilities, users, rng):
+    """Ranks of independent recommenders that hit with some probabilities."""
+    return [np.where(rng.random(users) < probability, HIT, MISS) for probability in probabilities]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        *((given, "margin must be a number above 0") for given in (0, np.nan, np.inf, "2 parts", "-2%", True, [1])),
+        *((given, r"a difference of recall@10 is never above .* from 0 to 1; .* \"2%\"") for given in (1, "1e9")),
+    ],
+)
+def test_refuses_margins(given, says):
+    with pytest.raises(ConfigError, match=says):
+        row(margin=given)
+
+
+@pytest.mark.parametrize(
+    ("margin", "size"),
+    [(0.05, MORE), (0.2, ""), (0.35, LESS), ("20 %", MORE), ("60%", ""), ("400%", LESS)],
+)
+def test_margins_are_judged_by_the_interval_of_the_difference_less_the_margin(margin, size):
+    a, b = (np.array(ranks) <= 10 for ranks in (FEW, MANY))
+    ratio, least = (1 + float(margin[:-1]) / 100, 0.0) if isinstance(margin, str) else (1.0, margin)
+    low, high = mean_interval(b - ratio * a, np.ones(100, dtype=int), (-ratio, 1.0), 0.05)
+    assert size == (MORE if low > least else LESS if high < least else "")
+    for one, other in ((FEW, MANY), (MANY, FEW)):
+        found, plain = row(one, other, margin=margin), row(one, other)
+        assert found[plain.index].equals(plain)
+        assert {found["higher_a"], found["higher_b"]} == {0.1, 0.3}  # of the users
+        assert (found["size"], found["difference"] > 0) == (size, found["conclusion"] == "B")
+        assert found["relative"] == pytest.approx(found["difference"] / 0.2)
+
+
+@pytest.mark.parametrize(("percent", "alone", "of_three"), [(17, True, True), (23, True, False)])
+def test_relative_margins_of_several_pairs_are_judged_at_the_level_of_their_intervals(percent, alone, of_three):
+    """That level is the one at which the interval of the difference itself is the stated one."""
+    a, b = (np.array(ranks) <= 10 for ranks in (FEW, MANY))
+    ones, ratio = np.ones(100, dtype=int), 1 + percent / 100
+    found = compare({"A": FEW, "B": MANY, "C": FEW[::-1]}, **OF_HITS, margin=f"{percent}%").iloc[0]
+    alpha = brentq(lambda alpha: mean_interval(1 * b - a, ones, (-1, 1), alpha)[0] - found["low"], 1e-3, 0.2)
+    lows = [mean_interval(b - ratio * a, ones, (-ratio, 1.0), each)[0] for each in (0.05, alpha)]
+    assert [low > 0 for low in lows] == [alone, of_three]
+    assert (found["size"] == MORE) == of_three
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("margin", [0.1, "40%"])
+def test_of_three_pairs_at_the_edge_claims_are_rare_together(margin):
+    """The pairs FEW, C and MANY, C are at the edge, and FEW, MANY are equal."""
+    rng, runs, wrong = np.random.default_rng(46), 150, 0
+    for _ in range(runs):
+        ranks = dict(zip("ABC", hits((0.25, 0.25, 0.35), 300, rng), strict=True))
+        rows = compare(ranks, **OF_HITS, margin=margin)
+        with_c = rows["b"] == "C"
+        of_c = (rows["size"] != "") | rows["conclusion"].isin(["equivalent", "A", "B"])
+        of_equals = rows["conclusion"].isin(["A", "B"])
+        wrong += bool(np.where(with_c, of_c, of_equals).any())
+    assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)

@@ -32,10 +32,9 @@ def test_values_are_means_by_hand():
 def test_ties_count_in_expectation():
     """Ranks 1 to 3, each as likely; and rank 2 alone."""
     ranks = pd.DataFrame({"above": [0, 1], "tied": [2, 0], "candidates": [11, 21]})
-    found = by_metric(evaluate(ranks, metrics=["recall@2", "ap", "auc", "ndcg@2", "precision@2"]))
+    found = by_metric(evaluate(ranks, metrics=["recall@2", "ap", "auc", "ndcg@2"]))
     assert found == {
         "recall@2": pytest.approx((2 / 3 + 1) / 2),
-        "precision@2": pytest.approx((2 / 3 + 1) / 4),
         "ap": pytest.approx(((1 + 1 / 2 + 1 / 3) / 3 + 1 / 2) / 2),
         "ndcg@2": pytest.approx(((1 + 1 / log2(3)) / 3 + 1 / log2(3)) / 2),
         "auc": pytest.approx((9 / 10 + 19 / 20) / 2),
@@ -59,10 +58,3 @@ def test_users_with_several_rows_count_once_with_their_mean():
 def test_a_confidence_level_out_of_range_is_refused(level):
     with pytest.raises(ConfigError, match=r"confidence_level must be .*above 0 and below 1"):
         evaluate(RANKS, candidates=N, confidence_level=level)
-
-
-def test_an_auc_of_one_candidate_is_missing_and_the_rest_is_not():
-    table = evaluate([1, 1, 1], candidates=1)
-    assert table["value"].isna().tolist() == [False, False, False, True]
-    assert table["low"].isna().tolist() == [False, False, False, True]
-    assert [finding.metric for finding in table.findings if finding.kind == "undefined"] == ["auc"]

@@ -19,30 +19,26 @@ RANKS = [1, 4, 9, 30]
 
 @pytest.mark.parametrize("replacement", [False, True])
 @pytest.mark.parametrize("m", [1, 29])
-def test_of_auc_is_auc(m, replacement):
-    found = expect(RANKS, negatives=m, metrics=["auc"], candidates=30, replacement=replacement)
-    exact = pytest.approx(np.mean([1 - (r - 1) / 29 for r in RANKS]), rel=1e-12)
-    assert found["expected"][0] == found["exact"][0] == exact
+def test_of_auc_is_auc_and_of_recall_with_replacement_a_binomial_tail(m, replacement):
+    found = expect(RANKS, negatives=m, metrics=["auc", "recall@3"], candidates=30, replacement=replacement)
+    better = (np.array(RANKS) - 1) / 29
+    assert found["expected"][0] == found["exact"][0] == pytest.approx(np.mean(1 - better), rel=1e-12)
+    if replacement:
+        assert found["expected"][1] == pytest.approx(np.mean(stats.binom.cdf(2, m, better)), rel=1e-12)
+    elif m == 29:  # everything is in the sample
+        assert found["expected"][1] == pytest.approx(found["exact"][1], rel=1e-12)
+        assert found["deviation"].to_numpy() == pytest.approx(0, abs=1e-7)
 
 
-def test_of_recall_is_a_binomial_tail():
-    """With replacement, E[Recall@k] = P(B(m, (r-1)/(n-1)) < k)."""
-    tails = stats.binom.cdf(2, 12, (np.array(RANKS) - 1) / 29)
-    found = expect(RANKS, negatives=12, metrics=["recall@3"], candidates=30, replacement=True)
-    assert found["expected"][0] == pytest.approx(np.mean(tails), rel=1e-12)
-
-
-def test_of_a_sample_of_everything_is_exact_and_does_not_vary():
-    found = expect(RANKS, negatives=29, candidates=30)
-    assert found["expected"].to_numpy() == pytest.approx(found["exact"].to_numpy(), rel=1e-12)
-    assert found["deviation"].to_numpy() == pytest.approx(0, abs=1e-7)
-
-
-def test_of_users_with_ties_and_candidates_of_their_own():
-    ranks = pd.DataFrame({"candidates": [6, 9], "above": [0, 3], "tied": [2, 0]})
+def test_of_users_with_ties_and_candidates_and_rows_of_their_own():
+    """A user with two rows counts with their mean."""
+    ranks = pd.DataFrame({"user": [0, 1, 1], "candidates": [6, 9, 9], "above": [0, 3, 0], "tied": [2, 0, 0]})
     found = expect(ranks, negatives=2, metrics=["recall@1", "auc"])
-    first = np.mean([comb(6 - rank, 2) / comb(5, 2) for rank in (1, 2, 3)]), comb(9 - 4, 2) / comb(8, 2)
-    assert found["expected"].tolist() == pytest.approx([np.mean(first), (1 - 1 / 5 + 1 - 3 / 8) / 2])
+    tied, chance = np.mean([comb(6 - rank, 2) / comb(5, 2) for rank in (1, 2, 3)]), comb(9 - 4, 2) / comb(8, 2)
+    wanted = [(tied + (chance + 1) / 2) / 2, (1 - 1 / 5 + (1 - 3 / 8 + 1) / 2) / 2]
+    assert found["expected"].tolist() == pytest.approx(wanted)
+    variance = tied * (1 - tied) / 4 + chance * (1 - chance) / 16
+    assert found["deviation"][0] == pytest.approx(np.sqrt(variance))
 
 
 def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000(monkeypatch):
@@ -63,15 +59,6 @@ def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000(monkeypa
     assert ((off > stats.chi2.ppf(0.001, 12)) & (off < stats.chi2.ppf(0.999, 12))).all()
 
 
-def test_users_with_several_rows_count_once_with_their_mean():
-    options = {"negatives": 2, "candidates": 6, "metrics": "ap", "exact": True}
-    one, two, three = (expect([rank], **options).iloc[0] for rank in (2, 5, 3))
-    found = expect({"user": [0, 0, 1], "rank": [2, 5, 3]}, **options).iloc[0]
-    assert found["expected"] == pytest.approx(((one["expected"] + two["expected"]) / 2 + three["expected"]) / 2)
-    variance = ((one["deviation"] ** 2 + two["deviation"] ** 2) / 4 + three["deviation"] ** 2) / 4
-    assert found["deviation"] ** 2 == pytest.approx(variance)
-
-
 def test_two_recommenders_that_sampling_swaps():
     """B has one user at the top and the others far down; A has all in between."""
     found = expect({"A": [20] * 10, "B": [1] * 3 + [900] * 7}, negatives=50, metrics=["recall@10"], candidates=1000)
@@ -79,8 +66,9 @@ def test_two_recommenders_that_sampling_swaps():
     assert (exact_a, exact_b) == (0.0, 0.3)
     wrong, undecided = found.findings
     assert (wrong.kind, wrong.metric, wrong.names) == ("wrong-order", "recall@10", ("B", "A"))
-    numbers = {"exact_better": exact_b, "exact_worse": exact_a, "expected_better": b, "expected_worse": a}
-    assert wrong.values == {"estimator": "uncorrected", "chance": pytest.approx(0, abs=1e-6), **numbers}
+    assert wrong.values["chance"] == pytest.approx(0, abs=1e-6)
+    numbers = [wrong.values[f"{of}_{which}"] for of in ("exact", "expected") for which in ("better", "worse")]
+    assert numbers == [exact_b, exact_a, b, a]
     assert undecided.kind == "order-undecided"
 
 

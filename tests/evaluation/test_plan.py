@@ -129,26 +129,17 @@ def test_promises_hold_the_chance_of_the_law():
     assert np.mean(held) >= 0.8
 
 
-# --- pilots -----------------------------------------------------------------------------------------------------------
+def test_of_three_is_as_hard_as_the_hardest_pair():
+    result = sm.plan({name: exact(name) for name in "ABC"}, **GRID)
+    hardest = sm.plan({name: exact(name) for name in "AB"}, **GRID, confidence_level=1 - 0.05 / 3)
+    assert (result["decided"].item(), result["pair"].item()) == (hardest["decided"].item(), "B and A")
 
 
 def test_of_one_recommender_has_no_chances_and_of_staged_ranks_no_negatives():
     result = sm.plan(staged("A"), depths=[60], draws=40)
     assert not {"ordered", "decided", "wrong", "pair"} & {*result}
     assert "plan-no-negatives" in kinds(result)
-    assert set(result["way"]) == {
-        "all candidates", "all candidates, part of users", "stages", "stop at k", "stop at k, part of users"
-    }  # fmt: skip
-
-
-def test_of_three_is_as_hard_as_the_hardest_pair():
-    result = sm.plan({name: exact(name) for name in "ABC"}, **GRID)
-    options = GRID | {"confidence_level": 1 - 0.05 / 3}
-    pairs = [sm.plan({name: exact(name) for name in pair}, **options) for pair in ("AB", "AC", "BC")]
-    assert result["decided"].item() == min(one["decided"].item() for one in pairs)
-    assert result["pair"].item() == "B and A"
-    of_pairs = [finding.names for finding in result.findings if finding.kind == "plan-pair"]
-    assert of_pairs == [("B", "A"), ("C", "A"), ("C", "B")]
+    assert not result["way"].str.contains("negatives").any()
 
 
 def test_of_a_sample_holds_the_plan_of_the_exact_ranks():
@@ -160,15 +151,6 @@ def test_of_a_sample_holds_the_plan_of_the_exact_ranks():
         assert ours["width_low"] <= true["width"] <= ours["width_high"]
         assert ours["decided_low"] <= true["decided"] <= ours["decided_high"]
     assert "plan-laws" in kinds(plan)
-
-
-def test_users_with_several_rows_are_drawn_whole():
-    table = drawn(exact("A"), slice(300), np.arange(300))
-    twice = sm.ExactRanks(*(np.repeat(getattr(table, name), 2) for name in ("user", *COLUMNS)))
-    options = GRID | {"negatives": [20], "estimators": "bv-0.1"}
-    first, second = (sm.plan(one, **options) for one in (table, twice))
-    assert second["width"].iloc[0] == pytest.approx(first["width"].iloc[0], rel=1e-9)
-    assert second["width"].iloc[1] < first["width"].iloc[1]  # two samples of a user
 
 
 @pytest.mark.parametrize("replacement", [False, True])
@@ -185,9 +167,6 @@ def test_simulated_samples_are_distributed_as_samples(replacement):
     np.testing.assert_allclose(x.mean(), 10 * share, atol=4 * np.sqrt(variance.max() / 4000))
     np.testing.assert_allclose(x.var(), variance, rtol=0.1, atol=1e-12)
     np.testing.assert_array_equal(sample.outcomes.candidates[sample.shares.indices], n[users])
-
-
-# --- what is chosen and said ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("by", [{"width": 0.2}, {"scores": 10**5}])
@@ -207,8 +186,7 @@ def test_what_is_chosen_is_the_cheapest_of_a_width_or_decides_most_often_for_som
 @pytest.mark.parametrize("options", [{"width": 1e-4}, {"scores": 10}])
 def test_what_cannot_be_had_is_not_chosen(options):
     result = sm.plan(exact("A"), **GRID, **options)
-    assert not result["chosen"].any()
-    assert "plan-none" in kinds(result)
+    assert (result["chosen"].any(), "plan-none" in kinds(result)) == (False, True)
 
 
 def test_ways_that_decide_wrongly_are_named():
@@ -242,9 +220,7 @@ def test_refuses_pilots(pilot, says):
         ({"metric": ["ap", "auc"]}, "metric: give one, not ap, auc"),
         ({"users": 1}, "users must be a whole number from 2 to"),
         ({"users": 2**50}, "a value of each user would take"),
-        ({"negatives": [0]}, "negatives must be a whole number, 1 or more, not 0"),
         ({"negatives": 9}, "negatives must be a list"),
-        ({"depths": [0.5]}, "depths must be numbers from 1 to"),
         ({"depths": [10**400]}, "depths must be numbers from 1 to"),
         ({"draws": 39}, "draws must be a whole number from 40 to 100000, not 39"),
         ({"width": -1}, "width must be a number above 0, not -1"),

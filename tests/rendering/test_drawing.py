@@ -46,10 +46,3 @@ def test_many_lines_have_a_legend():
     drawing.name_lines(panel)
     assert texts(figure.legends[0]) == [f"line {at}" for at in range(drawing.FEW + 1)]
     assert names(panel) == []
-
-
-def test_panels_have_letters_and_unused_places_have_none():
-    figure, axes = drawing.panels(6, 3, empty=[1, 2])
-    assert [panel.get_title(loc="left") for panel in axes] == ["a", "b", "c", "d"]
-    assert figure.axes == axes
-    assert figure.get_figwidth() == drawing.WIDTH

@@ -3,7 +3,6 @@
 from fractions import Fraction
 from itertools import product
 from math import erf, sqrt
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +10,8 @@ from exact_probabilities import enumerated, over_ties
 from scipy import stats
 from small_tables import table_of
 
-from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.distributions import SamplingDesign, distribution_over_ties
 from sampled_metrics.sampling.draws import (
     draw,
@@ -22,12 +20,8 @@ from sampled_metrics.sampling.draws import (
     linear_moments,
     probability_of_order,
 )
-from sampled_metrics.sampling.outcomes import Outcomes
 
 WITH, WITHOUT = True, False
-
-
-# --- expected metrics of one event ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
@@ -40,14 +34,6 @@ def test_an_expected_metric_is_the_mean_over_every_sample(label, replacement):
     np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("replacement", [WITH, WITHOUT])
-@pytest.mark.parametrize("m", [1, 59])
-def test_auc_is_unbiased(m, replacement):
-    rank = np.arange(1, 61)
-    summed = expected_metric(rank, 60, SamplingDesign(m, replacement), metric("auc"))
-    np.testing.assert_allclose(summed, (60 - rank) / 59, atol=1e-12)
-
-
 @pytest.mark.parametrize("m", [1, 500])
 def test_average_precision_has_the_closed_form_of_eq_19(m):
     rank = np.array([1, 2, 3, 50, 799, 800])
@@ -56,20 +42,10 @@ def test_average_precision_has_the_closed_form_of_eq_19(m):
     np.testing.assert_allclose(summed, [1, *((1 - (1 - theta) ** (m + 1)) / ((m + 1) * theta))], rtol=1e-10)
 
 
-# --- draws ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("rule", ["random", "beats-one"])
 @pytest.mark.parametrize(
     ("above", "tied", "m", "replacement"),
-    [
-        (12, 0, 9, WITH),
-        (3, 9, 9, WITH),
-        (3, 9, 1, WITHOUT),
-        (6, 10, 9, WITHOUT),
-        (0, 29, 9, WITHOUT),
-        (6, 10, 29, WITHOUT),
-    ],
+    [(12, 0, 9, WITH), (3, 9, 9, WITH), (3, 9, 1, WITHOUT), (0, 29, 9, WITHOUT), (6, 10, 29, WITHOUT)],
 )
 def test_draws_have_the_distribution_over_ties(above, tied, m, replacement, rule):
     """By a chi-square test, with what is rare taken together."""
@@ -83,8 +59,6 @@ def test_draws_have_the_distribution_over_ties(above, tied, m, replacement, rule
     observed, expected = ([*column[often], column[~often].sum() + 1e-9] for column in (observed, expected))
     assert stats.chisquare(observed, expected).pvalue > 0.001
 
-
-# --- moments of a table -----------------------------------------------------------------------------------------------
 
 SMALL = [(6, 1, 2), (5, 0, 0), (5, 4, 0), (6, 0, 5)]  # candidates, above, tied
 WEIGHTS = np.array([[1.0, 0.5, 0.25], [3.0, -2.0, 7.0], [0.125, 0.125, 0.125]])
@@ -130,32 +104,3 @@ def test_probability_of_order_is_the_normal_distribution_function():
     above = stats.binom.sf(190, 400, 0.5)
     assert probability_of_order(10, 10, 1.0) == pytest.approx(above, abs=5e-4)
     assert probability_of_order(10, 10) > above + 0.01
-
-
-M = 100
-NAMES = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.01"]
-LABELS = ["recall@10", "ndcg@10", "ap", "auc"]
-MANY = [pytest.param(recommender, 10_000, marks=pytest.mark.slow) for recommender in "XYZ"]
-
-
-@pytest.mark.parametrize(("recommender", "number"), [("Z", 200), *MANY])
-def test_moments_are_those_of_repeated_samples_of_movielens_1m(recommender, number):
-    """Within four standard errors."""
-    table = exact_ranks(Path(__file__).resolve().parents[2] / f"published/ml-1m/{recommender}.csv.gz")
-    design, rng = SamplingDesign(M), np.random.default_rng(ord(recommender))
-    outcomes, metrics = Outcomes.from_design(design, 3541), [metric(label) for label in LABELS]
-    weights = np.vstack([estimator(name, assume_replacement=True).fit(outcomes, metrics).weights for name in NAMES])
-    counts = {rule: np.zeros((number, M + 1)) for rule in ("random", "beats-one")}
-    for repetition in range(number):
-        draws = draw(table.above, table.tied, table.candidates, design, rng)
-        for rule, of_rule in counts.items():
-            of_rule[repetition] = np.bincount(draws.ranked_above(rule), minlength=M + 1)
-    for rule, of_rule in counts.items():
-        observed, (means, deviations) = weights @ of_rule.T / len(table), linear_moments(table, design, weights, rule)
-        off = (observed.mean(axis=1) - means) / (observed.std(axis=1, ddof=1) / sqrt(number))
-        assert np.abs(off).max() < 4
-        centred = observed - observed.mean(axis=1, keepdims=True)
-        variance, fourth = (centred**2).mean(axis=1), (centred**4).mean(axis=1)
-        error = np.sqrt((fourth / variance**2 - 1) / (4 * number))  # of a deviation, relative to it
-        assert error.max() < 1 / sqrt(number)
-        assert np.abs((np.sqrt(variance) / deviations - 1) / error).max() < 4

@@ -31,9 +31,9 @@ def test_every_event_has_its_outcome_and_every_outcome_its_group(events):
     assert len(outcomes.groups) == len(set(zip(m.tolist(), n.tolist(), strict=True)))
     assert sorted(np.concatenate([group.outcomes for group in outcomes.groups])) == list(range(len(outcomes)))
     for group in outcomes.groups:
+        of_group = outcomes.negatives[group.outcomes], outcomes.candidates[group.outcomes]
+        assert set(zip(*of_group, strict=True)) == {(group.negatives, group.candidates)}
         assert outcomes.x[group.outcomes].tolist() == group.x.tolist()
-        assert (outcomes.negatives[group.outcomes] == group.negatives).all()
-        assert (outcomes.candidates[group.outcomes] == group.candidates).all()
         assert group.events == outcomes.events[group.outcomes].sum()
 
 
@@ -49,19 +49,6 @@ def test_every_event_has_its_outcome_and_every_outcome_its_group(events):
 def test_refuses_what_cannot_be_in_one_line(x, m, n, message):
     with pytest.raises(DataError, match=f"^{re.escape(message)}"):
         observed(x, m, n)
-
-
-@pytest.mark.parametrize("replacement", [True, False])
-def test_a_group_has_the_probabilities_of_its_n_and_m(replacement):
-    outcomes = observed([2, 0, 2, 2, 0, 0], [4, 4, 3, 4, 0, 2], [9, 9, 9, 8, 5, 3], replacement=replacement)
-    for group in outcomes.groups:
-        n, m = group.candidates, group.negatives
-        ranks = np.arange(1.0, n + 1)
-        np.testing.assert_allclose(group.pmf(ranks), chances(n, m, replacement), rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(group.pmf(ranks, True), chances(n, m, True), rtol=1e-12, atol=1e-14)
-
-
-# --- classes ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -89,17 +76,6 @@ def test_every_outcome_is_in_one_class_and_classes_are_as_wide_as_they_may(n):
         assert users.candidates == of_class.max() <= 1.25 * of_class.min()
         assert above > 1.25 * of_class.max()  # the largest of this class would not fit into the one above
         above = of_class.max()
-
-
-def test_counts_of_a_class_are_those_of_each_m_and_x():
-    rng = np.random.default_rng(1)
-    outcomes = observed(rng.integers(0, 4, size=80), 5, rng.choice([20, 30, 31, 60], size=80))
-    counts = rng.integers(0, 9, size=(3, len(outcomes)))
-    for users in rank_classes(outcomes):
-        m, x, _ = users.columns
-        for column, (mm, xx) in enumerate(zip(m, x, strict=True)):
-            same = [at for at in users.outcomes if (outcomes.negatives[at], outcomes.x[at]) == (mm, xx)]
-            np.testing.assert_array_equal(users.counts(counts)[:, column], counts[:, same].sum(axis=1))
 
 
 X, M, N = [0, 0, 2, 1, 3, 0, 2, 1], [4, 4, 4, 2, 3, 0, 3, 2], [8, 10, 8, 10, 9, 8, 9, 8]
@@ -134,8 +110,6 @@ def test_the_values_of_a_class_are_means_over_all_users():
     wanted = mean_by_loops(lambda r, nn: np.array([1 / r, r <= 9, (nn - r) / (nn - 1)]))
     np.testing.assert_allclose(ours, wanted, rtol=1e-14, atol=1e-16)
 
-
-# --- nodes ------------------------------------------------------------------------------------------------------------
 
 SIZES = [(600, 1), (3541, 1000), (20_000, 100), (100_000, 10)]
 CUTOFFS = (1, 7, 50, 599, 3000, 12_345)
