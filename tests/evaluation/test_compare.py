@@ -45,6 +45,16 @@ def test_the_p_value_is_below_alpha_where_the_interval_of_strict_bounds_excludes
     assert {True, False} == set(found)
 
 
+def test_the_other_way_round_is_mirrored_and_equal_ranks_show_nothing():
+    one, other = np.random.default_rng(1).integers(1, 6, size=(2, 30))
+    for options in ({"candidates": 11, "negatives": 4}, {"candidates": 11, "exact": True}):
+        forth, back, same = (compare(*pair, **options) for pair in ((one, other), (other, one), (one, one)))
+        assert back["low"].to_numpy() == pytest.approx(-forth["high"].to_numpy(), abs=1e-9)
+        assert back["high"].to_numpy() == pytest.approx(-forth["low"].to_numpy(), abs=1e-9)
+        assert same["p_value"].tolist() == [1.0] * len(same)
+        assert ((same["low"] <= 0) & (same["high"] >= 0)).all()
+
+
 def test_users_are_paired_by_name_wherever_both_say_theirs():
     plain, shuffled, users = compare(A, B, candidates=50), [4, 2, 0, 5, 1, 3], np.arange(10, 16)
     for name in (users, [str(user) for user in users]):
