@@ -58,9 +58,7 @@ def test_ready_made_ranks_of_one_dataset_are_not_those_of_another(project: Proje
     events = [(f"u {user}", (3 * user + at) % 29, 4, at) for user in range(29) for at in range(5)]
     books = pd.DataFrame(events, columns=["user", "item", "rating", "timestamp"])
     books.to_csv(project.folder / "my books.csv", index=False)
-    theirs = pd.DataFrame(
-        {"user": books["user"].unique(), "candidates": 25, "above": [user % 20 for user in range(29)], "tied": 2}
-    )
+    theirs = pd.DataFrame({"user": books["user"].unique(), "candidates": 25, "above": 3, "tied": 2})
     theirs.to_csv(project.folder / "theirs.csv", index=False)
     own = {"path": "my books.csv", "format": "delimited", "options": {"columns": {name: name for name in books}}}
     datasets = {
