@@ -84,9 +84,7 @@ EDITS = {
     "ready-made and trained": of({"theirs": THEIRS, "a": EASE, "b": POPULARITY}, **EXTRAS),
     "two datasets and 100 negatives in a list": of(data=PUBLISHED | ML_100K, sampling={"negatives": [100]}),
     "as printed alone": of(data=PUBLISHED, toy=None, sampling={"readings": ["as-printed"]}),
-    "a small running example": of(
-        data=PUBLISHED, toy={"candidates": 100, "ranks": {"A": [1, 2], "B": [50, 100]}, "negatives": 9}
-    ),
+    "a small running example": of(data=PUBLISHED, toy={"candidates": 100, "ranks": {"A": [1, 2], "B": [50, 100]}}),
     "metrics without a cut-off, and seed 0": of(metrics=["ap", "ndcg", "auc"], seed=0),
     "several sizes, with replacement": of(sampling={"negatives": [5, 20], "repetitions": 5, "replacement": True}),
     "one negative, once": of({"a": EASE, "b": POPULARITY}, sampling={"negatives": 1, "repetitions": 1}),
@@ -96,9 +94,7 @@ EDITS = {
     "two held out": of(split={"held_out": 2}),
     "global time": of(split={"strategy": "global-time", "test_size": 0.1}),
     "two files with some other ids": of(data=delimited("train.csv", PAIRS, "test.csv")),
-    "names of all kinds": of(
-        OF_ALL_KINDS, {"my data v1.2 é": {"path": "made-up.zip", "format": "movielens-dat"}}, **EXTRAS
-    ),
+    "names of all kinds": of(OF_ALL_KINDS, {"my data v1.2 é": MADE_UP}),
     "recommenders that are equal": of({"a": EASE, "b": EASE}, margin="2%"),
     "one recommender and all extras": of({"a": EASE}, **EXTRAS),
     "ready-made ranks alone": of(GOOD_AND_BAD, {"mine": {"ranks": {"good": "good.csv", "bad": "bad.csv"}}}, **EXTRAS),
