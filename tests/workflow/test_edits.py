@@ -64,10 +64,8 @@ def delimited(path: str, columns: dict[str, str], test: str | None = None, **opt
 
 ML_100K: dict[str, Any] = {"ml-100k": {}}
 PUBLISHED = {"ml-1m": {"ranks": {name: f"published/ml-1m/{name}.csv.gz" for name in "XYZ"}}}
-PAIRS, EVENTS = (
-    {"user": "user", "item": "item"},
-    {"user": "user", "item": "item", "rating": "stars", "timestamp": "day"},
-)
+PAIRS = {"user": "user", "item": "item"}
+EVENTS = PAIRS | {"rating": "stars", "timestamp": "day"}
 POPULARITY, EASE, RANDOM = {"type": "popularity"}, {"type": "ease", "regularization": 10}, {"type": "random"}
 FLAT, SHARP = ({"type": "item-cf", "exponent": exponent} for exponent in (1, 5))
 THEIRS = {"type": "ranks", "path": RANKS}
