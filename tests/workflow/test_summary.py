@@ -109,21 +109,6 @@ def test_undecided_pairs_are_counted_apart_and_one_recommender_has_no_order():
     assert (of_x["decided_of_all"], of_x["correction"]["nearest"], of_x["correction"]["right"]) == (0, ["CLS"], None)
 
 
-@pytest.mark.parametrize(
-    ("sampled", "wrong", "alike"),
-    [
-        ((0.3, 0.2, 0.1), [("Z", "X"), ("Y", "X")], []),
-        ((0.2, 0.1, 0.2), [("Y", "X")], [("Z", "X")]),
-        ((0.1, 0.3, 0.2), [], []),  # Y and Z are undecided
-    ],
-)
-def test_the_orders_of_decided_pairs_are_compared(sampled, wrong, alike):
-    exact = (0.01, 0.02, 0.03)
-    values = {name: {"exact": (exact[at], 0), "uncorrected": (sampled[at], 0)} for at, name in enumerate("XYZ")}
-    given = answer_of(third=table_3(**values), fourth=table_4(), decided=[("recall@10", name, "X") for name in "ZY"])
-    assert (given["wrong"], given["alike"], len(given["pairs"])) == (wrong, alike, 2)
-
-
 def test_the_cost_of_stages_is_that_of_the_smallest_depth_with_a_narrow_interval():
     depths = [(30.0, 70.0, 0.020), (100.0, 120.0, 0.012), (300.0, 200.0, 0.010)]
     rows = [(name, "all candidates", np.nan, 3000.0, 0.010) for name in "XY"]
