@@ -100,12 +100,15 @@ def test_the_answer_by_hand():
         assert sampled.high.to_dict() == pytest.approx({"X": 0.68, "Z": 0.56})
 
 
-def test_undecided_pairs_are_counted_apart_and_one_recommender_has_no_order():
+def test_pairs_are_undecided_alike_or_wrong_and_one_recommender_has_none():
     """By AUC the pair is decided, and comes out right; by recall it is not, and its wrong order does not count."""
     given, of_x = answer_of(decided=DECIDED[1:]), answer_of(**OF_X)
     assert (given["wrong_of_all"], given["decided_of_all"], given["undecided_of_all"]) == (0, 1, 1)
     assert given["correction"]["right"] == pytest.approx(0.9)
     assert given["pairs"] == given["wrong"] == of_x["pairs"] == of_x["wrong"] == []
+    alike, wrong = answer_of(**EQUAL), answer_of(**of_several(0.9, 0.8, 0.85))
+    assert (alike["wrong"], alike["alike"]) == ([], [("Z", "X")])
+    assert (wrong["wrong"], wrong["alike"], wrong["pairs"]) == ([("B", "C")], [], [("A", "C"), ("B", "C")])
     assert (of_x["decided_of_all"], of_x["correction"]["nearest"], of_x["correction"]["right"]) == (0, ["CLS"], None)
 
 
@@ -156,7 +159,7 @@ THIRTEEN = table_3(**{f"r{at}": {"exact": (0.01 * at, 0), "uncorrected": (0.5, 0
 UNSTEADY = table_4(("X", "Z", "recall@10", "uncorrected", 0.6), ("X", "Z", "auc", "uncorrected", 0.7))
 ALIKE = table_3(X={"exact": (0.1, 0), "uncorrected": (0.5, 0)}, Z={"exact": (0.2, 0), "uncorrected": (0.5, 0)})
 EQUAL = {"third": ALIKE, "fourth": ORDER.iloc[:1], "decided": DECIDED[:1]}
-Z_IS_BETTER = "Z (9.0 %) is better than X (8.0 %)"
+BETTER = "Z (9.0 %) is better than X (8.0 %)"
 NOT_COMPUTED = {"third": METRICS[METRICS["estimator"].isin(["exact", "cls"])], "fourth": ORDER.iloc[2:4]}
 SAME_ERROR = METRICS.copy()
 SAME_ERROR.loc[[3, 7], ["mean", "sd"]] = METRICS.loc[[2, 6], ["mean", "sd"]].to_numpy() + 1e-16
@@ -198,13 +201,18 @@ def counts(**changed):
         (
             {},
             TWO,
-            f"{OF_ORDERS}|Bold on this page|{Z_IS_BETTER}. Among 100 sampled negatives, X looks|{OVERLAP}",
+            f"{OF_ORDERS}|Bold on this page|{BETTER}. Among 100 sampled negatives, X looks|{OVERLAP}",
             "",
         ),
         (OF_X, ONE, "of X is 8.0 %|seems to be 66.0 %", OF_ORDERS),
         # what is drawn
         ({"decided": []}, {}, f"Undecided|{CROSS}|{DO_NOT_COUNT}", OVERLAP),
-        ({"third": RIGHT}, {}, f"{OVERLAP}|in the right order. By the exact values, {Z_IS_BETTER}.", f"{CROSS}|No."),
+        (
+            {"third": RIGHT},
+            {},
+            f"{OVERLAP}|in the right order. By the exact values, {BETTER}.",
+            f"{CROSS}|{DO_NOT_COUNT}|No.",
+        ),
         ({"third": THIRTEEN, "fourth": table_4(), "decided": []}, {}, "Only the 12 recommenders", ""),
         # what is decided, and what corrections do
         ({"decided": DECIDED[1:]}, {}, "do not decide 1 further one.", ""),
@@ -219,7 +227,7 @@ def counts(**changed):
         (
             of_several(0.6, 0.7, 0.8, 0.9),
             {},
-            "3 of 3 decided pairs are|A is better than D, B is better than D, and C",
+            "3 of 3 decided pairs are|A (40.0 %) is better than D (10.0 %), B (30.0 %) is",
             "",
         ),
         # one answer for several sizes
