@@ -94,13 +94,13 @@ def test_by_its_address_from_another_folder(finished: Project, repository: Path,
 @pytest.mark.slow
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="snakedeploy needs Python 3.11 or 3.12")
 def test_deployed(finished: Project, repository: Path, folder: Path) -> None:
-    ours = folder / "config/config.yaml"
-    config = ours.rename(folder / "ours.yaml")
+    ours = (folder / "config").rename(folder / "ours")
     deploy = [str(Path(sys.executable).with_name("snakedeploy")), "deploy-workflow", URL, ".", "--tag", "v1"]
     ran = run(folder, *deploy, repository=repository)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert yaml.safe_load(ours.read_text(encoding="utf-8")) == DEFAULTS[1]
-    config.rename(ours)
+    deployed = folder / "config/config.yaml"
+    assert yaml.safe_load(deployed.read_text(encoding="utf-8")) == DEFAULTS[1]
+    (ours / "config.yaml").replace(deployed)
     require_results(run(folder, *SNAKEMAKE, *TARGETS, repository=repository), folder, finished, TARGETS)
 
 
