@@ -103,6 +103,8 @@ ERRORS = [
     ("recommenders", LIKE_A_LOOP, f"recommenders: '{'ab' * 20}' cannot be a name: it ends with 'ab' twenty times"),
     ("recommenders", LONG, f"recommenders: '{'評' * 70}' cannot be a name: it is longer than a file name may be"),
     ("metrics", ["ap", "recall"], "metrics: metric 'recall' needs a cut-off, such as recall@10"),
+    ("toy/metrics", ["mapp"], "toy.metrics: unknown metric 'mapp' (did you mean map?); it may be "),
+    ("figures/figure-6/estimators", ["x"], "figures.figure-6.estimators: unknown estimator 'x'; it may be "),
     ("estimators", ["mle", "mle-100"], "estimators: 'mle' and 'mle-100' are the same one; "),
     # keys that must agree
     ("split/test_size", 0.2, "split.test_size: is for the strategy global-time, not last-event"),

@@ -109,6 +109,8 @@ def test_pairs_are_undecided_alike_or_wrong_and_one_recommender_has_none():
     alike, wrong = answer_of(**EQUAL), answer_of(**of_several(0.9, 0.8, 0.85))
     assert (alike["wrong"], alike["alike"]) == ([], [("Z", "X")])
     assert (wrong["wrong"], wrong["alike"], wrong["pairs"]) == ([("B", "C")], [], [("A", "C"), ("B", "C")])
+    shares = table_4(*[("X", "Z", LABELS[at], "uncorrected", (0.49, 0.5)[at]) for at in (0, 1)])
+    assert answer_of(fourth=shares)["wrong_of_all"] == 1
     assert (of_x["decided_of_all"], of_x["correction"]["nearest"], of_x["correction"]["right"]) == (0, ["CLS"], None)
 
 
