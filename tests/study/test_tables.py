@@ -62,9 +62,9 @@ def test_table_4_by_hand():
 
 
 def test_a_pair_with_equal_exact_metrics_has_no_row_in_table_4():
-    of_ap, of_auc = (
-        table_4_of({"X": runs_of([0.5, 0.6], label), "Y": runs_of([0.4, 0.7], label)}) for label in ("ap", "auc")
-    )
+    """By AUC Y is better than X: right in the second and the last of four runs, equal in the third."""
+    of_x, of_y = [0.5, 0.6, 0.4, 0.4], [0.4, 0.7, 0.4, 0.5]
+    of_ap, of_auc = (table_4_of({"X": runs_of(of_x, label), "Y": runs_of(of_y, label)}) for label in ("ap", "auc"))
     assert of_ap.empty
     assert list(of_ap.columns) == TABLE_4
     assert of_auc[["worse", "better", "correct"]].to_numpy().tolist() == [["X", "Y", 0.5]]
