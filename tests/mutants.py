@@ -23,7 +23,7 @@ PACKAGES = {
     "evaluation": ["evaluation"],
     "ranking": ["ranking", "recommenders"],
     "ranks": ["ranks", "ranking", "evaluation"],
-    "data": ["data", "workflow/test_own_data.py"],
+    "data": ["data", "workflow/test_scripts.py"],
 }
 """Package of the library → the folders of tests that are run for a change in it."""
 CHOSEN = (

@@ -44,7 +44,7 @@ ELSEWHERE = {
     "docs/workflow.md": [
         ".venv/bin/snakemake --cores 4 --set-threads",  # tests/workflow/test_run.py sets them
         "archive",  # not code
-        "train E on ml-1m failed",  # tests/workflow/test_messages.py has such a failure
+        "train E on ml-1m failed",  # tests/workflow/test_jobs.py has such a failure
     ],
     "docs/architecture.md": ["study"],  # not code
     # tests/adapters runs these where the other library is installed

@@ -15,6 +15,11 @@ RANKS = {"A": [3, 3], "B": [1, 9]}
 METRICS = ["auc", "ap", "ndcg", "recall@2"]
 
 
+def expected(label, m, rank, n):
+    """The expectation of a metric at a rank over binomial ranks among m negatives."""
+    return stats.binom.pmf(range(m + 1), m, (rank - 1) / (n - 1)) @ metric(label).values(m + 1)
+
+
 def table_2(**changes):
     given = {"ranks": RANKS, "candidates": 11, "metrics": ["ap"], "negatives": 4, "replacement": False}
     return toy.table_2(given | {"repetitions": 5} | changes, partial(stream, 1))
@@ -22,11 +27,8 @@ def table_2(**changes):
 
 def test_table_1_by_hand():
     table = toy.table_1({"ranks": RANKS, "candidates": 11, "metrics": ["auc", "ap"]})
-    assert table.to_dict("list") == {
-        "recommender": ["A", "A", "B", "B"],
-        "metric": ["auc", "ap"] * 2,
-        "value": pytest.approx([0.8, 1 / 3, (1 + 0.2) / 2, (1 + 1 / 9) / 2]),
-    }
+    assert table[["recommender", "metric"]].to_numpy().tolist() == [[name, of] for name in "AB" for of in ("auc", "ap")]
+    assert table["value"].tolist() == pytest.approx([0.8, 1 / 3, (1 + 0.2) / 2, (1 + 1 / 9) / 2])
 
 
 @pytest.mark.parametrize("replacement", [True, False])
@@ -63,23 +65,17 @@ def test_figure_1_has_every_rank_of_both_panels_and_the_last():
         np.testing.assert_allclose(curve["value"], 1 / rank if label == "ap" else (5000 - rank) / 4999)
 
 
-def test_figure_2_is_the_expectation_over_binomial_ranks():
-    table = toy.figure_2(RANKS, 11, ["ap", "recall@2"], [1, 4, 30]).set_index(["metric", "recommender", "negatives"])
+def test_figures_2_and_3_are_expectations_over_binomial_ranks():
+    table = toy.figure_2(RANKS, 11, ["ap", "recall@2"], [1, 4, 30])
     assert len(table) == 2 * 2 * 3
-    for (label, name, m), expected in table["expected"].items():
-        values = [stats.binom.pmf(range(m + 1), m, (r - 1) / 10) @ metric(label).values(m + 1) for r in RANKS[name]]
-        assert expected == pytest.approx(np.mean(values))
-
-
-def test_figure_3_is_by_true_rank_with_the_exact_metric():
-    table = toy.figure_3(50, ["auc"], [1, 5], 20).set_index(["negatives", "rank"])["expected"]
+    for row in table.itertuples():
+        values = [expected(row.metric, row.negatives, rank, 11) for rank in RANKS[row.recommender]]
+        assert row.expected == pytest.approx(np.mean(values))
+    table = toy.figure_3(50, ["ap", "auc"], [1, 5], 20).set_index(["metric", "negatives", "rank"])["expected"]
     assert sorted(set(table.index.get_level_values("negatives"))) == [1, 5, 49]
-    assert table[49].to_dict() == pytest.approx({r: (50 - r) / 49 for r in range(1, 21)})
-    table = toy.figure_3(50, ["ap"], [1, 5], 20).set_index(["negatives", "rank"])["expected"]
-    for m in (1, 5):
-        assert table[m].to_dict() == pytest.approx(
-            {r: stats.binom.pmf(range(m + 1), m, (r - 1) / 49) @ (1 / np.arange(1.0, m + 2)) for r in range(1, 21)}
-        )
+    for (label, m, rank), value in table.items():  # the exact metric is among all 49
+        by_hand = expected(label, m, rank, 50) if m < 49 else {"ap": 1 / rank, "auc": (50 - rank) / 49}[label]
+        assert value == pytest.approx(by_hand)
 
 
 def test_figure_4_is_on_the_sample_and_in_expectation():
@@ -90,9 +86,8 @@ def test_figure_4_is_on_the_sample_and_in_expectation():
     scaled = [1 / (1 + (n - 1) * x // m) for x in range(m + 1)]
     assert cells["sampled", "rank-estimate"].tolist() == pytest.approx(scaled)
     assert cells["expected", "exact"].to_dict() == pytest.approx({r: 1 / r for r in range(1, n + 1)})
-    assert cells["expected", "rank-estimate"].to_dict() == pytest.approx(
-        {r: stats.binom.pmf(range(m + 1), m, (r - 1) / (n - 1)) @ scaled for r in range(1, n + 1)}
-    )
+    chances = [stats.binom.pmf(range(m + 1), m, (r - 1) / (n - 1)) for r in range(1, n + 1)]
+    assert cells["expected", "rank-estimate"].tolist() == pytest.approx(list(chances @ np.array(scaled)))
     assert "exact" not in table[table["panel"] == "sampled"]["estimator"].tolist()
 
 
@@ -109,14 +104,11 @@ def test_texts_of_a_figure_are_apart(figure):
     assert_texts_are_apart(toy.FIGURES[figure][1](table, note))
 
 
-def test_the_legend_of_figure_4_has_the_order_of_its_lines():
+def test_names_are_in_the_order_of_lines_and_those_of_lines_that_coincide_are_one():
     """At true rank 1 the exact AP is 1, and an estimate is larger the less it corrects."""
     figure = toy.draw_4(toy.figure_4(10_000, "ap", 100, ["bv-1", "cls", "uncorrected", "bv-0.01"]))
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["Exact", "Sampled (uncorrected)", "BV 0.01", "CLS", "BV 1"]
-
-
-def test_lines_of_figure_3_that_coincide_have_one_name():
     figure = toy.draw_3(toy.figure_3(10_000, ["auc", "recall@10"], [1, 10, 100], 500))
     assert "m = 10, m = 1" in [text.get_text() for text in figure.axes[1].texts]
     assert figure.axes[1].get_legend() is None

@@ -15,25 +15,16 @@ RANKS = {"X": table_of([(5, 0, 0), (5, 3, 0)]), "Y": table_of([(5, 0, 1), (5, 1,
 
 
 def runs_of(values, label="ap", name="cls"):
-    return pd.DataFrame(
-        {
-            "reading": "default",
-            "metric": label,
-            "estimator": name,
-            "repetition": range(len(values)),
-            "estimate": np.array(values, dtype=float),
-        }
-    )
+    runs = pd.DataFrame({"repetition": range(len(values)), "estimate": np.array(values, dtype=float)})
+    return runs.assign(reading="default", metric=label, estimator=name)
 
 
 def expected_of(estimates):
     """Exact moments of all that was estimated: means .5 apart in alphabetical order, a difference has deviation .25."""
-    means, sd = {name: -0.5 * number for number, name in enumerate(sorted(estimates))}, 0.25 / np.sqrt(2)
     keys = ["reading", "metric", "estimator"]
-    return {
-        name: runs[keys].drop_duplicates().assign(mean_exact=means[name], sd_exact=sd)
-        for name, runs in estimates.items()
-    }
+    means, sd = {name: -0.5 * number for number, name in enumerate(sorted(estimates))}, 0.25 / np.sqrt(2)
+    cells = {name: runs[keys].drop_duplicates() for name, runs in estimates.items()}
+    return {name: of_one.assign(mean_exact=means[name], sd_exact=sd) for name, of_one in cells.items()}
 
 
 def table_4_of(estimates):
@@ -41,29 +32,24 @@ def table_4_of(estimates):
 
 
 def test_table_3_by_hand():
+    """Of Y, one of two events is at rank 1 or 2: AP 1 or 1/2, and half of that in the mean."""
     estimates = {"X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.7, 0.7], label="auc", name="mle")])}
+    estimates["Y"] = runs_of([0.1, 0.2])
     expected = expected_of(estimates)
     expected["X"].loc[expected["X"]["estimator"] == "mle", ["mean_exact", "sd_exact"]] = np.nan
     table = tables.table_3(RANKS, estimates, expected)
     assert list(table.columns) == TABLE_3
-    assert table["estimator"].tolist() == ["exact", "cls", "exact", "mle"]
-    rows = table.set_index(["metric", "estimator"])[["mean", "sd", "mean_exact", "sd_exact"]].to_numpy()
-    np.testing.assert_allclose(
-        rows,
-        [
-            [0.625, 0, 0.625, 0],
-            [0.3, 0.2 / np.sqrt(2), 0, 0.25 / np.sqrt(2)],
-            [0.625, 0, 0.625, 0],
-            [0.7, 0, np.nan, np.nan],
-        ],
-        atol=1e-6,
-    )
-
-
-def test_the_exact_metric_has_the_deviation_of_its_ties():
-    """One of two events is at rank 1 or 2: AP 1 or 1/2, and half of that in the mean."""
-    estimates = {"Y": runs_of([0.1, 0.2])}
-    assert tables.table_3(RANKS, estimates, expected_of(estimates))["sd"][0] == pytest.approx(0.25 / 2)
+    found = table.set_index(["recommender", "metric", "estimator"])[["mean", "sd", "mean_exact", "sd_exact"]]
+    by_hand = {
+        ("X", "ap", "exact"): [0.625, 0, 0.625, 0],
+        ("X", "ap", "cls"): [0.3, 0.2 / np.sqrt(2), 0, 0.25 / np.sqrt(2)],
+        ("X", "auc", "exact"): [0.625, 0, 0.625, 0],
+        ("X", "auc", "mle"): [0.7, 0, np.nan, np.nan],
+        ("Y", "ap", "exact"): [0.625, 0.25 / 2, 0.625, 0.25 / 2],
+        ("Y", "ap", "cls"): [0.15, 0.1 / np.sqrt(2), -0.5, 0.25 / np.sqrt(2)],
+    }
+    assert [*found.index] == [*by_hand]
+    np.testing.assert_allclose(found.to_numpy(), [*by_hand.values()], atol=1e-6)
 
 
 def test_table_4_by_hand():
@@ -76,9 +62,9 @@ def test_table_4_by_hand():
 
 
 def test_a_pair_with_equal_exact_metrics_has_no_row_in_table_4():
-    of_ap, of_auc = (
-        table_4_of({"X": runs_of([0.5, 0.6], label), "Y": runs_of([0.4, 0.7], label)}) for label in ("ap", "auc")
-    )
+    """By AUC Y is better than X: right in the second and the last of four runs, equal in the third."""
+    of_x, of_y = [0.5, 0.6, 0.4, 0.4], [0.4, 0.7, 0.4, 0.5]
+    of_ap, of_auc = (table_4_of({"X": runs_of(of_x, label), "Y": runs_of(of_y, label)}) for label in ("ap", "auc"))
     assert of_ap.empty
     assert list(of_ap.columns) == TABLE_4
     assert of_auc[["worse", "better", "correct"]].to_numpy().tolist() == [["X", "Y", 0.5]]
@@ -86,11 +72,11 @@ def test_a_pair_with_equal_exact_metrics_has_no_row_in_table_4():
 
 def test_table_3_is_laid_out_in_per_cent_by_metric_and_recommender_for_each_reading(tmp_path):
     rows = [
-        (name, recommender, label, estimator, base + 0.1 * number, 0.0123, base + 0.1 * number + 0.005, 0.01)
+        (name, recommender, label, estimator, base + offset, 0.0123, base + offset + 0.005, 0.01)
         for name, base in (("default", 0.1), ("as-printed", 0.2))
         for recommender in ("X", "Y")
         for label in ("recall@10", "auc")
-        for number, estimator in enumerate(["exact", "bv-0.1"])
+        for estimator, offset in (("exact", 0), ("bv-0.1", 0.1))
     ]
     table = pd.DataFrame(rows, columns=TABLE_3)
     table.loc[2, "mean"] = 0.55558  # default, X, auc, exact
@@ -117,8 +103,7 @@ def test_table_4_is_laid_out_with_the_names_of_the_paper_whichever_is_worse(tmp_
         ("default", "Y", "X", "auc", "uncorrected", 1.0, 1.0),
         ("default", "Y", "X", "auc", "bv-1", 0.99, float("nan")),
     ]
-    sections = tables.sections_4(pd.DataFrame(rows, columns=TABLE_4))
-    markdown, latex, html = written(tmp_path, sections)
+    markdown, latex, html = written(tmp_path, tables.sections_4(pd.DataFrame(rows, columns=TABLE_4)))
     assert markdown == plain(latex) == html
     header = ["Pair", "Metric", "Sampled (uncorrected)", "BV 1"]
     assert markdown == [

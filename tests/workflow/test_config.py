@@ -86,18 +86,14 @@ ERRORS = [
     ("study", ..., "(top level): lacks the key 'study'"),
     # types and ranges
     ("seed", -1, "seed: must be 0 or more, not -1"),
-    ("sampling", None, "sampling: must be of type object, not None"),
     ("sampling/repetitions", 10_000.0, "sampling.repetitions: must be of type integer, not 10000.0"),  # one to JSON
     ("sampling/repetitions", "10", "sampling.repetitions: must be of type integer (in --config, numbers inside of "),
     ("sampling/negatives", [50, 0], "sampling.negatives.1: must be 1 or more, not 0"),
     ("datasets/ml-1m/path", "", "datasets.ml-1m.path: must not be empty, not ''"),
     ("recommenders/X/unobserved_weight", 0, "recommenders.X.unobserved_weight: must be more than 0, not 0"),
-    ("recommenders/Y/neighbours", "all", "recommenders.Y.neighbours: must be of type integer or null, not 'all'"),
     ("split/test_size", 1, "split.test_size: must be less than 1, not 1"),
     ("study", [], "study: needs 1 or more entries, not []"),
-    ("study", "ml-1m", "study: must be of type array"),
-    ("figures/figure-5/edges", [100, 10], "figures.figure-5.edges: must ascend, not [100, 10]"),
-    ("figures/figure-5/edges", [10, 10], "figures.figure-5.edges: must "),
+    ("figures/figure-5/edges", [10, 10], "figures.figure-5.edges: must ascend, not [10, 10]"),
     # choices and names
     ("sampling/readings", ["printed"], "sampling.readings.0: may be default, as-printed, not 'printed'"),
     ("recommenders/Y/type", "knn", "recommenders.Y.type: unknown recommender type 'knn'; it may be ease, ials, "),
@@ -108,8 +104,8 @@ ERRORS = [
     ("recommenders", LONG, f"recommenders: '{'評' * 70}' cannot be a name: it is longer than a file name may be"),
     ("metrics", ["ap", "recall"], "metrics: metric 'recall' needs a cut-off, such as recall@10"),
     ("toy/metrics", ["mapp"], "toy.metrics: unknown metric 'mapp' (did you mean map?); it may be "),
-    ("estimators", ["mle", "mle-100"], "estimators: 'mle' and 'mle-100' are the same one; "),
     ("figures/figure-6/estimators", ["x"], "figures.figure-6.estimators: unknown estimator 'x'; it may be "),
+    ("estimators", ["mle", "mle-100"], "estimators: 'mle' and 'mle-100' are the same one; "),
     # keys that must agree
     ("split/test_size", 0.2, "split.test_size: is for the strategy global-time, not last-event"),
     ("split/strategy", "global-time", "split.strategy: global-time needs either test_from or test_size"),
@@ -129,18 +125,16 @@ ERRORS = [
     ("datasets/ml-1m/urls", ["pypi:recbole"], "datasets.ml-1m.urls: 'pypi:recbole' is not pypi:NAME==VERSION!MEMBER"),
     ("datasets/ml-1m/ranks", {"Z": "gone/{dataset}.csv"}, "datasets.ml-1m.ranks.Z: there is no file 'gone/ml-1m.csv'"),
     ("datasets/ml-1m/ranks", {"z": __file__}, "datasets.ml-1m.ranks: unknown recommender 'z'; it may be X, Y, Z"),
-    ("datasets/ml-1m/ranks", {"Y": 3}, "datasets.ml-1m.ranks.Y: must be of type string"),
 ]
 OF_DATASETS = [
     ({"core": 4, "test": __file__, "options": {"columns": COLUMNS}}, "core: must be 0 for a ready-made split, not 4"),
-    ({"options": []}, "options: must be of type object, not []"),
     ({"options": {"separator": ";"}}, "options: lacks the key 'columns'"),
     ({"options": {"columns": COLUMNS, "seperator": ";"}}, "options: unknown key 'seperator' (did you mean separator?)"),
     ({"options": {"columns": {"user": "u"}}}, "options.columns: lacks the key 'item'"),
     ({"options": {"columns": COLUMNS | {"rating": 3.5}}}, "options.columns.rating: must be of type string or integer "),
     ({"options": {"columns": COLUMNS, "timestamp_format": "ISO"}}, "options.timestamp_format: must match"),
     ({"options": {"columns": COLUMNS, "keep": {"column": "event"}}}, "options.keep: lacks the key 'values'"),
-    *[({"options": {"columns": COLUMNS, "separator": text}}, "options.separator: ") for text in ("::", ",\n", '"')],
+    *[({"options": {"columns": COLUMNS, "separator": text}}, "options.separator: ") for text in ("::", '"')],
 ]
 OF_DATASETS = [(delimited(), "datasets/mine", keys, f"datasets.mine.{says}") for keys, says in OF_DATASETS]
 
@@ -209,17 +203,15 @@ def test_the_config_of_a_user_lies_over_config_yaml_and_the_defaults_of_datasets
         assert assemble({}, in_place, in_place, {}) == config
 
 
-@pytest.mark.parametrize("key", ["study", "datasets", "recommenders"])
-def test_some_keys_cannot_be_defaults_of_a_dataset(key):
-    given = {"datasets": {"a": {"defaults": {key: {}}}}}
-    with pytest.raises(ConfigError, match=f"datasets.a.defaults: cannot have the key {key}"):
-        assemble({}, BELOW, merged(BELOW, given), given)
-
-
-@pytest.mark.parametrize("given", [{"study": 5}, {"datasets": []}, {"study": [["a"]]}, {"datasets": {"a": 1}}])
-def test_what_is_malformed_is_left_for_the_schema(given):
-    with pytest.raises(ConfigError):
-        completed(assemble({}, BELOW, merged(BELOW, given), given))
+def test_some_keys_cannot_be_defaults_of_a_dataset_and_what_is_malformed_is_left_for_the_schema():
+    for key in ("study", "datasets", "recommenders"):
+        given = {"datasets": {"a": {"defaults": {key: {}}}}}
+        with pytest.raises(ConfigError, match=f"datasets.a.defaults: cannot have the key {key}"):
+            assemble({}, BELOW, merged(BELOW, given), given)
+    for given in ({"study": 5}, {"datasets": []}, {"study": [["a"]]}, {"datasets": {"a": 1}}):
+        laid = assemble({}, BELOW, merged(BELOW, given), given)
+        with pytest.raises(ConfigError):
+            completed(laid)
 
 
 def test_the_default_sizes_of_figure_3_fit_the_running_example():
@@ -282,21 +274,16 @@ PAPERS_RANKS = {name: str(ROOT / f"published/ml-1m/{name}.csv.gz") for name in "
     [
         ({"study": ["ml-100k", "ml-1m"]}, ["ml-1m"]),
         ({"datasets": {"ml-1m": {"min_rating": 4}}}, []),
-        ({"datasets": {"ml-1m": {"core": 5}}}, []),
         ({"split": {"held_out": 2}}, []),
         ({"split": {"strategy": "random-event"}}, []),
         ({"split": {"min_training_events": 2}}, []),
         ({"split": {"ties": "last"}}, ["ml-1m"]),
         ({"study": ["ours"], "datasets": {"ours": {"ranks": PAPERS_RANKS}}}, ["ours"]),
+        ({"datasets": {"ml-1m": {"ranks": dict.fromkeys("XYZ", "other.csv")}}}, []),  # of other users
         ({"sampling": {"negatives": 50}}, []),
     ],
 )
-def test_the_paper_is_compared_with_its_own_data_alone(given, compared):
+def test_the_paper_is_compared_with_its_own_data_alone(given, compared, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.read_csv(PAPERS_RANKS["X"]).assign(candidates=3706).to_csv("other.csv", index=False)
     assert compared_with_paper(complete_config(given)) == compared
-
-
-def test_ranks_of_other_users_are_not_compared_with_the_paper(tmp_path):
-    table = pd.read_csv(PAPERS_RANKS["X"]).assign(candidates=3706)
-    table.to_csv(tmp_path / "X.csv", index=False)
-    ranks = dict.fromkeys("XYZ", str(tmp_path / "X.csv"))
-    assert compared_with_paper(complete_config({"datasets": {"ml-1m": {"ranks": ranks}}})) == []

@@ -36,8 +36,7 @@ def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
 
 
 def test_films_are_those_of_the_guide() -> None:
-    config = (ROOT / "examples/films.yaml").read_text(encoding="utf-8")
-    assert f"```yaml\n{config}```" in GUIDE
+    assert f"```yaml\n{(ROOT / 'examples/films.yaml').read_text(encoding='utf-8')}```" in GUIDE
     assert "snakemake --cores 2 --configfile examples/films.yaml" in GUIDE
 
 
@@ -56,10 +55,7 @@ def test_films_end_with_the_results_of_the_guide(project: Project) -> None:
     parts = [pd.read_csv(project.folder / target.replace("train", part)) for part in ("train", "held_out")]
     assert [*map(len, parts)] == [len(training), len(last)] == [len(films) - 10, 10]
     folder = project.folder / "results/films"
-    for name in ("table-3.csv", "table-4.md", "table-4.tex", "figure-5.svg", "figure-6.png"):
-        assert (folder / name).stat().st_size > 0, name
     assert [*pd.read_csv(folder / "table-3.csv")["recommender"].unique()] == ["item-cf", "popularity"]
-    assert len(pd.read_csv(folder / "ranks/item-cf.csv.gz")) == 10
     counts = training["film"].value_counts().reindex(films["film"].unique(), fill_value=0)
     table = pd.read_csv(folder / "ranks/popularity.csv.gz", dtype={"user": str}).set_index("user")
     for user, film in last.items():

@@ -15,12 +15,12 @@ TARGETS = [f"results/made-up/{name}.csv" for name in ("table-3", "table-4", "fig
 CONFIG = merged(DEFAULTS[1], STUDY) | {"recommenders": MORE}
 URL = "https://github.com/owner/sampled-metrics"
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
-MODULE = """
-module NAME:
-    snakefile: {!r}
-    config: config | CHANGE
-    prefix: "NAME"
-use rule * from NAME as NAME_*
+MODULE = f"""
+module {{name}}:
+    snakefile: {str(ROOT / "workflow/Snakefile")!r}
+    config: {{config}}
+    prefix: "{{name}}"
+use rule * from {{name}} as {{name}}_*
 """
 
 
@@ -43,12 +43,14 @@ def run(folder: Path, *command: str, repository: Path | str = "") -> subprocess.
     )
 
 
-def prepared(folder: Path, finished: Project) -> None:
-    """Write the study's own files and a config."""
+@pytest.fixture
+def folder(finished: Project, tmp_path: Path) -> Path:
+    """A folder with the study's own files and its config."""
     for name in ("made-up.zip", RANKS):
-        shutil.copy(finished.folder / name, folder)
-    (folder / "config").mkdir(exist_ok=True)
-    (folder / "config/config.yaml").write_text(yaml.safe_dump(CONFIG), encoding="utf-8")
+        shutil.copy(finished.folder / name, tmp_path)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/config.yaml").write_text(yaml.safe_dump(CONFIG), encoding="utf-8")
+    return tmp_path
 
 
 def require_results(ran: subprocess.CompletedProcess[str], folder: Path, finished: Project, targets: list[str]) -> None:
@@ -59,9 +61,8 @@ def require_results(ran: subprocess.CompletedProcess[str], folder: Path, finishe
         assert (folder / target).read_bytes() == expected.read_bytes(), target
 
 
-def test_with_a_prefix_of_the_workflow_that_imports_it(finished: Project, tmp_path: Path) -> None:
-    prepared(tmp_path, finished)
-    (tmp_path / "Snakefile").write_text(
+def test_with_a_prefix_of_the_workflow_that_imports_it(finished: Project, folder: Path) -> None:
+    (folder / "Snakefile").write_text(
         f"""
 configfile: "config/config.yaml"
 module theirs:
@@ -76,8 +77,8 @@ rule ours:
         encoding="utf-8",
     )
     imported = "results/made-up/ranks/elsewhere.csv.gz"
-    require_results(run(tmp_path, *SNAKEMAKE, imported, "ours.txt"), tmp_path, finished, [imported])
-    assert (tmp_path / "ours.txt").read_text(encoding="utf-8") == "kept\n"
+    require_results(run(folder, *SNAKEMAKE, imported, "ours.txt"), folder, finished, [imported])
+    assert (folder / "ours.txt").read_text(encoding="utf-8") == "kept\n"
 
 
 def test_the_config_that_snakedeploy_copies_is_that_of_the_study() -> None:
@@ -85,45 +86,39 @@ def test_the_config_that_snakedeploy_copies_is_that_of_the_study() -> None:
 
 
 @pytest.mark.slow
-def test_by_its_address_from_another_folder(finished: Project, repository: Path, tmp_path: Path) -> None:
-    prepared(tmp_path, finished)
-    command = [*SNAKEMAKE, "-s", str(repository / "Snakefile"), *TARGETS, "--configfile", "config/config.yaml"]
-    require_results(run(tmp_path, *command), tmp_path, finished, TARGETS)
+def test_by_its_address_from_another_folder(finished: Project, repository: Path, folder: Path) -> None:
+    address = ["-s", str(repository / "Snakefile"), "--configfile", "config/config.yaml"]
+    require_results(run(folder, *SNAKEMAKE, *TARGETS, *address), folder, finished, TARGETS)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="snakedeploy needs Python 3.11 or 3.12")
-def test_deployed(finished: Project, repository: Path, tmp_path: Path) -> None:
+def test_deployed(finished: Project, repository: Path, folder: Path) -> None:
+    ours = (folder / "config").rename(folder / "ours")
     deploy = [str(Path(sys.executable).with_name("snakedeploy")), "deploy-workflow", URL, ".", "--tag", "v1"]
-    ran = run(tmp_path, *deploy, repository=repository)
+    ran = run(folder, *deploy, repository=repository)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert yaml.safe_load((tmp_path / "config/config.yaml").read_text(encoding="utf-8")) == DEFAULTS[1]
-    prepared(tmp_path, finished)
-    require_results(run(tmp_path, *SNAKEMAKE, *TARGETS, repository=repository), tmp_path, finished, TARGETS)
+    deployed = folder / "config/config.yaml"
+    assert yaml.safe_load(deployed.read_text(encoding="utf-8")) == DEFAULTS[1]
+    (ours / "config.yaml").replace(deployed)
+    require_results(run(folder, *SNAKEMAKE, *TARGETS, repository=repository), folder, finished, TARGETS)
 
 
 @pytest.mark.slow
-def test_two_modules_with_their_own_configs(finished: Project, tmp_path: Path) -> None:
-    prepared(tmp_path, finished)
-    module = MODULE.format(str(ROOT / "workflow/Snakefile"))
+def test_two_modules_with_their_own_configs(finished: Project, folder: Path) -> None:
     text = 'configfile: "config/config.yaml"\n'
-    for name, change in (("first", "{}"), ("second", "{'seed': 7}")):
-        text += module.replace("NAME", name).replace("CHANGE", change)
-    (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
+    for name, config in (("first", "config"), ("second", "config | {'seed': 7}")):
+        text += MODULE.format(name=name, config=config)
+    (folder / "Snakefile").write_text(text, encoding="utf-8")
     first, second = ([f"{name}/{target}" for target in TARGETS] for name in ("first", "second"))
-    ran = run(tmp_path, *SNAKEMAKE, *first, *second, "first/results/provenance.json")
-    require_results(ran, tmp_path, finished, first)
-    stated = json.loads((tmp_path / "first/results/provenance.json").read_text(encoding="utf-8"))
+    ran = run(folder, *SNAKEMAKE, *first, *second, "first/results/provenance.json")
+    require_results(ran, folder, finished, first)
+    stated = json.loads((folder / "first/results/provenance.json").read_text(encoding="utf-8"))
     assert "first/results/made-up/ranks/X.csv.gz" in stated["data"]["made-up"]
-    assert (tmp_path / second[0]).read_bytes() != (tmp_path / first[0]).read_bytes()  # another seed
-
-
-@pytest.mark.slow
-def test_a_config_without_recommenders_is_refused_in_a_line(tmp_path: Path) -> None:
-    module = MODULE.format(str(ROOT / "workflow/Snakefile"))
-    module = module.replace("NAME", "theirs").replace("config | CHANGE", "{'study': ['ml-1m']}")
-    (tmp_path / "Snakefile").write_text(module, encoding="utf-8")
-    ran = run(tmp_path, *SNAKEMAKE, "-n")
+    assert (folder / second[0]).read_bytes() != (folder / first[0]).read_bytes()  # another seed
+    # a config without recommenders is refused in a line
+    (folder / "Snakefile").write_text(MODULE.format(name="theirs", config="{'study': ['ml-1m']}"), encoding="utf-8")
+    ran = run(folder, *SNAKEMAKE, "-n")
     assert ran.returncode != 0
     assert "error: config: (top level): lacks the key 'recommenders'" in (ran.stdout + ran.stderr).splitlines()
     assert "Traceback" not in ran.stdout + ran.stderr

@@ -37,8 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         books().to_csv("books.csv", index=False)
-        config = complete_config(BOOKS)
-        config["sampling"] |= {"negatives": 5, "repetitions": 2}
+        config = complete_config(BOOKS | {"sampling": {"negatives": 5, "repetitions": 2}})
         assert split(config, "made-up") == []
         ranked(config, "made-up", "P")
         table = pd.read_csv("P.csv.gz").assign(above=0, tied=0)
@@ -46,17 +45,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         table.loc[1, "tied"] = (table.loc[1, "candidates"] - 1 - 1) // 2  # less than half
         table.to_csv(RANKS["elsewhere"], index=False)
         params = {key: config[key] for key in ("sampling", "estimators", "metrics", "seed")}
-        params |= {"assume_replacement": True}
+        params |= {"assume_replacement": True, "recommenders": list(RANKS), "repetitions": 2}
+        given = {"facts": "dataset.json", "ranks": list(RANKS.values()), "estimates": [], "expected": []}
         for name, ranks in RANKS.items():
             made = {kind: f"{kind}-{name}.csv" for kind in ("estimates", "expected", "conditions")}
-            given = {"input": {"ranks": ranks}, "wildcards": {"recommender": name}}
-            assert run_script("sample", output=made, params=params, **given) == []
-        names = {"studied": ("csv", "md", "html")}
-        names |= dict.fromkeys(("table_3", "table_4"), ("csv", "md", "tex", "html"))
-        output = {f"{name}_{kind}": f"{name}.{kind}" for name, kinds in names.items() for kind in kinds}
-        given = {kind: [f"{kind}-{name}.csv" for name in RANKS] for kind in ("estimates", "expected")}
-        given |= {"facts": "dataset.json", "ranks": list(RANKS.values())}
-        params = {"recommenders": list(RANKS), "repetitions": 2}
+            of_one = {"input": {"ranks": ranks}, "wildcards": {"recommender": name}}
+            assert run_script("sample", output=made, params=params, **of_one) == []
+            for kind in ("estimates", "expected"):
+                given[kind].append(made[kind])
+        names = {"studied": "csv md html", "table_3": "csv md tex html", "table_4": "csv md tex html"}
+        output = {f"{name}_{kind}": f"{name}.{kind}" for name, kinds in names.items() for kind in kinds.split()}
         assert run_script("tables", input=given, output=output, params=params) == []
     return folder
 
@@ -90,7 +88,7 @@ def test_events_are_those_that_pandas_counts(folder: Path) -> None:
     assert facts["users_left_out_with_few_training_events"] == 0
 
 
-def test_ties_are_those_of_equal_popularity(folder: Path) -> None:
+def test_ties_are_those_of_equal_popularity_and_half_the_candidates_are_remarked(folder: Path) -> None:
     """Recounted by the definition: the other candidates with as many training events as the held-out item."""
     held = read_split(folder / "split.npz")
     training = held.training.toarray() > 0
@@ -98,21 +96,19 @@ def test_ties_are_those_of_equal_popularity(folder: Path) -> None:
     popularity = training.sum(axis=0)
     tied = (is_other & (popularity == popularity[held.item][:, np.newaxis])).sum(axis=1)
     candidates = is_other.sum(axis=1) + 1
-    row = pd.read_csv(folder / "studied.csv").set_index("recommender").loc["P"]
+    rows = pd.read_csv(folder / "studied.csv").set_index("recommender")
+    row, elsewhere = rows.loc["P"], rows.loc["elsewhere"]
     assert (row["held_out_items"], row["fewest_candidates"]) == (len(tied), candidates.min())
     assert row["mean_candidates"] == pytest.approx(candidates.mean())
     assert row["share_with_ties"] == pytest.approx((tied > 0).mean())
     assert 0 < row["share_with_ties"] < 1
     assert row["mean_share_tied"] == pytest.approx((tied / (candidates - 1)).mean())
     assert row["half_tied"] == (tied / (candidates - 1) >= 0.5).sum()
-
-
-def test_half_the_candidates_is_the_limit_of_the_remark(folder: Path) -> None:
-    row = pd.read_csv(folder / "studied.csv").set_index("recommender").loc["elsewhere"]
-    assert row["half_tied"] == 1
-    assert row["remark"].startswith(f"in 1 of {row['held_out_items']} rows, half of the other candidates or more tie")
+    assert elsewhere["half_tied"] == 1
+    says = f"in 1 of {len(tied)} rows, half of the other candidates or more tie"
+    assert elsewhere["remark"].startswith(says)
     for page in ("studied.md", "studied.html"):
-        assert row["remark"] in (folder / page).read_text(encoding="utf-8")
+        assert says in (folder / page).read_text(encoding="utf-8")
 
 
 def test_too_few_candidates_are_refused_with_the_split(
@@ -122,13 +118,11 @@ def test_too_few_candidates_are_refused_with_the_split(
     books().to_csv("books.csv", index=False)
     config, table = complete_config(BOOKS), pd.read_csv(folder / RANKS["P"])
     user, fewest = table.loc[table["candidates"].idxmin(), ["user", "candidates"]].tolist()
-    config["sampling"]["negatives"] = fewest
-    assert split(config, "made-up") == [
-        f"error: sampling.negatives, dataset made-up: {fewest} negatives without replacement were asked for, but user "
-        f"{user} has only {fewest - 1} candidates besides its held-out item; draw at most {fewest - 1}, or with "
-        "replacement"
-    ]
-    for change in ({"negatives": fewest - 1}, {"negatives": fewest, "replacement": True}):
-        assert split(config | {"sampling": config["sampling"] | change}, "made-up") == []
+    sampling = config["sampling"] | {"negatives": fewest}
+    [line] = split(config | {"sampling": sampling}, "made-up")
+    assert line.startswith(f"error: sampling.negatives, dataset made-up: {fewest} negatives without replacement were ")
+    assert f"user {user} has only {fewest - 1} candidates besides its held-out item; draw at most {fewest - 1}" in line
+    for change in ({"negatives": fewest - 1}, {"replacement": True}):
+        assert split(config | {"sampling": sampling | change}, "made-up") == []
         for path in ("split.npz", "dataset.json"):
             Path(path).unlink()

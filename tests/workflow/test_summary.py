@@ -16,14 +16,11 @@ from sampled_metrics.study.decided import Exact, exact_findings
 from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, repeat
 from sampled_metrics.study.summary import Studied, answer, stage_costs, summary
 
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="720pt" height="72pt"></svg>'
-CAPTIONS = {"table-3": "What Table 3 holds.", "table-4": "What Table 4 holds."}
 
-
-def table_3(values, label="recall@10"):
-    """Of {recommender: {estimator: (mean, sd)}}."""
+def table_3(**values):
+    """Of {recommender: {estimator: (mean, sd)}}, by recall@10."""
     rows = [
-        ("default", name, label, estimator, *moments, *moments)
+        ("default", name, "recall@10", estimator, *moments, *moments)
         for name, by_estimator in values.items()
         for estimator, moments in by_estimator.items()
     ]
@@ -37,33 +34,20 @@ def table_4(*rows):
 
 
 METRICS = table_3(
-    {
-        "X": {"exact": (0.08, 0), "uncorrected": (0.66, 0.01), "cls": (0.09, 0.0), "bv-1": (0.04, 0.0)},
-        "Z": {"exact": (0.09, 0), "uncorrected": (0.54, 0.01), "cls": (0.09, 0.02), "bv-1": (0.05, 0.0)},
-    }
+    X={"exact": (0.08, 0), "uncorrected": (0.66, 0.01), "cls": (0.09, 0.0), "bv-1": (0.04, 0.0)},
+    Z={"exact": (0.09, 0), "uncorrected": (0.54, 0.01), "cls": (0.09, 0.02), "bv-1": (0.05, 0.0)},
 )
 SHARES = {"uncorrected": (0.0, 1.0), "cls": (0.5, 0.9), "bv-1": (0.9, 1.0)}
-ORDER = table_4(
-    *(
-        ("X", "Z", label, name, share)
-        for name, shares in SHARES.items()
-        for label, share in zip(("recall@10", "auc"), shares, strict=True)
-    )
-)
-DECIDED = [(label, "Z", "X") for label in ("recall@10", "auc")]
-RIGHT = table_3(
-    {"X": {"exact": (0.08, 0), "uncorrected": (0.5, 0.01)}, "Z": {"exact": (0.09, 0), "uncorrected": (0.6, 0.01)}}
-)
+LABELS = ("recall@10", "auc")
+ORDER = table_4(*[("X", "Z", LABELS[at], name, shares[at]) for name, shares in SHARES.items() for at in (0, 1)])
+DECIDED = [(label, "Z", "X") for label in LABELS]
 OF_X = {"third": METRICS[METRICS["recommender"] == "X"], "fourth": table_4(), "decided": []}
-SAME_ERROR = METRICS.copy()
-SAME_ERROR.loc[[3, 7], ["mean", "sd"]] = METRICS.loc[[2, 6], ["mean", "sd"]].to_numpy() + 1e-16
 RANKS = table_of([(100, 1, 0), (201, 5, 2)])
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="720pt" height="72pt"></svg>'
 MADE = {"format": "movielens-dat", "urls": ["https://a.b/c"]}
-COUNTED = {
-    **{"users": 2, "items": 300, "events_in_file": 40, "training_events": 38},
-    **{"events_left_out_by_core": 0, "users_left_out_with_few_training_events": 0},
-    **{"held_out_items": 20, "held_out_items_without_training_events": 0},
-}
+FEW, WITHOUT = "users_left_out_with_few_training_events", "held_out_items_without_training_events"
+COUNTED = dict.fromkeys(("events_left_out_by_core", FEW, WITHOUT), 0)
+COUNTED |= {"users": 2, "items": 300, "events_in_file": 40, "training_events": 38, "held_out_items": 20}
 
 
 def study(name="one", third=METRICS, fourth=ORDER, decided=DECIDED, trained=("X",), on_margin=(), **given):
@@ -79,15 +63,20 @@ def study(name="one", third=METRICS, fourth=ORDER, decided=DECIDED, trained=("X"
 
 def config_of(*studied, **changes):
     datasets = {dataset.name: MADE for dataset in studied}
-    given = {"study": list(datasets), "datasets": datasets, "metrics": ["recall@10", "auc"], **changes}
-    return complete_config(given)
+    return complete_config({"study": list(datasets), "datasets": datasets, "metrics": [*LABELS], **changes})
 
 
 def page_of(*studied, printed=None, claims=None, **changes):
     """The page of a config, and its text."""
-    made_from = {"Code": "version 1", "one: ratings.zip": "a" * 64}
-    page = summary(config_of(*studied, **changes), studied, CAPTIONS, made_from, printed, claims)
+    captions = {"table-3": "What Table 3 holds.", "table-4": "What Table 4 holds."}
+    page = summary(config_of(*studied, **changes), studied, captions, {"Code": "version 1"}, printed, claims)
     return page, re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL))
+
+
+def rows_of(page, caption):
+    """The rows of a table of a page, in html."""
+    part = page[page.index(caption) :]
+    return re.findall(r"<tr>(.*?)</tr>", part[: part.index("</table>")], re.DOTALL)[1:]
 
 
 def answer_of(**changes):
@@ -105,52 +94,30 @@ def test_the_answer_by_hand():
     assert (correction["nearest"], correction["best_for_order"]) == (["CLS"], ["BV 1"])
     numbers = [correction[key] for key in ("error", "uncorrected_error", "right", "uncorrected_right", "most_right")]
     assert numbers == pytest.approx([0.01581, 0.51918, (0.5 + 0.9) / 2, 0.5, (0.9 + 1) / 2], abs=1e-5)
-    exact, sampled = given["sides"]
-    assert exact.low.to_dict() == pytest.approx({"X": 0.07, "Z": 0.08})
-    assert sampled.high.to_dict() == pytest.approx({"X": 0.68, "Z": 0.56})
+    once = answer_of(third=METRICS.assign(sd=np.nan, sd_exact=METRICS["sd"]))  # has the exact deviations
+    for exact, sampled in (given["sides"], once["sides"]):
+        assert exact.low.to_dict() == pytest.approx({"X": 0.07, "Z": 0.08})
+        assert sampled.high.to_dict() == pytest.approx({"X": 0.68, "Z": 0.56})
 
 
-def test_undecided_pairs_are_counted_apart():
+def test_pairs_are_undecided_alike_or_wrong_and_one_recommender_has_none():
     """By AUC the pair is decided, and comes out right; by recall it is not, and its wrong order does not count."""
-    given = answer_of(decided=DECIDED[1:])
-    assert given["pairs"] == given["wrong"] == []
+    given, of_x = answer_of(decided=DECIDED[1:]), answer_of(**OF_X)
     assert (given["wrong_of_all"], given["decided_of_all"], given["undecided_of_all"]) == (0, 1, 1)
     assert given["correction"]["right"] == pytest.approx(0.9)
-
-
-@pytest.mark.parametrize(
-    ("sampled", "wrong", "alike"),
-    [
-        ((0.1, 0.2, 0.3), [], []),
-        ((0.3, 0.2, 0.1), [("Z", "X"), ("Y", "X")], []),
-        ((0.2, 0.1, 0.2), [("Y", "X")], [("Z", "X")]),
-        ((0.1, 0.3, 0.2), [], []),  # Y and Z are undecided
-    ],
-)
-def test_the_orders_of_decided_pairs_are_compared(sampled, wrong, alike):
-    values = {
-        name: {"exact": (exact, 0), "uncorrected": (mean, 0)}
-        for name, exact, mean in zip("XYZ", (0.01, 0.02, 0.03), sampled, strict=True)
-    }
-    given = answer_of(third=table_3(values), fourth=table_4(), decided=[("recall@10", name, "X") for name in "ZY"])
-    assert (given["wrong"], given["alike"], len(given["pairs"])) == (wrong, alike, 2)
-
-
-def test_one_repetition_has_the_exact_deviations_and_one_recommender_no_order():
-    given = answer_of(third=METRICS.assign(sd=np.nan, sd_exact=METRICS["sd"]))
-    assert given["sides"][1].high.to_dict() == pytest.approx({"X": 0.68, "Z": 0.56})
-    given = answer_of(**OF_X)
-    assert (given["pairs"], given["wrong"], given["decided_of_all"]) == ([], [], 0)
-    assert (given["correction"]["nearest"], given["correction"]["right"]) == (["CLS"], None)
+    assert given["pairs"] == given["wrong"] == of_x["pairs"] == of_x["wrong"] == []
+    alike, wrong = answer_of(**EQUAL), answer_of(**of_several(0.9, 0.8, 0.85))
+    assert (alike["wrong"], alike["alike"]) == ([], [("Z", "X")])
+    assert (wrong["wrong"], wrong["alike"], wrong["pairs"]) == ([("B", "C")], [], [("A", "C"), ("B", "C")])
+    shares = table_4(*[("X", "Z", LABELS[at], "uncorrected", (0.49, 0.5)[at]) for at in (0, 1)])
+    assert answer_of(fourth=shares)["wrong_of_all"] == 1
+    assert (of_x["decided_of_all"], of_x["correction"]["nearest"], of_x["correction"]["right"]) == (0, ["CLS"], None)
 
 
 def test_the_cost_of_stages_is_that_of_the_smallest_depth_with_a_narrow_interval():
-    rows = [
-        ("X", "all candidates", np.nan, 3000.0, 0.010),
-        *(("X", "stages", *row) for row in ((30.0, 70.0, 0.020), (100.0, 120.0, 0.012), (300.0, 200.0, 0.010))),
-        ("Y", "all candidates", np.nan, 3000.0, 0.010),
-        ("Y", "stages", 30.0, 70.0, np.nan),
-    ]
+    depths = [(30.0, 70.0, 0.020), (100.0, 120.0, 0.012), (300.0, 200.0, 0.010)]
+    rows = [(name, "all candidates", np.nan, 3000.0, 0.010) for name in "XY"]
+    rows += [("X", "stages", *row) for row in depths] + [("Y", "stages", 30.0, 70.0, np.nan)]
     budget = pd.DataFrame(rows, columns=["recommender", "way", "depth", "scores", "width"])
     [cost] = stage_costs(study(budget=budget))
     assert (cost["recommender"], cost["scores"], cost["all_scores"]) == ("X", 120.0, 3000.0)
@@ -184,34 +151,34 @@ LEAKS, AVOIDS = "leaks the future between users", "The split global-time avoids 
 NO_ITEMS, FEW_EVENTS = "held-out items of one have no training", "users of one are left out, as"
 OF_ORDERS = "order recommenders correctly|Is the order|Lines cross|its own scale|Tables 3 and 4|Table 4."
 CROSS, OVERLAP = "Lines cross", "bars of a decided pair may overlap"
-DO_NOT_COUNT = "crossing lines of an undecided one do not"
-WITHOUT, FEW = "held_out_items_without_training_events", "users_left_out_with_few_training_events"
+DO_NOT_COUNT, IN_ORDER = "crossing lines of an undecided one do not", "are in the right order"
 TWO_SIZES = {"sampling": {"negatives": [20, 50]}}
 GLOBAL_TIME = {"split": {"strategy": "global-time", "test_size": 0.1}}
 OWN_SPLIT = {"datasets": {"one": {"format": "movielens-dat", "path": __file__, "test": __file__}}}
 ONE, TWO = ({"recommenders": {name: {"type": "popularity"} for name in names}} for names in ("X", "XZ"))
-THIRTEEN = table_3({f"r{at}": {"exact": (0.01 * at, 0), "uncorrected": (0.5, 0.01)} for at in range(13)})
-
-
+RIGHT = table_3(X={"exact": (0.08, 0), "uncorrected": (0.5, 0.01)}, Z={"exact": (0.09, 0), "uncorrected": (0.6, 0.01)})
+THIRTEEN = table_3(**{f"r{at}": {"exact": (0.01 * at, 0), "uncorrected": (0.5, 0.01)} for at in range(13)})
 UNSTEADY = table_4(("X", "Z", "recall@10", "uncorrected", 0.6), ("X", "Z", "auc", "uncorrected", 0.7))
-ALIKE = {name: {"exact": (exact, 0), "uncorrected": (0.5, 0)} for name, exact in (("X", 0.1), ("Z", 0.2))}
-EQUAL = {"third": table_3(ALIKE), "fourth": ORDER.iloc[:1], "decided": DECIDED[:1]}
+ALIKE = table_3(X={"exact": (0.1, 0), "uncorrected": (0.5, 0)}, Z={"exact": (0.2, 0), "uncorrected": (0.5, 0)})
+EQUAL = {"third": ALIKE, "fourth": ORDER.iloc[:1], "decided": DECIDED[:1]}
+BETTER = "Z (9.0 %) is better than X (8.0 %)"
 NOT_COMPUTED = {"third": METRICS[METRICS["estimator"].isin(["exact", "cls"])], "fourth": ORDER.iloc[2:4]}
-IN_ORDER = "are in the right order"
+SAME_ERROR = METRICS.copy()
+SAME_ERROR.loc[[3, 7], ["mean", "sd"]] = METRICS.loc[[2, 6], ["mean", "sd"]].to_numpy() + 1e-16
 
 
 def of_several(*sampled):
     """A, B and so on are better than the last one; among the others nothing is decided."""
     *others, last = names = "ABCD"[: len(sampled)]
     means = dict(zip(names, sampled, strict=True))
-    exact = {name: 0.4 - 0.1 * at for at, name in enumerate(names)}
-    third = table_3({name: {"exact": (exact[name], 0), "uncorrected": (means[name], 0)} for name in names})
+    values = {name: {"exact": (0.4 - 0.1 * at, 0), "uncorrected": (means[name], 0)} for at, name in enumerate(names)}
     rows = [(last, name, "recall@10", "uncorrected", float(means[last] < means[name])) for name in others]
-    return {"third": third, "fourth": table_4(*rows), "decided": [("recall@10", name, last) for name in others]}
+    decided = [("recall@10", name, last) for name in others]
+    return {"third": table_3(**values), "fourth": table_4(*rows), "decided": decided}
 
 
-def of_sizes(third, **given):
-    return {"third": by_size(third), "fourth": by_size(dict.fromkeys((20, 50), ORDER)), **given}
+def of_sizes(of_20, of_50, **given):
+    return {"third": by_size({20: of_20, 50: of_50}), "fourth": by_size(dict.fromkeys((20, 50), ORDER)), **given}
 
 
 def counts(**changed):
@@ -224,75 +191,59 @@ def counts(**changed):
         # what was studied
         (counts(events_left_out_repeated=7), {}, "repeat 7|Training events 38|Held-out items 2", "left out: core"),
         (counts(**{WITHOUT: 2, "users": 18, FEW: 2}), {}, "", f"{NO_ITEMS}|{FEW_EVENTS}"),
-        (counts(**{WITHOUT: 3}), {}, f"3 of 20 {NO_ITEMS}", FEW_EVENTS),
-        (counts(**{"users": 8, FEW: 1}), {}, f"1 of 9 {FEW_EVENTS}", NO_ITEMS),
+        (counts(**{WITHOUT: 3, "users": 8, FEW: 1}), {}, f"3 of 20 {NO_ITEMS}|1 of 9 {FEW_EVENTS}", ""),
         ({"ranks": replace(RANKS, user=np.zeros(2))}, {}, "Items of users are held out", "One item of each user"),
         ({}, {"sampling": {"negatives": 1}}, "One item of each user is held out|among 1 sampled negative instead", ""),
         # what cannot be concluded
-        ({}, {}, f"{LEAKS}|{AVOIDS}|X is trained once|Y, Z were made elsewhere", ""),
+        ({}, {}, f"{LEAKS}|{AVOIDS}|X is trained once|Y, Z were made elsewhere", DO_NOT_COUNT),
         ({}, GLOBAL_TIME, "", f"{LEAKS}|{AVOIDS}"),
         ({}, OWN_SPLIT, "", LEAKS),
         ({"trained": ()}, {}, "", f"{LEAKS}|trained once"),
         # one recommender has no order
-        ({}, TWO, f"{OF_ORDERS}|Bold on this page", ""),
+        (
+            {},
+            TWO,
+            f"{OF_ORDERS}|Bold on this page|{BETTER}. Among 100 sampled negatives, X looks|{OVERLAP}",
+            "",
+        ),
         (OF_X, ONE, "of X is 8.0 %|seems to be 66.0 %", OF_ORDERS),
         # what is drawn
-        (
-            {},
-            {},
-            f"Z (9.0 %) is better than X (8.0 %). Among 100 sampled negatives, X looks|{CROSS}|{OVERLAP}",
-            DO_NOT_COUNT,
-        ),
         ({"decided": []}, {}, f"Undecided|{CROSS}|{DO_NOT_COUNT}", OVERLAP),
-        ({"third": RIGHT}, {}, OVERLAP, f"{CROSS}|{DO_NOT_COUNT}"),
-        ({"third": THIRTEEN, "fourth": table_4(), "decided": []}, {}, "Only the 12 recommenders", ""),
-        # what is decided, and what corrections do
-        ({"decided": DECIDED[1:]}, {}, "do not decide 1 further one.", ""),
-        (of_sizes({20: METRICS, 50: METRICS}, on_margin=["M."]), TWO_SIZES, "By the exact ranks: M.", ""),
-        ({"fourth": ORDER.assign(correct=1.0)}, {}, "100 % of cases with each correction|only because", ""),
-        ({"third": SAME_ERROR}, {}, "All corrections have the same root mean square error", ""),
-        # the verdict on decided pairs
-        (
-            {"third": RIGHT, "fourth": UNSTEADY},
-            {},
-            "Only on average, by|Z comes out better than X in 60 % of them",
-            "70 %",
-        ),
-        (
-            EQUAL,
-            {},
-            "Z (20.0 %) is better than X (10.0 %). Among 100 sampled negatives, both have the same|or equal in most",
-            "looks",
-        ),
-        (
-            of_several(0.9, 0.8, 0.7),
-            {},
-            f"both decided pairs {IN_ORDER}|0 of 2 decided|do not decide 4 further ones",
-            "No.",
-        ),
-        (
-            of_several(0.9, 0.8, 0.85),
-            {},
-            "No. Among 100 sampled negatives, 1 of 2 decided pairs is the wrong way",
-            "Yes",
-        ),
-        (
-            of_several(0.6, 0.7, 0.8, 0.9),
-            {},
-            "3 of 3 decided pairs are|A (40.0 %) is better than D (10.0 %), B (30.0 %) is better than D",
-            "Yes",
-        ),
-        (NOT_COMPUTED, {}, "did not compute the uncorrected|CLS has this root mean square", f"{CROSS}|two standard"),
         (
             {"third": RIGHT},
             {},
-            "is in the right order. By the exact values, Z (9.0 %) is better than X (8.0 %).",
-            "No.",
+            f"{OVERLAP}|in the right order. By the exact values, {BETTER}.",
+            f"{CROSS}|{DO_NOT_COUNT}|No.",
+        ),
+        ({"third": THIRTEEN, "fourth": table_4(), "decided": []}, {}, "Only the 12 recommenders", ""),
+        # what is decided, and what corrections do
+        ({"decided": DECIDED[1:]}, {}, "do not decide 1 further one.", ""),
+        ({"fourth": ORDER.assign(correct=1.0)}, {}, "100 % of cases with each correction|only because", ""),
+        ({"third": SAME_ERROR}, {}, "All corrections have the same root mean square error", ""),
+        (NOT_COMPUTED, {}, "did not compute the uncorrected|CLS has this root mean square", f"{CROSS}|two standard"),
+        # the verdict on decided pairs
+        ({"third": RIGHT, "fourth": UNSTEADY}, {}, "Only on average, by|Z comes out better than X in 60 %", "70 %"),
+        (EQUAL, {}, "Z (20.0 %) is better than X (10.0 %). Among 100 sampled negatives, both have the same", "looks"),
+        (of_several(0.9, 0.8, 0.7), {}, f"both decided pairs {IN_ORDER}|do not decide 4 further ones", "No."),
+        (of_several(0.9, 0.8, 0.85), {}, "No. Among 100 sampled negatives, 1 of 2 decided pairs is the wrong", "Yes"),
+        (
+            of_several(0.6, 0.7, 0.8, 0.9),
+            {},
+            "3 of 3 decided pairs are|A (40.0 %) is better than D (10.0 %), B (30.0 %) is",
+            "",
         ),
         # one answer for several sizes
-        (of_sizes({20: RIGHT, 50: RIGHT}), TWO_SIZES, "Yes, by Recall@10: the decided pairs are in the right", ""),
-        (of_sizes({20: METRICS, 50: RIGHT}), TWO_SIZES, "Not always.|1 of 1 (one, 20 negatives), 0 of 1", ""),
-        (of_sizes({20: METRICS, 50: METRICS}), TWO_SIZES, "No. Decided pairs that come out the wrong way", ""),
+        (of_sizes(RIGHT, RIGHT), TWO_SIZES, "Yes, by Recall@10: the decided pairs are in the right", ""),
+        (of_sizes(METRICS, RIGHT), TWO_SIZES, "Not always.|1 of 1 (one, 20 negatives), 0 of 1", ""),
+        (
+            of_sizes(METRICS, METRICS, on_margin=["M."]),
+            TWO_SIZES,
+            "No. Decided pairs|By the exact ranks: M.",
+            "",
+        ),
+        # what may be of a stand-in
+        ({"stand_in": "archive"}, {}, "The archive of one does", ""),
+        ({"stand_in": "ranks"}, {}, "The ranks of one are", ""),
     ],
 )
 def test_the_page_says_what_holds_for_the_study(studied, config, said, unsaid):
@@ -302,19 +253,14 @@ def test_the_page_says_what_holds_for_the_study(studied, config, said, unsaid):
     assert text.count("M.") <= 1
 
 
-@pytest.mark.parametrize(("what", "says"), [("archive", "The archive of one does"), ("ranks", "The ranks of one are")])
-def test_a_stand_in_is_named_beside_the_answer(what, says):
-    page, _ = page_of(study(stand_in=what))
-    assert page.index('<section class="answer"') < page.index(says) < page.index("</section>")
-
-
 def test_the_page_has_every_part_and_fetches_nothing():
-    page, text = page_of(study(facts=COUNTED))
+    page, text = page_of(study(facts=COUNTED, stand_in="ranks"))
     for heading in ("For your own evaluation", "What was studied", "Results on one", "What cannot be concluded"):
         assert re.search(f"<h2[^>]*>{heading}", page)
     for said in ("factors: 16", "keep self: yes", "neighbours: none", "100, without replacement", "What it shows."):
         assert said in text
     assert "How much of the paper" not in text
+    assert page.index('<section class="answer"') < page.index("The ranks of one are") < page.index("</section>")
     assert "--natural: 10.00in" in page  # 720 points
     assert not re.findall(r'src="(?!data:|#)', page)
     assert set(re.findall(r'href="([^#][^"]*)', page)) == {"one/figure-6.csv", "one/table-3.csv", "one/table-4.csv"}
@@ -324,8 +270,7 @@ def test_the_page_has_every_part_and_fetches_nothing():
 @pytest.mark.parametrize(("decided", "said"), [(DECIDED, "decided"), ([], "undecided"), (None, "not compared")])
 def test_table_4_marks_what_is_not_decided(decided, said):
     page, _ = page_of(study(decided=decided))
-    fourth = page[page.index("Table 4.") :]
-    rows = re.findall(r"<tr>(.*?)</tr>", fourth[: fourth.index("</table>")], re.DOTALL)[1:]
+    rows = rows_of(page, "Table 4.")
     assert [re.findall(r">([\w ]*compared|\w*decided)<", row) for row in rows] == [[said], [said]]
     # of 1000 repetitions, .9 is not .5, and 1 is not .9; but it is 1
     bold = [re.findall(r"<strong>(\d+)</strong>", row) for row in rows]
@@ -333,8 +278,7 @@ def test_table_4_marks_what_is_not_decided(decided, said):
 
 
 def test_two_datasets_and_two_sizes_have_their_answers_and_tables():
-    first = study("one", **of_sizes({20: METRICS, 50: METRICS}))
-    page, text = page_of(first, study("two", trained=(), **OF_X), **TWO_SIZES)
+    page, text = page_of(study(**of_sizes(METRICS, METRICS)), study("two", trained=(), **OF_X), **TWO_SIZES)
     answers = [re.sub("<.*?>", "", heading) for heading in re.findall("<h2>.*?</h2>", page)]
     assert answers[:3] == ["one, 20 negatives", "one, 50 negatives", "two"]
     for said in ("Results on one", "Results on two", "results on 2 datasets", "among 20 or 50 sampled negatives"):
@@ -351,32 +295,22 @@ def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
 
     A third has as many hits as the second, of other users.
     """
-    users = np.arange(400)
-    ranks = {
-        "never": 30 + users % 20,
-        "some": np.where(users % 5 == 0, 3, 900),
-        "also": np.where(users % 5 == 1, 3, 900),
-    }
+    fifth = np.arange(400) % 5
+    ranks = {"never": 30 + np.arange(400) % 20, "some": np.where(fifth, 900, 3), "also": np.where(fifth - 1, 900, 3)}
     rank_tables = {name: table_of([(1000, rank - 1, 0) for rank in of_one]) for name, of_one in ranks.items()}
-    estimators, metrics = ["uncorrected", "bv-0.1"], ["recall@10", "auc"]
-    evaluation = Evaluation(SamplingDesign(100), 20, ["default"], estimators, metrics, False)
+    evaluation = Evaluation(SamplingDesign(100), 20, ["default"], ["uncorrected", "bv-0.1"], [*LABELS], False)
     runs = {name: repeat(table, evaluation, np.random.default_rng(7)) for name, table in rank_tables.items()}
     expected = {name: exact_moments(table, evaluation) for name, table in rank_tables.items()}
-    third, fourth = (table(rank_tables, runs, expected) for table in (tables.table_3, tables.table_4))
-    found = exact_findings(rank_tables, metrics)
-    assert {pair for pair in found.decided if pair[0] == "recall@10"} == {
-        ("recall@10", name, "never") for name in ("some", "also")
-    }
-    page, text = page_of(
-        Studied("made", (), rank_tables, found, third, fourth),
-        recommenders={name: {"type": "popularity"} for name in ranks},
-        sampling={"repetitions": 20},
-    )
+    results = [table(rank_tables, runs, expected) for table in (tables.table_3, tables.table_4)]
+    found = exact_findings(rank_tables, [*LABELS])
+    of_recall = {pair[1:] for pair in found.decided if pair[0] == "recall@10"}
+    assert of_recall == {("some", "never"), ("also", "never")}
+    recommenders = {name: {"type": "popularity"} for name in ranks}
+    studied = Studied("made", (), rank_tables, found, *results)
+    page, text = page_of(studied, recommenders=recommenders, sampling={"repetitions": 20})
     assert "2 of 2 decided pairs are the wrong way round by Recall@10." in text
     assert "2 of 4 decided comparisons of two recommenders come out wrong in most samples" in text  # AUC is right
     assert "The exact ranks do not decide 2 further ones." in text
-    part = page[page.index("Table 3.") :]
-    rows = re.findall(r"<tr>(.*?)</tr>", part[: part.index("</table>")], re.DOTALL)[1:4]
-    cells = [[cell.strip() for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL)] for row in rows]
+    cells = [re.findall(r"<t[dh][^>]*>\s*(.*?)\s*</t[dh]>", row, re.DOTALL) for row in rows_of(page, "Table 3.")[:3]]
     best = "<strong>20.00</strong>"
     assert {row[1]: row[2] for row in cells} == {"never": "0.00", "some": best, "also": best}
