@@ -55,7 +55,7 @@ ELSEWHERE = {
     "docs/how-to/expensive-rankers.md": ["return sm.staged_ranks(", "python -m docs.examples.expensive_ranker"],
 }
 """Page → beginnings of blocks that test_blocks_print_what_the_page_shows does not run."""
-SLOW = ["docs/how-to/plan.md"]  # simulates for 12 s
+SLOW = ["docs/how-to/plan.md", "docs/how-to/published.md"]  # take 12 and 5 s
 
 
 def text_of(page: str) -> str:

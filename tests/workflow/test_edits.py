@@ -73,10 +73,10 @@ GOOD_AND_BAD = {name: {"type": "ranks", "path": f"{name}.csv"} for name in ("goo
 OF_ALL_KINDS = {"NA": EASE, "1": POPULARITY, "2.0": FLAT, "1e3": RANDOM, "EASE 2.0": X, "人気": SHARP, "item.cf": FLAT}
 EXTRAS: dict[str, Any] = {"figures": {"budget": {"negatives": [5, 10]}}, "margin": "2%"}
 
-FAST, IN_PLACE = "another dataset alone", "events that are repeated and lines that are skipped, in config.yaml itself"
+IN_PLACE = "events that are repeated and lines that are skipped, in config.yaml itself"
 PARTS = "names as of parts, and folders of their own"
 EDITS = {
-    FAST: {"study": ["ml-100k"]},
+    "another dataset alone": {"study": ["ml-100k"]},  # .ci/run runs this one
     IN_PLACE: of(data=delimited("my events.csv", EVENTS, on_bad_lines="skip")),
     PARTS: of({"A": EASE, "A-1-of-2": POPULARITY}, pathvars={"results": "mine/results"}),
     "ready-made and trained": of({"theirs": THEIRS, "a": EASE, "b": POPULARITY}, **EXTRAS),
@@ -117,9 +117,8 @@ def configure(config: dict[str, Any], folder: Path, in_place: bool = False) -> N
     (folder / "study.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "name", [FAST, *(pytest.param(name, marks=pytest.mark.slow) for name in EDITS if name != FAST)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EDITS)
 def test_an_edit_of_the_config_runs_to_the_end(name: str, tmp_path: Path) -> None:
     project, config = copy_of_project(tmp_path), EDITS[name]
     configure(config, tmp_path, in_place=name == IN_PLACE)
