@@ -205,6 +205,18 @@ def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):
         assert of_pair[2] == difference(of_auc)
 
 
+def test_a_sentence_of_a_paper_has_the_numbers_and_no_advice(ranks):
+    three = compare(ranks, candidates=100, metrics="auc")
+    for row in three.itertuples():
+        clause = f"AUC of {row.b} - {row.a} {row.difference:+.4f} ({row.low:+.4f} to {row.high:+.4f})"
+        assert clause in three.sentence()
+    sampled = np.random.default_rng(1).integers(1, 6, size=(2, 30))
+    two = compare(*sampled, candidates=11, negatives=4, metrics="auc")
+    assert "use plan" in two.remarks[0]
+    assert "use plan" not in two.sentence()
+    assert "do not contradict decreasing (p = " in two.sentence()
+
+
 def test_values_of_seeds_are_means():
     table = compare({"X": [A, B], "Y": [B, B]}, candidates=50, metrics="ap")
     ap = [evaluate(each, candidates=50, metrics="ap")["value"][0] for each in (A, B)]

@@ -60,7 +60,7 @@ SENTENCES = [
     (of("caution", text="Read with care."), "Read with care."),
     (of("note", text="Users are paired."), "Users are paired."),
     (of("few-completed", completed=3, needed=30, enough=220, most=0.12345, users=40, open=5, k=10, boundary=64),
-     "Only 3 users … needs 30 … no metric is above 0.123: of 40 users, 5 … fewer than 10 … first 64. … depth=220, "),
+     "Only 3 users … needs 30 … no metric is above 0.123: of 40 users, 5 … first 64. Take a depth of 220 or "),
     (of("few-completed", completed=1, needed=30, enough=None, most=0.1, users=40, open=5, k=10, boundary=64),
      "Only 1 user is … Take a larger depth, or depth=None; "),
     (of("unexplained", assumption="free", p_value=0.001), "(p = 0.001), so there is no interval and no verdict."),

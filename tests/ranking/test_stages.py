@@ -154,6 +154,9 @@ def test_evaluations_beside_exact_ranks_and_other_staged_ones():
     exact = sm.rank(SCORES, TRAINING, HELD_OUT)
     table = sm.compare({"staged": staged(depth=None), "exact": exact}, metrics=["recall@10", "ndcg@10"])
     assert table["difference"].abs().max() < 1e-14
+    tables = ({"staged": staged(depth=8), "exact": ranks} for ranks in (exact, staged(depth=None, k=20, seed=3)))
+    one, other = (sm.compare(given, metrics="recall@10") for given in tables)
+    pd.testing.assert_frame_equal(pd.DataFrame(one), pd.DataFrame(other))
     part, again = staged(depth=60), staged(depth=60, order=np.arange(ITEMS))
     assert part.completed_users >= 30
     table = sm.compare({"a": part, "b": again}, metrics="recall@10")
@@ -193,13 +196,13 @@ def test_all_users_go_on_where_the_depth_exceeds_the_boundaries():
 
 
 def test_metrics_of_ranks_above_k_and_other_stages_are_refused():
-    ranks = staged()
+    ranks = staged(depth=8)
     for label in ("auc", "ap", "recall@20"):
         with pytest.raises(sm.ConfigError, match="of staged ranks, only metrics of the first 10 ranks are known"):
             sm.evaluate(ranks, metrics=label)
     for other in ({"k": 5}, {"depth": 7}, {"seed": 1}):
         with pytest.raises(sm.DataError, match=f"{next(iter(other))} = .*; staged ranks are compared with the same"):
-            sm.compare({"A": ranks, "B": staged(**other)}, metrics="recall@5")
+            sm.compare({"A": ranks, "B": staged(**{"depth": 8} | other)}, metrics="recall@5")
 
 
 def test_users_and_items_by_ids():

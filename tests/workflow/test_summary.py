@@ -192,6 +192,7 @@ def counts(**changed):
         (counts(events_left_out_repeated=7), {}, "repeat 7|Training events 38|Held-out items 2", "left out: core"),
         (counts(**{WITHOUT: 2, "users": 18, FEW: 2}), {}, "", f"{NO_ITEMS}|{FEW_EVENTS}"),
         (counts(**{WITHOUT: 3, "users": 8, FEW: 1}), {}, f"3 of 20 {NO_ITEMS}|1 of 9 {FEW_EVENTS}", ""),
+        ({"ranks": table_of([(100, 1, 60)])}, {}, "Z: in 1 of 1 rows, half of the other candidates or more tie", ""),
         ({"ranks": replace(RANKS, user=np.zeros(2))}, {}, "Items of users are held out", "One item of each user"),
         ({}, {"sampling": {"negatives": 1}}, "One item of each user is held out|among 1 sampled negative instead", ""),
         # what cannot be concluded

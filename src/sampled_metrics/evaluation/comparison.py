@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -72,20 +73,25 @@ class Comparison(Result):
                 rows = [of_metric.get(name) for of_metric in standings]
                 table.append([group, name, *(f"{row.value:.4f}" if row else "-" for row in rows)])
                 letters.append(["", "", *(row.letters if row and not are_two else "" for row in rows)])
-            differences = [
-                {(one.values["a"], one.values["b"]): _difference(one) for one in of_metric} for of_metric in pairs
-            ]
+            differences = [{(one.values["a"], one.values["b"]): one.values for one in of_metric} for of_metric in pairs]
             for a, b in next(filter(None, differences), {}):
                 if names[0] in (a, b):
-                    table.append([group, f"{b} - {a}", *(of_metric.get((a, b), "-") for of_metric in differences)])
+                    turns = b == names[0] and not are_two  # of many, all differences are from the best
+                    label = f"{a} - {b}" if turns else f"{b} - {a}"
+                    cells = (_difference(of_metric.get((a, b)), turns) for of_metric in differences)
+                    table.append([group, label, *cells])
                     letters.append(["" for _ in table[-1]])
         columns = ["Group", "", *map(metric_name, labels)]
         frames = [pd.DataFrame(rows, columns=columns).map(printable) for rows in (table, letters)]
         return as_latex(*(frame if "group" in self else frame.drop(columns="Group") for frame in frames))
 
 
-def _difference(verdict: Finding) -> str:
-    """Return the difference of a pair, with its interval if there is one."""
-    low, high = verdict.values["low"], verdict.values["high"]
+def _difference(values: Mapping[str, Any] | None, turns: bool) -> str:
+    """Return the difference of a pair, or that of the pair the other way round, with its interval if there is one."""
+    if values is None:
+        return "-"
+    difference, low, high = (values[name] for name in ("difference", "low", "high"))
+    if turns:
+        difference, low, high = -difference, -high, -low
     interval = "-" if math.isnan(low) or math.isnan(high) else f"{low:+.4f}, {high:+.4f}"
-    return f"{verdict.values['difference']:+.4f} [{interval}]"
+    return f"{difference:+.4f} [{interval}]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations
 from typing import Any, NamedTuple
 
@@ -54,12 +55,14 @@ def better(winner: str, loser: str) -> str:
 
 _CONCLUSIONS = VERDICTS | {
     *("bounds", "published-order", "order-differs", "order-reversed", "margin", "family", "best-pairs", "seeds"),
-    *("assumes", "equal-bias", "bias", "approximate", "few-users", "wrong-order", "order-undecided"),
+    *("assumes", "supported", "equal-bias", "bias", "approximate", "few-users", "wrong-order", "order-undecided"),
+    "groups-adjusted",
 }
 
 
 def paragraph(rows: Sequence[Mapping[str, Any]], findings: Iterable[Finding], setting: Setting) -> str:
     """Say for a reviewer what was measured, how it was sampled, and what can be concluded from rows of a result."""
+    setting = replace(setting, gives_advice=False)
     labels = list(dict.fromkeys(str(row["metric"]) for row in rows if "metric" in row))
     about_rows = [one for one in findings if not labels or not one.metric or one.metric in labels]
     if not labels:  # as of a plan
@@ -77,10 +80,17 @@ def paragraph(rows: Sequence[Mapping[str, Any]], findings: Iterable[Finding], se
         *cautions(about_rows, setting),
     ]
     has_bounds = {(one.values["estimator"], one.metric) for one in concluded if one.kind == "bounds"}
-    given = [row for row in rows if (row.get("estimator"), row["metric"]) not in has_bounds and "difference" not in row]
+    # the verdict on a pair has its difference
+    is_told = len(setting.names) == 2 or len(rows) > MANY
+    given = [
+        row
+        for row in rows
+        if (row.get("estimator"), row["metric"]) not in has_bounds and not ("difference" in row and is_told)
+    ]
     clauses = [text for row in given if row.get("group", ALL) == ALL and (text := _value(row))]
     interval = f", with {_percent(setting.confidence_level)} intervals" if given and "low" in given[0] else ""
-    values = [f"The values{interval}: {'; '.join(clauses)}."] if clauses else []
+    what = "differences" if given and "difference" in given[0] else "values"
+    values = [f"The {what}{interval}: {'; '.join(clauses)}."] if clauses else []
     return " ".join([*sentences, *values, *remarks(concluded, setting)])
 
 
@@ -101,6 +111,9 @@ def _value(row: Mapping[str, Any]) -> str:
     by = f" by {estimator_name(str(row['estimator']))}" if "estimator" in row else ""
     if "expected" in row:
         return f"{metric_name(row['metric'])}{of} {row['exact']:.4f}, expected{by} {row['expected']:.4f}"
+    if "difference" in row and not np.isnan(row["low"]):
+        ends = f"{row['low']:+.4f} to {row['high']:+.4f}"
+        return f"{metric_name(row['metric'])} of {row['b']} - {row['a']} {row['difference']:+.4f} ({ends})"
     if np.isnan(row.get("value", np.nan)):
         return ""
     interval = "no interval" if np.isnan(row["low"]) else f"{row['low']:.4f} to {row['high']:.4f}"
@@ -230,16 +243,15 @@ def _said(entry: Words, finding: Finding, setting: Setting) -> tuple[str, str]:
     return entry.sentence.format(**values), entry.clause.format(**values)
 
 
-def _few_completed(finding: Finding, _: Setting) -> str:
+def _few_completed(finding: Finding, setting: Setting) -> str:
     of = finding.values
-    larger = "a larger depth, or depth=None"
-    if of["enough"] is not None:
-        larger = f"depth={of['enough']}, with which about {of['needed']} would be, or depth=None"
+    larger = "a larger depth" if of["enough"] is None else f"a depth of {of['enough']:,} or more"
+    advice = f" Take {larger}, or depth=None; with the same file, its scores are used again."
     return (
         f"Only {counted(of['completed'], 'user')} {'is' if of['completed'] == 1 else 'are'} completed, and an interval "
         f"needs {of['needed']}. With 97.5 % confidence, no metric is above {of['most']:.3f}: of {of['users']} users, "
-        f"{of['open']} have fewer than {of['k']} candidates above the held-out item among the first {of['boundary']}. "
-        f"Take {larger}; with the same file, its scores are used again."
+        f"{of['open']} have fewer than {of['k']} candidates above the held-out item among the first {of['boundary']}."
+        f"{advice if setting.gives_advice else ''}"
     )
 
 
@@ -355,7 +367,7 @@ def _of_pair(finding: Finding, setting: Setting) -> str:
             }.get(of["size"], f"; whether by more than the margin of {margin.text} is undecided")
     relative = of.get("relative", np.nan)
     share = "" if np.isnan(relative) else f" ({100 * relative:+.3g} % of the worse value)"
-    more = _PLAN if finding.kind == "undecided" and of.get("is_bounded") else ""
+    more = _PLAN if finding.kind == "undecided" and of.get("is_bounded") and setting.gives_advice else ""
     return (
         f"{conclusion}. The difference ({b} - {a}) is {of['difference']:+.4f}{share}, with a "
         f"{_percent(setting.confidence_level)} interval of {of['low']:+.4f} to {of['high']:+.4f}{rest}.{more}"

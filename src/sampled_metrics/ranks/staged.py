@@ -125,7 +125,10 @@ class StagedRanks(Ranked):
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Return what the ranks took, as a sentence."""
         text, users = repr(self), counted(self.completed_users, "user")
-        return (f"{text[0].upper()}{text[1:]}; {users} {'was' if self.completed_users == 1 else 'were'} completed.",)
+        completed = f"{users} {'was' if self.completed_users == 1 else 'were'} completed"
+        if not self.completed_users:
+            completed = f"no user has a held-out item among the first {self.k}, as if the ranker masked it"
+        return (f"{text[0].upper()}{text[1:]}; {completed}.",)
 
     @property
     def scores_per_user(self) -> float:
@@ -185,7 +188,11 @@ class StagedRanks(Ranked):
 
     @property
     def design(self) -> dict[str, Any]:
-        """Return k, depth and seed, which decide who goes on."""
+        """Return k, depth and seed, which decide who goes on; nothing if all go on, as exact ranks have none."""
+        return {} if (self._share == 1).all() else self._options
+
+    @property
+    def _options(self) -> dict[str, Any]:
         return {"k": self.k, "depth": self.depth, "seed": self.seed}
 
     def without_interval(self) -> dict[str, Any]:
@@ -215,10 +222,10 @@ class StagedRanks(Ranked):
 
     @property
     def _enough(self) -> int | None:
-        """The depth by which about `FEW_COMPLETED` users would be completed, with two digits; None if unknown."""
+        """The depth by which a third more users than needed would be completed, with two digits; None if unknown."""
         if self.depth is None or not self.completed_users:
             return None
-        depth = self.depth * (FEW_COMPLETED / self.completed_users) ** (1 / _EXPONENT)
+        depth = self.depth * (4 / 3 * FEW_COMPLETED / self.completed_users) ** (1 / _EXPONENT)
         digit = 10 ** max(int(np.log10(depth)) - 1, 0)
         return int(np.ceil(depth / digit)) * digit
 
@@ -276,7 +283,7 @@ class StagedRanks(Ranked):
     @property
     def run(self) -> dict[str, Any]:
         """Return what tells a run from others, but the function of scores: k, depth, seed and the digests."""
-        return self.design | dict(self.digests)
+        return self._options | dict(self.digests)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows as a DataFrame: a column for each attribute, and one for the counts at each boundary.
@@ -296,7 +303,7 @@ class StagedRanks(Ranked):
             ConfigError: the name has another ending, or parquet needs pyarrow.
             WriteError: the file cannot be written.
         """
-        content = self.design | {"boundaries": self.boundaries.tolist(), "digests": dict(self.digests)}
+        content = self._options | {"boundaries": self.boundaries.tolist(), "digests": dict(self.digests)}
         staged_files.write(path, self.to_frame(), content)
 
     @classmethod

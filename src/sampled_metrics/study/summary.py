@@ -12,7 +12,7 @@ from sampled_metrics import __version__
 from sampled_metrics._validation import counted, enumerated
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.metric import metric_name
-from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.ranks.exact import ExactRanks, ties_remark
 from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import render
@@ -131,12 +131,13 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
     on_samples = of_decided[of_decided["estimator"] == "uncorrected"]
     wrong = [pair for pair, gap in gaps.items() if gap < -EQUAL]
     alike = [pair for pair, gap in gaps.items() if abs(gap) <= EQUAL]
+    remarks = [f"{name}: {remark}." for name in names if (remark := ties_remark(dataset.ranks[name]))]
     given = {
         "dataset": dataset.name,
         "heading": dataset.name if m is None else f"{dataset.name}, {m} negatives",
         "stand_in": dataset.stand_in,
         # what the exact ranks say is the same for all m
-        "further": dataset.exact.on_margin if m == sizes_of(dataset.table_3)[0] else [],
+        "further": [*dataset.exact.on_margin, *remarks] if m == sizes_of(dataset.table_3)[0] else [],
         "metric": metric_name(label),
         "negatives": negatives,
         "recommenders": names,
