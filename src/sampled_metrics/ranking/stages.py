@@ -147,7 +147,7 @@ def staged_ranks(
 
     def finished() -> StagedRanks:
         table = StagedRanks.read(name)
-        is_deeper = _is_deeper(depth, table.depth)
+        is_deeper = table.depth is not None and (depth is None or depth > table.depth)
         refuse_other_run(name, table.run, run if is_deeper else {"depth": depth} | run)
         with ranker.pool() as pool:
             Scorer(ranker, pool, split, with_ids, None).require_same_scores(name, *positions(table), table.score)
@@ -169,11 +169,6 @@ def require_depth(depth: Any) -> None:
     """Raise ConfigError unless a depth is a number in its range."""
     if not (is_real(depth) and (1 <= depth <= MOST or depth == np.inf)):
         raise ConfigError(f"depth must be a number from 1 to 2^53, or None, not {shown(depth)}")
-
-
-def _is_deeper(depth: float | None, other: float | None) -> bool:
-    """Return whether a depth exceeds another one; None is the largest."""
-    return other is not None and (depth is None or depth > other)
 
 
 def _kept(
