@@ -69,7 +69,7 @@ def test_two_iterations_by_hand():
 def em(A, counts, iterations):
     pi, h, seen = np.full(len(A), 1 / len(A)), counts / counts.sum(), counts > 0
     for _ in range(iterations):
-        pi = pi * (A[:, seen] @ (h / (pi @ A))[seen])
+        pi = pi * (A[:, seen] @ (h[seen] / (pi @ A[:, seen])))
     return pi
 
 

@@ -421,6 +421,8 @@ _OTHER_STARTS = b"+- \t\v\f"  # of a number that pandas reads, beside digits
 
 def _are_plain(lines: bytes, delimiter: str) -> bool:
     """Return whether the numbers from 0 in all fields are written without zeros, signs and spaces around them."""
+    if b'"' in lines and delimiter.isspace():  # quoted, it may be around a number
+        return False
     characters = np.frombuffer(lines, dtype=np.uint8)
     before = (characters == ord(delimiter)) | (characters == ord("\n"))
     if b'"' in lines:

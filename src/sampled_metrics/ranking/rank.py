@@ -150,10 +150,7 @@ def require_comparable(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) 
 def _count_scores(
     rows: Ints, scores: ScoreFunction, split: Split, tolerance: Tolerance | None, last: list[int]
 ) -> tuple[Ints, Ints]:
-    """Return above and tied, (rows,) each, of the rows of a block of users, for whom the scores are called once.
-
-    The number of rows whose held-out item scores -inf is appended to a list.
-    """
+    """Return above and tied, (rows,) each, of a block of users, and add the number of items at -inf to `last`."""
     user, items = split.user[rows], split.shape.items
     block = block_of_scores(scores, slice(int(user[0]), int(user[-1]) + 1), items, as_array)
     device = Device(block)
