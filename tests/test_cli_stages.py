@@ -43,6 +43,8 @@ def _folder(tmp_path, monkeypatch):
     """Go to a folder with the files of a catalogue, and with a function of scores."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("mine", "broken"):  # of another test
+        monkeypatch.delitem(sys.modules, name, raising=False)
     pairs = {"train": TRAINING.nonzero(), "test": (np.arange(USERS), HELD_OUT)}
     for name, (user, item) in pairs.items():
         frame = pd.DataFrame({"user": [f"u{one}" for one in user], "item": [f"i{one}" for one in item]})
