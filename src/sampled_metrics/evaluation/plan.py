@@ -139,7 +139,7 @@ def plan(
         - error: the largest standard error of these shares, as they are simulated.
 
         Each promise has an interval, in columns with the endings _low and _high. That of the width holds the width of
-        an evaluation of other users, and those of the shares hold the chances, both in 95 % of plans: they count what
+        an evaluation of other users, and those of the shares hold the chances, in about 95 % of plans: they count what
         the simulation and the pilot leave open.
 
     Raises:
