@@ -50,7 +50,7 @@ SLOW = -m 'slow or not slow' --hypothesis-profile thorough
 test: $(READY)  ## the tests: about two minutes on two cores
 	$(PYTEST)
 
-test-all: $(READY)  ## all tests, the slow ones too, before a release: an hour or more
+test-all: $(READY)  ## all tests, the slow ones too, before a release: about 25 minutes
 	$(PYTEST) $(SLOW)
 
 test-faults: $(READY)  ## the tests of faults, the slow ones too
