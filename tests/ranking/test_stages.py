@@ -187,6 +187,16 @@ def test_few_completed_users_have_a_bound_in_place_of_an_interval(held_out):
     assert compared.cautions[0].startswith("staged: Only ")
 
 
+def test_ranks_without_a_hit_say_so_if_all_are_known_and_not_if_some_are_open():
+    masked = SCORES.copy()
+    masked[np.arange(USERS), HELD_OUT] = -1e9
+    none = staged(lambda users, items: masked[users, items], depth=None)
+    assert none.notes[0].endswith("; no user has a held-out item among the first 10, as if the ranker masked it.")
+    some = staged(depth=1, users=slice(4))
+    assert some.completed_users == 0
+    assert some.notes[0].endswith("; 0 users were completed.")
+
+
 def test_all_users_go_on_where_the_depth_exceeds_the_boundaries():
     ranks = staged(held_out=WORST, depth=100)
     assert ranks.completed_users < 30

@@ -81,11 +81,11 @@ def paragraph(rows: Sequence[Mapping[str, Any]], findings: Iterable[Finding], se
     ]
     has_bounds = {(one.values["estimator"], one.metric) for one in concluded if one.kind == "bounds"}
     # the verdict on a pair has its difference
-    is_told = len(setting.names) == 2 or len(rows) > MANY
+    omits_differences = len(setting.names) == 2 or len(rows) > MANY
     given = [
         row
         for row in rows
-        if (row.get("estimator"), row["metric"]) not in has_bounds and not ("difference" in row and is_told)
+        if (row.get("estimator"), row["metric"]) not in has_bounds and not ("difference" in row and omits_differences)
     ]
     clauses = [text for row in given if row.get("group", ALL) == ALL and (text := _value(row))]
     interval = f", with {_percent(setting.confidence_level)} intervals" if given and "low" in given[0] else ""

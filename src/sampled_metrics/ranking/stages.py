@@ -186,8 +186,8 @@ def _kept(
         return earlier
     require_writable(file)
     with Journal(f"{file}.journal", run) as journal:
-        if earlier is None and path.exists():  # another process has written it since
-            earlier = finished()
+        if path.exists() and (earlier is None or StagedRanks.read(path).depth != earlier.depth):
+            earlier = finished()  # another process has written it since
         if earlier is not None and earlier.depth == depth:
             return earlier
         try:

@@ -126,7 +126,7 @@ class StagedRanks(Ranked):
         """Return what the ranks took, as a sentence."""
         text, users = repr(self), counted(self.completed_users, "user")
         completed = f"{users} {'was' if self.completed_users == 1 else 'were'} completed"
-        if not self.completed_users:
+        if self.is_beaten.all():
             completed = f"no user has a held-out item among the first {self.k}, as if the ranker masked it"
         return (f"{text[0].upper()}{text[1:]}; {completed}.",)
 
@@ -227,7 +227,7 @@ class StagedRanks(Ranked):
             return None
         depth = self.depth * (4 / 3 * FEW_COMPLETED / self.completed_users) ** (1 / _EXPONENT)
         digit = 10 ** max(int(np.log10(depth)) - 1, 0)
-        return int(np.ceil(depth / digit)) * digit
+        return int(np.ceil(depth / digit)) * digit if depth < self.boundaries[-1] else None
 
     def _phi(self, metric: Metric) -> tuple[Floats, tuple[float, float]]:
         """Return the (rows,) φ of a metric, and the smallest and the largest value that they may have."""
