@@ -34,6 +34,30 @@ def test_findings_stay_with_what_is_taken(table, take):
     assert (taken.findings, taken.setting, taken.remarks) == (table.findings, Setting(0.9), tuple(REMARKS))
 
 
+@pytest.mark.parametrize(
+    "put_together",
+    [
+        lambda t, other: pd.concat([t, other]), lambda t, other: pd.concat([t, other], axis=1),
+        lambda t, other: t.merge(other, on="metric"),
+        lambda t, other: t[["value"]] - other[["value"]],
+    ],
+)  # fmt: skip
+def test_what_is_made_of_several_results_is_a_plain_table(table, put_together):
+    """So nobody reads the findings of one, or none, as those of all."""
+    other = Result(table).found([Finding("few-users", values={"users": 3})])
+    made = put_together(table, other)
+    assert type(made) is pd.DataFrame
+    plain = put_together(pd.DataFrame(table), pd.DataFrame(other))
+    pd.testing.assert_frame_equal(made, plain)
+
+
+def test_findings_and_metrics_are_hashed_and_pickled(table):
+    results = {finding: finding.kind for finding in table.findings}
+    assert {pickle.loads(pickle.dumps(finding)) for finding in results} == set(table.findings)
+    for label in ("recall@10", "auc", "map"):
+        assert pickle.loads(pickle.dumps(sm.metric(label))) is copy.deepcopy(sm.metric(label)) is sm.metric(label)
+
+
 def test_findings_are_each_there_once_with_cautions_first_and_leave_the_table_as_it_was(table):
     more = table.found([*notes(REMARKS), Finding("few-users", values={"users": 3}), *notes(REMARKS)])
     assert [finding.kind for finding in more.findings] == ["note", "note", "few-users"]

@@ -80,8 +80,9 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     """A DataFrame with findings. It shows its numbers with few digits, cautions above them, and other remarks below.
 
-    Rows, columns and copies taken from it keep the findings. `plot()` draws the values with their intervals,
-    `plot("figure.svg")` writes the figure (see `Plot`).
+    Rows, columns and copies taken from it keep the findings. What pandas makes of several tables, as `pandas.concat`,
+    `merge` or the difference of two results do, is a plain DataFrame, as the findings of one are not those of all.
+    `plot()` draws the values with their intervals, `plot("figure.svg")` writes the figure (see `Plot`).
     """
 
     _metadata = ["findings", "setting"]  # noqa: RUF012  # pandas requires this
@@ -92,6 +93,14 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     @property
     def _constructor(self) -> Callable[..., Result]:
         return Result
+
+    def __finalize__(self, other: Any, method: str | None = None, **kwargs: Any) -> Any:
+        """Keep the findings of the table that this one is made of; made of several, return a plain DataFrame."""
+        if isinstance(other, Result):
+            is_of_several = bool(self.findings) and self.findings != other.findings
+        else:  # what pandas.concat and merge put together is no table
+            is_of_several = not isinstance(other, pd.DataFrame | pd.Series) and method is not None
+        return pd.DataFrame(self) if is_of_several else super().__finalize__(other, method=method, **kwargs)
 
     @property
     def plot(self) -> Plot:
@@ -170,8 +179,10 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         """The lines above the LaTeX table."""
         if not set(self.columns) >= _OF_VALUES:
             return self.remarks
-        interval = f"In brackets: {100 * self.setting.confidence_level:g} % intervals."
-        return (*self.remarks, f"{self.setting.parameters}. {interval}" if self.setting.parameters else interval)
+        parameters = f"{self.setting.parameters}." if self.setting.parameters else ""
+        has_interval = bool(self["low"].notna().any())
+        interval = f"In brackets: {100 * self.setting.confidence_level:g} % intervals." if has_interval else ""
+        return (*self.remarks, " ".join(filter(None, [parameters, interval])))
 
     def _latex_table(self) -> str:
         if not set(self.columns) >= _OF_VALUES:

@@ -33,7 +33,7 @@ class Finding:
     metric: str = ""
     names: tuple[str, ...] = ()
     group: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def plain(self) -> dict[str, Any]:
         """Return the finding as JSON has it."""

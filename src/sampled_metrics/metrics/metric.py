@@ -268,6 +268,14 @@ class Metric:
     cutoff: int | None
     formula: Formula | Auc | None = None
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle a metric of this library by its label, as its function of the rank cannot be pickled."""
+        try:
+            is_of_library = self.formula is not None and metric(self.label) is self
+        except ConfigError:
+            is_of_library = False
+        return (metric, (self.label,)) if is_of_library else super().__reduce_ex__(protocol)
+
     @property
     def largest(self) -> float:
         """Return the largest value, that of rank 1."""
@@ -429,6 +437,17 @@ def alike(metrics: Mapping[str, Metric]) -> list[list[str]]:
         if one.formula is not None:
             groups.setdefault((one.cutoff, one.of_rank(ranks, n).tobytes()), []).append(label)
     return [labels for labels in groups.values() if len(labels) > 1]
+
+
+def can_mislead(label: str) -> bool:
+    """Return whether uniform negatives change the expectation of a metric, so that they may order it wrongly.
+
+    A metric that is linear in the rank, which is AUC alone, has the same expectation as among all candidates. A label
+    that is not of this library is of a metric of your own, which can.
+    """
+    name, _, _ = _parts(label)
+    named = formula_of(name)
+    return named is None or not named[1].linear_in_rank
 
 
 def metric_name(label: str) -> str:
