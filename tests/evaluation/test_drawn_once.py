@@ -73,7 +73,7 @@ def test_several_draws_are_compared_draw_by_draw():
     [
         ([(1, 3)], [(2, 2)], "a has 3 draws .* b 2"),
         ([(1, 1)], [(2, 1, 0.5, "by user")], "a has drawn = once and b by user"),
-        ([(1, 1)] * 3, [(2, 3)], "two draws of negatives have the same values"),
+        ([(1, 1)] * 3, [(2, 3)], "two draws of negatives have the same sampled ranks"),
         ([(1, 1), (2, 1, 0.5, "once", 9)], [(2, 2)], "must have the same u"),
     ],
 )
@@ -117,3 +117,15 @@ def test_several_draws_hold_the_truth_and_one_that_is_taken_by_user_does_not(law
     held, naive, right = counts / repetitions
     assert min(held, right) >= 0.95 - 2 * np.sqrt(0.95 * 0.05 / repetitions)
     assert law != "one" or share < 0.5 or naive < 0.7
+
+
+def test_draws_whose_values_are_alike_by_chance_are_several_draws():
+    """Recall@1 of each user is the same in both draws, and the sampled ranks of a third of the users are not."""
+    user = np.arange(USERS)
+    sampled_ranks = [np.where(user % 3, 1, rank) for rank in (20 + user % 7, 40 + user % 5)]
+    draws = [sm.sampled_ranks(ranks, negatives=M, candidates=N, drawn="once") for ranks in sampled_ranks]
+    result = sm.correct({"a": draws}, estimators="uncorrected", metrics="recall@1")
+    assert result["value"].tolist() == [pytest.approx(2 / 3)]
+    assert "draws" in kinds(result)
+    with pytest.raises(sm.DataError, match="same sampled ranks of all users"):
+        sm.correct({"a": [draws[0], draws[1], draws[0]]}, estimators="uncorrected", metrics="recall@1")

@@ -34,6 +34,7 @@ from sampled_metrics.ranks.given import (
     ALL,
     Groups,
     by_seed,
+    require_distinct_draws,
     require_paired_draws,
     require_same_design,
     seeds_by_name,
@@ -153,6 +154,8 @@ def compare_best(
     tables = by_seed(seeds)
     require_same_design(tables)
     require_paired_draws(seeds)
+    for of_recommender in seeds.values():
+        require_distinct_draws(of_recommender)
     first, *further = tables.values()
     by_label = checked_metrics(first, metrics)
     for table in further:
@@ -174,7 +177,7 @@ def compare_best(
     names, rows, of_all = _compared(tables, seeds, by_label, corrects, setting, most)
     table = with_p_values(rows)
     verdicts = verdict_findings(table, setting)
-    findings = [*verdicts, *higher_findings(table, setting), *of_all]
+    findings = [*verdicts, *higher_findings(table, tables.values(), setting), *of_all]
     if parts:
         narrower = replace(setting, confidence_level=1 - (1 - level) / len(parts))
         rows_of, findings_of = dict[str, pd.DataFrame](), dict[str, list[Finding]]()
