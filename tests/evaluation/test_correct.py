@@ -7,6 +7,8 @@ from exact_probabilities import enumerated
 from read_and import correct, evaluate
 from scipy import stats
 
+import sampled_metrics as sm
+
 SAMPLED = [1, 1, 2, 3, 1, 2, 1, 1]
 SMALL = {"candidates": 6, "negatives": 2}
 
@@ -157,3 +159,16 @@ def test_the_interval_of_the_other_design_is_said_where_it_differs(said):
 def test_nothing_is_said_of(replacement, m, given):
     x = np.random.default_rng(2).binomial(m, 0.1, 300)
     assert not of_kind(of_free(x, replacement, negatives=m, **given), "replacement")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "is_explained"), [([1] * 100 + [10] * 300, False), ([*range(1, 22)] * 20 + [1] * 100, True)]
+)
+def test_the_bias_is_said_to_be_ignored_by_an_interval_only_where_there_is_one(ranks, is_explained):
+    """No distribution of true ranks has a sample with three of four users at the rank 10 of 21, and none near it."""
+    sample = sm.sampled_ranks(ranks, negatives=20, candidates=500)
+    result = sm.correct(sample, estimators="bv-1", metrics="recall@10")
+    [finding] = of_kind(result, "bias")
+    assert result["low"].notna().tolist() == [is_explained]
+    assert finding.values["has_interval"] == is_explained
+    assert bool(of_kind(result, "unexplained")) != is_explained

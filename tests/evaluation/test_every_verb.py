@@ -107,3 +107,39 @@ def test_an_estimator_of_ones_own():
     expected = read_and.expect(EXACT, **OF_20, estimators=["uncorrected", Scaled(0.25)])
     means = expected.groupby("estimator")["expected"].apply(list)
     np.testing.assert_allclose(means["scaled-0.25"], np.array(means["uncorrected"]) / 4)
+
+
+ONE_OF_20 = sm.sampled_ranks([3], negatives=20, candidates=500)
+EVERY_ESTIMATOR = ["decreasing", "free", "bv-0.1", "cls", "mle", "mes", "smooth", "uncorrected"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: sm.evaluate(sm.exact_ranks([3], candidates=50, exact=True), metrics=["mrr", "recall@2"]),
+        lambda: sm.evaluate(sm.ranked_lists({"ann": {"x": 2, "y": 1}}, relevance={"ann": {"y": 1}}), metrics="mrr"),
+        lambda: sm.correct(ONE_OF_20, estimators=EVERY_ESTIMATOR, metrics=["recall@10", "auc"]),
+        lambda: sm.correct({"a": [ONE_OF_20, ONE_OF_20]}, estimators="bv-0.1", metrics="recall@10"),
+    ],
+    ids=["exact", "lists", "sampled", "seeds"],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_single_user_has_a_value_and_no_interval(call):
+    result = call()
+    assert result["value"].notna().all()
+    assert result[["low", "high", "standard_error"]].isna().all(axis=None)
+    kinds = {finding.kind for finding in result.findings}
+    assert "one-user" in kinds
+    assert not kinds & {"few-users", "approximate", "bounds", "supported", "contradicted"}
+    assert "one user" in result.sentence()
+    assert "%" not in result.sentence()  # no level of an interval
+
+
+@pytest.mark.parametrize("names", ["ab", "abc"])
+@pytest.mark.filterwarnings("error")
+def test_single_users_are_compared_without_a_verdict(names):
+    ranks = {name: [3 + number] for number, name in enumerate(names)}
+    result = sm.compare(sm.exact_ranks(ranks, candidates=50, exact=True), metrics="ap", margin="2%")
+    assert set(result["conclusion"]) == {"no verdict"}
+    assert result["difference"].iloc[0] == pytest.approx(1 / 4 - 1 / 3)
+    assert not {finding.kind for finding in result.findings} & {"family", "undecided", "better", "few-users"}

@@ -1,5 +1,7 @@
 """Figures of results: they show the numbers of the table, and are legible without colour."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import read_and
@@ -55,7 +57,11 @@ def test_values_and_intervals_are_drawn_with_what_is_decided():
 
 def test_an_interval_that_excludes_its_difference_is_drawn_beside_it():
     table = read_and.compare({"X": X, "a$_b$": Z}, candidates=100, metrics="auc")
-    axes = table.assign(difference=0.5, low=0.1, high=0.3, conclusion="no verdict").plot()
+    [verdict] = table.verdicts
+    others = [finding for finding in table.findings if finding is not verdict]
+    changed = table.assign(difference=0.5, low=0.1, high=0.3)
+    changed.findings = (replace(verdict, kind="no-verdict", names=("X", "a$_b$")), *others)
+    axes = changed.plot()
     assert marks(axes) == [(pytest.approx(0.2), pytest.approx((0.1, 0.3))), (0.5, None)]
     assert "no verdict, the interval excludes the difference itself." in caption(axes.figure)
     assert r"difference (a\$_b\$ - X)" in axes.get_xlabel().replace("\n", " ")  # no formula
@@ -117,3 +123,11 @@ def test_into_given_axes_into_a_file_of_another_format_or_as_pandas_draws(tmp_pa
     assert list(tmp_path.iterdir()) == []
     for axes in (table.plot(x="metric", y="value", kind="bar"), table.plot.bar(x="metric", y="value")):
         assert [bar.get_height() for bar in axes.patches] == table["value"].tolist()
+
+
+def test_what_is_decided_is_drawn_so_whatever_the_recommenders_are_called():
+    for name in ("undecided", "equivalent", "no verdict"):
+        axes = read_and.compare({"X": X, name: Z}, candidates=100, metrics="recall@10").plot()
+        assert axes.texts[0].get_text().endswith(f": {name} is better")
+        assert axes.containers[0][0].get_markerfacecolor() != "white"
+        assert "Hollow" not in caption(axes.figure)

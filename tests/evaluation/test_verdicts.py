@@ -6,12 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import sampled_metrics as sm
 from sampled_metrics.evaluation.values import NO_INTERVAL, UserValues
-from sampled_metrics.evaluation.verdicts import findings_of_groups, higher_findings, pair_rows, verdict_findings
+from sampled_metrics.evaluation.verdicts import (
+    findings_of_groups,
+    higher_findings,
+    key_of_row,
+    pair_rows,
+    verdict_findings,
+    verdicts_by_row,
+)
 from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.findings import Finding, Setting
 
 USERS = 400
+RANKED = [sm.exact_ranks([1, 2, 3], candidates=9)] * 2
+LISTED = [sm.ranked_lists({"ann": {"x": 2.0, "y": 1.0}}, relevance={"ann": {"x": 1}})] * 2
 SETTING = Setting(names=("A", "B"))
 RATES = np.array([0.05])
 
@@ -92,13 +102,27 @@ def test_shares_are_of_the_users_for_whom_each_ranks_higher():
     row, setting = row_of(FEW, MANY, Margin(0.1), places), replace(SETTING, margin=Margin(0.1))
     assert "higher_a" not in row_of(FEW, MANY)
     for estimator in ("", "free"):
-        [higher] = higher_findings(pd.DataFrame([row]), replace(setting, estimator=estimator))
+        [higher] = higher_findings(pd.DataFrame([row]), RANKED, replace(setting, estimator=estimator))
         assert (higher.kind, higher.names) == ("higher", ("A", "B"))
         assert higher.values == {"higher_a": 0.25, "higher_b": 0.5, "is_sampled": bool(estimator)}
-    assert higher_findings(pd.DataFrame([row]), Setting(names=("A", "B", "C"))) == []
+    assert higher_findings(pd.DataFrame([row]), RANKED, Setting(names=("A", "B", "C"))) == []
+    assert higher_findings(pd.DataFrame([row]), LISTED, setting) == []  # the shares are those of a metric
     unknown = row_of(FEW, MANY, Margin(0.1), {**places, "B": np.full((1, USERS), np.nan)})
     assert np.isnan([unknown["higher_a"], unknown["higher_b"]]).all()
-    assert higher_findings(pd.DataFrame([unknown]), SETTING) == []
+    assert higher_findings(pd.DataFrame([unknown]), RANKED, SETTING) == []
+
+
+def test_a_row_finds_its_verdict_whatever_the_recommenders_are_called():
+    """B is better, and is called as if nothing were decided."""
+    row = pair_rows(("A", "undecided"), {"A": FEW, "undecided": MANY}, ["ap"], RATES, None, {})[0]
+    setting = Setting(names=("A", "undecided"))
+    [finding] = verdict_findings(pd.DataFrame([row]), setting)
+    assert (finding.kind, finding.names) == ("better", ("undecided", "A"))
+    of_group = replace(finding, kind="undecided", group="g")
+    verdicts = verdicts_by_row([finding, Finding("family"), of_group])
+    assert verdicts[key_of_row({"metric": "ap"}, setting)] is finding
+    assert verdicts[key_of_row({"metric": "ap", "a": "A", "b": "undecided", "group": "all"}, setting)] is finding
+    assert verdicts[key_of_row({"metric": "ap", "group": "g"}, setting)] is of_group
 
 
 def of_groups(pairs, findings=(), overall=()):

@@ -84,8 +84,10 @@ SENTENCES = [
     (of("auc-too-low", "auc", estimator="mes", auc=0.98765), "MES: its AUC is too low … is 0.988."),
     (of("out-of-range", "recall@10", estimator="bv-0.1", what="the value", value=1.23456),
      "BV 0.1: … the value of Recall@10 (1.235)."),
-    (of("bias", "ap", estimator="bv-1", bias=-0.0316, error=0.0042), "BV 1: … the bias … AP -0.032 ± 0.004."),
-    (of("bias", "ap", estimator="bv-1", bias=0.0316, error=np.nan), "AP +0.03 (its standard error is not known"),
+    (of("bias", "ap", estimator="bv-1", bias=-0.0316, error=0.0042, has_interval=True),
+     "BV 1: the interval ignores the bias. … AP -0.032 ± 0.004."),
+    (of("bias", "ap", estimator="bv-1", bias=0.0316, error=np.nan, has_interval=False),
+     "BV 1: the estimated bias, with its standard error: AP +0.03 (its standard error is not known"),
     (of("no-bias", estimator="mle"), "No bias is estimated for MLE"),
     (of("approximate", estimator="mes-0.1"), "of MES 0.1 are Student's … much too narrow"),
     (of("large-weight", estimator="cls", largest=123.4), "CLS: a single user counts up to 1.2e+02"),
@@ -120,6 +122,7 @@ SENTENCES = [
     (of("undefined", "auc"), "AUC is not defined"),
     (of("several-rows"), "A user counts by the mean over the user's rows"),
     (of("few-users", users=7), "only 7 users … fewer than 100"),
+    (of("one-user"), "only one user, so there is no interval"),
     (of("equal-metrics", metrics=["recall@10", "hr@10"]), "Recall@10 and Hit rate@10 are equal here"),
     (of("group-level"), "at 90 % by itself", Setting(0.9)),
     (of("groups-adjusted", groups=2, level=0.975), "2 groups: … at 95 % (Bonferroni, each group at 97.5 %)"),
@@ -215,7 +218,7 @@ def test_names_that_look_like_other_words_are_kept(name):
 
 
 def test_clauses_of_a_sentence_have_commas_between_them():
-    bias = {"estimator": "bv-1", "bias": -0.0316, "error": 0.0042}
+    bias = {"estimator": "bv-1", "bias": -0.0316, "error": 0.0042, "has_interval": True}
     findings = [Finding("bias", label, values=bias) for label in ("ap", "auc", "ap")]
     other = Finding("bias", "ap", values=bias | {"estimator": "cls"})
     sentence = "the interval ignores the bias. The estimated bias, with its standard error:"

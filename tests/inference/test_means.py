@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from sampled_metrics.errors import DataError
 from sampled_metrics.inference.means import (
     SMALLEST_P_VALUE,
     Intervals,
@@ -126,14 +125,14 @@ def test_between_two_means_are_from_the_end_of_one_to_that_of_the_other(shift):
         assert (low > 0 or high < 0) == excludes
 
 
-def test_intervals_are_within_the_limits_and_need_two_users():
+def test_intervals_are_within_the_limits_and_a_single_user_has_none():
     """A mean of values from 0 to 1 is within these, and one of weights from -3 to 3 need not be."""
     values = [0.0, 0.0, 0.0, 1.0]
     assert found(values, bounds=(-3.0, 3.0)).low[0] < 0
     low, high = ends(found(values, bounds=(-3.0, 3.0), limits=UNIT))
     assert 0 == low < 1 / 4 < high <= 1
-    with pytest.raises(DataError, match="two users or more, not 1"):
-        found([0.5])
+    single = found([0.5])
+    assert np.isnan([single.low, single.high, single.standard_error, single.p_value]).all()
 
 
 @pytest.mark.parametrize("value", [0.0, 0.3])

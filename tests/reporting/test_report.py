@@ -110,6 +110,17 @@ def test_exact_ranks_say_which_decided_orders_are_wrong_among_100_negatives(said
     assert "rightly" not in text
 
 
+def test_sampling_is_not_said_to_be_harmless_by_auc_alone_nor_by_a_name(no_figures):
+    """Y is better by AUC, which no sample turns. A recommender that is called undecided is better than X."""
+    ranks = {"X": np.full(50, 900), "undecided": np.full(50, 30)}
+    of_auc = text_of(read_and.report(ranks, candidates=1000, exact=True, metrics="auc"))
+    assert "rightly" not in of_auc
+    assert "AUC is left out here: sampling does not change it on average." in of_auc
+    both = text_of(read_and.report(ranks, candidates=1000, exact=True, metrics=["auc", "recall@50"]))
+    assert "With 100 sampled negatives, all recommenders are ordered rightly on average." in both
+    assert "Undecided" not in both
+
+
 def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_assumed(sampled):
     labels = ["decreasing", "free", "uncorrected", "bv-0.1", "mle"]
     columns = {"Value": "value", "Low": "low", "High": "high", "Assumes": "assumes"}

@@ -88,12 +88,13 @@ def test_the_answer_by_hand():
     given = answer_of()
     assert (given["recommenders"], given["exact"], given["sampled"]) == (["Z", "X"], [0.09, 0.08], [0.54, 0.66])
     assert given["pairs"] == given["wrong"] == [("Z", "X")]
-    assert (given["wrong_of_all"], given["decided_of_all"], given["undecided_of_all"]) == (1, 2, 0)
+    assert (given["wrong_of_all"], given["decided_of_all"], given["undecided_of_all"]) == (1, 1, 0)
+    assert given["unchanged"] == ["AUC"]  # which is right in all samples, and does not count
     # CLS: √((.01² + (.0² + .02²)) / 2) = .0158; without correction √((.58² + .01² + .45² + .01²) / 2) = .519
     correction = given["correction"]
     assert (correction["nearest"], correction["best_for_order"]) == (["CLS"], ["BV 1"])
     numbers = [correction[key] for key in ("error", "uncorrected_error", "right", "uncorrected_right", "most_right")]
-    assert numbers == pytest.approx([0.01581, 0.51918, (0.5 + 0.9) / 2, 0.5, (0.9 + 1) / 2], abs=1e-5)
+    assert numbers == pytest.approx([0.01581, 0.51918, 0.5, 0.0, 0.9], abs=1e-5)
     once = answer_of(third=METRICS.assign(sd=np.nan, sd_exact=METRICS["sd"]))  # has the exact deviations
     for exact, sampled in (given["sides"], once["sides"]):
         assert exact.low.to_dict() == pytest.approx({"X": 0.07, "Z": 0.08})
@@ -103,8 +104,8 @@ def test_the_answer_by_hand():
 def test_pairs_are_undecided_alike_or_wrong_and_one_recommender_has_none():
     """By AUC the pair is decided, and comes out right; by recall it is not, and its wrong order does not count."""
     given, of_x = answer_of(decided=DECIDED[1:]), answer_of(**OF_X)
-    assert (given["wrong_of_all"], given["decided_of_all"], given["undecided_of_all"]) == (0, 1, 1)
-    assert given["correction"]["right"] == pytest.approx(0.9)
+    assert (given["wrong_of_all"], given["decided_of_all"], given["undecided_of_all"]) == (0, 0, 1)
+    assert given["correction"]["right"] is None
     assert given["pairs"] == given["wrong"] == of_x["pairs"] == of_x["wrong"] == []
     alike, wrong = answer_of(**EQUAL), answer_of(**of_several(0.9, 0.8, 0.85))
     assert (alike["wrong"], alike["alike"]) == ([], [("Z", "X")])
@@ -218,14 +219,16 @@ def counts(**changed):
         ),
         ({"third": THIRTEEN, "fourth": table_4(), "decided": []}, {}, "Only the 12 recommenders", ""),
         # what is decided, and what corrections do
-        ({"decided": DECIDED[1:]}, {}, "do not decide 1 further one.", ""),
+        ({"decided": DECIDED[1:]}, {}, "Undecided: these users do not show", "decided comparisons|100 %"),
+        ({}, {}, "metrics but AUC, which sampling does not change on average, 1 of 1 decided comparisons", "further"),
+        ({}, {"metrics": ["recall@10"]}, "Over all metrics, 1 of 1 decided comparisons", "does not change on average"),
         ({"fourth": ORDER.assign(correct=1.0)}, {}, "100 % of cases with each correction|only because", ""),
         ({"third": SAME_ERROR}, {}, "All corrections have the same root mean square error", ""),
         (NOT_COMPUTED, {}, "did not compute the uncorrected|CLS has this root mean square", f"{CROSS}|two standard"),
         # the verdict on decided pairs
         ({"third": RIGHT, "fourth": UNSTEADY}, {}, "Only on average, by|Z comes out better than X in 60 %", "70 %"),
         (EQUAL, {}, "Z (20.0 %) is better than X (10.0 %). Among 100 sampled negatives, both have the same", "looks"),
-        (of_several(0.9, 0.8, 0.7), {}, f"both decided pairs {IN_ORDER}|do not decide 4 further ones", "No."),
+        (of_several(0.9, 0.8, 0.7), {}, f"both decided pairs {IN_ORDER}|do not decide 1 further one.", "No."),
         (of_several(0.9, 0.8, 0.85), {}, "No. Among 100 sampled negatives, 1 of 2 decided pairs is the wrong", "Yes"),
         (
             of_several(0.6, 0.7, 0.8, 0.9),
@@ -310,8 +313,8 @@ def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
     studied = Studied("made", (), rank_tables, found, *results)
     page, text = page_of(studied, recommenders=recommenders, sampling={"repetitions": 20})
     assert "2 of 2 decided pairs are the wrong way round by Recall@10." in text
-    assert "2 of 4 decided comparisons of two recommenders come out wrong in most samples" in text  # AUC is right
-    assert "The exact ranks do not decide 2 further ones." in text
+    assert "2 of 2 decided comparisons of two recommenders come out wrong in most samples" in text  # without AUC
+    assert "The exact ranks do not decide 1 further one." in text
     cells = [re.findall(r"<t[dh][^>]*>\s*(.*?)\s*</t[dh]>", row, re.DOTALL) for row in rows_of(page, "Table 3.")[:3]]
     best = "<strong>20.00</strong>"
     assert {row[1]: row[2] for row in cells} == {"never": "0.00", "some": best, "also": best}

@@ -21,7 +21,7 @@ from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.inference.means import Intervals
 from sampled_metrics.inference.strict import Sample, unexplained
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metrics_by_label
-from sampled_metrics.ranks.given import Groups, by_seed, require_same_design, seeds_by_name
+from sampled_metrics.ranks.given import Groups, by_seed, require_distinct_draws, require_same_design, seeds_by_name
 from sampled_metrics.ranks.reading import UNNAMED
 from sampled_metrics.ranks.sampled import SampledRanks, impossible_with_replacement
 from sampled_metrics.sampling.outcomes import Group
@@ -101,6 +101,7 @@ def correct(
     def of_recommender(name: str, tables: list[SampledRanks]) -> Result:
         named = by_seed({name: tables})
         require_same_design(named)
+        require_distinct_draws(tables)
         return by_group(named, groups, lambda *parts: _correct(parts, chosen, wanted, setting, parts[0] is tables[0]))
 
     return by_recommender({name: of_recommender(name, tables) for name, tables in seeds.items()})
@@ -189,7 +190,9 @@ def _on_row(
         if row[end] < -1e-9 or row[end] > 1 + 1e-9:
             yield Finding("out-of-range", label, values=name | {"what": what, "value": row[end]})
     if not estimator.is_uncorrected and abs(row["bias"]) > max(row["standard_error"] / 2, TOLERANCE):
-        yield Finding("bias", label, values=name | {"bias": row["bias"], "error": row["bias_error"]})
+        has_interval = not np.isnan(row["low"])
+        of_bias = {"bias": row["bias"], "error": row["bias_error"], "has_interval": has_interval}
+        yield Finding("bias", label, values=name | of_bias)
     if np.isnan(row["bias"]):
         yield Finding("no-bias", values=name)
 
@@ -228,9 +231,9 @@ def _on_estimator(label: str, values: UserValues) -> Iterator[Finding]:
     if not values.have_one_value:
         return
     largest = float(np.abs(values.bounds).max())
-    if np.isinf(largest):
+    if np.isinf(largest) and values.has_interval:
         yield Finding("approximate", values={"estimator": label})
-    elif largest > LARGE_WEIGHT:
+    elif np.isfinite(largest) and largest > LARGE_WEIGHT:
         yield Finding("large-weight", values={"estimator": label, "largest": largest})
 
 

@@ -14,8 +14,16 @@ from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, line_styles
 from sampled_metrics.evaluation.standings import best_of
 from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS
-from sampled_metrics.evaluation.wording import ASSUMPTIONS, MANY, assumed, best_alone, way_in_words
-from sampled_metrics.inference.findings import Setting
+from sampled_metrics.evaluation.verdicts import key_of_row, verdicts_by_row
+from sampled_metrics.evaluation.wording import (
+    ASSUMPTIONS,
+    MANY,
+    assumed,
+    best_alone,
+    verdict_in_words,
+    way_in_words,
+)
+from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import WIDTH, literal, style, styled, write_below
 
@@ -275,23 +283,25 @@ def _assumptions(table: pd.DataFrame, interval: str) -> str:
 
 def _differences(table: pd.DataFrame) -> Picture:
     """Lay out the result of `compare`: a row for each metric, or a panel for each with a row for each pair or group."""
-    entries, pairs = list[_Entry](), dict[str, int]()
+    entries, pairs, hollow = list[_Entry](), dict[str, int](), dict[str, None]()
+    setting = setting_of(table)
+    verdicts = verdicts_by_row(getattr(table, "findings", ()))
     for row in table.to_dict("records"):
-        decided = row["conclusion"] not in ("undecided", "equivalent", "no verdict")
-        size = f" by {row['size']}" if row.get("size") else ""
-        text = f"{row['difference']:+.4f}: {row['conclusion']}{' is better' * decided}{size}"
-        mark = _mark_of(row, "difference", text, 0, decided)
+        verdict = verdicts.get(key_of_row(row, setting))
+        is_decided = verdict is not None and verdict.kind == "better"
+        if verdict is not None and verdict.kind in ("undecided", "equivalent"):
+            hollow[verdict.kind] = None
+        mark = _mark_of(row, "difference", _text_of_verdict(row["difference"], verdict), 0, is_decided)
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
         if "group" in table and pair:
             mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
         entries.append((row["metric"], str(row.get("group", pair)), mark))
-    setting = setting_of(table)
     a, b = (setting.names or ("a", "b")) if "a" not in table else ("", "")
     axis = f"difference{f' ({b} - {a})' if b else ''}, {_interval(getattr(table, 'setting', None))}"
     panels = _panels(entries, axis, by_metric="a" in table or "group" in table)
     sentences = [*assumed(getattr(table, "findings", ()), setting)]
-    if hollow := [word for word in ("undecided", "equivalent") if (table["conclusion"] == word).any()]:
-        sentences.append(f"Hollow: {' or '.join(hollow)}, the interval includes 0.")
+    if hollow:
+        sentences.append(f"Hollow: {' or '.join(sorted(hollow, reverse=True))}, the interval includes 0.")
     if ((table["low"] > table["difference"]) | (table["high"] < table["difference"])).any():
         sentences.append("A marker beside its interval: no verdict, the interval excludes the difference itself.")
     if "group" in table:
@@ -300,6 +310,14 @@ def _differences(table: pd.DataFrame) -> Picture:
         panels = [panel._replace(margin=setting.margin.size) for panel in panels]
         sentences.append(f"Shaded: differences within the margin of {setting.margin.text}.")
     return Picture(panels, " ".join(filter(None, sentences)))
+
+
+def _text_of_verdict(difference: float, verdict: Finding | None) -> str:
+    """Return a difference and its verdict in words; there is no verdict on a metric that is not defined."""
+    if verdict is None:
+        return "not defined"
+    size = f" by {verdict.values['size']}" if verdict.values.get("size") else ""
+    return f"{difference:+.4f}: {verdict_in_words(verdict)}{size}"
 
 
 def _expectations(table: pd.DataFrame) -> Picture:

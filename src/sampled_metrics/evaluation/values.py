@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -70,8 +69,8 @@ class UserValues:
 
     @property
     def has_interval(self) -> bool:
-        """Return whether an interval of the mean can be trusted."""
-        return not any(finding.kind in NO_INTERVAL for finding in self.findings)
+        """Return whether an interval of the mean can be trusted; a single user does not show how users vary."""
+        return self.low.shape[1] > 1 and not any(finding.kind in NO_INTERVAL for finding in self.findings)
 
     def of_metric(self, number: int) -> UserValues:
         """Return the values of one metric."""
@@ -188,7 +187,7 @@ def sampled_values(
         return UserValues(values, values, np.stack((limits, limits), axis=1), limits, values.mean(axis=1))
     if has_bounds(estimate):
         point, variances = estimate.moments(sample.counts) if moments is None else moments
-        if sample.is_shared:
+        if sample.is_shared or len(sample) == 1:
             low, high = np.full((2, len(metrics), len(sample)), np.nan)
             return UserValues(low, high, np.stack((limits, limits), axis=1), limits, point, findings=drawn)
         low, high, bounds, assumption, findings = strict_values(estimate, sample, variances, alpha, chosen)
@@ -209,7 +208,7 @@ def mean_of_seeds(seeds: Sequence[UserValues]) -> UserValues:
     The spread between the seeds, or the draws, is that of independent ones.
 
     Raises:
-        DataError: there are several seeds, and a user has a smallest and a largest value; or two draws are the same.
+        DataError: there are several seeds, and a user has a smallest and a largest value.
     """
     first, *further = seeds
     if not further:
@@ -227,9 +226,6 @@ def mean_of_seeds(seeds: Sequence[UserValues]) -> UserValues:
     findings = tuple(finding for values in seeds for finding in values.findings)
     draws: tuple[UserValues, ...] = ()
     if any(finding.kind == SHARED for finding in findings):
-        for one, other in combinations(seeds, 2):
-            if low.shape[1] >= FEW_USERS and np.ptp(one.low) > 0 and np.array_equal(one.low, other.low):
-                raise DataError("two draws of negatives have the same values of all users, so they are one draw")
         draws, of_draws = tuple(seeds), Finding("draws", values={"draws": len(seeds)})
         findings = *(finding for finding in findings if finding.kind != SHARED), of_draws
     return UserValues(low, low, bounds, limits, point, first.assumes, findings, (spread,), draws)
@@ -248,5 +244,9 @@ def mean_by_user(values: Floats, user: Ints) -> Floats:
 def about_users(user: Ints) -> list[Finding]:
     """Return findings if users have several rows, or if there are too few users to rely on an interval."""
     rows = np.bincount(user)
-    several = [Finding("several-rows")] if (rows > 1).any() else []
-    return several + ([Finding("few-users", values={"users": len(rows)})] if len(rows) < FEW_USERS else [])
+    findings = [Finding("several-rows")] if (rows > 1).any() else []
+    if len(rows) == 1:
+        findings.append(Finding("one-user"))
+    elif len(rows) < FEW_USERS:
+        findings.append(Finding("few-users", values={"users": len(rows)}))
+    return findings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -13,9 +13,10 @@ from sampled_metrics._validation import Floats
 from sampled_metrics.estimators import Estimator
 from sampled_metrics.estimators.shapes import DECREASING, FREE
 from sampled_metrics.evaluation.values import UserValues
-from sampled_metrics.evaluation.wording import CAUTIONS, LESS, MORE
+from sampled_metrics.evaluation.wording import CAUTIONS, LESS, MORE, VERDICTS
 from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.findings import Finding, Setting, about
+from sampled_metrics.ranks.given import ALL
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.sampling.draws import EQUAL
 
@@ -112,16 +113,37 @@ def verdict_findings(rows: pd.DataFrame, setting: Setting, group: str = "") -> l
     missing = set(rows["metric"][rows["difference"].isna()])
     for row in rows[~rows["metric"].isin(missing)].to_dict("records"):
         pair = row["a"], row["b"]
-        names = pair[::-1] if row["kind"] == "better" and row["conclusion"] == row["b"] else pair
+        names = pair[::-1] if row["kind"] == "better" and row["low"] > EQUAL else pair
         numbers = {name: row[name] for name in _OF_VERDICTS if name in row}
         findings.append(Finding(row["kind"], row["metric"], names, group, numbers))
     return findings
 
 
-def higher_findings(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
-    """Return, for two recommenders and a margin, for how many users each has the better rank; none if not known."""
+RowKey = tuple[str, str, str, str]
+"""The metric, the names of the pair and the group of a row of a comparison; no group for all users."""
+
+
+def verdicts_by_row(findings: Iterable[Finding]) -> dict[RowKey, Finding]:
+    """Return the verdicts of a comparison by the row that they are of."""
+    verdicts = [finding for finding in findings if finding.kind in VERDICTS]
+    return {(finding.metric, finding.values["a"], finding.values["b"], finding.group): finding for finding in verdicts}
+
+
+def key_of_row(row: Mapping[str, Any], setting: Setting) -> RowKey:
+    """Return the metric, the pair and the group of a row of a comparison, which has no names of only two."""
+    a, b = (row["a"], row["b"]) if "a" in row else setting.names
+    group = row.get("group", ALL)
+    return str(row["metric"]), str(a), str(b), "" if group == ALL else str(group)
+
+
+def higher_findings(rows: pd.DataFrame, tables: Iterable[Table], setting: Setting) -> list[Finding]:
+    """Return, for two recommenders and a margin, for how many users each has the better rank.
+
+    There is none if ranks are not known. Lists have no ranks: their shares of users are those of a metric.
+    """
     first = rows.iloc[0]
-    if len(setting.names) > 2 or np.isnan(first.get("higher_a", np.nan)):
+    have_ranks = all(table.places is not None for table in tables)
+    if len(setting.names) > 2 or not have_ranks or np.isnan(first.get("higher_a", np.nan)):
         return []
     shares = {name: first[name] for name in ("higher_a", "higher_b")}
     return [Finding("higher", names=setting.names, values=shares | {"is_sampled": bool(setting.estimator)})]
@@ -174,21 +196,23 @@ def about_intervals(
     """Return findings on what the intervals of pairs are of, how they hold together (`family`) and what they assume."""
     findings: list[Finding] = []
     names, pairs = list(values), list(combinations(values, 2))
-    if family:
+    have_interval = [values[a].has_interval and values[b].has_interval for a, b in pairs]
+    if family and any(have_interval):
         rate = (1 - setting.confidence_level) / len(pairs) if family == BONFERRONI else 0.0
         findings.append(Finding("family", values={"pairs": len(pairs), "method": family, "rate": rate}))
-    if any(len(of_one) > 1 and not values[name].draws for name, of_one in seeds.items()):
+    have_seeds = any(len(of_one) > 1 and not values[name].draws for name, of_one in seeds.items())
+    if have_seeds and any(have_interval):
         findings.append(Finding("seeds", values={"seeds": {name: len(of_one) for name, of_one in seeds.items()}}))
     if estimator is None:
         return findings
     if setting.is_uncorrected:
         return [Finding("uncorrected-verdicts"), *findings]
-    for a, b in pairs if estimator.assumed_shape is not None else ():
-        if values[a].has_interval and values[b].has_interval:
+    for (a, b), has_interval in zip(pairs, have_interval, strict=True):
+        if has_interval and estimator.assumed_shape is not None:
             assumption = DECREASING if DECREASING in (values[a].assumes, values[b].assumes) else FREE
             findings.append(Finding("assumes", names=(a, b), values={"assumption": assumption}))
     if estimator.assumed_shape is None:
         findings.append(Finding("equal-bias", values={"estimator": setting.estimator}))
-        if np.isinf(values[names[0]].bounds).any():
+        if np.isinf(values[names[0]].bounds).any() and any(have_interval):
             findings.append(Finding("approximate", values={"estimator": setting.estimator}))
     return findings

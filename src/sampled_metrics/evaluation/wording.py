@@ -53,10 +53,15 @@ def better(winner: str, loser: str) -> str:
     return f"{winner} is better than {loser}"
 
 
+def verdict_in_words(verdict: Finding) -> str:
+    """Say which recommender of a pair is better, or that none is."""
+    return f"{verdict.names[0]} is better" if verdict.kind == "better" else verdict.kind.replace("-", " ")
+
+
 _CONCLUSIONS = VERDICTS | {
     *("bounds", "published-order", "order-differs", "order-reversed", "margin", "family", "best-pairs", "seeds"),
-    *("assumes", "supported", "equal-bias", "bias", "approximate", "few-users", "wrong-order", "order-undecided"),
-    "groups-adjusted",
+    *("assumes", "supported", "equal-bias", "bias", "approximate", "few-users", "one-user", "groups-adjusted"),
+    *("wrong-order", "order-undecided"),
 }
 
 
@@ -88,7 +93,8 @@ def paragraph(rows: Sequence[Mapping[str, Any]], findings: Iterable[Finding], se
         if (row.get("estimator"), row["metric"]) not in has_bounds and not ("difference" in row and omits_differences)
     ]
     clauses = [text for row in given if row.get("group", ALL) == ALL and (text := _value(row))]
-    interval = f", with {_percent(setting.confidence_level)} intervals" if given and "low" in given[0] else ""
+    has_interval = any(not np.isnan(row.get("low", np.nan)) for row in given)
+    interval = f", with {_percent(setting.confidence_level)} intervals" if has_interval else ""
     what = "differences" if given and "difference" in given[0] else "values"
     values = [f"The {what}{interval}: {'; '.join(clauses)}."] if clauses else []
     return " ".join([*sentences, *values, *remarks(concluded, setting)])
@@ -318,7 +324,9 @@ def _replacement(finding: Finding, _: Setting) -> tuple[str, str]:
 
 
 def _bias(finding: Finding, _: Setting) -> tuple[str, str]:
-    of, sentence = finding.values, "the interval ignores the bias. The estimated bias, with its standard error: {}."
+    of, sentence = finding.values, "the estimated bias, with its standard error: {}."
+    if of["has_interval"]:
+        sentence = "the interval ignores the bias. The estimated bias, with its standard error: {}."
     if of["error"] > 0:
         decimals = max(0, -int(np.floor(np.log10(of["error"]))))
         bias = f"{of['bias']:+.{decimals}f} ± {of['error']:.{decimals}f}"
@@ -335,7 +343,10 @@ def _verdicts(alike: Sequence[Finding], findings: Sequence[Finding], setting: Se
     others = "all others of these" if any(one.kind == "best-pairs" for one in findings) else "all others"
     sentences = []
     for label, of_metric in grouped(alike, _metric).items():
-        text = _of_pair(of_metric[0], setting) if is_pair else standing(Standings.from_verdicts(of_metric), others)
+        if all(one.kind == "no-verdict" for one in of_metric) and not is_pair:
+            text = "no verdict."
+        else:
+            text = _of_pair(of_metric[0], setting) if is_pair else standing(Standings.from_verdicts(of_metric), others)
         sentences.append(f"{compared_name(label, setting)}: {text}")
     return [*sentences, *(margin_of_pairs(alike, setting)[:-1] if setting.margin and not is_pair else [])]
 
@@ -438,7 +449,10 @@ def _seeds(finding: Finding, _: Setting) -> str:
     several = [f"{name} ({number} seeds)" for name, number in seeds.items() if number > 1]
     single = [name for name, number in seeds.items() if number == 1]
     rest = f"; that of {enumerated(single)}, of one seed, is taken to be 0" if single else ""
-    return f"The intervals include the spread between the seeds of {enumerated(several)}{rest}."
+    return (
+        f"The intervals include the spread between the seeds of {enumerated(several)}{rest}. Metrics of new seeds are "
+        "taken to vary normally."
+    )
 
 
 def _assumes(alike: Sequence[Finding], _: Sequence[Finding], setting: Setting) -> list[str]:
@@ -641,6 +655,7 @@ WORDS: dict[str, Words] = {
         f"There are only {{users}} users. With fewer than {FEW_USERS}, intervals are rough: a few users who are unlike "
         "the others decide them."
     ),
+    "one-user": Words("There is only one user, so there is no interval: a single value does not show how users vary."),
     "equal-metrics": Words(
         lambda finding, _: (
             f"{enumerated([metric_name(label) for label in finding.values['metrics']])} are equal here, as ranks are "

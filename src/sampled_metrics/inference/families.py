@@ -132,6 +132,8 @@ def max_t_rate(values: Floats, alpha: float) -> float:
     """
     first, second = np.transpose(pairs_of(len(values)))
     users, pairs = values.shape[1], len(first)
+    if users < 2:
+        return alpha / pairs
     covariance = np.cov(values)
     variance = np.diag(covariance)
     spread = np.sqrt(np.maximum(variance[first] + variance[second] - 2 * covariance[first, second], 0.0))

@@ -58,7 +58,6 @@ import numpy as np
 from scipy.special import chdtri, ndtr, ndtri, stdtr, stdtrit
 
 from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.errors import DataError
 
 SMALLEST_P_VALUE = 1e-50
 """Smallest p-value that is told apart from 0."""
@@ -103,12 +102,12 @@ def intervals(
         alpha: the error rate, or (metrics,) error rates.
         test: whether to compute the p-value of a mean of 0: the smallest α for which the interval excludes 0.
 
-    Raises:
-        DataError: there are fewer than two users.
+    Returns:
+        The intervals; NaN of a single user, whose value does not show how users vary.
     """
     metrics, users = low.shape
     if users < 2:
-        raise DataError(f"an interval needs two users or more, not {users}")
+        return Intervals(*np.full((4, metrics), np.nan))
     rows, rates = np.full((metrics, 4), np.nan), np.broadcast_to(np.asarray(alpha, dtype=np.float64), metrics)
     for row, (rate, limit) in enumerate(zip(rates, limits, strict=True)):
         if np.isnan(low[row]).any() or np.isnan(high[row]).any():
@@ -364,7 +363,7 @@ class SeedSpread:
         seeds, _, users = values.shape
         residuals = values - values.mean(axis=0)
         residuals -= residuals.mean(axis=2, keepdims=True)
-        interaction = (residuals**2).sum(axis=(0, 2)) / ((users - 1) * (seeds - 1)) / (users * seeds)
+        interaction = (residuals**2).sum(axis=(0, 2)) / (max(users - 1, 1) * (seeds - 1)) / (users * seeds)
         return cls(points.var(axis=0, ddof=1) / seeds, interaction, seeds - 1)
 
     def scaled(self, ratio: float) -> SeedSpread:

@@ -94,9 +94,13 @@ def pseudo_values(estimate: Estimate, sample: Sample) -> Floats:
     users are left out in as many blocks. A user of a block of b users then has the deviation of the block's mean
     pseudo-value times √b, as a mean of b values varies less by this factor.
 
+    The pseudo-value of a single user is the estimate.
+
     References:
         J. W. Tukey, Bias and Confidence in Not Quite Large Samples, Annals of Mathematical Statistics 29, 1958.
     """
+    if len(sample) == 1:
+        return estimate.estimate(sample.counts)[:, np.newaxis]
     users, single = len(sample), sample.shares.nnz == len(sample)
     kinds, kind = np.unique(sample.shares.indices, return_inverse=True) if single else (np.arange(users),) * 2
     sizes, left_out = np.ones(len(kinds)), np.eye(len(sample.counts))[kinds] if single else None

@@ -186,7 +186,8 @@ class Ranked(Table):
             f"{name} = {np.mean(values):,.0f}{' on average' if np.ptp(values) else ''}"
             for name, values in self._numbers.items()
         ]
-        return ", ".join([f"{len(np.unique(self.user_numbers)):,} users", *numbers])
+        users = len(np.unique(self.user_numbers))
+        return ", ".join([f"{users:,} user{'s' * (users != 1)}", *numbers])
 
     @property
     def _numbers(self) -> dict[str, Ints]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from sampled_metrics.evaluation.evaluate import checked_metrics
 from sampled_metrics.evaluation.expect import wrong_orders
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, by_recommender, cell
-from sampled_metrics.metrics.metric import MetricsLike, metric_name
+from sampled_metrics.metrics.metric import MetricsLike, can_mislead, metric_name
 from sampled_metrics.ranks.given import Groups, tables_by_name
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.rendering.drawing import inline_svg
@@ -392,14 +393,9 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
     names = set(expected["recommender"])
     if len(names) < 2:
         return []
-    if "a" in compared:
-        compared = compared[compared["a"].isin(names) & compared["b"].isin(names)]
-    decided = {
-        (label, standings.rows[better].name, standings.rows[worse].name)
-        for label, standings in compared.by_metric.items()
-        for better, worse in standings.decided
-        if {standings.rows[better].name, standings.rows[worse].name} <= names
-    }
+    verdicts = [one for one in compared.verdicts if set(one.names) <= names and can_mislead(one.metric)]
+    unchanged = [label for label in dict.fromkeys(compared["metric"]) if not can_mislead(label)]
+    decided = {(one.metric, *one.names) for one in verdicts if one.kind == "better"}
     wrong_of_decided = [one for one in wrong_orders(expected) if (one.metric, *one.names) in decided]
     wrong = wording.remarks(wrong_of_decided, expected.setting)
     values = expected.set_index(["metric", "recommender"])["expected"]
@@ -410,14 +406,18 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
         if abs(values[label, better] - values[label, worse]) <= EQUAL
     ]
     sentences = [*wrong, *alike]
-    equivalent = int((compared["conclusion"] == "equivalent").sum())
-    undecided = int((compared["conclusion"] == "undecided").sum()) + equivalent
+    kinds = Counter(one.kind for one in verdicts)
+    equivalent = kinds["equivalent"]
+    undecided = kinds["undecided"] + equivalent
     if decided and not sentences:
         pairs = "all decided pairs" if undecided else "all recommenders"
         sentences.append(f"With {SHOWN_NEGATIVES} sampled negatives, {pairs} are ordered rightly on average.")
     if undecided:
         sentences.append(
-            f"Undecided{' or equivalent' if equivalent else ''} by the exact ranks: {undecided} of {len(compared)} "
+            f"Undecided{' or equivalent' if equivalent else ''} by the exact ranks: {undecided} of {len(verdicts)} "
             "comparisons of two recommenders by a metric. No order of these is right or wrong."
         )
+    if unchanged:
+        labels = enumerated(map(metric_name, unchanged))
+        sentences.append(f"{labels} is left out here: sampling does not change it on average.")
     return sentences

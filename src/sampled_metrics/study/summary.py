@@ -11,7 +11,7 @@ import pandas as pd
 from sampled_metrics import __version__
 from sampled_metrics._validation import counted, enumerated
 from sampled_metrics.estimators import estimator_name
-from sampled_metrics.metrics.metric import metric_name
+from sampled_metrics.metrics.metric import can_mislead, metric_name
 from sampled_metrics.ranks.exact import ExactRanks, ties_remark
 from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.rendering.drawing import inline_svg
@@ -127,8 +127,10 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
     pairs = [(better, worse) for of_metric, better, worse in known or [] if of_metric == label]
     sampled = means.get("uncorrected")
     gaps = {} if sampled is None else {pair: sampled[pair[0]] - sampled[pair[1]] for pair in pairs}
+    can_turn = [name for name in config["metrics"] if can_mislead(name)]
     of_decided = table_4[decided.is_decided(table_4, known)]
     on_samples = of_decided[of_decided["estimator"] == "uncorrected"]
+    can_be_wrong = on_samples[on_samples["metric"].isin(can_turn)]
     wrong = [pair for pair, gap in gaps.items() if gap < -EQUAL]
     alike = [pair for pair, gap in gaps.items() if abs(gap) <= EQUAL]
     remarks = [f"{name}: {remark}." for name in names if (remark := ties_remark(dataset.ranks[name]))]
@@ -152,10 +154,14 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
             for row in on_samples.itertuples()
             if row.metric == label and 1 - _STEADY < row.correct < _STEADY
         ],
-        "wrong_of_all": int((on_samples["correct"] < 0.5).sum()),
-        "decided_of_all": len(on_samples),
-        "undecided_of_all": 0 if known is None else comb(len(names), 2) * len(config["metrics"]) - len(known),
-        "correction": _correction(means, spread, of_decided),
+        "wrong_of_all": int((can_be_wrong["correct"] < 0.5).sum()),
+        "decided_of_all": len(can_be_wrong),
+        "undecided_of_all": 0
+        if known is None
+        else comb(len(names), 2) * len(can_turn) - sum(of_metric in can_turn for of_metric, _, _ in known),
+        "can_turn": can_mislead(label),
+        "unchanged": [metric_name(name) for name in config["metrics"] if name not in can_turn],
+        "correction": _correction(means, spread, of_decided[of_decided["metric"].isin(can_turn)]),
         "figure": "",
     }
     if sampled is None:
