@@ -16,6 +16,7 @@ import pandas as pd
 
 from sampled_metrics._files import path_text
 from sampled_metrics._validation import check_label, check_labels, require_flags
+from sampled_metrics.data.labels import INDEX, has_labels
 from sampled_metrics.data.records import parquet_rows
 from sampled_metrics.data.tables import (
     LONGEST_LINE,
@@ -116,7 +117,11 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     ):
         nothing = pd.DataFrame([[""] * len(header)], columns=list(header.values()))
         Columns(text.name, nothing, str, place).require(*(names or ["rank"]))
-    used = {place: column for place, column in header.items() if not wide or column in names or can_be_used(column)}
+    used = {
+        place: column
+        for place, column in header.items()
+        if not wide or column in names or can_be_used(column) or (column == INDEX and place == 0)
+    }
     notes: tuple[str, ...] = ()
     if wide:
         unused = [column for place, column in header.items() if place not in used]
@@ -172,12 +177,12 @@ def tables_of(
     """Return the table of a recommender, or those of several by name.
 
     `table_of` makes one from columns and a name. Raises DataError if numbers are given `per_user`, in the order of the
-    ranks, and tables differ in their order.
+    ranks and not by labels, and tables differ in their order.
     """
     if isinstance(columns, Columns):
         return table_of(columns, "ranks")
     tables = {name: table_of(of_one, name) for name, of_one in columns.items()}
-    if any(numbers is not None and np.size(numbers) > 1 for numbers in per_user):
+    if any(numbers is not None and np.size(numbers) > 1 and not has_labels(numbers) for numbers in per_user):
         known = [(name, table.user) for name, table in tables.items() if table.user is not None]
         for (first, one), (second, other) in itertools.pairwise(known):
             if not np.array_equal(one, other):
