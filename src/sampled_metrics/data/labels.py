@@ -1,5 +1,7 @@
 """Labels of pandas objects. A named index of a table is a column; an index by default, 0, 1, 2, …, only counts rows."""
 
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,14 @@ def has_labels(data: Any) -> bool:
 def is_text(labels: Any) -> bool:
     """Return whether there are labels and all that are not missing are text."""
     return bool(len(labels)) and pd.api.types.infer_dtype(np.asarray(labels, dtype=object), skipna=True) == "string"
+
+
+def refuse_other_labels(columns: Mapping[str, Any], what: str) -> None:
+    """Raise DataError if two columns are Series with other labels, as those of rows in another order."""
+    labelled = {name: values.index for name, values in columns.items() if isinstance(values, pd.Series)}
+    for (first, index), (other, other_index) in pairwise(labelled.items()):
+        if not index.equals(other_index):
+            raise DataError(f"{what}: {first} and {other} are Series with other labels; give arrays in the same order")
 
 
 def with_index(frame: pd.DataFrame, name: str, before: int = 0) -> pd.DataFrame:

@@ -154,11 +154,7 @@ def parquet_rows(
     Raises:
         DataError: pyarrow is not installed, the file is not parquet, or a named column is missing or of another type.
     """
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise DataError(f"{name}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'") from None
+    pa, parquet = _pyarrow(name)
     try:
         file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)  # reads page by page
         schema, before = file.schema_arrow, 0
@@ -187,6 +183,33 @@ def parquet_rows(
             yield Rows(pd.DataFrame(columns=list(columns)), str)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
+
+
+def parquet_array(stream: Any, name: str) -> Any:
+    """Return a parquet file as a frame with its labels if pandas wrote it, else as an array, (rows, columns).
+
+    Raises:
+        DataError: pyarrow is not installed, the file is not parquet, or it has no rows.
+    """
+    pa, parquet = _pyarrow(name)
+    try:
+        table = parquet.read_table(stream, use_threads=False)
+        frame = table.to_pandas()
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
+    if not len(frame):
+        raise DataError(f"{name}: has no rows")
+    return frame if table.schema.pandas_metadata else frame.to_numpy()
+
+
+def _pyarrow(name: str) -> tuple[Any, Any]:
+    """Return pyarrow and its module of parquet; raise DataError if it is not installed."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise DataError(f"{name}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'") from None
+    return pyarrow, parquet
 
 
 def _levels(schema: Any, rows: int) -> dict[Any, tuple[Any, range | None]]:

@@ -34,6 +34,7 @@ from sampled_metrics.ranking.inputs import (
     takes,
     warn_of_last,
 )
+from sampled_metrics.ranking.labels import aligned, aligned_blocks
 from sampled_metrics.ranks.exact import ExactRanks
 
 TIE = 2.0**-40
@@ -281,8 +282,10 @@ def rank(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3: the rank of the
         relevant item among all candidates.
     """
-    readable, shape = scores_and_shape(scores, batch_size)
-    split, _, chosen = split_and_users(training, held_out, shape, users, user_ids, item_ids)
+    given = aligned(scores, training, held_out, user_ids, item_ids)
+    readable, shape = scores_and_shape(given.scores, batch_size)
+    split, ids, chosen = split_and_users(given.training, given.held_out, shape, users, given.user_ids, given.item_ids)
+    readable = aligned_blocks(readable, *ids)
     return rank_users(readable, split, chosen, batch_size=batch_size, progress=progress)
 
 

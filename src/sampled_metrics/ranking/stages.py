@@ -23,6 +23,7 @@ from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.candidate_order import CandidateOrder
 from sampled_metrics.ranking.inputs import PairsLike, Places, ranges, split_and_users, table_of_pairs, warn_of_last
+from sampled_metrics.ranking.labels import aligned
 from sampled_metrics.ranking.scoring import Journal, Ranker, Request, Score, Scorer, refuse_other_run
 from sampled_metrics.ranks.staged import FEW_COMPLETED, StagedRanks, boundaries, last_boundary, shares
 from sampled_metrics.ranks.staged_files import FOLDS, require_ending
@@ -113,12 +114,14 @@ def staged_ranks(
         require_depth(depth)
         depth = int(depth) if is_whole(depth) else float(depth)  # files take no numbers of numpy
     k, seed = int(k), int(seed)
-    split, ids, chosen = split_and_users(training, held_out, (None, None), users, user_ids, item_ids)
+    pairs = aligned(None, training, held_out, user_ids, item_ids)
+    shape = None, None
+    split, ids, chosen = split_and_users(pairs.training, pairs.held_out, shape, users, pairs.user_ids, pairs.item_ids)
     chosen = chosen[np.diff(split.held_out.indptr)[chosen] > 0]
     if not len(chosen):
         raise DataError("held_out: none of the users has a held-out item")
     with_ids = ids[0].is_given, ids[1].is_given
-    candidate_order = CandidateOrder(order, split, with_ids[0])
+    candidate_order = CandidateOrder(order, split, *ids)
     digests = _digests(split, chosen) | {"order": candidate_order.name, "ranker": ranker.label}
 
     def ranks(journal: Journal | None, earlier: StagedRanks | None = None) -> StagedRanks:

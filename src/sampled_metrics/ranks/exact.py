@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sampled_metrics import _files
 from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, require_flags
+from sampled_metrics.data.labels import refuse_other_labels
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
@@ -85,6 +86,7 @@ class ExactRanks(Ranked):
     groups: NDArray[np.str_] | None = None
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
+        refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "exact ranks")
         lengths = {len(self._column(name)) for name in COLUMNS if getattr(self, name) is not None}
         if len(lengths | ({len(self.groups)} if self.groups is not None else set())) > 1:
             raise DataError("the columns of exact ranks differ in length")

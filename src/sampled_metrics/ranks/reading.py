@@ -6,7 +6,8 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from numbers import Number
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ import pandas as pd
 from sampled_metrics._files import path_text
 from sampled_metrics._validation import check_label, check_labels, require_flags
 from sampled_metrics.data.labels import INDEX, has_labels
-from sampled_metrics.data.records import parquet_rows
+from sampled_metrics.data.records import parquet_array, parquet_rows
 from sampled_metrics.data.tables import (
     LONGEST_LINE,
     SPACES,
@@ -59,11 +60,28 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None, nam
         raise DataError(f"{name}: is a directory, not a csv file")
     if Path(path).suffix.lower() == ".sqlite":
         raise DataError(f"{name}: is no table; read_ranks reads staged ranks, and the command takes them as they are")
+    with _opened(path, name) as file:
+        if Path(path).suffix.lower() == ".parquet":
+            return _columns(parquet_rows(file, name), name, name)
+        return read_stream(file, name, separator, names)
+
+
+def read_labelled(path: str | os.PathLike[str]) -> Any:
+    """Read the numbers of a parquet file: as a frame with its labels if pandas wrote it, else as an array.
+
+    Raises DataError if the file cannot be read, or has no rows.
+    """
+    name = printable(path_text(path))
+    with _opened(path, name) as file:
+        return parquet_array(file, name)
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str], name: str) -> Iterator[Any]:
+    """Open a file for bytes; raise DataError if it cannot be read."""
     try:
         with gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb") as file:
-            if Path(path).suffix.lower() == ".parquet":
-                return _columns(parquet_rows(file, name), name, name)
-            return read_stream(file, name, separator, names)
+            yield file
     except FileNotFoundError:
         raise DataError(f"{name}: there is no such file") from None
     except (OSError, EOFError, zlib.error) as error:
