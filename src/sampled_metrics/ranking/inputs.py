@@ -28,6 +28,9 @@ from sampled_metrics.ranks.reading import read_columns, read_labelled, read_stan
 
 MATRIX = "must be numbers, a row of them for each user and an entry for each item"
 
+_FEW = 3
+"""A matrix of so few items may be a table of pairs whose columns have other names."""
+
 _WHOLE = 2.0**53
 """Below it, float64 holds every whole number."""
 
@@ -276,7 +279,7 @@ def split_and_users(
         raise DataError(f"the number of {kinds} is not known: give {missing}, or training as a matrix")
     count, items = (number or 0 for number in known)
     if (shape[0] or count, shape[1] or items) != (count, items):
-        pairs = "; a table of pairs has the columns user and item" if isinstance(training, pd.DataFrame) else ""
+        pairs = "; a table of pairs has the columns user and item" if items <= _FEW else ""
         raise DataError(f"scores have shape {shape}, but training has {count} users and {items} items{pairs}")
     ids = Ids.from_given("user", user_ids, count), Ids.from_given("item", item_ids, items)
     train = _of_table(training, "training", *ids) if train is None else train

@@ -49,7 +49,7 @@ def aligned(
         *(_axes(training, "training", ("user", "item")) if not is_table(training) else []),
         *(_axes(held_out, "held_out", ("user", "item")) if not is_table(held_out) else []),
     ]
-    knows_items = item_ids is not None or any(kind == "item" for kind, _, _ in axes)
+    knows_items = item_ids is not None or any(kind == "item" and not counts_rows(index) for kind, index, _ in axes)
     held_out = _pairs(held_out, "held_out", negative_is_none=not knows_items)
     scores = aligned_scores(scores, None, None)
     if not axes:
@@ -144,23 +144,24 @@ def _text(labels: Any) -> pd.Index:
 
 
 def _axes(data: Any, name: str, kinds: Sequence[str]) -> list[tuple[str, pd.Index, str]]:
-    """Return the kind, the labels and the name of each axis of a frame that has labels."""
+    """Return the kind, the labels and the name of each axis of a frame, but for an index by default."""
     if not isinstance(data, pd.DataFrame):
         return []
     axes = [
         (kind, index, f"the {axis} of {name}")
         for kind, index, axis in zip(kinds, (data.index, data.columns), ("index", "columns"), strict=False)
     ]
-    return [axis for axis in axes if not counts_rows(axis[1])]
+    return [axis for axis in axes if not (isinstance(axis[1], pd.RangeIndex) and counts_rows(axis[1]))]
 
 
 def _ids(kind: str, given: ArrayLike | None, axes: list[tuple[str, pd.Index, str]]) -> Ids | None:
     """Return the ids that are given, or the first labels of this kind; None if there are neither."""
     if given is not None:
         return Ids.from_given(kind, given, int(np.size(given)))
-    labels, name = next(((index, name) for axis, index, name in axes if axis == kind), (None, ""))
-    if labels is None:
+    of_kind = [(index, name) for axis, index, name in axes if axis == kind and not counts_rows(index)]
+    if not of_kind:
         return None
+    labels, name = of_kind[0]
     if isinstance(labels, pd.MultiIndex):
         raise DataError(f"{name}: has several levels; it may have one, the {kind}s")
     ids = Ids.from_given(kind, np.asarray(labels), len(labels), name)
