@@ -266,6 +266,7 @@ WITHOUT = GIVEN | {"user_ids": None, "item_ids": None}
         (GIVEN | {"training": pd.DataFrame({"u": [1], "i": [2]})}, "^the columns of training: item 'u' is not in item"),
         (WITHOUT | {"scores": SCORES, "training": pd.DataFrame({"u": [1], "i": [2]})}, "has the columns user and"),
         (GIVEN | {"held_out": pd.Series(USERS, index=pd.Index(ITEMS[:6], name="item"))}, "^held_out: the index of"),
+        (GIVEN | {"training": pd.Series([5, 9], index=[3, 1])}, "^training must be numbers, a row of them for each"),
         (GIVEN | {"training": FRAME.mul(0).rename_axis(index="user", columns="item").stack()}, "^training: has pairs"),
     ],
 )  # fmt: skip

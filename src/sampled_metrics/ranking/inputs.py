@@ -9,6 +9,7 @@ Users, items and ids may be standard input, called -.
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -220,6 +221,11 @@ class Ids:
             raise DataError(f"{name}: {ids[repeated].iloc[0]} is there twice; each {kind} needs an id of its own")
         return cls(kind, ids.to_numpy(), True, name)
 
+    @cached_property
+    def text(self) -> pd.Index:
+        """The ids as text, by which they are compared."""
+        return pd.Index(as_text(pd.Series(self.values)))
+
     @property
     def where(self) -> str:
         """Return what an id is in, for messages."""
@@ -239,8 +245,7 @@ class Ids:
         """
         column = columns[self.kind]
         codes, distinct = pd.factorize(column)
-        known = pd.Index(as_text(pd.Series(self.values)))
-        positions = np.append(known.get_indexer(pd.Index(as_text(pd.Series(distinct)))), -1)[codes]
+        positions = np.append(self.text.get_indexer(pd.Index(as_text(pd.Series(distinct)))), -1)[codes]
 
         def message(row: int) -> str:
             return f"{self.kind} {shown(column.iloc[row])} is not {self.where}{self.hint}"

@@ -50,7 +50,7 @@ def aligned(
         *(_axes(held_out, "held_out", ("user", "item")) if not is_table(held_out) else []),
     ]
     knows_items = item_ids is not None or any(kind == "item" and not counts_rows(index) for kind, index, _ in axes)
-    held_out = _pairs(held_out, "held_out", negative_is_none=not knows_items)
+    held_out = _pairs(held_out, "held_out", one_each=True, negative_is_none=not knows_items)
     scores = aligned_scores(scores, None, None)
     if not axes:
         return Inputs(scores, training, held_out, user_ids, item_ids)
@@ -117,7 +117,9 @@ def _order(labels: pd.Index, ids: Ids, name: str) -> Ints | None:
         return None
     if isinstance(labels, pd.MultiIndex):
         raise DataError(f"{name}: has several levels; it may have one, the {ids.kind}s")
-    own, known = _text(labels), _text(ids.values)
+    if np.array_equal(labels, ids.values):
+        return None
+    own, known = _text(labels), ids.text
     if own.equals(known):
         return None
     place, is_known = own.get_indexer(known) if own.is_unique else None, own.isin(known)
@@ -214,11 +216,12 @@ def _same_dimensions(users: Any, items: Any) -> tuple[Any, Any]:
     return users, items[users.columns]
 
 
-def _pairs(pairs: Any, name: str, *, negative_is_none: bool = False) -> Any:
+def _pairs(pairs: Any, name: str, *, one_each: bool = False, negative_is_none: bool = False) -> Any:
     """Return a Series with labels as a table of users and items; other pairs are unchanged.
 
     Its values are items of the users in its index, where a missing one means none, and maybe a negative one, too; or
-    its index has users and items, and no value is 0.
+    its index has users and items, and no value is 0. Numbers without a name are users if there is one item of each
+    (`one_each`), and else rows.
     """
     if not isinstance(pairs, pd.Series) or not has_labels(pairs):
         return pairs
@@ -227,6 +230,8 @@ def _pairs(pairs: Any, name: str, *, negative_is_none: bool = False) -> Any:
         if (pd.to_numeric(pairs, errors="coerce") == 0).any():
             raise DataError(f"{name}: has pairs with the value 0; leave out those that are not there")
         return pairs.to_frame("value")
+    if not levels and not one_each and pd.api.types.is_integer_dtype(index.dtype):
+        return pairs.to_numpy()
     values = pairs[pairs.notna()]
     if negative_is_none and pd.api.types.is_numeric_dtype(values.dtype):
         values = values[values >= 0]

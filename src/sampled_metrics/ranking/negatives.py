@@ -225,8 +225,9 @@ def rank_among_negatives(
         training: as in `rank`.
         held_out: as in `rank`.
         negatives: m, the number of negatives to draw for each held-out item. Or the negatives themselves: (users, m)
-            indices of items, or a list of them for each user; a dict of such lists by user, or a DataFrame with the
-            columns user and item, with ids if there are `user_ids` and `item_ids`. Given negatives that do not look
+            indices of items, or a list of them for each user; a dict of such lists by user, a Series or a (users, m)
+            DataFrame of items with users as its index, or a DataFrame with the columns user and item, with ids if there
+            are ids. Given negatives that do not look
             as if they were drawn uniformly for each user (p <= .01) have a caution, as results do not hold then. Those
             that users share, also within batches of users, are read as drawn "once", as in `sampled_ranks`.
         replacement: whether a negative may be there twice for the same held-out item.

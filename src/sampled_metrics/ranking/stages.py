@@ -58,17 +58,19 @@ def staged_ranks(
     Args:
         score: a function from (pairs,) users and (pairs,) items to (pairs,) scores, higher is better; or a `Ranker` of
             such a function, which also says its name, how many pairs it takes in a call, and how many calls at a time.
-            Users and items are indices, or ids if there are `user_ids` and `item_ids`. It is called with the pairs of
-            many users. Scores of -inf rank last and tie with each other.
+            Users and items are indices, or ids if there are `user_ids` and `item_ids`, or labels in their place. It is
+            called with the pairs of many users. A Series is aligned if it has both as its index. Scores of -inf rank
+            last and tie with each other.
         training: as in `rank`.
         held_out: as in `rank`.
         k: the largest cut-off of the metrics.
         depth: number of candidates from which on only a share of the users goes on; None lets all go on, for exact
             metrics. Users take about as many scores or somewhat more on average: some are beaten before, and others
             are completed.
-        order: "popularity", the number of users who have the item in training; or (items,) numbers, higher first; or a
-            function of a user, an index or an id, that returns such numbers. Any order is right, and a good one needs
-            fewer scores. Ties are in the order of the items.
+        order: "popularity", the number of users who have the item in training; or (items,) numbers, higher first, of
+            which a Series may have ids of all items as its index; or a function of a user, an index or an id, that
+            returns such numbers. Any order is right, and a good one needs fewer scores. Ties are in the order of the
+            items.
         users: a part of the users, as in `rank`. `StagedRanks.concat` joins parts.
         user_ids: as in `rank`.
         item_ids: as in `rank`.

@@ -293,11 +293,13 @@ def exact_ranks(
     Args:
         ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
             rank, or candidates, above and tied (ties count in expectation); or the path of a csv or parquet file of
-            such columns, or of one rank per line. A column user is optional. A column negatives raises an error,
+            such columns, or of one rank per line. A column user is optional. A named index of pandas is a column, and
+            one of text without a name is the users if there is no such column. A column negatives raises an error,
             because it marks ranks among sampled negatives. A mapping from the names of recommenders to any of these
             gives a mapping.
         candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
-            the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
+            the ranks have this column. An array is in the order of the ranks, and a Series is by the labels of its
+            index, the users or the rows. Only AUC depends on it.
         exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
             negatives are refused, and results begin with a caution if no rank is above a tenth of n
             (docs/how-to/tables.md). The columns above and tied are exact.

@@ -181,9 +181,10 @@ def sampled_ranks(
     Args:
         ranks: (users,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1; or a
             DataFrame, or the path of a csv or parquet file, with the column rank and optionally user, candidates and
-            negatives. A mapping from the names of recommenders to any of these gives a mapping.
+            negatives; an index is read as in `exact_ranks`. A mapping from the names of recommenders to any of these
+            gives a mapping.
         negatives: (users,) or one number: m, the number of sampled negatives. Leave it out if the ranks have this
-            column. An array is in the order of the ranks.
+            column. An array is in the order of the ranks, and a Series is by the labels of its index.
         candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item;
             likewise.
         replacement: whether a negative could be sampled twice for the same user.
