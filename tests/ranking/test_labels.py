@@ -67,6 +67,7 @@ def pair_forms(matrix: np.ndarray, order: np.random.Generator) -> dict[str, Any]
         "table": table,
         "table by user": table.set_index("user"),
         "table by user and item": table.set_index(["item", "user"]),
+        "nothing but an index": table.set_index(["item", "user"])[[]],
         "Series by user and item": table.set_index(["user", "item"])["rating"],
         "Series by user": table.set_index("user")["item"],
         "Series by item": table.set_index("item")["user"],

@@ -46,8 +46,8 @@ def aligned(
         *([] if factors else _axes(scores, "scores", ("user", "item"))),
         *(_axes(factors[0], "factors of users", ("user",)) if len(factors) == 2 else []),
         *(_axes(factors[1], "factors of items", ("item",)) if len(factors) == 2 else []),
-        *(_axes(training, "training", ("user", "item")) if not is_table(training) else []),
-        *(_axes(held_out, "held_out", ("user", "item")) if not is_table(held_out) else []),
+        *(_axes(training, "training", ("user", "item")) if _is_matrix(training) else []),
+        *(_axes(held_out, "held_out", ("user", "item")) if _is_matrix(held_out) else []),
     ]
     knows_items = item_ids is not None or any(kind == "item" and not counts_rows(index) for kind, index, _ in axes)
     held_out = _pairs(held_out, "held_out", one_each=True, negative_is_none=not knows_items)
@@ -58,8 +58,8 @@ def aligned(
     items = _ids("item", item_ids, axes)
     return Inputs(
         aligned_scores(scores, users, items),
-        training if is_table(training) else _values(in_order(training, "training", users, items)),
-        held_out if is_table(held_out) else _values(in_order(held_out, "held_out", users, items)),
+        in_order(training, "training", users, items).to_numpy() if _is_matrix(training) else training,
+        in_order(held_out, "held_out", users, items).to_numpy() if _is_matrix(held_out) else held_out,
         user_ids if users is None else users.values,
         item_ids if items is None else items.values,
     )
@@ -143,6 +143,11 @@ def _order(labels: pd.Index, ids: Ids, name: str) -> Ints | None:
 
 def _text(labels: Any) -> pd.Index:
     return pd.Index(as_text(pd.Series(np.asarray(labels))))
+
+
+def _is_matrix(pairs: PairsLike) -> bool:
+    """Return whether pairs are a (users, items) frame."""
+    return isinstance(pairs, pd.DataFrame) and not is_table(pairs)
 
 
 def _axes(data: Any, name: str, kinds: Sequence[str]) -> list[tuple[str, pd.Index, str]]:
@@ -242,11 +247,6 @@ def _pairs(pairs: Any, name: str, *, one_each: bool = False, negative_is_none: b
             )
         return pd.DataFrame({"user": values.to_numpy(), "item": np.asarray(values.index)})
     return pd.DataFrame({"user": np.asarray(values.index), "item": values.to_numpy()})
-
-
-def _values(pairs: Any) -> Any:
-    """Return a frame as an array, so that it is not taken for a table of pairs."""
-    return pairs.to_numpy() if isinstance(pairs, pd.DataFrame) else pairs
 
 
 def scores_of_pairs(scores: Any, users: NDArray[Any], items: NDArray[Any]) -> Any:

@@ -545,7 +545,8 @@ def as_pandas(data: Any, name: str, number: str = "score") -> Any:
 def _refuse_mixed_labels(columns: Mapping[Any, Any], name: str) -> None:
     """Raise DataError if a column has no labels, and others have labels in several orders, which pandas sorts."""
     labelled = {column: values for column, values in columns.items() if isinstance(values, pd.Series)}
-    if len(labelled) == len(columns) or len(labelled) < 2:
+    has_others = any(np.ndim(values) > 0 for column, values in columns.items() if column not in labelled)
+    if not has_others or len(labelled) < 2:
         return
     first, *others = labelled
     for other in others:
