@@ -23,6 +23,7 @@ from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.candidate_order import CandidateOrder
 from sampled_metrics.ranking.inputs import PairsLike, Places, ranges, split_and_users, table_of_pairs, warn_of_last
+from sampled_metrics.ranking.labels import aligned
 from sampled_metrics.ranking.scoring import Journal, Ranker, Request, Score, Scorer, refuse_other_run
 from sampled_metrics.ranks.staged import FEW_COMPLETED, StagedRanks, boundaries, last_boundary, shares
 from sampled_metrics.ranks.staged_files import FOLDS, require_ending
@@ -57,17 +58,19 @@ def staged_ranks(
     Args:
         score: a function from (pairs,) users and (pairs,) items to (pairs,) scores, higher is better; or a `Ranker` of
             such a function, which also says its name, how many pairs it takes in a call, and how many calls at a time.
-            Users and items are indices, or ids if there are `user_ids` and `item_ids`. It is called with the pairs of
-            many users. Scores of -inf rank last and tie with each other.
+            Users and items are indices, or ids if there are `user_ids` and `item_ids`, or labels in their place. It is
+            called with the pairs of many users. A Series is aligned if it has both as its index. Scores of -inf rank
+            last and tie with each other.
         training: as in `rank`.
         held_out: as in `rank`.
         k: the largest cut-off of the metrics.
         depth: number of candidates from which on only a share of the users goes on; None lets all go on, for exact
             metrics. Users take about as many scores or somewhat more on average: some are beaten before, and others
             are completed.
-        order: "popularity", the number of users who have the item in training; or (items,) numbers, higher first; or a
-            function of a user, an index or an id, that returns such numbers. Any order is right, and a good one needs
-            fewer scores. Ties are in the order of the items.
+        order: "popularity", the number of users who have the item in training; or (items,) numbers, higher first, of
+            which a Series may have ids of all items as its index; or a function of a user, an index or an id, that
+            returns such numbers. Any order is right, and a good one needs fewer scores. Ties are in the order of the
+            items.
         users: a part of the users, as in `rank`. `StagedRanks.concat` joins parts.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
@@ -113,12 +116,14 @@ def staged_ranks(
         require_depth(depth)
         depth = int(depth) if is_whole(depth) else float(depth)  # files take no numbers of numpy
     k, seed = int(k), int(seed)
-    split, ids, chosen = split_and_users(training, held_out, (None, None), users, user_ids, item_ids)
+    pairs = aligned(None, training, held_out, user_ids, item_ids)
+    shape = None, None
+    split, ids, chosen = split_and_users(pairs.training, pairs.held_out, shape, users, pairs.user_ids, pairs.item_ids)
     chosen = chosen[np.diff(split.held_out.indptr)[chosen] > 0]
     if not len(chosen):
         raise DataError("held_out: none of the users has a held-out item")
     with_ids = ids[0].is_given, ids[1].is_given
-    candidate_order = CandidateOrder(order, split, with_ids[0])
+    candidate_order = CandidateOrder(order, split, *ids)
     digests = _digests(split, chosen) | {"order": candidate_order.name, "ranker": ranker.label}
 
     def ranks(journal: Journal | None, earlier: StagedRanks | None = None) -> StagedRanks:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sampled_metrics import _files
 from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, require_flags
+from sampled_metrics.data.labels import refuse_other_labels
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
@@ -85,6 +86,7 @@ class ExactRanks(Ranked):
     groups: NDArray[np.str_] | None = None
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
+        refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "exact ranks")
         lengths = {len(self._column(name)) for name in COLUMNS if getattr(self, name) is not None}
         if len(lengths | ({len(self.groups)} if self.groups is not None else set())) > 1:
             raise DataError("the columns of exact ranks differ in length")
@@ -291,11 +293,13 @@ def exact_ranks(
     Args:
         ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
             rank, or candidates, above and tied (ties count in expectation); or the path of a csv or parquet file of
-            such columns, or of one rank per line. A column user is optional. A column negatives raises an error,
+            such columns, or of one rank per line. A column user is optional. A named index of pandas is a column, and
+            one of text without a name is the users if there is no such column. A column negatives raises an error,
             because it marks ranks among sampled negatives. A mapping from the names of recommenders to any of these
             gives a mapping.
         candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
-            the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
+            the ranks have this column. An array is in the order of the ranks, and a Series is by the labels of its
+            index, the users or the rows. Only AUC depends on it.
         exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
             negatives are refused, and results begin with a caution if no rank is above a tenth of n
             (docs/how-to/tables.md). The columns above and tied are exact.

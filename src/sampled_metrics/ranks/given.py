@@ -233,22 +233,22 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
                 "users to groups"
             )
         return np.asarray(table.groups, dtype=np.str_)
-    if isinstance(groups, pd.Series):
-        if not groups.index.is_unique:
-            user = groups.index[groups.index.duplicated()][0]
-            raise DataError(f"groups: user {shown(user)} is there twice in the index")
-        groups = groups.to_dict()
-    if not isinstance(groups, Mapping):
+    if not isinstance(groups, Mapping | pd.Series):
         raise ConfigError(f"groups must be True or a mapping from users to groups, not {shown(groups)}")
     if table.user is None:
         raise DataError(f"{name or 'ranks'}: has no column user, which a mapping from users to groups needs")
-    by_user = {str(user): str(group) for user, group in groups.items()}
-    users = np.asarray(table.user).astype(np.str_)
-    if missing := [user for user in dict.fromkeys(users.tolist()) if not by_user.get(user, "").strip()]:
+    labels = pd.Series([*groups.keys()], dtype=object)
+    names = as_text(labels)
+    if names.duplicated().any():
+        raise DataError(f"groups: user {shown(labels[names.duplicated()].iloc[0])} is there twice in the index")
+    values = [*groups] if isinstance(groups, pd.Series) else [*groups.values()]
+    by_user = dict(zip(names, as_text(pd.Series(values, dtype=object)), strict=True))
+    users = as_text(pd.Series(table.user)).tolist()
+    if missing := [user for user in dict.fromkeys(users) if not by_user.get(user, "")]:
         raise DataError(
             f"groups: {counted(len(missing), 'user')} of {name or 'the ranks'} have none, for instance {missing[0]}"
         )
-    return np.array([by_user[user] for user in users.tolist()], dtype=np.str_)
+    return np.array([by_user[user] for user in users], dtype=np.str_)
 
 
 def _names(of_rows: Mapping[str, NDArray[np.str_]]) -> list[str]:

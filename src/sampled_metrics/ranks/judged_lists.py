@@ -261,11 +261,12 @@ def ranked_lists(
 
     Args:
         lists: a table, or the path of a file, with the columns user, item and score, or rank in place of score; or a
-            dict {user: {item: score}}, as ranx and pytrec_eval have it. A mapping from the names of recommenders to any
-            of these gives a mapping.
+            dict {user: {item: score}}, as ranx and pytrec_eval have it; or a Series by user and item. A named index of
+            pandas is a column. A mapping from the names of recommenders to any of these gives a mapping.
         relevance: the judged items of users: a table with the columns user, item and relevance (a grade from 0), or a
-            dict {user: {item: grade}}. Without the column relevance, all have grade 1. Other items have grade 0. Users
-            of the lists without a judged item are left out; judged users without a list count as an empty one.
+            dict {user: {item: grade}}, or a Series by user and item. Without the column relevance, all have grade 1.
+            Other items have grade 0. Users of the lists without a judged item are left out; judged users without a list
+            count as an empty one.
         relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default is any above 0.
         by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
         rank_column: the column of places in the list, if it has another name.

@@ -6,7 +6,8 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from numbers import Number
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +17,8 @@ import pandas as pd
 
 from sampled_metrics._files import path_text
 from sampled_metrics._validation import check_label, check_labels, require_flags
-from sampled_metrics.data.records import parquet_rows
+from sampled_metrics.data.labels import INDEX, has_labels
+from sampled_metrics.data.records import parquet_array, parquet_rows
 from sampled_metrics.data.tables import (
     LONGEST_LINE,
     SPACES,
@@ -58,11 +60,28 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None, nam
         raise DataError(f"{name}: is a directory, not a csv file")
     if Path(path).suffix.lower() == ".sqlite":
         raise DataError(f"{name}: is no table; read_ranks reads staged ranks, and the command takes them as they are")
+    with _opened(path, name) as file:
+        if Path(path).suffix.lower() == ".parquet":
+            return _columns(parquet_rows(file, name), name, name)
+        return read_stream(file, name, separator, names)
+
+
+def read_labelled(path: str | os.PathLike[str]) -> Any:
+    """Read the numbers of a parquet file: as a frame with its labels if pandas wrote it, else as an array.
+
+    Raises DataError if the file cannot be read, or has no rows.
+    """
+    name = printable(path_text(path))
+    with _opened(path, name) as file:
+        return parquet_array(file, name)
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str], name: str) -> Iterator[Any]:
+    """Open a file for bytes; raise DataError if it cannot be read."""
     try:
         with gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb") as file:
-            if Path(path).suffix.lower() == ".parquet":
-                return _columns(parquet_rows(file, name), name, name)
-            return read_stream(file, name, separator, names)
+            yield file
     except FileNotFoundError:
         raise DataError(f"{name}: there is no such file") from None
     except (OSError, EOFError, zlib.error) as error:
@@ -116,7 +135,11 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     ):
         nothing = pd.DataFrame([[""] * len(header)], columns=list(header.values()))
         Columns(text.name, nothing, str, place).require(*(names or ["rank"]))
-    used = {place: column for place, column in header.items() if not wide or column in names or can_be_used(column)}
+    used = {
+        place: column
+        for place, column in header.items()
+        if not wide or column in names or can_be_used(column) or (column == INDEX and place == 0)
+    }
     notes: tuple[str, ...] = ()
     if wide:
         unused = [column for place, column in header.items() if place not in used]
@@ -172,12 +195,12 @@ def tables_of(
     """Return the table of a recommender, or those of several by name.
 
     `table_of` makes one from columns and a name. Raises DataError if numbers are given `per_user`, in the order of the
-    ranks, and tables differ in their order.
+    ranks and not by labels, and tables differ in their order.
     """
     if isinstance(columns, Columns):
         return table_of(columns, "ranks")
     tables = {name: table_of(of_one, name) for name, of_one in columns.items()}
-    if any(numbers is not None and np.size(numbers) > 1 for numbers in per_user):
+    if any(numbers is not None and np.size(numbers) > 1 and not has_labels(numbers) for numbers in per_user):
         known = [(name, table.user) for name, table in tables.items() if table.user is not None]
         for (first, one), (second, other) in itertools.pairwise(known):
             if not np.array_equal(one, other):
