@@ -41,14 +41,9 @@ REFUSED = Statement(np.nan, np.nan)
 
 
 def evaluate(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Of `evaluate` on exact or staged ranks; an upper bound where there is no interval."""
+    """Of `evaluate` on exact or staged ranks."""
     table = staged(promise, sides, seed)["R0"] if promise.depth else tables(promise, sides)["R0"]
-    result = sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level)
-    for finding in result.findings:
-        if finding.kind == "few-completed":
-            most = finding.values["most"]
-            return {label: Statement(-truths[label][0], most - truths[label][0]) for label in promise.metrics}
-    return of_rows(result, truths)
+    return of_rows(sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level), truths)
 
 
 def correct(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
@@ -211,7 +206,8 @@ def staged(promise: Promise, sides: np.ndarray, seed: int) -> dict[str, sm.Stage
         above, nothing = np.minimum(np.where(goes_on, side - 1, above), k), np.zeros(users, dtype=np.int64)
         by_name[f"R{number}"] = sm.StagedRanks(
             user=np.arange(users), item=np.arange(users), score=np.zeros(users), candidates=np.full(users, n), k=k,
-            depth=promise.depth, seed=0, boundaries=steps, above_at=above_at, above=above, tied=nothing,
-            complete=goes_on & (above < k), uniform=uniform, fold=fold, scored=nothing + 1, digests={},
+            depth=promise.depth, seed=0, boundaries=steps, above_at=above_at, tied_at=np.minimum(above_at, 0),
+            above=above, tied=nothing, complete=goes_on & (above < k), uniform=uniform, fold=fold, scored=nothing + 1,
+            digests={},
         )  # fmt: skip
     return by_name

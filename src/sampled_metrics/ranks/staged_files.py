@@ -137,11 +137,13 @@ def _fault(rows: pd.DataFrame, content: Any) -> str:
     for key, (is_right, rule) in rules.items():
         if not is_right:
             return f": {key} must be {rule}, not {shown(content[key])}"
-    return _fault_of_rows(rows, k, [f"above_{boundary}" for boundary in boundaries])
+    above, tied = ([f"{name}_{boundary}" for boundary in boundaries] for name in ("above", "tied"))
+    return _fault_of_rows(rows, k, above, [column for column in tied if column in rows])
 
 
-def _fault_of_rows(rows: pd.DataFrame, k: int, counts: list[str]) -> str:
-    whole = ["candidates", "scored", "above", "tied", "fold", *counts]
+def _fault_of_rows(rows: pd.DataFrame, k: int, counts: list[str], ties: list[str]) -> str:
+    """As `_fault`, for the columns with counts at the boundaries; earlier versions did not write those of ties."""
+    whole = ["candidates", "scored", "above", "tied", "fold", *counts, *ties]
     for column in ["user", "item", "score", "uniform", "outcome", *whole]:
         if column not in rows:
             return f": lacks the column {column}"
@@ -168,6 +170,10 @@ def _fault_of_rows(rows: pd.DataFrame, k: int, counts: list[str]) -> str:
             f"beaten where above is k = {k}, and complete or open elsewhere",
         ),
         **{column: ((rows[column] < -1) | (rows[column] > k), f"from -1 to k = {k}") for column in counts},
+        **{
+            column: ((rows[column] < -1) | (rows[column] >= candidates), "from -1, and below candidates")
+            for column in ties
+        },
         "user": (users.isna() | is_list, "an id"),
     }
     for column, (is_wrong, rule) in rules.items():
