@@ -67,7 +67,9 @@ def staged_ranks(
         k: the largest cut-off of the metrics.
         depth: number of candidates from which on only a share of the users goes on; None lets all go on, for exact
             metrics. Users take about as many scores or somewhat more on average: some are beaten before, and others
-            are completed.
+            are completed. Metrics have no bias if the depth does not depend on them, so it is chosen before the first
+            score. If few users are to be completed, a warning says after the first stage how many, from what does not
+            depend on the users' numbers, so that a larger depth may be chosen by it.
         order: "popularity", the number of users who have the item in training; or (items,) numbers, higher first; or a
             function of a user, an index or an id, that returns such numbers. Any order is right, and a good one needs
             fewer scores. Ties are in the order of the items.

@@ -75,7 +75,7 @@ class StagedRanks(Ranked):
         above_at: (rows, boundaries) numbers of candidates above, up to k, among the first ones up to each boundary; -1
             where a row did not get there.
         tied_at: (rows, boundaries) numbers of candidates that score the same, among the first ones up to each boundary;
-            0 if the item is beaten by then, -1 where a row did not get there, or where a file does not have them.
+            0 if the item is beaten by then, -1 where a row did not get there.
         above: (rows,) candidates that score higher, among those that were scored; k if the item is beaten.
         tied: (rows,) other candidates that score the same, among those that were scored; 0 if the item is beaten.
         complete: (rows,) whether all candidates were scored, and the item is not beaten.
@@ -286,12 +286,11 @@ class StagedRanks(Ranked):
             DataError: the file cannot be read, has no staged ranks, or has a value that they cannot have.
         """
         rows, content = staged_files.read(path)
-        tied_at = rows.reindex(columns=[f"tied_{boundary}" for boundary in content["boundaries"]], fill_value=-1)
         return cls(
             **{name: rows[name].to_numpy() for name in _COLUMNS},
             boundaries=np.array(content["boundaries"]),
             above_at=rows[[f"above_{boundary}" for boundary in content["boundaries"]]].to_numpy(),
-            tied_at=tied_at.to_numpy(),
+            tied_at=rows[[f"tied_{boundary}" for boundary in content["boundaries"]]].to_numpy(),
             complete=(rows["outcome"] == "complete").to_numpy(),
             digests=content["digests"],
             **{key: content[key] for key in ("k", "depth", "seed")},
@@ -323,7 +322,7 @@ class StagedRanks(Ranked):
         stop = np.where(stays.any(axis=1), stays.argmax(axis=1), len(stages))
         reached = np.where(stages <= stop[:, np.newaxis], self.above_at[rows], -1)
         at_stop = self.above_at[rows, np.minimum(stop, last)]
-        tied_at_stop = np.maximum(self.tied_at[rows, np.minimum(stop, last)], 0)
+        tied_at_stop = self.tied_at[rows, np.minimum(stop, last)]
         is_beaten = (reached == self.k).any(axis=1) | (self.is_beaten[rows] & (stop == len(stages)))
         is_open = ~is_beaten & (stop < len(stages))
         user_is_open = np.bincount(user, is_open, len(uniform)) > 0
@@ -355,7 +354,7 @@ class StagedRanks(Ranked):
             depth: as in `staged_ranks`, at most that of these ranks.
 
         Raises:
-            DataError: the depth is larger, or a file of an earlier version lacks the ties by boundary.
+            DataError: the depth is larger.
 
         Examples:
             >>> import numpy as np
@@ -368,15 +367,11 @@ class StagedRanks(Ranked):
             >>> smaller.scored.tolist() == sm.staged_ranks(score, training, [3] * 200, k=5, depth=10).scored.tolist()
             True
             >>> ranks.completed_users, smaller.completed_users
-            (15, 7)
+            (11, 6)
         """
         if self.depth is not None and (depth is None or depth > self.depth):
             wanted = "None" if depth is None else f"{depth:g}"
             raise DataError(f"ranks of depth {self.depth:g} do not have the scores of depth {wanted}")
-        if ((self.above_at >= 0) & (self.tied_at < 0)).any():
-            raise DataError(
-                "ranks of a file of an earlier version lack the ties by boundary, which a smaller depth needs"
-            )
         first = np.unique(self.user_numbers, return_index=True)[1]
         return self._redrawn(
             np.arange(len(self)), self.user_numbers, self.uniform[first], self.fold[first], depth, self.user
