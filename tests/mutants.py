@@ -42,7 +42,7 @@ CHOSEN = (
     ("evaluation/published.py", "second.ends - first.ends[:, ::-1]", "second.ends - first.ends"),
     ("evaluation/standings.py", "key=lambda name: -values[name])", "key=lambda name: values[name])"),
     ("evaluation/values.py", "ratio * other.bounds[:, ::-1, ::-1]", "ratio * other.bounds[:, ::-1]"),
-    ("evaluation/values.py", '"unexplained", "few-completed", SHARED', '"unexplained", SHARED'),
+    ("evaluation/values.py", '"unexplained", SHARED', '"unexplained"'),
     ("evaluation/verdicts.py", "or difference > high + EQUAL else", "else"),
     ("evaluation/verdicts.py", "(-high, -low)]) - margin", "(-low, -high)]) - margin"),
     ("evaluation/verdicts.py", "[(gaps < -EQUAL).mean(axis=1), (gaps >", "[(gaps > EQUAL).mean(axis=1), (gaps >"),

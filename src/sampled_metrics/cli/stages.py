@@ -83,8 +83,8 @@ def stages(
 
     Candidates are scored until k of them are above the held-out item. A share of the users goes on from 10, 30, 100,
     300, ... candidates. Each answer is kept in OUTPUT.journal at once: a run that was stopped goes on if it is called
-    again, and no pair is scored twice. A larger --depth goes on from OUTPUT, too. A file of another ranker is
-    refused: by --ranker, or by the file of FUNCTION and up to 32 pairs that are scored again.
+    again, and no pair is scored twice. A larger --depth goes on from OUTPUT, too; a smaller one leaves it as it is. A
+    file of another ranker is refused: by --ranker, or by the file of FUNCTION and up to 32 pairs that are scored again.
     evaluate, compare and report take the file, and plan that of some users by --depth none.
     """
     import numpy as np

@@ -133,8 +133,8 @@ class Table(ABC):
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the values of metrics, by outcome."""
 
-    def without_interval(self) -> dict[str, Any]:
-        """Return the numbers that say why there are no intervals; empty if there are intervals."""
+    def completion(self) -> dict[str, Any]:
+        """Return what a run of stages completed, as numbers by name; empty for other ranks."""
         return {}
 
     @abstractmethod
