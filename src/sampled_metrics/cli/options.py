@@ -220,7 +220,7 @@ def named_files(argument: str) -> tuple[str | None, list[str]]:
         return None, [argument]
     if not name.strip():
         raise ConfigError(f"{argument}: has no name before the sign =")
-    return printable(name), paths.split(",")
+    return printable(name.strip()), paths.split(",")
 
 
 def output_option(text: str) -> Callable[..., Any]:

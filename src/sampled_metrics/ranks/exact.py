@@ -24,7 +24,7 @@ from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.reading import columns_by_recommender, tables_of
-from sampled_metrics.ranks.table import OutcomeValues, Ranked, pair_users, span
+from sampled_metrics.ranks.table import OutcomeValues, Ranked, pair_users, require_exact_ids, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ class ExactRanks(Ranked):
         lengths = {len(self._column(name)) for name in COLUMNS if getattr(self, name) is not None}
         if len(lengths | ({len(self.groups)} if self.groups is not None else set())) > 1:
             raise DataError("the columns of exact ranks differ in length")
+        require_exact_ids(self.user)
         n, above, tied, (name, best) = self.candidates, self.above, self.tied, written
         last, limit = above + tied, "the number of candidates" if best else "the last rank from 0"
         rules: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [

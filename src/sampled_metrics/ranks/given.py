@@ -9,10 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import counted, enumerated, shown
+from sampled_metrics.data.ids import as_text
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
-from sampled_metrics.ranks.frames import as_text
 from sampled_metrics.ranks.judged_lists import RankedLists
 from sampled_metrics.ranks.reading import UNNAMED, by_name, columns_of_table, read_columns
 from sampled_metrics.ranks.sampled import BY_USER, ONCE, SampledRanks, sampled_of_columns
@@ -163,9 +163,10 @@ def read_groups(path: str, kind: str) -> dict[str, str]:
     """
     columns = read_columns(path, names=[kind])
     columns.require("user")
-    users, groups = as_text(columns["user"]), as_text(columns.frame[columns.in_source(kind)])
-    refuse_rows(users.duplicated(), lambda row: f"user {users.iloc[row]} is there twice", columns.place)
-    return dict(zip(users, groups, strict=True))
+    number, users = columns.ids("user")
+    groups = as_text(columns.frame[columns.in_source(kind)])
+    refuse_rows(pd.Series(number).duplicated(), lambda row: f"user {users[number[row]]} is there twice", columns.place)
+    return dict(zip(users[number], groups, strict=True))
 
 
 def tables_by_group(tables: Mapping[str, Table], groups: Groups) -> tuple[dict[str, dict[str, Table]], list[str]]:
@@ -217,13 +218,16 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
         raise ConfigError(f"groups must be True or a mapping from users to groups, not {shown(groups)}")
     if table.user is None:
         raise DataError(f"{name or 'ranks'}: has no column user, which a mapping from users to groups needs")
-    by_user = {str(user): str(group) for user, group in groups.items()}
-    users = np.asarray(table.user).astype(np.str_)
-    if missing := [user for user in dict.fromkeys(users.tolist()) if not by_user.get(user, "").strip()]:
+    keys = as_text(pd.Series([*groups], dtype=object))
+    if keys.duplicated().any():
+        raise DataError(f"groups: user {keys[keys.duplicated()].iloc[0]} is there twice, as text")
+    by_user = dict(zip(keys, as_text(pd.Series([*groups.values()], dtype=object)), strict=True))
+    users = as_text(pd.Series(table.user))
+    if missing := [user for user in dict.fromkeys(users) if not by_user.get(user)]:
         raise DataError(
             f"groups: {counted(len(missing), 'user')} of {name or 'the ranks'} have none, for instance {missing[0]}"
         )
-    return np.array([by_user[user] for user in users.tolist()], dtype=np.str_)
+    return np.array([by_user[user] for user in users], dtype=np.str_)
 
 
 def _names(of_rows: Mapping[str, NDArray[np.str_]]) -> list[str]:

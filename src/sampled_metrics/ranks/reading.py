@@ -16,6 +16,7 @@ import pandas as pd
 
 from sampled_metrics._files import path_text
 from sampled_metrics._validation import check_label, check_labels, require_flags
+from sampled_metrics.data.ids import as_text
 from sampled_metrics.data.records import parquet_rows
 from sampled_metrics.data.tables import (
     LONGEST_LINE,
@@ -210,12 +211,12 @@ def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
 
 def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a mapping from names as printable text; raise DataError if it is empty, or a name is empty or repeated."""
-    names = ["" if np.ndim(name) == 0 and pd.isna(name) else printable(str(name)) for name in ranks]
+    names = [printable(name) for name in as_text(pd.Series([*ranks], dtype=object))]
     if not names:
         raise DataError("there are no ranks")
     if repeated := [name for name in names if names.count(name) > 1]:
         raise DataError(f"ranks: two recommenders are called {repeated[0]!r}; give each a name of its own")
-    if not all(name.strip() for name in names):
+    if not all(names):
         raise DataError("ranks: the name of a recommender is empty")
     return dict(zip(names, ranks.values(), strict=True))
 
