@@ -139,6 +139,7 @@ def read_ranks(
 
     Raises:
         DataError: the file cannot be read, or lacks a column.
+        ConfigError: an option is for sampled ranks, and the file has others.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -149,11 +150,16 @@ def read_ranks(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
     if is_staged(os.fspath(path)):
-        return StagedRanks.read(path)
-    columns = columns_of_table(path, os.fspath(path))
-    if "negatives" in columns:
-        return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
-    return table_of_columns(columns, columns.name)
+        table: ExactRanks | StagedRanks = StagedRanks.read(path)
+    else:
+        columns = columns_of_table(path, os.fspath(path))
+        if "negatives" in columns:
+            return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
+        table = table_of_columns(columns, columns.name)
+    for option, is_given in {"replacement": replacement is not False, "drawn": drawn != BY_USER}.items():
+        if is_given:
+            raise ConfigError(f"{option}: is for sampled ranks, and {os.fspath(path)} has {table.kind}; leave it out")
+    return table
 
 
 def read_groups(path: str, kind: str) -> dict[str, str]:

@@ -28,7 +28,7 @@ from sampled_metrics.data.tables import (
     joined,
     without_types,
 )
-from sampled_metrics.errors import DataError, printable, reason
+from sampled_metrics.errors import ConfigError, DataError, printable, reason
 from sampled_metrics.ranks.frames import CONTENT, NAMES, Columns, PerUser, are_lists, can_be_used, columns_of, plain
 from sampled_metrics.ranks.table import Table
 
@@ -163,6 +163,20 @@ def columns_by_recommender(
             raise DataError("by is for one column of ranks, and rank_column names several; give one of them")
         parts = by_name(columns.by_rank_column(rank_columns) if by is None else columns.by_column(by))
     return {name: part.named(names, zero_based, groups) for name, part in parts.items()}
+
+
+def require_effect(
+    option: str, columns: Columns | dict[str, Columns], has_effect: Callable[[Columns], bool], why: str
+) -> None:
+    """Raise ConfigError if an option that the caller named has an effect on no table; `why` says so in words."""
+    parts = [columns] if isinstance(columns, Columns) else list(columns.values())
+    if not any(map(has_effect, parts)):
+        raise ConfigError(f"{option} (--{option.replace('_', '-')}): {why}; leave it out")
+
+
+def has_counts(columns: Columns) -> bool:
+    """Return whether a table has the columns above and tied in place of ranks."""
+    return "above" in columns and "rank" not in columns
 
 
 def tables_of(
