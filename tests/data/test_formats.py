@@ -91,6 +91,10 @@ def test_refused(content, columns, says):
         ({"columns": {"user": "id", "item": "id"}}, "columns: user and item must name different columns, not ['id', "),
         ({"columns": {"user": "id", "item": 2}}, "columns: user and item must all be names or all be positions, not "),
         ({"columns": TIMED, "timestamp": "order"}, "timestamp: order has no use for the column of timestamps"),
+        (
+            {"columns": {"user": 1, "item": 2}, "timestamp_format": "iso"},
+            "timestamp_format: there is no column of times",
+        ),
         ({"columns": TIMED, "timestamp_format": "%q"}, "timestamp_format: '%q' is not a pattern of strptime: "),
         ({"columns": TIMED, "timestamp_format": "%Y-%m-%"}, "timestamp_format: '%Y-%m-%' is not a pattern of strptime"),
     ],
