@@ -171,7 +171,7 @@ def test_events_of_parquet_and_json_have_the_ids_of_csv():
 def test_spaces_are_left_out_everywhere(tmp_path, caplog):
     """' i3 ' and 'i3 ' are one item by each way in; a sentence counts them."""
     users, items = ["u1", " u1", "u2 "], [" i3 ", "i3 ", "i4"]
-    said = "Spaces around 2 ids of the column user are left out, and 1 of them equal other ids without them."
+    said = "Spaces around 2 ids of the column user are left out, which leaves 1 id fewer."
     table = pd.DataFrame({"user": users, "candidates": 100, "rank": [1, 2, 3]})
     ranks = sm.exact_ranks(table)
     assert (ranks.user.tolist(), said in ranks.notes) == (["u1", "u1", "u2"], True)

@@ -78,7 +78,7 @@ def about_spaces(column: IdColumn, name: str) -> list[str]:
     """Return a sentence on the ids of a column that had spaces around them; none if no id had."""
     if not column.spaced:
         return []
-    merged = f", and {column.merged} of them equal other ids without them" if column.merged else ""
+    merged = f", which leaves {counted(column.merged, 'id')} fewer" if column.merged else ""
     return [f"Spaces around {counted(column.spaced, 'id')} of the column {name} are left out{merged}."]
 
 

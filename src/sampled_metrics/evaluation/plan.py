@@ -316,7 +316,7 @@ def _require_effect(
 ) -> None:
     """Raise ConfigError if an option is for rows that the pilot does not give; an empty list leaves them out."""
     of_negatives = {
-        "negatives": tuple(negatives) != _SIZES,
+        "negatives (--sizes)": tuple(negatives) != _SIZES,
         "estimators": tuple(estimators) != PLANNED,
         "replacement": replacement,
     }
