@@ -290,12 +290,6 @@ def test_the_paper_is_compared_with_its_own_data_alone(given, compared, tmp_path
     assert compared_with_paper(complete_config(given)) == compared
 
 
-def test_a_margin_needs_two_recommenders():
-    assert completed(LEAST | {"margin": 0.01})["margin"] == 0.01
-    with pytest.raises(ConfigError, match=r"^margin: is for the pairs of two recommenders or more"):
-        completed(LEAST | {"margin": 0.01, "recommenders": {"Z": {"type": "random"}}})
-
-
 def test_a_split_of_its_own_takes_no_options_of_the_split(tmp_path):
     paths = {name: str(tmp_path / name) for name in ("path", "test")}
     for path in paths.values():

@@ -145,8 +145,6 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
     if config["margin"] is not None:
-        if len(config["recommenders"]) < 2:
-            raise ConfigError("margin: is for the pairs of two recommenders or more, and there is one; leave it out")
         Margin.from_given(config["margin"]).require_possible(metrics_by_label(config["metrics"]))
     if config["figures"]["budget"]:
         _check_budget(config["figures"]["budget"], config["recommenders"])
