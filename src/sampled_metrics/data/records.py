@@ -125,6 +125,8 @@ def _values(values: list[Any], may_be_numbers: bool) -> pd.Series:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     if not isinstance(value, str) or re.search("[\n\r\0]", value):
@@ -142,7 +144,8 @@ def parquet_rows(
 ) -> Iterator[Rows]:
     """Yield some or all columns of a parquet file, many rows at a time, so that its pages bound the memory.
 
-    A column that may be numbers keeps times, dates and numbers, if none of the numbers is missing. All else is text.
+    A column that may be numbers keeps times, dates and numbers, if none of the numbers is missing. Floats stay floats.
+    All else is text.
 
     Args:
         stream: the file, opened for bytes.
@@ -254,6 +257,8 @@ def _of_arrow(column: Any, may_be_numbers: bool) -> pd.Series:
     kind = column.type
     is_number = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)
     is_time = kinds.is_timestamp(kind) or kinds.is_date(kind)
+    if kinds.is_floating(kind) and not may_be_numbers:  # Arrow writes 10000000000.0 as 1e+10
+        return column.to_pandas()
     is_other = kinds.is_nested(kind) or kinds.is_binary(kind) or kinds.is_fixed_size_binary(kind)
     if is_other or (may_be_numbers and (is_time or (is_number and not column.null_count))):
         return column.to_pandas(date_as_object=False)

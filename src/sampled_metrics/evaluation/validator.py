@@ -85,8 +85,8 @@ def validator(
             each user are scored. The metrics are then estimated without bias. The default ranks all candidates.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
-        batch_size: number of users whose scores are computed at a time, as in `rank`; with `depth`, the largest number
-            of pairs in a call.
+        batch_size: number of users whose scores are computed at a time, as in `rank`, which refuses it for factors;
+            with `depth`, the largest number of pairs in a call.
         confidence_level: probability that all answers on a metric are right, and that the interval of a value covers
             the mean over the population of users.
 
@@ -213,6 +213,7 @@ class Validator:
 
         Raises:
             DataError: as in `rank` or `staged_ranks`. The epoch is then not counted.
+            ConfigError: the scores are factors, which have no batches, and there is a `batch_size`.
         """
         start = perf_counter()
         return self._judged(self._ranks(scores), start)
@@ -263,13 +264,12 @@ class Validator:
                 user_ids=split.user_ids,
                 item_ids=split.item_ids,
             )
-        is_factors = isinstance(scores, tuple)
-        scores, shape = scores_and_shape(aligned_scores(scores, *self._ids), None if is_factors else size)
+        scores, shape = scores_and_shape(aligned_scores(scores, *self._ids), size)
         expected = split.shape[:2]
         if any(given not in (None, wanted) for given, wanted in zip(shape, expected, strict=True)):
             raise DataError(f"scores have shape {shape}, but training has {expected[0]} users and {expected[1]} items")
         scores = aligned_blocks(scores, *self._ids)
-        return rank_users(scores, split, self._users, batch_size=None if is_factors else size)
+        return rank_users(scores, split, self._users, batch_size=size)
 
     @on_one_thread
     def _judged(self, ranks: ExactRanks | StagedRanks, start: float) -> Validation:

@@ -21,10 +21,11 @@ from scipy.sparse import coo_array, csr_array, issparse, load_npz
 
 from sampled_metrics import _files
 from sampled_metrics._validation import Ints, refuse_masked, shown
+from sampled_metrics.data.ids import INEXACT, about_spaces, as_text, id_column
 from sampled_metrics.data.split import Split, pair_matrix
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import DataError, reason
-from sampled_metrics.ranks.frames import NAMES, Columns, as_pandas, as_text, columns_of, plain
+from sampled_metrics.ranks.frames import NAMES, Columns, as_pandas, columns_of, plain
 from sampled_metrics.ranks.reading import read_columns, read_labelled, read_standard_input, standard_input
 
 MATRIX = "must be numbers, a row of them for each user and an entry for each item"
@@ -203,9 +204,10 @@ class Ids:
 
     @classmethod
     def from_given(cls, kind: str, given: ArrayLike | None, count: int, name: str = "") -> "Ids":
-        """Return distinct ids, or the indices if none are given; raise DataError if one is missing or repeated.
+        """Return distinct ids, without spaces around them, or the indices if none are given.
 
-        `name` is that of the ids in messages.
+        `name` is that of the ids in messages. Raises DataError if one is missing, repeated, or a float that may stand
+        for several ids. A warning counts the ids that had spaces.
         """
         name = name or f"{kind}_ids"
         if given is None:
@@ -214,11 +216,21 @@ class Ids:
         ids = pd.Series(np.asarray(given).ravel())
         if np.shape(given) != (count,):
             raise DataError(f"{name} must have an id for each of the {count} {kind}s, not the shape {np.shape(given)}")
-        missing, repeated = ids.isna(), as_text(ids).duplicated()
+        column, text = id_column(ids), as_text(ids)
+        missing, repeated = text == "", text.duplicated()
         if missing.any():
             raise DataError(f"{name}: entry {int(np.argmax(missing)) + 1} is missing")
+        if column.is_inexact.any():
+            entry = int(np.argmax(column.is_inexact))
+            raise DataError(f"{name}: entry {entry + 1} is {shown(ids.iloc[entry])}, {INEXACT}")
         if repeated.any():
             raise DataError(f"{name}: {ids[repeated].iloc[0]} is there twice; each {kind} needs an id of its own")
+        for sentence in about_spaces(column, name):
+            warnings.warn(sentence, stacklevel=5)
+        if column.spaced:
+            ids = text
+        elif ids.dtype.kind == "f" and (ids == np.floor(ids)).all():
+            ids = ids.astype(np.int64)
         return cls(kind, ids.to_numpy(), True, name)
 
     @cached_property
@@ -243,9 +255,10 @@ class Ids:
         Raises:
             DataError: an id is missing or unknown; the message names it and its place.
         """
-        column = columns[self.kind]
-        codes, distinct = pd.factorize(column)
-        positions = np.append(self.text.get_indexer(pd.Index(as_text(pd.Series(distinct)))), -1)[codes]
+        column, (number, ids) = columns[self.kind], columns.ids(self.kind)
+        for sentence in about_spaces(columns.id_column(columns.names[self.kind]), columns.called(self.kind)):
+            warnings.warn(f"{columns.name}: {sentence}", stacklevel=5)
+        positions = self.text.get_indexer(ids)[number]
 
         def message(row: int) -> str:
             return f"{self.kind} {shown(column.iloc[row])} is not {self.where}{self.hint}"

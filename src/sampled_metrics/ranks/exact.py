@@ -24,8 +24,8 @@ from sampled_metrics.data.labels import refuse_other_labels
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.reading import columns_by_recommender, tables_of
-from sampled_metrics.ranks.table import OutcomeValues, Ranked, pair_users, span
+from sampled_metrics.ranks.reading import columns_by_recommender, has_counts, require_effect, tables_of
+from sampled_metrics.ranks.table import OutcomeValues, Ranked, pair_users, require_exact_ids, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 
 COLUMNS = ("user", "candidates", "above", "tied")
+
+ABOVE_AND_TIED = "the columns above and tied are counts from 0, and exact"
+"""Why options of ranks have no effect on them."""
 
 _FEW, _MANY = 20, 200  # if no rank of so many users comes near n, a caution says so, or the command refuses them
 _FAR = 10  # a rank comes near n if it is above n / 10 + 1, the largest rank among n / 10 negatives
@@ -90,6 +93,7 @@ class ExactRanks(Ranked):
         lengths = {len(self._column(name)) for name in COLUMNS if getattr(self, name) is not None}
         if len(lengths | ({len(self.groups)} if self.groups is not None else set())) > 1:
             raise DataError("the columns of exact ranks differ in length")
+        require_exact_ids(self.user)
         n, above, tied, (name, best) = self.candidates, self.above, self.tied, written
         last, limit = above + tied, "the number of candidates" if best else "the last rank from 0"
         rules: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
@@ -200,8 +204,8 @@ class ExactRanks(Ranked):
         return float((np.clip(inside, 0, None) / (self.tied + 1)).sum())
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the columns user, candidates, above, tied as csv, gzipped if the name ends in .gz."""
-        _files.write_csv(path, self.to_frame())
+        """Write the columns user, candidates, above, tied as csv, gzipped if the name ends in .gz, or as parquet."""
+        _files.write_table(path, self.to_frame())
 
     def to_frame(self) -> pd.DataFrame:
         """Return the columns user, candidates, above, tied."""
@@ -302,7 +306,7 @@ def exact_ranks(
             index, the users or the rows. Only AUC depends on it.
         exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
             negatives are refused, and results begin with a caution if no rank is above a tenth of n
-            (docs/how-to/tables.md). The columns above and tied are exact.
+            (docs/how-to/tables.md). The columns above and tied are exact, so it is refused for them.
         by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
         rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
             mapping from these names.
@@ -315,7 +319,8 @@ def exact_ranks(
 
     Raises:
         DataError: the ranks cannot be read, are not exact, or lack n; the message names the file and the line.
-        ConfigError: `by`, `rank_column` or `groups` is not text.
+        ConfigError: `by`, `rank_column` or `groups` is not text; or `exact` or `zero_based` is for no table, as all
+            have the columns above and tied.
 
     Examples:
         >>> import pathlib, tempfile
@@ -331,6 +336,9 @@ def exact_ranks(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
     columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups)
+    for option, is_given in {"exact": exact, "zero_based": zero_based}.items():
+        if is_given:
+            require_effect(option, columns, lambda table: not has_counts(table), ABOVE_AND_TIED)
     return tables_of(columns, partial(table_of_columns, candidates=candidates, exact=exact), [candidates])
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from numbers import Number
 from typing import Any
 
@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._validation import Floats, Ints, enumerated, refuse_masked, shown
+from sampled_metrics.data.ids import INEXACT, IdColumn, about_spaces, as_text, id_column
 from sampled_metrics.data.labels import INDEX, has_labels, is_text, with_index
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError, reason
@@ -176,20 +177,20 @@ class Columns:
         """Return the (rows,) names of the groups of the rows as text; raise DataError if one is empty."""
         if self.grouped_by is None:
             return None
-        text = as_text(self.frame[self.grouped_by])
-        refuse_rows(text == "", lambda row: f"{self.grouped_by} is empty, and each row has a group", self.place)
-        return text.to_numpy(dtype=np.str_)
+        column = self.id_column(self.grouped_by, "and each row has a group")
+        return column.text.astype(np.str_)
 
     def by_column(self, column: str) -> dict[str, "Columns"]:
         """Return the rows of each recommender by the names in a column; raise DataError if a name is empty."""
         source = self.in_source(column)
-        names = as_text(self.frame[source])
-        refuse_rows(names == "", lambda row: f"{column} is empty", self.place)
+        names = self.id_column(source)
+        notes = (*self.notes, *about_spaces(names, column))
         frame, by_name = self.frame.drop(columns=source), dict[str, Columns]()
-        for name in sorted(names.unique()):
-            rows = np.flatnonzero(names == name)
+        for number, name in enumerate(names.ids):
+            rows = np.flatnonzero(names.number == number)
             part = frame.iloc[rows].reset_index(drop=True)
-            by_name[str(name)] = replace(self, frame=part, place=partial(_place_of, self.place, rows))
+            place = partial(_place_of, self.place, rows)
+            by_name[str(name)] = replace(self, frame=part, place=place, notes=notes)
         return by_name
 
     def by_rank_column(self, columns: Sequence[str]) -> dict[str, "Columns"]:
@@ -281,24 +282,41 @@ class Columns:
     def ids(self, column: str) -> tuple[Ints, pd.Index]:
         """Return the (rows,) numbers of ids, and the distinct ids as text, ascending.
 
-        Raises DataError if a cell is a list, a dict or an array, or empty.
+        Raises DataError as `id_column` does.
         """
-        self._refuse_lists(column)
-        codes, distinct = pd.factorize(self[column])
-        text = as_text(pd.Series(distinct))
-        refuse_rows(np.append(text == "", True)[codes], lambda row: f"{self.called(column)} is empty", self.place)
-        number, ids = pd.factorize(text, sort=True)
-        return number[codes], pd.Index(ids)
+        column_of_ids = self.id_column(self.names[column])
+        return column_of_ids.number, column_of_ids.ids
 
-    def _refuse_lists(self, column: str) -> None:
-        cells = self[column]
+    def id_column(self, source: str, rule: str = "") -> IdColumn:
+        """Return the ids, or names, of a column of the source.
+
+        Raises DataError if a cell is a list, a dict or an array; empty, where `rule` says why none may be; or a float
+        that may stand for several ids.
+        """
+        if source not in self._id_columns:
+            values = self.frame[source]
+            self._refuse_lists(source)
+            column = id_column(values)
+            is_empty = f"{source} is empty" + (f", {rule}" if rule else "")
+            refuse_rows(column.number < 0, lambda row: is_empty, self.place)
+            refuse_rows(column.is_inexact, lambda row: f"{source} is {shown(values.iloc[row])}, {INEXACT}", self.place)
+            self._id_columns[source] = column
+        return self._id_columns[source]
+
+    @cached_property
+    def _id_columns(self) -> dict[str, IdColumn]:
+        """The ids of the columns of the source that were asked for."""
+        return {}
+
+    def _refuse_lists(self, source: str) -> None:
+        cells = self.frame[source]
         if cells.dtype == object:
             wrong = cells.map(pd.api.types.is_list_like).to_numpy(dtype=bool)
-            refuse_rows(wrong, lambda row: f"{self.called(column)} must be text or a number", self.place)
+            refuse_rows(wrong, lambda row: f"{source} must be text or a number", self.place)
 
     def numbers(self, column: str, least: float = -np.inf) -> Floats:
         """Return a column as (rows,) numbers, maybe infinite; raise DataError if one is none or below `least`."""
-        self._refuse_lists(column)
+        self._refuse_lists(self.names[column])
         values, name = self[column], self.called(column)
         try:
             numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
@@ -455,6 +473,9 @@ class Columns:
         if unused:
             names = ", ".join(unused)
             sentences.append(f"The {_are(f'{names:.200}', len(unused))} not used.{of_others}")
+        for source in dict.fromkeys([*(self.names.get(column) for column in ("user", "item")), self.grouped_by]):
+            if source is not None and source in known and not _is_numpy(self.frame[source], "iufb"):
+                sentences += about_spaces(self.id_column(source), str(source))
         return tuple(sentences)
 
 
@@ -583,24 +604,6 @@ def _of_numbers(values: Any, name: str, column: str) -> Columns:
 def _is_numpy(values: pd.Series, kinds: str) -> bool:
     """Return whether the type is a NumPy type of one of the kinds; a nullable type can hold missing values."""
     return isinstance(values.dtype, np.dtype) and values.dtype.kind in kinds
-
-
-def as_text(values: pd.Series) -> pd.Series:
-    """Return cells as text: whole floats as integers, missing values as empty text."""
-    if isinstance(values.dtype, pd.StringDtype):
-        return values.fillna("").str.strip()
-    return values.map(_cell_as_text).astype("str")
-
-
-def _cell_as_text(value: Any) -> str:
-    try:
-        if value is None or value is pd.NA or (not pd.api.types.is_list_like(value) and value != value):
-            return ""
-    except ArithmeticError:  # a signaling NaN
-        return str(value)
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value).strip().encode(errors="backslashreplace").decode()  # half a pair of surrogates is not text
 
 
 def _as_float(value: Any) -> float:

@@ -10,10 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import counted, enumerated, shown
+from sampled_metrics.data.ids import as_text
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
-from sampled_metrics.ranks.frames import as_text
 from sampled_metrics.ranks.judged_lists import RankedLists
 from sampled_metrics.ranks.reading import UNNAMED, by_name, columns_of_table, read_columns
 from sampled_metrics.ranks.sampled import BY_USER, ONCE, SampledRanks, sampled_of_columns
@@ -164,6 +164,7 @@ def read_ranks(
 
     Raises:
         DataError: the file cannot be read, or lacks a column.
+        ConfigError: an option is for sampled ranks, and the file has others.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -174,11 +175,16 @@ def read_ranks(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
     if is_staged(os.fspath(path)):
-        return StagedRanks.read(path)
-    columns = columns_of_table(path, os.fspath(path))
-    if "negatives" in columns:
-        return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
-    return table_of_columns(columns, columns.name)
+        table: ExactRanks | StagedRanks = StagedRanks.read(path)
+    else:
+        columns = columns_of_table(path, os.fspath(path))
+        if "negatives" in columns:
+            return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
+        table = table_of_columns(columns, columns.name)
+    for option, is_given in {"replacement": replacement is not False, "drawn": drawn != BY_USER}.items():
+        if is_given:
+            raise ConfigError(f"{option}: is for sampled ranks, and {os.fspath(path)} has {table.kind}; leave it out")
+    return table
 
 
 def read_groups(path: str, kind: str) -> dict[str, str]:
@@ -188,9 +194,10 @@ def read_groups(path: str, kind: str) -> dict[str, str]:
     """
     columns = read_columns(path, names=[kind])
     columns.require("user")
-    users, groups = as_text(columns["user"]), as_text(columns.frame[columns.in_source(kind)])
-    refuse_rows(users.duplicated(), lambda row: f"user {users.iloc[row]} is there twice", columns.place)
-    return dict(zip(users, groups, strict=True))
+    number, users = columns.ids("user")
+    groups = as_text(columns.frame[columns.in_source(kind)])
+    refuse_rows(pd.Series(number).duplicated(), lambda row: f"user {users[number[row]]} is there twice", columns.place)
+    return dict(zip(users[number], groups, strict=True))
 
 
 def tables_by_group(tables: Mapping[str, Table], groups: Groups) -> tuple[dict[str, dict[str, Table]], list[str]]:
@@ -240,7 +247,7 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
     labels = pd.Series([*groups.keys()], dtype=object)
     names = as_text(labels)
     if names.duplicated().any():
-        raise DataError(f"groups: user {shown(labels[names.duplicated()].iloc[0])} is there twice in the index")
+        raise DataError(f"groups: user {names[names.duplicated()].iloc[0]} is there twice, as text")
     values = [*groups] if isinstance(groups, pd.Series) else [*groups.values()]
     by_user = dict(zip(names, as_text(pd.Series(values, dtype=object)), strict=True))
     users = as_text(pd.Series(table.user)).tolist()

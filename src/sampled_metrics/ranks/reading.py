@@ -17,6 +17,7 @@ import pandas as pd
 
 from sampled_metrics._files import path_text
 from sampled_metrics._validation import check_label, check_labels, require_flags
+from sampled_metrics.data.ids import as_text
 from sampled_metrics.data.labels import INDEX, has_labels
 from sampled_metrics.data.records import parquet_array, parquet_rows
 from sampled_metrics.data.tables import (
@@ -29,7 +30,7 @@ from sampled_metrics.data.tables import (
     joined,
     without_types,
 )
-from sampled_metrics.errors import DataError, printable, reason
+from sampled_metrics.errors import ConfigError, DataError, printable, reason
 from sampled_metrics.ranks.frames import CONTENT, NAMES, Columns, PerUser, are_lists, can_be_used, columns_of, plain
 from sampled_metrics.ranks.table import Table
 
@@ -187,6 +188,20 @@ def columns_by_recommender(
     return {name: part.named(names, zero_based, groups) for name, part in parts.items()}
 
 
+def require_effect(
+    option: str, columns: Columns | dict[str, Columns], has_effect: Callable[[Columns], bool], why: str
+) -> None:
+    """Raise ConfigError if an option that the caller named has an effect on no table; `why` says so in words."""
+    parts = [columns] if isinstance(columns, Columns) else list(columns.values())
+    if not any(map(has_effect, parts)):
+        raise ConfigError(f"{option} (--{option.replace('_', '-')}): {why}; leave it out")
+
+
+def has_counts(columns: Columns) -> bool:
+    """Return whether a table has the columns above and tied in place of ranks."""
+    return "above" in columns and "rank" not in columns
+
+
 def tables_of(
     columns: Columns | dict[str, Columns],
     table_of: Callable[[Columns, str], Kind],
@@ -233,12 +248,12 @@ def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
 
 def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a mapping from names as printable text; raise DataError if it is empty, or a name is empty or repeated."""
-    names = ["" if np.ndim(name) == 0 and pd.isna(name) else printable(str(name)) for name in ranks]
+    names = [printable(name) for name in as_text(pd.Series([*ranks], dtype=object))]
     if not names:
         raise DataError("there are no ranks")
     if repeated := [name for name in names if names.count(name) > 1]:
         raise DataError(f"ranks: two recommenders are called {repeated[0]!r}; give each a name of its own")
-    if not all(name.strip() for name in names):
+    if not all(names):
         raise DataError("ranks: the name of a recommender is empty")
     return dict(zip(names, ranks.values(), strict=True))
 

@@ -19,7 +19,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.reading import columns_by_recommender, tables_of
-from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
+from sampled_metrics.ranks.table import OutcomeValues, Ranked, require_exact_ids, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
 DRAWN = BY_USER, ONCE = "by user", "once"
@@ -78,6 +78,7 @@ class SampledRanks(Ranked):
         x, m, n = np.broadcast_arrays(*map(np.atleast_1d, columns))
         if len(x) == 0:
             raise DataError("there are no ranks to estimate from")
+        require_exact_ids(None if self.user is None else np.asarray(self.user))
         for name, values in {"x": x, "negatives": m, "candidates": n}.items():
             object.__setattr__(self, name, values)
         name, best = written
