@@ -160,7 +160,7 @@ def test_simulated_samples_are_distributed_as_samples(replacement):
     table = sm.ExactRanks(None, n, np.minimum(above, n - 1), np.zeros(6, dtype=np.int64))
     pilot = Pilot({"": table}, {}, {"": np.arange(6)}, sm.metric("ap"))
     users = np.repeat(np.arange(6), 4000)
-    sample = SampledPilot(pilot, SamplingDesign(10, replacement)).sample("", Draw(0, users))
+    sample = SampledPilot(pilot, SamplingDesign(10, replacement)).sample("", Draw(0, {"": users}))
     x = pd.Series(sample.outcomes.x[sample.shares.indices]).groupby(users)
     share = table.above / (n - 1)
     variance = 10 * share * (1 - share) * (1 if replacement else (n - 1 - 10) / (n - 2))
