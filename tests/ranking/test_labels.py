@@ -337,3 +337,24 @@ def test_a_parquet_file_of_scores_has_its_labels(tmp_path: Any) -> None:
         scores = read_array(str(tmp_path / f"{name}.parquet"))
         table = sm.rank(scores, TRAINING, HELD_OUT, user_ids=USERS, item_ids=ITEMS)
         assert by_user(table, table.above) == EXACT
+
+
+@pytest.mark.parametrize("ids", [[3, 2, 1, 0], ["1", "2", "3", "0"]])
+def test_numbers_that_may_be_indices_or_ids_are_refused(ids: list[Any]) -> None:
+    """Item 1 is another one by index than by id. Without ids, or with ids that are no indices, it is an index."""
+    scores, training, held_out = np.random.default_rng(1).random((3, 4)), np.zeros((3, 4)), [1, 2, 0]
+    arguments = scores, training, held_out
+    with pytest.raises(DataError, match=r"held_out: 1 may be an index or an id of items \(item_ids\)"):
+        sm.rank(*arguments, item_ids=ids)
+    with pytest.raises(DataError, match="held_out: 1 may be an index or an id of items"):
+        sm.rank(pd.DataFrame(scores, columns=ids), training, held_out)
+    with pytest.raises(DataError, match="held_out: 1 may be an index or an id of items"):
+        sm.validator(training, held_out, item_ids=ids)
+    expected = sm.rank(*arguments).above.tolist()
+    assert sm.rank(*arguments, item_ids=[0, 1, 2, 3]).above.tolist() == expected
+    assert sm.rank(*arguments, item_ids=["a", "b", "c", "d"]).above.tolist() == expected
+    assert sm.rank(*arguments, item_ids=[11, 12, 13, 14]).above.tolist() == expected
+    pairs = pd.DataFrame({"user": [0, 1, 2], "item": [ids[item] for item in held_out]})
+    assert sm.rank(scores, training, pairs, item_ids=ids).above.tolist() == expected
+    with pytest.raises(DataError, match="negatives: 3 may be an index or an id of items"):
+        sm.rank_among_negatives(scores, training, pairs, negatives=[[3, 0], [3, 0], [3, 2]], item_ids=ids)

@@ -414,7 +414,26 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
             f"not {numbers[row]:g}"
         )
     has_item = numbers >= 0
+    refuse_indices_like_ids(numbers[has_item], items, "held_out")
     return pair_matrix(user[has_item], numbers[has_item], shape, np.int8)
+
+
+def refuse_indices_like_ids(indices: NDArray[Any], items: Ids, name: str) -> None:
+    """Raise DataError if (n,) indices of items may be meant as ids: all are ids, too, of other items.
+
+    Raises:
+        DataError: they may be both.
+    """
+    if not items.is_given or not len(indices):
+        return
+    distinct = pd.unique(pd.Series(indices))
+    places = items.text.get_indexer(as_text(pd.Series(distinct)))
+    if (places >= 0).all() and (places != distinct).any():
+        index = shown(distinct[int(np.argmax(places != distinct))])
+        raise DataError(
+            f"{name}: {index} may be an index or an id of items ({items.name or 'item_ids'}); give ids "
+            "as a table, or as a Series with users as its index, and indices without ids of items"
+        )
 
 
 def ranges(sizes: Ints) -> tuple[Ints, Ints]:

@@ -45,6 +45,7 @@ from sampled_metrics.ranking.inputs import (
     is_table,
     ranges,
     refuse_device,
+    refuse_indices_like_ids,
     split_and_users,
     table_of_pairs,
 )
@@ -420,7 +421,7 @@ def _without_labels(negatives: Any) -> Any:
 
 def _listed(negatives: Any, ids: tuple[Ids, Ids]) -> tuple[Columns, Ids, Ids]:
     """Return given negatives as columns user and item, and the ids that these columns have."""
-    negatives = _without_labels(negatives)
+    negatives, items_with_ids = _without_labels(negatives), ids[1]
     if is_table(negatives):
         return table_of_pairs(negatives, "negatives"), *ids
     refuse_masked(negatives, "negatives")
@@ -440,4 +441,7 @@ def _listed(negatives: Any, ids: tuple[Ids, Ids]) -> tuple[Columns, Ids, Ids]:
             "such lists, or a table of users and items"
         )
     user = pd.Series(names).repeat([len(row) for row in lists]).to_numpy()
-    return table_of_pairs(pd.DataFrame({"user": user, "item": np.concatenate(lists)}), "negatives"), *ids
+    items = np.concatenate(lists)
+    if not isinstance(negatives, Mapping):
+        refuse_indices_like_ids(items, items_with_ids, "negatives")
+    return table_of_pairs(pd.DataFrame({"user": user, "item": items}), "negatives"), *ids
