@@ -183,9 +183,9 @@ class Validation:
 class Validator:
     """Exact metrics after each epoch; `sm.validator` makes it.
 
-    An epoch counts once its call has returned. A call that is interrupted, or fails, leaves no trace. Calls from several
-    threads are epochs one after another, in the order in which their ranks are there. A copy that was pickled goes on
-    from its epochs.
+    An epoch counts once its call has returned. A call that is interrupted, or fails, leaves no trace. Calls from
+    several threads are epochs one after another, in the order in which their ranks are there. A copy that was pickled
+    goes on from its epochs.
 
     Attributes:
         metrics: the metrics by label.
@@ -215,8 +215,8 @@ class Validator:
         """Return the metrics of the next epoch.
 
         Args:
-            scores: as in `rank`; with a depth, a function of pairs, or a `Ranker`, as in `staged_ranks`. A model of torch has to be set
-                to evaluation, without gradients, by the caller.
+            scores: as in `rank`; with a depth, a function of pairs, or a `Ranker`, as in `staged_ranks`. A model of
+                torch has to be set to evaluation, without gradients, by the caller.
 
         Raises:
             DataError: as in `rank` or `staged_ranks`. The epoch is then not counted.
@@ -291,8 +291,7 @@ class Validator:
         epoch = len(self._epochs.rows) // len(self.metrics) + 1
         alpha = 1 - self._setting.confidence_level
         judged = [
-            leader.judged(epoch, values.of_metric(number), alpha)
-            for number, leader in enumerate(self._epochs.leaders)
+            leader.judged(epoch, values.of_metric(number), alpha) for number, leader in enumerate(self._epochs.leaders)
         ]
         result["better"] = [verdict for verdict, _ in judged]
         result["best"] = [leader.best for _, leader in judged]
