@@ -485,7 +485,7 @@ def _is_numpy(values: pd.Series, kinds: str) -> bool:
 
 
 def _may_be_numbers(values: pd.Series) -> NDArray[np.bool_]:
-    """Return which cells are real numbers, text or missing. Dates, periods and durations have an order, and are none."""
+    """Return which cells are real numbers, text or missing. Dates, periods and durations are none."""
     if _is_numpy(values, "iufb") or isinstance(values.dtype, pd.StringDtype):
         return np.ones(len(values), dtype=bool)
     return values.map(_may_be_number).to_numpy(dtype=bool)
