@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import shown
-from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError, WriteError, reason
+from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError, WriteError, printable, reason
 
 # What numpy and zipfile raise on a file that is damaged or is not npz.
 _NPZ_ERRORS = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
@@ -103,6 +103,27 @@ def path_text(path: Any, what: str = "a file", error: type[SampledMetricsError] 
     if "\0" in name:
         raise error(f"{name}: has a zero byte, which no path has")
     return name
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Yield a file of a user, open for reading as bytes.
+
+    Every path of a user is opened here, and libraries get the open file: given a path, some of them fetch addresses,
+    such as those that begin with http: or s3:, or unpack what a name says is packed.
+
+    Raises:
+        DataError: it is no path, there is no such file, it is a directory, or it cannot be read.
+    """
+    name = printable(path_text(path))
+    try:
+        file = open(path, "rb")  # noqa: SIM115  # an error in the block is not one of opening
+    except FileNotFoundError:
+        raise DataError(f"{name}: there is no such file") from None
+    except OSError as error:
+        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
+    with file:
+        yield file
 
 
 def require_writable(path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
@@ -223,7 +244,7 @@ def read_npz(
         DataError: the file is damaged or not npz, or lacks an array.
     """
     try:
-        with open(path, "rb") as file:  # np.load leaves a damaged file open
+        with opened(path) as file:  # np.load leaves a damaged file open
             npz = np.load(file, allow_pickle=False)
             arrays = {}
             if isinstance(npz, NpzFile):

@@ -420,13 +420,15 @@ def read_array(path: str) -> Any:
     if kind not in (".npy", ".npz", ".csv"):
         raise DataError(f"{path}: an array is a file whose name ends in .npy, .npz, .csv or .parquet")
     try:
-        if kind == ".csv":
-            return _without_header(path, pd.read_csv(path, header=None, dtype=np.float64).to_numpy())
-        if kind == ".npy":
-            return np.load(path, allow_pickle=False)
-        arrays = _files.read_npz(path, "an array")
-        if "format" in arrays:
-            return _sparse_of_file(path, arrays)
+        if kind == ".npz":
+            arrays = _files.read_npz(path, "an array")
+            if "format" in arrays:
+                return _sparse_of_file(path, arrays)
+        else:
+            with _files.opened(path) as file:
+                if kind == ".npy":
+                    return np.load(file, allow_pickle=False)
+                return _without_header(path, pd.read_csv(file, header=None, dtype=np.float64).to_numpy())
     except KeyError as error:
         raise DataError(f"{path}: is no sparse matrix of SciPy: {error.args[0]}") from None
     except (OverflowError, MemoryError) as error:
@@ -452,7 +454,8 @@ def _sparse_of_file(path: str, arrays: dict[str, NDArray[Any]]) -> Any:
             raise DataError(f"{path}: is no sparse matrix of SciPy: {name} are not whole numbers")
     if "shape" not in arrays or arrays["shape"].shape != (2,):
         raise DataError(f"{path}: is no sparse matrix of SciPy: its shape is not that of users and items")
-    return valid_sparse(load_npz(path), path)
+    with _files.opened(path) as file:
+        return valid_sparse(load_npz(file), path)
 
 
 def _without_header(path: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -489,7 +492,13 @@ def read_ids(path: str) -> NDArray[Any]:
         ids: NDArray[Any] = read_array(path)
         return ids
     try:
-        content = standard_input().read(-1) if path == "-" else Path(path).read_bytes()
+        if path == "-":
+            content = standard_input().read(-1)
+        else:
+            with _files.opened(path) as file:
+                content = file.read()
         return np.array(content.decode("utf-8-sig").rstrip("\r\n").splitlines())
+    except DataError:
+        raise
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read as text with an id on each line: {reason(error)}") from None

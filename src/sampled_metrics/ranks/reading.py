@@ -7,6 +7,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from numbers import Number
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._files import path_text
+from sampled_metrics._files import opened, path_text
 from sampled_metrics._validation import check_label, check_labels, require_flags
 from sampled_metrics.data.records import parquet_rows
 from sampled_metrics.data.tables import (
@@ -59,12 +60,10 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None, nam
     if Path(path).suffix.lower() == ".sqlite":
         raise DataError(f"{name}: is no table; read_ranks reads staged ranks, and the command takes them as they are")
     try:
-        with gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb") as file:
+        with opened(path) as packed, gzip.open(packed) if Path(path).suffix == ".gz" else nullcontext(packed) as file:
             if Path(path).suffix.lower() == ".parquet":
                 return _columns(parquet_rows(file, name), name, name)
             return read_stream(file, name, separator, names)
-    except FileNotFoundError:
-        raise DataError(f"{name}: there is no such file") from None
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
 

@@ -69,7 +69,8 @@ def is_staged(path: str) -> bool:
         if ending == ".parquet" and find_spec("pyarrow") is not None:
             import pyarrow.parquet
 
-            return KEY in (pyarrow.parquet.read_schema(path).metadata or {})
+            with _files.opened(path) as file:
+                return KEY in (pyarrow.parquet.read_schema(file).metadata or {})
         if ending == ".sqlite":
             with closing(_opened(path)) as connection:
                 return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
@@ -94,7 +95,8 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
         if name.lower().endswith(".parquet"):
             import pyarrow.parquet
 
-            table = pyarrow.parquet.read_table(name, partitioning=None)
+            with _files.opened(name) as file:
+                table = pyarrow.parquet.ParquetFile(file).read()
             content, rows = json.loads(table.schema.metadata[KEY]), table.to_pandas()
         else:
             with closing(_opened(name)) as connection:
