@@ -201,3 +201,24 @@ def test_an_address_is_no_file_and_is_not_fetched(name, tmp_path, monkeypatch):
     for address in ADDRESSES:
         with pytest.raises(sm.DataError, match="there is no such file"):
             READERS[name](address.replace("FOLDER", str(tmp_path)) + name)
+
+
+RANKS = sm.exact_ranks([1, 2, 30], candidates=90)
+NO_PATHS = [5, 5.0, b"x.parquet", True, [], {}, "", "x\0.parquet", "\ud800.parquet", object()]
+USES = {
+    "read_ranks": sm.read_ranks,
+    "StagedRanks.read": sm.StagedRanks.read,
+    "write": RANKS.write,
+    "report": lambda path: sm.report(RANKS, path, metrics="recall@10"),
+    "plot": lambda path: sm.evaluate(RANKS).plot(path),
+    "to_latex": lambda path: sm.evaluate(RANKS).to_latex(path),
+    "staged_ranks": lambda path: sm.staged_ranks(lambda users, _: users * 0.5, np.zeros((2, 9)), [1, 2], file=path),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("path", NO_PATHS, ids=repr)
+def test_what_is_no_path_is_refused_in_one_line(use, path):
+    with pytest.raises(sm.SampledMetricsError) as caught:
+        USES[use](path)
+    assert "\n" not in str(caught.value)

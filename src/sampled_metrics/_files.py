@@ -93,7 +93,7 @@ def path_text(path: Any, what: str = "a file", error: type[SampledMetricsError] 
         error: the error to raise.
 
     Raises:
-        DataError: it is no path, is empty, or has a zero byte.
+        DataError: it is no path, is empty, has a zero byte, or has signs that the names of files do not have.
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise error(f"the path of {what} is text or a Path, not {shown(path)}")
@@ -102,6 +102,10 @@ def path_text(path: Any, what: str = "a file", error: type[SampledMetricsError] 
         raise error(f"the name of {what} is empty")
     if "\0" in name:
         raise error(f"{name}: has a zero byte, which no path has")
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:  # half a pair of surrogates
+        raise error(f"{name}: has signs that no path has") from None
     return name
 
 
@@ -193,6 +197,7 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
 
 def write_csv(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
     """Write a table as csv, gzipped if the name ends in .gz; the same table gives the same bytes."""
+    path = path_text(path, "a file to write", WriteError)
     text = table.to_csv(index=False, lineterminator="\n").encode(errors="backslashreplace")
     if Path(path).suffix == ".gz":
         text = gzip.compress(text, compresslevel=6, mtime=0)
@@ -215,6 +220,7 @@ def write_table(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
     Raises:
         ConfigError: parquet needs pyarrow, which is not installed.
     """
+    path = path_text(path, "a file to write", WriteError)
     if Path(path).suffix != ".parquet":
         write_csv(path, table)
         return

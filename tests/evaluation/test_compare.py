@@ -245,6 +245,7 @@ def hits(probabilities, users, rng):
     ("given", "says"),
     [
         *((given, "margin must be a number above 0") for given in (0, np.nan, np.inf, "2 parts", "-2%", True, [1])),
+        *((given, "margin must be .* up to 1,000,000%") for given in ("1e306%", "1000001%")),
         *((given, r"a difference of recall@10 is never above .* from 0 to 1; .* \"2%\"") for given in (1, "1e9")),
     ],
 )

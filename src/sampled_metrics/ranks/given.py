@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sampled_metrics._files import path_text
 from sampled_metrics._validation import Floats, Ints, counted, enumerated, shown
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
@@ -182,9 +183,10 @@ def read_ranks(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
-    if is_staged(os.fspath(path)):
-        return StagedRanks.read(path)
-    columns = columns_of_table(path, os.fspath(path))
+    name = path_text(path, "a file of ranks")
+    if is_staged(name):
+        return StagedRanks.read(name)
+    columns = columns_of_table(name, name)
     if "negatives" in columns:
         return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
     return table_of_columns(columns, columns.name)

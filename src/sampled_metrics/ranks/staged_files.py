@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics import _files
+from sampled_metrics._files import path_text
 from sampled_metrics._validation import MOST, is_real, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError, reason
 
@@ -33,7 +34,7 @@ OUTCOMES = ("beaten", "complete", "open")
 
 def require_ending(path: str | os.PathLike[str]) -> None:
     """Raise ConfigError unless the name of a file ends in .sqlite, or in .parquet, with pyarrow installed."""
-    name = os.fspath(path)
+    name = path_text(path)
     ending = Path(name).suffix.lower()
     if ending not in (".parquet", ".sqlite"):
         raise ConfigError(f"{name}: the name of the file must end in .parquet or .sqlite")
