@@ -57,6 +57,7 @@ class Promise:
     seeds: tuple[int, ...] = ()  # number of seeds of each recommender; the law of a seed is a mixture of two laws
     spread: float = 0.0  # largest deviation of the share of the first law in this mixture from one half
     depth: float = 0.0  # of staged ranks; 0 for others
+    order: float = 1.0  # of their candidates: those above are at quantiles u^order, above 1 early, below 1 late
     values: tuple[str, ...] = ()  # labels of published values
     draws: int = 0  # of negatives that all users share, where the items have one order; 0 for negatives by user
     way: str = ""  # to evaluate, of a plan
@@ -69,6 +70,7 @@ class Promise:
         sample = f", m = {self.m}" if self.m else f", depth = {self.depth:g}" if self.depth else ""
         alike = "" if self.recommenders == 1 or self.equal == "metric" else {"law": ", same law", "no": ", unequal"}
         seeds = f", seeds within {self.spread:g}" if self.seeds else ""
+        sample += f", order {self.order:g}" if self.order != 1 else ""
         level = "" if self.level == 0.95 else f", {100 * self.level:g} %"
         name = f"{self.name}: n = {self.n}{sample}, {self.users} users, {' and '.join(self.metrics)}"
         return f"{name}{alike[self.equal] if alike else ''}{seeds}{level}"
@@ -147,6 +149,7 @@ def promises() -> Iterator[Promise]:
         three = ("recall@10", "recall@1", "ndcg@10")
         yield replace(one, name="evaluate staged", users=users, metrics=three, depth=depth)
         yield replace(two, name="compare staged", users=users, depth=depth)
+    yield from of_few_completed(one, two)
     yield from of_samples(two)
     yield from of_published_values()
     plan = Promise("plan", say.plan, 2000, ("width", *CHANCES), recommenders=2, equal="no", pilot=600)
@@ -172,6 +175,16 @@ def of_margins_groups_and_seeds(two: Promise) -> Iterator[Promise]:
     yield from (unequal, replace(unequal, metrics=("ap",), equal="no"))
     for counts, spread in (((3, 3), 0.5), ((3, 3), 0.05), ((2, 10), 0.5), ((2, 10), 0.1)):
         yield replace(two, name=f"seeds {counts[0]} and {counts[1]}", users=200, seeds=counts, spread=spread)
+
+
+def of_few_completed(one: Promise, two: Promise) -> Iterator[Promise]:
+    """Yield the promises of staged ranks whose depth is small for their users, so that few are completed."""
+    three, rare = ("recall@10", "recall@1", "ndcg@10"), laws.law(laws.ranks(1, 10, 0.02), laws.ranks(11, 1000, 0.98))
+    for users, depth, order in ((2000, 130.0, 1.0), (2000, 160.0, 1.0), (400, 100.0, 1.0), (1000, 30.0, 3.0),
+                                (1000, 30.0, 0.4), (100, 10.0, 1.0)):  # fmt: skip
+        few = {"name": "evaluate staged, few completed", "known": (Population((rare,)),), "order": order}
+        yield replace(one, users=users, metrics=three, depth=depth, **few)
+    yield replace(two, name="compare staged, few completed", users=1000, depth=30.0)
 
 
 def of_samples(two: Promise) -> Iterator[Promise]:

@@ -41,14 +41,9 @@ REFUSED = Statement(np.nan, np.nan)
 
 
 def evaluate(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Of `evaluate` on exact or staged ranks; an upper bound where there is no interval."""
+    """Of `evaluate` on exact or staged ranks."""
     table = staged(promise, sides, seed)["R0"] if promise.depth else tables(promise, sides)["R0"]
-    result = sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level)
-    for finding in result.findings:
-        if finding.kind == "few-completed":
-            most = finding.values["most"]
-            return {label: Statement(-truths[label][0], most - truths[label][0]) for label in promise.metrics}
-    return of_rows(result, truths)
+    return of_rows(sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level), truths)
 
 
 def correct(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
@@ -195,23 +190,44 @@ def tables(promise: Promise, sides: np.ndarray) -> dict[str, Any]:
 
 
 def staged(promise: Promise, sides: np.ndarray, seed: int) -> dict[str, sm.StagedRanks]:
-    """Return the staged ranks of users with these ranks, whose candidates are in random order."""
+    """Return the staged ranks of users with these ranks, by the order of the promise."""
     rng, n, users, k = np.random.default_rng([seed, 1]), promise.n, promise.users, 10
     steps, uniform, fold = boundaries(n), rng.random(users), rng.integers(0, 5, users)
     share, last, by_name = shares(promise.depth, steps), last_boundary(steps, np.array([n]))[0], {}
     for number, side in enumerate(sides):
+        counts = _above_at(side, steps, n, promise.order, rng)
         above_at, above = np.full((users, len(steps)), -1), np.zeros(users, dtype=np.int64)
         goes_on = np.ones(users, dtype=bool)
         for stage in range(last + 1):
-            if stage:
-                left, better = n - 1 - steps[stage - 1], (side - 1 - above)[goes_on]
-                above[goes_on] += rng.hypergeometric(better, left - better, steps[stage] - steps[stage - 1])
+            above[goes_on] = counts[goes_on, stage]
             above_at[goes_on, stage] = np.minimum(above[goes_on], k)
             goes_on &= (above < k) & (uniform < share[stage])
         above, nothing = np.minimum(np.where(goes_on, side - 1, above), k), np.zeros(users, dtype=np.int64)
         by_name[f"R{number}"] = sm.StagedRanks(
             user=np.arange(users), item=np.arange(users), score=np.zeros(users), candidates=np.full(users, n), k=k,
-            depth=promise.depth, seed=0, boundaries=steps, above_at=above_at, above=above, tied=nothing,
-            complete=goes_on & (above < k), uniform=uniform, fold=fold, scored=nothing + 1, digests={},
+            depth=promise.depth, seed=0, boundaries=steps, above_at=above_at, tied_at=np.minimum(above_at, 0),
+            above=above, tied=nothing, complete=goes_on & (above < k), uniform=uniform, fold=fold, scored=nothing + 1,
+            digests={},
         )  # fmt: skip
     return by_name
+
+
+def _above_at(side: np.ndarray, steps: np.ndarray, n: int, order: float, rng: np.random.Generator) -> np.ndarray:
+    """Return (users, boundaries) numbers of candidates above among the first ones up to each boundary.
+
+    In random order they are hypergeometric. In another order, the candidates above are at the quantiles u^order of all,
+    with u uniform, and only ten of them are counted.
+    """
+    counts = np.zeros((len(side), len(steps)), dtype=np.int64)
+    if order == 1:
+        for stage in range(1, len(steps)):
+            left, before = n - 1 - steps[stage - 1], counts[:, stage - 1]
+            drawn = rng.hypergeometric(side - 1 - before, left - (side - 1 - before), steps[stage] - steps[stage - 1])
+            counts[:, stage] = before + drawn
+        return counts
+    above, smallest = side - 1, np.zeros(len(side))
+    for number in range(10):  # the smallest of the uniform numbers that are larger than the last one
+        smallest = 1 - (1 - smallest) * rng.random(len(side)) ** (1 / np.maximum(above - number, 1))
+        is_among = (smallest[:, np.newaxis] ** order <= steps / (n - 1)) & (above > number)[:, np.newaxis]
+        counts += is_among & (steps > 0)
+    return counts

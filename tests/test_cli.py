@@ -26,6 +26,9 @@ FILES = {
     "other.csv": "user,candidates,rank\n3,60,30\n1,50,1\n2,50,2\n",
     "sampled.csv": "user,candidates,negatives,rank\n1,50,9,3\n2,50,9,10\n3,60,9,1\n",
     "sampled-too.csv": "user,candidates,negatives,rank\n1,50,9,1\n2,50,9,10\n3,60,9,1\n",
+    "counts.csv": "user,candidates,above,tied\n1,50,3,0\n2,50,4,1\n",
+    "lists.csv": "user,item,score\n1,a,3\n1,b,2\n2,a,1\n",
+    "judged.csv": "user,item\n1,b\n2,a\n",
     "bad.csv": "user,candidates,rank\n1,50,3\n2,50,x\n",
     "long.csv": "user,model,candidates,rank\n1,gmf,50,1\n2,gmf,50,12\n1,mlp,50,4\n2,mlp,50,2\n",
     "wide.csv": "user,candidates,gmf,mlp\n1,50,1,4\n2,50,12,2\n",
@@ -72,6 +75,7 @@ def run(capsys, tmp_path, monkeypatch):
         Path(name).write_text(text)
     np.save("u.npy", np.array([[1.0, 0.0], [0.0, 1.0]]))
     np.save("i.npy", np.array([[4.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 4.0]]))
+    sm.staged_ranks(lambda users, items: users + items, np.zeros((2, 9)), [1, 2]).write("staged.sqlite")
     np.savez("two.npz", a=np.zeros(1), b=np.zeros(1))
     Path("folder.svg").mkdir()
 
@@ -156,6 +160,29 @@ REFUSED = [
     (2, "report exact.csv -o -", "standard output (-) is not possible here"),
     (2, f"{RANK} --scores u.npy --users u.npy", "or --scores alone"),
     (2, f"{WITH} --replacement", "for --negatives"),
+    # what would have no effect
+    (2, f"{WITH} --seed 3", "--seed is for --negatives"),
+    (2, f"{RANK} --scores u.npy --held-out u.npy --training u.npy --separator ;", "--separator is for csv files"),
+    (2, "evaluate t.parquet --separator ;", "--separator is for csv files"),
+    (2, "evaluate counts.csv --exact", "the columns above and tied are counts from 0, and exact; leave it out"),
+    (2, "compare exact.csv other.csv --replacement", "--replacement is for ranks among sampled negatives"),
+    (2, "compare sampled.csv sampled-too.csv --exact", "--exact is for ranks among all candidates"),
+    (2, "evaluate lists.csv --relevance judged.csv --candidates-column score", "--candidates-column is for ranks"),
+    (2, "evaluate lists.csv --relevance judged.csv --zero-based", "--zero-based"),
+    (2, "report exact.csv -o r.html --margin 2%", "margin: is for the pairs"),
+    (2, "report exact.csv other.csv -o r.pdf", "r.pdf: a page is html"),
+    *(
+        (2, f"evaluate staged.sqlite {option}", f"{option.split()[0]}: staged ranks are read as they are")
+        for option in (
+            "--exact",
+            "--candidates 9",
+            "--zero-based",
+            "--rank-column x",
+            "--user-column x",
+            "--by x",
+            "--groups x",
+        )
+    ),
     (2, f"{PUBLISHED} 2000 --value GMF:0.6", "--value is NAME:METRIC=VALUE"),
     (2, f"{PUBLISHED} 2000 --value :hr@5=1", "--value is NAME:METRIC=VALUE"),
     (2, f"{PUBLISHED} 10-20-30 --value A:hr@5=1", "not a valid integer"),
@@ -355,13 +382,14 @@ def test_the_examples_of_the_help_work(run):
     for name in ("lists", "old-lists", "new-lists"):
         pairs.assign(score=rng.normal(size=100)).to_csv(f"{name}.csv", index=False)
     pairs[::2].assign(relevance=rng.integers(4, size=50)).to_csv("judged.csv", index=False)
-    fewer = {"plan": "--draws 40 --estimators uncorrected --sizes 20 --depths 30", "report": "--metrics recall@10"}
+    fewer = {"plan": "--draws 40 --estimators uncorrected --sizes 20", "report": "--metrics recall@10"}
     for example in examples:
         more = {} if "--candidates 3541" in example else {"candidates": 150}
         for name in ("ranks", "mine", "x", "y", "z", "old", "new", "z-seed-1", "z-seed-2", "z-seed-3"):
             rank = rng.geometric({"y": 0.3, "z": 0.15}.get(name, 0.05), size=20).clip(max=101)
             pd.DataFrame({"user": range(20), "rank": rank}).assign(**more).to_csv(f"{name}.csv", index=False)
-        code, out, err = run(*example.split(" #")[0].split(), *fewer.get(example.split()[0], "").split())
+        options = fewer.get(example.split()[0], "") + (" --depths 30" if "staged" in example else "")
+        code, out, err = run(*example.split(" #")[0].split(), *options.split())
         assert (code, bool(out)) == (0, True), (example, err)
 
 

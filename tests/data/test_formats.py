@@ -91,6 +91,10 @@ def test_refused(content, columns, says):
         ({"columns": {"user": "id", "item": "id"}}, "columns: user and item must name different columns, not ['id', "),
         ({"columns": {"user": "id", "item": 2}}, "columns: user and item must all be names or all be positions, not "),
         ({"columns": TIMED, "timestamp": "order"}, "timestamp: order has no use for the column of timestamps"),
+        (
+            {"columns": {"user": 1, "item": 2}, "timestamp_format": "iso"},
+            "timestamp_format: there is no column of times",
+        ),
         ({"columns": TIMED, "timestamp_format": "%q"}, "timestamp_format: '%q' is not a pattern of strptime: "),
         ({"columns": TIMED, "timestamp_format": "%Y-%m-%"}, "timestamp_format: '%Y-%m-%' is not a pattern of strptime"),
     ],
@@ -273,7 +277,7 @@ def test_json_without_a_key_a_line_or_an_end(monkeypatch):
     assert stream.tell() < 300
 
 
-TEXT = st.text(st.characters(exclude_characters="\0\r\n", codec="utf-8"), min_size=1)
+TEXT = st.text(st.characters(exclude_characters="\0\r\n", codec="utf-8"), min_size=1).filter(str.strip)
 
 
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6), st.integers(1, 60), st.booleans())
@@ -281,7 +285,7 @@ def test_reads_the_json_that_python_writes(events, block, ascii_only):
     lines = [json.dumps({"u": user, "i": item}, ensure_ascii=ascii_only) for user, item in events]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "_BLOCK_BYTES", max(len(line.encode()) for line in lines) + block)
-        assert rows(parse("\n".join(lines), **JSON)) == events
+        assert rows(parse("\n".join(lines), **JSON)) == [(user.strip(), item.strip()) for user, item in events]
 
 
 def parquet_of(row_group_size: int | None = None, **columns) -> bytes:

@@ -110,7 +110,7 @@ def by(groups):
     [
         (by(True), "X: has no groups; read it with groups"),
         (by("age"), "groups must be True or a mapping"),
-        (by(pd.Series(["a", "b"], [100, 100])), "groups: user 100 is there twice in the index"),
+        (by(pd.Series(["a", "b"], [100, 100])), "groups: user 100 is there twice, as text"),
         (by({100: "a"}), "149 users of X have none, for instance 101"),
         (by(AGE | {100: " "}), "1 user of X have none"),
         (by(dict.fromkeys(AGE, "a")), "from 2 to 100 groups, not 1"),

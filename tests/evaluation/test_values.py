@@ -1,10 +1,10 @@
 """Values by user of every kind of ranks: by hand, and what holds for all of their differences and seeds."""
 
+import warnings
 from functools import cache
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
@@ -46,21 +46,25 @@ def of(table, estimator=None):
     return values_of(table, table.user_numbers, METRICS, estimator, 0.05)
 
 
-def test_of_too_few_completed_users_have_no_interval():
-    scores, given = np.random.default_rng(1).random((40, 500)), (np.zeros((40, 500)), np.full(40, 7))
-    with pytest.warns(UserWarning, match="depth=5: at most 6 of 40 users can be completed, and an interval needs 30"):
-        ranks = sm.staged_ranks(lambda users, items: scores[users, items], *given, k=5, depth=5)
+def test_of_staged_ranks_without_a_completed_user_have_the_bound_of_those_who_were_not_seen():
+    """No user of 40 was completed, so each value is 0. With a share p of users who have 1 / P, (1 - p)^40 is .025."""
+    scores, given = np.random.default_rng(1).random((40, 900)), (np.zeros((40, 900)), np.full(40, 7))
+    seeds = (seed for seed in range(99) if not staged_of(scores, given, seed).completed_users)
+    ranks = staged_of(scores, given, next(seeds))
     found = of(ranks)
-    assert ranks.completed_users <= 6 == (ranks.uniform < (5 / 100) ** 0.75).sum()
-    (few,) = (finding.values for finding in found.findings if finding.kind == "few-completed")
-    first = np.delete(scores, 7, axis=1)[:, : few["boundary"]]  # without training, the order is that of the items
-    is_open = (first > scores[:, [7]]).sum(axis=1) < 5
-    assert 0 < few["open"] == is_open.sum() < few["users"] == 40
-    exact = stats.binomtest(few["open"], 40).proportion_ci(0.95, method="exact")  # of Clopper and Pearson
-    assert few["most"] == pytest.approx(exact.high)
+    assert not found.low.any()
     ends = found.interval(0.05, test=True)
-    assert np.isnan([ends.low, ends.high, ends.p_value]).all()
-    assert np.isfinite(ends.standard_error).all()
+    last = 300  # the last boundary below half of 900 candidates
+    most = (1 - 0.025 ** (1 / 40)) * (last / 40) ** 0.75
+    assert ends.low.tolist() == [0, 0]
+    assert ends.high == pytest.approx([most, most])
+    assert ends.p_value.tolist() == [1, 1]
+
+
+def staged_of(scores, given, seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return sm.staged_ranks(lambda users, items: scores[users, items], *given, k=5, depth=40, seed=seed)
 
 
 @pytest.mark.parametrize("kind", KINDS)

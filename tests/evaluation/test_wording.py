@@ -50,6 +50,8 @@ def said(*findings, setting=PAIR):
 PILOT = {"difference": 0.02, "users": 2000, "is_of_law": False}
 STAGES, NEGATIVES = {"way": "stages", "depth": 30.0}, {"way": "negatives", "negatives": 20, "estimator": "cls"}
 COST = {"scores": 31.0, "total": 3100, "width": 0.04, "width_low": 0.03, "width_high": 0.05}
+STAGED = {"completed": 31, "users": 1040, "rows": 1040, "scores": 227.6, "least_candidates": 3541,
+          "most_candidates": 3541, "k": 10, "is_without_hits": False}  # fmt: skip
 OTHER_ENDS = {"other_low": 0, "other_high": 0.921}
 RANGES = {"least_negatives": 9, "most_negatives": 9}
 ORDER = {"estimator": "uncorrected", "chance": 0.123, "exact_better": 0.2, "exact_worse": 0.1,
@@ -59,10 +61,11 @@ ORDER = {"estimator": "uncorrected", "chance": 0.123, "exact_better": 0.2, "exac
 SENTENCES = [
     (of("caution", text="Read with care."), "Read with care."),
     (of("note", text="Users are paired."), "Users are paired."),
-    (of("few-completed", completed=3, needed=30, enough=220, most=0.12345, users=40, open=5, k=10, boundary=64),
-     "Only 3 users … needs 30 … no metric is above 0.123: of 40 users, 5 … first 64. Take a depth of 220 or "),
-    (of("few-completed", completed=1, needed=30, enough=None, most=0.1, users=40, open=5, k=10, boundary=64),
-     "Only 1 user is … Take a larger depth, or depth=None; "),
+    (of("completed", **STAGED), "Staged ranks of 1,040 users, 228 scores for each of 3,541 candidates; 31 users were "),
+    (of("completed", **STAGED | {"rows": 2000, "completed": 1, "least_candidates": 90}),
+     "Staged ranks of 1,040 users in 2,000 rows, 228 scores for each of 90 to 3,541 candidates; 1 user was completed."),
+    (of("completed", **STAGED | {"is_without_hits": True}),
+     "; no user has a held-out item among the first 10, as if the ranker masked it."),
     (of("unexplained", assumption="free", p_value=0.001), "(p = 0.001), so there is no interval and no verdict."),
     (of("drawn-once"), "one draw of negatives … no interval and no verdict."),
     (of("drawn-by-user"), "drawn anew"),

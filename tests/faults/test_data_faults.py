@@ -78,10 +78,10 @@ TEXT_IDS = ["Žofie 東京 🎬", "-3", "3.0", "007", "1" * 25, " 3 ", "nan", "N
 
 @by_way
 def test_what_is_unusual_is_read_as_it_is(way: Way) -> None:
-    """Text is taken as it is, and a whole number in other clothes as the number."""
-    ids = (
-        [(text, text) for text in TEXT_IDS] if way.has_text_ids else [(text, 3) for text in (" 3 ", "+3", "3.0", "03")]
-    )
+    """Text is taken as it is, but for spaces around it, and a whole number in other clothes as the number."""
+    ids: list[tuple[str, Any]] = [(text, 3) for text in (" 3 ", "+3", "3.0", "03")]
+    if way.has_text_ids:
+        ids = [(text, text.strip()) for text in TEXT_IDS]
     rows = [(row, row) for row in UNUSUAL]
     rows += [((text, 10, 3, 80), (value, 10, 3, 80)) for text, value in ids]
     rows += [((2, text, 3, 80), (2, value, 3, 80)) for text, value in ids]

@@ -155,7 +155,7 @@ def test_refuses_scores(scores, says: str) -> None:
         ({"training": [["a", "b"]]}, "training must be numbers, a row of them for each user"),
         ({"training": table_of(TRAINING)}, r"training, user 'u\d+': .* is not an index from 0 to 36; give user_ids"),
         ({"training": pd.DataFrame({"user": [0], "product": [1]})}, r"training: lacks the column item \(the "),
-        ({"training": pd.DataFrame({"user": [0], "item": [None]})}, "item None is not an index from 0 to 22"),
+        ({"training": pd.DataFrame({"user": [0], "item": [None]})}, "training, user 0: item is empty"),
         ({"scores": SCORES.take, "training": table_of(TRAINING)}, r"is not known: give user_ids .* and item_ids"),
         ({"users": []}, "users: names none of the users"),
         ({"users": [3, 37]}, "users: 37 is not an index of the 37 users, 0 to 36"),

@@ -232,8 +232,10 @@ def test_a_journal_serves_another_depth(journal):
     expected = staged(whole, depth=10)
     assert_same(staged(rest, depth=10, file=file), expected)
     assert rest.pairs.total() < whole.pairs.total()
-    with pytest.raises(sm.DataError, match=r"x.parquet: is of another run: depth is 10 there, and 5 here"):
-        staged(Asked(calls=0), depth=5, file=file)
+    content, smaller = file.read_bytes(), Asked(calls=0)
+    with pytest.warns(UserWarning, match=r"x.parquet has depth 10, of which depth 5 is a part; it stays as it is"):
+        assert_same(staged(smaller, depth=5, file=file), staged(Asked(), depth=5))
+    assert file.read_bytes() == content
 
 
 def test_a_model_that_was_trained_anew_is_refused_although_its_code_is_the_same(tmp_path):

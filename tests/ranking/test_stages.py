@@ -1,11 +1,11 @@
 """Staged ranks: exact where all users go on, unbiased where a share does, whatever the batches and the order."""
 
 import contextlib
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import beta
 
 import sampled_metrics as sm
 from sampled_metrics.ranking import stages
@@ -172,29 +172,118 @@ def first_ten(user, held_out):
     return SCORES[user, [item for item in order if not TRAINING[user, item] and item != held_out][:10]]
 
 
-@pytest.mark.parametrize("held_out", [HELD_OUT, WORST], ids=["usual", "worst"])
-def test_few_completed_users_have_a_bound_in_place_of_an_interval(held_out):
-    ranks = staged(held_out=held_out, depth=3)
-    assert ranks.completed_users < 30
-    table = sm.evaluate(ranks)
-    assert table["low"].isna().all()
-    above = [(first_ten(user, item) > SCORES[user, item]).sum() for user, item in enumerate(held_out)]
-    bound = beta.ppf(0.975, np.less(above, 10).sum() + 1, np.equal(above, 10).sum())
-    assert f"Only {ranks.completed_users} users are completed, and an interval needs 30" in table.cautions[0]
-    assert f"no metric is above {1.0 if np.isnan(bound) else bound:.3f}" in table.cautions[0]
-    compared = sm.compare({"staged": ranks, "exact": sm.rank(SCORES, TRAINING, held_out)}, metrics="recall@10")
-    assert compared["conclusion"].item() == "no verdict"
-    assert compared.cautions[0].startswith("staged: Only ")
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.filterwarnings("ignore:depth=")
+def test_few_completed_users_have_an_interval_and_a_remark(depth):
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+    groups = {user: "ab"[user % 9 == 0] for user in range(USERS)}
+    ranks = staged(depth=depth)
+    assert 0 < ranks.completed_users < 30
+    table = sm.evaluate(ranks, metrics=METRICS, groups=groups)
+    assert table[["low", "high"]].notna().all(axis=None)
+    completed = [finding.values for finding in table.findings if finding.kind == "completed"]
+    assert completed[0]["completed"] == ranks.complete.sum()
+    assert [of_group["users"] for of_group in completed] == [150, 133, 17]
+    assert sum(of_group["completed"] for of_group in completed[1:]) == ranks.complete.sum()
+    for other in (exact, staged(depth=depth, held_out=WORST)):
+        for margin in (None, "50%"):
+            compared = sm.compare({"staged": ranks, "other": other}, metrics="recall@10", margin=margin)
+            assert compared[["low", "high"]].notna().all(axis=None)
+            assert compared["conclusion"].item() != "no verdict"
+    assert "staged: Staged ranks of 150 users" in " ".join(compared.remarks)
+
+
+def test_after_the_first_stage_a_line_says_how_many_users_can_be_completed(tmp_path):
+    """It knows the counts of all users up to there, and no user's number, so that a depth may be chosen by it."""
+    scores, given, asked = np.random.default_rng(1).random((40, 500)), (np.zeros((40, 500)), np.full(40, 7)), []
+
+    def noted(users, items):
+        asked.extend(zip(users.tolist(), items.tolist(), strict=True))
+        return scores[users, items]
+
+    def said(depth, **options):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            sm.staged_ranks(sm.Ranker(noted, name="A"), *given, k=5, depth=depth, **options)
+        return [str(warning.message) for warning in caught]
+
+    first = np.delete(scores, 7, axis=1)[:, :10]  # without training, the order is that of the items
+    left = int(np.sum((first > scores[:, [7]]).sum(axis=1) < 5))
+    mean = left * (5 / 100) ** 0.75  # the last boundary below half of 500 candidates is 100
+    line = (
+        f"depth=5: {left} of 40 users are not beaten by the first 10 candidates, and at most {mean:.1f} of these are "
+        "completed on average; a larger depth completes more, and depth=None all of them"
+    )
+    assert [said(5, seed=seed) for seed in range(4)] == [[line]] * 4
+    assert said(None) == said(5, users=slice(20)) == []
+    assert said(99) == []  # more than half of those who are left
+    asked.clear()
+    with pytest.raises(UserWarning, match="depth=5: "):  # pytest makes warnings errors
+        sm.staged_ranks(sm.Ranker(noted, name="A"), *given, k=5, depth=5, file=tmp_path / "x.sqlite")
+    assert len(asked) == len(set(asked)) <= 40 * 11
+    assert max(item for _, item in asked) == 10
+    said(5, file=tmp_path / "x.sqlite")
+    further = said(6, file=tmp_path / "x.sqlite")
+    assert "goes on from it to depth 6" in further[0]
+    assert further[1:] == said(6)
+
+
+@pytest.mark.parametrize("larger", [25, None])
+def test_a_file_of_a_larger_depth_answers_a_smaller_one_without_a_score(tmp_path, larger):
+    """In every column as a run of the smaller depth, also with several held-out items, and the file stays."""
+    several = np.eye(ITEMS)[HELD_OUT]
+    several[::2] += np.eye(ITEMS)[TRAINING[::2].argmin(axis=1)]
+
+    def unwanted(users, items):
+        raise AssertionError
+
+    for held_out, name in ((HELD_OUT, "one.sqlite"), (several > 0, "several.sqlite")):
+        staged(sm.Ranker(score, name="A"), held_out, depth=larger, file=tmp_path / name)
+        content = (tmp_path / name).read_bytes()
+        for depth in (4, 12.5):
+            fresh = staged(held_out=held_out, depth=depth)
+            assert not fresh.is_all_known
+            with pytest.warns(UserWarning, match=f"of which depth {depth:g} is a part; it stays as it is, and nothing"):
+                ranks = staged(sm.Ranker(unwanted, name="A"), held_out, depth=depth, file=tmp_path / name)
+            for attribute in ("depth", *ranks.per_row):
+                np.testing.assert_array_equal(getattr(ranks, attribute), getattr(fresh, attribute), attribute)
+        assert (tmp_path / name).read_bytes() == content
+    with pytest.raises(sm.DataError, match="ranks of depth 4 do not have the scores of depth None"):
+        staged(depth=4).at_depth(None)
+
+
+def test_the_interval_holds_the_metric_whatever_the_number_of_completed_users():
+    """1000 users of a population of 1500, their numbers and folds are drawn 250 times; up to a dozen are completed."""
+    rng = np.random.default_rng(3)
+    scores, given = rng.random((1500, 400)), (np.zeros((1500, 400)), np.full(1500, 7))
+    scores[:60, 7] = 1 - rng.random(60) / 20  # ranks up to about 20
+    known = sm.staged_ranks(lambda users, items: scores[users, items], *given, depth=None)
+    metrics = [sm.metric(label) for label in ("recall@1", "recall@10", "ndcg@10")]
+    truth = sm.rank(scores, *given)
+    missed, completed = [], []
+    for _ in range(250):
+        rows, users = rng.integers(1500, size=1000), np.arange(1000)
+        ranks = known.redrawn(rows, users, rng.random(1000), rng.integers(5, size=1000), 12)
+        table = sm.evaluate(ranks, metrics=metrics)
+        means = [truth.mean(metric) for metric in metrics]
+        missed.append((table["low"] > means) | (table["high"] < means))
+        completed.append(ranks.completed_users)
+    assert np.quantile(completed, [0.05, 0.95]).tolist() == pytest.approx([3, 12], abs=4)
+    assert (np.mean(missed, axis=0) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 250)).all()
 
 
 def test_ranks_without_a_hit_say_so_if_all_are_known_and_not_if_some_are_open():
     masked = SCORES.copy()
     masked[np.arange(USERS), HELD_OUT] = -1e9
     none = staged(lambda users, items: masked[users, items], depth=None)
-    assert none.notes[0].endswith("; no user has a held-out item among the first 10, as if the ranker masked it.")
+    assert (
+        sm.evaluate(none)
+        .remarks[-1]
+        .endswith("; no user has a held-out item among the first 10, as if the ranker masked it.")
+    )
     some = staged(depth=1, users=slice(4))
     assert some.completed_users == 0
-    assert some.notes[0].endswith("; 0 users were completed.")
+    assert sm.evaluate(some).remarks[-1].endswith("; 0 users were completed.")
 
 
 def test_all_users_go_on_where_the_depth_exceeds_the_boundaries():

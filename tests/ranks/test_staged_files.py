@@ -69,6 +69,7 @@ DAMAGED = {
     "score": [np.nan, np.inf],
     "outcome": ["done", "beaten"],
     "above_10": [-2, 6],
+    "tied_10": [-2, -1, 90],
     "user": [None],
 }
 

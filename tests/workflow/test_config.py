@@ -10,7 +10,7 @@ from made_up_project import DEFAULTS, ROOT, SCHEMA, complete_config
 from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender_type
-from sampled_metrics.study.config import assemble, check, compared_with_paper, complete, merged
+from sampled_metrics.study.config import assemble, check, compared_with_paper, complete, merged, precomputed_ranks
 
 AS_IT_STANDS = assemble({}, DEFAULTS[1], DEFAULTS[1], {})
 LEAST = {
@@ -111,6 +111,7 @@ ERRORS = [
     ("split/strategy", "global-time", "split.strategy: global-time needs either test_from or test_size"),
     ("split", GLOBAL_TIME | {"test_from": 3}, "split.strategy: global-time needs either test_from or test_size"),
     ("split", GLOBAL_TIME | {"held_out": 2}, "split.held_out: is for the strategies last-event and random-event, not"),
+    ("split", {"strategy": "random-event", "ties": "last"}, "split.ties: is for the strategy last-event, not random-"),
     ("toy/ranks", {"A": [3, 10001]}, "toy.ranks.A: rank 10001 is above toy.candidates (10000)"),
     ("toy/negatives", 10000, "toy.negatives: must be less than toy.candidates (10000)"),
     ("figures/budget", {"metric": "ap"}, "figures.budget.metric: must have a cut-off, such as recall@10, not ap"),
@@ -287,3 +288,23 @@ def test_the_paper_is_compared_with_its_own_data_alone(given, compared, tmp_path
     monkeypatch.chdir(tmp_path)
     pd.read_csv(PAPERS_RANKS["X"]).assign(candidates=3706).to_csv("other.csv", index=False)
     assert compared_with_paper(complete_config(given)) == compared
+
+
+def test_a_split_of_its_own_takes_no_options_of_the_split(tmp_path):
+    paths = {name: str(tmp_path / name) for name in ("path", "test")}
+    for path in paths.values():
+        Path(path).write_text("1::2::3::4\n")
+    own = LEAST | {"datasets": {"mine": {"format": "movielens-dat", **paths}}}
+    assert completed(own | {"split": {"min_training_events": 2}})["split"]["min_training_events"] == 2
+    for key, value in {"strategy": "random-event", "ties": "last", "held_out": 2}.items():
+        with pytest.raises(ConfigError, match=rf"^split\.{key}: has no effect, as each dataset has a split of its own"):
+            completed(own | {"split": {key: value}})
+
+
+def test_ranks_of_a_dataset_keep_the_options_of_their_recommender():
+    entry = {"type": "ranks", "path": "x.csv", "candidates": 9, "exact": True, "zero_based": True}
+    config = {"study": ["d"], "datasets": {"d": {"ranks": {"A": "y.csv", "B": "z.csv"}}}}
+    sources = precomputed_ranks(config | {"recommenders": {"A": entry, "B": {"type": "random"}}})
+    assert sources["d", "A"].path == "y.csv"
+    assert sources["d", "A"].reading == {"candidates": 9, "exact": True, "zero_based": True}
+    assert sources["d", "B"].reading == {"candidates": None, "exact": False, "zero_based": False}

@@ -182,7 +182,7 @@ def require_true_answers(results: Path, dataset: str, config: dict[str, Any]) ->
     decided = set()
     if len(paths) > 1:
         first, second, *_ = paths
-        pairs = sm.compare({name: sm.exact_ranks(path, exact=True) for name, path in paths.items()}, metrics=metric)
+        pairs = sm.compare({name: sm.exact_ranks(path) for name, path in paths.items()}, metrics=metric)
         for row in (pairs if "a" in pairs else pairs.assign(a=first, b=second)).itertuples():
             if row.low > 0 or row.high < 0:
                 decided.add((row.b, row.a) if row.low > 0 else (row.a, row.b))

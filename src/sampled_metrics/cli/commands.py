@@ -225,9 +225,17 @@ def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
         tables: Any = reading.tables_of_seeds(ranks)
     else:
         tables = reading.tables(reading.recommenders(ranks))
+    if reading.replacement and not _are_sampled(tables):
+        raise ConfigError("--replacement is for ranks among sampled negatives: say how many, with --negatives")
     if not isinstance(tables, dict) or len(tables) < 2:
         raise ConfigError(f"compare takes two recommenders or more, not only {ranks[0]}; or one table and --by")
     return sm.compare(tables, groups=reading.groups_of_results(), **options)
+
+
+def _are_sampled(tables: Any) -> bool:
+    """Return whether tables, by the names of recommenders, or one alone, are sampled ranks."""
+    first = next(iter(tables.values())) if isinstance(tables, dict) else tables
+    return isinstance(first[0] if isinstance(first, list) else first, sm.SampledRanks)
 
 
 @cli.command(
@@ -305,7 +313,8 @@ def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: An
 
     tables = reading.tables(reading.recommenders(ranks))
     groups = reading.groups_of_results()
-    report(tables, output, groups=groups, replacement=reading.replacement, progress=terminal_progress, **options)
+    replacement = reading.replacement and not _are_sampled(tables)  # of sampled ranks, the reader has used it
+    report(tables, output, groups=groups, replacement=replacement, progress=terminal_progress, **options)
     click.echo(f"{printable(output)} is written")
 
 
@@ -323,7 +332,7 @@ def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: An
 @click.option("--item-ids", type=shared.FILE, help="The same for items.")
 @click.option("--negatives", type=shared.WHOLE, help="Sample so many, in place of all candidates.")
 @click.option("--replacement", is_flag=True, help="A negative may be sampled twice for the same user.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the negatives and the ties.")
+@click.option("--seed", type=click.IntRange(0), show_default="0", help="Of the negatives and the ties.")
 @click.option(
     "-o",
     "--output",
@@ -342,7 +351,7 @@ def _rank(
     item_ids: str | None,
     negatives: int | None,
     replacement: bool,
-    seed: int,
+    seed: int | None,
     output: str,
 ) -> None:
     """Ranks of held-out items among all items but the training items of the user, or among sampled negatives.
@@ -354,13 +363,15 @@ def _rank(
         raise click.UsageError("give --users and --items, or --scores alone")
     if replacement and negatives is None:
         raise click.UsageError("--replacement is for --negatives")
+    if seed is not None and negatives is None:
+        raise click.UsageError("--seed is for --negatives")
     from sampled_metrics._files import write_table
     from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs
 
     factors = read_array(scores) if scores else (read_array(str(users)), read_array(str(items)))
     pairs, ids = read_pairs(training, separator), read_ids(item_ids) if item_ids else None
     sampled: dict[str, Any] = (
-        {} if negatives is None else {"negatives": negatives, "replacement": replacement, "seed": seed}
+        {} if negatives is None else {"negatives": negatives, "replacement": replacement, "seed": seed or 0}
     )
     with warnings_on_stderr():
         table = (sm.rank if negatives is None else sm.rank_among_negatives)(

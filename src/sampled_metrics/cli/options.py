@@ -178,6 +178,10 @@ class OutputFile(File):
         return super().convert(value, param, ctx)
 
 
+_TEXTS = ("ranks", "relevance", "training", "held_out")  # arguments that may be csv files
+_BINARY = (".parquet", ".sqlite", ".npy", ".npz")
+
+
 class Command(click.Command):
     """A command that reads files and writes others. Its epilog, the examples, keeps its lines."""
 
@@ -188,6 +192,9 @@ class Command(click.Command):
         inputs = [path for option in self.params if option.type is FILE for path in _paths(ctx, option)]
         if inputs.count("-") > 1:
             raise click.UsageError("-: is given twice, and standard input can be read once")
+        texts = [path for option in self.params if option.name in _TEXTS for path in _paths(ctx, option)]
+        if ctx.params.get("separator") and texts and all(path.lower().endswith(_BINARY) for path in texts):
+            raise click.UsageError("--separator is for csv files, and there is none")
         outputs = {option: _paths(ctx, option) for option in self.params if isinstance(option.type, OutputFile)}
         for path in (path for paths in outputs.values() for path in paths if path != "-"):
             require_writable(path, [given for given in inputs if given != "-"])
@@ -220,7 +227,7 @@ def named_files(argument: str) -> tuple[str | None, list[str]]:
         return None, [argument]
     if not name.strip():
         raise ConfigError(f"{argument}: has no name before the sign =")
-    return printable(name), paths.split(",")
+    return printable(name.strip()), paths.split(",")
 
 
 def output_option(text: str) -> Callable[..., Any]:

@@ -144,8 +144,16 @@ class Reading:
         by_name = columns if isinstance(columns, dict) else {"ranks": columns}
         others = {name: table for name, table in by_name.items() if not isinstance(table, StagedRanks)}
         if not others:
+            self._refuse_for_staged()
             return columns
         return columns | self._read(others, kind) if isinstance(columns, dict) else self._read(columns, kind)
+
+    def _refuse_for_staged(self) -> None:
+        """Raise ConfigError if an option is for tables, and all files have staged ranks."""
+        of_tables = {option.name: getattr(self, option.name) for option in fields(self)}
+        of_tables |= {"drawn": self.drawn == "once", "groups": self._column_of_groups}
+        if idle := [name for name, value in of_tables.items() if value]:
+            raise ConfigError(f"{_option(idle[0])}: staged ranks are read as they are; leave it out")
 
     def _read(self, columns: Any, kind: str) -> Any:
         """Return the tables of ranks of columns that are not staged ranks."""
@@ -154,10 +162,11 @@ class Reading:
         names = {"by": self.by, "rank_column": self.rank_column or None, "groups": self._column_of_groups}
         options: dict[str, Any] = {**names, "zero_based": self.zero_based}
         if self.relevance is not None:
-            given = {name: getattr(self, name) for name in ("candidates", "negatives", "exact", "replacement")}
+            of_ranks = ("candidates", "candidates_column", "negatives", "negatives_column", "exact", "replacement")
+            given = {name: getattr(self, name) for name in of_ranks}
             for name, value in {**given, "drawn": self.drawn == "once"}.items():
                 if value:
-                    raise ConfigError(f"--{name} is for ranks, and --relevance for ranked lists")
+                    raise ConfigError(f"{_option(name)} is for ranks, and --relevance for ranked lists")
             judged = self.columns(self.relevance)
             return sm.ranked_lists(columns, relevance=judged, relevant_from=self.relevant_from, **options)
         if self.relevant_from is not None:
@@ -170,6 +179,8 @@ class Reading:
             return sm.exact_ranks(columns, candidates=self.candidates, exact=self.exact, **options)
         if not kind and (exact := next((name for name, table in by_name.items() if "above" in table), None)):
             raise DataError(f"{exact} has exact ranks, and others are sampled; they cannot be compared")
+        if self.exact:
+            raise ConfigError("--exact is for ranks among all candidates, and these are among sampled negatives")
         sample: dict[str, Any] = {"negatives": self.negatives, "replacement": self.replacement, "drawn": self.drawn}
         return sm.sampled_ranks(columns, candidates=self.candidates, **sample, **options)
 
@@ -210,6 +221,11 @@ ANY_TABLES = reading(
     shared.GROUPS,
 )
 """The options of a command that takes exact or sampled ranks, or ranked lists."""
+
+
+def _option(name: str) -> str:
+    """Return an option as it is written on the command line."""
+    return f"--{name.replace('_', '-')}"
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:

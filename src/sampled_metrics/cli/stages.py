@@ -83,12 +83,14 @@ def stages(
 
     Candidates are scored until k of them are above the held-out item. A share of the users goes on from 10, 30, 100,
     300, ... candidates. Each answer is kept in OUTPUT.journal at once: a run that was stopped goes on if it is called
-    again, and no pair is scored twice. A larger --depth goes on from OUTPUT, too. A file of another ranker is
-    refused: by --ranker, or by the file of FUNCTION and up to 32 pairs that are scored again.
+    again, and no pair is scored twice. A larger --depth goes on from OUTPUT, too; a smaller one leaves it as it is. A
+    file of another ranker is refused: by --ranker, or by the file of FUNCTION and up to 32 pairs that are scored again.
     evaluate, compare and report take the file, and plan that of some users by --depth none.
     """
     import numpy as np
+    import pandas as pd
 
+    from sampled_metrics.data.ids import as_text
     from sampled_metrics.ranking.inputs import is_table, read_array, read_ids, read_pairs, table_of_pairs
 
     function = _function(score)
@@ -97,8 +99,8 @@ def stages(
     users = read_ids(user_ids) if user_ids else None
     if users is None and is_table(pairs) and is_table(test):
         tables = [table_of_pairs(table, name)["user"] for table, name in ((pairs, training), (test, held_out))]
-        users = np.concatenate(tables)
-        users = users[np.sort(np.unique(users.astype(str), return_index=True)[1])]
+        of_both = pd.concat(tables)
+        users = of_both[~as_text(of_both).duplicated()].to_numpy()
     chosen = None if part is None else slice(part[0] - 1, None, part[1])  # every eighth, as a part is like the whole
     with warnings_on_stderr():
         try:

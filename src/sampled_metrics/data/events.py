@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import Ints, shown
+from sampled_metrics.data.ids import INEXACT, as_text, id_column
 from sampled_metrics.data.tables import Place, Rows, refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 
@@ -285,13 +286,15 @@ def events_of_rows(
             what = f"timestamp_format: {timestamp_format!r} is not a pattern of strptime"
             raise ConfigError(f"{what}: {error}") from None
     exact_times = _ExactTimes()
-    skipped, n_rows, n_events, not_told = 0, 0, 0, 0
+    skipped, n_rows, n_events, spaced, not_told = 0, 0, 0, 0, 0
     chunk: EventChunk | None = None
     for rows in parts:
         columns: dict[str, NDArray[Any]] = {}
         wrong = np.zeros(len(rows.frame), dtype=np.bool_)
         for role in [role for role in labels if role != "keep" and role in rows.frame]:
-            columns[role], is_wrong, rule = _values(role, rows, has_number_ids, timestamp_format)
+            columns[role], is_wrong, rule = _values(role, labels[role], rows, has_number_ids, timestamp_format)
+            if role in ("user", "item") and columns[role].dtype == object and not rows.has_plain_text:
+                spaced += int((columns[role] != rows.frame[role].to_numpy(dtype=object)).sum())
             if not skips_bad_lines:
                 no_format = role == "timestamp" and timestamp_format is None
                 hint = _FORMAT if no_format else _SKIP
@@ -304,7 +307,8 @@ def events_of_rows(
         if "timestamp" in columns and timestamp_format is None:
             exact_times.require(columns["timestamp"], labels["timestamp"], rows.place)
         if kept is not None:
-            wrong |= ~rows.frame["keep"].isin(kept).to_numpy()
+            keep = rows.frame["keep"]
+            wrong |= ~(as_text(keep) if keep.dtype.kind == "f" else keep).isin(kept).to_numpy()
         if wrong.any():
             columns = {role: values[~wrong] for role, values in columns.items()}
         if ordered:
@@ -324,13 +328,15 @@ def events_of_rows(
         )
     if skipped:
         _LOG.warning("%s: %d of %d lines are malformed, and are skipped", name, skipped, n_rows)
+    if spaced:
+        _LOG.warning("%s: spaces around %d ids of users and items, in %d lines, are left out", name, spaced, n_rows)
     if not n_events:
         only = "" if kept is None else f" with {', '.join(sorted(map(repr, kept)))} (keep)"
         raise DataError(f"{name}: holds no events{only}")
 
 
 def _values(
-    role: str, rows: Rows, has_number_ids: bool, timestamp_format: str | None
+    role: str, label: str, rows: Rows, has_number_ids: bool, timestamp_format: str | None
 ) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
     """Return the (rows,) values of a column, which of them are malformed, and what they must be."""
     column = rows.frame[role]
@@ -341,7 +347,7 @@ def _values(
         return numbers.astype(np.float64, copy=False), is_wrong, "a number"
     if has_number_ids:
         return *_whole_numbers(column), "a whole number from 0"
-    return *_ids(column, rows), "text in one line"
+    return *_ids(column, label, rows), "text in one line"
 
 
 class _ExactTimes:
@@ -368,16 +374,23 @@ _SKIP, _FORMAT = "; or state on_bad_lines: skip", "; or state timestamp_format, 
 
 def _must_be(label: str, rule: str, column: pd.Series, hint: str, has_options: bool, row: int) -> str:
     value = column.iloc[row]
-    is_empty = isinstance(value, str) and not value
+    is_empty = isinstance(value, str) and not value.strip()
     fault = f"{label} is empty" if is_empty else f"{label} must be {rule}, not {shown(value)}"
     return fault + (_SKIP if is_empty else hint) * has_options
 
 
-def _ids(column: pd.Series, rows: Rows) -> tuple[NDArray[np.int64] | NDArray[np.object_], NDArray[np.bool_]]:
+def _ids(
+    column: pd.Series, label: str, rows: Rows
+) -> tuple[NDArray[np.int64] | NDArray[np.object_], NDArray[np.bool_]]:
+    """Return the (rows,) ids, and which of them are empty or have a line break."""
     if column.dtype.kind == "i":  # the file writes them as str does
         return column.to_numpy(), np.zeros(len(column), dtype=np.bool_)
-    texts = column.to_numpy(dtype=object)
-    wrong = texts == ""
+    if rows.has_plain_text:
+        plain = column.to_numpy(dtype=object)
+        return plain, plain == ""
+    ids = id_column(column)
+    refuse_rows(ids.is_inexact, lambda row: f"{label} is {shown(column.iloc[row])}, {INEXACT}", rows.place)
+    texts, wrong = ids.text, ids.number < 0
     if rows.has_line_breaks:
         wrong |= column.str.contains("\n", regex=False).to_numpy(dtype=np.bool_)
     return texts, wrong

@@ -156,6 +156,8 @@ class Format:
         columns_by_role = _chosen(self.columns or columns or {}, keep)
         if timestamp == "order" and "timestamp" in columns_by_role:
             raise ConfigError("timestamp: order has no use for the column of timestamps in columns; leave one out")
+        if timestamp_format is not None and "timestamp" not in columns_by_role:
+            raise ConfigError("timestamp_format: there is no column of timestamps in columns; leave it out")
         skips = on_bad_lines == "skip"
         timestamp_format = timestamp_format or self.timestamp_format
         numbers = {"rating"} | ({"timestamp"} if timestamp_format is None else set())

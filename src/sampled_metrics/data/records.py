@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sampled_metrics.data.labels import with_index
 from sampled_metrics.data.tables import (
     SPACES,
     Readable,
@@ -124,6 +125,8 @@ def _values(values: list[Any], may_be_numbers: bool) -> pd.Series:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     if not isinstance(value, str) or re.search("[\n\r\0]", value):
@@ -141,29 +144,26 @@ def parquet_rows(
 ) -> Iterator[Rows]:
     """Yield some or all columns of a parquet file, many rows at a time, so that its pages bound the memory.
 
-    A column that may be numbers keeps times, dates and numbers, if none of the numbers is missing. All else is text.
+    A column that may be numbers keeps times, dates and numbers, if none of the numbers is missing. Floats stay floats.
+    All else is text.
 
     Args:
         stream: the file, opened for bytes.
         name: its name in errors.
-        columns: the column of the file for each column; None for all but an index of pandas.
+        columns: the column of the file for each column; None for all, of an index of pandas as `with_index` has them.
         numbers: columns that may be numbers; None for all columns as pandas converts them.
         skips_bad_lines: taken as in `json_rows`, but without effect: no row of parquet is malformed.
 
     Raises:
         DataError: pyarrow is not installed, the file is not parquet, or a named column is missing or of another type.
     """
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise DataError(f"{name}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'") from None
+    pa, parquet = _pyarrow(name)
     try:
         file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)  # reads page by page
         schema, before = file.schema_arrow, 0
+        levels = _levels(schema, file.metadata.num_rows) if columns is None else {}
         if columns is None:
-            index = (schema.pandas_metadata or {}).get("index_columns", [])
-            columns = {name_in_file: name_in_file for name_in_file in schema.names if name_in_file not in index}
+            columns = {name_in_file: name_in_file for name_in_file in schema.names if name_in_file not in levels}
             require_columns(name, schema.names, columns)
         else:
             require_columns(f"{name}, line 1", schema.names, columns.values())
@@ -171,17 +171,78 @@ def parquet_rows(
                 kind = schema.field(column).type
                 if pa.types.is_nested(kind) or pa.types.is_binary(kind):
                     raise DataError(f"{name}: column {column!r} is of type {kind}; expected numbers, text or times")
-        for batch in file.iter_batches(_PARQUET_ROWS, columns=list(columns.values()), use_threads=False):
+        stored = [*columns.values(), *(level for level in levels if level in schema.names)]
+        for batch in file.iter_batches(_PARQUET_ROWS, columns=stored, use_threads=False):
             frame = {}
             for role, column in columns.items():
                 values = batch.column(column)
                 frame[role] = values.to_pandas() if numbers is None else _of_arrow(values, role in numbers)
-            yield Rows(pd.DataFrame(frame), partial(_row, name, before))
+            table = pd.DataFrame(frame, index=range(batch.num_rows))
+            if levels:
+                table = with_index(table.set_axis(_index(levels, batch, before), axis="index"), name, before)
+            yield Rows(table.reset_index(drop=True), partial(_row, name, before))
             before += batch.num_rows
         if not before:
             yield Rows(pd.DataFrame(columns=list(columns)), str)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
+
+
+def parquet_array(stream: Any, name: str) -> Any:
+    """Return a parquet file as a frame with its labels if pandas wrote it, else as an array, (rows, columns).
+
+    Raises:
+        DataError: pyarrow is not installed, the file is not parquet, or it has no rows.
+    """
+    pa, parquet = _pyarrow(name)
+    try:
+        table = parquet.read_table(stream, use_threads=False)
+        frame = table.to_pandas()
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
+    if not len(frame):
+        raise DataError(f"{name}: has no rows")
+    return frame if table.schema.pandas_metadata else frame.to_numpy()
+
+
+def _pyarrow(name: str) -> tuple[Any, Any]:
+    """Return pyarrow and its module of parquet; raise DataError if it is not installed."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise DataError(f"{name}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'") from None
+    return pyarrow, parquet
+
+
+def _levels(schema: Any, rows: int) -> dict[Any, tuple[Any, range | None]]:
+    """Return the levels of the index that pandas wrote, by their columns: the name, and the numbers if it is a range.
+
+    A range of another length is of the table before rows were left out of it.
+    """
+    metadata = schema.pandas_metadata or {}
+    names = {column.get("field_name"): column.get("name") for column in metadata.get("columns", [])}
+    levels: dict[Any, tuple[Any, range | None]] = {}
+    for number, level in enumerate(metadata.get("index_columns", [])):
+        if isinstance(level, str) and level in schema.names:
+            levels[level] = names.get(level, level), None
+        elif isinstance(level, dict):
+            numbers = range(level["start"], level["stop"], level["step"])
+            if len(numbers) == rows:
+                levels[number] = level["name"], numbers
+    return levels
+
+
+def _index(levels: Mapping[Any, tuple[Any, range | None]], batch: Any, before: int) -> pd.Index:
+    """Return the index of the rows of a batch, which has so many rows before it."""
+    arrays = [
+        batch.column(column).to_pandas() if numbers is None else numbers[before : before + batch.num_rows]
+        for column, (_, numbers) in levels.items()
+    ]
+    names = [name for name, _ in levels.values()]
+    if len(arrays) > 1:
+        return pd.MultiIndex.from_arrays(arrays, names=names)
+    return pd.Index(arrays[0]).rename(names[0])
 
 
 def _row(name: str, before: int, row: int) -> str:
@@ -196,6 +257,8 @@ def _of_arrow(column: Any, may_be_numbers: bool) -> pd.Series:
     kind = column.type
     is_number = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)
     is_time = kinds.is_timestamp(kind) or kinds.is_date(kind)
+    if kinds.is_floating(kind) and not may_be_numbers:  # Arrow writes 10000000000.0 as 1e+10
+        return column.to_pandas()
     is_other = kinds.is_nested(kind) or kinds.is_binary(kind) or kinds.is_fixed_size_binary(kind)
     if is_other or (may_be_numbers and (is_time or (is_number and not column.null_count))):
         return column.to_pandas(date_as_object=False)

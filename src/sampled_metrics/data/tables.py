@@ -158,6 +158,7 @@ class Rows:
         frame: the columns. Text is empty where there is nothing.
         place: the place of each row.
         has_line_breaks: whether a field may have a line break in it.
+        has_plain_text: whether no field has spaces around it, or is a float as an exponent or a point show it.
         skipped: how many malformed lines were left out.
     """
 
@@ -165,6 +166,7 @@ class Rows:
     place: Place
     has_line_breaks: bool = False
     skipped: int = 0
+    has_plain_text: bool = False
 
 
 def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], place: Place) -> None:
@@ -274,7 +276,8 @@ class Csv:
             frame = self._frame_if_right(lines, frame_of)
             if frame is not None:
                 used, count = len(lines), len(frame)
-                yield Rows(frame, partial(line_place, self.text.name, range(line, line + count)))
+                place = partial(line_place, self.text.name, range(line, line + count))
+                yield Rows(frame, place, has_plain_text=_has_plain_text(lines, self._delimiter))
             else:
                 right, used, skipped, places = self._right_lines(lines, skips_bad_lines)
                 frame, count = frame_of(right), None
@@ -436,6 +439,24 @@ def _are_plain(lines: bytes, delimiter: str) -> bool:
         return True
     other = np.isin(characters, np.frombuffer(_OTHER_STARTS, dtype=np.uint8)) & (characters != ord(delimiter))
     return not (other[0] or (before[:-1] & other[1:]).any() or (before[1:] & other[:-1]).any())
+
+
+_ASCII_SPACES = b" \t\v\f\x1c\x1d\x1e\x1f"  # those that str.strip leaves out
+_OTHER_SPACES = b"\xc2\x85", b"\xc2\xa0", b"\xe1\x9a\x80", b"\xe2\x80", b"\xe2\x81\x9f", b"\xe3\x80\x80"  # in UTF-8
+_OF_FLOATS = b"e+", b".0"
+
+
+def _has_plain_text(lines: bytes, delimiter: str) -> bool:
+    """Return whether no field has spaces around it, or is written as a float; False if that is not sure."""
+    if any(part in lines for part in _OF_FLOATS):
+        return False
+    if not lines.isascii() and any(part in lines for part in _OTHER_SPACES):
+        return False
+    spaces = [space for space in map(bytes, zip(_ASCII_SPACES)) if space in lines and space != delimiter.encode()]
+    if spaces and lines.startswith(tuple(spaces)):
+        return False
+    marks = [b"\n", delimiter.encode(), *([b'"'] if b'"' in lines else [])]
+    return not any(mark + space in lines or space + mark in lines for space in spaces for mark in marks)
 
 
 def _is_small(column: pd.Series) -> bool:

@@ -113,8 +113,9 @@ def about_metrics(table: Table, metrics: Mapping[str, Metric], values: Floats) -
 
 def from_readers(tables: Iterable[tuple[str, Table]]) -> list[Finding]:
     """Return what the readers of tables say of them, as findings with the names of the recommenders."""
-    return [
-        finding
-        for name, table in tables
-        for finding in (*about(notes(table.cautions, "caution"), name), *notes(table.notes))
-    ]
+    findings = list[Finding]()
+    for name, table in tables:
+        findings += [*about(notes(table.cautions, "caution"), name), *notes(table.notes)]
+        if completion := table.completion():
+            findings += about([Finding("completed", values=completion)], name)
+    return findings

@@ -49,6 +49,7 @@ MOST_DRAWS = 100_000
 ENOUGH = 0.9
 """A finding names the cheapest way that decides in at least this share of evaluations."""
 
+_SIZES, _DEPTHS = (20, 50, 100, 300), (30, 100, 300, 1000)  # the defaults of negatives and depths
 _SHARES = ("ordered", "decided", "wrong")
 _LEVEL = 0.95  # of the intervals of the promises
 _FEW_HITS = 400  # users with a metric above 0, below which a finding says how few there are
@@ -89,8 +90,8 @@ def plan(
     pilot: Any,
     *,
     metric: str | Metric = "recall@10",
-    negatives: Sequence[int] = (20, 50, 100, 300),
-    depths: Sequence[float] = (30, 100, 300, 1000),
+    negatives: Sequence[int] = _SIZES,
+    depths: Sequence[float] = _DEPTHS,
     users: int | None = None,
     estimators: EstimatorsLike = PLANNED,
     replacement: bool = False,
@@ -145,7 +146,8 @@ def plan(
     Raises:
         DataError: the ranks have not been read by a reader; staged ranks are not all known; negatives are drawn once
             for all users; the recommenders are of different users, or two are equal in the pilot.
-        ConfigError: the metric or an estimator does not exist, or an option is out of range.
+        ConfigError: the metric or an estimator does not exist, an option is out of range, or is for rows that such a
+            pilot has not.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -168,6 +170,7 @@ def plan(
     chosen = estimators_by_label(estimators)
     _check(negatives, depths, draws, width, scores)
     designs = [SamplingDesign(m, replacement) for m in negatives]
+    _require_effect(question.pilots[0], negatives, depths, list(chosen), replacement)
     tables, missing = list[pd.DataFrame](), list[Finding]()
     for number, one in enumerate(question.pilots):
         ways, missing = _ways(one, question, chosen, designs, depths, draws)
@@ -233,6 +236,8 @@ class _Question(NamedTuple):
         if first.design.get("drawn") == ONCE:
             raise DataError("pilot: its negatives are drawn once for all users, of which no plan can promise anything")
         if first.is_sampled:
+            if several := [name or "pilot" for name, of_one in seeds.items() if len(of_one) > 1]:
+                raise DataError(f"{several[0]}: a pilot of sampled ranks is one table, not several")
             laws, found = laws_of_samples(tables, measure)
             pilots = [Pilot(law, {}, numbers, measure) for law in laws]
             findings = [*found, Finding("plan-laws")]
@@ -304,6 +309,26 @@ def _check(
             raise ConfigError(f"{name} must be a number above 0, not {shown(number)}")
     if width is not None and scores is not None:
         raise ConfigError("width and scores: give one of them")
+
+
+def _require_effect(
+    pilot: Pilot, negatives: Sequence[int], depths: Sequence[float], estimators: list[str], replacement: bool
+) -> None:
+    """Raise ConfigError if an option is for rows that the pilot does not give; an empty list leaves them out."""
+    of_negatives = {
+        "negatives (--sizes)": tuple(negatives) != _SIZES,
+        "estimators": tuple(estimators) != PLANNED,
+        "replacement": replacement,
+    }
+    idle = [name for name, is_given in of_negatives.items() if is_given]
+    if idle and len(negatives) and not pilot.exact:
+        raise ConfigError(
+            f"{idle[0]}: is for rows of negatives, which need exact or sampled ranks in the pilot; leave it out"
+        )
+    if not pilot.staged and len(depths) and tuple(depths) != _DEPTHS:
+        raise ConfigError(
+            "depths: is for rows of stages, which need staged ranks by depth=None in the pilot; leave it out"
+        )
 
 
 # --- the ways ---------------------------------------------------------------------------------------------------------

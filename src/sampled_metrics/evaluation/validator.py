@@ -22,7 +22,8 @@ from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.values import UserValues, table_values
 from sampled_metrics.inference.findings import Setting
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
-from sampled_metrics.ranking.inputs import PairsLike, split_and_users
+from sampled_metrics.ranking.inputs import Ids, PairsLike, split_and_users
+from sampled_metrics.ranking.labels import aligned, aligned_blocks, aligned_scores
 from sampled_metrics.ranking.rank import rank_users, scores_and_shape
 from sampled_metrics.ranking.scoring import Ranker
 from sampled_metrics.ranking.stages import require_depth, staged_ranks
@@ -85,8 +86,8 @@ def validator(
             each user are scored. The metrics are then estimated without bias. The default ranks all candidates.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
-        batch_size: number of users whose scores are computed at a time, as in `rank`; with `depth`, the largest number
-            of pairs in a call.
+        batch_size: number of users whose scores are computed at a time, as in `rank`, which refuses it for factors;
+            with `depth`, the largest number of pairs in a call.
         confidence_level: probability that all answers on a metric are right, and that the interval of a value covers
             the mean over the population of users.
 
@@ -133,9 +134,11 @@ def validator(
     for label, metric in by_label.items():
         if depth is not None and metric.cutoff is None:
             raise ConfigError(f"metrics: {label} has no cut-off, which the metrics of stages need; leave out depth")
-    split, _, users = split_and_users(training, held_out, (None, None), None, user_ids, item_ids)
+    pairs = aligned(None, training, held_out, user_ids, item_ids)
+    shape = None, None
+    split, ids, users = split_and_users(pairs.training, pairs.held_out, shape, None, pairs.user_ids, pairs.item_ids)
     users = users[np.diff(split.held_out.indptr) > 0]
-    return Validator(by_label, split, users, setting, depth, batch_size)
+    return Validator(by_label, split, ids, users, setting, depth, batch_size)
 
 
 @dataclass(frozen=True, repr=False)
@@ -195,13 +198,14 @@ class Validator:
         self,
         metrics: dict[str, Metric],
         split: Split,
+        ids: tuple[Ids, Ids],
         users: Ints,
         setting: Setting,
         depth: float | None,
         batch_size: int | None,
     ) -> None:
         self.metrics, self._split, self._users, self._setting = metrics, split, users, setting
-        self._depth, self._batch_size = depth, batch_size
+        self._ids, self._depth, self._batch_size = ids, depth, batch_size
         self._epochs = _Epochs(tuple(_Leader() for _ in metrics))
         self._lock = Lock()
 
@@ -220,7 +224,7 @@ class Validator:
 
         Raises:
             DataError: as in `rank` or `staged_ranks`. The epoch is then not counted.
-            ConfigError: there is a `Ranker` beside `batch_size`.
+            ConfigError: there is a `batch_size`, and the scores are factors, which have no batches, or a `Ranker`.
         """
         start = perf_counter()
         ranks = self._ranks(scores)
@@ -276,12 +280,12 @@ class Validator:
                 user_ids=split.user_ids,
                 item_ids=split.item_ids,
             )
-        is_factors = isinstance(scores, tuple)
-        scores, shape = scores_and_shape(scores, None if is_factors else size)
+        scores, shape = scores_and_shape(aligned_scores(scores, *self._ids), size)
         expected = split.shape[:2]
         if any(given not in (None, wanted) for given, wanted in zip(shape, expected, strict=True)):
             raise DataError(f"scores have shape {shape}, but training has {expected[0]} users and {expected[1]} items")
-        return rank_users(scores, split, self._users, batch_size=None if is_factors else size)
+        scores = aligned_blocks(scores, *self._ids)
+        return rank_users(scores, split, self._users, batch_size=size)
 
     @on_one_thread
     def _judged(self, ranks: ExactRanks | StagedRanks, start: float) -> Validation:

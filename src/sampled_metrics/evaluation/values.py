@@ -27,7 +27,7 @@ from sampled_metrics.ranks.table import Table
 SHARED = "drawn-once"
 """The kind of finding that users share negatives, and that there is one draw of them."""
 
-NO_INTERVAL = frozenset({"unexplained", "few-completed", SHARED})
+NO_INTERVAL = frozenset({"unexplained", SHARED})
 """Kinds of findings without whose cause no interval holds, so that there is none."""
 
 NO_ASSUMPTION, NO_BIAS = "none", "bias is zero"
@@ -153,11 +153,9 @@ def table_values(table: Table, metrics: Sequence[Metric], user: Ints) -> UserVal
     """Return the values of exact ranks, staged ranks or lists; `user` has the (rows,) numbers of the users, from 0."""
     values, outcome, least, most, largest = table.outcome_values(metrics)
     low, bounds = mean_by_user(values[:, outcome], user), np.stack((least, most), axis=1)
-    few = table.without_interval()
-    findings = [*about_users(user), *([Finding("few-completed", values=few)] if few else [])]
     limits = np.stack((np.zeros_like(largest), largest), axis=1)
     point = low.mean(axis=1)
-    return UserValues(low, low, np.stack((bounds, bounds), axis=1), limits, point, findings=tuple(findings))
+    return UserValues(low, low, np.stack((bounds, bounds), axis=1), limits, point, findings=tuple(about_users(user)))
 
 
 def sampled_values(

@@ -249,15 +249,17 @@ def _said(entry: Words, finding: Finding, setting: Setting) -> tuple[str, str]:
     return entry.sentence.format(**values), entry.clause.format(**values)
 
 
-def _few_completed(finding: Finding, setting: Setting) -> str:
+def _completed(finding: Finding, _: Setting) -> str:
     of = finding.values
-    larger = "a larger depth" if of["enough"] is None else f"a depth of {of['enough']:,} or more"
-    advice = f" Take {larger}, or depth=None; with the same file, its scores are used again."
+    several = f" in {of['rows']:,} rows" if of["rows"] > of["users"] else ""
+    least, most = of["least_candidates"], of["most_candidates"]
+    candidates = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    completed = f"{counted(of['completed'], 'user')} {'was' if of['completed'] == 1 else 'were'} completed"
+    if of["is_without_hits"]:
+        completed = f"no user has a held-out item among the first {of['k']}, as if the ranker masked it"
     return (
-        f"Only {counted(of['completed'], 'user')} {'is' if of['completed'] == 1 else 'are'} completed, and an interval "
-        f"needs {of['needed']}. With 97.5 % confidence, no metric is above {of['most']:.3f}: of {of['users']} users, "
-        f"{of['open']} have fewer than {of['k']} candidates above the held-out item among the first {of['boundary']}."
-        f"{advice if setting.gives_advice else ''}"
+        f"Staged ranks of {of['users']:,} user{'s' * (of['users'] != 1)}{several}, {of['scores']:,.0f} scores for each "
+        f"of {candidates} candidates; {completed}."
     )
 
 
@@ -557,7 +559,7 @@ class Words(NamedTuple):
 WORDS: dict[str, Words] = {
     "caution": Words("{text}", is_caution=True, is_text=True),
     "note": Words("{text}", is_text=True),
-    "few-completed": Words(_few_completed, is_caution=True),
+    "completed": Words(_completed),
     "unexplained": Words(
         "No distribution of true ranks explains the sample (p = {p_value:.2g}), so there is no interval and no "
         "verdict. Usual causes are negatives that all users share, ties that count in favour of the held-out item, "

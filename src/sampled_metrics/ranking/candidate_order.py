@@ -9,7 +9,8 @@ import numpy as np
 from sampled_metrics._validation import Ints, refuse_masked, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.inputs import Places, candidates_at
+from sampled_metrics.ranking.inputs import Ids, Places, candidates_at
+from sampled_metrics.ranking.labels import in_order
 
 _ENTRIES = 2**24  # numbers of an array with the candidates of some users
 
@@ -20,7 +21,8 @@ class CandidateOrder:
     Args:
         order: "popularity", (items,) numbers, or a function of a user that returns such numbers; higher first.
         split: of the users and items.
-        with_ids: whether the function takes ids of users.
+        users: ids of the users, which the function takes if they are given.
+        items: ids of the items, which are the labels of the numbers if they are a Series with labels.
 
     Attributes:
         name: what tells this order from others: a digest of an order for all users, or the name of a function.
@@ -30,9 +32,9 @@ class CandidateOrder:
         DataError: the numbers are not one for each item, or some are NaN.
     """
 
-    def __init__(self, order: Any, split: Split, with_ids: bool) -> None:
-        self._split, self._function = split, order if callable(order) else None
-        self._names = split.user_ids if with_ids else np.arange(split.shape.users)
+    def __init__(self, order: Any, split: Split, users: Ids, items: Ids) -> None:
+        self._split, self._function, self._ids = split, order if callable(order) else None, items
+        self._names = users.values
         if self._function is not None:
             self.name = str(getattr(order, "__qualname__", type(order).__qualname__))
             return
@@ -68,6 +70,7 @@ class CandidateOrder:
     def _sorted(self, numbers: Any, name: str) -> Ints:
         """Return the (items,) items, the largest number first."""
         refuse_masked(numbers, name)
+        numbers = in_order(numbers, name, self._ids)
         try:
             values = np.asarray(numbers, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):

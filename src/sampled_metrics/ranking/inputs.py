@@ -9,6 +9,7 @@ Users, items and ids may be standard input, called -.
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,17 @@ from scipy.sparse import coo_array, csr_array, issparse, load_npz
 
 from sampled_metrics import _files
 from sampled_metrics._validation import Ints, refuse_masked, shown
+from sampled_metrics.data.ids import INEXACT, about_spaces, as_text, id_column
 from sampled_metrics.data.split import Split, pair_matrix, valid_sparse
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import DataError, reason
-from sampled_metrics.ranks.frames import Columns, as_pandas, as_text, columns_of
-from sampled_metrics.ranks.reading import read_columns, read_standard_input, standard_input
+from sampled_metrics.ranks.frames import NAMES, Columns, as_pandas, columns_of, plain
+from sampled_metrics.ranks.reading import read_columns, read_labelled, read_standard_input, standard_input
 
 MATRIX = "must be numbers, a row of them for each user and an entry for each item"
+
+_FEW = 3
+"""A matrix of so few items may be a table of pairs whose columns have other names."""
 
 _WHOLE = 2.0**53
 """Below it, float64 holds every whole number."""
@@ -189,29 +194,60 @@ class Ids:
         kind: user or item, for messages.
         values: the ids.
         is_given: whether the caller gave them. Otherwise they are the indices.
+        name: of the argument or the labels that they are, for messages.
     """
 
     kind: str
     values: NDArray[np.generic]
     is_given: bool
+    name: str = ""
 
     @classmethod
-    def from_given(cls, kind: str, given: ArrayLike | None, count: int) -> "Ids":
-        """Return distinct ids, or the indices if none are given; raise DataError if one is missing or repeated."""
+    def from_given(cls, kind: str, given: ArrayLike | None, count: int, name: str = "") -> "Ids":
+        """Return distinct ids, without spaces around them, or the indices if none are given.
+
+        `name` is that of the ids in messages. Raises DataError if one is missing, repeated, or a float that may stand
+        for several ids. A warning counts the ids that had spaces.
+        """
+        name = name or f"{kind}_ids"
         if given is None:
             return cls(kind, np.arange(count), False)
-        refuse_masked(given, f"{kind}_ids")
+        refuse_masked(given, name)
         ids = pd.Series(np.asarray(given).ravel())
         if np.shape(given) != (count,):
-            raise DataError(
-                f"{kind}_ids must have an id for each of the {count} {kind}s, not the shape {np.shape(given)}"
-            )
-        missing, repeated = ids.isna(), as_text(ids).duplicated()
+            raise DataError(f"{name} must have an id for each of the {count} {kind}s, not the shape {np.shape(given)}")
+        column, text = id_column(ids), as_text(ids)
+        missing, repeated = text == "", text.duplicated()
         if missing.any():
-            raise DataError(f"{kind}_ids: entry {int(np.argmax(missing)) + 1} is missing")
+            raise DataError(f"{name}: entry {int(np.argmax(missing)) + 1} is missing")
+        if column.is_inexact.any():
+            entry = int(np.argmax(column.is_inexact))
+            raise DataError(f"{name}: entry {entry + 1} is {shown(ids.iloc[entry])}, {INEXACT}")
         if repeated.any():
-            raise DataError(f"{kind}_ids: {ids[repeated].iloc[0]} is there twice; each {kind} needs an id of its own")
-        return cls(kind, ids.to_numpy(), True)
+            raise DataError(f"{name}: {ids[repeated].iloc[0]} is there twice; each {kind} needs an id of its own")
+        for sentence in about_spaces(column, name):
+            warnings.warn(sentence, stacklevel=5)
+        if column.spaced:
+            ids = text
+        elif ids.dtype.kind == "f" and (ids == np.floor(ids)).all():
+            ids = ids.astype(np.int64)
+        return cls(kind, ids.to_numpy(), True, name)
+
+    @cached_property
+    def text(self) -> pd.Index:
+        """The ids as text, by which they are compared."""
+        return pd.Index(as_text(pd.Series(self.values)))
+
+    @property
+    def where(self) -> str:
+        """Return what an id is in, for messages."""
+        is_in = f"in {self.name or self.kind + '_ids'}, such as {shown(next(iter(self.values), None))}"
+        return is_in if self.is_given else f"an index from 0 to {len(self.values) - 1}"
+
+    @property
+    def hint(self) -> str:
+        """Return what to do about ids that are not known, for messages."""
+        return "" if self.is_given else f"; give {self.kind}_ids (--{self.kind}-ids) if the table has ids"
 
     def positions(self, columns: Columns) -> Ints:
         """Return the (rows,) indices of the ids in a column; ids are compared as text, so 7 and "7" are the same.
@@ -219,16 +255,13 @@ class Ids:
         Raises:
             DataError: an id is missing or unknown; the message names it and its place.
         """
-        column = columns[self.kind]
-        codes, distinct = pd.factorize(column)
-        known = pd.Index(as_text(pd.Series(self.values)))
-        positions = np.append(known.get_indexer(pd.Index(as_text(pd.Series(distinct)))), -1)[codes]
+        column, (number, ids) = columns[self.kind], columns.ids(self.kind)
+        for sentence in about_spaces(columns.id_column(columns.names[self.kind]), columns.called(self.kind)):
+            warnings.warn(f"{columns.name}: {sentence}", stacklevel=5)
+        positions = self.text.get_indexer(ids)[number]
 
         def message(row: int) -> str:
-            first, last = self.values[:1], len(self.values) - 1
-            where = f"in {self.kind}_ids, such as {shown(first[0])}" if self.is_given else f"an index from 0 to {last}"
-            hint = "" if self.is_given else f"; give {self.kind}_ids (--{self.kind}-ids) if the table has ids"
-            return f"{self.kind} {shown(column.iloc[row])} is not {where}{hint}"
+            return f"{self.kind} {shown(column.iloc[row])} is not {self.where}{self.hint}"
 
         refuse_rows(positions < 0, message, columns.place)
         return positions
@@ -264,7 +297,8 @@ def split_and_users(
         raise DataError(f"the number of {kinds} is not known: give {missing}, or training as a matrix")
     count, items = (number or 0 for number in known)
     if (shape[0] or count, shape[1] or items) != (count, items):
-        raise DataError(f"scores have shape {shape}, but training has {count} users and {items} items")
+        pairs = "; a table of pairs has the columns user and item" if items <= _FEW else ""
+        raise DataError(f"scores have shape {shape}, but training has {count} users and {items} items{pairs}")
     ids = Ids.from_given("user", user_ids, count), Ids.from_given("item", item_ids, items)
     train = _of_table(training, "training", *ids) if train is None else train
     test = _of_table(held_out, "held_out", *ids) if is_table(held_out) else _of_array(held_out, *ids)
@@ -310,9 +344,17 @@ def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
 
 
 def is_table(pairs: PairsLike) -> bool:
-    """Return whether pairs are a table of users and items."""
+    """Return whether pairs are a table of users and items, and not a matrix.
+
+    A frame of pandas is a matrix if all its columns are numbers, and none is called user or item.
+    """
     if isinstance(pairs, Columns | Mapping):
         return isinstance(pairs, Columns)
+    if isinstance(pairs, pd.DataFrame):
+        usual = NAMES["user"] | NAMES["item"]
+        levels = [level for level in pairs.index.names if level is not None and plain(level) in usual]
+        is_named = len(levels) > 1 or any(isinstance(name, str) and plain(name) in usual for name in pairs.columns)
+        return is_named or not all(map(pd.api.types.is_numeric_dtype, pairs.dtypes))
     return not issparse(pairs) and isinstance(as_pandas(pairs, "pairs"), pd.DataFrame)
 
 
@@ -408,7 +450,7 @@ def candidates_at(excluded: csr_array, order: Ints | None = None) -> Places:
 def read_array(path: str) -> Any:
     """Read an array: npy, npz with a single array or a sparse matrix of SciPy, or the numbers of parquet or csv.
 
-    A csv file has no header, and missing entries are NaN.
+    A csv file has no header, and missing entries are NaN. A parquet file of pandas is a frame with its labels.
 
     Raises:
         DataError: the file cannot be read, or does not hold one array; or the first line of a csv file is 0, 1, 2, …,
@@ -416,7 +458,7 @@ def read_array(path: str) -> Any:
     """
     kind = Path(path).suffix
     if kind == ".parquet":
-        return read_columns(path).frame.to_numpy()
+        return read_labelled(path)
     if kind not in (".npy", ".npz", ".csv"):
         raise DataError(f"{path}: an array is a file whose name ends in .npy, .npz, .csv or .parquet")
     try:

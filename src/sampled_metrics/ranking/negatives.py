@@ -32,6 +32,7 @@ from sampled_metrics._validation import (
     require_whole,
     shown,
 )
+from sampled_metrics.data.labels import has_labels
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.factors import pair_scores
@@ -47,6 +48,7 @@ from sampled_metrics.ranking.inputs import (
     split_and_users,
     table_of_pairs,
 )
+from sampled_metrics.ranking.labels import aligned, aligned_blocks
 from sampled_metrics.ranking.rank import (
     ScoresLike,
     block_of_scores,
@@ -56,7 +58,7 @@ from sampled_metrics.ranking.rank import (
     scores_and_shape,
     users_of_batch,
 )
-from sampled_metrics.ranks.frames import Columns
+from sampled_metrics.ranks.frames import Columns, columns_of
 from sampled_metrics.ranks.sampled import BY_USER, ONCE, SampledRanks
 
 Streams = Callable[..., np.random.Generator]
@@ -223,8 +225,9 @@ def rank_among_negatives(
         training: as in `rank`.
         held_out: as in `rank`.
         negatives: m, the number of negatives to draw for each held-out item. Or the negatives themselves: (users, m)
-            indices of items, or a list of them for each user; a dict of such lists by user, or a DataFrame with the
-            columns user and item, with ids if there are `user_ids` and `item_ids`. Given negatives that do not look
+            indices of items, or a list of them for each user; a dict of such lists by user, a Series or a (users, m)
+            DataFrame of items with users as its index, or a DataFrame with the columns user and item, with ids if there
+            are ids. Given negatives that do not look
             as if they were drawn uniformly for each user (p <= .01) have a caution, as results do not hold then. Those
             that users share, also within batches of users, are read as drawn "once", as in `sampled_ranks`.
         replacement: whether a negative may be there twice for the same held-out item.
@@ -266,8 +269,10 @@ def rank_among_negatives(
     require_flags(replacement=replacement, drop_held_out=drop_held_out)
     for array in scores if isinstance(scores, tuple) else (scores,):
         refuse_device(array, "scores")
-    readable, shape = scores_and_shape(scores, batch_size)
-    split, ids, _ = split_and_users(training, held_out, shape, None, user_ids, item_ids)
+    given = aligned(scores, training, held_out, user_ids, item_ids)
+    readable, shape = scores_and_shape(given.scores, batch_size)
+    split, ids, _ = split_and_users(given.training, given.held_out, shape, None, given.user_ids, given.item_ids)
+    readable = aligned_blocks(readable, *ids)
     streams = cache(lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address)))
     is_given = not is_whole(negatives)
     if drop_held_out and not is_given:
@@ -399,14 +404,30 @@ def _given_negatives(
     return draw
 
 
+def _without_labels(negatives: Any) -> Any:
+    """Return negatives with labels as a dict of lists by user, or as a table of users and items."""
+    if isinstance(negatives, pd.Series) and has_labels(negatives):
+        is_multiple = isinstance(negatives.index, pd.MultiIndex)
+        if is_multiple or not negatives.map(pd.api.types.is_list_like).all():
+            return columns_of(negatives if is_multiple else negatives.rename("item").rename_axis("user"), "negatives")
+    elif not isinstance(negatives, pd.DataFrame) or not has_labels(negatives) or is_table(negatives):
+        return negatives
+    if not negatives.index.is_unique:
+        user = negatives.index[negatives.index.duplicated()][0]
+        raise DataError(f"negatives: the index has the user {shown(user)} twice")
+    return dict(zip(negatives.index, negatives.to_numpy(), strict=True))
+
+
 def _listed(negatives: Any, ids: tuple[Ids, Ids]) -> tuple[Columns, Ids, Ids]:
     """Return given negatives as columns user and item, and the ids that these columns have."""
+    negatives = _without_labels(negatives)
     if is_table(negatives):
         return table_of_pairs(negatives, "negatives"), *ids
     refuse_masked(negatives, "negatives")
     if isinstance(negatives, Mapping):
         names, rows = list(negatives), negatives.values()
     else:
+        negatives = negatives.to_numpy() if isinstance(negatives, pd.DataFrame) else negatives
         ids = Ids.from_given("user", None, len(ids[0].values)), Ids.from_given("item", None, len(ids[1].values))
         names, rows = ids[0].values.tolist(), negatives
     try:

@@ -34,6 +34,7 @@ from sampled_metrics.ranking.inputs import (
     takes,
     warn_of_last,
 )
+from sampled_metrics.ranking.labels import aligned, aligned_blocks
 from sampled_metrics.ranks.exact import ExactRanks
 
 TIE = 2.0**-40
@@ -214,6 +215,12 @@ def rank(
     of its own and is ranked without the others. For each row, the table counts the candidates that score above the
     held-out item, and those that tie with it. The scores of other items are ignored.
 
+    Objects of pandas are aligned by their labels. Of a (users, items) DataFrame, the index has ids of users and the
+    columns ids of items; DataFrames of factors have ids as their index. They are brought into the order of `user_ids`
+    and `item_ids`, which by default are the labels of the first of scores, training and held-out items that has some.
+    Labels are compared as text. An index by default (0, 1, 2, …, without a name) has no labels: it is in the order of
+    the ids.
+
     Factors are multiplied on the threads of the library of linear algebra, which OMP_NUM_THREADS limits. The ranks do
     not depend on their number.
 
@@ -223,24 +230,26 @@ def rank(
             - (users, items) numbers, dense, or sparse with 0 for what is not stored;
             - a tuple of factors, (users, d) and (items, d). The scores are the inner products. They are computed in
               double precision, or in single precision if both are float32; items with equal factors tie;
-            - a function that takes a slice of the users, and returns their (users, items) scores.
+            - a function that takes a slice of the users, and returns their (users, items) scores. A DataFrame is
+              aligned, too.
 
             Higher is better, equal is a tie. Candidates with -inf, such as masked items, rank last and tie with each
             other; factors are finite. Scores are compared in their own type, without rounding. Dense scores
             and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are counted there, factors in
             double precision; this needs array-api-compat. Both factors must be of one library and on one device.
         training: what the users have in training: (users, items), sparse or dense, not 0 where the user has the item;
-            or a DataFrame with the columns user and item, in any order.
+            or a DataFrame with the columns user and item, in any order, of which an index may have one or both.
         held_out: (users,) index of each user's held-out item, negative or missing (NaN, None) for none; or (users,
-            items), sparse or dense, not 0 where an item is held out; or a DataFrame with the columns user and item.
-            Users without a held-out item are left out, and a warning counts them.
+            items), sparse or dense, not 0 where an item is held out; or a DataFrame with the columns user and item; or
+            a Series of items with users as its index, by ids if there are ids. Users without a held-out item are left
+            out, and a warning counts them.
         users: a part of the users to rank, such as ``slice(1000, 2000)``, or (k,) indices of them. The other arguments
             are those of all users. The ranks are the same as in the table of all users, so parts may be ranked apart
             and joined. Factors and scores may be arrays in files, as ``numpy.load(name, mmap_mode="r")`` returns; those
             of other users are not read. The default is all users.
         user_ids: (users,) distinct ids of all users, in the order of the scores. DataFrames and the result have them.
-            The default is the indices 0, 1, ...
-        item_ids: (items,) distinct ids, in the order of the scores. DataFrames have them. The default is the indices.
+            The default is the labels of users, and without labels the indices 0, 1, ...
+        item_ids: (items,) distinct ids, in the order of the scores. DataFrames have them. The default is likewise.
         batch_size: number of users whose scores are computed at a time, by a function or from a matrix. The default is
             as many as take 256 MB in double precision, up to 1024. Factors have no batches.
         progress: wraps the range of batches, for a progress bar.
@@ -250,8 +259,8 @@ def rank(
 
     Raises:
         DataError: shapes, libraries or devices do not fit, a candidate's score is NaN or +inf or would have to be
-            rounded, an entry is masked, an id is unknown, missing or repeated, an index is out of range, a held-out
-            item is one of its user's training items, or no user has one; `users` has no user, or one twice.
+            rounded, an entry is masked, an id or a label is unknown, missing or repeated, an index is out of range, a
+            held-out item is one of its user's training items, or no user has one; `users` has no user, or one twice.
         ConfigError: batch_size is not a whole number of 1 or more, or is given for factors.
 
     Examples:
@@ -277,12 +286,22 @@ def rank(
         >>> print(sm.rank(factors, training, held_out, users=[1], user_ids=["ada", "ben"], item_ids=list("xyzw")).user)
         ['ben']
 
+        By labels, in any order:
+
+        >>> scores = pd.DataFrame([[0.2, 0.9, 0.5], [0.3, 0.1, 0.4]], index=["ben", "ada"], columns=["y", "x", "z"])
+        >>> print(sm.rank(scores, np.zeros((2, 3)), pd.Series({"ada": "z", "ben": "z"})).to_frame())
+          user  candidates  above  tied
+        0  ben           3      1     0
+        1  ada           3      0     0
+
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3: the rank of the
         relevant item among all candidates.
     """
-    readable, shape = scores_and_shape(scores, batch_size)
-    split, _, chosen = split_and_users(training, held_out, shape, users, user_ids, item_ids)
+    given = aligned(scores, training, held_out, user_ids, item_ids)
+    readable, shape = scores_and_shape(given.scores, batch_size)
+    split, ids, chosen = split_and_users(given.training, given.held_out, shape, users, given.user_ids, given.item_ids)
+    readable = aligned_blocks(readable, *ids)
     return rank_users(readable, split, chosen, batch_size=batch_size, progress=progress)
 
 

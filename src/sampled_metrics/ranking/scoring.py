@@ -22,6 +22,7 @@ from sampled_metrics._validation import MOST, Floats, Ints, require_whole, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError, WriteError
 from sampled_metrics.ranking.inputs import as_scores, takes
+from sampled_metrics.ranking.labels import scores_of_pairs
 
 Score = Callable[[NDArray[Any], NDArray[Any]], ArrayLike]
 """Function from (pairs,) users and (pairs,) items to (pairs,) scores, higher first."""
@@ -354,9 +355,11 @@ class Scorer:
         """Begin to score pairs, and return their future scores."""
         if not len(users):
             return _InCaller().submit(list)
-        return self._pool.submit(
-            _answered,
-            self._ranker.score,
+        return self._pool.submit(_answered, self._ranker.score, *self._asked(users, items))
+
+    def _asked(self, users: Ints, items: Ints) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return (pairs,) users and items as the function takes them: by ids or by indices."""
+        return (
             self._split.user_ids[users] if self._with_ids[0] else users,
             self._split.item_ids[items] if self._with_ids[1] else items,
         )
@@ -379,6 +382,7 @@ class Scorer:
             answer = [answer]
         elif is_single:
             raise DataError(f"score returned one value for {len(users)} pairs; {_SINGLE}")
+        answer = scores_of_pairs(answer, *self._asked(users, items))
         numbers = as_scores(answer, "must be numbers, one for each pair")
         if numbers.shape != users.shape:
             raise DataError(f"the scores of {len(users)} pairs must have shape ({len(users)},), not {numbers.shape}")

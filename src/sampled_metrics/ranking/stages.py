@@ -23,9 +23,13 @@ from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.candidate_order import CandidateOrder
 from sampled_metrics.ranking.inputs import PairsLike, Places, ranges, split_and_users, table_of_pairs, warn_of_last
+from sampled_metrics.ranking.labels import aligned
 from sampled_metrics.ranking.scoring import Journal, Ranker, Request, Score, Scorer, refuse_other_run
-from sampled_metrics.ranks.staged import FEW_COMPLETED, StagedRanks, boundaries, last_boundary, shares
+from sampled_metrics.ranks.staged import StagedRanks, boundaries, last_boundary, shares
 from sampled_metrics.ranks.staged_files import FOLDS, require_ending
+
+FEW = 10
+"""A run says after its first stage if it completes on average no more users than these, nor half of those left."""
 
 BATCH = 32
 """The largest number of candidates of a user in a call. Larger batches score more than is needed."""
@@ -57,17 +61,21 @@ def staged_ranks(
     Args:
         score: a function from (pairs,) users and (pairs,) items to (pairs,) scores, higher is better; or a `Ranker` of
             such a function, which also says its name, how many pairs it takes in a call, and how many calls at a time.
-            Users and items are indices, or ids if there are `user_ids` and `item_ids`. It is called with the pairs of
-            many users. Scores of -inf rank last and tie with each other.
+            Users and items are indices, or ids if there are `user_ids` and `item_ids`, or labels in their place. It is
+            called with the pairs of many users. A Series is aligned if it has both as its index. Scores of -inf rank
+            last and tie with each other.
         training: as in `rank`.
         held_out: as in `rank`.
         k: the largest cut-off of the metrics.
         depth: number of candidates from which on only a share of the users goes on; None lets all go on, for exact
             metrics. Users take about as many scores or somewhat more on average: some are beaten before, and others
-            are completed.
-        order: "popularity", the number of users who have the item in training; or (items,) numbers, higher first; or a
-            function of a user, an index or an id, that returns such numbers. Any order is right, and a good one needs
-            fewer scores. Ties are in the order of the items.
+            are completed. Metrics have no bias if the depth does not depend on them, so it is chosen before the first
+            score. If few users are to be completed, a warning says after the first stage how many, from what does not
+            depend on the users' numbers, so that a larger depth may be chosen by it.
+        order: "popularity", the number of users who have the item in training; or (items,) numbers, higher first, of
+            which a Series may have ids of all items as its index; or a function of a user, an index or an id, that
+            returns such numbers. Any order is right, and a good one needs fewer scores. Ties are in the order of the
+            items.
         users: a part of the users, as in `rank`. `StagedRanks.concat` joins parts.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
@@ -76,8 +84,9 @@ def staged_ranks(
             a journal beside it, whose name ends in .journal. A run that was stopped goes on from there if it is called
             again, and the scores of the journal are not asked for again. If the file is there, it is read, and a
             warning says so. If it has a smaller depth, the run goes on from it, as if it had been of this depth from
-            the start, and replaces it at the end. A file or a journal of another ranker is refused: up to 32 of its
-            pairs are scored again if the ranker has no name.
+            the start, and replaces it at the end. If it has a larger depth, or None, the ranks are those of this depth,
+            column by column, nothing is scored, and the file stays as it is, as its scores were paid for. A file or a
+            journal of another ranker is refused: up to 32 of its pairs are scored again if the ranker has no name.
 
     Returns:
         The ranks, a `StagedRanks` with one row for each held-out item, in the order of the ids of the users. `plan`
@@ -113,32 +122,32 @@ def staged_ranks(
         require_depth(depth)
         depth = int(depth) if is_whole(depth) else float(depth)  # files take no numbers of numpy
     k, seed = int(k), int(seed)
-    split, ids, chosen = split_and_users(training, held_out, (None, None), users, user_ids, item_ids)
+    pairs = aligned(None, training, held_out, user_ids, item_ids)
+    shape = None, None
+    split, ids, chosen = split_and_users(pairs.training, pairs.held_out, shape, users, pairs.user_ids, pairs.item_ids)
     chosen = chosen[np.diff(split.held_out.indptr)[chosen] > 0]
     if not len(chosen):
         raise DataError("held_out: none of the users has a held-out item")
     with_ids = ids[0].is_given, ids[1].is_given
-    candidate_order = CandidateOrder(order, split, with_ids[0])
+    candidate_order = CandidateOrder(order, split, *ids)
     digests = _digests(split, chosen) | {"order": candidate_order.name, "ranker": ranker.label}
 
     def ranks(journal: Journal | None, earlier: StagedRanks | None = None) -> StagedRanks:
         with ranker.pool() as pool, terminal_status() as show:
             scorer = Scorer(ranker, pool, split, with_ids, journal)
             stages = _Stages(scorer, split, chosen, k, depth, seed, ranker.pairs_per_call)
-            if users is None and (most := stages.most_completed) < min(FEW_COMPLETED, len(chosen)):
-                warnings.warn(
-                    f"depth={depth:g}: at most {most} of {len(chosen):,} users can be completed, and an interval needs "
-                    f"{FEW_COMPLETED}; take a larger depth, or None",
-                    stacklevel=4,
-                )
             if earlier is None:
                 stages.begin()
             else:
                 stages.go_on_from(name, earlier, *positions(earlier))
-            start = 0
-            for block, items_at in candidate_order.blocks(chosen):
-                stages.score(range(start, start + len(block)), items_at, show)
-                start += len(block)
+            for until in stages.parts:
+                numbers = stages.unfinished(until)
+                start = 0
+                for block, items_at in candidate_order.blocks(chosen[numbers]):
+                    stages.score(numbers[start : start + len(block)], until, items_at, show)
+                    start += len(block)
+                if until < len(stages.boundaries) and users is None and (outlook := stages.outlook):
+                    warnings.warn(outlook, stacklevel=4)
         return stages.ranks(digests)
 
     def positions(table: StagedRanks) -> tuple[Ints, Ints]:
@@ -148,16 +157,19 @@ def staged_ranks(
     def finished() -> StagedRanks:
         table = StagedRanks.read(name)
         is_deeper = table.depth is not None and (depth is None or depth > table.depth)
-        refuse_other_run(name, table.run, run if is_deeper else {"depth": depth} | run)
+        refuse_other_run(name, table.run, run)
         with ranker.pool() as pool:
             Scorer(ranker, pool, split, with_ids, None).require_same_scores(name, *positions(table), table.score)
         checked = "" if ranker.name else ", but for some pairs again, which have the same scores"
         says = f"is complete; nothing was scored{checked}"
+        has = "all candidates" if table.depth is None else f"depth {table.depth:g}"
         if is_deeper:
             further = "all candidates" if depth is None else f"depth {depth:g}"
-            says = f"has depth {table.depth:g}; the run goes on from it to {further}"
+            says = f"has {has}; the run goes on from it to {further}"
+        elif table.depth != depth:
+            says = f"has {has}, of which depth {depth:g} is a part; it stays as it is, and nothing was scored{checked}"
         warnings.warn(f"{name} {says}", stacklevel=4)
-        return table
+        return table if is_deeper or table.depth == depth else table.at_depth(depth)
 
     if file is None:
         return ranks(None)
@@ -231,16 +243,55 @@ class _Stages:
 
         self.target = np.empty(len(self.rows))
         self.above, self.tied = np.zeros((2, len(self.rows)), dtype=np.int64)  # (rows,) candidates so far
-        self.above_at = np.full((len(self.rows), len(self.boundaries)), -1)
-        self.above_at[:, 0] = 0
+        self.above_at, self.tied_at = np.full((2, len(self.rows), len(self.boundaries)), -1)
+        self.above_at[:, 0] = self.tied_at[:, 0] = 0
         self.position, self.stage = np.zeros((2, len(users)), dtype=np.int64)  # (users,) scored; boundaries passed
         self.end = self._next_end(np.arange(len(users)))  # (users,) candidates up to the next boundary, or all
         self.done = 0  # number of users who need no more scores
 
     @property
-    def most_completed(self) -> int:
-        """The number of users who are completed if none of them is beaten."""
-        return int((self.uniform < self.share[self.last]).sum())
+    def first_stage(self) -> int:
+        """The index of the first boundary from which only a share goes on; that after all boundaries if there is none.
+
+        All users who are not beaten get there.
+        """
+        return int(np.argmax(np.append(self.share, 0.0) < 1))
+
+    @property
+    def parts(self) -> list[int]:
+        """The indices of the boundaries up to which all users are scored before any goes on: the first stage, the end.
+
+        What is known after the first stage does not depend on the users' numbers.
+        """
+        end = len(self.boundaries)
+        return [end] if self.first_stage == end else [self.first_stage, end]
+
+    def unfinished(self, until: int) -> Ints:
+        """Return the numbers of the users who are to be scored before a boundary, by its index."""
+        is_beaten = np.minimum.reduceat(self.above, self.first) >= self.k
+        return np.flatnonzero((self.end > self.position) & ~is_beaten & (self.stage < until))
+
+    @property
+    def outlook(self) -> str:
+        """What is said after the first stage of the users who can be completed, if they are few; else nothing.
+
+        Their number is the mean over the users' numbers v. A larger depth may be chosen by it without a bias: given
+        the counts of all users at a boundary that all may reach, the estimate of each depth has none.
+        """
+        above = self.above_at[:, self.first_stage]
+        is_open = np.logical_or.reduceat((above >= 0) & (above < self.k), self.first)
+        left = int(np.count_nonzero(is_open))
+        completed = float(self.share[self.last[is_open]].sum())
+        if completed > min(FEW, left / 2) or not left:
+            return ""
+        further = (
+            "a larger depth completes more, and depth=None all" if left > FEW else "depth=None alone completes all"
+        )
+        return (
+            f"depth={self.depth:g}: {left:,} of {len(self.users):,} users are not beaten by the first "
+            f"{self.boundaries[self.first_stage]:,} candidates, and at most {completed:.1f} of these are completed on "
+            f"average; {further} of them"
+        )
 
     def begin(self) -> None:
         """Score the held-out items."""
@@ -260,7 +311,7 @@ class _Stages:
         if not np.array_equal(np.sort(pairs), np.sort(known)):
             raise DataError(f"{file}: is damaged: its rows are not the held-out items of its run; take another file")
         row = np.argsort(known)[np.searchsorted(np.sort(known), pairs)]
-        for name in ("above", "tied", "above_at"):
+        for name in ("above", "tied", "above_at", "tied_at"):
             setattr(self, name, getattr(earlier, name)[row])
         self.target = earlier.score[row]
         self.position = earlier.scored[row[self.first]] - 1
@@ -274,16 +325,22 @@ class _Stages:
         goes_on = stopped & (self.uniform < self.share[boundary])
         self.stage = np.where(goes_on, boundary, np.maximum(boundary - 1, 0))
         self.end = np.where(goes_on, self._next_end(np.arange(len(self.users))), self.position)
+        self.done = int(np.count_nonzero(~goes_on))
 
-    def score(self, block: range, items_at: Places, show: Callable[[str], None]) -> None:
-        """Score what a block of users needs, with the function from their places to items.
+    def score(self, block: Ints, until: int, items_at: Places, show: Callable[[str], None]) -> None:
+        """Score what a block of users needs up to a boundary, with the function from their places to items.
 
         Users who may go on for longest are first, so that calls are full for as long as can be.
+
+        Args:
+            block: (users,) numbers of the users.
+            until: the index of the boundary; that after all boundaries for all candidates.
+            items_at: the function.
+            show: shows how far the run is.
         """
-        numbers = np.arange(block.start, block.stop)
-        numbers = numbers[np.argsort(-self.uniform[numbers], kind="stable")]
-        stack: list[int] = numbers[self.end[numbers] > self.position[numbers]].tolist()
-        self.done += len(numbers) - len(stack)
+        place = np.zeros(len(self.users), dtype=np.int64)
+        place[block] = np.arange(len(block))
+        stack: list[int] = block[np.argsort(-self.uniform[block], kind="stable")].tolist()
 
         def next_request() -> Request | None:
             users = np.array(stack[: -self.users_per_call - 1 : -1], dtype=np.int64)
@@ -293,7 +350,7 @@ class _Stages:
             position = self.position[users]
             sizes = np.minimum(self.batch_size, self.end[users] - position)
             batch, offset = ranges(sizes)
-            items = items_at(users[batch] - block.start, position[batch] + offset)
+            items = items_at(place[users[batch]], position[batch] + offset)
             return Request(self.users[users][batch], items, (users, sizes, batch))
 
         def take(request: Request, scores: Floats) -> None:
@@ -308,7 +365,8 @@ class _Stages:
             is_beaten = np.minimum.reduceat(self.above[rows], starts) >= self.k
             at_end = self.position[users] == self.end[users]
             stack.extend(users[~is_beaten & ~at_end][::-1].tolist())
-            stack.extend(self._pass_boundary(users[is_beaten | at_end], is_beaten[is_beaten | at_end])[::-1].tolist())
+            further = self._pass_boundary(users[is_beaten | at_end], is_beaten[is_beaten | at_end])
+            stack.extend(further[self.stage[further] < until][::-1].tolist())
             show(f"{self.scorer.count:,} scores, {1 - self.done / len(self.users):.0%} of users need more")
 
         self.scorer.run(next_request, take)
@@ -319,7 +377,9 @@ class _Stages:
         has_boundary = self.stage[users] < self.last[users]
         users, is_beaten = users[has_boundary], is_beaten[has_boundary]
         stage, (rows, _) = self.stage[users] + 1, self._rows(users)
-        self.above_at[rows, np.repeat(stage, self.held[users])] = np.minimum(self.above[rows], self.k)
+        at_boundary = rows, np.repeat(stage, self.held[users])
+        self.above_at[at_boundary] = np.minimum(self.above[rows], self.k)
+        self.tied_at[at_boundary] = np.where(self.above[rows] < self.k, self.tied[rows], 0)
         goes_on = ~is_beaten & (self.uniform[users] < self.share[stage])
         users = users[goes_on]
         self.stage[users] = stage[goes_on]
@@ -355,6 +415,7 @@ class _Stages:
             seed=self.seed,
             boundaries=self.boundaries,
             above_at=self.above_at,
+            tied_at=self.tied_at,
             above=np.where(is_beaten, self.k, self.above),  # what batches scored beyond k is not used
             tied=np.where(is_beaten, 0, self.tied),
             complete=(self.position >= self.others)[user] & ~is_beaten,

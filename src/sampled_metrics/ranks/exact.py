@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from sampled_metrics import _files
 from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, require_flags
+from sampled_metrics.data.labels import refuse_other_labels
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.reading import columns_by_recommender, tables_of
-from sampled_metrics.ranks.table import OutcomeValues, Ranked, pair_users, span
+from sampled_metrics.ranks.reading import columns_by_recommender, has_counts, require_effect, tables_of
+from sampled_metrics.ranks.table import OutcomeValues, Ranked, pair_users, require_exact_ids, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 
 COLUMNS = ("user", "candidates", "above", "tied")
+
+ABOVE_AND_TIED = "the columns above and tied are counts from 0, and exact"
+"""Why options of ranks have no effect on them."""
 
 _FEW, _MANY = 20, 200  # if no rank of so many users comes near n, a caution says so, or the command refuses them
 _FAR = 10  # a rank comes near n if it is above n / 10 + 1, the largest rank among n / 10 negatives
@@ -85,9 +89,11 @@ class ExactRanks(Ranked):
     groups: NDArray[np.str_] | None = None
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
+        refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "exact ranks")
         lengths = {len(self._column(name)) for name in COLUMNS if getattr(self, name) is not None}
         if len(lengths | ({len(self.groups)} if self.groups is not None else set())) > 1:
             raise DataError("the columns of exact ranks differ in length")
+        require_exact_ids(self.user)
         n, above, tied, (name, best) = self.candidates, self.above, self.tied, written
         last, limit = above + tied, "the number of candidates" if best else "the last rank from 0"
         rules: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
@@ -203,8 +209,8 @@ class ExactRanks(Ranked):
         return float((np.clip(inside, 0, None) / (self.tied + 1)).sum())
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the columns user, candidates, above, tied as csv, gzipped if the name ends in .gz."""
-        _files.write_csv(path, self.to_frame())
+        """Write the columns user, candidates, above, tied as csv, gzipped if the name ends in .gz, or as parquet."""
+        _files.write_table(path, self.to_frame())
 
     def to_frame(self) -> pd.DataFrame:
         """Return the columns user, candidates, above, tied."""
@@ -296,14 +302,16 @@ def exact_ranks(
     Args:
         ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
             rank, or candidates, above and tied (ties count in expectation); or the path of a csv or parquet file of
-            such columns, or of one rank per line. A column user is optional. A column negatives raises an error,
+            such columns, or of one rank per line. A column user is optional. A named index of pandas is a column, and
+            one of text without a name is the users if there is no such column. A column negatives raises an error,
             because it marks ranks among sampled negatives. A mapping from the names of recommenders to any of these
             gives a mapping.
         candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
-            the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
+            the ranks have this column. An array is in the order of the ranks, and a Series is by the labels of its
+            index, the users or the rows. Only AUC depends on it.
         exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
             negatives are refused, and results begin with a caution if no rank is above a tenth of n
-            (docs/how-to/tables.md). The columns above and tied are exact.
+            (docs/how-to/tables.md). The columns above and tied are exact, so it is refused for them.
         by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
         rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
             mapping from these names.
@@ -316,7 +324,8 @@ def exact_ranks(
 
     Raises:
         DataError: the ranks cannot be read, are not exact, or lack n; the message names the file and the line.
-        ConfigError: `by`, `rank_column` or `groups` is not text.
+        ConfigError: `by`, `rank_column` or `groups` is not text; or `exact` or `zero_based` is for no table, as all
+            have the columns above and tied.
 
     Examples:
         >>> import pathlib, tempfile
@@ -332,6 +341,9 @@ def exact_ranks(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
     columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups)
+    for option, is_given in {"exact": exact, "zero_based": zero_based}.items():
+        if is_given:
+            require_effect(option, columns, lambda table: not has_counts(table), ABOVE_AND_TIED)
     return tables_of(columns, partial(table_of_columns, candidates=candidates, exact=exact), [candidates])
 
 

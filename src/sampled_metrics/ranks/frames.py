@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from numbers import Number
 from typing import Any
 
@@ -12,6 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._validation import Floats, Ints, enumerated, refuse_masked, shown
+from sampled_metrics.data.ids import INEXACT, IdColumn, about_spaces, as_text, id_column
+from sampled_metrics.data.labels import INDEX, has_labels, is_text, with_index
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError, reason
 
@@ -65,7 +67,7 @@ A table is a pandas DataFrame, a dict of columns, or what narwhals reads: polars
 """
 
 PerUser = ArrayLike
-"""One number for all users, or (users,) numbers in the order of the ranks."""
+"""One number for all users, (users,) numbers in the order of the ranks, or a Series with users as its index."""
 
 
 STAGED = {"outcome", "uniform", "fold", "scored"}
@@ -111,6 +113,8 @@ class Columns:
             if column not in names:
                 usual = NAMES[column] if column != "rank" or "above" not in names else set[str]()
                 names |= self._by_usual_name(column, names, usual)
+        if "user" not in names and self._has_index_of_users:
+            names["user"] = INDEX
         object.__setattr__(self, "names", names)
         if len(self.frame) == 0:
             raise DataError(f"{self.name}: has no rows")
@@ -120,6 +124,13 @@ class Columns:
                 "read_ranks reads the file that staged_ranks wrote, and the command takes it as it is; a copy "
                 "of its columns does not hold all of it"
             )
+
+    @property
+    def _has_index_of_users(self) -> bool:
+        """Whether an index without a name, the first column, is text in each row."""
+        if not len(self.frame.columns) or self.frame.columns[0] != INDEX or list(self.frame.columns).count(INDEX) > 1:
+            return False
+        return is_text(self.frame[INDEX]) and bool((as_text(self.frame[INDEX]) != "").all())
 
     def _by_usual_name(self, column: str, known: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
         """Return the name in the source of a column, which is its own or a usual one; raise DataError if several."""
@@ -166,20 +177,20 @@ class Columns:
         """Return the (rows,) names of the groups of the rows as text; raise DataError if one is empty."""
         if self.grouped_by is None:
             return None
-        text = as_text(self.frame[self.grouped_by])
-        refuse_rows(text == "", lambda row: f"{self.grouped_by} is empty, and each row has a group", self.place)
-        return text.to_numpy(dtype=np.str_)
+        column = self.id_column(self.grouped_by, "and each row has a group")
+        return column.text.astype(np.str_)
 
     def by_column(self, column: str) -> dict[str, "Columns"]:
         """Return the rows of each recommender by the names in a column; raise DataError if a name is empty."""
         source = self.in_source(column)
-        names = as_text(self.frame[source])
-        refuse_rows(names == "", lambda row: f"{column} is empty", self.place)
+        names = self.id_column(source)
+        notes = (*self.notes, *about_spaces(names, column))
         frame, by_name = self.frame.drop(columns=source), dict[str, Columns]()
-        for name in sorted(names.unique()):
-            rows = np.flatnonzero(names == name)
+        for number, name in enumerate(names.ids):
+            rows = np.flatnonzero(names.number == number)
             part = frame.iloc[rows].reset_index(drop=True)
-            by_name[str(name)] = replace(self, frame=part, place=partial(_place_of, self.place, rows))
+            place = partial(_place_of, self.place, rows)
+            by_name[str(name)] = replace(self, frame=part, place=place, notes=notes)
         return by_name
 
     def by_rank_column(self, columns: Sequence[str]) -> dict[str, "Columns"]:
@@ -271,24 +282,41 @@ class Columns:
     def ids(self, column: str) -> tuple[Ints, pd.Index]:
         """Return the (rows,) numbers of ids, and the distinct ids as text, ascending.
 
-        Raises DataError if a cell is a list, a dict or an array, or empty.
+        Raises DataError as `id_column` does.
         """
-        self._refuse_lists(column)
-        codes, distinct = pd.factorize(self[column])
-        text = as_text(pd.Series(distinct))
-        refuse_rows(np.append(text == "", True)[codes], lambda row: f"{self.called(column)} is empty", self.place)
-        number, ids = pd.factorize(text, sort=True)
-        return number[codes], pd.Index(ids)
+        column_of_ids = self.id_column(self.names[column])
+        return column_of_ids.number, column_of_ids.ids
 
-    def _refuse_lists(self, column: str) -> None:
-        cells = self[column]
+    def id_column(self, source: str, rule: str = "") -> IdColumn:
+        """Return the ids, or names, of a column of the source.
+
+        Raises DataError if a cell is a list, a dict or an array; empty, where `rule` says why none may be; or a float
+        that may stand for several ids.
+        """
+        if source not in self._id_columns:
+            values = self.frame[source]
+            self._refuse_lists(source)
+            column = id_column(values)
+            is_empty = f"{source} is empty" + (f", {rule}" if rule else "")
+            refuse_rows(column.number < 0, lambda row: is_empty, self.place)
+            refuse_rows(column.is_inexact, lambda row: f"{source} is {shown(values.iloc[row])}, {INEXACT}", self.place)
+            self._id_columns[source] = column
+        return self._id_columns[source]
+
+    @cached_property
+    def _id_columns(self) -> dict[str, IdColumn]:
+        """The ids of the columns of the source that were asked for."""
+        return {}
+
+    def _refuse_lists(self, source: str) -> None:
+        cells = self.frame[source]
         if cells.dtype == object:
             wrong = cells.map(pd.api.types.is_list_like).to_numpy(dtype=bool)
-            refuse_rows(wrong, lambda row: f"{self.called(column)} must be text or a number", self.place)
+            refuse_rows(wrong, lambda row: f"{source} must be text or a number", self.place)
 
     def numbers(self, column: str, least: float = -np.inf) -> Floats:
         """Return a column as (rows,) numbers, maybe infinite; raise DataError if one is none or below `least`."""
-        self._refuse_lists(column)
+        self._refuse_lists(self.names[column])
         values, name = self[column], self.called(column)
         rule = f"{name} must be a number" + ("" if least == -np.inf else f" of {least:g} or more")
 
@@ -322,12 +350,64 @@ class Columns:
                 f"{self.header}: lacks the column {name}, {MEANINGS[name]}, and it is not given as an argument"
             )
         refuse_masked(argument, f"{self.name}: {name}")
+        if isinstance(argument, pd.Series) and has_labels(argument):
+            argument = argument.iloc[self._places_in(argument.index, argument, name)]
         numbers = _of_numbers(argument, self.name, name).whole_numbers(name, least)
         if np.ndim(argument) and len(numbers) != len(self):
             raise DataError(
                 f"{self.name}: {name} must be one number, or one for each of the {len(self)} rows, not {len(numbers)}"
             )
         return np.broadcast_to(numbers, len(self)).copy()
+
+    def _places_in(self, index: pd.Index, argument: pd.Series, name: str) -> Ints:
+        """Return the (rows,) places of the rows in a Series with labels, which are those of the rows or the users.
+
+        An index without a name is that of the rows if it is the same as theirs, as that of a column of the same frame.
+        Else its labels are the rows, or the users, that they name.
+
+        Raises:
+            DataError: a row has no label; a label is there twice, with other numbers; or the labels may be both.
+        """
+        if index.name is None and index.equals(self.frame.index):
+            return np.arange(len(self))
+        by_row = by_user = np.full(len(self), -1)
+        if isinstance(index, pd.MultiIndex):
+            raise DataError(f"{self.name}: {name} has an index of several levels; it may have one, the users")
+        if index.name is None and index.is_unique and self.frame.index.is_unique:
+            by_row = index.get_indexer(self.frame.index)
+        if "user" in self:
+            by_user = self._places_of_users(index, argument, name)
+        is_by_row, is_by_user = (by_row >= 0).all(), (by_user >= 0).all()
+        numbers = argument.to_numpy(dtype=object)
+        if is_by_row and is_by_user and not (numbers[by_row] == numbers[by_user]).all():
+            raise DataError(
+                f"{self.name}: the index of {name} may name rows or users; call it user, or give {name}.to_numpy() in "
+                "the order of the rows"
+            )
+        if is_by_user or is_by_row:
+            return by_user if is_by_user else by_row
+        if "user" not in self:
+            raise DataError(
+                f"{self.name}: {name} has labels, such as {shown(index[0])}, and the ranks have no column user; give "
+                f"{name}.to_numpy() if it is in their order"
+            )
+        row = int(np.argmax(by_user < 0))
+        raise DataError(
+            f"{self.place(row)}: {name} has no number for this user; its index is such as {shown(index[0])}"
+        )
+
+    def _places_of_users(self, index: pd.Index, argument: pd.Series, name: str) -> Ints:
+        """Return the (rows,) places of the users in an index, -1 where a user is not there."""
+        labels = as_text(pd.Series(index))
+        numbers = argument.set_axis(labels)
+        first = numbers[~labels.duplicated().to_numpy()]
+        same = first.reindex(labels).to_numpy(dtype=object) == numbers.to_numpy(dtype=object)
+        if not np.all(same):
+            label = index[int(np.argmin(same))]
+            raise DataError(f"{self.name}: {name} has the user {shown(label)} twice, with other numbers")
+        number, ids = self.ids("user")
+        places = np.flatnonzero(~labels.duplicated().to_numpy())
+        return np.append(places, -1)[first.index.get_indexer(ids)][number]
 
     def users(self) -> NDArray[np.generic] | None:
         """Return the (rows,) users, as integers if all are whole numbers; None if there is no column user.
@@ -345,6 +425,12 @@ class Columns:
             number, ids = self.ids("user")
             is_whole = ids.str.fullmatch("0|[1-9][0-9]{0,17}").all()
             of_rows = ids.to_numpy(dtype=np.int64 if is_whole else np.str_)[number]
+        if self.names["user"] == INDEX and len(number) > number.max() + 1:
+            label = of_rows[int(np.argmax(pd.Series(number).duplicated()))]
+            raise DataError(
+                f"{self.header}: the index has no name, and {shown(label)} twice; call it user if it has users, or "
+                "leave it out by reset_index(drop=True)"
+            )
         rows_of_each = len(number) // (number.max() + 1)
         if rows_of_each > 1 and (np.bincount(number) == rows_of_each).all():
             self._refuse_recommenders(number, rows_of_each)
@@ -379,7 +465,10 @@ class Columns:
     def remarks_on(self, used: Collection[str], of_others: str = "") -> tuple[str, ...]:
         """Return sentences on how it was read, on columns that have usual names, and on those that are not used."""
         sentences = list(self.notes)
-        taken = [column for column, name in self.names.items() if column not in self.told and plain(name) != column]
+        if self.names.get("user") == INDEX:
+            sentences.append("The index is taken as user.")
+        untold = {column: name for column, name in self.names.items() if column not in self.told and name != INDEX}
+        taken = [column for column, name in untold.items() if plain(name) != column]
         if taken:
             meanings = [f"{column} ({MEANINGS[column]})" if column in MEANINGS else column for column in taken]
             names = enumerated(map(self.called, taken))
@@ -389,6 +478,9 @@ class Columns:
         if unused:
             names = ", ".join(unused)
             sentences.append(f"The {_are(f'{names:.200}', len(unused))} not used.{of_others}")
+        for source in dict.fromkeys([*(self.names.get(column) for column in ("user", "item")), self.grouped_by]):
+            if source is not None and source in known and not _is_numpy(self.frame[source], "iufb"):
+                sentences += about_spaces(self.id_column(source), str(source))
         return tuple(sentences)
 
 
@@ -403,22 +495,41 @@ def _are(names: str, count: int) -> str:
 def columns_of(data: Any, name: str, number: str = "score") -> Columns:
     """Return a table or one-dimensional ranks as columns; columns are returned unchanged.
 
-    The index of a data frame or a Series is ignored: users are given by the column user, else by position. The
-    numbers of a dict {user: {item: number}} are called `number`. Raises DataError if the data have another form, or an
-    entry is masked.
+    The named levels of the index of a data frame or a Series are columns. An index of text without a name is the users
+    if there is no column user. Any other index is not used: rows without users are of one user each. The numbers of a
+    dict {user: {item: number}}, or of a Series by user and item, are called `number`. Raises DataError if the data have
+    another form, an index and a column of the same name differ, or an entry is masked.
     """
     if isinstance(data, Columns):
         return data
     refuse_masked(data, name)
     data = as_pandas(data, name, number)
+    if isinstance(data, pd.Series) and has_labels(data):
+        data = _table_of_series(data, name, number)
     if not isinstance(data, pd.DataFrame):
         return _of_numbers(data, name, "rank")
+    data = with_index(data, name)
     users = data["user"].tolist() if (data.columns == "user").sum() == 1 else None
 
     def place(row: int) -> str:
         return f"{name}, row {row + 1}" if users is None else f"{name}, user {shown(users[row])}"
 
     return Columns(name, data, place, name)
+
+
+def _table_of_series(series: pd.Series, name: str, number: str) -> pd.DataFrame:
+    """Return a Series with an index as a frame; its values are ranks, items of users, or numbers of users and items."""
+    levels = [plain(level) for level in series.index.names if level is not None]
+    own = plain(series.name)
+    if any(level in NAMES["rank"] for level in levels):
+        raise DataError(
+            f"{name}: is a Series whose index is called rank, as counts of ranks have; give a row for each user"
+        )
+    if any(level in NAMES["item"] for level in levels):
+        keeps_name, usual = own in NAMES["rank"] | NAMES["user"], number
+    else:
+        keeps_name, usual = own in NAMES["item"], "rank"
+    return series.to_frame(series.name if keeps_name else usual)
 
 
 def are_lists(data: Any) -> bool:
@@ -435,6 +546,7 @@ def as_pandas(data: Any, name: str, number: str = "score") -> Any:
         rows = [(user, item, score) for user, items in data.items() for item, score in items.items()]
         return pd.DataFrame(rows, columns=["user", "item", number])
     if isinstance(data, Mapping):
+        _refuse_mixed_labels(data, name)
         try:
             return pd.DataFrame(dict(data))
         except (TypeError, ValueError) as error:
@@ -454,6 +566,21 @@ def as_pandas(data: Any, name: str, number: str = "score") -> Any:
     if isinstance(table, nw.DataFrame):
         return pd.DataFrame({column: table[column].to_numpy() for column in table.columns})
     return table.to_numpy() if isinstance(table, nw.Series) else data
+
+
+def _refuse_mixed_labels(columns: Mapping[Any, Any], name: str) -> None:
+    """Raise DataError if a column has no labels, and others have labels in several orders, which pandas sorts."""
+    labelled = {column: values for column, values in columns.items() if isinstance(values, pd.Series)}
+    has_others = any(np.ndim(values) > 0 for column, values in columns.items() if column not in labelled)
+    if not has_others or len(labelled) < 2:
+        return
+    first, *others = labelled
+    for other in others:
+        if not labelled[first].index.equals(labelled[other].index):
+            raise DataError(
+                f"{name}: the columns {first} and {other} have other labels, and others have none; give them all as "
+                "arrays, or as Series"
+            )
 
 
 def plain(name: Any) -> str:
@@ -495,24 +622,6 @@ def _may_be_number(cell: Any) -> bool:
     if isinstance(cell, complex | np.complexfloating | np.timedelta64):
         return False
     return isinstance(cell, Number | str) or cell is None or cell is pd.NA
-
-
-def as_text(values: pd.Series) -> pd.Series:
-    """Return cells as text: whole floats as integers, missing values as empty text."""
-    if isinstance(values.dtype, pd.StringDtype):
-        return values.fillna("").str.strip()
-    return values.map(_cell_as_text).astype("str")
-
-
-def _cell_as_text(value: Any) -> str:
-    try:
-        if value is None or value is pd.NA or (not pd.api.types.is_list_like(value) and value != value):
-            return ""
-    except ArithmeticError:  # a signaling NaN
-        return str(value)
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value).strip().encode(errors="backslashreplace").decode()  # half a pair of surrogates is not text
 
 
 def _as_float(value: Any) -> float:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from sampled_metrics._files import path_text
 from sampled_metrics._validation import Floats, Ints, counted, enumerated, shown
+from sampled_metrics.data.ids import as_text
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
-from sampled_metrics.ranks.frames import as_text
 from sampled_metrics.ranks.judged_lists import RankedLists
 from sampled_metrics.ranks.reading import UNNAMED, by_name, columns_of_table, read_columns
 from sampled_metrics.ranks.sampled import BY_USER, ONCE, SampledRanks, sampled_of_columns
@@ -174,6 +174,7 @@ def read_ranks(
 
     Raises:
         DataError: the file cannot be read, or lacks a column.
+        ConfigError: an option is for sampled ranks, and the file has others.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -185,11 +186,16 @@ def read_ranks(
     """
     name = path_text(path, "a file of ranks")
     if is_staged(name):
-        return StagedRanks.read(name)
-    columns = columns_of_table(name, name)
-    if "negatives" in columns:
-        return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
-    return table_of_columns(columns, columns.name)
+        table: ExactRanks | StagedRanks = StagedRanks.read(name)
+    else:
+        columns = columns_of_table(name, name)
+        if "negatives" in columns:
+            return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
+        table = table_of_columns(columns, columns.name)
+    for option, is_given in {"replacement": replacement is not False, "drawn": drawn != BY_USER}.items():
+        if is_given:
+            raise ConfigError(f"{option}: is for sampled ranks, and {name} has {table.kind}; leave it out")
+    return table
 
 
 def read_groups(path: str, kind: str) -> dict[str, str]:
@@ -199,9 +205,10 @@ def read_groups(path: str, kind: str) -> dict[str, str]:
     """
     columns = read_columns(path, names=[kind])
     columns.require("user")
-    users, groups = as_text(columns["user"]), as_text(columns.frame[columns.in_source(kind)])
-    refuse_rows(users.duplicated(), lambda row: f"user {users.iloc[row]} is there twice", columns.place)
-    return dict(zip(users, groups, strict=True))
+    number, users = columns.ids("user")
+    groups = as_text(columns.frame[columns.in_source(kind)])
+    refuse_rows(pd.Series(number).duplicated(), lambda row: f"user {users[number[row]]} is there twice", columns.place)
+    return dict(zip(users[number], groups, strict=True))
 
 
 def tables_by_group(tables: Mapping[str, Table], groups: Groups) -> tuple[dict[str, dict[str, Table]], list[str]]:
@@ -244,22 +251,22 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
                 "users to groups"
             )
         return np.asarray(table.groups, dtype=np.str_)
-    if isinstance(groups, pd.Series):
-        if not groups.index.is_unique:
-            user = groups.index[groups.index.duplicated()][0]
-            raise DataError(f"groups: user {shown(user)} is there twice in the index")
-        groups = groups.to_dict()
-    if not isinstance(groups, Mapping):
+    if not isinstance(groups, Mapping | pd.Series):
         raise ConfigError(f"groups must be True or a mapping from users to groups, not {shown(groups)}")
     if table.user is None:
         raise DataError(f"{name or 'ranks'}: has no column user, which a mapping from users to groups needs")
-    by_user = {str(user): str(group) for user, group in groups.items()}
-    users = np.asarray(table.user).astype(np.str_)
-    if missing := [user for user in dict.fromkeys(users.tolist()) if not by_user.get(user, "").strip()]:
+    labels = pd.Series([*groups.keys()], dtype=object)
+    names = as_text(labels)
+    if names.duplicated().any():
+        raise DataError(f"groups: user {names[names.duplicated()].iloc[0]} is there twice, as text")
+    values = [*groups] if isinstance(groups, pd.Series) else [*groups.values()]
+    by_user = dict(zip(names, as_text(pd.Series(values, dtype=object)), strict=True))
+    users = as_text(pd.Series(table.user)).tolist()
+    if missing := [user for user in dict.fromkeys(users) if not by_user.get(user, "")]:
         raise DataError(
             f"groups: {counted(len(missing), 'user')} of {name or 'the ranks'} have none, for instance {missing[0]}"
         )
-    return np.array([by_user[user] for user in users.tolist()], dtype=np.str_)
+    return np.array([by_user[user] for user in users], dtype=np.str_)
 
 
 def _names(of_rows: Mapping[str, NDArray[np.str_]]) -> list[str]:

@@ -19,7 +19,7 @@ from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.metric import FORMULAS, Formula, Metric
 from sampled_metrics.ranks.frames import Columns
-from sampled_metrics.ranks.reading import columns_by_recommender, columns_of_table, tables_of
+from sampled_metrics.ranks.reading import columns_by_recommender, columns_of_table, require_effect, tables_of
 from sampled_metrics.ranks.table import OutcomeValues, Table
 
 _NUMBERS = 2**24  # numbers of an array that holds the lists of some users
@@ -97,7 +97,8 @@ class Judgements:
         """
         columns = run.with_usual("item", "score")
         columns.require("user", "item", *([] if "rank" in columns else ["score"]))
-        score = columns.numbers("score") if "score" in columns else -columns.ranks()[0].astype(np.float64)
+        by_place = are_by_place(columns)
+        score = -columns.ranks()[0].astype(np.float64) if by_place else columns.numbers("score")
         (user, users), (item, items) = columns.ids("user"), columns.ids("item")
         _distinct(user, item, items, columns)
         user_here, item_here = self.users.get_indexer(users), self.items.get_indexer(items)
@@ -128,7 +129,7 @@ class Judgements:
                 f"none of its items is judged for any user; they are such as {shown(items[0])}, and the judged ones "
                 f"such as {shown(self.items[0])}. Ids are compared as text."
             )
-        remarks += columns.remarks_on(("user", "item", "score", "rank"))
+        remarks += columns.remarks_on(("user", "item", "rank" if by_place else "score"))
         shape = len(self.users), 1 + int(place[hit].max(initial=0))
         grades = csr_array((grade[hit], (user[hit], place[hit])), shape=shape)
         return grades, [f"{name}: {remark}" for remark in remarks]
@@ -267,14 +268,15 @@ def ranked_lists(
 
     Args:
         lists: a table, or the path of a file, with the columns user, item and score, or rank in place of score; or a
-            dict {user: {item: score}}, as ranx and pytrec_eval have it. A mapping from the names of recommenders to any
-            of these gives a mapping.
+            dict {user: {item: score}}, as ranx and pytrec_eval have it; or a Series by user and item. A named index of
+            pandas is a column. A mapping from the names of recommenders to any of these gives a mapping.
         relevance: the judged items of users: a table with the columns user, item and relevance (a grade from 0), or a
-            dict {user: {item: grade}}. Without the column relevance, all have grade 1. Other items have grade 0. Users
-            of the lists without a judged item are left out; judged users without a list count as an empty one.
+            dict {user: {item: grade}}, or a Series by user and item. Without the column relevance, all have grade 1.
+            Other items have grade 0. Users of the lists without a judged item are left out; judged users without a list
+            count as an empty one.
         relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default is any above 0.
         by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
-        rank_column: the column of places in the list, if it has another name.
+        rank_column: the column of places in the list, if it has another name, or if there is a column score, too.
         zero_based: whether these places start at 0, in place of 1.
         groups: the column of `relevance` that has the groups of the users, for metrics by group; it is the same for all
             items of a user.
@@ -285,7 +287,7 @@ def ranked_lists(
     Raises:
         DataError: a table lacks a column, has no number somewhere, or a user's item twice; or no user of the lists has
             a judged item.
-        ConfigError: `relevant_from` is not a number above 0.
+        ConfigError: `relevant_from` is not a number above 0; or `zero_based` is given, and lists are by score.
 
     Examples:
         The lists of two users, of whom the second has two relevant items:
@@ -309,7 +311,16 @@ def ranked_lists(
         grades, remarks = judgements.grades_of(columns, name)
         return RankedLists(judgements, grades, (*judgements.remarks, *remarks), columns.name)
 
-    return tables_of(columns_by_recommender(lists, by, rank_column, zero_based), table_of)
+    columns = columns_by_recommender(lists, by, rank_column, zero_based)
+    if zero_based:
+        why = "the lists are in the order of their scores, as no rank_column (--rank-column) is named"
+        require_effect("zero_based", columns, are_by_place, why)
+    return tables_of(columns, table_of)
+
+
+def are_by_place(columns: Columns) -> bool:
+    """Return whether lists are in the order of their places: those that the caller named, or that have no score."""
+    return "rank" in columns.told or ("rank" in columns and "score" not in columns.with_usual("score"))
 
 
 def _places(user: Ints) -> Ints:

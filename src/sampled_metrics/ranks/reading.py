@@ -6,8 +6,8 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from numbers import Number
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,7 +17,9 @@ import pandas as pd
 
 from sampled_metrics._files import opened, path_text
 from sampled_metrics._validation import check_label, check_labels, require_flags
-from sampled_metrics.data.records import parquet_rows
+from sampled_metrics.data.ids import as_text
+from sampled_metrics.data.labels import INDEX, has_labels
+from sampled_metrics.data.records import parquet_array, parquet_rows
 from sampled_metrics.data.tables import (
     LONGEST_LINE,
     SPACES,
@@ -28,7 +30,7 @@ from sampled_metrics.data.tables import (
     joined,
     without_types,
 )
-from sampled_metrics.errors import DataError, printable, reason
+from sampled_metrics.errors import ConfigError, DataError, printable, reason
 from sampled_metrics.ranks.frames import CONTENT, NAMES, Columns, PerUser, are_lists, can_be_used, columns_of, plain
 from sampled_metrics.ranks.table import Table
 
@@ -59,11 +61,28 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None, nam
         raise DataError(f"{name}: is a directory, not a csv file")
     if Path(path).suffix.lower() == ".sqlite":
         raise DataError(f"{name}: is no table; read_ranks reads staged ranks, and the command takes them as they are")
+    with _opened(path, name) as file:
+        if Path(path).suffix.lower() == ".parquet":
+            return _columns(parquet_rows(file, name), name, name)
+        return read_stream(file, name, separator, names)
+
+
+def read_labelled(path: str | os.PathLike[str]) -> Any:
+    """Read the numbers of a parquet file: as a frame with its labels if pandas wrote it, else as an array.
+
+    Raises DataError if the file cannot be read, or has no rows.
+    """
+    name = printable(path_text(path))
+    with _opened(path, name) as file:
+        return parquet_array(file, name)
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str], name: str) -> Iterator[Any]:
+    """Open a file for bytes; raise DataError if it cannot be read."""
     try:
         with opened(path) as packed, gzip.open(packed) if Path(path).suffix == ".gz" else nullcontext(packed) as file:
-            if Path(path).suffix.lower() == ".parquet":
-                return _columns(parquet_rows(file, name), name, name)
-            return read_stream(file, name, separator, names)
+            yield file
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
 
@@ -115,7 +134,11 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     ):
         nothing = pd.DataFrame([[""] * len(header)], columns=list(header.values()))
         Columns(text.name, nothing, str, place).require(*(names or ["rank"]))
-    used = {place: column for place, column in header.items() if not wide or column in names or can_be_used(column)}
+    used = {
+        place: column
+        for place, column in header.items()
+        if not wide or column in names or can_be_used(column) or (column == INDEX and place == 0)
+    }
     notes: tuple[str, ...] = ()
     if wide:
         unused = [column for place, column in header.items() if place not in used]
@@ -163,6 +186,20 @@ def columns_by_recommender(
     return {name: part.named(names, zero_based, groups) for name, part in parts.items()}
 
 
+def require_effect(
+    option: str, columns: Columns | dict[str, Columns], has_effect: Callable[[Columns], bool], why: str
+) -> None:
+    """Raise ConfigError if an option that the caller named has an effect on no table; `why` says so in words."""
+    parts = [columns] if isinstance(columns, Columns) else list(columns.values())
+    if not any(map(has_effect, parts)):
+        raise ConfigError(f"{option} (--{option.replace('_', '-')}): {why}; leave it out")
+
+
+def has_counts(columns: Columns) -> bool:
+    """Return whether a table has the columns above and tied in place of ranks."""
+    return "above" in columns and "rank" not in columns
+
+
 def tables_of(
     columns: Columns | dict[str, Columns],
     table_of: Callable[[Columns, str], Kind],
@@ -171,12 +208,12 @@ def tables_of(
     """Return the table of a recommender, or those of several by name.
 
     `table_of` makes one from columns and a name. Raises DataError if numbers are given `per_user`, in the order of the
-    ranks, and tables differ in their order.
+    ranks and not by labels, and tables differ in their order.
     """
     if isinstance(columns, Columns):
         return table_of(columns, "ranks")
     tables = {name: table_of(of_one, name) for name, of_one in columns.items()}
-    if any(numbers is not None and np.size(numbers) > 1 for numbers in per_user):
+    if any(numbers is not None and np.size(numbers) > 1 and not has_labels(numbers) for numbers in per_user):
         known = [(name, table.user) for name, table in tables.items() if table.user is not None]
         for (first, one), (second, other) in itertools.pairwise(known):
             if not np.array_equal(one, other):
@@ -209,12 +246,12 @@ def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
 
 def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a mapping from names as printable text; raise DataError if it is empty, or a name is empty or repeated."""
-    names = ["" if np.ndim(name) == 0 and pd.isna(name) else printable(str(name)) for name in ranks]
+    names = [printable(name) for name in as_text(pd.Series([*ranks], dtype=object))]
     if not names:
         raise DataError("there are no ranks")
     if repeated := [name for name in names if names.count(name) > 1]:
         raise DataError(f"ranks: two recommenders are called {repeated[0]!r}; give each a name of its own")
-    if not all(name.strip() for name in names):
+    if not all(names):
         raise DataError("ranks: the name of a recommender is empty")
     return dict(zip(names, ranks.values(), strict=True))
 

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from sampled_metrics._validation import MOST, Floats, Ints, counted, enumerated, require_flags, shown, whole_numbers
+from sampled_metrics.data.labels import refuse_other_labels
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.reading import columns_by_recommender, tables_of
-from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
+from sampled_metrics.ranks.table import OutcomeValues, Ranked, require_exact_ids, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
 DRAWN = BY_USER, ONCE = "by user", "once"
@@ -67,6 +68,7 @@ class SampledRanks(Ranked):
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         require_flags(replacement=self.replacement)
+        refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "sampled ranks")
         if not isinstance(self.drawn, str) or self.drawn not in DRAWN:
             raise ConfigError(f"drawn must be {enumerated(map(repr, DRAWN), 'or')}, not {shown(self.drawn)}")
         columns = [whole_numbers(getattr(self, name), name) for name in ("x", "negatives", "candidates")]
@@ -76,6 +78,7 @@ class SampledRanks(Ranked):
         x, m, n = np.broadcast_arrays(*map(np.atleast_1d, columns))
         if len(x) == 0:
             raise DataError("there are no ranks to estimate from")
+        require_exact_ids(None if self.user is None else np.asarray(self.user))
         for name, values in {"x": x, "negatives": m, "candidates": n}.items():
             object.__setattr__(self, name, values)
         name, best = written
@@ -184,9 +187,10 @@ def sampled_ranks(
     Args:
         ranks: (users,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1; or a
             DataFrame, or the path of a csv or parquet file, with the column rank and optionally user, candidates and
-            negatives. A mapping from the names of recommenders to any of these gives a mapping.
+            negatives; an index is read as in `exact_ranks`. A mapping from the names of recommenders to any of these
+            gives a mapping.
         negatives: (users,) or one number: m, the number of sampled negatives. Leave it out if the ranks have this
-            column. An array is in the order of the ranks.
+            column. An array is in the order of the ranks, and a Series is by the labels of its index.
         candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item;
             likewise.
         replacement: whether a negative could be sampled twice for the same user.

@@ -25,9 +25,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
-from sampled_metrics._validation import Floats, Ints, counted, shown
+from sampled_metrics._validation import Floats, Ints, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks import staged_files
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
@@ -57,9 +56,6 @@ def last_boundary(boundaries: Ints, candidates: Ints) -> Ints:
     return np.maximum(np.searchsorted(boundaries, candidates / 2, side="left") - 1, 0)
 
 
-FEW_COMPLETED = 30
-"""With fewer completed users, there is no interval."""
-
 _COLUMNS = ("user", "item", "score", "candidates", "scored", "above", "tied", "uniform", "fold")
 
 
@@ -78,6 +74,8 @@ class StagedRanks(Ranked):
         boundaries: (boundaries,) ascending numbers of candidates, 0 first. A row has those below n / 2, and 0.
         above_at: (rows, boundaries) numbers of candidates above, up to k, among the first ones up to each boundary; -1
             where a row did not get there.
+        tied_at: (rows, boundaries) numbers of candidates that score the same, among the first ones up to each boundary;
+            0 if the item is beaten by then, -1 where a row did not get there.
         above: (rows,) candidates that score higher, among those that were scored; k if the item is beaten.
         tied: (rows,) other candidates that score the same, among those that were scored; 0 if the item is beaten.
         complete: (rows,) whether all candidates were scored, and the item is not beaten.
@@ -98,6 +96,7 @@ class StagedRanks(Ranked):
     seed: int
     boundaries: Ints
     above_at: Ints
+    tied_at: Ints
     above: Ints
     tied: Ints
     complete: NDArray[np.bool_]
@@ -106,10 +105,11 @@ class StagedRanks(Ranked):
     scored: Ints
     digests: Mapping[str, str]
     source: str = ""
+    notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
 
     groups: ClassVar[None] = None  # type: ignore[misc]  # a mapping from users gives them
-    per_row: ClassVar[tuple[str, ...]] = (*_COLUMNS, "above_at", "complete")
+    per_row: ClassVar[tuple[str, ...]] = (*_COLUMNS, "above_at", "tied_at", "complete")
     kind: ClassVar[str] = "staged ranks"
     title: ClassVar[str] = "Staged ranks of {names}"
     reader: ClassVar[str] = "staged_ranks"
@@ -121,14 +121,18 @@ class StagedRanks(Ranked):
     def _among(self) -> str:
         return f"{self.scores_per_user:,.0f} scores for each of {span(self.candidates)} candidates"
 
-    @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Return what the ranks took, as a sentence."""
-        text, users = repr(self), counted(self.completed_users, "user")
-        completed = f"{users} {'was' if self.completed_users == 1 else 'were'} completed"
-        if self.is_beaten.all():
-            completed = f"no user has a held-out item among the first {self.k}, as if the ranker masked it"
-        return (f"{text[0].upper()}{text[1:]}; {completed}.",)
+    def completion(self) -> dict[str, Any]:
+        """Return how many users were completed, of how many, and by how many scores, as numbers by name."""
+        return {
+            "completed": self.completed_users,
+            "users": len(np.unique(self.user_numbers)),
+            "rows": len(self),
+            "scores": self.scores_per_user,
+            "least_candidates": int(self.candidates.min()),
+            "most_candidates": int(self.candidates.max()),
+            "k": self.k,
+            "is_without_hits": bool(self.is_beaten.all()),
+        }
 
     @property
     def scores_per_user(self) -> float:
@@ -200,40 +204,6 @@ class StagedRanks(Ranked):
     def _options(self) -> dict[str, Any]:
         return {"k": self.k, "depth": self.depth, "seed": self.seed}
 
-    def without_interval(self) -> dict[str, Any]:
-        """Return why there is no interval, with an upper bound in its place; empty if there is one.
-
-        With few completed users, φ has rare large values that are not seen. The share of users who are not beaten at
-        the last boundary that all may reach bounds the metric from above.
-        """
-        all_go_on = self._share == 1
-        if all_go_on.all() or self.completed_users >= FEW_COMPLETED:
-            return {}
-        until = min(int(np.flatnonzero(all_go_on)[-1]) + 1, len(self.boundaries) - 1)
-        users = len(np.unique(self.user_numbers))
-        above = self.above_at[np.arange(len(self)), np.minimum(until, self._last)]
-        still_open = len(np.unique(self.user_numbers[(above >= 0) & (above < self.k)]))
-        most = float(betaincinv(still_open + 1, users - still_open, 0.975)) if still_open < users else 1.0
-        return {
-            "completed": self.completed_users,
-            "needed": FEW_COMPLETED,
-            "enough": self._enough,
-            "most": most,
-            "users": users,
-            "open": still_open,
-            "k": self.k,
-            "boundary": int(self.boundaries[until]),
-        }
-
-    @property
-    def _enough(self) -> int | None:
-        """The depth by which a third more users than needed would be completed, with two digits; None if unknown."""
-        if self.depth is None or not self.completed_users:
-            return None
-        depth = self.depth * (4 / 3 * FEW_COMPLETED / self.completed_users) ** (1 / _EXPONENT)
-        digit = 10 ** max(int(np.log10(depth)) - 1, 0)
-        return int(np.ceil(depth / digit)) * digit if depth < self.boundaries[-1] else None
-
     def _phi(self, metric: Metric) -> tuple[Floats, tuple[float, float]]:
         """Return the (rows,) φ of a metric, and the smallest and the largest value that they may have."""
         f, done = np.zeros(len(self)), self.complete
@@ -291,15 +261,16 @@ class StagedRanks(Ranked):
         return self._options | dict(self.digests)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the rows as a DataFrame: a column for each attribute, and one for the counts at each boundary.
+        """Return the rows as a DataFrame: a column for each attribute, and two for the counts at each boundary.
 
         The column `outcome` says whether a row is beaten, complete or open. The column `above_30` has the candidates
-        above among the first 30.
+        above among the first 30, and `tied_30` those that score the same.
         """
         outcome = np.where(self.is_beaten, "beaten", np.where(self.complete, "complete", "open"))
         columns = {name: getattr(self, name) for name in _COLUMNS}
-        counts = {f"above_{boundary}": self.above_at[:, index] for index, boundary in enumerate(self.boundaries)}
-        return pd.DataFrame(columns | {"outcome": outcome} | counts)
+        above = {f"above_{boundary}": self.above_at[:, index] for index, boundary in enumerate(self.boundaries)}
+        tied = {f"tied_{boundary}": self.tied_at[:, index] for index, boundary in enumerate(self.boundaries)}
+        return pd.DataFrame(columns | {"outcome": outcome} | above | tied)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the ranks as Parquet or, without pyarrow, as SQLite, by the ending .parquet or .sqlite.
@@ -324,6 +295,7 @@ class StagedRanks(Ranked):
             **{name: rows[name].to_numpy() for name in _COLUMNS},
             boundaries=np.array(content["boundaries"]),
             above_at=rows[[f"above_{boundary}" for boundary in content["boundaries"]]].to_numpy(),
+            tied_at=rows[[f"tied_{boundary}" for boundary in content["boundaries"]]].to_numpy(),
             complete=(rows["outcome"] == "complete").to_numpy(),
             digests=content["digests"],
             **{key: content[key] for key in ("k", "depth", "seed")},
@@ -344,11 +316,18 @@ class StagedRanks(Ranked):
         """
         if not self.is_all_known:
             raise DataError("only ranks that are all known, by depth=None, stand for those of another depth")
+        return self._redrawn(rows, user, uniform, fold, depth, user)
+
+    def _redrawn(
+        self, rows: Ints, user: Ints, uniform: Floats, fold: Ints, depth: float | None, names: NDArray[np.generic]
+    ) -> StagedRanks:
+        """As `redrawn`, with the (n,) names of the users; what the depth needs of the ranks is known."""
         last, stages = self._last[rows], np.arange(len(self.boundaries))
         stays = (uniform[user, np.newaxis] >= shares(depth, self.boundaries)) & (stages <= last[:, np.newaxis])
         stop = np.where(stays.any(axis=1), stays.argmax(axis=1), len(stages))
         reached = np.where(stages <= stop[:, np.newaxis], self.above_at[rows], -1)
         at_stop = self.above_at[rows, np.minimum(stop, last)]
+        tied_at_stop = self.tied_at[rows, np.minimum(stop, last)]
         is_beaten = (reached == self.k).any(axis=1) | (self.is_beaten[rows] & (stop == len(stages)))
         is_open = ~is_beaten & (stop < len(stages))
         user_is_open = np.bincount(user, is_open, len(uniform)) > 0
@@ -356,18 +335,51 @@ class StagedRanks(Ranked):
         until_stop = np.where(is_first, 1 + self.boundaries[np.minimum(stop, last)], 1)
         return replace(
             self,
-            user=user,
+            user=names,
             item=self.item[rows],
             score=self.score[rows],
             candidates=self.candidates[rows],
             depth=depth,
             above_at=reached,
+            tied_at=np.where(stages <= stop[:, np.newaxis], self.tied_at[rows], -1),
             above=np.where(is_beaten, self.k, np.where(is_open, at_stop, self.above[rows])),
-            tied=np.where(is_beaten | is_open, 0, self.tied[rows]),
+            tied=np.where(is_beaten, 0, np.where(is_open, tied_at_stop, self.tied[rows])),
             complete=~is_beaten & ~is_open,
             uniform=uniform[user],
             fold=fold[user],
             scored=np.where(user_is_open[user], until_stop, self.scored[rows]),
+        )
+
+    def at_depth(self, depth: float | None) -> StagedRanks:
+        """Return the ranks that the same run has by a smaller depth, whose scores are a part of the scores of this run.
+
+        Who goes on by a smaller depth also goes on by a larger one, as the users' numbers v are the same.
+
+        Args:
+            depth: as in `staged_ranks`, at most that of these ranks.
+
+        Raises:
+            DataError: the depth is larger.
+
+        Examples:
+            >>> import numpy as np
+            >>> import sampled_metrics as sm
+            >>> scores, training = np.random.default_rng(1).random((200, 80)), np.zeros((200, 80))
+            >>> def score(users, items):
+            ...     return scores[users, items]
+            >>> ranks = sm.staged_ranks(score, training, [3] * 200, k=5, depth=None)
+            >>> smaller = ranks.at_depth(10)
+            >>> smaller.scored.tolist() == sm.staged_ranks(score, training, [3] * 200, k=5, depth=10).scored.tolist()
+            True
+            >>> ranks.completed_users, smaller.completed_users
+            (11, 6)
+        """
+        if self.depth is not None and (depth is None or depth > self.depth):
+            wanted = "None" if depth is None else f"{depth:g}"
+            raise DataError(f"ranks of depth {self.depth:g} do not have the scores of depth {wanted}")
+        first = np.unique(self.user_numbers, return_index=True)[1]
+        return self._redrawn(
+            np.arange(len(self)), self.user_numbers, self.uniform[first], self.fold[first], depth, self.user
         )
 
     @classmethod

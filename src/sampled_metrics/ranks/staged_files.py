@@ -140,11 +140,12 @@ def _fault(rows: pd.DataFrame, content: Any) -> str:
     for key, (is_right, rule) in rules.items():
         if not is_right:
             return f": {key} must be {rule}, not {shown(content[key])}"
-    return _fault_of_rows(rows, k, [f"above_{boundary}" for boundary in boundaries])
+    return _fault_of_rows(rows, k, boundaries)
 
 
-def _fault_of_rows(rows: pd.DataFrame, k: int, counts: list[str]) -> str:
-    whole = ["candidates", "scored", "above", "tied", "fold", *counts]
+def _fault_of_rows(rows: pd.DataFrame, k: int, boundaries: list[int]) -> str:
+    counts = {f"above_{boundary}": f"tied_{boundary}" for boundary in boundaries}
+    whole = ["candidates", "scored", "above", "tied", "fold", *counts, *counts.values()]
     for column in ["user", "item", "score", "uniform", "outcome", *whole]:
         if column not in rows:
             return f": lacks the column {column}"
@@ -171,6 +172,10 @@ def _fault_of_rows(rows: pd.DataFrame, k: int, counts: list[str]) -> str:
             f"beaten where above is k = {k}, and complete or open elsewhere",
         ),
         **{column: ((rows[column] < -1) | (rows[column] > k), f"from -1 to k = {k}") for column in counts},
+        **{
+            ties: (_are_wrong(rows[ties], rows[column], candidates), f"-1 where {column} is -1, and from 0 elsewhere")
+            for column, ties in counts.items()
+        },
         "user": (users.isna() | is_list, "an id"),
     }
     for column, (is_wrong, rule) in rules.items():
@@ -178,3 +183,8 @@ def _fault_of_rows(rows: pd.DataFrame, k: int, counts: list[str]) -> str:
             row = int(np.flatnonzero(is_wrong)[0])
             return f", row {row + 1}: {column} must be {rule}, not {shown(rows[column].iloc[row])}"
     return ""
+
+
+def _are_wrong(ties: pd.Series[Any], above: pd.Series[Any], candidates: pd.Series[Any]) -> pd.Series[Any]:
+    """Return whether (rows,) ties at a boundary are missing or too many, or are of a row that did not get there."""
+    return (ties < -1) | ((ties < 0) != (above < 0)) | (above + ties >= candidates)

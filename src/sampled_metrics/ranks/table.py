@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sampled_metrics import _defaults
 from sampled_metrics._validation import Floats, Ints, shown
+from sampled_metrics.data.ids import INEXACT, are_inexact, as_text
 from sampled_metrics.errors import DataError
 
 if TYPE_CHECKING:
@@ -138,8 +139,8 @@ class Table(ABC):
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the values of metrics, by outcome."""
 
-    def without_interval(self) -> dict[str, Any]:
-        """Return the numbers that say why there are no intervals; empty if there are intervals."""
+    def completion(self) -> dict[str, Any]:
+        """Return what a run of stages completed, as numbers by name; empty for other ranks."""
         return {}
 
     @abstractmethod
@@ -253,7 +254,7 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints
 def _numbered(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:
     """Return the (rows,) numbers of the users of two tables; raise DataError if users, or their rows, differ."""
     if first.dtype != second.dtype:  # users 1, 2 of one table and "1", "b" of the other are compared as text
-        first, second = first.astype(str), second.astype(str)
+        first, second = (pd.Index(as_text(pd.Series(users))) for users in (first, second))
     numbers, users = pd.factorize(first, sort=True)
     other_numbers = users.get_indexer(second)
     only = {names[0]: first.difference(second), names[1]: second.difference(first)}
@@ -271,6 +272,15 @@ def _numbered(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tupl
             "be compared they must have the same rows"
         )
     return np.asarray(numbers), np.asarray(other_numbers)
+
+
+def require_exact_ids(users: NDArray[np.generic] | None) -> None:
+    """Raise DataError if a user is a float that may stand for several ids."""
+    if users is not None and users.dtype.kind in "fO":
+        is_inexact = are_inexact(pd.Series(users))
+        if is_inexact.any():
+            row = int(np.argmax(is_inexact))
+            raise DataError(f"row {row + 1}: user is {shown(users[row])}, {INEXACT}")
 
 
 def span(numbers: Ints, form: str = ",d") -> str:

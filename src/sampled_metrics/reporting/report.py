@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from sampled_metrics import __version__, _files
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import enumerated
-from sampled_metrics.errors import DataError
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import BOUNDS, estimator, estimator_name
 from sampled_metrics.evaluation import correct, evaluate, expect, wording
 from sampled_metrics.evaluation.compare import compare_best
@@ -88,7 +89,8 @@ def report(
 
     Raises:
         DataError: the ranks have not been read by a reader, or an error of `evaluate`, `correct` or `compare`.
-        ConfigError: a metric or an option does not exist, a metric is repeated, or matplotlib is not installed.
+        ConfigError: a metric or an option does not exist, a metric is repeated, or matplotlib is not installed; there
+            is a margin for one recommender, or replacement without exact ranks; or the file does not end in .html.
         WriteError: the file cannot be written, is that of the ranks, or its folder does not exist.
 
     Examples:
@@ -106,6 +108,7 @@ def report(
     tables = {name or "ranks": table for name, table in given.items()}
     if path is not None:
         _files.require_writable(path, [table.source for table in tables.values()])
+    _check(tables, path, margin, replacement)
     first = next(iter(tables.values()))
     wanted = list(checked_metrics(first, metrics).values()) if first.has_one_relevant_item else metrics
     options: dict[str, Any] = {"metrics": wanted, "confidence_level": confidence_level}
@@ -142,6 +145,17 @@ def report(
     if path is not None:
         _files.write_text(path, text)
     return text
+
+
+def _check(tables: Mapping[str, Table], path: Any, margin: Any, replacement: bool) -> None:
+    """Raise ConfigError if an option has no effect on the page, or the name of its file is of another format."""
+    if margin is not None and len(tables) < 2:
+        raise ConfigError("margin: is for the pairs of two recommenders or more, and there is one; leave it out")
+    if replacement and not any("expect" in table.taken_by for table in tables.values()):
+        kind = next(iter(tables.values())).kind
+        raise ConfigError(f"replacement: is for what a sample of exact ranks would show, not for {kind}; leave it out")
+    if path is not None and Path(path).suffix.lower() not in ("", ".html", ".htm"):
+        raise ConfigError(f"{os.fspath(path)}: a page is html, so the name of its file ends in .html")
 
 
 def _title(names: Collection[str]) -> str:

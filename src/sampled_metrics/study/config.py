@@ -9,6 +9,7 @@ import re
 import reprlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
@@ -133,6 +134,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
             raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
         _check_sources(name, config, results)
     _check_split(config["split"])
+    _check_use_of_split(config, schema)
     if config["figures"]["figure-6"]["metric"] is None:
         config["figures"]["figure-6"]["metric"] = config["metrics"][0]
     _settle_labels(config, schema)
@@ -217,7 +219,9 @@ def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], Precom
     for dataset in config["study"]:
         for name, entry in config["recommenders"].items():
             file = config["datasets"][dataset]["ranks"].get(name)
-            source = PrecomputedRanks(file) if file else recommender(entry)
+            source = recommender(entry)
+            if file:  # with the options of a recommender of type ranks
+                source = replace(source, path=file) if isinstance(source, PrecomputedRanks) else PrecomputedRanks(file)
             if isinstance(source, PrecomputedRanks):
                 precomputed[dataset, name] = source
     return precomputed
@@ -287,6 +291,19 @@ def _check_split(split: Mapping[str, Any]) -> None:
         raise ConfigError("split.strategy: global-time needs either test_from or test_size")
     if split["strategy"] == "global-time" and split["held_out"] != 1:
         raise ConfigError("split.held_out: is for the strategies last-event and random-event, not global-time")
+    if split["strategy"] != "last-event" and split["ties"] != "first":
+        raise ConfigError(f"split.ties: is for the strategy last-event, not {split['strategy']}")
+
+
+def _check_use_of_split(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """Refuse options of the split if all datasets of the study have a split of their own."""
+    if not all(config["datasets"][name]["test"] for name in config["study"]):
+        return
+    for key, option in schema["properties"]["split"]["properties"].items():
+        if key != "min_training_events" and config["split"][key] != option["default"]:
+            raise ConfigError(
+                f"split.{key}: has no effect, as each dataset has a split of its own (test); leave it out"
+            )
 
 
 def _check_file(key: str, path: str, config: Mapping[str, Any], results: str) -> None:

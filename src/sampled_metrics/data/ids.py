@@ -1,0 +1,151 @@
+"""Ids of users and items as text: one rule for tables, files, arrays, the command and the config.
+
+Ids are compared as text. A whole number is written without a point, whatever its type is: 7, 7.0 and "7" are the same.
+Spaces around an id are left out, and are counted. All else tells ids apart: "007" is not 7, and "A" is not "a".
+
+A float may stand for several whole numbers from 2^53 on, or from 2^24 on in single precision. It is no id then.
+"""
+
+import re
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sampled_metrics._validation import Ints, counted
+
+_DIGITS = 53
+"""Binary digits of a whole number that double precision holds."""
+
+_WRITTEN_BY_FLOATS = re.compile(r"\s*-?(?:[0-9]{16}\.0|[0-9](?:\.[0-9]+)?e\+[0-9]{2,3})\s*")
+"""A large float as pandas, JSON and Arrow write it as text: 9007199254740992.0, or 1e+16."""
+
+_OF_ONE_TYPE = ("string", "integer", "floating", "boolean", "bytes")
+"""Contents of a column of objects in which equal cells are the same id. True and 1 are equal, and differ."""
+
+INEXACT = "a float that may stand for several whole numbers; give ids as integers or as text"
+"""What is wrong with such an id, after its value."""
+
+
+class IdColumn(NamedTuple):
+    """The ids of the rows of a column.
+
+    Attributes:
+        number: (rows,) the position of the id among `ids`; -1 where there is none, or nothing but spaces.
+        ids: (ids,) the distinct ids as text, ascending.
+        is_inexact: (rows,) whether the id is a float that may stand for several whole numbers.
+        spaced: how many distinct ids have spaces around them.
+        merged: how many fewer ids there are without these spaces.
+    """
+
+    number: Ints
+    ids: pd.Index
+    is_inexact: NDArray[np.bool_]
+    spaced: int
+    merged: int
+
+    @property
+    def text(self) -> NDArray[np.object_]:
+        """The (rows,) ids as text; empty where there is none."""
+        return np.append(self.ids.to_numpy(dtype=object), "")[self.number]
+
+
+def id_column(values: pd.Series) -> IdColumn:
+    """Return the ids of a column of any type, but lists."""
+    if values.dtype == object and pd.api.types.infer_dtype(values, skipna=True) not in _OF_ONE_TYPE:
+        row = np.arange(len(values))
+        distinct = values
+    else:
+        row, of_one_type = pd.factorize(values)
+        distinct = pd.Series(of_one_type)
+    text = as_text(distinct)
+    number, ids = pd.factorize(text, sort=True)
+    if len(ids) and ids[0] == "":
+        number, ids = number - 1, ids[1:]
+    spaced, merged = _with_spaces(distinct, text)
+    return IdColumn(
+        np.append(number, -1)[row],
+        pd.Index(ids),
+        are_inexact(values) if values.dtype.kind == "f" else np.append(are_inexact(distinct), False)[row],
+        spaced,
+        merged,
+    )
+
+
+def about_spaces(column: IdColumn, name: str) -> list[str]:
+    """Return a sentence on the ids of a column that had spaces around them; none if no id had."""
+    if not column.spaced:
+        return []
+    merged = f", which leaves {counted(column.merged, 'id')} fewer" if column.merged else ""
+    return [f"Spaces around {counted(column.spaced, 'id')} of the column {name} are left out{merged}."]
+
+
+def _with_spaces(distinct: pd.Series, text: pd.Series) -> tuple[int, int]:
+    """Return how many distinct ids have spaces around them, and how many fewer there are without them."""
+    if isinstance(distinct.dtype, pd.StringDtype):
+        written = distinct
+    elif distinct.dtype == object:
+        written = distinct[[isinstance(value, str) for value in distinct.tolist()]].drop_duplicates().astype("str")
+    else:
+        return 0, 0
+    stripped = text.loc[written.index]
+    is_spaced = (stripped != written) & (stripped != "")
+    spaced = int(is_spaced.sum())
+    return spaced, len(written) - stripped.nunique() if spaced else 0
+
+
+def are_inexact(values: pd.Series) -> NDArray[np.bool_]:
+    """Return whether each cell is a float, or the text of one, that may stand for several whole numbers."""
+    kind: Any = getattr(values.dtype, "numpy_dtype", values.dtype)
+    if isinstance(values.dtype, pd.StringDtype):
+        text = values.fillna("")
+        is_like_float = text.str.contains("e+", regex=False) | text.str.contains(".0", regex=False)
+        is_inexact = is_like_float.to_numpy(dtype=np.bool_, copy=True)
+        is_inexact[is_inexact] = [_is_inexact(value) for value in text[is_like_float].tolist()]
+        return is_inexact
+    if isinstance(values.dtype, pd.CategoricalDtype) or values.dtype == np.dtype(object):
+        return np.array([_is_inexact(value) for value in values.tolist()], dtype=np.bool_)
+    if isinstance(kind, np.dtype) and kind.kind == "f":
+        numbers = values.to_numpy(dtype=kind, na_value=np.nan)
+        return np.asarray(np.abs(numbers) >= _largest(kind))
+    return np.zeros(len(values), dtype=np.bool_)
+
+
+def _is_inexact(value: Any) -> bool:
+    if isinstance(value, float | np.floating):
+        return bool(np.abs(value) >= _largest(np.asarray(value).dtype))
+    if isinstance(value, str):
+        return _WRITTEN_BY_FLOATS.fullmatch(value) is not None and abs(float(value)) >= 2.0**_DIGITS
+    return False
+
+
+def _largest(kind: np.dtype[Any]) -> float:
+    """Return the least float that may stand for several whole numbers."""
+    return float(2 ** min(_DIGITS, int(np.finfo(kind).nmant) + 1))
+
+
+def as_text(values: pd.Series) -> pd.Series:
+    """Return cells as text: whole numbers without a point, missing values as empty text."""
+    if isinstance(values.dtype, pd.StringDtype):
+        return values.fillna("").str.strip()
+    if isinstance(values.dtype, np.dtype) and values.dtype in (np.float16, np.float32):  # Python has no such floats
+        return pd.Series([cell_as_text(value) for value in values.to_numpy()], index=values.index, dtype="str")
+    return values.map(cell_as_text).astype("str")
+
+
+def cell_as_text(value: Any) -> str:
+    """Return a cell as text; empty text if it is missing."""
+    try:
+        if value is None or value is pd.NA or (not pd.api.types.is_list_like(value) and value != value):
+            return ""
+    except ArithmeticError:  # a signaling NaN
+        return str(value)
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    if isinstance(value, Decimal) and value.is_finite():
+        return str(int(value)) if value == value.to_integral_value() else format(value.normalize(), "f")
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace").strip()
+    return str(value).strip().encode(errors="backslashreplace").decode()  # half a pair of surrogates is not text

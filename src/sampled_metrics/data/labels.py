@@ -1,0 +1,84 @@
+"""Labels of pandas objects. A named index of a table is a column; an index by default, 0, 1, 2, …, only counts rows."""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sampled_metrics._validation import shown
+from sampled_metrics.errors import DataError
+
+INDEX = ""
+"""The name of the column of an index without a name, as `to_csv` writes it."""
+
+
+def counts_rows(index: pd.Index) -> bool:
+    """Return whether an index has no name and the entries 0, 1, 2, …, in this order, so that it has no labels."""
+    if isinstance(index, pd.MultiIndex) or index.name is not None:
+        return False
+    if not pd.api.types.is_integer_dtype(index.dtype):
+        return not len(index)
+    return bool(np.array_equal(np.asarray(index), np.arange(len(index))))
+
+
+def has_labels(data: Any) -> bool:
+    """Return whether this is a Series or a DataFrame of pandas whose rows have labels."""
+    return isinstance(data, pd.Series | pd.DataFrame) and not counts_rows(data.index)
+
+
+def is_text(labels: Any) -> bool:
+    """Return whether there are labels and all that are not missing are text."""
+    return bool(len(labels)) and pd.api.types.infer_dtype(np.asarray(labels, dtype=object), skipna=True) == "string"
+
+
+def refuse_other_labels(columns: Mapping[str, Any], what: str) -> None:
+    """Raise DataError if two columns are Series with other labels, as those of rows in another order."""
+    labelled = {name: values.index for name, values in columns.items() if isinstance(values, pd.Series)}
+    for (first, index), (other, other_index) in pairwise(labelled.items()):
+        if not index.equals(other_index):
+            raise DataError(f"{what}: {first} and {other} are Series with other labels; give arrays in the same order")
+
+
+def with_index(frame: pd.DataFrame, name: str, before: int = 0) -> pd.DataFrame:
+    """Return a table with the named levels of its index as its first columns; the index itself stays, without names.
+
+    An index of text without a name is the column `INDEX`. One of numbers without a name only counts rows. Messages call
+    the table `name`, and its first row is `before` + 1.
+
+    Raises:
+        DataError: a level and a column have the same name and differ, or several levels have no name.
+    """
+    index = frame.index
+    if isinstance(frame.columns, pd.MultiIndex):  # which no table may have
+        return frame
+    if not isinstance(index, pd.MultiIndex) and index.name is None:
+        if not is_text(index) or INDEX in frame.columns:
+            return frame
+        index = index.rename(INDEX)
+    table = frame.set_axis(index.set_names([None] * index.nlevels), axis="index")
+    for number, level in reversed(list(enumerate(index.names))):
+        labels = index.get_level_values(number)
+        if level is None:
+            if not pd.api.types.is_integer_dtype(labels.dtype):
+                raise DataError(
+                    f"{name}: has an index of several levels, of which one without a name holds {shown(labels[0])}; "
+                    "give it a name, such as user or item, or remove it by droplevel"
+                )
+        elif level not in table.columns:
+            table.insert(0, level, np.asarray(labels) if isinstance(labels, pd.RangeIndex) else labels)
+        elif (table.columns == level).sum() == 1:
+            _refuse_other(table[level], labels, name, before)
+    return table
+
+
+def _refuse_other(column: pd.Series, labels: pd.Index, name: str, before: int) -> None:
+    """Raise DataError if the labels of a level differ from the column of the same name."""
+    differs = column.astype(str).to_numpy(dtype=object) != labels.astype(str).to_numpy(dtype=object)
+    if differs.any():
+        row = int(np.argmax(differs))
+        raise DataError(
+            f"{name}, row {before + row + 1}: the index {labels.name} has {shown(labels[row])}, and the column of this "
+            f"name {shown(column.iloc[row])}; leave one of them out"
+        )

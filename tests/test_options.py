@@ -1,0 +1,176 @@
+"""An option that the caller names has its effect, or is refused: each option of each function, by kind of input."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampled_metrics as sm
+from sampled_metrics.errors import ConfigError, DataError
+
+USERS = 60
+RNG = np.random.default_rng(3)
+RANK = RNG.integers(1, 1000, USERS)
+SAMPLED = RNG.integers(1, 102, USERS)
+RANKS = pd.DataFrame({"user": range(USERS), "place": RANK, "kind": ["a", "b"] * (USERS // 2)})
+OF_SAMPLE = RANKS.assign(place=SAMPLED)
+COUNTS = pd.DataFrame({"user": range(USERS), "above": RANK - 1, "tied": 0, "kind": ["a", "b"] * (USERS // 2)})
+RUN = pd.DataFrame(
+    {
+        "user": np.repeat(range(20), 5),
+        "item": list("vwxyz") * 20,
+        "score": np.tile([5, 4, 3, 2, 1.0], 20),
+        "place": np.tile([5, 4, 3, 2, 1], 20),
+    }
+)
+JUDGED = pd.DataFrame({"user": range(20), "item": "x", "relevance": 1, "kind": ["a", "b"] * 10})
+BY_SCORE = RUN.drop(columns="place")
+ITEMS = 400
+TRAINING = np.zeros((USERS, ITEMS))
+SCORES = RNG.random((USERS, ITEMS))
+FACTORS = RNG.random((USERS, 3)), RNG.random((ITEMS, 3))
+EXACT = sm.rank(SCORES, TRAINING, RNG.integers(0, ITEMS, USERS))
+OTHER = sm.rank(RNG.random((USERS, ITEMS)), TRAINING, RNG.integers(0, ITEMS, USERS))
+DRAWN = sm.rank_among_negatives(SCORES, TRAINING, RNG.integers(0, ITEMS, USERS))
+STAGED = sm.staged_ranks(lambda users, items: SCORES[users, items], TRAINING, [1] * USERS, depth=None)
+LISTS = sm.ranked_lists(RUN, relevance=JUDGED)
+PAIR = {"exact": {"x": EXACT, "y": OTHER}, "sampled": {"x": DRAWN, "y": DRAWN}, "lists": {"x": LISTS, "y": LISTS}}
+
+NAMED = {"rank_column": "place"}
+GROUPS = {"groups": "kind"}
+ONCE = {"drawn": "once"}
+AGAIN = {"replacement": True}
+
+WITH_EFFECT = [
+    (sm.exact_ranks, (RANKS.assign(rank=RANK[::-1]),), {"candidates": 1000}, NAMED),
+    (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, {"zero_based": True}),
+    (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, GROUPS),
+    (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, {"by": "kind"}),
+    (sm.exact_ranks, (np.ones(USERS, dtype=int),), {"candidates": 1000}, {"exact": True}),
+    (sm.exact_ranks, ({"x": COUNTS, "y": RANK},), {"candidates": 1000}, {"zero_based": True}),
+    (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, GROUPS),
+    (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"by": "kind"}),
+    (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"candidates": 2000}),
+    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, {"candidates": 2000}),
+    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, {"negatives": 200}),
+    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, {"zero_based": True}),
+    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, AGAIN),
+    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, ONCE),
+    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, GROUPS),
+    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, {"by": "kind"}),
+    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, NAMED),
+    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"rank_column": ["place", "score"]}),
+    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, GROUPS),
+    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"relevant_from": 0.5}),
+    (sm.ranked_lists, (RUN.assign(name="x"),), {"relevance": JUDGED}, {"by": "name"}),
+    (sm.plan, (EXACT,), {"draws": 40, "negatives": [5]}, {"negatives": [7]}),
+    (sm.plan, (EXACT,), {"draws": 40, "negatives": [5]}, {"estimators": "cls"}),
+    (sm.plan, (EXACT,), {"draws": 40, "negatives": [5]}, AGAIN),
+    (sm.plan, (STAGED,), {"draws": 40}, {"depths": [20]}),
+    (sm.compare, (PAIR["exact"],), {}, {"margin": 0.1}),
+    (sm.compare, (PAIR["sampled"],), {}, {"estimator": "bv-0.1"}),
+]
+"""Function, arguments, options, and the option that changes the result."""
+
+WITHOUT = [
+    (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"exact": True}),
+    (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"zero_based": True}),
+    (sm.exact_ranks, ({"x": COUNTS, "y": COUNTS},), {"candidates": 1000}, {"exact": True}),
+    (sm.exact_ranks, (COUNTS.assign(candidates=1000),), {}, {"candidates": 1000}),
+    (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"rank_column": "above"}),
+    (sm.exact_ranks, ({"x": RANK, "y": RANK},), {"candidates": 1000}, {"by": "kind"}),
+    (sm.exact_ranks, (RANK,), {"candidates": 1000}, GROUPS),
+    (sm.sampled_ranks, (OF_SAMPLE.assign(negatives=101),), NAMED | {"candidates": 1000}, {"negatives": 101}),
+    (sm.ranked_lists, (BY_SCORE,), {"relevance": JUDGED}, {"zero_based": True}),
+    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"zero_based": True}),
+    (sm.ranked_lists, (RUN,), {"relevance": JUDGED.drop(columns="relevance")}, {"relevant_from": 2}),
+    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"rank_column": "nothing"}),
+    (sm.plan, (EXACT,), {"draws": 40}, {"depths": [20]}),
+    (sm.plan, (DRAWN,), {"draws": 40}, {"depths": [20]}),
+    (sm.plan, (STAGED,), {"draws": 40}, {"negatives": [20]}),
+    (sm.plan, (STAGED,), {"draws": 40}, {"estimators": "cls"}),
+    (sm.plan, (STAGED,), {"draws": 40}, AGAIN),
+    (sm.plan, ([DRAWN, DRAWN],), {"draws": 40}, {}),
+    (sm.compare, (PAIR["exact"],), {}, {"estimator": "cls"}),
+    (sm.compare, (PAIR["lists"],), {}, {"estimator": "cls"}),
+    (sm.report, (EXACT,), {}, {"margin": 0.1}),
+    (sm.report, (DRAWN,), {}, AGAIN),
+    (sm.report, (STAGED,), {}, AGAIN),
+    (sm.report, (LISTS,), {}, AGAIN),
+    (sm.report, (EXACT,), {}, {"path": "page.pdf"}),
+    (sm.rank, (FACTORS, TRAINING, [1] * USERS), {}, {"batch_size": 7}),
+    (sm.rank_among_negatives, (FACTORS, TRAINING, [1] * USERS), {}, {"batch_size": 7}),
+    (sm.rank_among_negatives, (SCORES, TRAINING, [1] * USERS), {}, {"drop_held_out": True}),
+]
+"""The same, with an option that has no effect."""
+
+
+def seen(result: object) -> object:
+    """All that an option may change."""
+    if isinstance(result, dict):
+        return {name: seen(table) for name, table in result.items()}
+    if isinstance(result, pd.DataFrame):
+        return result.to_csv(), str(result)
+    fields = {**vars(result), "judgements": vars(getattr(result, "judgements", object))}
+    fields["grades"] = getattr(result, "grades", np.empty(0)) + 0
+    if hasattr(result, "grades"):
+        fields["grades"] = result.grades.toarray()
+    return {name: np.asarray(value).tolist() if name != "judgements" else str(value) for name, value in fields.items()}
+
+
+@pytest.mark.parametrize(("function", "arguments", "options", "option"), WITH_EFFECT)
+def test_an_option_has_its_effect(function, arguments, options, option):
+    assert seen(function(*arguments, **options | option)) != seen(function(*arguments, **options))
+
+
+@pytest.mark.parametrize(("function", "arguments", "options", "option"), WITHOUT)
+def test_an_option_without_effect_is_refused(function, arguments, options, option):
+    with pytest.raises((ConfigError, DataError)) as caught:
+        function(*arguments, **options | option)
+    message = str(caught.value)
+    assert all(name in message for name in option if name not in ("by", "path", "rank_column", "groups")), message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    "function", [sm.exact_ranks, sm.sampled_ranks, sm.ranked_lists], ids=lambda each: each.__name__
+)
+def test_each_option_of_a_reader_is_tried(function):
+    options = {name for name, of in inspect.signature(function).parameters.items() if of.kind == of.KEYWORD_ONLY}
+    tried = {name for row in [*WITH_EFFECT, *WITHOUT] if row[0] is function for name in [*row[2], *row[3]]}
+    assert options == tried
+
+
+def test_lists_are_in_the_order_that_is_named():
+    """By the places, x is the third of v to z either way; y is the second, and by the scores the fourth."""
+    judged = JUDGED.assign(item="y")
+    by_score, by_place = (sm.ranked_lists(RUN, relevance=judged, **options) for options in ({}, NAMED))
+    values = [sm.evaluate(lists, metrics="mrr")["value"].item() for lists in (by_score, by_place)]
+    assert values == [1 / 4, 1 / 2]
+    assert any("The column score is not used." in note for note in by_place.notes)
+    assert any("The column place is taken" in note or "place" in note for note in by_score.notes)
+
+
+def test_files_of_exact_and_staged_ranks_take_no_option_of_samples(tmp_path):
+    paths = [tmp_path / "exact.csv", tmp_path / "exact.parquet", tmp_path / "staged.sqlite"]
+    EXACT.write(paths[0])
+    EXACT.write(paths[1])
+    STAGED.write(paths[2])
+    assert pd.read_parquet(paths[1]).equals(EXACT.to_frame())
+    for path in paths:
+        sm.read_ranks(path)
+        for option in (AGAIN, ONCE):
+            with pytest.raises(
+                ConfigError, match=r"is for sampled ranks, and .* has (exact|staged) ranks; leave it out$"
+            ):
+                sm.read_ranks(path, **option)
+    DRAWN.to_frame().to_csv(tmp_path / "drawn.csv", index=False)
+    assert sm.read_ranks(tmp_path / "drawn.csv", **AGAIN, **ONCE).drawn == "once"
+
+
+def test_factors_of_an_epoch_have_no_batches():
+    validate = sm.validator(TRAINING, [1] * USERS, metrics="recall@10", batch_size=7)
+    assert validate(SCORES).epoch == 1
+    with pytest.raises(ConfigError, match=r"^batch_size is for scores from a function or a matrix"):
+        validate(FACTORS)
