@@ -3,11 +3,13 @@
 A promise covers a class of laws of true ranks: all laws for exact ranks, those of the assumed shape for strict bounds.
 With `--laws worst`, laws of the class are simulated with common random numbers, the worst is changed step by step, and
 the worst of all is simulated anew. With `--laws usual`, laws as they are met are simulated, of any shape, and the users
-of rank tables. The same seed gives the same table. docs/coverage.md names the command of each of its tables.
+of rank tables. With `--laws pilots`, plans are made where hits are rare, and of equal recommenders. The same seed gives
+the same table. docs/coverage.md names the command of each of its tables.
 
     python benchmarks/promises.py evaluate "compare decreasing" --search 20 --simulations 400 --output worst.csv
     python benchmarks/promises.py "correct decreasing" --laws usual --ranks ml-1m=published/ml-1m --output usual.csv
     python benchmarks/promises.py plan --laws usual --simulations 200 --output plans.csv
+    python benchmarks/promises.py --laws pilots --simulations 200
 """
 
 import argparse
@@ -62,6 +64,7 @@ class Promise:
     draws: int = 0  # of negatives that all users share, where the items have one order; 0 for negatives by user
     way: str = ""  # to evaluate, of a plan
     pilot: int = 0  # users of the pilot of a plan
+    planned: str = "recall@10"  # the metric of a plan
     is_of_estimator: bool = False  # whether the truth is the mean of the estimator
     level: float = 0.95
     known: tuple[Population, ...] = ()  # first populations of the search that take part in the last choice, too
@@ -103,7 +106,7 @@ class Promise:
             if abs(second - ratio * first - margin) > EXACT:
                 return None
         elif self.way:  # equal recommenders have no plan
-            first, second = population.means(sm.metric("recall@10").values(self.n))
+            first, second = population.means(sm.metric(self.planned).values(self.n))
             if abs(second - first) < LEAST_GAP:
                 return None
         return population if population.keeps(self.shape, self.n) else None
@@ -159,6 +162,31 @@ def promises() -> Iterator[Promise]:
         yield replace(plan, name=f"plan of stages, {way}", metrics=("width",), recommenders=1, way=way, depth=100.0)
     for estimator, m in (("bv-0.1", 100), ("decreasing", 20), ("uncorrected", 50)):
         yield replace(plan, name=f"plan, {estimator}", way="negatives", m=m, estimator=estimator)
+
+
+def of_pilots() -> Iterator[tuple[Promise, Population]]:
+    """Yield promises of plans with laws of rare hits, and the advice of plans for recommenders that are equal."""
+    plan = Promise("plan, all candidates", say.plan, 2000, ("width",), equal="no", way="all candidates")
+    hit = replace(plan, planned="recall@1")
+    for promise, share, pilot in (
+        (hit, 0.02, 60),
+        (hit, 0.01, 200),
+        (hit, 0.2, 60),
+        (hit, 0.01, 600),
+        (hit, 0.05, 600),
+    ):
+        yield replace(promise, pilot=pilot), Population((laws.hits(share, promise.n),))
+    rare = laws.law(laws.ranks(1, share=0.01), laws.ranks(501, 1000, share=0.99))
+    yield replace(plan, planned="ap", pilot=150), Population((rare,))
+    stages = replace(hit, name="plan of stages, stages", way="stages", depth=100.0, pilot=200)
+    yield stages, Population((laws.hits(0.05, hit.n),))
+    for estimator, m in (("uncorrected", 50), ("bv-0.1", 100), ("decreasing", 20)):
+        way = replace(hit, name=f"plan, {estimator}", way="negatives", m=m, estimator=estimator, pilot=60)
+        yield way, Population((laws.hits(0.02, hit.n),))
+    equal = Promise("advice of a plan", say.advice, 2000, recommenders=2, equal="law", pilot=600)
+    for pilot in (100, 600):
+        yield replace(equal, pilot=pilot), Population((laws.usual(equal.n)[0],))
+    yield replace(equal, planned="recall@1"), Population((laws.hits(0.01, equal.n),))
 
 
 def of_margins_groups_and_seeds(two: Promise) -> Iterator[Promise]:
@@ -336,9 +364,17 @@ def met(promise: Promise, folders: Sequence[str], simulations: int, seed: int) -
             yield row_of(own, label, population, simulations, tally_of_metric)
 
 
+def piloted(simulations: int, seed: int, beginnings: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each promise of `of_pilots` that begins so."""
+    for promise, population in of_pilots():
+        if str(promise).startswith(tuple(beginnings)):
+            for label, found in simulate(promise, population, "pilots", simulations, seed).items():
+                yield row_of(promise, label, population, simulations, found)
+
+
 def row_of(promise: Promise, label: str, population: Any, simulations: int, found: Tally) -> dict[str, Any]:
     """Return what was simulated, and how often it was wrong."""
-    kept = ("n", "m", "depth", "users", "pilot", "level", "equal", "spread")
+    kept = ("n", "m", "depth", "users", "pilot", "planned", "level", "equal", "spread")
     allowed = 1 - promise.level + 2 * np.sqrt(promise.level * (1 - promise.level) / simulations)
     row = {"promise": promise.name, "metric": label} | {name: getattr(promise, name) for name in kept}
     row |= {"law": population.words(), "simulations": simulations} | found._asdict()
@@ -348,7 +384,19 @@ def row_of(promise: Promise, label: str, population: Any, simulations: int, foun
 
 def markdown(rows: pd.DataFrame) -> str:
     """Return rows as a table of shares."""
-    shown = ["promise", "n", "m", "users", "metric", "law", "wrong", "standard_error", "allowed", "contradicted"]
+    shown = [
+        "promise",
+        "n",
+        "m",
+        "pilot",
+        "users",
+        "metric",
+        "law",
+        "wrong",
+        "standard_error",
+        "allowed",
+        "contradicted",
+    ]
     return str(rows[[*shown, "is_broken"]].to_markdown(index=False, floatfmt=".3f"))
 
 
@@ -364,7 +412,7 @@ def main() -> None:
     """Simulate, write the csv after each promise, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("promises", nargs="*", default=[""], help="promises whose name starts so; without one, all")
-    parser.add_argument("--laws", choices=("worst", "usual"), default="worst")
+    parser.add_argument("--laws", choices=("worst", "usual", "pilots"), default="worst")
     parser.add_argument("--ranks", action="append", default=[], help="NAME=FOLDER of rank tables, beside usual laws")
     parser.add_argument("--users", type=int, nargs="+", help="in place of those of the promises; of usual laws")
     parser.add_argument("--negatives", type=int, nargs="+", help="likewise")
@@ -375,6 +423,13 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="csv file")
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
+    if options.laws == "pilots":
+        with threadpool_limits(1):
+            table = pd.DataFrame(piloted(options.simulations, options.seed, options.promises))
+        if options.output:
+            table.to_csv(options.output, index=False)
+        print(markdown(table))
+        return
     chosen = [promise for promise in promises() if str(promise).startswith(tuple(options.promises))]
     if options.laws == "usual":
         chosen = list(dict.fromkeys(setting for promise in chosen for setting in settings(promise, options)))

@@ -97,13 +97,22 @@ def plan(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict
     design = {"negatives": [promise.m] if promise.m else [], "estimators": [promise.estimator or "bv-0.1"]}
     design["depths"] = [promise.depth] if promise.depth else []
     # by chance, the recommenders have the same metric in the pilot, which is a DataError
-    result = sm.plan(pilot_of(promise, sides, seed), metric="recall@10", users=promise.users, draws=40, **design)
+    pilot = pilot_of(promise, sides, seed)
+    result = sm.plan(pilot, metric=promise.planned, users=promise.users, draws=40, **design)
     [row] = result[(result["way"] == promise.way)].head(1).to_dict("records")
     statements = {}
     for label, of_law in truths.items():
         truth, low, high = of_law[seed % len(of_law)], row[f"{label}_low"], row[f"{label}_high"]
         statements[label] = Statement(low - truth, high - truth)
     return statements
+
+
+def advice(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+    """Of the first sentence of `plan`: a way that decides rightly between equal recommenders is false advice."""
+    pilot = pilot_of(promise, sides, seed)
+    result = sm.plan(pilot, metric=promise.planned, users=promise.users, negatives=[])
+    is_false = any(finding.kind == "plan-first" for finding in result.findings)
+    return {label: Statement(-1.0, 1.0, is_false) for label in promise.metrics}
 
 
 # --- what promises share ----------------------------------------------------------------------------------------------
@@ -156,13 +165,13 @@ def of_evaluations(promise: Promise, population: Any) -> Truths:
     """Return the widths of 300 evaluations of a law, and the chances of their verdicts."""
     users = 4 * promise.users if promise.depth else LARGE
     sides = population.draw(promise.n, users, promise.recommenders, np.random.default_rng(0))
-    question = _Question.from_given(pilot_of(promise, sides, 0), "recall@10", promise.users, promise.level)
+    question = _Question.from_given(pilot_of(promise, sides, 0), promise.planned, promise.users, promise.level)
     designs = [SamplingDesign(promise.m)] if promise.m else []
     estimators = estimators_by_label(promise.estimator or "bv-0.1")
     [pilot, *_] = question.pilots
     ways, _ = _ways(pilot, question, estimators, designs, [promise.depth] if promise.depth else [], 300)
     way = next(way for way in ways if way.columns["way"] == promise.way)
-    widths, gaps, _ = simulated(replace(way, draws=300), pilot, question)
+    widths, gaps, *_ = simulated(replace(way, draws=300), pilot, question)
     of_law = {"width": widths[:, np.nanmean(widths, axis=0).argmax()].tolist()}
     if promise.recommenders > 1:
         value, low, high = gaps[:, 0].T

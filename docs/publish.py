@@ -16,33 +16,41 @@ SHOWN = ROOT / "docs/reproduction"
 PAGES = (ROOT / "docs/how-to/expensive-rankers.md",)
 PLACE = re.compile("(<!-- budget -->\n).*?(<!-- end of budget -->)", flags=re.DOTALL)
 WAYS = {
-    "all candidates": ("all candidates", "nothing"),
-    "stop at k": ("stop at k", "nothing"),
-    "stages": ("**stages**", "nothing"),
-    "stop at k, part of users": ("stop at k, for a part of the users", "nothing"),
-    "all candidates, part of users": ("all candidates, for a part of the users", "nothing"),
-    "decreasing": ("100 uniform negatives, corrected", "better ranks are more frequent"),
-    "free": ("100 uniform negatives, corrected", "nothing"),
+    "all candidates": "all candidates",
+    "stop at k": "stop at k",
+    "stages": "**stages**",
+    "stop at k, part of users": "stop at k, for a part of the users",
+    "all candidates, part of users": "all candidates, for a part of the users",
+    "decreasing": "100 uniform negatives, corrected",
+    "free": "100 uniform negatives, corrected",
 }
-"""How the pages name the ways to spend scores, and what each assumes."""
+"""How the pages name the ways to spend scores."""
+
+ASSUMES = {
+    "none": "nothing",
+    "decreasing": "better ranks are more frequent",
+    "decreasing or none": "better ranks are more frequent, where the sample allows it",
+}
+"""How the pages name what an interval assumes."""
 
 
-def budget_table(path: Path = SHOWN / "budget.csv") -> str:
-    """Return the Markdown table of X on MovieLens 1M with about a hundred scores for each user."""
-    table = pd.read_csv(path)
-    pair = pd.read_csv(path.with_name("budget-pair.csv"))
-    of_x = table[(table["dataset"] == "ml-1m") & (table["recommender"] == "X")].reset_index(drop=True)
-    stages = of_x[of_x["depth"] == 100].iloc[0]
-    lines = [
-        "| | scores for each user | assumes | width of the 95 % interval | Z better than X, decided |",
-        "|---|---|---|---|---|",
-    ]
-    for way, (name, assumes) in WAYS.items():
-        row, of_pair = (
-            rows.loc[(rows["scores"] - stages["scores"]).abs().idxmin()]
-            for rows in (of_x[_ways(of_x) == way], pair[_ways(pair) == way])
-        )
-        cells = [name, f"{row['scores']:,.0f}", assumes, f"{row['width']:.4f}", f"{100 * of_pair['decided']:.0f} %"]
+def budget_table(path: Path = SHOWN / "budget-pair.csv") -> str:
+    """Return the Markdown table of a pair on MovieLens 1M with about a hundred scores for each user.
+
+    The rows are those of stages of depth 100, and of each other way with the nearest number of scores. All cells of a
+    row are of the same evaluations.
+    """
+    pair = pd.read_csv(path)
+    spent, ways = pair.loc[pair["depth"] == 100, "scores"].item(), _ways(pair)
+    worse, better = pair[["worse", "better"]].iloc[0]
+    decided = f"{better} is better than {worse}, decided"
+    lines = [f"| | scores for each user | assumes | width of the 95 % interval | {decided} |", "|---|---|---|---|---|"]
+    for way, name in WAYS.items():
+        of_way = pair[ways == way]
+        row = of_way.loc[(of_way["scores"] - spent).abs().idxmin()]
+        width = f"{row['width']:.4f} ({row['width_low']:.4f} to {row['width_high']:.4f})"
+        chance, low, high = (f"{100 * row[column]:.0f}" for column in ("decided", "decided_low", "decided_high"))
+        cells = [name, f"{row['scores']:,.0f}", ASSUMES[row["assumes"]], width, f"{chance} % ({low} to {high})"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

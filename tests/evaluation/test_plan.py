@@ -129,6 +129,77 @@ def test_promises_hold_the_chance_of_the_law():
     assert np.mean(held) >= 0.8
 
 
+@pytest.mark.parametrize(("share", "pilot", "users"), [(0.02, 60, 500), (0.01, 150, 2000), (0.2, 60, 2000)])
+def test_the_width_of_other_users_is_in_the_interval_where_hits_are_rare(share, pilot, users):
+    """80 plans, whose intervals miss the width of an evaluation of other users in 7 % at most, two errors included."""
+    rng, missed = np.random.default_rng(11), []
+    for _ in range(80):
+        ranks, others = (np.where(rng.random(count) < share, 1, 300) for count in (pilot, users))
+        plan = sm.plan(sm.exact_ranks(ranks, candidates=300), metric="recall@1", users=users, **GRID).iloc[0]
+        [low, high] = sm.evaluate(sm.exact_ranks(others, candidates=300), metrics="recall@1")[
+            ["low", "high"]
+        ].to_numpy()[0]
+        missed.append(not plan["width_low"] <= high - low <= plan["width_high"])
+    assert np.mean(missed) <= 0.07 + 2 * np.sqrt(0.07 * 0.93 / 80)
+
+
+def test_a_pilot_without_hits_has_no_star_for_a_width_that_it_cannot_promise():
+    """Of 60 users without a hit, 6 % of the users may have one, by (1 - p)^60 = 2.5 %."""
+    result = sm.plan(
+        sm.exact_ranks(np.arange(700, 760), candidates=1000), metric="recall@1", users=2000, width=0.006, **GRID
+    )
+    hits = np.arange(2000) < 2000 * (1 - 0.025 ** (1 / 60))
+    widest = sm.evaluate(sm.exact_ranks(np.where(hits, 1, 1000), candidates=1000), metrics="recall@1")
+    assert result["width_high"][0] == pytest.approx((widest["high"] - widest["low"])[0], rel=0.05)
+    assert (result["chosen"].any(), "plan-none" in kinds(result)) == (False, True)
+
+
+def test_no_way_is_advised_if_two_recommenders_are_equal():
+    """60 pilots of recommenders with the same law: at most 5 % of the first sentences advise a way."""
+    rng, advised, unsure = np.random.default_rng(12), 0, 0
+    for _ in range(60):
+        ranks = {name: 1 + rng.integers(0, 40, 200) for name in "AB"}
+        pilot = sm.exact_ranks(ranks, candidates=100, exact=True)
+        found = kinds(sm.plan(pilot, metric="ap", users=2000, **GRID))
+        advised, unsure = advised + ("plan-first" in found), unsure + ("plan-unsure" in found)
+    assert advised + unsure == 60
+    assert advised <= 60 * 0.05 + 2 * np.sqrt(60 * 0.05 * 0.95)
+
+
+def test_a_way_is_advised_by_the_lower_end_of_its_chance():
+    ranks = {"A": np.arange(300) % 60 + 1, "B": np.arange(300) % 12 + 1}
+    result = sm.plan(
+        sm.exact_ranks(ranks, candidates=100, exact=True), **GRID | {"negatives": [50]}, estimators="bv-0.1"
+    )
+    [first] = [finding for finding in result.findings if finding.kind == "plan-first"]
+    assert first.values["scores"] == result["scores"][result["decided_low"] >= 0.9].min()
+
+
+def test_an_assumption_that_the_evaluations_leave_is_not_claimed():
+    """Ranks that are all 15 contradict that better ranks are more frequent: the intervals are those of `free`."""
+    table = sm.exact_ranks(np.full(200, 15), candidates=100, exact=True)
+    result = sm.plan(table, metric="ap", **GRID | {"negatives": [30]}, estimators=["decreasing", "free"])
+    rows = result[result["way"] == "negatives"]
+    assert rows["assumes"].tolist() == ["none", "none"]
+    assert rows["width"].nunique() == 1
+    [left] = [finding.values for finding in result.findings if finding.kind == "plan-left"]
+    assert (left["estimator"], left["negatives"], left["left"]) == ("decreasing", 30, 1.0)
+
+
+@pytest.mark.slow
+def test_the_share_that_leaves_an_assumption_is_that_of_correct():
+    rng, left = np.random.default_rng(13), []
+    table = sm.exact_ranks(np.where(rng.random(300) < 0.13, 15, 1 + rng.integers(0, 99, 300)), candidates=100)
+    result = sm.plan(table, metric="ap", **GRID | {"negatives": [20]}, estimators="decreasing", users=200)
+    for _ in range(40):
+        sample = sampled(drawn(table, rng.integers(0, 300, 200), np.arange(200)), 20, rng)
+        left.append(sm.correct(sample, metrics="ap", estimators="decreasing")["assumes"][0] == "none")
+    [finding] = [finding for finding in result.findings if finding.kind == "plan-left"]
+    assert 0.1 < np.mean(left) < 0.9
+    assert abs(finding.values["left"] - np.mean(left)) <= 3 * np.sqrt(2 * np.var(left) / 40)
+    assert row(result, "negatives")["assumes"] == "decreasing or none"
+
+
 def test_of_three_is_as_hard_as_the_hardest_pair():
     result = sm.plan({name: exact(name) for name in "ABC"}, **GRID)
     hardest = sm.plan({name: exact(name) for name in "AB"}, **GRID, confidence_level=1 - 0.05 / 3)
@@ -160,7 +231,7 @@ def test_simulated_samples_are_distributed_as_samples(replacement):
     table = sm.ExactRanks(None, n, np.minimum(above, n - 1), np.zeros(6, dtype=np.int64))
     pilot = Pilot({"": table}, {}, {"": np.arange(6)}, sm.metric("ap"))
     users = np.repeat(np.arange(6), 4000)
-    sample = SampledPilot(pilot, SamplingDesign(10, replacement)).sample("", Draw(0, users))
+    sample = SampledPilot(pilot, SamplingDesign(10, replacement)).sample("", Draw(0, {"": users}))
     x = pd.Series(sample.outcomes.x[sample.shares.indices]).groupby(users)
     share = table.above / (n - 1)
     variance = 10 * share * (1 - share) * (1 if replacement else (n - 1 - 10) / (n - 2))

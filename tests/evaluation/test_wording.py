@@ -49,6 +49,7 @@ def said(*findings, setting=PAIR):
 
 PILOT = {"difference": 0.02, "users": 2000, "is_of_law": False}
 STAGES, NEGATIVES = {"way": "stages", "depth": 30.0}, {"way": "negatives", "negatives": 20, "estimator": "cls"}
+DECIDED = {"decided": 0.95, "decided_low": 0.9, "decided_high": 0.99}
 COST = {"scores": 31.0, "total": 3100, "width": 0.04, "width_low": 0.03, "width_high": 0.05}
 STAGED = {"completed": 31, "users": 1040, "rows": 1040, "scores": 227.6, "least_candidates": 3541,
           "most_candidates": 3541, "k": 10, "is_without_hits": False}  # fmt: skip
@@ -140,17 +141,29 @@ SENTENCES = [
      "do not order X and Y by AP (X may be better by up to 0.20, Y by up to 0.50), with 95 % confidence."),
     (of("plan-pair", "ap", ("Y", "X"), difference=0.02, is_of_law=True), "Y is better than X by AP, by 0.0200."),
     (of("plan-pair", "ap", ("Y", "X"), **PILOT, low=0.01, high=0.03),
-     "In the pilot, Y is better than X by AP. The difference in 2,000 users is 0.0200 (0.0100 to 0.0300)."),
-    (of("plan-first", **STAGES, share=0.9, scores=1234.5, decided=0.95, decided_low=0.9, decided_high=0.99),
+     "In the pilot, Y is better than X by AP. The difference in 2,000 users is 0.0200 (0.0100 to 0.0300). The column "
+     "decided is for Y, and wrong for X."),
+    (of("plan-pair", "ap", ("Y", "X"), **PILOT, low=-0.01, high=0.05),
+     "does not decide whether Y is better … decided is for Y, and wrong for X, whichever is better in truth."),
+    (of("plan-first", **STAGES, share=0.9, scores=1234.5, **DECIDED),
      "in 90 % of evaluations or more: stages, depth 30, with 1,234 scores for each user (95 %, 90 to 99 %)."),
+    (of("plan-unsure", **STAGES, share=0.9, scores=31.0, **DECIDED | {"decided_low": 0.02}, is_open=True),
+     "cannot tell which way … in 90 % … By stages, depth 30, with 31 scores for each user, the chance is 2 to 99 %; it "
+     "is 95 % if the true difference is that of the pilot."),
+    (of("plan-unsure", **STAGES, share=0.9, scores=31.0, **DECIDED, is_open=False),
+     "No way of these decides rightly in 90 % … stages, depth 30, with 31 scores for each user (95 %, 90 to 99 %)."),
     (of("plan-choice", **STAGES, **COST, by="width", wanted=0.05),
      "of at most 0.05, the cheapest way is stages, depth 30: 31 scores for each user, 3,100 in all, with a width of "
      "0.0400 (0.0300 to 0.0500)."),
-    (of("plan-choice", **NEGATIVES, **COST, by="scores", wanted=4000, decided=0.8),
-     "With 4,000 scores, the best way is 20 negatives, cls: … it decides rightly in 80 % of evaluations."),
+    (of("plan-choice", **NEGATIVES, **COST, **DECIDED, by="scores", wanted=4000, promise="decided"),
+     "With 4,000 scores, the best way is 20 negatives, cls: … It decides rightly in 95 % of evaluations (90 to 99 %)."),
+    (of("plan-choice", **NEGATIVES, **COST, **DECIDED, by="scores", wanted=4000, promise="width"),
+     "With 4,000 scores, the narrowest interval is that of 20 negatives, cls: … cannot tell (95 %, 90 to 99 %)."),
     (of("plan-none", width=0.05, scores=None), "a width of at most 0.05"),
     (of("plan-none", width=None, scores=4000), "at most 4,000 scores"),
-    (of("plan-wrong", **NEGATIVES, wrong=0.9), "often wrong … 20 negatives, cls (90 %)."),
+    (of("plan-wrong", **NEGATIVES, wrong=0.9, wrong_low=0.2, wrong_high=1.0),
+     "By the order of the pilot, … often wrong … 20 negatives, cls (90 %, 20 to 100 %)."),
+    (of("plan-left", **NEGATIVES, left=0.48), "In a part of the evaluations, … weaker … 20 negatives, cls (48 %)."),
     (of("plan-no-interval", way="all candidates"), "no interval, by all candidates."),
     (of("plan-too-many", negatives=[20, 50], fewest=9), "only 9 other candidates, so that 20 and 50 negatives"),
     (of("plan-few-hits", "recall@10", hits=7), "Recall@10 is above 0 for only 7 users"),

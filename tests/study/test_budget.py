@@ -77,6 +77,9 @@ def test_the_figure_and_the_tables_have_the_numbers(both):
     line = next(line for line in figure.axes[0].get_lines() if line.get_label() == "negatives, free")
     of_a = widths[(widths["recommender"] == "A") & (widths["estimator"] == "free")]
     np.testing.assert_array_equal(line.get_xydata(), np.c_[of_a["scores"], 100 * of_a["width"]])
+    ends = figure.axes[2].collections[0].get_segments()  # the bars of stages, of the chances
+    rows = chances[chances["way"] == "stages"]
+    np.testing.assert_allclose([end[:, 1] for end in ends], 100 * rows[["decided_low", "decided_high"]])
     (_, laid_out), (heading, pair) = budget.sections(widths, chances, "recall@5")
     assert len(laid_out) == len(widths)
     assert "stages, depth 10" in set(laid_out["Way"])

@@ -23,14 +23,16 @@ from sampled_metrics.estimators.strict_bounds import Bounds, ShapeEstimate, Stri
 from sampled_metrics.evaluation.values import UserValues, sampled_values, table_values
 from sampled_metrics.inference.findings import Finding, about
 from sampled_metrics.inference.strict import Chooser, Sample, strict_values
+from sampled_metrics.inference.variances import extreme_laws
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.ranks.staged import StagedRanks
+from sampled_metrics.ranks.staged import StagedRanks, last_boundary
 from sampled_metrics.ranks.staged_files import FOLDS
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes, RankClass
 
+_BOTH_ENDS = 0.05  # error rate of the laws of `LAWS` together
 _DISTANCE = 0.5 * float(ndtri(0.975))  # of the extremes from the best fit, in standard errors, as in `compare`
 
 
@@ -109,11 +111,21 @@ class Draw(NamedTuple):
 
     Attributes:
         number: of the draw; the same number has the same users for all ways to evaluate.
-        users: (users,) numbers of users of the pilot, who may be drawn several times.
+        users: by recommender, (users,) numbers of users of the pilot, who may be drawn several times.
+        law: of which the users are drawn, one of `LAWS`.
     """
 
     number: int
-    users: Ints
+    users: Mapping[str, Ints]
+    law: str = "pilot"
+
+    def first(self, users: int) -> Draw:
+        """Return the draw of the first users alone."""
+        return self._replace(users={name: numbers[:users] for name, numbers in self.users.items()})
+
+
+LAWS = ("least", "most")
+"""The distributions of users with the smallest and the largest variance of the metric that fit the pilot."""
 
 
 _MOST_SIZES = 12  # different n of simulated samples; more are taken together, with their mean
@@ -152,20 +164,50 @@ class Pilot:
         """The values of the users by exact ranks."""
         return {name: table_values(table, [self.metric], self.numbers[name]) for name, table in self.tables.items()}
 
+    @cached_property
+    def everyone(self) -> Pilot:
+        """The pilot with two users more, whom it may have missed: one whose items are ranked last, and one first."""
+        numbers = {name: np.append(of_one, [self.users, self.users + 1]) for name, of_one in self.numbers.items()}
+        exact = {name: _with_last_and_first(table) for name, table in self.exact.items()}
+        staged = {name: _with_beaten_and_first(table) for name, table in self.staged.items()}
+        return Pilot(exact, staged, numbers, self.metric)
+
+    def drawn(self, number: int, users: int) -> Draw:
+        """Return users who are drawn, the same ones of all recommenders and for all ways to evaluate."""
+        drawn = np.random.default_rng([number, users]).integers(0, self.users, users)
+        return Draw(number, dict.fromkeys(self.tables, drawn))
+
+    def drawn_of(self, law: str, number: int, users: int) -> Draw:
+        """Return users who are drawn of one of `LAWS`, that of each recommender."""
+        uniform = np.random.default_rng([number, users]).random(users)
+        drawn = {name: np.searchsorted(sums, uniform, side="right") for name, sums in self._sums[law].items()}
+        return Draw(number, drawn, law)
+
+    @cached_property
+    def _sums(self) -> dict[str, dict[str, Floats]]:
+        """By law and recommender, the cumulative shares of the users of `everyone`, but for the last."""
+        sums = dict[str, dict[str, Floats]]({law: {} for law in LAWS})
+        for name, values in self.values.items():
+            for law, shares in zip(LAWS, extreme_laws(values.low[0], self.metric.largest, _BOTH_ENDS), strict=True):
+                sums[law][name] = np.cumsum(np.append(shares.seen, shares.least))
+        return sums
+
     def of_all_candidates(self, draw: Draw) -> dict[str, UserValues]:
         """Return the values of users whose items are ranked among all candidates."""
-        drawn = {name: values.low[:, draw.users] for name, values in self.values.items()}
+        of_everyone = self.everyone.values
+        drawn = {name: values.low[:, draw.users[name]] for name, values in of_everyone.items()}
         return {
-            name: replace(self.values[name], low=low, high=low, point=low.mean(axis=1)) for name, low in drawn.items()
+            name: replace(of_everyone[name], low=low, high=low, point=low.mean(axis=1)) for name, low in drawn.items()
         }
 
     def of_stages(self, depth: float, draw: Draw) -> tuple[dict[str, UserValues], float, float]:
         """Return the values of staged ranks by a depth, the scores for each user, and the number of completed users."""
-        users, rng = draw.users, np.random.default_rng([draw.number, 1])
-        coins = rng.random(len(users)), rng.integers(0, FOLDS, len(users))
+        users = len(next(iter(draw.users.values())))
+        rng = np.random.default_rng([draw.number, 1])
+        coins = rng.random(users), rng.integers(0, FOLDS, users)
         tables = {}
-        for name, table in self.staged.items():
-            rows, owner = self.rows_of(name, users)
+        for name, table in self.everyone.staged.items():
+            rows, owner = self.everyone.rows_of(name, draw.users[name])
             tables[name] = table.redrawn(rows, owner, *coins, depth), owner
         values = {name: table_values(table, [self.metric], owner) for name, (table, owner) in tables.items()}
         scores = max(table.scores_per_user for table, _ in tables.values())
@@ -178,6 +220,40 @@ class Pilot:
         draw = np.repeat(np.arange(len(users)), held[users])
         offset = np.arange(len(draw)) - np.repeat(np.cumsum(held[users]) - held[users], held[users])
         return order[(np.cumsum(held) - held)[users][draw] + offset], draw
+
+
+def _with_last_and_first(table: ExactRanks) -> ExactRanks:
+    """Return ranks with two rows more, one whose item is ranked last, and one whose item is ranked first."""
+    n = _middle(table.candidates)
+    candidates, tied = np.append(table.candidates, [n, n]), np.append(table.tied, [0, 0])
+    return ExactRanks(None, candidates, np.append(table.above, [n - 1, 0]), tied)
+
+
+def _with_beaten_and_first(table: StagedRanks) -> StagedRanks:
+    """Return ranks with two rows more, one whose item is beaten by the first candidates, and one by none."""
+    row = int(np.flatnonzero(table.candidates == _middle(table.candidates))[0])
+    beaten, first = len(table), len(table) + 1
+    rows = np.append(np.arange(len(table)), [row, row])
+    columns: dict[str, Any] = {name: getattr(table, name)[rows] for name in _OF_ROWS}
+    reached = np.arange(len(table.boundaries)) <= last_boundary(table.boundaries, table.candidates[[row]])
+    columns["above_at"][first] = np.where(reached, 0, -1)
+    columns["above_at"][beaten] = np.where(np.arange(len(table.boundaries)) < 1, 0, -1)
+    columns["above_at"][beaten, 1:2] = table.k
+    columns["above"][[beaten, first]] = table.k, 0
+    columns["tied"][[beaten, first]] = 0
+    columns["complete"][[beaten, first]] = False, True
+    return replace(table, **columns)
+
+
+_OF_ROWS = (
+    *("user", "item", "score", "candidates", "above_at", "above", "tied"),
+    *("uniform", "fold", "scored", "complete"),
+)
+
+
+def _middle(candidates: Ints) -> int:
+    """Return the median number of candidates, which some row has."""
+    return int(np.sort(candidates)[len(candidates) // 2])
 
 
 class SampledPilot:
@@ -202,19 +278,20 @@ class SampledPilot:
         of_first = np.zeros((len(self.sizes), m + 1), dtype=np.int64)
         of_first[:, 0] = events
         self.outcomes = Outcomes(x, np.full_like(x, m), n, design.replacement, of_first.ravel())
-        self._samples: dict[tuple[str, int, int], Sample] = {}
-        self._values: dict[tuple[str, int], Floats] = {}
+        self._samples: dict[tuple[str, int, str, int], Sample] = {}
+        self._values: dict[tuple[str, int, str], Floats] = {}
 
     def sample(self, name: str, draw: Draw) -> Sample:
         """Return a sample of a recommender: negatives are drawn uniformly, and ties are broken at random.
 
         The same draw has the same sample for all estimators.
         """
-        key = name, draw.number, len(draw.users)
+        users = draw.users[name]
+        key = name, draw.number, draw.law, len(users)
         if key not in self._samples:
             rng = np.random.default_rng([draw.number, self.design.negatives, [*self.pilot.exact].index(name)])
-            table = self.pilot.exact[name]
-            rows, owner = self.pilot.rows_of(name, draw.users)
+            table = self.pilot.everyone.exact[name]
+            rows, owner = self.pilot.everyone.rows_of(name, users)
             above = table.above[rows] + np.floor(rng.random(len(rows)) * (table.tied[rows] + 1)).astype(np.int64)
             n, m = table.candidates[rows], self.design.negatives
             if self.design.replacement:
@@ -222,7 +299,7 @@ class SampledPilot:
             else:
                 x = rng.hypergeometric(above, n - 1 - above, m)
             column = self.number_of_size[np.searchsorted(self.distinct, n)] * (m + 1) + x
-            shape = (len(draw.users), len(self.outcomes))
+            shape = (len(users), len(self.outcomes))
             shares = csr_array((1 / np.bincount(owner)[owner], (owner, column)), shape=shape)
             self._samples[key] = Sample(self.outcomes, shares)
         return self._samples[key]
@@ -230,17 +307,18 @@ class SampledPilot:
     def moments(self, name: str, draw: Draw, estimate: Estimate) -> tuple[Floats, Floats] | None:
         """Return the value of the metric by a strict bound, the same for all assumptions, and its variance over users.
 
-        The variance is that of the pilot. Of many negatives the value is computed for a few draws only, as it takes far
-        longer than the bounds; it is NaN for the others.
+        The variance is that of the exact ranks. Of many negatives the value is computed for a few draws only, as it
+        takes far longer than the bounds; it is NaN for the others.
         """
         if not has_bounds(estimate):
             return None
-        key = name, draw.number
+        key = name, draw.number, draw.law
         if key not in self._values:
             is_valued = self.design.negatives <= _VALUED or draw.number < _FEW_VALUES
             counts = self.sample(name, draw).counts
             self._values[key] = estimate.estimate(counts) if is_valued else np.full(1, np.nan)
-        return self._values[key], self.pilot.values[name].low.var(axis=1)
+        values = self.pilot.everyone.values[name].low
+        return self._values[key], values[:, draw.users[name]].var(axis=1)
 
     def values(self, estimator: Estimator, alpha: float, users: int) -> Callable[[Draw], dict[str, UserValues]]:
         """Return the function that gives the values of users who are drawn.
@@ -274,7 +352,7 @@ class SampledPilot:
             return []
         size = max(2, round(0.8 * users))
         rngs = [np.random.default_rng([number, users]) for number in range(_CHOOSERS)]
-        draws = [Draw(number, rng.integers(0, self.pilot.users, size)) for number, rng in enumerate(rngs)]
+        draws = [Draw(number, {name: rng.integers(0, self.pilot.users, size)}) for number, rng in enumerate(rngs)]
         deviations = -float(ndtri(alpha / 2))
 
         def weights(counts: Floats, assumption: str) -> Bounds:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
@@ -25,8 +26,9 @@ from sampled_metrics._validation import (
 )
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
+from sampled_metrics.estimators.strict_bounds import SIGNIFICANCE
 from sampled_metrics.evaluation.evaluate import from_readers
-from sampled_metrics.evaluation.pilot import Draw, Pilot, SampledPilot, gaps_of, laws_of_samples, widths_of
+from sampled_metrics.evaluation.pilot import LAWS, Draw, Pilot, SampledPilot, gaps_of, laws_of_samples, widths_of
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues, assumption_of
 from sampled_metrics.evaluation.wording import way_in_words
@@ -47,11 +49,15 @@ MOST_DRAWS = 100_000
 """Most simulated evaluations of each way."""
 
 ENOUGH = 0.9
-"""A finding names the cheapest way that decides in at least this share of evaluations."""
+"""A finding names the cheapest way that decides in at least this share of evaluations, by the pilot's lower end."""
+
+MOSTLY = 0.5
+"""The way that decides most often is marked if one surely decides in more than this share of evaluations."""
 
 _SIZES, _DEPTHS = (20, 50, 100, 300), (30, 100, 300, 1000)  # the defaults of negatives and depths
 _SHARES = ("ordered", "decided", "wrong")
 _LEVEL = 0.95  # of the intervals of the promises
+_FEWEST_OF_LAW = 10  # least number of simulated evaluations of each of `LAWS`, who are a fifth of those of the pilot
 _FEW_HITS = 400  # users with a metric above 0, below which a finding says how few there are
 
 
@@ -120,9 +126,10 @@ def plan(
         confidence_level: of the intervals of the evaluations.
         draws: simulated evaluations of each way, 40 to 100,000; 40 for estimators that are not linear in the sample.
         width: a wanted width of the interval. The cheapest way whose interval is at most as wide is marked, out of
-            those whose interval holds the true metric.
-        scores: a number of scores that can be spent on a recommender. The way that decides most often is marked, or of
-            one recommender that with the narrowest interval.
+            those whose interval holds the true metric. The width is that at the upper end, ``width_high``.
+        scores: a number of scores that can be spent on a recommender. The way with the largest ``decided_low`` is
+            marked; of one recommender, or if no way surely decides in half of the evaluations, that with the smallest
+            ``width_high``.
 
     Returns:
         A row for each way to evaluate, with the columns
@@ -132,11 +139,14 @@ def plan(
         - estimator, negatives, depth: what belongs to the way;
         - scores: for each of the users, on average;
         - users: who are scored;
-        - assumes: what has to be right for the interval to hold the true metric, as in `correct`;
+        - assumes: what has to be right for the interval to hold the true metric, as in `correct`; "decreasing or none"
+          where more than 5 % of the evaluations leave the assumption, for one recommender or more, and "none" where all
+          do for all; a finding has the share;
         - width: mean width of the interval of the metric, of the recommender with the widest one;
-        - ordered, decided, wrong (of two recommenders or more): the chance that the better one has the higher value,
-          that `compare` decides for it, and that `compare` decides for the other one. The better one is that of the
-          pilot. Of several pairs, it is the pair that is decided least often, in the column pair;
+        - ordered, decided, wrong (of two recommenders or more): the chance that the one that is better in the pilot has
+          the higher value, that `compare` decides for it, and that `compare` decides for the other one. Their order is
+          the pilot's: if it is the other way round in truth, decided is the chance of a wrong verdict. Of several
+          pairs, it is the pair that is decided least often, in the column pair;
         - error: the largest standard error of these shares, as they are simulated.
 
         Each promise has an interval, in columns with the endings _low and _high. That of the width holds the width of
@@ -183,6 +193,7 @@ def plan(
         table = table.drop(columns="completed")
     marked, choice = _choice(table, width, scores)
     findings = [*question.findings, *choice, *missing, *_about(table, question)]
+    table = table.drop(columns="left")
     setting = Setting(question.confidence_level, question.parameters, question.names)
     return Plan(table.assign(chosen=marked)).found(findings, setting)
 
@@ -382,7 +393,7 @@ def _ways(
         add_whole("stop at k", stop)
         for depth in depths:
             add("stages", partial(pilot.of_stages, depth), depth=float(depth))
-            drawn = (_draw(number, pilot, users) for number in range(FEWEST_DRAWS))
+            drawn = (pilot.drawn(number, users) for number in range(FEWEST_DRAWS))
             spent = float(np.mean([pilot.of_stages(depth, draw)[1] for draw in drawn]))
             add_whole("stop at k", stop, spent)
             add_whole("all candidates", n, spent)
@@ -411,63 +422,105 @@ def _of_known_cost(values: Callable[[Draw], dict[str, UserValues]]) -> _Simulate
     return lambda draw: (values(draw), np.nan, np.nan)
 
 
-def _draw(number: int, pilot: Pilot, users: int) -> Draw:
-    """Return users who are drawn from a pilot, the same ones for all ways."""
-    return Draw(number, np.random.default_rng([number, users]).integers(0, pilot.users, users))
-
-
 # --- a row ------------------------------------------------------------------------------------------------------------
 
 
 def _row(way: _Way, pilot: Pilot, question: _Question) -> dict[str, Any]:
     """Return the row of a way, by simulated evaluations."""
-    widths, gaps, (scores, completed) = simulated(way, pilot, question)
+    widths, gaps, (scores, completed), left = simulated(way, pilot, question)
+    of_laws = [widths_by_law(way, pilot, question, law) for law in LAWS]
     row: dict[str, Any] = {"way": "", "estimator": "", "negatives": np.nan, "depth": np.nan, "scores": scores}
     row |= {
         "users": way.users,
         "assumes": "",
         **way.columns,
-        **_width(widths, way.users / pilot.users, pilot.metric.largest),
+        **_width(widths, of_laws, pilot.metric.largest),
     }
+    share_left = float(left.any(axis=1).mean())
+    if share_left > SIGNIFICANCE:
+        row["assumes"] = NO_ASSUMPTION if left.all() else f"{row['assumes']} or {NO_ASSUMPTION}"
     if question.pairs:
         row |= _shares(gaps, question, way.users / pilot.users)
-    return row | {"completed": completed}
+    return row | {"completed": completed, "left": share_left}
 
 
-def simulated(way: _Way, pilot: Pilot, question: _Question) -> tuple[Floats, Floats, Floats]:
-    """Simulate evaluations. The first users of a draw are the same for all ways.
+class Simulated(NamedTuple):
+    """Simulated evaluations of a way.
 
-    Returns:
-        (draws, recommenders) widths of the intervals; (draws, pairs, 3) differences with their intervals, as in
-        `gaps_of`; and the mean scores for each user and number of completed users.
+    Attributes:
+        widths: (draws, recommenders) widths of the intervals.
+        gaps: (draws, pairs, 3) differences with their intervals, as in `gaps_of`.
+        costs: the mean scores for each user and number of completed users.
+        left: (draws, recommenders) whether an interval does not make the assumption of the way, as the sample
+            contradicts it or it alone would decide.
     """
-    widths, gaps, costs = list[Floats](), list[Floats](), list[tuple[float, float]]()
+
+    widths: Floats
+    gaps: Floats
+    costs: Floats
+    left: NDArray[np.bool_]
+
+
+def simulated(way: _Way, pilot: Pilot, question: _Question) -> Simulated:
+    """Simulate evaluations. The first users of a draw are the same for all ways."""
+    widths, gaps, costs, left = list[Floats](), list[Floats](), list[tuple[float, float]](), list[list[bool]]()
     for number in range(way.draws):
-        draw = _draw(number, pilot, question.users)
-        values, scores, completed = way.values(Draw(number, draw.users[: way.users]))
+        values, scores, completed = way.values(pilot.drawn(number, question.users).first(way.users))
         widths.append(widths_of(values, question.alpha))
         gaps.append(gaps_of(values, question.pairs, question.rate))
         costs.append((scores, completed))
-    return np.array(widths), np.array(gaps), np.mean(costs, axis=0)
+        left.append([of_one.has_interval and of_one.assumes != way.columns["assumes"] for of_one in values.values()])
+    return Simulated(np.array(widths), np.array(gaps), np.mean(costs, axis=0), np.array(left))
 
 
-def _width(widths: Floats, ratio: float, most: float) -> dict[str, float]:
+def widths_by_law(way: _Way, pilot: Pilot, question: _Question, law: str) -> Floats:
+    """Return (draws, recommenders) widths of the intervals of users of one of `LAWS`."""
+    count = max(_FEWEST_OF_LAW, way.draws // 5)
+    draws = (pilot.drawn_of(law, number, question.users) for number in range(count))
+    return np.array([widths_of(way.values(draw.first(way.users))[0], question.alpha) for draw in draws])
+
+
+def _width(widths: Floats, of_laws: Sequence[Floats], most: float) -> dict[str, float]:
     """Return the mean width of the recommender with the widest interval, and an interval of the width of another one.
 
-    The (draws, recommenders) widths are NaN where an evaluation has no interval. `ratio` is of the users of an
-    evaluation to those of the pilot, whose width varies as that of an evaluation of as many users.
+    The (draws, recommenders) widths are NaN where an evaluation has no interval. Those of the laws of users who fit the
+    pilot say what other users of a pilot would change, and those of a law how evaluations vary.
     """
-    is_there = np.isfinite(widths)
-    if (is_there.mean(axis=0) < 0.5).any():
+    if (np.isfinite(widths).mean(axis=0) < 0.5).any():
         return dict.fromkeys(("width", "width_low", "width_high"), np.nan)
-    means = np.nanmean(widths, axis=0)
-    widest = widths[is_there[:, means.argmax()], means.argmax()]
-    has_logs = widest.all()  # an interval has no width if all users have the same value
-    scaled = np.log(widest) if has_logs else widest
-    reach = -stdtrit(len(scaled) - 1, (1 - _LEVEL) / 2) * scaled.std(ddof=1) * np.sqrt(1 + ratio)
-    low, high = scaled.mean() - reach, scaled.mean() + reach
-    low, high = (np.exp(low), np.exp(high)) if has_logs else (max(low, 0.0), high)
-    return {"width": means.max(), "width_low": min(low, means.max()), "width_high": min(high, most)}
+    ends = [_ends(of_one, laws, most) for of_one, *laws in zip(widths.T, *(law.T for law in of_laws), strict=True)]
+    low, high = np.max(ends, axis=0)
+    width = np.nanmean(widths, axis=0).max()
+    return {"width": width, "width_low": min(low, width), "width_high": max(high, width)}
+
+
+def _ends(widths: Floats, of_laws: Sequence[Floats], most: float) -> tuple[float, float]:
+    """Return the interval of the width of an evaluation of other users, of one recommender.
+
+    The pilot and the evaluation are independent. So the distance of an end is the root of the sum of two squares: the
+    distance of the mean of a law, and how far the widths of its evaluations vary. It is in logarithms.
+
+    References:
+        G. Y. Zou and A. Donner, Construction of Confidence Limits About Effect Measures, Statistics in Medicine 27,
+        2008.
+    """
+    populations = [of_one[np.isfinite(of_one)] for of_one in (widths, *of_laws)]
+    has_logs = all(of_one.all() for of_one in populations)  # no width, if no end of an interval can move
+    scaled = [np.log(of_one) if has_logs else of_one for of_one in populations]
+    center, below, above = float(scaled[0].mean()), [0.0], [0.0]
+    for of_one in scaled:
+        draws = len(of_one)
+        if draws < 2:  # the users of a law have no interval
+            below.append(np.inf)
+            above.append(np.inf)
+            continue
+        moved = float(of_one.mean()) - center
+        reach = float(np.hypot(moved, stdtrit(draws - 1, (1 + _LEVEL) / 2) * of_one.std(ddof=1)))
+        below.append(reach if moved <= 0 else 0.0)
+        above.append(reach if moved >= 0 else 0.0)
+    low, high = center - max(below), center + max(above)
+    low, high = (float(np.exp(low)), float(np.exp(high))) if has_logs else (max(low, 0.0), high)
+    return low, min(high, most)
 
 
 def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
@@ -512,22 +565,26 @@ def _joined(table: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
 
 def _choice(table: pd.DataFrame, width: float | None, scores: float | None) -> tuple[list[bool], list[Finding]]:
-    """Return the mark of each row, and the finding on what is marked."""
+    """Return the mark of each row, and the finding on what is marked.
+
+    What is promised is promised by the end of an interval: the largest width that the pilot leaves open, or the
+    smallest chance of a right verdict.
+    """
     if width is None and scores is None:
         return [False] * len(table), []
-    holds = (table["assumes"] != NO_BIAS) & table["width"].notna()
+    holds, promise = (table["assumes"] != NO_BIAS) & table["width"].notna(), "width"
     if width is not None:
         rows = table[holds & (table["width_high"] <= width)].sort_values("scores", kind="stable")
     else:
         rows = table[holds & (table["scores"] * table["users"].max() <= scores)]
-        rows = rows.sort_values("width", kind="stable")
-        if "decided" in table:
-            rows = rows.sort_values("decided", ascending=False, kind="stable")
+        rows = rows.sort_values("width_high", kind="stable")
+        if "decided" in table and (rows["decided_low"] > MOSTLY).any():
+            rows, promise = rows.sort_values("decided_low", ascending=False, kind="stable"), "decided"
     if rows.empty:
         return [False] * len(table), [Finding("plan-none", values={"width": width, "scores": scores})]
     best = rows.iloc[0]
     by, wanted = ("width", width) if width is not None else ("scores", scores)
-    values = _of_row(best, table) | {"by": by, "wanted": wanted}
+    values = _of_row(best, table) | {"by": by, "wanted": wanted, "promise": promise}
     return [index == best.name for index in table.index], [Finding("plan-choice", values=values)]
 
 
@@ -537,15 +594,32 @@ def _of_row(row: pd.Series[Any], table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _about(table: pd.DataFrame, question: _Question) -> Iterator[Finding]:
-    """Yield findings on the rows: the cheapest way that decides, and ways that often have no interval."""
+    """Yield findings on the rows: the cheapest way that decides, and what a row does not promise."""
     if "decided" in table:
-        holds = table[(table["assumes"] != NO_BIAS) & (table["decided"] >= ENOUGH)].sort_values("scores", kind="stable")
-        if len(holds):
-            yield Finding("plan-first", names=question.names, values=_of_row(holds.iloc[0], table) | {"share": ENOUGH})
+        yield _first(table[table["assumes"] != NO_BIAS].sort_values("scores", kind="stable"), table, question)
         misleading = table[table["wrong"] > np.maximum(table["error"] * 3, 0.05)]
         for row in misleading.to_dict("records"):
-            yield Finding("plan-wrong", values={name: row[name] for name in ("way", "estimator", "negatives", "wrong")})
+            yield Finding("plan-wrong", values={name: row[name] for name in (*_OF_WAY, *_OF_WRONG)})
+    for row in table[table["left"] > SIGNIFICANCE].to_dict("records"):
+        yield Finding("plan-left", values={name: row[name] for name in (*_OF_WAY, "left")})
     for row in table[table["width"].isna()].to_dict("records"):
-        yield Finding(
-            "plan-no-interval", values={name: row.get(name) for name in ("way", "estimator", "depth", "negatives")}
-        )
+        yield Finding("plan-no-interval", values={name: row[name] for name in _OF_WAY})
+
+
+_OF_WAY = ("way", "estimator", "depth", "negatives")
+_OF_WRONG = ("wrong", "wrong_low", "wrong_high")
+
+
+def _first(rows: pd.DataFrame, table: pd.DataFrame, question: _Question) -> Finding:
+    """Return the finding on the cheapest way that surely decides, out of rows by their scores.
+
+    If the pilot does not show that there is one, the finding is on the cheapest way that decides by the pilot, or on
+    the one that decides most often.
+    """
+    sure, likely = rows[rows["decided_low"] >= ENOUGH], rows[rows["decided"] >= ENOUGH]
+    if len(sure):
+        return Finding("plan-first", names=question.names, values=_of_row(sure.iloc[0], table) | {"share": ENOUGH})
+    row = likely.iloc[0] if len(likely) else rows.loc[rows["decided"].idxmax()]
+    is_open = bool((rows["decided_high"] >= ENOUGH).any())
+    values = _of_row(row, table) | {"share": ENOUGH, "is_open": is_open}
+    return Finding("plan-unsure", names=question.names, values=values)

@@ -498,26 +498,39 @@ def _published_order(finding: Finding, setting: Setting) -> tuple[str, str]:
 
 def _plan_pair(finding: Finding, _: Setting) -> str:
     (winner, loser), of, name = finding.names, finding.values, metric_name(finding.metric)
+    columns = f"The column decided is for {winner}, and wrong for {loser}"
     if of["is_of_law"]:
         return (
             f"By the smooth distribution that fits the samples, {better(winner, loser)} by {name}, by "
-            f"{of['difference']:.4f}. compare says what the samples decide."
+            f"{of['difference']:.4f}. compare says what the samples decide. {columns}."
         )
     gap = f"The difference in {of['users']:,} users is {of['difference']:.4f} ({of['low']:.4f} to {of['high']:.4f})."
     if of["low"] > 0:
-        return f"In the pilot, {better(winner, loser)} by {name}. {gap}"
+        return f"In the pilot, {better(winner, loser)} by {name}. {gap} {columns}."
     return (
-        f"The pilot does not decide whether {better(winner, loser)} by {name}. {gap} The chances are those of a "
-        "difference as large as this one; their intervals say what other differences would change."
+        f"The pilot does not decide whether {better(winner, loser)} by {name}. {gap} {columns}, whichever is better in "
+        "truth. They are of a difference as large as this one; their intervals say what other differences would change."
     )
 
 
 def _plan_first(finding: Finding, _: Setting) -> str:
     of = finding.values
     return (
-        f"The cheapest way that decides rightly in {100 * of['share']:.0f} % of evaluations or more: "
-        f"{way_in_words(of)}, with {of['scores']:,.0f} scores for each user ({100 * of['decided']:.0f} %, "
-        f"{100 * of['decided_low']:.0f} to {100 * of['decided_high']:.0f} %)."
+        f"The cheapest way that decides rightly in {_percent(of['share'], '.0f')} of evaluations or more: "
+        f"{way_in_words(of)}, with {of['scores']:,.0f} scores for each user ({_chance(of, 'decided')})."
+    )
+
+
+def _plan_unsure(finding: Finding, _: Setting) -> str:
+    of = finding.values
+    share = f"in {_percent(of['share'], '.0f')} of evaluations or more"
+    way = f"{way_in_words(of)}, with {of['scores']:,.0f} scores for each user"
+    if not of["is_open"]:
+        return f"No way of these decides rightly {share}. The most often does {way} ({_chance(of, 'decided')})."
+    low, high = (100 * of[f"decided_{end}"] for end in ("low", "high"))
+    return (
+        f"The pilot cannot tell which way decides rightly {share}. By {way}, the chance is {low:.0f} to {high:.0f} %; "
+        f"it is {_percent(of['decided'], '.0f')} if the true difference is that of the pilot."
     )
 
 
@@ -527,8 +540,20 @@ def _plan_choice(finding: Finding, _: Setting) -> str:
     width = f"a width of {of['width']:.4f} ({of['width_low']:.4f} to {of['width_high']:.4f})"
     if of["by"] == "width":
         return f"For a width of at most {of['wanted']:g}, the cheapest way is {way_in_words(of)}: {cost}, with {width}."
-    decides = f", and it decides rightly in {100 * of['decided']:.0f} % of evaluations" if "decided" in of else ""
-    return f"With {of['wanted']:,.0f} scores, the best way is {way_in_words(of)}: {cost}, with {width}{decides}."
+    beginning, way = f"With {of['wanted']:,.0f} scores,", f"{way_in_words(of)}: {cost}, with {width}"
+    if of["promise"] == "decided":
+        return (
+            f"{beginning} the best way is {way}. It decides rightly in {_percent(of['decided'], '.0f')} of evaluations "
+            f"({100 * of['decided_low']:.0f} to {100 * of['decided_high']:.0f} %)."
+        )
+    chance = f" How often it decides, the pilot cannot tell ({_chance(of, 'decided')})." if "decided" in of else ""
+    return f"{beginning} the narrowest interval is that of {way}.{chance}"
+
+
+def _chance(values: Mapping[str, Any], name: str) -> str:
+    """Return a chance with its interval, in per cent."""
+    value, low, high = (100 * values[column] for column in (name, f"{name}_low", f"{name}_high"))
+    return f"{value:.0f} %, {low:.0f} to {high:.0f} %"
 
 
 class Words(NamedTuple):
@@ -682,6 +707,7 @@ WORDS: dict[str, Words] = {
     "published-order": Words(_published_order, names_recommenders=True),
     "plan-pair": Words(_plan_pair, names_recommenders=True),
     "plan-first": Words(_plan_first, names_recommenders=True),
+    "plan-unsure": Words(_plan_unsure, names_recommenders=True),
     "plan-choice": Words(_plan_choice),
     "plan-none": Words(
         lambda finding, _: (
@@ -692,8 +718,15 @@ WORDS: dict[str, Words] = {
     ),
     "plan-wrong": Words(
         lambda finding, _: (
-            "The verdict of these ways is often wrong, however cheap they are: {}.",
-            f"{way_in_words(finding.values)} ({_percent(finding.values['wrong'], '.0f')})",
+            "By the order of the pilot, the verdict of these ways is often wrong, however cheap they are: {}.",
+            f"{way_in_words(finding.values)} ({_chance(finding.values, 'wrong')})",
+        )
+    ),
+    "plan-left": Words(
+        lambda finding, _: (
+            "In a part of the evaluations, the sample contradicts the assumption, or the assumption alone would "
+            "decide, so that the interval is that of a weaker one, which is wider: {}.",
+            f"{way_in_words(finding.values)} ({_percent(finding.values['left'], '.0f')})",
         )
     ),
     "plan-no-interval": Words(

@@ -264,11 +264,28 @@ class LowerSide:
         limit = threshold(alpha, self.deciding)
         deviance, depth = self._at_bound
         if limit < deviance:
-            slope = float(np.sqrt(self.counts @ self.distances**2 / 2))
-            return self._depth(
-                _solve(lambda tilt: np.sqrt(self._deviance(tilt)), np.sqrt(limit), slope, 1 / self.reach)
-            )
+            return self._depth(self._tilt(limit))
         return float(self.reach - (self.reach - depth) * np.exp((deviance - limit) / self.counts.sum()))
+
+    def law(self, alpha: float) -> tuple[Floats, float]:
+        """Return the distribution whose mean is the end, for an error rate α.
+
+        Returns:
+            (groups,) shares of the values that were seen, and the share at the lower bound beside them.
+        """
+        if self.reach <= 0:
+            return self.counts / self.counts.sum(), 0.0
+        limit = threshold(alpha, self.deciding)
+        deviance, _ = self._at_bound
+        tilt = self._tilt(limit) if limit < deviance else 1 / self.reach
+        weights = self.counts / (1 + tilt * self.distances)
+        at_bound = -float(np.expm1(min(0.0, (deviance - limit) / self.counts.sum())))
+        return weights / weights.sum() * (1 - at_bound), at_bound
+
+    def _tilt(self, limit: float) -> float:
+        """Return the tilt of a deviance, which is below that of the largest tilt."""
+        slope = float(np.sqrt(self.counts @ self.distances**2 / 2))
+        return _solve(lambda tilt: np.sqrt(self._deviance(tilt)), np.sqrt(limit), slope, 1 / self.reach)
 
     def deviance_at(self, depth: float) -> float:
         """Return D(μ) of the mean μ that is `depth` below the sample mean; infinite at the bound and beyond it."""

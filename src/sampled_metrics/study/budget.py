@@ -39,6 +39,10 @@ WAYS = {
 
 _NUMBERS = 2**26  # numbers of the scores of a block of users
 _COLUMNS = 3  # panels in a row
+_APART = 1.06  # ratio of the places of the bars of two ways with the same number of scores
+_END = {"linestyle": "none", "markersize": 3.5, "markerfacecolor": "white", "markeredgewidth": 0.9}
+"""The look of the end of a bar, whose shape says which way it belongs to, also without colour."""
+
 _LEGEND = 0.7  # height of the legend, in inches
 _TITLE = 22  # letters in a line of the title of a panel
 
@@ -136,7 +140,12 @@ def _between(row: Mapping[str, float], name: str) -> str:
 def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = "") -> Figure:
     """Draw the results of `bought`: a panel of widths for each recommender, and one of the chance for the pair."""
     names = list(dict.fromkeys(widths["recommender"]))
-    figure, axes = panels(len(names) + (len(chances) > 0), _COLUMNS, 2.2, f"Thin line: all candidates.  {note}")
+    figure, axes = panels(
+        len(names) + (len(chances) > 0),
+        _COLUMNS,
+        2.2,
+        f"Bars: intervals of the plan. Horizontal line: all candidates.  {note}",
+    )
     for panel, name in zip(axes, names, strict=False):
         table = widths[widths["recommender"] == name]
         _lines(panel, table, "width")
@@ -162,9 +171,19 @@ def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = ""
 
 
 def _lines(panel: Axes, table: pd.DataFrame, column: str) -> None:
-    """Draw a line for each way to spend scores; those of some of the users end with all users."""
+    """Draw a line with a bar at each point for each way to spend scores; those of some of the users end with all users.
+
+    The bars are the intervals of `plan`. Those of the ways are side by side where their numbers of scores are the same,
+    and end with the mark of the way, hollow.
+    """
     ways = table["way"].where(table["way"] != "negatives", table["estimator"])
     for index, (way, name) in enumerate(WAYS.items()):
         line = table[ways.isin([way, way.removesuffix(", part of users")])].dropna(subset=column).sort_values("scores")
         if len(line):
-            panel.plot(line["scores"], 100 * line[column], label=name, **style(index))
+            ends = 100 * line[[f"{column}_low", f"{column}_high"]].to_numpy()
+            shifted = line["scores"] * _APART ** (index - (len(WAYS) - 1) / 2)
+            look = style(index)
+            panel.vlines(shifted, *ends.T, color=look["color"], linewidth=0.9, label="_")
+            for end in ends.T:
+                panel.plot(shifted, end, label="_", **look | _END)
+            panel.plot(line["scores"], 100 * line[column], label=name, **look)
