@@ -34,7 +34,7 @@ from sampled_metrics.ranks.given import (
     ALL,
     Groups,
     by_seed,
-    require_distinct_draws,
+    require_distinct_seeds,
     require_paired_draws,
     require_same_design,
     seeds_by_name,
@@ -154,8 +154,7 @@ def compare_best(
     tables = by_seed(seeds)
     require_same_design(tables)
     require_paired_draws(seeds)
-    for of_recommender in seeds.values():
-        require_distinct_draws(of_recommender)
+    require_distinct_seeds(seeds)
     first, *further = tables.values()
     by_label = checked_metrics(first, metrics)
     for table in further:

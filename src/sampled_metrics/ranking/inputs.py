@@ -22,7 +22,7 @@ from scipy.sparse import coo_array, csr_array, issparse, load_npz
 from sampled_metrics import _files
 from sampled_metrics._validation import Ints, refuse_masked, shown
 from sampled_metrics.data.ids import INEXACT, about_spaces, as_text, id_column
-from sampled_metrics.data.split import Split, pair_matrix
+from sampled_metrics.data.split import Split, pair_matrix, valid_sparse
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import DataError, reason
 from sampled_metrics.ranks.frames import NAMES, Columns, as_pandas, columns_of, plain
@@ -369,8 +369,10 @@ def matrix(pairs: PairsLike, name: str) -> csr_array:
     """Return a (users, items) matrix with each pair stored once, as 1. The caller's array does not change."""
     refuse_masked(pairs, name)
     try:
-        coordinates = coo_array(pairs)
-    except (TypeError, ValueError):
+        coordinates = coo_array(valid_sparse(pairs, name) if issparse(pairs) else pairs)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
         raise DataError(f"{name} {MATRIX}") from None
     if coordinates.ndim != 2 or coordinates.dtype.kind not in "biuf":
         raise DataError(f"{name} {MATRIX}")
@@ -479,13 +481,15 @@ def read_array(path: str) -> Any:
     if kind not in (".npy", ".npz", ".csv"):
         raise DataError(f"{path}: an array is a file whose name ends in .npy, .npz, .csv or .parquet")
     try:
-        if kind == ".csv":
-            return _without_header(path, pd.read_csv(path, header=None, dtype=np.float64).to_numpy())
-        if kind == ".npy":
-            return np.load(path, allow_pickle=False)
-        arrays = _files.read_npz(path, "an array")
-        if "format" in arrays:
-            return load_npz(path)
+        if kind == ".npz":
+            arrays = _files.read_npz(path, "an array")
+            if "format" in arrays:
+                return _sparse_of_file(path, arrays)
+        else:
+            with _files.opened(path) as file:
+                if kind == ".npy":
+                    return np.load(file, allow_pickle=False)
+                return _without_header(path, pd.read_csv(file, header=None, dtype=np.float64).to_numpy())
     except KeyError as error:
         raise DataError(f"{path}: is no sparse matrix of SciPy: {error.args[0]}") from None
     except (OverflowError, MemoryError) as error:
@@ -497,6 +501,22 @@ def read_array(path: str) -> Any:
     if len(arrays) != 1:
         raise DataError(f"{path}: must hold one array, not {len(arrays)} ({', '.join(arrays):.200})")
     return next(iter(arrays.values()))
+
+
+_INTEGERS = ("indices", "indptr", "row", "col", "coords", "offsets", "shape")  # of SciPy's files of sparse matrices
+
+
+def _sparse_of_file(path: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return the sparse matrix of a file of SciPy, whose arrays are known; raise DataError if it is none."""
+    if arrays["format"].ndim or arrays["format"].dtype.kind not in "SU":
+        raise DataError(f"{path}: is no sparse matrix of SciPy: its format is not text")
+    for name in _INTEGERS:
+        if name in arrays and arrays[name].dtype.kind not in "iu":
+            raise DataError(f"{path}: is no sparse matrix of SciPy: {name} are not whole numbers")
+    if "shape" not in arrays or arrays["shape"].shape != (2,):
+        raise DataError(f"{path}: is no sparse matrix of SciPy: its shape is not that of users and items")
+    with _files.opened(path) as file:
+        return valid_sparse(load_npz(file), path)
 
 
 def _without_header(path: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -533,7 +553,13 @@ def read_ids(path: str) -> NDArray[Any]:
         ids: NDArray[Any] = read_array(path)
         return ids
     try:
-        content = standard_input().read(-1) if path == "-" else Path(path).read_bytes()
+        if path == "-":
+            content = standard_input().read(-1)
+        else:
+            with _files.opened(path) as file:
+                content = file.read()
         return np.array(content.decode("utf-8-sig").rstrip("\r\n").splitlines())
+    except DataError:
+        raise
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read as text with an id on each line: {reason(error)}") from None

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._files import require_writable
+from sampled_metrics._files import path_text, require_writable
 from sampled_metrics._running import terminal_status
 from sampled_metrics._validation import MOST, MOST_SEED, Floats, Ints, is_real, is_whole, require_whole, shown
 from sampled_metrics.data.split import Split
@@ -173,7 +173,7 @@ def staged_ranks(
 
     if file is None:
         return ranks(None)
-    name, run = os.fspath(file), {"k": k, "seed": seed} | digests
+    name, run = path_text(file), {"k": k, "seed": seed} | digests
     return _kept(name, run, depth, ranks, finished)
 
 

@@ -266,7 +266,7 @@ class Columns:
                 wrong = ~((numbers >= least) & (numbers == np.floor(numbers)) & (numbers < most))
         else:
             text = as_text(values).str.replace(r"\.0*$", "", regex=True)
-            wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool)
+            wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool) | ~_may_be_numbers(values)
             numbers = text.where(~wrong, "0").to_numpy(dtype=np.int64)
             wrong |= numbers < least
 
@@ -318,12 +318,17 @@ class Columns:
         """Return a column as (rows,) numbers, maybe infinite; raise DataError if one is none or below `least`."""
         self._refuse_lists(self.names[column])
         values, name = self[column], self.called(column)
+        rule = f"{name} must be a number" + ("" if least == -np.inf else f" of {least:g} or more")
+
+        def message(row: int) -> str:
+            return f"{rule}, not {shown(values.iloc[row])}"
+
+        refuse_rows(~_may_be_numbers(values), message, self.place)
         try:
             numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         except (OverflowError, TypeError):
             numbers = values.map(_as_float).to_numpy(dtype=np.float64)
-        rule = f"{name} must be a number" + ("" if least == -np.inf else f" of {least:g} or more")
-        refuse_rows(~(numbers >= least), lambda row: f"{rule}, not {shown(values.iloc[row])}", self.place)
+        refuse_rows(~(numbers >= least), message, self.place)
         for row in np.flatnonzero((np.abs(numbers) >= 2**53) & (not _is_numpy(values, "f"))):
             text, number = str(values.iloc[row]).strip(), numbers[row]
             if re.fullmatch("[+-]?[0-9]+", text) and (np.isinf(number) or int(text) != int(number)):
@@ -604,6 +609,19 @@ def _of_numbers(values: Any, name: str, column: str) -> Columns:
 def _is_numpy(values: pd.Series, kinds: str) -> bool:
     """Return whether the type is a NumPy type of one of the kinds; a nullable type can hold missing values."""
     return isinstance(values.dtype, np.dtype) and values.dtype.kind in kinds
+
+
+def _may_be_numbers(values: pd.Series) -> NDArray[np.bool_]:
+    """Return which cells are real numbers, text or missing. Dates, periods and durations are none."""
+    if _is_numpy(values, "iufb") or isinstance(values.dtype, pd.StringDtype):
+        return np.ones(len(values), dtype=bool)
+    return values.map(_may_be_number).to_numpy(dtype=bool)
+
+
+def _may_be_number(cell: Any) -> bool:
+    if isinstance(cell, complex | np.complexfloating | np.timedelta64):
+        return False
+    return isinstance(cell, Number | str) or cell is None or cell is pd.NA
 
 
 def _as_float(value: Any) -> float:

@@ -183,6 +183,11 @@ class StagedRanks(Ranked):
                     f"{metric.label} {what}: of staged ranks, only metrics of the first {self.k} ranks are known"
                 )
 
+    @property
+    def outcomes(self) -> Ints:
+        """Return the (rows, 2 + boundaries) numbers of candidates above, tied, and above at the boundaries."""
+        return np.column_stack((self.above, self.tied, self.above_at))
+
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the φ of each row, which is an outcome of its own."""
         phi, bounds = zip(*map(self._phi, metrics), strict=True)

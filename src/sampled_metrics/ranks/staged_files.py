@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics import _files
+from sampled_metrics._files import path_text
 from sampled_metrics._validation import MOST, is_real, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError, reason
 
@@ -33,7 +34,7 @@ OUTCOMES = ("beaten", "complete", "open")
 
 def require_ending(path: str | os.PathLike[str]) -> None:
     """Raise ConfigError unless the name of a file ends in .sqlite, or in .parquet, with pyarrow installed."""
-    name = os.fspath(path)
+    name = path_text(path)
     ending = Path(name).suffix.lower()
     if ending not in (".parquet", ".sqlite"):
         raise ConfigError(f"{name}: the name of the file must end in .parquet or .sqlite")
@@ -69,7 +70,8 @@ def is_staged(path: str) -> bool:
         if ending == ".parquet" and find_spec("pyarrow") is not None:
             import pyarrow.parquet
 
-            return KEY in (pyarrow.parquet.read_schema(path).metadata or {})
+            with _files.opened(path) as file:
+                return KEY in (pyarrow.parquet.read_schema(file).metadata or {})
         if ending == ".sqlite":
             with closing(_opened(path)) as connection:
                 return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
@@ -94,7 +96,8 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
         if name.lower().endswith(".parquet"):
             import pyarrow.parquet
 
-            table = pyarrow.parquet.read_table(name, partitioning=None)
+            with _files.opened(name) as file:
+                table = pyarrow.parquet.ParquetFile(file).read()
             content, rows = json.loads(table.schema.metadata[KEY]), table.to_pandas()
         else:
             with closing(_opened(name)) as connection:

@@ -130,6 +130,11 @@ class Table(ABC):
     def check_metrics(self, metrics: Mapping[str, Metric]) -> None:  # noqa: B027  # most tables have all metrics
         """Raise ConfigError if a metric does not exist for such a table."""
 
+    @property
+    @abstractmethod
+    def outcomes(self) -> NDArray[Any]:
+        """Return (rows, numbers) what was observed of each row; the same numbers are the same ranks, or lists."""
+
     @abstractmethod
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the values of metrics, by outcome."""
