@@ -35,7 +35,7 @@ RANKED = FRAME[["user", "rank"]]
 FORMS = {
     "small integers": np.array(RANKS, dtype=np.uint8),
     "text": [str(rank) for rank in RANKS],
-    "series with another index": pd.Series(RANKS, index=[9, 0, 4]),
+    "series with an index by default": pd.Series(RANKS),
     "nullable integers": pd.Series(RANKS, dtype="Int64"),
     "frame with another index": frame(rank=RANKS, note=["a", "b", "c"]).set_index("note", drop=False),
     "dict": {"rank": RANKS},

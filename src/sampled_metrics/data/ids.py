@@ -19,8 +19,8 @@ from sampled_metrics._validation import Ints, counted
 _DIGITS = 53
 """Binary digits of a whole number that double precision holds."""
 
-_WRITTEN_BY_FLOATS = re.compile(r"\s*-?(?:[0-9]{16}\.0|[0-9](?:\.[0-9]+)?e\+[0-9]{2,3})\s*")
-"""A large float as pandas, JSON and Arrow write it as text: 9007199254740992.0, or 1e+16."""
+_WRITTEN_BY_FLOATS = re.compile(r"\s*-?(?:[0-9]{16}\.0|[0-9](?:\.[0-9]+)?[eE]\+[0-9]{2,3})\s*")
+"""A float that may be rounded, as pandas, JSON, Arrow and spreadsheets write it: 9007199254740992.0, 1e+16, 1.6E+07."""
 
 _OF_ONE_TYPE = ("string", "integer", "floating", "boolean", "bytes")
 """Contents of a column of objects in which equal cells are the same id. True and 1 are equal, and differ."""
@@ -101,7 +101,7 @@ def are_inexact(values: pd.Series) -> NDArray[np.bool_]:
     kind: Any = getattr(values.dtype, "numpy_dtype", values.dtype)
     if isinstance(values.dtype, pd.StringDtype):
         text = values.fillna("")
-        is_like_float = text.str.contains("e+", regex=False) | text.str.contains(".0", regex=False)
+        is_like_float = text.str.contains("+", regex=False) | text.str.contains(".0", regex=False)
         is_inexact = is_like_float.to_numpy(dtype=np.bool_, copy=True)
         is_inexact[is_inexact] = [_is_inexact(value) for value in text[is_like_float].tolist()]
         return is_inexact
@@ -117,7 +117,8 @@ def _is_inexact(value: Any) -> bool:
     if isinstance(value, float | np.floating):
         return bool(np.abs(value) >= _largest(np.asarray(value).dtype))
     if isinstance(value, str):
-        return _WRITTEN_BY_FLOATS.fullmatch(value) is not None and abs(float(value)) >= 2.0**_DIGITS
+        is_like_float = _WRITTEN_BY_FLOATS.fullmatch(value) is not None
+        return is_like_float and ("+" in value or abs(float(value)) >= 2.0**_DIGITS)
     return False
 
 

@@ -219,7 +219,8 @@ def _compared(
         if setting.margin is not None:
             places[name] = np.mean([place_of_users(*one, values[name]) for one in of_seeds], axis=0)
     rates, family = _rates(list(values.values()), alpha)
-    findings = [Finding("margin")] if setting.margin is not None else []
+    have_intervals = any(of_one.has_interval for of_one in values.values())
+    findings = [Finding("margin")] if setting.margin is not None and have_intervals else []
     names = list(chosen or seeds)
     if most is not None:
         names = list(chosen) or best_of({name: float(of_one.point[0]) for name, of_one in values.items()}, most)

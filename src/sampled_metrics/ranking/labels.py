@@ -4,7 +4,7 @@ Ids are those that the caller gives, or else the labels of the first object that
 An index by default, 0, 1, 2, …, has no labels: its entries are places.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +57,10 @@ def aligned(
         return Inputs(scores, training, held_out, user_ids, item_ids)
     users = _ids("user", user_ids, axes)
     items = _ids("item", item_ids, axes)
+    arguments = {"scores": scores, "training": training, "held_out": held_out}
+    for ids, given, axis in ((users, user_ids, 0), (items, item_ids, 1)):
+        if ids is not None and given is None:
+            _refuse_other_order(ids, arguments, axis)
     return Inputs(
         aligned_scores(scores, users, items),
         in_order(training, "training", users, items).to_numpy() if _is_matrix(training) else training,
@@ -177,6 +181,29 @@ def _ids(kind: str, given: ArrayLike | None, axes: list[tuple[str, pd.Index, str
     if kind == "item" and usual:
         raise DataError(f"{name}: has {shown(usual[0])} among the items; make it the index, by set_index")
     return ids
+
+
+def _refuse_other_order(ids: Ids, arguments: Mapping[str, Any], axis: int) -> None:
+    """Raise DataError if labels are 0, 1, 2, … in another order, and another matrix has places, which may be either.
+
+    `axis` is that of users, 0, or of items, 1, in a matrix.
+    """
+    count = pd.Index(map(str, range(len(ids.values))))
+    if ids.text.equals(count) or not ids.text.isin(count).all():
+        return
+    for name, data in arguments.items():
+        parts = (data[axis],) if isinstance(data, tuple) and len(data) == 2 else (data,)
+        for part in parts:
+            place = 0 if isinstance(data, tuple) else axis
+            if isinstance(part, pd.DataFrame):
+                has_places = not is_table(part) and counts_rows(part.axes[place])
+            else:
+                has_places = len(getattr(part, "shape", ())) == 2
+            if has_places:
+                raise DataError(
+                    f"{name}: its {ids.kind}s may be in the order of {ids.name}, which is not 0, 1, 2, …, or in that "
+                    f"of these numbers; give it labels, too, or give {ids.kind}_ids and arrays in one order"
+                )
 
 
 def _without_index(ids: Any, name: str) -> Any:

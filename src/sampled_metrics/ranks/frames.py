@@ -468,7 +468,7 @@ class Columns:
         if self.names.get("user") == INDEX:
             sentences.append("The index is taken as user.")
         untold = {column: name for column, name in self.names.items() if column not in self.told and name != INDEX}
-        taken = [column for column, name in untold.items() if plain(name) != column]
+        taken = [column for column, name in untold.items() if column in used and plain(name) != column]
         if taken:
             meanings = [f"{column} ({MEANINGS[column]})" if column in MEANINGS else column for column in taken]
             names = enumerated(map(self.called, taken))
@@ -496,9 +496,10 @@ def columns_of(data: Any, name: str, number: str = "score") -> Columns:
     """Return a table or one-dimensional ranks as columns; columns are returned unchanged.
 
     The named levels of the index of a data frame or a Series are columns. An index of text without a name is the users
-    if there is no column user. Any other index is not used: rows without users are of one user each. The numbers of a
-    dict {user: {item: number}}, or of a Series by user and item, are called `number`. Raises DataError if the data have
-    another form, an index and a column of the same name differ, or an entry is masked.
+    if there is no column user, and so is one of numbers of a Series of ranks. Any other index is not used: rows without
+    users are of one user each. The numbers of a dict {user: {item: number}}, or of a Series by user and item, are
+    called `number`. Raises DataError if the data have another form, an index and a column of the same name differ, or
+    an entry is masked.
     """
     if isinstance(data, Columns):
         return data
@@ -529,6 +530,9 @@ def _table_of_series(series: pd.Series, name: str, number: str) -> pd.DataFrame:
         keeps_name, usual = own in NAMES["rank"] | NAMES["user"], number
     else:
         keeps_name, usual = own in NAMES["item"], "rank"
+    index = series.index
+    if not levels and index.nlevels == 1 and pd.api.types.is_integer_dtype(index.dtype) and index.is_unique:
+        series = series.rename_axis("user")  # of rows or of users: two Series are paired by it
     return series.to_frame(series.name if keeps_name else usual)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sampled_metrics._files import path_text
 from sampled_metrics._validation import Floats, Ints, counted, enumerated, shown
 from sampled_metrics.data.ids import as_text
+from sampled_metrics.data.labels import counts_rows
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
@@ -259,6 +260,8 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
     names = as_text(labels)
     if names.duplicated().any():
         raise DataError(f"groups: user {names[names.duplicated()].iloc[0]} is there twice, as text")
+    if isinstance(groups, pd.Series) and counts_rows(groups.index) and len(groups) == len(table.user):
+        return _groups_by_row(table, groups, names)
     values = [*groups] if isinstance(groups, pd.Series) else [*groups.values()]
     by_user = dict(zip(names, as_text(pd.Series(values, dtype=object)), strict=True))
     users = as_text(pd.Series(table.user)).tolist()
@@ -267,6 +270,25 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
             f"groups: {counted(len(missing), 'user')} of {name or 'the ranks'} have none, for instance {missing[0]}"
         )
     return np.array([by_user[user] for user in users], dtype=np.str_)
+
+
+def _groups_by_row(table: Table, groups: pd.Series, labels: pd.Series) -> NDArray[np.str_]:
+    """Return the groups of rows from a Series with an entry for each, whose index by default has no labels.
+
+    Raises DataError if a row has no group, or the index may be users, too, and these would have other groups.
+    """
+    by_row = as_text(groups.reset_index(drop=True))
+    if (by_row == "").any():
+        raise DataError(f"groups: row {int(np.argmax(by_row == '')) + 1} has none")
+    users = as_text(pd.Series(table.user))
+    places = pd.Index(labels).get_indexer(users)
+    are_users = len(np.unique(places)) == len(labels) and (places >= 0).all()
+    if are_users and (by_row.to_numpy()[places] != by_row.to_numpy()).any():
+        raise DataError(
+            "groups: the index of the Series may be rows or users; call it user, or read the ranks with the column of "
+            "groups"
+        )
+    return by_row.to_numpy(dtype=np.str_)
 
 
 def _names(of_rows: Mapping[str, NDArray[np.str_]]) -> list[str]:

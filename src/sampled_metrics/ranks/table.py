@@ -118,6 +118,11 @@ class Table(ABC):
         return page.notebook_table(pd.DataFrame([{"Kind": self.kind} | self.facts]), self.cautions, self.notes)
 
     @property
+    def is_all_known(self) -> bool:
+        """Whether the rank of every row is known, or that it has the metric 0; of staged ranks, some may be open."""
+        return True
+
+    @property
     def ranked_items(self) -> Any:
         """Return the `ExactRanks` of the held-out items among the ranked items; None if there are no ranks."""
         return None
