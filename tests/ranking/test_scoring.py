@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import functools
+import gc
 import os
 import re
 import sqlite3
@@ -90,8 +91,19 @@ def test_an_async_function_is_refused_and_fits_into_one_that_is_not():
     async def score(users, items):
         return SCORES[users, items]
 
-    with pytest.warns(RuntimeWarning, match="never awaited"), pytest.raises(sm.DataError, match="score is async"):
-        staged(score)
+    async def score_of_pair(user, item):
+        return SCORES[user, item]
+
+    for function in (score, np.vectorize(score_of_pair, otypes=[object])):
+        for concurrency in (1, 3):
+            with pytest.raises(sm.DataError, match="score is async"):
+                staged(function, concurrency=concurrency)
+            gc.collect()  # no coroutine is left to be warned of
+    with pytest.raises(sm.DataError, match="scores are async"):
+        sm.rank(lambda users: score(users, 0), TRAINING, HELD_OUT)
+    with pytest.raises(sm.DataError, match="order is async"):
+        staged(Asked(), order=lambda user: score(user, 0))
+    gc.collect()
     assert_same(staged(lambda *pairs: asyncio.run(score(*pairs)), concurrency=3), staged(Asked()))
 
 

@@ -69,6 +69,7 @@ DAMAGED = {
     "score": [np.nan, np.inf],
     "outcome": ["done", "beaten"],
     "above_10": [-2, 6],
+    "above_0": [1],
     "tied_10": [-2, -1, 90],
     "user": [None],
 }
@@ -92,8 +93,8 @@ def test_a_value_that_staged_ranks_cannot_have_is_refused_with_its_row(ranks, tm
         ({"k": "5"}, ": k must be a whole number"),
         ({"depth": 0.5}, ": depth must be a number of 1 or more"),
         ({"seed": -1}, ": seed must be"),
-        ({"boundaries": [0, 30, 10]}, ": boundaries must be whole numbers that ascend from 0"),
-        ({"boundaries": [0, 10, 30, 99]}, ": lacks the column above_99"),
+        ({"boundaries": [0, 30, 10]}, ": boundaries must be 0, 10, 30, 100, 300, and so on"),
+        ({"boundaries": [0, 10, 30, 100]}, ": lacks the column above_100"),
         ({"digests": {"users": 3}}, ": digests must be text"),
         ({"digests": None}, ": digests must be text"),
         ({}, ", row 1: user must be an id, not "),
