@@ -115,7 +115,10 @@ def test_a_larger_depth_goes_on_from_a_file_as_if_it_had_been_that_depth(tmp_pat
     ("change", "says"),
     [
         (lambda rows: rows[1:], ": users are not those who were ranked"),
-        (lambda rows: rows.assign(scored=rows["scored"] - (rows["outcome"] == "open")), r", row \d+: scored must be that of where the user stops"),
+        (
+            lambda rows: rows.assign(scored=rows["scored"] - (rows["outcome"] == "open")),
+            r", row \d+: scored must be that of where the user stops",
+        ),
     ],
 )
 def test_no_run_goes_on_from_a_damaged_file(tmp_path, monkeypatch, change, says):

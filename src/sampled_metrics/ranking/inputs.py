@@ -195,7 +195,7 @@ def exits_as_errors(what: str) -> Iterator[None]:
     except (Exception, KeyboardInterrupt):
         raise
     except BaseException as error:
-        raise DataError(f"{what} ends by {type(error).__name__}: {error}") from error
+        raise DataError(f"{what} ends by {type(error).__name__}{f': {error}' if str(error) else ''}") from error
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:

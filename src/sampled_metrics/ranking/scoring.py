@@ -497,10 +497,10 @@ def _answered(function: Score, users: NDArray[Any], items: NDArray[Any]) -> Any:
     Raises:
         DataError: the function ends the process by SystemExit, or raises what is no Exception.
     """
-    try:
-        with exits_as_errors("the function of scores"):
+    with exits_as_errors("the function of scores"):
+        try:
             return function(users, items)
-    except (TypeError, ValueError) as error:
-        if len(users) > 1:
-            error.add_note(f"score failed on {len(users)} pairs; {_SINGLE}")
-        raise
+        except (TypeError, ValueError) as error:
+            if len(users) > 1:
+                error.add_note(f"score failed on {len(users)} pairs; {_SINGLE}")
+            raise
