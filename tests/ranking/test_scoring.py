@@ -332,6 +332,9 @@ def test_a_journal_that_is_damaged_or_of_another_program_is_refused_and_left(jou
         assert_refused_after(f"UPDATE scores SET {change} WHERE rowid = 3", "score 3 was changed after it was written")
     journal.write_bytes(whole)
     assert_refused_after("INSERT INTO scores SELECT user, item, -score, mark FROM scores WHERE rowid = 3", "score ")
+    for content in ("NULL", "'x'", "'[1]'", "5"):
+        journal.write_bytes(whole)
+        assert_refused_after(f"UPDATE run SET content = {content}", "is damaged: it does not say of what run it is")
     journal.write_bytes(whole)
     assert_refused_after("ALTER TABLE scores DROP COLUMN mark", "is a journal of another version")
     journal.unlink()

@@ -221,7 +221,17 @@ class Journal:
             execute("INSERT INTO run VALUES (?)", (json.dumps(run),))
         execute("COMMIT")
         if stored is not None:
-            refuse_other_run(self.name, json.loads(stored[0]), run)
+            refuse_other_run(self.name, self._run_of(stored[0]), run)
+
+    def _run_of(self, content: Any) -> dict[str, Any]:
+        """Return what the scores of a file are of."""
+        try:
+            run = json.loads(content)
+        except (TypeError, ValueError, RecursionError):
+            run = None
+        if not isinstance(run, dict):
+            raise DataError(f"{self.name}: is damaged: it does not say of what run it is; remove it, and score again")
+        return run
 
     @property
     def is_empty(self) -> bool:

@@ -95,7 +95,7 @@ def staged_ranks(
 
     Raises:
         DataError: as in `rank`; a score is NaN or +inf, or the function does not return a number for each pair;
-            `file` is of another run or ranker, or another process writes it.
+            `file` is of another run or ranker, was changed after it was written, or another process writes it.
         ConfigError: an option is out of range, or `file` has another ending, or needs pyarrow.
         WriteError: `file` cannot be written.
 

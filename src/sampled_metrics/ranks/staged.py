@@ -267,7 +267,8 @@ class StagedRanks(Ranked):
 
         Raises:
             ConfigError: the name does not end in .parquet or .sqlite, or parquet needs pyarrow.
-            DataError: the file cannot be read, has no staged ranks, or has a value that they cannot have.
+            DataError: the file cannot be read, has no staged ranks, has a value that they cannot have, or was changed
+                after it was written.
         """
         rows, content = staged_files.read(path)
         return cls(
