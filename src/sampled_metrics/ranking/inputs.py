@@ -7,10 +7,11 @@ Users, items and ids may be standard input, called -.
 """
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from inspect import signature
+from inspect import isawaitable, iscoroutine, signature
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from sampled_metrics._validation import Ints, refuse_masked, shown
 from sampled_metrics.data.ids import INEXACT, about_spaces, as_text, id_column
 from sampled_metrics.data.split import Split, pair_matrix, valid_sparse
 from sampled_metrics.data.tables import refuse_rows
-from sampled_metrics.errors import DataError, reason
+from sampled_metrics.errors import DataError, Remark, reason
 from sampled_metrics.ranks.frames import NAMES, Columns, as_pandas, columns_of, plain
 from sampled_metrics.ranks.reading import read_columns, read_labelled, read_standard_input, standard_input
 
@@ -143,6 +144,8 @@ def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
 
     `form` says in messages what they must be.
     """
+    if is_async(scores):
+        raise DataError("scores are async; a function may run what gives them, such as by asyncio.run")
     refuse_masked(scores, "scores")
     refuse_device(scores, "scores")
     scores = detached(scores)
@@ -162,6 +165,37 @@ def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
     if array.ndim == 0 or array.dtype.kind not in "biuf":
         raise DataError(f"scores {form}")
     return array
+
+
+def is_async(answer: Any) -> bool:
+    """Return whether an answer of a function, or an entry of it, is to be awaited, and close the coroutines in it.
+
+    Python would warn of each that nobody awaits.
+    """
+    if isinstance(answer, np.ndarray):
+        entries = answer.ravel().tolist() if answer.dtype == object else []
+    else:
+        entries = [*answer] if isinstance(answer, list | tuple) else [answer]
+    if not entries or not isawaitable(entries[0]):  # all are, or none
+        return False
+    for entry in entries:
+        if iscoroutine(entry):
+            entry.close()
+    return True
+
+
+@contextmanager
+def exits_as_errors(what: str) -> Iterator[None]:
+    """Raise DataError where code of a user, named by `what`, ends the process, or raises what is no Exception.
+
+    An interruption is none of these.
+    """
+    try:
+        yield
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise DataError(f"{what} ends by {type(error).__name__}{f': {error}' if str(error) else ''}") from error
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
@@ -226,7 +260,7 @@ class Ids:
         if repeated.any():
             raise DataError(f"{name}: {ids[repeated].iloc[0]} is there twice; each {kind} needs an id of its own")
         for sentence in about_spaces(column, name):
-            warnings.warn(sentence, stacklevel=5)
+            warnings.warn(sentence, Remark, stacklevel=5)
         if column.spaced:
             ids = text
         elif ids.dtype.kind == "f" and (ids == np.floor(ids)).all():
@@ -257,7 +291,7 @@ class Ids:
         """
         column, (number, ids) = columns[self.kind], columns.ids(self.kind)
         for sentence in about_spaces(columns.id_column(columns.names[self.kind]), columns.called(self.kind)):
-            warnings.warn(f"{columns.name}: {sentence}", stacklevel=5)
+            warnings.warn(f"{columns.name}: {sentence}", Remark, stacklevel=5)
         positions = self.text.get_indexer(ids)[number]
 
         def message(row: int) -> str:
@@ -307,7 +341,8 @@ def split_and_users(
     split, chosen = Split(train, test, ids[0].values, ids[1].values), _chosen_users(users, count)
     without = np.count_nonzero(np.diff(test.indptr)[chosen] == 0)
     if without:
-        warnings.warn(f"{without} of {len(chosen)} users have no held-out item, and are left out", stacklevel=3)
+        text = f"{without} of {len(chosen)} users have no held-out item, and are left out"
+        warnings.warn(text, Remark, stacklevel=3)
     return split, ids, chosen
 
 
@@ -315,7 +350,7 @@ def warn_of_last(last: int, rows: int, stacklevel: int) -> None:
     """Warn if the held-out items of some rows score -inf: a model that masks them has the metric 0."""
     if last:
         text = f"{last:,} of {rows:,} held-out items score -inf, as a masked item does, and rank last"
-        warnings.warn(text, stacklevel=stacklevel)
+        warnings.warn(text, Remark, stacklevel=stacklevel)
 
 
 def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
