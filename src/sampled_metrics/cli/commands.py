@@ -366,10 +366,21 @@ def _rank(
     if seed is not None and negatives is None:
         raise click.UsageError("--seed is for --negatives")
     from sampled_metrics._files import write_table
-    from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs
+    from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs, require_layout
 
     factors = read_array(scores) if scores else (read_array(str(users)), read_array(str(items)))
-    pairs, ids = read_pairs(training, separator), read_ids(item_ids) if item_ids else None
+    pairs = read_pairs(training, separator)
+    test = read_pairs(held_out, separator)
+    ids: dict[str, Any] = {
+        "user_ids": read_ids(user_ids) if user_ids else None,
+        "item_ids": read_ids(item_ids) if item_ids else None,
+    }
+    matrices: list[tuple[str, Any, tuple[str, ...]]]
+    if scores:
+        matrices = [(scores, factors, ("user", "item"))]
+    else:
+        matrices = [(str(users), factors[0], ("user",)), (str(items), factors[1], ("item",))]
+    require_layout(matrices, pairs, test, **ids)
     sampled: dict[str, Any] = (
         {} if negatives is None else {"negatives": negatives, "replacement": replacement, "seed": seed or 0}
     )
@@ -377,9 +388,8 @@ def _rank(
         table = (sm.rank if negatives is None else sm.rank_among_negatives)(
             factors,
             pairs,
-            read_pairs(held_out, separator),
-            user_ids=read_ids(user_ids) if user_ids else None,
-            item_ids=ids,
+            test,
+            **ids,
             progress=terminal_progress,
             **sampled,
         )

@@ -14,10 +14,12 @@ from urllib.request import pathname2url
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sampled_metrics import _files
 from sampled_metrics._files import path_text
 from sampled_metrics._validation import MOST, is_real, is_whole, shown
+from sampled_metrics.data.ids import as_text, column_of
 from sampled_metrics.errors import ConfigError, DataError, reason
 
 KEY = b"sampled_metrics.staged_ranks"
@@ -49,10 +51,9 @@ def write(path: str | os.PathLike[str], rows: pd.DataFrame, content: Mapping[str
     require_ending(path)
     with _files.atomic_write(path) as temporary:
         if temporary.suffix.lower() == ".parquet":
-            import pyarrow
             import pyarrow.parquet
 
-            table = pyarrow.Table.from_pandas(rows, preserve_index=False)
+            table = _arrow(rows)
             pyarrow.parquet.write_table(table.replace_schema_metadata({KEY: json.dumps(content)}), temporary)
         else:
             with closing(sqlite3.connect(temporary)) as connection:
@@ -61,6 +62,49 @@ def write(path: str | os.PathLike[str], rows: pd.DataFrame, content: Mapping[str
                 connection.execute("INSERT INTO run VALUES (?)", (json.dumps(content),))
                 rows.to_sql("ranks", connection, index=False)
                 connection.commit()
+
+
+def require_ids(path: str | None, users: NDArray[Any], items: NDArray[Any]) -> None:
+    """Check, before the first score, that staged ranks can have ids, and that a file gives them back.
+
+    Args:
+        path: the file; None if there is to be none.
+        users: (users,) ids.
+        items: (items,) ids.
+
+    Raises:
+        DataError: they are of types without a common order, are no text, or would be others in the file.
+    """
+    for kind, ids in (("user", users), ("item", items)):
+        try:
+            np.argsort(ids, kind="stable")
+            np.array(ids, dtype=str)
+            kept = None if path is None else _kept(path, pd.DataFrame({kind: ids}))[kind]
+        except (ValueError, TypeError, OverflowError, NotImplementedError, OSError) as error:
+            raise DataError(f"{kind}_ids: {_NOT_KEPT}: {reason(error)}") from None
+        before = as_text(column_of(ids))
+        if kept is not None and not np.array_equal(as_text(kept), before):
+            row = int(np.argmax(as_text(kept).to_numpy(dtype=object) != before.to_numpy(dtype=object)))
+            raise DataError(f"{kind}_ids: {_NOT_KEPT}: it would have {shown(kept.iloc[row])} for {shown(ids[row])}")
+
+
+_NOT_KEPT = "must be text, or whole numbers of 64 bits, which a file of staged ranks can hold"
+
+
+def _kept(path: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as a file with such an ending would give them back."""
+    if path.lower().endswith(".parquet"):
+        kept: pd.DataFrame = _arrow(rows).replace_schema_metadata().to_pandas()
+        return kept
+    with closing(sqlite3.connect(":memory:")) as connection:
+        rows.to_sql("ranks", connection, index=False)
+        return pd.read_sql_query("SELECT * FROM ranks", connection)
+
+
+def _arrow(rows: pd.DataFrame) -> Any:
+    import pyarrow
+
+    return pyarrow.Table.from_pandas(rows, preserve_index=False)
 
 
 def is_staged(path: str) -> bool:
@@ -75,8 +119,8 @@ def is_staged(path: str) -> bool:
         if ending == ".sqlite":
             with closing(_opened(path)) as connection:
                 return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
-    except (OSError, ValueError, sqlite3.Error):  # ArrowException is a ValueError or an OSError
-        pass
+    except Exception:  # whatever a library raises that reads a damaged file
+        return False
     return False
 
 
@@ -92,7 +136,7 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
         raise DataError(f"{name}: there is no such file")
     if not is_staged(name):
         raise DataError(f"{name}: has no staged ranks, or is damaged")
-    try:
+    with _files.reading(name):
         if name.lower().endswith(".parquet"):
             import pyarrow.parquet
 
@@ -103,9 +147,9 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
             with closing(_opened(name)) as connection:
                 content = json.loads(connection.execute("SELECT content FROM run").fetchone()[0])
                 rows = pd.read_sql_query("SELECT * FROM ranks", connection)
-    except (OSError, ValueError, TypeError, sqlite3.Error, pd.errors.DatabaseError) as error:
-        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
-    if fault := _fault(rows, content):
+    with _files.reading(name):
+        fault = _fault(rows, content)
+    if fault:
         raise DataError(f"{name}{fault}")
     return rows, content
 
