@@ -324,7 +324,9 @@ def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: An
     epilog="  sampled-metrics rank --users u.npy --items i.npy --training train.csv --held-out test.csv\n\n"
     "  train.csv, test.csv: user,item    rows of u.npy and i.npy, from 0; or ids, with --user-ids and --item-ids",
 )
-@click.option("--users", type=shared.FILE, help="(users, d) factors: npy, npz, parquet, or csv without a header.")
+@click.option(
+    "--users", type=shared.FILE, help="(users, d) factors: npy, npz, parquet, or csv without header and index."
+)
 @click.option("--items", type=shared.FILE, help="(items, d) factors, with --users.")
 @click.option("--scores", type=shared.FILE, help="(users, items) scores in place of factors; npz may be sparse.")
 @shared.TRAINING_AND_HELD_OUT

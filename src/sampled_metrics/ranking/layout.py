@@ -26,6 +26,9 @@ _FEW = 4
 _MANY = 8
 """So many different numbers are hardly in an ascending order by chance: in one of 40,320."""
 
+_ALL_DIFFERENT = 16
+"""Fewer whole numbers may all differ among fractions by chance, as years do."""
+
 _SAMPLE = 16
 """Number of other lines that are looked at."""
 
@@ -177,7 +180,7 @@ def _looks(lines: _Lines, place: int) -> str:
     if are_names and np.mean([_ascend_by_one(other) or _are_among(other, lines.ids) for other in others]) >= 0.5:
         return ""
     if np.mean([_has_fractions(other) for other in others]) >= 0.5:
-        least = 2 if are_names else _MANY
+        least = 2 if are_names else _ALL_DIFFERENT
     elif are_names:
         least = _MANY if np.mean([_are_different(other) for other in others]) >= 0.5 else _FEW
     else:
