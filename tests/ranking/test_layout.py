@@ -190,7 +190,10 @@ def test_a_row_or_a_column_more_than_the_events_have_is_refused() -> None:
     require_layout([("s.npy", SCORES, ("user", "item"))], events, events, None, None)
     for array, says in (
         (np.column_stack([SCORES, SCORES[:, 0]]), r"s.npy: has 21 columns for 20 items, 0 to 19 in training and held"),
-        (np.vstack([SCORES, SCORES[:1]]), r"s.npy: has 31 rows for 30 users, .* or give --user-ids, if the user 30"),
+        (
+            np.vstack([SCORES, SCORES[:1]]),
+            r"s.npy: has 31 rows for 30 users, .* or give --user-ids, if user 30 is of no event",
+        ),
     ):
         with pytest.raises(DataError, match=says):
             require_layout([("s.npy", array, ("user", "item"))], events, events, None, None)
@@ -199,8 +202,9 @@ def test_a_row_or_a_column_more_than_the_events_have_is_refused() -> None:
         require_layout([("u.npy", np.vstack([USER_FACTORS] * 2)[:31], ("user",))], matrix, events, None, None)
     with pytest.raises(DataError, match=r"i.npy: has 21 rows for 20 items, by item_ids"):
         require_layout([("i.npy", np.vstack([ITEM_FACTORS] * 2)[:21], ("item",))], events, events, None, ITEM_IDS)
-    more = np.column_stack([SCORES, SCORES[:, :5]])  # items of no event
+    more = np.column_stack([SCORES, SCORES[:, :5]])  # items of a catalogue that are in no event
     require_layout([("s.npy", more, ("user", "item"))], events, events, None, None)
+    require_layout([("s.npy", more[:, :21], ("user", "item"))], events, events, None, np.arange(21))
 
 
 @pytest.mark.parametrize("index", ["index", "level_0", "Unnamed: 0", "customer"])

@@ -370,8 +370,7 @@ def _known(kind: str, axis: int, training: PairsLike, held_out: Any, ids: ArrayL
     if not text.str.fullmatch("0|[1-9][0-9]{0,8}").all():
         return Known(kind)
     last = int(text.astype(np.int64).max())
-    hint = f"; or give --{kind}-ids, if the {kind} {last + 1} is one of no event"
-    return Known(kind, last + 1, f"0 to {last} in training and held-out events", hint=hint)
+    return Known(kind, last + 1, f"0 to {last} in training and held-out events", are_events=True)
 
 
 def warn_of_last(last: int, rows: int, stacklevel: int) -> None:
@@ -558,7 +557,7 @@ def _sparse_of_file(path: str, arrays: dict[str, NDArray[Any]]) -> Any:
             raise DataError(f"{path}: is no sparse matrix of SciPy: {name} are not whole numbers")
     if "shape" not in arrays or arrays["shape"].shape != (2,):
         raise DataError(f"{path}: is no sparse matrix of SciPy: its shape is not that of users and items")
-    with _files.reading(path, "is no sparse matrix of SciPy"), _files.opened(path) as file:
+    with _files.reading(path, "cannot be read as an array"), _files.opened(path) as file:
         return valid_sparse(load_npz(file), path)
 
 

@@ -47,14 +47,14 @@ class Known:
         count: how many there are; None if it is not known.
         source: what says how many, for messages.
         ids: their ids as text; empty if they are indices.
-        hint: what to do if there are more, for messages.
+        are_events: whether they are counted by the largest index in the events.
     """
 
     kind: str
     count: int | None = None
     source: str = ""
     ids: frozenset[str] = frozenset()
-    hint: str = ""
+    are_events: bool = False
 
     @classmethod
     def from_ids(cls, kind: str, ids: ArrayLike) -> "Known":
@@ -88,8 +88,8 @@ def require_numbers_alone(name: str, data: Any, rows: Known | None = None, colum
         columns: what is known of the columns, if they are items.
 
     Raises:
-        DataError: the first line, or the first or the last column, holds no numbers of the matrix; or there is a row or
-            a column more than there are users or items.
+        DataError: the first line, or the first or the last column, holds no numbers of the matrix; or there is a row
+            or a column more than users or items.
     """
     if isinstance(data, pd.DataFrame):
         _refuse_name_of_index(name, data)
@@ -121,13 +121,17 @@ def _refuse_name_of_index(name: str, frame: pd.DataFrame) -> None:
 
 
 def _refuse_one_more(name: str, what: str, lines: _Lines, known: Known | None) -> None:
-    """Raise DataError if there is a row or a column more than users or items."""
+    """Raise DataError if there is a row or a column more than users or items.
+
+    Several more are the items of a catalogue that are in no event.
+    """
     if known is None or known.count is None or lines.count != known.count + 1:
         return
+    hint = f"; or give --{known.kind}-ids, if {known.kind} {known.count} is of no event" if known.are_events else ""
     raise DataError(
         f"{name}: has {lines.count} {what}s for {known.count} {known.kind}s, {known.source}; the first {what} is "
         f"{_beginning(lines.at(0))}, and the last {_beginning(lines.at(lines.count - 1))}; leave out what is no "
-        f"{known.kind}{known.hint}"
+        f"{known.kind}{hint}"
     )
 
 
