@@ -204,7 +204,7 @@ def test_an_address_is_no_file_and_is_not_fetched(name, tmp_path, monkeypatch):
 
 
 RANKS = sm.exact_ranks([1, 2, 30], candidates=90)
-NO_PATHS = [5, 5.0, b"x.parquet", True, [], {}, "", "x\0.parquet", "\ud800.parquet", object()]
+NO_PATHS = [5, 5.0, b"x.parquet", True, [], {}, "", "x\0.parquet", "\ud800.parquet", object]
 USES = {
     "read_ranks": sm.read_ranks,
     "StagedRanks.read": sm.StagedRanks.read,

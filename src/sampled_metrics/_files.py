@@ -9,8 +9,6 @@ import re
 import secrets
 import shutil
 import stat
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -24,10 +22,6 @@ from numpy.typing import NDArray
 
 from sampled_metrics._validation import shown
 from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError, WriteError, printable, reason
-
-# What numpy and zipfile raise on a file that is damaged or is not npz.
-_NPZ_ERRORS = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
-
 
 _TEMPORARY = ".sampled-metrics-unfinished"
 """In the names of temporary files, after the number of their process and a random one, and before the ending."""
@@ -130,6 +124,30 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         yield file
 
 
+@contextmanager
+def reading(name: str, what: str = "cannot be read", then: str = "") -> Iterator[None]:
+    """Raise DataError in place of whatever a library raises that reads a file in this block.
+
+    Files may be damaged on purpose, and libraries raise errors of many types then, such as KeyError and RuntimeError.
+
+    Args:
+        name: of the file, for messages.
+        what: what is wrong with it.
+        then: what to do about it.
+
+    Raises:
+        DataError: the file cannot be read, or does not fit into the memory.
+    """
+    try:
+        yield
+    except SampledMetricsError:
+        raise
+    except (MemoryError, OverflowError) as error:
+        raise DataError(f"{name}: does not fit into the memory: {reason(error)}") from None
+    except Exception as error:
+        raise DataError(f"{name}: {what}: {reason(error)}{then}") from None
+
+
 def require_writable(path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
     """Check that a file can be written that a user asks for, before what goes into it is computed.
 
@@ -226,7 +244,10 @@ def write_table(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
         return
     require_parquet(path)
     with atomic_write(path) as temporary:
-        table.to_parquet(temporary, engine="pyarrow", index=False)
+        try:
+            table.to_parquet(temporary, engine="pyarrow", index=False)
+        except (ValueError, TypeError, OverflowError, NotImplementedError) as error:  # as of ids of several types
+            raise WriteError(f"{path}: parquet cannot hold it: {reason(error)}; write csv") from None
 
 
 def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
@@ -249,16 +270,19 @@ def read_npz(
     Raises:
         DataError: the file is damaged or not npz, or lacks an array.
     """
-    try:
-        with opened(path) as file:  # np.load leaves a damaged file open
-            npz = np.load(file, allow_pickle=False)
-            arrays = {}
-            if isinstance(npz, NpzFile):
-                arrays = {name: npz[name] for name in npz.files if only is None or name in only}
-    except _NPZ_ERRORS as error:
-        raise DataError(f"{path}: is not {content}, or is damaged: {reason(error)}; remove it, and run again") from None
+    with (
+        reading(os.fspath(path), f"is not {content}, or is damaged", "; remove it, and run again"),
+        opened(path) as file,  # np.load leaves a damaged file open
+    ):
+        npz = np.load(file, allow_pickle=False)
+        arrays: dict[str, NDArray[Any]] = {}
+        if isinstance(npz, NpzFile):
+            arrays = {name: npz[name] for name in npz.files if only is None or name in only}
     if not isinstance(npz, NpzFile):
         raise DataError(f"{path}: is not {content}")
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise DataError(f"{path}: is not {content}: {shown(name)} is no array")
     missing = [name for name in names if name not in arrays]
     if missing:
         raise DataError(f"{path}: is not {content}: lacks {', '.join(missing)}")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._validation import Ints, counted
 
@@ -87,7 +87,8 @@ def _with_spaces(distinct: pd.Series, text: pd.Series) -> tuple[int, int]:
     if isinstance(distinct.dtype, pd.StringDtype):
         written = distinct
     elif distinct.dtype == object:
-        written = distinct[[isinstance(value, str) for value in distinct.tolist()]].drop_duplicates().astype("str")
+        texts = distinct[[isinstance(value, str) for value in distinct.tolist()]].drop_duplicates()
+        written = texts.map(_escaped).astype("str")
     else:
         return 0, 0
     stripped = text.loc[written.index]
@@ -149,4 +150,18 @@ def cell_as_text(value: Any) -> str:
         return str(int(value)) if value == value.to_integral_value() else format(value.normalize(), "f")
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace").strip()
-    return str(value).strip().encode(errors="backslashreplace").decode()  # half a pair of surrogates is not text
+    return _escaped(str(value).strip())
+
+
+def _escaped(text: str) -> str:
+    """Return text with halves of pairs of surrogates, which are not text, as Python writes them."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def column_of(values: ArrayLike) -> pd.Series:
+    """Return ids of any shape as a column. Halves of pairs of surrogates are escaped, as in `as_text`."""
+    array = np.asarray(values).ravel()
+    try:
+        return pd.Series(array)
+    except UnicodeEncodeError:
+        return pd.Series([_escaped(value) if isinstance(value, str) else value for value in array.tolist()])

@@ -13,10 +13,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._validation import Ints, shown
-from sampled_metrics.data.ids import as_text
+from sampled_metrics.data.ids import as_text, column_of
 from sampled_metrics.data.labels import counts_rows, has_labels
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.inputs import Factors, Ids, PairsLike, ScoreFunction, is_table
+from sampled_metrics.ranking.layout import require_numbers_alone
 from sampled_metrics.ranks.frames import NAMES, plain
 
 
@@ -43,6 +44,9 @@ def aligned(
     item_ids = _without_index(item_ids, "item_ids")
     training = _pairs(training, "training")
     factors = scores if isinstance(scores, tuple) else ()
+    for name, data in (("training", training), ("held_out", held_out)):
+        if _is_matrix(data):
+            require_numbers_alone(name, data)
     axes = [
         *([] if factors else _axes(scores, "scores", ("user", "item"))),
         *(_axes(factors[0], "factors of users", ("user",)) if len(factors) == 2 else []),
@@ -100,10 +104,11 @@ def in_order(data: Any, name: str, rows: Ids | None, columns: Ids | None = None)
     """Return a frame, or a Series, in the order of the ids of its rows and columns; other data are unchanged.
 
     Raises:
-        DataError: labels and ids differ.
+        DataError: labels and ids differ, or a column is an index.
     """
     if not isinstance(data, pd.DataFrame | pd.Series):
         return data
+    require_numbers_alone(name, data)
     order = None if rows is None else _order(data.index, rows, f"the index of {name}")
     ordered = data if order is None else data.iloc[order]
     if not isinstance(data, pd.DataFrame) or columns is None:
@@ -147,7 +152,7 @@ def _order(labels: pd.Index, ids: Ids, name: str) -> Ints | None:
 
 
 def _text(labels: Any) -> pd.Index:
-    return pd.Index(as_text(pd.Series(np.asarray(labels))))
+    return pd.Index(as_text(column_of(np.asarray(labels))))
 
 
 def _is_matrix(pairs: PairsLike) -> bool:

@@ -26,7 +26,7 @@ from sampled_metrics.ranking.inputs import PairsLike, Places, ranges, split_and_
 from sampled_metrics.ranking.labels import aligned
 from sampled_metrics.ranking.scoring import Journal, Ranker, Request, Score, Scorer, refuse_other_run
 from sampled_metrics.ranks.staged import StagedRanks
-from sampled_metrics.ranks.staged_files import require_ending
+from sampled_metrics.ranks.staged_files import require_ending, require_ids
 from sampled_metrics.ranks.stopping import boundaries, digest_of_users, last_boundary, numbers_of_users, shares
 
 FEW = 10
@@ -129,6 +129,7 @@ def staged_ranks(
     chosen = chosen[np.diff(split.held_out.indptr)[chosen] > 0]
     if not len(chosen):
         raise DataError("held_out: none of the users has a held-out item")
+    require_ids(None if file is None else path_text(file), split.user_ids[chosen], split.item_ids)
     with_ids = ids[0].is_given, ids[1].is_given
     candidate_order = CandidateOrder(order, split, *ids)
     digests = _digests(split, chosen) | {"order": candidate_order.name, "ranker": ranker.label}

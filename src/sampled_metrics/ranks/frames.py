@@ -548,7 +548,10 @@ def as_pandas(data: Any, name: str, number: str = "score") -> Any:
     """Return a table as a DataFrame, and a column of another library as an array; other data are unchanged."""
     if are_lists(data):
         rows = [(user, item, score) for user, items in data.items() for item, score in items.items()]
-        return pd.DataFrame(rows, columns=["user", "item", number])
+        try:
+            return pd.DataFrame(rows, columns=["user", "item", number])
+        except ValueError as error:  # half a pair of surrogates is not text
+            raise DataError(f"{name}: is not a table: {reason(error)}") from None
     if isinstance(data, Mapping):
         _refuse_mixed_labels(data, name)
         try:

@@ -19,10 +19,12 @@ from urllib.request import pathname2url
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sampled_metrics import _files
 from sampled_metrics._files import path_text
-from sampled_metrics.data.ids import as_text
+from sampled_metrics._validation import shown
+from sampled_metrics.data.ids import as_text, column_of
 from sampled_metrics.errors import ConfigError, DataError, reason
 from sampled_metrics.ranks.staged_rules import fault
 
@@ -65,10 +67,9 @@ def write(path: str | os.PathLike[str], rows: pd.DataFrame, content: Mapping[str
     require_ending(path)
     with _files.atomic_write(path) as temporary:
         if temporary.suffix.lower() == ".parquet":
-            import pyarrow
             import pyarrow.parquet
 
-            table = pyarrow.Table.from_pandas(rows, preserve_index=False).replace_schema_metadata(None)
+            table = _arrow(rows).replace_schema_metadata(None)
             kept = {**content, CHECKSUM: checksum(table.to_pandas(), content)}
             pyarrow.parquet.write_table(table.replace_schema_metadata({KEY: json.dumps(kept)}), temporary)
         else:
@@ -102,6 +103,49 @@ def checksum(rows: pd.DataFrame, content: Mapping[str, Any]) -> str:
     return digest.hexdigest()
 
 
+def require_ids(path: str | None, users: NDArray[Any], items: NDArray[Any]) -> None:
+    """Check, before the first score, that staged ranks can have ids, and that a file gives them back.
+
+    Args:
+        path: the file; None if there is to be none.
+        users: (users,) ids.
+        items: (items,) ids.
+
+    Raises:
+        DataError: they are of types without a common order, are no text, or would be others in the file.
+    """
+    for kind, ids in (("user", users), ("item", items)):
+        try:
+            np.argsort(ids, kind="stable")
+            np.array(ids, dtype=str)
+            kept = None if path is None else _kept(path, pd.DataFrame({kind: ids}))[kind]
+        except (ValueError, TypeError, OverflowError, NotImplementedError, OSError) as error:
+            raise DataError(f"{kind}_ids: {_NOT_KEPT}: {reason(error)}") from None
+        before = as_text(column_of(ids))
+        if kept is not None and not np.array_equal(as_text(kept), before):
+            row = int(np.argmax(as_text(kept).to_numpy(dtype=object) != before.to_numpy(dtype=object)))
+            raise DataError(f"{kind}_ids: {_NOT_KEPT}: it would have {shown(kept.iloc[row])} for {shown(ids[row])}")
+
+
+_NOT_KEPT = "must be text, or whole numbers of 64 bits, which a file of staged ranks can hold"
+
+
+def _kept(path: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as a file with such an ending would give them back."""
+    if path.lower().endswith(".parquet"):
+        kept: pd.DataFrame = _arrow(rows).replace_schema_metadata().to_pandas()
+        return kept
+    with closing(sqlite3.connect(":memory:")) as connection:
+        rows.to_sql("ranks", connection, index=False)
+        return pd.read_sql_query("SELECT * FROM ranks", connection)
+
+
+def _arrow(rows: pd.DataFrame) -> Any:
+    import pyarrow
+
+    return pyarrow.Table.from_pandas(rows, preserve_index=False)
+
+
 def is_staged(path: str) -> bool:
     """Return whether a file says that it holds staged ranks."""
     ending = Path(path).suffix.lower()
@@ -114,8 +158,8 @@ def is_staged(path: str) -> bool:
         if ending == ".sqlite":
             with closing(_opened(path)) as connection:
                 return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
-    except _UNREADABLE:
-        pass
+    except Exception:  # whatever a library raises that reads a damaged file
+        return False
     return False
 
 
@@ -131,7 +175,7 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
         raise DataError(f"{name}: there is no such file")
     if not is_staged(name):
         raise DataError(f"{name}: has no staged ranks, or is damaged{_if_rewritten(name)}")
-    try:
+    with _files.reading(name):
         if name.lower().endswith(".parquet"):
             import pyarrow.parquet
 
@@ -143,12 +187,13 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
             with closing(_opened(name)) as connection:
                 content = json.loads(connection.execute("SELECT content FROM run").fetchone()[0])
                 rows = pd.read_sql_query(_ROWS, connection)
-    except _UNREADABLE as error:
-        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
     kept = content.pop(CHECKSUM, None) if isinstance(content, dict) else None
-    if what := fault(rows, content):
+    with _files.reading(name):
+        what = fault(rows, content)
+        is_changed = not what and kept != checksum(rows, content)
+    if what:
         raise DataError(f"{name}{what}")
-    if kept != checksum(rows, content):
+    if is_changed:
         raise DataError(
             f"{name}: was changed after it was written, or is damaged: its content does not fit its checksum; take the "
             "file as a run or `concat` has written it"
