@@ -229,11 +229,11 @@ def test_files_that_hold_no_array_are_refused(tmp_path):
     for length in (10**12, 10**30):
         header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({length},), }}".ljust(117) + "\n"
         path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
-        with pytest.raises(DataError, match=r"scores\.npy: (its array does not fit|cannot be read)"):
+        with pytest.raises(DataError, match=r"scores\.npy: (does not fit into the memory|cannot be read)"):
             read_array(str(path))
     path = tmp_path / "scores.npz"
     np.savez(path, format=np.array(b"csr"), indices=np.arange(3), indptr=np.arange(3), shape=np.array([2, 3]))
-    with pytest.raises(DataError, match=r"scores\.npz: is no sparse matrix of SciPy: data"):
+    with pytest.raises(DataError, match=r"scores\.npz: cannot be read as an array: .data is not a file"):
         read_array(str(path))
 
 
