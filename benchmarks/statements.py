@@ -13,7 +13,7 @@ import sampled_metrics as sm
 from sampled_metrics.estimators import estimators_by_label
 from sampled_metrics.evaluation.plan import _Question, _ways, simulated
 from sampled_metrics.evaluation.wording import LESS, MORE, VERDICTS
-from sampled_metrics.ranks.staged import boundaries, last_boundary, shares
+from sampled_metrics.ranks.stopping import boundaries, last_boundary, shares
 from sampled_metrics.sampling.distributions import SamplingDesign
 
 EXACT = 1e-9  # ends of intervals and metrics that differ by less are equal

@@ -97,7 +97,7 @@ CHOSEN = (
     ("ranks/exact.py", "last >= n,", "last > n,"),
     ("ranks/exact.py", "((self.tied + 1.0) ** 2 - 1) / 12", "(self.tied + 1.0) ** 2 / 12"),
     ("ranks/sampled.py", "(x < 0) | (x > m)", "x < 0"),
-    ("ranks/staged.py", "users - still_open, 0.975)", "users - still_open, 0.025)"),
+    ("ranks/staged.py", "np.cumsum(falls * high), np.cumsum(falls * low)", "np.cumsum(falls), np.cumsum(falls * low)"),
     ("ranking/candidate_order.py", "joined[offsets[index] + place]", "joined[place]"),
     ("ranking/inputs.py", "np.argsort(order)[excluded.indices]", "order[excluded.indices]"),
     ("ranking/labels.py", "ordered = data if order is None else data.iloc[order]", "ordered = data"),

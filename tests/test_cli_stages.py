@@ -2,8 +2,12 @@
 
 import io
 import json
+import os
 import re
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +25,8 @@ SCORES[np.arange(USERS), HELD_OUT] += 0.4
 TRAINING = (RNG.random((USERS, ITEMS)) < 0.1) & (np.arange(ITEMS) != HELD_OUT[:, np.newaxis])
 EXACT = sm.rank(SCORES, TRAINING, HELD_OUT, user_ids=[f"u{user}" for user in range(USERS)])
 MODULE = """
+import time, warnings
+from pathlib import Path
 import numpy as np
 scores, calls, number = np.load("scores.npy"), [], 3
 def score(users, items):
@@ -34,6 +40,29 @@ def ends(users, items, error=ConnectionError("no network")):
     return score(users, items)
 def stops(users, items):
     return ends(users, items, KeyboardInterrupt())
+class Leaves:
+    def __init__(self, error):
+        self.error = error
+    def __float__(self):
+        raise self.error
+def leaves(users, items):
+    return [Leaves(SystemExit(0))] * len(users)
+def leaves_itself(users, items):
+    raise SystemExit
+def closes(users, items):
+    return [Leaves(GeneratorExit())] * len(users)
+async def waits(users, items):
+    return score(users, items)
+def is_careless(users, items):
+    warnings.warn("a warning of mine")
+    open("items.txt")  # is never closed
+    return score(users, items)
+def hangs(users, items):
+    with open("calls", "a") as file:
+        file.write("x")
+    if Path("calls").stat().st_size > 4:
+        time.sleep(60)
+    return score(users, items)
 """
 FILES = ("--training", "train.csv", "--held-out", "test.csv", "--item-ids", "items.txt")
 
@@ -145,6 +174,56 @@ def test_a_run_that_stops_says_where_its_scores_are_and_goes_on(run, score, code
     assert (code, out[:11], "x.parquet is complete; nothing was scored" in err) == (0, "x.parquet: ", True)
 
 
+PROGRAM = (sys.executable, "-m", "sampled_metrics")
+
+
+def test_the_first_interruption_ends_a_run_whose_calls_hang(run):
+    """The scores so far are kept, and no call is made after it."""
+    options = ("--ranker", "mine", "--depth", "20", "--pairs-per-call", "64", "--concurrency", "3", "-o", "x.sqlite")
+    command = (*PROGRAM, "stages", "--score", "mine:hangs", *FILES, *options)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: Path("calls").exists() and Path("calls").stat().st_size == 7)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)  # three calls sleep for a minute
+    last = "error: interrupted; what was scored is in x.sqlite.journal, and the same call goes on from there"
+    assert (process.returncode, err.strip()) == (130, last)
+    assert (Path("calls").stat().st_size, Path("x.sqlite").exists()) == (7, False)
+    asked = Path("calls").stat().st_size
+    assert run("stages", "--score", "mine:score", *FILES, *options)[0] == 0
+    assert sorted(path.name for path in Path().glob("x.*")) == ["x.sqlite"]
+    assert asked == 7
+
+
+def wait_until(is_so, seconds=60):
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("package", ["sampled_metrics.cli.commands", "numpy", "sampled_metrics.ranking.stages"])
+def test_an_interruption_while_modules_are_imported_is_one_line(package):
+    """The process interrupts itself where a module is looked for."""
+    Path("sitecustomize.py").write_text(f"""
+import os, signal, sys
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == {package!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupts())
+""")
+    command = (*PROGRAM, "stages", "--score", "mine:score", *FILES, "-o", "x.sqlite")
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.getcwd()})
+    assert (done.returncode, done.stderr.strip()) == (130, "error: interrupted")
+
+
+def test_warnings_of_others_are_shown_as_python_shows_them(run):
+    """Once for each line that warns, and none of files that are left open."""
+    options = ("--score", "mine:is_careless", *FILES, "--pairs-per-call", "64", "-o", "x.sqlite")
+    done = subprocess.run((*PROGRAM, "stages", *options), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "a warning of mine\n")
+
+
 def test_a_changed_module_is_refused(run):
     assert stages(run)[0] == 0
     Path("mine.py").write_text(MODULE + "# another model\n")
@@ -161,7 +240,12 @@ def test_a_changed_module_is_refused(run):
         (1, {"score": "broken:score"}, "--score broken:score: broken.py, line 2: ZeroDivisionError"),
         (2, {"score": "mine:other"}, "mine has no other"),
         (2, {"score": "mine:number"}, "is not a function"),
-        (1, {"score": "mine:fails"}, "--score mine:fails: mine.py, line 7: TimeoutError"),
+        (1, {"score": "mine:leaves"}, "the function of scores ends by SystemExit: 0"),
+        (1, {"score": "mine:leaves", "--concurrency": "3"}, "the function of scores ends by SystemExit: 0"),
+        (1, {"score": "mine:leaves_itself", "--concurrency": "3"}, "the function of scores ends by SystemExit"),
+        (1, {"score": "mine:closes"}, "the function of scores ends by GeneratorExit"),
+        (1, {"score": "mine:waits", "--concurrency": "3"}, "score is async"),
+        (1, {"score": "mine:fails"}, "--score mine:fails: mine.py, line 9: TimeoutError"),
         (2, {"output": "x.csv"}, "x.csv: "),
         (2, {"--part": "3/2"}, "'3/2'"),
         (2, {"--part": "1/" + "9" * 5000}, "is not a part such as 2/8"),

@@ -9,13 +9,11 @@ import re
 import secrets
 import shutil
 import stat
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -23,11 +21,7 @@ from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import shown
-from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError, WriteError, reason
-
-# What numpy and zipfile raise on a file that is damaged or is not npz.
-_NPZ_ERRORS = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
-
+from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError, WriteError, printable, reason
 
 _TEMPORARY = ".sampled-metrics-unfinished"
 """In the names of temporary files, after the number of their process and a random one, and before the ending."""
@@ -93,7 +87,7 @@ def path_text(path: Any, what: str = "a file", error: type[SampledMetricsError] 
         error: the error to raise.
 
     Raises:
-        DataError: it is no path, is empty, or has a zero byte.
+        DataError: it is no path, is empty, has a zero byte, or has signs that the names of files do not have.
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise error(f"the path of {what} is text or a Path, not {shown(path)}")
@@ -102,7 +96,56 @@ def path_text(path: Any, what: str = "a file", error: type[SampledMetricsError] 
         raise error(f"the name of {what} is empty")
     if "\0" in name:
         raise error(f"{name}: has a zero byte, which no path has")
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:  # half a pair of surrogates
+        raise error(f"{name}: has signs that no path has") from None
     return name
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Yield a file of a user, open for reading as bytes.
+
+    Every path of a user is opened here, and libraries get the open file: given a path, some of them fetch addresses,
+    such as those that begin with http: or s3:, or unpack what a name says is packed.
+
+    Raises:
+        DataError: it is no path, there is no such file, it is a directory, or it cannot be read.
+    """
+    name = printable(path_text(path))
+    try:
+        file = open(path, "rb")  # noqa: SIM115  # an error in the block is not one of opening
+    except FileNotFoundError:
+        raise DataError(f"{name}: there is no such file") from None
+    except OSError as error:
+        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
+    with file:
+        yield file
+
+
+@contextmanager
+def reading(name: str, what: str = "cannot be read", then: str = "") -> Iterator[None]:
+    """Raise DataError in place of whatever a library raises that reads a file in this block.
+
+    Files may be damaged on purpose, and libraries raise errors of many types then, such as KeyError and RuntimeError.
+
+    Args:
+        name: of the file, for messages.
+        what: what is wrong with it.
+        then: what to do about it.
+
+    Raises:
+        DataError: the file cannot be read, or does not fit into the memory.
+    """
+    try:
+        yield
+    except SampledMetricsError:
+        raise
+    except (MemoryError, OverflowError) as error:
+        raise DataError(f"{name}: does not fit into the memory: {reason(error)}") from None
+    except Exception as error:
+        raise DataError(f"{name}: {what}: {reason(error)}{then}") from None
 
 
 def require_writable(path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
@@ -172,6 +215,7 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
 
 def write_csv(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
     """Write a table as csv, gzipped if the name ends in .gz; the same table gives the same bytes."""
+    path = path_text(path, "a file to write", WriteError)
     text = table.to_csv(index=False, lineterminator="\n").encode(errors="backslashreplace")
     if Path(path).suffix == ".gz":
         text = gzip.compress(text, compresslevel=6, mtime=0)
@@ -194,12 +238,16 @@ def write_table(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
     Raises:
         ConfigError: parquet needs pyarrow, which is not installed.
     """
+    path = path_text(path, "a file to write", WriteError)
     if Path(path).suffix != ".parquet":
         write_csv(path, table)
         return
     require_parquet(path)
     with atomic_write(path) as temporary:
-        table.to_parquet(temporary, engine="pyarrow", index=False)
+        try:
+            table.to_parquet(temporary, engine="pyarrow", index=False)
+        except (ValueError, TypeError, OverflowError, NotImplementedError) as error:  # as of ids of several types
+            raise WriteError(f"{path}: parquet cannot hold it: {reason(error)}; write csv") from None
 
 
 def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
@@ -222,16 +270,19 @@ def read_npz(
     Raises:
         DataError: the file is damaged or not npz, or lacks an array.
     """
-    try:
-        with open(path, "rb") as file:  # np.load leaves a damaged file open
-            npz = np.load(file, allow_pickle=False)
-            arrays = {}
-            if isinstance(npz, NpzFile):
-                arrays = {name: npz[name] for name in npz.files if only is None or name in only}
-    except _NPZ_ERRORS as error:
-        raise DataError(f"{path}: is not {content}, or is damaged: {reason(error)}; remove it, and run again") from None
+    with (
+        reading(os.fspath(path), f"is not {content}, or is damaged", "; remove it, and run again"),
+        opened(path) as file,  # np.load leaves a damaged file open
+    ):
+        npz = np.load(file, allow_pickle=False)
+        arrays: dict[str, NDArray[Any]] = {}
+        if isinstance(npz, NpzFile):
+            arrays = {name: npz[name] for name in npz.files if only is None or name in only}
     if not isinstance(npz, NpzFile):
         raise DataError(f"{path}: is not {content}")
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise DataError(f"{path}: is not {content}: {shown(name)} is no array")
     missing = [name for name in names if name not in arrays]
     if missing:
         raise DataError(f"{path}: is not {content}: lacks {', '.join(missing)}")

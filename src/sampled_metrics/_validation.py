@@ -75,8 +75,8 @@ MOST_SEED = 2**128 - 1
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is of a type of whole numbers; bool is not."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    """Return whether a value is of a type of whole numbers; bool is not, nor is a duration of numpy."""
+    return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 
 
 def require_whole(least: int, most: int | None = None, **numbers: Any) -> None:
@@ -97,7 +97,7 @@ def _as_power(number: int) -> str:
 
 def is_real(value: Any) -> bool:
     """Return whether a value is a real number that double precision can hold; NaN is one, bool is not."""
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if not isinstance(value, Real) or isinstance(value, bool | np.timedelta64):
         return False
     try:
         float(value)

@@ -35,6 +35,10 @@ class DownloadError(DataError):
     """No source of a file could be fetched; the message names every address that was tried, and why it failed."""
 
 
+class Remark(UserWarning):
+    """What the library warns of. The command shows each; other warnings are shown as Python shows them."""
+
+
 def printable(text: str) -> str:
     """Return text in one line: signs that are not printable, such as line breaks and escapes, as Python writes them."""
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)

@@ -169,6 +169,17 @@ def test_bad_lines_are_skipped_and_counted(caplog):
     assert caplog.messages == said
 
 
+def test_each_malformed_line_is_counted_once_and_in_the_facts_of_the_events(monkeypatch):
+    content = "a,b,1\n,b,2\na,b\n\na,c,x\na,d,3\na,e,4\na,f,5\na,g,6\nz"
+    for block in (4, 8, 2**21):
+        with monkeypatch.context() as patch:
+            patch.setattr(tables, "_BLOCK_BYTES", block)
+            chunks = list(parse(content, **SKIPPED))
+        assert sum(chunk.malformed for chunk in chunks) == 5
+        events = binarize(chunks, 0)
+        assert (len(events), events.left_out) == (5, {"malformed": 5, "below_min_rating": 0, "repeated": 0})
+
+
 @pytest.mark.parametrize(
     ("content", "column", "says"),
     [

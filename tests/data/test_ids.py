@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -224,3 +225,16 @@ def test_users_of_two_tables_are_paired_by_the_same_rule():
     of_text = sm.ExactRanks(np.arange(40).astype(str), ones * 9, ones * 2, ones * 0)
     result = sm.compare({"a": of_floats, "b": of_text}, metrics="recall@2")
     assert result["users"].tolist() == [40]
+
+
+@pytest.mark.parametrize("text", ["1.6777216e+07", "1.67772e+07", "9.00719925474099E+16", "9.0072E+18", "1.000e+06"])
+def test_text_of_a_float_with_an_exponent_is_refused_as_digits_may_be_lost(text):
+    table = pd.DataFrame({"user": ["a", text, "b"], "rank": [1, 2, 30]})
+    with pytest.raises(sm.DataError, match=f"user is '{re.escape(text)}', a float that may stand for several"):
+        sm.exact_ranks(table, candidates=90)
+
+
+def test_text_with_an_e_or_a_sign_is_an_id():
+    ids = ["1E05", "12e3", "a+b", "c++", "+49", "1.5"]
+    table = pd.DataFrame({"user": ids, "rank": [1, 2, 30, 4, 5, 6]})
+    assert sm.exact_ranks(table, candidates=90).user.tolist() == ids

@@ -245,6 +245,7 @@ def hits(probabilities, users, rng):
     ("given", "says"),
     [
         *((given, "margin must be a number above 0") for given in (0, np.nan, np.inf, "2 parts", "-2%", True, [1])),
+        *((given, "margin must be .* up to 1,000,000%") for given in ("1e306%", "1000001%")),
         *((given, r"a difference of recall@10 is never above .* from 0 to 1; .* \"2%\"") for given in (1, "1e9")),
     ],
 )
@@ -295,3 +296,42 @@ def test_of_three_pairs_at_the_edge_claims_are_rare_together(margin):
         of_equals = rows["conclusion"].isin(["A", "B"])
         wrong += bool(np.where(with_c, of_c, of_equals).any())
     assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def shuffled(ranks, users, seed):
+    order = np.random.default_rng(seed).permutation(len(users))
+    return frame(np.array(ranks)[order], np.array(users)[order])
+
+
+@pytest.mark.parametrize("kind", ["exact", "sampled", "lists"])
+def test_the_same_ranks_are_no_second_seed_in_whatever_order(kind):
+    rng, users = np.random.default_rng(3), [f"u{number}" for number in range(60)]
+    of_seeds = [rng.integers(1, 9, 60) for _ in range(2)]
+    if kind == "lists":
+        items = [f"i{number}" for number in range(8)]
+        held_out = pd.DataFrame({"user": users, "item": "i0"})
+
+        def read(ranks, seed):
+            lists = {
+                user: {
+                    item: float(-abs(rank - place) if item != "i0" else 1 - rank) for place, item in enumerate(items)
+                }
+                for user, rank in shuffled(ranks, users, seed).itertuples(index=False)
+            }
+            return sm.ranked_lists(lists, relevance=held_out)
+    else:
+        sizes = {"candidates": 40} if kind == "exact" else {"candidates": 900, "negatives": 20}
+        reader = sm.exact_ranks if kind == "exact" else sm.sampled_ranks
+
+        def read(ranks, seed):
+            return reader(shuffled(ranks, users, seed), **sizes)
+
+    first, again, second = (read(of_seeds[number], seed) for number, seed in ((0, 1), (0, 2), (1, 3)))
+    options = {"estimator": "bv-0.1"} if kind == "sampled" else {}
+    result = sm.compare({"A": [first, second], "B": first}, metrics="recall@3", **options)
+    assert of_kind(result, "seeds") == [{"seeds": {"A": 2, "B": 1}}]
+    with pytest.raises(DataError, match=r"^A: seeds 1 and 3 have the same ranks of all users, so they are one seed"):
+        sm.compare({"A": [first, second, again], "B": first}, metrics="recall@3", **options)
+    if kind == "sampled":
+        with pytest.raises(DataError, match="seeds 1 and 2 have the same ranks"):
+            sm.correct({"A": [first, again]}, estimators="bv-0.1")

@@ -73,7 +73,7 @@ def test_several_draws_are_compared_draw_by_draw():
     [
         ([(1, 3)], [(2, 2)], "a has 3 draws .* b 2"),
         ([(1, 1)], [(2, 1, 0.5, "by user")], "a has drawn = once and b by user"),
-        ([(1, 1)] * 3, [(2, 3)], "two draws of negatives have the same sampled ranks"),
+        ([(1, 1)] * 3, [(2, 3)], "two draws of negatives have the same ranks"),
         ([(1, 1), (2, 1, 0.5, "once", 9)], [(2, 2)], "must have the same u"),
     ],
 )
@@ -127,5 +127,5 @@ def test_draws_whose_values_are_alike_by_chance_are_several_draws():
     result = sm.correct({"a": draws}, estimators="uncorrected", metrics="recall@1")
     assert result["value"].tolist() == [pytest.approx(2 / 3)]
     assert "draws" in kinds(result)
-    with pytest.raises(sm.DataError, match="same sampled ranks of all users"):
+    with pytest.raises(sm.DataError, match="same ranks of all users"):
         sm.correct({"a": [draws[0], draws[1], draws[0]]}, estimators="uncorrected", metrics="recall@1")

@@ -131,3 +131,22 @@ def by(groups):
 def test_groups_that_are_none_are_refused(call, says):
     with pytest.raises((ConfigError, DataError), match=says):
         call()
+
+
+def test_a_series_with_an_entry_for_each_row_has_their_groups():
+    """As a column of the frame that the ranks are from, of users with several rows, and not by user."""
+    frame = pd.DataFrame({"user": np.repeat(np.arange(30), 3), "rank": np.tile([1, 50, 2, 60, 70, 3], 15)})
+    frame["place"] = np.where(frame["rank"] <= 10, "near", "far")
+    ranks = sm.exact_ranks(frame[["user", "rank"]], candidates=100)
+    result = sm.evaluate(ranks, metrics="recall@10", groups=frame["place"])
+    assert result[["group", "value"]].to_numpy().tolist()[1:] == [["far", 0.0], ["near", 1.0]]
+
+
+def test_a_series_whose_index_may_be_rows_or_users_is_refused():
+    user = np.arange(20)[::-1]
+    ranks = sm.exact_ranks(pd.DataFrame({"user": user, "rank": np.arange(20) * 4 + 1}), candidates=100)
+    groups = pd.Series(np.where(np.arange(20) < 10, "a", "b"))
+    with pytest.raises(DataError, match="groups: the index of the Series may be rows or users"):
+        sm.evaluate(ranks, groups=groups)
+    by_user = sm.evaluate(ranks, metrics="recall@10", groups=groups.rename_axis("user"))
+    assert by_user[["group", "value"]].to_numpy().tolist()[1:] == [["a", 0.0], ["b", 0.3]]

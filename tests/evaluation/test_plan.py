@@ -302,3 +302,18 @@ def test_refuses_options(options, says):
     with pytest.raises((sm.ConfigError, sm.DataError), match=says) as refused:
         sm.plan(exact("A"), **GRID | options)
     assert isinstance(refused.value, sm.DataError) == (options == {"users": 2**50})
+
+
+@pytest.mark.parametrize("users", [2, 3, 5])
+def test_a_pilot_of_few_users_promises_no_verdict(users):
+    """All users of the pilot prefer A, which shows little: of three, the interval of the difference includes 0."""
+    ranks = sm.exact_ranks({"A": [5] * users, "B": [50] * users}, candidates=100, exact=True)
+    table = sm.plan(ranks, users=2000, negatives=[])
+    assert (table["decided_low"] < 0.9).all()
+    assert (table["width_high"] > 0.03).all()
+    assert "plan-first" not in {finding.kind for finding in table.findings}
+
+
+def test_a_pilot_of_one_user_is_refused():
+    with pytest.raises(sm.DataError, match="pilot: has one user"):
+        sm.plan(sm.exact_ranks({"A": [5], "B": [50]}, candidates=100, exact=True), users=2000)

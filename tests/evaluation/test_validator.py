@@ -1,5 +1,8 @@
 """The validator: exact metrics after each epoch, and whether an epoch is better than the best so far."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +10,7 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import sampled_metrics as sm
+from sampled_metrics.evaluation import validator
 from sampled_metrics.evaluation.validator import _Leader
 from sampled_metrics.evaluation.values import UserValues
 
@@ -60,6 +64,11 @@ def test_stages_are_those_of_staged_ranks():
 
     result = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"], depth=10, batch_size=64)(score)
     assert max(pairs) <= 64
+    ranker = sm.Ranker(score, pairs_per_call=64)
+    by_ranker = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"], depth=10)(ranker)
+    np.testing.assert_array_equal(by_ranker.ranks.above_at, result.ranks.above_at)
+    with pytest.raises(sm.ConfigError, match="a Ranker says itself"):
+        sm.validator(NOTHING, HELD_OUT, depth=10, batch_size=64)(ranker)
     expected = sm.staged_ranks(score, NOTHING, HELD_OUT, k=5, depth=10)
     assert (result.ranks.k, result.ranks.depth) == (5, 10)
     np.testing.assert_array_equal(result.ranks.above_at, expected.above_at)
@@ -83,6 +92,65 @@ def test_an_epoch_is_better_worse_or_undecided():
     assert of_first["value"].tolist() == [result.value for result in results]
     assert of_first["best"].tolist() == (of_first["value"].expanding().apply(np.argmax) + 1).tolist()
     assert (history["seconds"] > 0).all()
+
+
+INTERRUPTED = ["_gap", "table_values", "result_of_values", "Validation", "_Epochs"]
+
+
+@pytest.mark.parametrize("place", INTERRUPTED)
+@pytest.mark.parametrize("call", [1, 2])
+def test_an_epoch_that_is_interrupted_leaves_no_trace(place, call, monkeypatch):
+    """Ctrl-C at each place where an epoch is judged, also between two metrics, and then the same call again."""
+    rng = np.random.default_rng(5)
+    scores = [scores_by_gain(gain, rng) for gain in (0, 1, 2, 3)]
+    expected = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    for of_epoch in scores[:2]:
+        expected(of_epoch)
+        validate(of_epoch)
+    real, calls = getattr(validator, place), []
+
+    def interrupted(*arguments, **options):
+        calls.append(place)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(validator, place, interrupted)
+    if call == 1 or place == "_gap":
+        with pytest.raises(KeyboardInterrupt):
+            validate(scores[2])
+    monkeypatch.setattr(validator, place, real)
+    for of_epoch in scores[len(validate.history) // 2 :]:
+        validate(of_epoch)
+    for of_epoch in scores[2:]:
+        expected(of_epoch)
+    answers = ["epoch", "metric", "value", "better", "best"]
+    pd.testing.assert_frame_equal(validate.history[answers], expected.history[answers])
+
+
+def test_calls_of_several_threads_are_epochs_one_after_another():
+    rng = np.random.default_rng(6)
+    scores = [scores_by_gain(1, rng) for _ in range(12)]
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(validate, scores))
+    assert sorted(result.epoch for result in results) == list(range(1, 13))
+    assert validate.history["epoch"].tolist() == [epoch for epoch in range(1, 13) for _ in range(2)]
+    by_epoch = {result.epoch: result.value for result in results}
+    of_first = validate.history[validate.history["metric"] == "ndcg@5"]
+    assert of_first["value"].tolist() == [by_epoch[epoch] for epoch in range(1, 13)]
+
+
+def test_a_validator_that_was_pickled_goes_on():
+    rng = np.random.default_rng(7)
+    scores = [scores_by_gain(gain, rng) for gain in (0, 1, 3)]
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
+    for of_epoch in scores[:2]:
+        validate(of_epoch)
+    copied = pickle.loads(pickle.dumps(validate))
+    result = copied(scores[2])
+    assert (result.epoch, result.better) == (3, validate(scores[2]).better)
 
 
 def two_epochs(difference: int, number: int, alpha: float = 0.05) -> tuple[str, float]:
@@ -135,7 +203,8 @@ def test_equal_models_are_seldom_called_better_or_worse_in_fifty_epochs(memory, 
         for epoch in range(1, 51):
             low = metric.of_rank(1 + np.searchsorted(np.linspace(-2, 2, ITEMS - 1), -noise), ITEMS)[np.newaxis]
             values = UserValues(low, low, np.stack((bounds, bounds), axis=1), bounds, low.mean(axis=1))
-            answers.add(leader.judge(epoch, values, 0.05))
+            answer, leader = leader.judged(epoch, values, 0.05)
+            answers.add(answer)
             noise = memory * noise + np.sqrt(1 - memory**2) * rng.normal(size=100)
         false += bool(answers & {"yes", "no"})
     assert false / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)

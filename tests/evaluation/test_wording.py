@@ -126,7 +126,8 @@ SENTENCES = [
     (of("undefined", "auc"), "AUC is not defined"),
     (of("several-rows"), "A user counts by the mean over the user's rows"),
     (of("few-users", users=7), "only 7 users … fewer than 100"),
-    (of("one-user"), "only one user, so there is no interval"),
+    (of("one-user", is_open=False), "only one user, so there is no interval"),
+    (of("one-user", is_open=True), "not all candidates were scored"),
     (of("equal-metrics", metrics=["recall@10", "hr@10"]), "Recall@10 and Hit rate@10 are equal here"),
     (of("group-level"), "at 90 % by itself", Setting(0.9)),
     (of("groups-adjusted", groups=2, level=0.975), "2 groups: … at 95 % (Bonferroni, each group at 97.5 %)"),
@@ -166,7 +167,7 @@ SENTENCES = [
     (of("plan-left", **NEGATIVES, left=0.48), "In a part of the evaluations, … weaker … 20 negatives, cls (48 %)."),
     (of("plan-no-interval", way="all candidates"), "no interval, by all candidates."),
     (of("plan-too-many", negatives=[20, 50], fewest=9), "only 9 other candidates, so that 20 and 50 negatives"),
-    (of("plan-few-hits", "recall@10", hits=7), "Recall@10 is above 0 for only 7 users"),
+    (of("plan-few-hits", "recall@10", ("X",), hits=7), "Recall@10 of X is above 0 for only 7 users"),
     (of("plan-laws"), "The pilot is a sample."),
     (of("plan-no-stages"), "stages"), (of("plan-no-negatives"), "negatives"),
 ]  # fmt: skip

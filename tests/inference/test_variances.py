@@ -15,20 +15,16 @@ def moments(law, values, largest=1.0):
     return mean, shares @ (points - mean) ** 2, shares.sum()
 
 
-@pytest.mark.parametrize("hits", [0, 1, 3, 57, 60])
-def test_of_hits_are_those_of_the_interval_of_their_share(hits):
-    values = np.repeat([0.0, 1.0], [60 - hits, hits])
-    ends = mean_interval(np.array([0.0, 1.0]), np.array([60 - hits, hits]), (0.0, 1.0), alpha=0.05)
-    rarer = sorted(min(end, 1 - end) for end in ends)
-    for law, share in zip(extreme_laws(values, 1.0, alpha=0.05), rarer, strict=True):
-        mean, variance, total = moments(law, values)
-        assert (min(mean, 1 - mean), variance, total) == pytest.approx((share, share * (1 - share), 1.0), abs=1e-6)
-
-
-@pytest.mark.parametrize("hits", [26, 30])
-def test_a_share_of_one_half_has_the_largest_variance(hits):
-    _, law = extreme_laws(np.repeat([0.0, 1.0], [60 - hits, hits]), 1.0, alpha=0.05)
-    assert moments(law, np.repeat([0.0, 1.0], [60 - hits, hits]))[1] == pytest.approx(0.25, abs=1e-6)
+@pytest.mark.parametrize("users", [1, 2, 3, 7, 14, 26, 33, 60])
+def test_of_hits_are_those_of_the_interval_of_their_share(users):
+    """The smallest and the largest p (1 - p) of a share p in its interval, for each number of hits."""
+    for hits in range(users + 1):
+        values = np.repeat([0.0, 1.0], [users - hits, hits])
+        low, high = mean_interval(np.array([0.0, 1.0]), np.array([users - hits, hits]), (0.0, 1.0), alpha=0.05)
+        least, most = extreme_laws(values, 1.0, alpha=0.05)
+        largest = 0.25 if low < 0.5 < high else max(low * (1 - low), high * (1 - high))
+        for law, variance in ((least, min(low * (1 - low), high * (1 - high))), (most, largest)):
+            assert moments(law, values)[1:] == pytest.approx((variance, 1.0), abs=3e-4)
 
 
 def test_no_distribution_that_explains_values_as_well_has_a_smaller_or_a_larger_variance():

@@ -79,7 +79,7 @@ def look_into_wheel(wheel: Path) -> None:
     wanted = {path.relative_to(source).as_posix() for path in (*source.rglob("*.py"), *templates)}
     held = {name for name in names if ".dist-info/" not in name}
     assert held == wanted | {"sampled_metrics/py.typed"}, held ^ wanted
-    assert "sampled-metrics = sampled_metrics.cli:main" in points
+    assert "sampled-metrics = sampled_metrics.__main__:main" in points
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
@@ -347,7 +348,7 @@ def test_numbers_that_may_be_indices_or_ids_are_refused(ids: list[Any]) -> None:
     with pytest.raises(DataError, match=r"held_out: 1 may be an index or an id of items \(item_ids\)"):
         sm.rank(*arguments, item_ids=ids)
     with pytest.raises(DataError, match="held_out: 1 may be an index or an id of items"):
-        sm.rank(pd.DataFrame(scores, columns=ids), training, held_out)
+        sm.rank(pd.DataFrame(scores, columns=ids), pd.DataFrame(training, columns=ids), held_out)
     with pytest.raises(DataError, match="held_out: 1 may be an index or an id of items"):
         sm.validator(training, held_out, item_ids=ids)
     expected = sm.rank(*arguments).above.tolist()
@@ -358,3 +359,15 @@ def test_numbers_that_may_be_indices_or_ids_are_refused(ids: list[Any]) -> None:
     assert sm.rank(scores, training, pairs, item_ids=ids).above.tolist() == expected
     with pytest.raises(DataError, match="negatives: 3 may be an index or an id of items"):
         sm.rank_among_negatives(scores, training, pairs, negatives=[[3, 0], [3, 0], [3, 2]], item_ids=ids)
+
+
+@pytest.mark.parametrize("matrix", [np.zeros((3, 12)), csr_array(np.zeros((3, 12))), pd.DataFrame(np.zeros((3, 12)))])
+def test_a_matrix_without_labels_beside_numbers_in_another_order_is_refused(matrix: Any) -> None:
+    """The columns are sorted as text: 0, 1, 10, 11, 2, … The matrix may be in this order, or in that of the numbers."""
+    scores = pd.DataFrame(np.random.default_rng(2).random((3, 12)), columns=sorted(range(12), key=str))
+    held_out = pd.DataFrame({"user": [0, 1, 2], "item": [5, 6, 7]})
+    with pytest.raises(DataError, match="training: its items may be in the order of the columns of scores"):
+        sm.rank(scores, matrix, held_out)
+    labelled = pd.DataFrame(np.zeros((3, 12)), columns=scores.columns)
+    in_order = scores.sort_index(axis="columns").to_numpy()
+    assert sm.rank(scores, labelled, held_out).above.tolist() == sm.rank(in_order, matrix, held_out).above.tolist()

@@ -218,7 +218,7 @@ def test_names_of_columns_in_a_csv_file_are_refused(tmp_path, monkeypatch):
     """As DataFrame.to_csv(index=False) writes them: each user would get the scores of the user before."""
     monkeypatch.chdir(tmp_path)
     pd.DataFrame(SCORES).to_csv("scores.csv", index=False)
-    with pytest.raises(DataError, match=r"scores.csv, line 1: has 0 to 22, the names of columns"):
+    with pytest.raises(DataError, match=r"scores.csv, line 1: is 0, 1, 2, …, the names of columns"):
         read_array("scores.csv")
     pd.DataFrame(SCORES).to_csv("scores.csv", index=False, header=False)
     np.testing.assert_array_equal(read_array("scores.csv"), SCORES)
@@ -229,11 +229,11 @@ def test_files_that_hold_no_array_are_refused(tmp_path):
     for length in (10**12, 10**30):
         header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({length},), }}".ljust(117) + "\n"
         path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
-        with pytest.raises(DataError, match=r"scores\.npy: (its array does not fit|cannot be read)"):
+        with pytest.raises(DataError, match=r"scores\.npy: (does not fit into the memory|cannot be read)"):
             read_array(str(path))
     path = tmp_path / "scores.npz"
     np.savez(path, format=np.array(b"csr"), indices=np.arange(3), indptr=np.arange(3), shape=np.array([2, 3]))
-    with pytest.raises(DataError, match=r"scores\.npz: is no sparse matrix of SciPy: data"):
+    with pytest.raises(DataError, match=r"scores\.npz: cannot be read as an array: .data is not a file"):
         read_array(str(path))
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import functools
+import gc
 import os
 import re
 import sqlite3
@@ -90,8 +91,19 @@ def test_an_async_function_is_refused_and_fits_into_one_that_is_not():
     async def score(users, items):
         return SCORES[users, items]
 
-    with pytest.warns(RuntimeWarning, match="never awaited"), pytest.raises(sm.DataError, match="score is async"):
-        staged(score)
+    async def score_of_pair(user, item):
+        return SCORES[user, item]
+
+    for function in (score, np.vectorize(score_of_pair, otypes=[object])):
+        for concurrency in (1, 3):
+            with pytest.raises(sm.DataError, match="score is async"):
+                staged(function, concurrency=concurrency)
+            gc.collect()  # no coroutine is left to be warned of
+    with pytest.raises(sm.DataError, match="scores are async"):
+        sm.rank(lambda users: score(users, 0), TRAINING, HELD_OUT)
+    with pytest.raises(sm.DataError, match="order is async"):
+        staged(Asked(), order=lambda user: score(user, 0))
+    gc.collect()
     assert_same(staged(lambda *pairs: asyncio.run(score(*pairs)), concurrency=3), staged(Asked()))
 
 
@@ -314,8 +326,73 @@ def test_a_journal_that_is_damaged_or_of_another_program_is_refused_and_left(jou
     for change in ("score = NULL", "score = 9e999", "score = 'x'", "user = 1.5", "user = -1", "item = NULL"):
         journal.write_bytes(whole)
         assert_refused_after(f"UPDATE scores SET {change} WHERE rowid = 3", "is damaged: score 3 is of user")
+    changes = ("score = score + 0.01", "item = item + 1", "user = user + 1", "mark = mark + 1")
+    for change in changes:
+        journal.write_bytes(whole)
+        assert_refused_after(f"UPDATE scores SET {change} WHERE rowid = 3", "score 3 was changed after it was written")
+    journal.write_bytes(whole)
+    assert_refused_after("INSERT INTO scores SELECT user, item, -score, mark FROM scores WHERE rowid = 3", "score ")
+    for content in ("NULL", "'x'", "'[1]'", "5"):
+        journal.write_bytes(whole)
+        assert_refused_after(f"UPDATE run SET content = {content}", "is damaged: it does not say of what run it is")
+    journal.write_bytes(whole)
+    assert_refused_after("ALTER TABLE scores DROP COLUMN mark", "is a journal of another version")
     journal.unlink()
     assert_refused_after("CREATE TABLE scores (name TEXT)", "is a database of another program")
+
+
+def test_scores_of_another_run_are_no_scores_of_this_one(journal):
+    """Scores that are copied from one journal to another have the marks of their run."""
+    other = journal.with_name("y.parquet.journal")
+    with pytest.raises(ConnectionError):
+        staged(Asked(calls=20, scores=-SCORES), name="B", file=other.with_suffix(""))
+    with closing(sqlite3.connect(journal)) as connection, connection:
+        connection.execute("ATTACH ? AS other", (os.fspath(other),))
+        connection.execute("INSERT INTO scores SELECT * FROM other.scores")
+    with pytest.raises(sm.DataError, match="was changed after it was written"):
+        staged(Asked(), file=journal.with_suffix(""))
+
+
+def test_doubled_and_missing_scores_of_a_journal_change_nothing(journal):
+    with closing(sqlite3.connect(journal)) as connection, connection:
+        connection.execute("INSERT INTO scores SELECT * FROM scores")
+        connection.execute("DELETE FROM scores WHERE rowid % 5 = 0")
+    assert_same(staged(Asked(), file=journal.with_suffix("")), staged(Asked()))
+
+
+@pytest.mark.parametrize("ends_well", [True, False])
+def test_nothing_is_left_of_a_journal_that_is_removed_during_the_run(tmp_path, ends_well):
+    file, calls = tmp_path / "x.sqlite", []
+
+    def score(users, items):
+        calls.append(1)
+        if len(calls) == 4:
+            (tmp_path / "x.sqlite.journal").unlink()
+        if len(calls) == 6 and not ends_well:
+            raise ConnectionError("no network")
+        return SCORES[users, items]
+
+    if ends_well:
+        assert_same(staged(score, file=file), staged(Asked()))
+    else:
+        with pytest.raises(ConnectionError) as caught:
+            staged(score, file=file)
+        assert "x.sqlite.journal was removed during the run" in caught.value.__notes__[-1]
+    assert os.listdir(tmp_path) == (["x.sqlite"] if ends_well else [])
+
+
+def test_a_journal_that_took_the_place_of_a_removed_one_stays(tmp_path):
+    path, calls = tmp_path / "x.sqlite.journal", []
+
+    def score(users, items):
+        calls.append(1)
+        if len(calls) == 4:
+            path.unlink()
+            path.write_text("of another run")
+        return SCORES[users, items]
+
+    staged(score, file=tmp_path / "x.sqlite")
+    assert path.read_text() == "of another run"
 
 
 def test_a_function_that_changes_the_working_folder_moves_no_file(tmp_path, monkeypatch):

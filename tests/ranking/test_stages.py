@@ -114,14 +114,17 @@ def test_a_larger_depth_goes_on_from_a_file_as_if_it_had_been_that_depth(tmp_pat
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda rows: rows[1:], "its rows are not the held-out items of its run"),
-        (lambda rows: rows.assign(scored=rows["scored"] - (rows["outcome"] == "open")), "user 0 does not stop at"),
+        (lambda rows: rows[1:], ": users are not those who were ranked"),
+        (
+            lambda rows: rows.assign(scored=rows["scored"] - (rows["outcome"] == "open")),
+            r", row \d+: scored must be that of where the user stops",
+        ),
     ],
 )
 def test_no_run_goes_on_from_a_damaged_file(tmp_path, monkeypatch, change, says):
     monkeypatch.setattr(sm.StagedRanks, "to_frame", lambda ranks, of=sm.StagedRanks.to_frame: change(of(ranks)))
     staged(depth=4, file=tmp_path / "x.sqlite")
-    with pytest.raises(sm.DataError, match=f"x.sqlite: is damaged: {says}"), pytest.warns(match="goes on"):
+    with pytest.raises(sm.DataError, match=f"x.sqlite{says}"):
         staged(depth=25, file=tmp_path / "x.sqlite")
 
 
@@ -357,3 +360,31 @@ def test_parts_joined_in_any_order_are_the_whole():
         for name in whole.per_row:
             np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
         np.testing.assert_array_equal(values(joined)[0], values(whole)[0])
+        assert joined.run == whole.run
+
+
+@pytest.mark.parametrize("ending", ["parquet", "sqlite"])
+def test_a_run_goes_on_from_joined_parts(tmp_path, ending):
+    """Users of whom some have several items; the file is that of the whole, byte by byte."""
+    several = np.eye(ITEMS)[HELD_OUT]
+    several[::2] += np.eye(ITEMS)[TRAINING[::2].argmin(axis=1)]
+    ids = {"user_ids": [f"u{user}" for user in range(USERS)], "item_ids": np.arange(ITEMS)}
+    ranker = sm.Ranker(lambda users, items: SCORES[[int(user[1:]) for user in users], items], name="A")
+
+    def ranks(name, **options):
+        return staged(ranker, several > 0, file=tmp_path / f"{name}.{ending}", **ids, **options)
+
+    whole = ranks("whole", depth=5)
+    parts = [ranks(f"part{part}", depth=5, users=slice(part, None, 3)) for part in range(3)]
+    files = [sm.StagedRanks.read(tmp_path / f"part{part}.{ending}") for part in (2, 0, 1)]
+    for number, joined in enumerate((parts, files)):
+        file = tmp_path / f"joined{number}.{ending}"
+        sm.StagedRanks.concat(joined).write(file)
+        assert file.read_bytes() == (tmp_path / f"whole.{ending}").read_bytes()
+        with pytest.warns(match="goes on from it to all candidates"):
+            further = ranks(f"joined{number}", depth=None)
+        exact = staged(ranker, several > 0, depth=None, **ids)
+        for name in exact.per_row:
+            np.testing.assert_array_equal(getattr(further, name), getattr(exact, name), name)
+        assert further.run == exact.run
+    assert not whole.is_all_known

@@ -1,6 +1,7 @@
 """Columns of ranks from arrays, tables and mappings: what is taken, and what is refused with its row and column."""
 
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -34,7 +35,7 @@ RANKED = FRAME[["user", "rank"]]
 FORMS = {
     "small integers": np.array(RANKS, dtype=np.uint8),
     "text": [str(rank) for rank in RANKS],
-    "series with another index": pd.Series(RANKS, index=[9, 0, 4]),
+    "series with an index by default": pd.Series(RANKS),
     "nullable integers": pd.Series(RANKS, dtype="Int64"),
     "frame with another index": frame(rank=RANKS, note=["a", "b", "c"]).set_index("note", drop=False),
     "dict": {"rank": RANKS},
@@ -245,3 +246,38 @@ def test_flags_are_true_or_false(name):
     for flag in (None,) if name.endswith("report") else ("no", 0, np.array(True)):
         with pytest.raises(sm.ConfigError, match=f"^{name.split()[0]}: is True or False, not "):
             FLAGS[name](flag)
+
+
+NO_NUMBERS = {
+    "periods": pd.period_range("2001", periods=3, freq="Y"),
+    "cells that are periods": pd.Series(list(pd.period_range("2001", periods=3, freq="Y")), dtype=object),
+    "times": pd.to_datetime(["2001-01-01", "2002-01-01", "2003-01-01"]),
+    "durations": pd.to_timedelta([1, 2, 3], unit="s"),
+    "durations of numpy": np.array([1, 2, 3], dtype="m8[s]"),
+    "complex numbers": [1 + 0j, 2, 3],
+    "intervals": pd.interval_range(0, 3),
+}
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda values: sm.exact_ranks(frame(rank=values), candidates=9000),
+        lambda values: sm.exact_ranks([1, 2, 3], candidates=values),
+        lambda values: sm.sampled_ranks([1, 2, 3], candidates=9000, negatives=values),
+        lambda values: lists(frame(user="ann", item=[1, 2, 3], score=values), frame(user=["ann"], item=[1])),
+        lambda values: lists(
+            frame(user="ann", item=[1, 2], score=[1, 2]), frame(user="ann", item=[1, 2, 3], rel=values)
+        ),
+    ],
+    ids=["rank", "candidates", "negatives", "score", "relevance"],
+)
+def test_values_with_an_order_that_are_no_numbers_are_refused(read, kind):
+    with pytest.raises(sm.DataError, match=r"must be (a|whole|integers)"):
+        read(NO_NUMBERS[kind])
+
+
+def test_numbers_of_any_type_are_numbers():
+    for values in ([Decimal(1), Fraction(2), np.int8(3)], pd.Categorical([1, 2, 3]), pd.array([1, 2, 3], "Int64")):
+        assert sm.exact_ranks(frame(rank=values), candidates=9000).above.tolist() == [0, 1, 2]

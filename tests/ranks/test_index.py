@@ -111,14 +111,14 @@ SERIES = pd.Series([3, 1, 2], index=pd.Index(["c", "a", "b"], name="user"))
         (TABLE.groupby("user")["rank"].min(), ["a", "b", "c"]),
         (SERIES.rename_axis("uid"), ["c", "a", "b"]),
         (SERIES.rename_axis(None), ["c", "a", "b"]),
-        (SERIES.rename_axis("no").set_axis([7, 9, 8]), None),
+        (SERIES.rename_axis("no").set_axis([7, 9, 8]), [7, 9, 8]),
         (SERIES.set_axis(pd.Index([7, 9, 8], name="no")), None),
         (SERIES.to_frame("rank").rename_axis(None), ["c", "a", "b"]),
-        (TABLE["rank"][[2, 0, 4]], None),
+        (TABLE["rank"][[2, 0, 4]], [2, 0, 4]),  # rows of a frame: each is a user of its own
         (TABLE[["user", "rank"]].iloc[[0, 2, 3]].set_axis(["v", "w", "v"]), ["c", "a", "b"]),
     ],
 )
-def test_the_index_of_ranks_without_a_column_of_users(ranks: Any, users: list[str] | None) -> None:
+def test_the_index_of_ranks_without_a_column_of_users(ranks: Any, users: list[Any] | None) -> None:
     table = sm.exact_ranks(ranks, candidates=50)
     assert (table.user if users is None else table.user.tolist()) == users
     assert table.above.tolist() == (np.asarray(ranks if ranks.ndim == 1 else ranks["rank"]) - 1).tolist()
@@ -274,3 +274,11 @@ def test_groups_of_users_by_a_series_of_any_order() -> None:
     assert dict(zip(result["group"], result["value"], strict=True)) == pytest.approx(expected)
     with pytest.raises(DataError, match=r"^groups: 2 users of the ranks have none, for instance b$"):
         sm.evaluate(table, groups=groups.where(groups < 2))
+
+
+def test_series_of_two_recommenders_with_numbers_as_index_are_paired_by_it():
+    ranks = pd.Series({12: 3, 7: 1, 5: 40, 9: 2, 30: 80})
+    tables = sm.exact_ranks({"A": ranks, "B": ranks.sort_index()}, candidates=90)
+    assert tables["A"].user.tolist() == [12, 7, 5, 9, 30]
+    result = sm.compare(tables, metrics="ap")
+    assert sm.compare({"A": tables["A"], "B": tables["A"]}, metrics="ap")["low"].tolist() == result["low"].tolist()

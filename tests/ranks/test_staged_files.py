@@ -8,6 +8,8 @@ from dataclasses import fields
 
 import numpy as np
 import pandas as pd
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 import sampled_metrics as sm
@@ -69,6 +71,7 @@ DAMAGED = {
     "score": [np.nan, np.inf],
     "outcome": ["done", "beaten"],
     "above_10": [-2, 6],
+    "above_0": [1],
     "tied_10": [-2, -1, 90],
     "user": [None],
 }
@@ -92,8 +95,8 @@ def test_a_value_that_staged_ranks_cannot_have_is_refused_with_its_row(ranks, tm
         ({"k": "5"}, ": k must be a whole number"),
         ({"depth": 0.5}, ": depth must be a number of 1 or more"),
         ({"seed": -1}, ": seed must be"),
-        ({"boundaries": [0, 30, 10]}, ": boundaries must be whole numbers that ascend from 0"),
-        ({"boundaries": [0, 10, 30, 99]}, ": lacks the column above_99"),
+        ({"boundaries": [0, 30, 10]}, ": boundaries must be 0, 10, 30, 100, 300, and so on"),
+        ({"boundaries": [0, 10, 30, 100]}, ": lacks the column above_100"),
         ({"digests": {"users": 3}}, ": digests must be text"),
         ({"digests": None}, ": digests must be text"),
         ({}, ", row 1: user must be an id, not "),
@@ -103,6 +106,109 @@ def test_what_they_are_of_is_checked_too(ranks, tmp_path, change, says):
     write(tmp_path / "x.parquet", ranks, ranks.to_frame().assign(**({} if change else {"user": [[0]] * 60})), **change)
     with pytest.raises(sm.DataError, match=rf"x\.parquet{says}"):
         sm.StagedRanks.read(tmp_path / "x.parquet")
+
+
+def rows_and_content(path):
+    """Read a file as another program does."""
+    if path.suffix == ".parquet":
+        table = pyarrow.parquet.read_table(path)
+        return table.to_pandas(), json.loads(table.schema.metadata[staged_files.KEY])
+    with closing(sqlite3.connect(path)) as connection:
+        [content] = connection.execute("SELECT content FROM run").fetchone()
+        return pd.read_sql_query("SELECT * FROM ranks", connection), json.loads(content)
+
+
+def write_as_another(path, rows, content):
+    """Write a file as another program does: with the checksum of what was there."""
+    path.unlink()
+    if path.suffix == ".parquet":
+        table = pyarrow.Table.from_pandas(rows, preserve_index=False)
+        metadata = {staged_files.KEY: json.dumps(content)}
+        pyarrow.parquet.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
+        return
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"PRAGMA application_id = {staged_files.APPLICATION}")
+        connection.execute("CREATE TABLE run (content TEXT)")
+        connection.execute("INSERT INTO run VALUES (?)", (json.dumps(content),))
+        rows.to_sql("ranks", connection, index=False)
+
+
+def with_cell(column, change):
+    def changed(rows, content):
+        rows.loc[17, column] = change(rows.loc[17, column])
+        return rows, content
+
+    return changed
+
+
+CHANGED = {
+    "the last bit of a score": with_cell("score", lambda score: np.nextafter(score, 9)),
+    "an item": with_cell("item", lambda item: "i89"),
+    "two rows swapped": lambda rows, content: (rows.iloc[[1, 0, *range(2, 60)]], content),
+    "an item and a score of two rows": lambda rows, content: (
+        rows.assign(item=rows["item"].to_numpy()[::-1], score=rows["score"].to_numpy()[::-1]),
+        content,
+    ),
+    "a column more": lambda rows, content: (rows.assign(age=1), content),
+    "another training": lambda rows, content: (rows, content | {"digests": content["digests"] | {"training": "0"}}),
+    "a key more": lambda rows, content: (rows, content | {"note": ""}),
+    "another checksum": lambda rows, content: (rows, content | {"checksum": "0" * 32}),
+    "no checksum": lambda rows, content: (rows, {key: content[key] for key in content if key != "checksum"}),
+}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "sqlite"])
+def test_a_file_that_was_changed_is_refused_and_one_that_was_only_written_anew_is_not(ranks, tmp_path, ending):
+    path = tmp_path / f"x.{ending}"
+    for change in CHANGED.values():
+        ranks.write(path)
+        write_as_another(path, *change(*rows_and_content(path)))
+        with pytest.raises(sm.DataError, match=rf"x\.{ending}: was changed after it was written, or is damaged"):
+            sm.StagedRanks.read(path)
+    ranks.write(path)
+    write_as_another(path, *rows_and_content(path))
+    np.testing.assert_array_equal(sm.StagedRanks.read(path).to_frame(), ranks.to_frame())
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"depth": 50}, ", row 17: outcome must be that of counts, depth and uniform, not 'open'"),
+        ({"depth": 2}, ", row .*: above_30 must be -1 if the user does not go on from 10"),
+        ({"seed": 1}, ", row 1: uniform must be that of the user by seed 1"),
+        ({"boundaries": [0]}, r": boundaries must be \[0, 10, 30\], as there are up to 90 candidates, not \[0\]"),
+        ({"k": 6}, ", row .*: outcome must be beaten where above is k = 6"),
+    ],
+)
+def test_rows_that_contradict_what_they_are_of_are_refused(ranks, tmp_path, changes, says):
+    """Also with a checksum that fits."""
+    write(tmp_path / "x.sqlite", ranks, ranks.to_frame(), **changes)
+    with pytest.raises(sm.DataError, match=rf"x\.sqlite{says}"):
+        sm.StagedRanks.read(tmp_path / "x.sqlite")
+
+
+def test_rows_of_another_set_of_users_are_refused(ranks, tmp_path):
+    """Also with a checksum that fits."""
+    rows = ranks.to_frame()
+    for changed, says in (
+        (pd.concat([rows, rows[:1]]), ", row 61: user 'u0' has item 'i0' twice"),
+        (rows[1:], ": users are not those who were ranked"),
+        (rows.assign(fold=(rows["fold"] + 1) % 5), ", row 1: fold must be that of the user by seed 0"),
+        (rows.assign(uniform=rows["uniform"][::-1].to_numpy()), ", row 1: uniform must be that of the user by seed 0"),
+    ):
+        write(tmp_path / "x.sqlite", ranks, changed)
+        with pytest.raises(sm.DataError, match=rf"x\.sqlite{says}"):
+            sm.StagedRanks.read(tmp_path / "x.sqlite")
+
+
+def test_a_copy_that_pandas_writes_says_what_it_lacks(ranks, tmp_path):
+    ranks.write(tmp_path / "x.parquet")
+    pd.read_parquet(tmp_path / "x.parquet").to_parquet(tmp_path / "copy.parquet")
+    with closing(sqlite3.connect(tmp_path / "copy.sqlite")) as connection:
+        ranks.to_frame().to_sql("ranks", connection)
+    for name in ("copy.parquet", "copy.sqlite"):
+        with pytest.raises(sm.DataError, match="another program has written its columns, without k, depth, seed"):
+            sm.StagedRanks.read(tmp_path / name)
 
 
 def test_a_database_of_another_program_is_refused_and_left(tmp_path):

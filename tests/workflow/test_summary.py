@@ -190,6 +190,7 @@ def counts(**changed):
     ("studied", "config", "said", "unsaid"),
     [
         # what was studied
+        (counts(events_left_out_malformed=4), {}, "Lines left out: malformed (on_bad_lines: skip) 4", "left out: core"),
         (counts(events_left_out_repeated=7), {}, "repeat 7|Training events 38|Held-out items 2", "left out: core"),
         (counts(**{WITHOUT: 2, "users": 18, FEW: 2}), {}, "", f"{NO_ITEMS}|{FEW_EVENTS}"),
         (counts(**{WITHOUT: 3, "users": 8, FEW: 1}), {}, f"3 of 20 {NO_ITEMS}|1 of 9 {FEW_EVENTS}", ""),

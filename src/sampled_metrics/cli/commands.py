@@ -324,7 +324,9 @@ def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: An
     epilog="  sampled-metrics rank --users u.npy --items i.npy --training train.csv --held-out test.csv\n\n"
     "  train.csv, test.csv: user,item    rows of u.npy and i.npy, from 0; or ids, with --user-ids and --item-ids",
 )
-@click.option("--users", type=shared.FILE, help="(users, d) factors: npy, npz, parquet, or csv without a header.")
+@click.option(
+    "--users", type=shared.FILE, help="(users, d) factors: npy, npz, parquet, or csv without header and index."
+)
 @click.option("--items", type=shared.FILE, help="(items, d) factors, with --users.")
 @click.option("--scores", type=shared.FILE, help="(users, items) scores in place of factors; npz may be sparse.")
 @shared.TRAINING_AND_HELD_OUT
@@ -366,10 +368,21 @@ def _rank(
     if seed is not None and negatives is None:
         raise click.UsageError("--seed is for --negatives")
     from sampled_metrics._files import write_table
-    from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs
+    from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs, require_layout
 
     factors = read_array(scores) if scores else (read_array(str(users)), read_array(str(items)))
-    pairs, ids = read_pairs(training, separator), read_ids(item_ids) if item_ids else None
+    pairs = read_pairs(training, separator)
+    test = read_pairs(held_out, separator)
+    ids: dict[str, Any] = {
+        "user_ids": read_ids(user_ids) if user_ids else None,
+        "item_ids": read_ids(item_ids) if item_ids else None,
+    }
+    matrices: list[tuple[str, Any, tuple[str, ...]]]
+    if scores:
+        matrices = [(scores, factors, ("user", "item"))]
+    else:
+        matrices = [(str(users), factors[0], ("user",)), (str(items), factors[1], ("item",))]
+    require_layout(matrices, pairs, test, **ids)
     sampled: dict[str, Any] = (
         {} if negatives is None else {"negatives": negatives, "replacement": replacement, "seed": seed or 0}
     )
@@ -377,9 +390,8 @@ def _rank(
         table = (sm.rank if negatives is None else sm.rank_among_negatives)(
             factors,
             pairs,
-            read_pairs(held_out, separator),
-            user_ids=read_ids(user_ids) if user_ids else None,
-            item_ids=ids,
+            test,
+            **ids,
             progress=terminal_progress,
             **sampled,
         )

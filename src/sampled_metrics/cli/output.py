@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sampled_metrics.cli.options import FigureFile, together
-from sampled_metrics.errors import printable
+from sampled_metrics.errors import Remark, printable
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
     from sampled_metrics.evaluation.result import Result
@@ -63,13 +63,13 @@ def _print(result: Result, form: str) -> None:
 
 @contextmanager
 def warnings_on_stderr() -> Iterator[None]:
-    """Say at once what is warned of, each in a line."""
+    """Say at once what is warned of, each in a line: all remarks of the library, and of others what Python shows."""
 
     def say(message: Warning | str, *_: Any, **__: Any) -> None:
         click.echo(printable(str(message)), err=True)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("always")
+        warnings.simplefilter("always", Remark)
         warnings.showwarning = say
         yield
 

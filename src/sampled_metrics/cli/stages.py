@@ -115,7 +115,11 @@ def stages(
                 file=output,
                 **options,
             )
-        except Exception as error:  # whatever the function raises
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever the function raises
+            if isinstance(error.__context__, BrokenPipeError):  # nobody reads what a terminal shows
+                raise
             what = str(error) if isinstance(error, SampledMetricsError) else f"--score {score}: {_cause(error)}"
             kind = ConfigError if isinstance(error, ConfigError) else DataError
             raise kind("; ".join([what, *getattr(error, "__notes__", ())])) from None
@@ -147,7 +151,9 @@ def _function(name: str) -> Callable[..., Any]:
         imported: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ConfigError(f"--score {name}: {error}; it is looked for in the current folder, too") from None
-    except (Exception, SystemExit) as error:  # whatever the module raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever the module raises
         raise DataError(f"--score {name}: {_cause(error)}") from None
     for part in function.split("."):
         if not hasattr(imported, part):

@@ -20,7 +20,7 @@ _WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")  # str(int(text)) == text
 
 
 class EventChunk(NamedTuple):
-    """Consecutive events of a file, in the order of the file; all arrays have shape (events,)."""
+    """Consecutive events of a file, in the order of the file; all arrays have shape (events,), which may be (0,)."""
 
     users: NDArray[np.int64] | NDArray[np.object_]
     """Ids as in the file: text, or numbers where `str` writes them as the file does. Chunks may differ in this."""
@@ -32,10 +32,13 @@ class EventChunk(NamedTuple):
     """Times in the unit of the file, for MovieLens seconds since 1970 in UTC; None if the file has none."""
     held_out: NDArray[np.bool_] | None = None
     """Whether the split of the file holds the event out; None if the file has no split."""
+    malformed: int = 0
+    """Number of malformed lines that were left out beside these events."""
 
     def events(self, kept: Any) -> "EventChunk":
         """Return some of the events, by (events,) bool."""
-        return EventChunk._make(None if column is None else column[kept] for column in self)
+        columns = {name: values[kept] for name, values in self._asdict().items() if isinstance(values, np.ndarray)}
+        return self._replace(**columns)
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Events:
         user_ids: (users,) ids of the file, int or text, ascending.
         item_ids: (items,) ids of the file, int or text, ascending.
         held_out: (events,) bool, whether the split of the file holds the event out; None if the file has no split.
-        left_out: numbers of events of the file that are not here, by reason.
+        left_out: numbers of events, or of malformed lines, of the file that are not here, by reason.
     """
 
     users: NDArray[np.integer]
@@ -87,8 +90,9 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "e
         DataError: no event is left, or the file holds out a pair that is in training, too.
     """
     user_numbers, item_numbers = _Numbering(), _Numbering()
-    parts, low = list[EventChunk](), 0
+    parts, low, malformed = list[EventChunk](), 0, 0
     for chunk in _merged(chunks):
+        malformed += chunk.malformed
         if min_rating != 0:
             if chunk.ratings is None:
                 raise ConfigError(f"min_rating is {min_rating}, but the file has no ratings; it may be 0")
@@ -109,7 +113,7 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "e
         _refuse_both(users, items, whole.held_out, user_ids, item_ids)
     times = whole.timestamps if repeated in ("earliest", "latest") else None
     repeats = _repeats(users, items, len(item_ids), times, repeated)
-    left_out = {"below_min_rating": low, "repeated": int(repeats.sum())}
+    left_out = {"malformed": malformed, "below_min_rating": low, "repeated": int(repeats.sum())}
     events = Events(users, items, whole.timestamps, user_ids, item_ids, whole.held_out, left_out)
     return events.events(~repeats) if repeats.any() else events
 
@@ -128,8 +132,10 @@ def _merged(chunks: Iterable[EventChunk], events: int = 2**18) -> Iterator[Event
 
 
 def _one(parts: Sequence[EventChunk]) -> EventChunk:
-    columns: Iterator[tuple[Any, ...]] = zip(*parts, strict=True)
-    return EventChunk._make(None if column[0] is None else np.concatenate(column) for column in columns)
+    first = parts[0]
+    names = [name for name, values in first._asdict().items() if isinstance(values, np.ndarray)]
+    columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return first._replace(**columns, malformed=sum(part.malformed for part in parts))
 
 
 def _refuse_both(
@@ -264,7 +270,8 @@ def events_of_rows(
         timestamp_format: "iso" or a pattern of strptime, if timestamps are text. They become nanoseconds since 1970 in
             UTC. None if they are numbers, or times by their type.
         kept: values of the column keep; rows with other values are left out. None if there is no such column.
-        skips_bad_lines: whether malformed rows are skipped, and their number logged. Otherwise they are refused.
+        skips_bad_lines: whether malformed rows are skipped, counted in the chunks, and their number logged. Otherwise
+            they are refused.
         ordered: whether the timestamps are the order of the rows.
         has_options: whether a study can state the two above, as its dataset's options; errors then name them.
 
@@ -279,7 +286,8 @@ def events_of_rows(
             what = f"timestamp_format: {timestamp_format!r} is not a pattern of strptime"
             raise ConfigError(f"{what}: {error}") from None
     exact_times = _ExactTimes()
-    skipped, n_rows, n_events, spaced = 0, 0, 0, 0
+    skipped, n_rows, n_events, spaced, not_told = 0, 0, 0, 0, 0
+    chunk: EventChunk | None = None
     for rows in parts:
         columns: dict[str, NDArray[Any]] = {}
         wrong = np.zeros(len(rows.frame), dtype=np.bool_)
@@ -293,6 +301,7 @@ def events_of_rows(
                 message = partial(_must_be, labels[role], rule, rows.frame[role], hint, has_options)
                 refuse_rows(is_wrong, message, rows.place)
             wrong |= is_wrong
+        not_told += rows.skipped + int(wrong.sum())
         skipped += rows.skipped + int(wrong.sum())
         n_rows += rows.skipped + len(wrong)
         if "timestamp" in columns and timestamp_format is None:
@@ -304,10 +313,14 @@ def events_of_rows(
             columns = {role: values[~wrong] for role, values in columns.items()}
         if ordered:
             columns["timestamp"] = np.arange(n_events, n_events + len(columns["user"]))
-        chunk = EventChunk(columns["user"], columns["item"], columns.get("rating"), columns.get("timestamp"))
-        n_events += len(chunk.users)
-        if len(chunk.users):
+        ratings, times = columns.get("rating"), columns.get("timestamp")
+        if len(columns["user"]):
+            chunk = EventChunk(columns["user"], columns["item"], ratings, times, malformed=not_told)
+            n_events += len(chunk.users)
+            not_told = 0
             yield chunk
+    if chunk is not None and not_told:
+        yield chunk.events(slice(0, 0))._replace(malformed=not_told)
     if 2 * skipped > n_rows:
         raise DataError(
             f"{name}: {skipped} of {n_rows} lines are malformed, too many to skip (on_bad_lines); "

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._validation import Ints, counted
 
 _DIGITS = 53
 """Binary digits of a whole number that double precision holds."""
 
-_WRITTEN_BY_FLOATS = re.compile(r"\s*-?(?:[0-9]{16}\.0|[0-9](?:\.[0-9]+)?e\+[0-9]{2,3})\s*")
-"""A large float as pandas, JSON and Arrow write it as text: 9007199254740992.0, or 1e+16."""
+_WRITTEN_BY_FLOATS = re.compile(r"\s*-?(?:[0-9]{16}\.0|[0-9](?:\.[0-9]+)?[eE]\+[0-9]{2,3})\s*")
+"""A float that may be rounded, as pandas, JSON, Arrow and spreadsheets write it: 9007199254740992.0, 1e+16, 1.6E+07."""
 
 _OF_ONE_TYPE = ("string", "integer", "floating", "boolean", "bytes")
 """Contents of a column of objects in which equal cells are the same id. True and 1 are equal, and differ."""
@@ -87,7 +87,8 @@ def _with_spaces(distinct: pd.Series, text: pd.Series) -> tuple[int, int]:
     if isinstance(distinct.dtype, pd.StringDtype):
         written = distinct
     elif distinct.dtype == object:
-        written = distinct[[isinstance(value, str) for value in distinct.tolist()]].drop_duplicates().astype("str")
+        texts = distinct[[isinstance(value, str) for value in distinct.tolist()]].drop_duplicates()
+        written = texts.map(_escaped).astype("str")
     else:
         return 0, 0
     stripped = text.loc[written.index]
@@ -101,7 +102,7 @@ def are_inexact(values: pd.Series) -> NDArray[np.bool_]:
     kind: Any = getattr(values.dtype, "numpy_dtype", values.dtype)
     if isinstance(values.dtype, pd.StringDtype):
         text = values.fillna("")
-        is_like_float = text.str.contains("e+", regex=False) | text.str.contains(".0", regex=False)
+        is_like_float = text.str.contains("+", regex=False) | text.str.contains(".0", regex=False)
         is_inexact = is_like_float.to_numpy(dtype=np.bool_, copy=True)
         is_inexact[is_inexact] = [_is_inexact(value) for value in text[is_like_float].tolist()]
         return is_inexact
@@ -117,7 +118,8 @@ def _is_inexact(value: Any) -> bool:
     if isinstance(value, float | np.floating):
         return bool(np.abs(value) >= _largest(np.asarray(value).dtype))
     if isinstance(value, str):
-        return _WRITTEN_BY_FLOATS.fullmatch(value) is not None and abs(float(value)) >= 2.0**_DIGITS
+        is_like_float = _WRITTEN_BY_FLOATS.fullmatch(value) is not None
+        return is_like_float and ("+" in value or abs(float(value)) >= 2.0**_DIGITS)
     return False
 
 
@@ -148,4 +150,18 @@ def cell_as_text(value: Any) -> str:
         return str(int(value)) if value == value.to_integral_value() else format(value.normalize(), "f")
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace").strip()
-    return str(value).strip().encode(errors="backslashreplace").decode()  # half a pair of surrogates is not text
+    return _escaped(str(value).strip())
+
+
+def _escaped(text: str) -> str:
+    """Return text with halves of pairs of surrogates, which are not text, as Python writes them."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def column_of(values: ArrayLike) -> pd.Series:
+    """Return ids of any shape as a column. Halves of pairs of surrogates are escaped, as in `as_text`."""
+    array = np.asarray(values).ravel()
+    try:
+        return pd.Series(array)
+    except UnicodeEncodeError:
+        return pd.Series([_escaped(value) if isinstance(value, str) else value for value in array.tolist()])

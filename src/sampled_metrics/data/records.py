@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sampled_metrics._files import reading
+from sampled_metrics._validation import shown
 from sampled_metrics.data.labels import with_index
 from sampled_metrics.data.tables import (
     SPACES,
@@ -21,7 +23,7 @@ from sampled_metrics.data.tables import (
     require_columns,
     whole_lines,
 )
-from sampled_metrics.errors import DataError, reason
+from sampled_metrics.errors import DataError
 
 _PARQUET_ROWS = 2**16
 _BUFFER_BYTES = 2**20
@@ -158,34 +160,47 @@ def parquet_rows(
         DataError: pyarrow is not installed, the file is not parquet, or a named column is missing or of another type.
     """
     pa, parquet = _pyarrow(name)
-    try:
+    with reading(name):
         file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)  # reads page by page
         schema, before = file.schema_arrow, 0
-        levels = _levels(schema, file.metadata.num_rows) if columns is None else {}
-        if columns is None:
-            columns = {name_in_file: name_in_file for name_in_file in schema.names if name_in_file not in levels}
-            require_columns(name, schema.names, columns)
-        else:
-            require_columns(f"{name}, line 1", schema.names, columns.values())
-            for column in columns.values():
-                kind = schema.field(column).type
-                if pa.types.is_nested(kind) or pa.types.is_binary(kind):
-                    raise DataError(f"{name}: column {column!r} is of type {kind}; expected numbers, text or times")
-        stored = [*columns.values(), *(level for level in levels if level in schema.names)]
-        for batch in file.iter_batches(_PARQUET_ROWS, columns=stored, use_threads=False):
-            frame = {}
-            for role, column in columns.items():
+        levels = _levels(schema, file.metadata.num_rows, name) if columns is None else {}
+        batches = file.iter_batches(
+            _PARQUET_ROWS, columns=_stored(pa, schema, name, columns, levels), use_threads=False
+        )
+    if columns is None:
+        columns = {name_in_file: name_in_file for name_in_file in schema.names if name_in_file not in levels}
+    while True:
+        with reading(name):
+            batch = next(batches, None)
+        if batch is None:
+            break
+        frame = {}
+        for role, column in columns.items():
+            with reading(name, f"column {column!r} cannot be read"):
                 values = batch.column(column)
                 frame[role] = values.to_pandas() if numbers is None else _of_arrow(values, role in numbers)
+        with reading(name):
             table = pd.DataFrame(frame, index=range(batch.num_rows))
             if levels:
                 table = with_index(table.set_axis(_index(levels, batch, before), axis="index"), name, before)
-            yield Rows(table.reset_index(drop=True), partial(_row, name, before))
-            before += batch.num_rows
-        if not before:
-            yield Rows(pd.DataFrame(columns=list(columns)), str)
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
+        yield Rows(table.reset_index(drop=True), partial(_row, name, before))
+        before += batch.num_rows
+    if not before:
+        yield Rows(pd.DataFrame(columns=list(columns)), str)
+
+
+def _stored(pa: Any, schema: Any, name: str, columns: Mapping[str, str] | None, levels: Mapping[Any, Any]) -> list[str]:
+    """Return the columns of a parquet file that are read; raise DataError if one is missing or of another type."""
+    if columns is None:
+        columns = {name_in_file: name_in_file for name_in_file in schema.names if name_in_file not in levels}
+        require_columns(name, schema.names, columns)
+    else:
+        require_columns(f"{name}, line 1", schema.names, columns.values())
+        for column in columns.values():
+            kind = schema.field(column).type
+            if pa.types.is_nested(kind) or pa.types.is_binary(kind):
+                raise DataError(f"{name}: column {column!r} is of type {kind}; expected numbers, text or times")
+    return [*columns.values(), *(level for level in levels if level in schema.names)]
 
 
 def parquet_array(stream: Any, name: str) -> Any:
@@ -194,15 +209,14 @@ def parquet_array(stream: Any, name: str) -> Any:
     Raises:
         DataError: pyarrow is not installed, the file is not parquet, or it has no rows.
     """
-    pa, parquet = _pyarrow(name)
-    try:
+    _, parquet = _pyarrow(name)
+    with reading(name):
         table = parquet.read_table(stream, use_threads=False)
+        metadata = _pandas_metadata(table.schema, name)
         frame = table.to_pandas()
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
     if not len(frame):
         raise DataError(f"{name}: has no rows")
-    return frame if table.schema.pandas_metadata else frame.to_numpy()
+    return frame if metadata else frame.to_numpy()
 
 
 def _pyarrow(name: str) -> tuple[Any, Any]:
@@ -215,22 +229,66 @@ def _pyarrow(name: str) -> tuple[Any, Any]:
     return pyarrow, parquet
 
 
-def _levels(schema: Any, rows: int) -> dict[Any, tuple[Any, range | None]]:
+def _levels(schema: Any, rows: int, name: str) -> dict[Any, tuple[Any, range | None]]:
     """Return the levels of the index that pandas wrote, by their columns: the name, and the numbers if it is a range.
 
     A range of another length is of the table before rows were left out of it.
     """
-    metadata = schema.pandas_metadata or {}
+    metadata = _pandas_metadata(schema, name)
     names = {column.get("field_name"): column.get("name") for column in metadata.get("columns", [])}
     levels: dict[Any, tuple[Any, range | None]] = {}
     for number, level in enumerate(metadata.get("index_columns", [])):
-        if isinstance(level, str) and level in schema.names:
-            levels[level] = names.get(level, level), None
-        elif isinstance(level, dict):
+        if isinstance(level, dict):
             numbers = range(level["start"], level["stop"], level["step"])
             if len(numbers) == rows:
-                levels[number] = level["name"], numbers
+                levels[number] = level.get("name"), numbers
+        elif level in schema.names:
+            levels[level] = names.get(level, level), None
     return levels
+
+
+def _pandas_metadata(schema: Any, name: str) -> dict[str, Any]:
+    """Return what pandas wrote into a parquet file of its index and its columns; empty if it wrote nothing.
+
+    Without them the index may count as data, and data as the index. So nothing of them is passed over.
+
+    Raises:
+        DataError: they are damaged.
+    """
+    if b"pandas" not in (schema.metadata or {}):
+        return {}
+    with reading(name, _DAMAGED, _WRITE_AGAIN):
+        metadata: dict[str, Any] = schema.pandas_metadata
+    if fault := _fault_of_metadata(metadata):
+        raise DataError(f"{name}: {_DAMAGED}: {fault}{_WRITE_AGAIN}")
+    return metadata
+
+
+_DAMAGED = "what pandas wrote of its index is damaged"
+_WRITE_AGAIN = "; write the file again, with to_parquet"
+
+
+def _fault_of_metadata(metadata: Any) -> str:
+    """Return what is wrong in what pandas wrote of the index; empty if nothing is.
+
+    A level that is no column of the file is one that was left out, as Arrow's `select` does.
+    """
+    if not isinstance(metadata, dict) or not metadata.keys() >= {"index_columns", "columns"}:
+        return "it lacks index_columns or columns"
+    levels, columns = metadata["index_columns"], metadata["columns"]
+    if not isinstance(levels, list) or not isinstance(columns, list):
+        return "index_columns and columns must be lists"
+    for column in columns:
+        if not isinstance(column, dict) or not isinstance(column.get("field_name"), str | None):
+            return f"{shown(column)} is no column"
+    for level in levels:
+        is_range = isinstance(level, dict) and level.get("kind") == "range"
+        has_numbers = is_range and all(type(level.get(key)) is int for key in ("start", "stop", "step"))
+        if not (has_numbers and level["step"] and isinstance(level.get("name"), str | None)) and not isinstance(
+            level, str
+        ):
+            return f"{shown(level)} is neither a column nor a range"
+    return ""
 
 
 def _index(levels: Mapping[Any, tuple[Any, range | None]], batch: Any, before: int) -> pd.Index:

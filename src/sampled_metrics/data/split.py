@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from sampled_metrics import _files
 from sampled_metrics._validation import Ints
 from sampled_metrics.data.events import Events
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.errors import ConfigError, DataError, reason
 
 TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
     "first": lambda positions, events, rng: -positions,
@@ -147,6 +147,28 @@ def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Spl
         return Split(training, held_out, arrays["user_ids"], arrays["item_ids"], arrays.get("timestamps"))
     except ValueError as error:  # of what is stored; DataError is one
         raise DataError(f"{path}: is not a split, or is damaged: {error}") from None
+
+
+def valid_sparse(matrix: Any, name: str) -> Any:
+    """Return a sparse matrix, in a format with stored places, after a check of all of them.
+
+    SciPy's compiled code reads and writes at the places that a matrix stores. So wrong ones end the process, or change
+    other numbers.
+
+    Raises:
+        DataError: a stored place is not in the matrix, or the matrix does not have two dimensions.
+    """
+    try:
+        if matrix.ndim != 2:
+            raise ValueError(f"it has {matrix.ndim} dimensions, not 2")
+        if matrix.format == "coo":
+            return coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)  # which checks the places
+        if matrix.format not in ("csr", "csc", "bsr"):
+            matrix = csr_array(matrix)
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        raise DataError(f"{name}: is no valid sparse matrix: {reason(error)}") from None
+    return matrix
 
 
 def pair_matrix(

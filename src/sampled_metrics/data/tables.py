@@ -443,7 +443,7 @@ def _are_plain(lines: bytes, delimiter: str) -> bool:
 
 _ASCII_SPACES = b" \t\v\f\x1c\x1d\x1e\x1f"  # those that str.strip leaves out
 _OTHER_SPACES = b"\xc2\x85", b"\xc2\xa0", b"\xe1\x9a\x80", b"\xe2\x80", b"\xe2\x81\x9f", b"\xe3\x80\x80"  # in UTF-8
-_OF_FLOATS = b"e+", b".0"
+_OF_FLOATS = b"e+", b"E+", b".0"
 
 
 def _has_plain_text(lines: bytes, delimiter: str) -> bool:

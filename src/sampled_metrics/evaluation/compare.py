@@ -34,7 +34,7 @@ from sampled_metrics.ranks.given import (
     ALL,
     Groups,
     by_seed,
-    require_distinct_draws,
+    require_distinct_seeds,
     require_paired_draws,
     require_same_design,
     seeds_by_name,
@@ -154,8 +154,7 @@ def compare_best(
     tables = by_seed(seeds)
     require_same_design(tables)
     require_paired_draws(seeds)
-    for of_recommender in seeds.values():
-        require_distinct_draws(of_recommender)
+    require_distinct_seeds(seeds)
     first, *further = tables.values()
     by_label = checked_metrics(first, metrics)
     for table in further:
@@ -220,7 +219,8 @@ def _compared(
         if setting.margin is not None:
             places[name] = np.mean([place_of_users(*one, values[name]) for one in of_seeds], axis=0)
     rates, family = _rates(list(values.values()), alpha)
-    findings = [Finding("margin")] if setting.margin is not None else []
+    have_intervals = any(of_one.has_interval for of_one in values.values())
+    findings = [Finding("margin")] if setting.margin is not None and have_intervals else []
     names = list(chosen or seeds)
     if most is not None:
         names = list(chosen) or best_of({name: float(of_one.point[0]) for name, of_one in values.items()}, most)

@@ -21,7 +21,7 @@ from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.inference.means import Intervals
 from sampled_metrics.inference.strict import Sample, unexplained
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metrics_by_label
-from sampled_metrics.ranks.given import Groups, by_seed, require_distinct_draws, require_same_design, seeds_by_name
+from sampled_metrics.ranks.given import Groups, by_seed, require_distinct_seeds, require_same_design, seeds_by_name
 from sampled_metrics.ranks.reading import UNNAMED
 from sampled_metrics.ranks.sampled import SampledRanks, impossible_with_replacement
 from sampled_metrics.sampling.outcomes import Group
@@ -101,7 +101,7 @@ def correct(
     def of_recommender(name: str, tables: list[SampledRanks]) -> Result:
         named = by_seed({name: tables})
         require_same_design(named)
-        require_distinct_draws(tables)
+        require_distinct_seeds({name: tables})
         return by_group(named, groups, lambda *parts: _correct(parts, chosen, wanted, setting, parts[0] is tables[0]))
 
     return by_recommender({name: of_recommender(name, tables) for name, tables in seeds.items()})

@@ -27,8 +27,8 @@ from sampled_metrics.inference.variances import extreme_laws
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.ranks.staged import StagedRanks, last_boundary
-from sampled_metrics.ranks.staged_files import FOLDS
+from sampled_metrics.ranks.staged import StagedRanks
+from sampled_metrics.ranks.stopping import FOLDS, last_boundary
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes, RankClass
 

@@ -244,6 +244,8 @@ class _Question(NamedTuple):
         tables = {name: table for name, of_one in seeds.items() for table in of_one[:1]}
         first = next(iter(tables.values()))
         numbers = dict(zip(tables, first.pair(list(tables.values())[1:], list(tables))[0], strict=True))
+        if max(number.max() for number in numbers.values()) < 1:
+            raise DataError("pilot: has one user; a plan needs two or more")
         if first.design.get("drawn") == ONCE:
             raise DataError("pilot: its negatives are drawn once for all users, of which no plan can promise anything")
         if first.is_sampled:
@@ -261,10 +263,11 @@ class _Question(NamedTuple):
             of_pair = dict(zip(("difference", "low", "high"), ends, strict=True))
             of_pair |= {"users": pilots[0].users, "is_of_law": first.is_sampled}
             findings.append(Finding("plan-pair", label, (better, worse), values=of_pair))
-        count, values = users or pilots[0].users, pilots[0].values.values()
-        hits = min(int((of_one.low[0] > EQUAL).sum()) for of_one in values)
-        if hits < _FEW_HITS:
-            findings.append(Finding("plan-few-hits", label, values={"hits": hits}))
+        count = users or pilots[0].users
+        hits = {name: int((values.low[0] > EQUAL).sum()) for name, values in pilots[0].values.items()}
+        fewest = min(hits, key=hits.__getitem__)
+        if hits[fewest] < _FEW_HITS:
+            findings.append(Finding("plan-few-hits", label, (fewest,), values={"hits": hits[fewest]}))
         planned = "" if users is None else f"{count:,} users; pilot: "
         parameters = f"{metric_name(label)}, {planned}{first.description}"
         return cls(pilots, pairs, count, level, tuple(filter(None, tables)), findings, parameters)
@@ -440,7 +443,7 @@ def _row(way: _Way, pilot: Pilot, question: _Question) -> dict[str, Any]:
     if share_left > SIGNIFICANCE:
         row["assumes"] = NO_ASSUMPTION if left.all() else f"{row['assumes']} or {NO_ASSUMPTION}"
     if question.pairs:
-        row |= _shares(gaps, question, way.users / pilot.users)
+        row |= _shares(gaps, pilot, question, way.users / pilot.users)
     return row | {"completed": completed, "left": share_left}
 
 
@@ -523,11 +526,12 @@ def _ends(widths: Floats, of_laws: Sequence[Floats], most: float) -> tuple[float
     return low, min(high, most)
 
 
-def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
+def _shares(gaps: Floats, pilot: Pilot, question: _Question, ratio: float) -> dict[str, Any]:
     """Return the shares of the pair that is decided least often, with their intervals.
 
     Another pilot would have other differences. So the shares are also those with all differences, and all ends,
-    smaller or larger by as much as they vary from one pilot to another.
+    smaller or larger by as much as they vary from one pilot to another, and by as much as the interval of the
+    difference in the pilot leaves open. A pilot of few users may show no variation, and its interval is wide.
     """
     decided = (gaps[:, :, 1] > EQUAL).mean(axis=0)
     hardest = int(np.lexsort((np.nan_to_num(np.nanmean(gaps[:, :, 0], axis=0)), decided))[0])
@@ -535,11 +539,19 @@ def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
     value, low, high = gaps[:, hardest].T
     row: dict[str, Any] = {"pair": f"{better} and {worse}"} if len(question.pairs) > 1 else {}
     errors = []
-    for name, numbers in (("ordered", value), ("decided", low), ("wrong", -high)):
+    in_pilot, least_gap, largest_gap = gaps_of(pilot.values, [(worse, better)], 1 - _LEVEL)[0]
+    smaller, larger = in_pilot - least_gap, largest_gap - in_pilot
+    of_shares = {
+        "ordered": (value, smaller, larger),
+        "decided": (low, smaller, larger),
+        "wrong": (-high, larger, smaller),
+    }
+    for name, (numbers, least_open, most_open) in of_shares.items():
         is_there = numbers[np.isfinite(numbers)]
         draws = len(is_there) if name == "ordered" else len(gaps)  # an evaluation without an interval decides nothing
         reach = float(-ndtri((1 - _LEVEL) / 2) * is_there.std() * np.sqrt(ratio)) if len(is_there) else 0.0
-        count, least, most = (int((numbers + shift > EQUAL).sum()) for shift in (0.0, -reach, reach))
+        shifts = (0.0, -max(reach, least_open), max(reach, most_open))
+        count, least, most = (int((numbers + shift > EQUAL).sum()) for shift in shifts)
         row |= {name: count / draws if draws else np.nan}
         row |= {f"{name}_low": _least(least, draws), f"{name}_high": 1 - _least(draws - most, draws)}
         errors.append(float(np.sqrt(row[name] * (1 - row[name]) / draws)) if draws else 0.0)

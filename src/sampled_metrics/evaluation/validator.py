@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -185,6 +186,10 @@ class Validation:
 class Validator:
     """Exact metrics after each epoch; `sm.validator` makes it.
 
+    An epoch counts once its call has returned. A call that is interrupted, or fails, leaves no trace. Calls from
+    several threads are epochs one after another, in the order in which their ranks are there. A copy that was pickled
+    goes on from its epochs.
+
     Attributes:
         metrics: the metrics by label.
     """
@@ -201,28 +206,36 @@ class Validator:
     ) -> None:
         self.metrics, self._split, self._users, self._setting = metrics, split, users, setting
         self._ids, self._depth, self._batch_size = ids, depth, batch_size
-        self._leaders = [_Leader() for _ in metrics]
-        self._rows: list[dict[str, Any]] = []
+        self._epochs = _Epochs(tuple(_Leader() for _ in metrics))
+        self._lock = Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
 
     def __call__(self, scores: Any) -> Validation:
         """Return the metrics of the next epoch.
 
         Args:
-            scores: as in `rank`; with a depth, a function of pairs as in `staged_ranks`. A model of torch has to be set
-                to evaluation, without gradients, by the caller.
+            scores: as in `rank`; with a depth, a function of pairs, or a `Ranker`, as in `staged_ranks`. A model of
+                torch has to be set to evaluation, without gradients, by the caller.
 
         Raises:
             DataError: as in `rank` or `staged_ranks`. The epoch is then not counted.
-            ConfigError: the scores are factors, which have no batches, and there is a `batch_size`.
+            ConfigError: there is a `batch_size`, and the scores are factors, which have no batches, or a `Ranker`.
         """
         start = perf_counter()
-        return self._judged(self._ranks(scores), start)
+        ranks = self._ranks(scores)
+        with self._lock:
+            return self._judged(ranks, start)
 
     @property
     def history(self) -> pd.DataFrame:
         """A row for each epoch and metric: epoch, metric, value, low, high, better, best, seconds (of the call)."""
         columns = ["epoch", "metric", "value", "low", "high", "better", "best", "seconds"]
-        return pd.DataFrame(self._rows, columns=columns)
+        return pd.DataFrame(self._epochs.rows, columns=columns)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Any:
         """Draw the metrics by epoch with their intervals; it needs matplotlib.
@@ -239,7 +252,7 @@ class Validator:
                 for several metrics or beside a path.
             WriteError: the file cannot be written.
         """
-        if not self._rows:
+        if not self._epochs.rows:
             raise ConfigError("plot: there is no epoch yet")
         if ax is not None and (path is not None or len(self.metrics) > 1):
             raise ConfigError("plot takes ax for one metric, and without a path")
@@ -254,8 +267,11 @@ class Validator:
     def _ranks(self, scores: Any) -> ExactRanks | StagedRanks:
         split, size = self._split, self._batch_size
         if self._depth is not None:
+            if isinstance(scores, Ranker) and size is not None:
+                raise ConfigError("batch_size: a Ranker says itself how many pairs it takes (pairs_per_call)")
+            is_ranker = isinstance(scores, Ranker)
             return staged_ranks(
-                Ranker(scores, name="the model of an epoch", pairs_per_call=size or 1024),
+                scores if is_ranker else Ranker(scores, name="the model of an epoch", pairs_per_call=size or 1024),
                 split.training,
                 split.held_out,
                 k=max(metric.cutoff or 0 for metric in self.metrics.values()),
@@ -276,21 +292,38 @@ class Validator:
         """Return the metrics of ranks, compared with the epochs before, and add them to the history."""
         values = table_values(ranks, list(self.metrics.values()), ranks.user_numbers)
         result = result_of_values(ranks, self.metrics, values, self._setting)
-        epoch = len(self._rows) // len(self.metrics) + 1
+        epoch = len(self._epochs.rows) // len(self.metrics) + 1
         alpha = 1 - self._setting.confidence_level
-        result["better"] = [
-            leader.judge(epoch, values.of_metric(number), alpha) for number, leader in enumerate(self._leaders)
+        judged = [
+            leader.judged(epoch, values.of_metric(number), alpha) for number, leader in enumerate(self._epochs.leaders)
         ]
-        result["best"] = [leader.best for leader in self._leaders]
+        result["better"] = [verdict for verdict, _ in judged]
+        result["best"] = [leader.best for _, leader in judged]
         names = np.unique(np.asarray(ranks.user))
         users = pd.DataFrame({"user": names, **dict(zip(self.metrics, values.low, strict=True))})
         seconds = perf_counter() - start
         columns = result[["metric", "value", "low", "high", "better", "best"]]
-        self._rows += [{"epoch": epoch, **row, "seconds": seconds} for row in columns.to_dict("records")]
-        return Validation(epoch, result, ranks, users)
+        rows = [{"epoch": epoch, **row, "seconds": seconds} for row in columns.to_dict("records")]
+        validation = Validation(epoch, result, ranks, users)
+        # all that changes, at once: an interruption before or after it leaves whole epochs
+        self._epochs = _Epochs(tuple(leader for _, leader in judged), (*self._epochs.rows, *rows))
+        return validation
 
 
-@dataclass
+@dataclass(frozen=True)
+class _Epochs:
+    """What is known of the epochs so far.
+
+    Attributes:
+        leaders: of each metric.
+        rows: of the history.
+    """
+
+    leaders: tuple[_Leader, ...]
+    rows: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
 class _Leader:
     """The epoch with the highest value of a metric, and the values of the epochs that may still be the best one.
 
@@ -301,26 +334,23 @@ class _Leader:
     best: int = 0
     contenders: dict[int, UserValues] = field(default_factory=dict)
 
-    def judge(self, epoch: int, values: UserValues, alpha: float) -> str:
-        """Return whether an epoch is better than all before it, and count it among them."""
+    def judged(self, epoch: int, values: UserValues, alpha: float) -> tuple[str, _Leader]:
+        """Return whether an epoch is better than all before it, and the leader of all epochs with this one."""
         if np.isnan(values.point[0]):
-            return UNDECIDED
+            return UNDECIDED, self
+        if not self.contenders:
+            return FIRST, _Leader(epoch, {epoch: values})
         before, best_first = epoch - 1, sorted(self.contenders.values(), key=lambda other: -other.point[0])
         rate = alpha / max(1, before * epoch)
         gaps = (_gap(values, other) for other in best_first)
-        if not self.contenders:
-            verdict = FIRST
-        elif all(gap > 0 and p_value <= rate for gap, p_value in gaps):
-            verdict = YES
-            self.contenders.clear()
-        else:
-            gap, p_value = _gap(values, self.contenders[self.best])
-            verdict = NO if gap < 0 and p_value <= rate / before else UNDECIDED
-        if not self.contenders or values.point[0] > self.contenders[self.best].point[0]:
-            self.best = epoch
-        if verdict != NO:
-            self.contenders[epoch] = values
-        return verdict
+        if all(gap > 0 and p_value <= rate for gap, p_value in gaps):
+            return YES, _Leader(epoch, {epoch: values})
+        best = self.contenders[self.best]
+        gap, p_value = _gap(values, best)
+        if gap < 0 and p_value <= rate / before:
+            return NO, self
+        leading = epoch if values.point[0] > best.point[0] else self.best
+        return UNDECIDED, _Leader(leading, {**self.contenders, epoch: values})
 
 
 def _gap(values: UserValues, other: UserValues) -> tuple[float, float]:

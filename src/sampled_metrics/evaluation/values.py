@@ -154,8 +154,9 @@ def table_values(table: Table, metrics: Sequence[Metric], user: Ints) -> UserVal
     values, outcome, least, most, largest = table.outcome_values(metrics)
     low, bounds = mean_by_user(values[:, outcome], user), np.stack((least, most), axis=1)
     limits = np.stack((np.zeros_like(largest), largest), axis=1)
-    point = low.mean(axis=1)
-    return UserValues(low, low, np.stack((bounds, bounds), axis=1), limits, point, findings=tuple(about_users(user)))
+    both = np.stack((bounds, bounds), axis=1)
+    findings = tuple(about_users(user, table))
+    return UserValues(low, low, both, limits, low.mean(axis=1), findings=findings)
 
 
 def sampled_values(
@@ -239,12 +240,13 @@ def mean_by_user(values: Floats, user: Ints) -> Floats:
     return np.stack([np.bincount(user, row) for row in values]) / rows
 
 
-def about_users(user: Ints) -> list[Finding]:
+def about_users(user: Ints, table: Table | None = None) -> list[Finding]:
     """Return findings if users have several rows, or if there are too few users to rely on an interval."""
     rows = np.bincount(user)
     findings = [Finding("several-rows")] if (rows > 1).any() else []
     if len(rows) == 1:
-        findings.append(Finding("one-user"))
+        is_open = table is not None and not table.is_all_known
+        findings.append(Finding("one-user", values={"is_open": is_open}))
     elif len(rows) < FEW_USERS:
         findings.append(Finding("few-users", values={"users": len(rows)}))
     return findings

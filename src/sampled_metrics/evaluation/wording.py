@@ -682,7 +682,14 @@ WORDS: dict[str, Words] = {
         f"There are only {{users}} users. With fewer than {FEW_USERS}, intervals are rough: a few users who are unlike "
         "the others decide them."
     ),
-    "one-user": Words("There is only one user, so there is no interval: a single value does not show how users vary."),
+    "one-user": Words(
+        lambda finding, _: (
+            "There is only one user, and not all candidates were scored, so the value is no more than a guess. Take "
+            "depth=None."
+            if finding.values["is_open"]
+            else "There is only one user, so there is no interval: a single value does not show how users vary."
+        )
+    ),
     "equal-metrics": Words(
         lambda finding, _: (
             f"{enumerated([metric_name(label) for label in finding.values['metrics']])} are equal here, as ranks are "
@@ -742,10 +749,11 @@ WORDS: dict[str, Words] = {
         )
     ),
     "plan-few-hits": Words(
-        lambda finding, _: (
-            f"{metric_name(finding.metric)} is above 0 for only {counted(finding.values['hits'], 'user')} of the "
-            "pilot, so that the intervals of the promises are wide."
-        )
+        lambda finding, setting: (
+            f"{metric_name(finding.metric)}{f' of {finding.names[0]}' if setting.names else ''} is above 0 for only "
+            f"{counted(finding.values['hits'], 'user')} of the pilot, so that the intervals of the promises are wide."
+        ),
+        names_recommenders=True,
     ),
     "plan-laws": Words(
         "The pilot is a sample. The rows are those of a smooth distribution of true ranks that fits it, and the "

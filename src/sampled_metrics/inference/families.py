@@ -60,10 +60,11 @@ class Margin:
             number = float(text.removesuffix("%") if text or not is_real(given) else given)
         except ValueError:
             number = 0.0
-        if not 0 < number < float("inf"):
+        most = MOST_PERCENT if text.endswith("%") else float("inf")
+        if not (0 < number < float("inf") and number <= most):
             raise ConfigError(
-                f'margin must be a number above 0, such as 0.005, or a part of the worse value, such as "2%", not '
-                f"{shown(given)}"
+                f'margin must be a number above 0, such as 0.005, or a part of the worse value, such as "2%" and up to '
+                f"{MOST_PERCENT:,.0f}%, not {shown(given)}"
             )
         return cls(number / 100, True) if text.endswith("%") else cls(number)
 
@@ -81,6 +82,9 @@ class Margin:
         """Return the margin as a sentence names it."""
         return f"{100 * self.size:.4g} % of the worse value" if self.is_relative else f"{self.size:.4g}"
 
+
+MOST_PERCENT = 1e6
+"""Largest margin that is relative to the worse value, in per cent."""
 
 Pair = tuple[int, int]
 """Numbers of two recommenders."""

@@ -12,15 +12,18 @@ those of `inference.means`, with the bounds of the values: a value that no user 
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics._validation import Floats
 from sampled_metrics.inference.means import LowerSide
 
 _CLOSE = 1e-5  # of the best c, relative to the largest value
+_GRID = 41  # values of c that are tried first
+_BELOW = 0.5 - 1e-9  # just below the middle
 
 
 class Law(NamedTuple):
@@ -60,34 +63,44 @@ def extreme_laws(values: Floats, largest: float, alpha: float) -> tuple[Law, Law
         bounds = np.array((0.0, farthest) if sign > 0 else (-farthest, 0.0))
         return LowerSide.from_values(sign * (distinct - center) ** 2, counts, bounds)
 
-    laws = []
-    for sign in (1, -1):
-        best = minimize_scalar(
-            lambda center, sign=sign: sign * of_center(center, sign).end(alpha),
-            bounds=(0.0, largest),
-            method="bounded",
-            options={"xatol": _CLOSE * largest},
-        )
-        shares, beside = of_center(best.x, sign).law(alpha)
-        if sign > 0:  # a value at the centre; the nearest one stands for it
-            shares[np.abs(distinct - best.x).argmin()] += beside
-            laws.append(Law((shares / counts)[group]))
-        else:
-            is_least = best.x > largest - best.x
-            weight = _most_variable(np.append(distinct, largest * (not is_least)), counts, np.append(shares, beside))
-            shares, beside = weight * shares + (1 - weight) * counts / counts.sum(), weight * beside
-            laws.append(Law((shares / counts)[group], beside * is_least, beside * (not is_least)))
-    return laws[0], laws[1]
+    def best_center(sign: int) -> float:
+        """Return the c with the smallest end; the lower end may have several lows, so a grid comes first."""
+
+        def end(center: float) -> float:
+            return sign * of_center(center, sign).end(alpha)
+
+        grid = np.linspace(0.0, largest, _GRID)
+        place = int(np.argmin([end(center) for center in grid]))
+        bounds = grid[max(place - 1, 0)], grid[min(place + 1, _GRID - 1)]
+        best = minimize_scalar(end, bounds=bounds, method="bounded", options={"xatol": _CLOSE * largest})
+        return float(best.x if best.fun < end(grid[place]) else grid[place])
+
+    least, beside = of_center(center := best_center(1), 1).law(alpha)
+    least[np.abs(distinct - center).argmin()] += beside  # a value at the centre; the nearest one stands for it
+    points = np.append(distinct, [0.0, largest])
+    laws = [np.append(counts / counts.sum(), [0.0, 0.0])]
+    center = best_center(-1)
+    # unseen values are at the bound that is farther from c; at the middle, at either
+    for is_at_least, side in ((False, min(center, largest * _BELOW)), (True, max(center, largest * (1 - _BELOW)))):
+        seen, beside = of_center(side, -1).law(alpha)
+        laws.append(np.append(seen, [beside * is_at_least, beside * (not is_at_least)]))
+    mixtures = [_most_variable(points, first, second) for first, second in combinations(laws, 2)]
+    most = max(mixtures, key=lambda law: _variance(points, law))
+    return Law((least / counts)[group]), Law((most[:-2] / counts)[group], float(most[-2]), float(most[-1]))
 
 
-def _most_variable(values: Floats, counts: Ints, shares: Floats) -> float:
-    """Return the weight of a distribution whose mixture with that of the users has the largest variance.
+def _variance(points: Floats, law: Floats) -> float:
+    return float(law @ points**2 - (law @ points) ** 2)
 
-    All mixtures explain the values as well. The variance is a + w b - (m + w d)² in the weight w: that of hits has its
-    peak where half of the users have one.
+
+def _most_variable(points: Floats, first: Floats, second: Floats) -> Floats:
+    """Return the mixture of two distributions with the largest variance.
+
+    A mixture explains the values at least as well as the worse of the two. Its variance is a + w b - (m + w d)² in the
+    weight w of the second one: that of hits has its peak where half of the users have one.
     """
-    change = shares - np.append(counts / counts.sum(), 0.0)
-    mean, moved = float(counts @ values[:-1] / counts.sum()), float(change @ values)
-    if not moved:
-        return 1.0
-    return float(np.clip((change @ values**2 - 2 * moved * mean) / (2 * moved**2), 0.0, 1.0))
+    change = second - first
+    mean, moved = float(first @ points), float(change @ points)
+    rise = float(change @ points**2) - 2 * moved * mean
+    weight = float(np.clip(rise / (2 * moved**2), 0.0, 1.0)) if moved else float(rise > 0)
+    return first + weight * change

@@ -9,7 +9,7 @@ import numpy as np
 from sampled_metrics._validation import Ints, refuse_masked, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.inputs import Ids, Places, candidates_at
+from sampled_metrics.ranking.inputs import Ids, Places, candidates_at, exits_as_errors, is_async
 from sampled_metrics.ranking.labels import in_order
 
 _ENTRIES = 2**24  # numbers of an array with the candidates of some users
@@ -62,7 +62,11 @@ class CandidateOrder:
         candidates = []
         for user in users:
             name = self._names[user]
-            items = self._sorted(function(name), f"order of user {shown(name)}")
+            with exits_as_errors("the function of the order"):
+                numbers = function(name)
+                if is_async(numbers):
+                    raise DataError("order is async; a function may run it, such as by asyncio.run")
+                items = self._sorted(numbers, f"order of user {shown(name)}")
             candidates.append(items[~np.isin(items, self._split.excluded[[user]].indices)])
         offsets, joined = np.cumsum([0, *map(len, candidates)]), np.concatenate(candidates)
         return lambda index, place: joined[offsets[index] + place]

@@ -7,10 +7,11 @@ Users, items and ids may be standard input, called -.
 """
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from inspect import signature
+from inspect import isawaitable, iscoroutine, signature
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,12 @@ from scipy.sparse import coo_array, csr_array, issparse, load_npz
 
 from sampled_metrics import _files
 from sampled_metrics._validation import Ints, refuse_masked, shown
-from sampled_metrics.data.ids import INEXACT, about_spaces, as_text, id_column
-from sampled_metrics.data.split import Split, pair_matrix
+from sampled_metrics.data.ids import INEXACT, about_spaces, as_text, column_of, id_column
+from sampled_metrics.data.labels import counts_rows
+from sampled_metrics.data.split import Split, pair_matrix, valid_sparse
 from sampled_metrics.data.tables import refuse_rows
-from sampled_metrics.errors import DataError, reason
+from sampled_metrics.errors import DataError, Remark, reason
+from sampled_metrics.ranking.layout import Known, require_numbers_alone
 from sampled_metrics.ranks.frames import NAMES, Columns, as_pandas, columns_of, plain
 from sampled_metrics.ranks.reading import read_columns, read_labelled, read_standard_input, standard_input
 
@@ -143,6 +146,8 @@ def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
 
     `form` says in messages what they must be.
     """
+    if is_async(scores):
+        raise DataError("scores are async; a function may run what gives them, such as by asyncio.run")
     refuse_masked(scores, "scores")
     refuse_device(scores, "scores")
     scores = detached(scores)
@@ -162,6 +167,37 @@ def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
     if array.ndim == 0 or array.dtype.kind not in "biuf":
         raise DataError(f"scores {form}")
     return array
+
+
+def is_async(answer: Any) -> bool:
+    """Return whether an answer of a function, or an entry of it, is to be awaited, and close the coroutines in it.
+
+    Python would warn of each that nobody awaits.
+    """
+    if isinstance(answer, np.ndarray):
+        entries = answer.ravel().tolist() if answer.dtype == object else []
+    else:
+        entries = [*answer] if isinstance(answer, list | tuple) else [answer]
+    if not entries or not isawaitable(entries[0]):  # all are, or none
+        return False
+    for entry in entries:
+        if iscoroutine(entry):
+            entry.close()
+    return True
+
+
+@contextmanager
+def exits_as_errors(what: str) -> Iterator[None]:
+    """Raise DataError where code of a user, named by `what`, ends the process, or raises what is no Exception.
+
+    An interruption is none of these.
+    """
+    try:
+        yield
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise DataError(f"{what} ends by {type(error).__name__}{f': {error}' if str(error) else ''}") from error
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
@@ -206,16 +242,21 @@ class Ids:
     def from_given(cls, kind: str, given: ArrayLike | None, count: int, name: str = "") -> "Ids":
         """Return distinct ids, without spaces around them, or the indices if none are given.
 
-        `name` is that of the ids in messages. Raises DataError if one is missing, repeated, or a float that may stand
-        for several ids. A warning counts the ids that had spaces.
+        `name` is that of the ids in messages. Raises DataError if one is missing, repeated, a list, or a float that
+        may stand for several ids. A warning counts the ids that had spaces.
         """
         name = name or f"{kind}_ids"
         if given is None:
             return cls(kind, np.arange(count), False)
         refuse_masked(given, name)
-        ids = pd.Series(np.asarray(given).ravel())
+        if np.asarray(given).dtype.kind == "V":
+            raise DataError(f"{name}: must be text or numbers, not {np.asarray(given).dtype}")
+        ids = column_of(given)
         if np.shape(given) != (count,):
             raise DataError(f"{name} must have an id for each of the {count} {kind}s, not the shape {np.shape(given)}")
+        are_lists = ids.map(pd.api.types.is_list_like) if ids.dtype == object else pd.Series(False, index=ids.index)
+        if are_lists.any():
+            raise DataError(f"{name}: entry {int(np.argmax(are_lists)) + 1} must be text or a number")
         column, text = id_column(ids), as_text(ids)
         missing, repeated = text == "", text.duplicated()
         if missing.any():
@@ -226,7 +267,7 @@ class Ids:
         if repeated.any():
             raise DataError(f"{name}: {ids[repeated].iloc[0]} is there twice; each {kind} needs an id of its own")
         for sentence in about_spaces(column, name):
-            warnings.warn(sentence, stacklevel=5)
+            warnings.warn(sentence, Remark, stacklevel=5)
         if column.spaced:
             ids = text
         elif ids.dtype.kind == "f" and (ids == np.floor(ids)).all():
@@ -236,7 +277,7 @@ class Ids:
     @cached_property
     def text(self) -> pd.Index:
         """The ids as text, by which they are compared."""
-        return pd.Index(as_text(pd.Series(self.values)))
+        return pd.Index(as_text(column_of(self.values)))
 
     @property
     def where(self) -> str:
@@ -257,7 +298,7 @@ class Ids:
         """
         column, (number, ids) = columns[self.kind], columns.ids(self.kind)
         for sentence in about_spaces(columns.id_column(columns.names[self.kind]), columns.called(self.kind)):
-            warnings.warn(f"{columns.name}: {sentence}", stacklevel=5)
+            warnings.warn(f"{columns.name}: {sentence}", Remark, stacklevel=5)
         positions = self.text.get_indexer(ids)[number]
 
         def message(row: int) -> str:
@@ -296,7 +337,7 @@ def split_and_users(
         kinds = " and ".join(f"{kind}s" for kind in unknown)
         raise DataError(f"the number of {kinds} is not known: give {missing}, or training as a matrix")
     count, items = (number or 0 for number in known)
-    if (shape[0] or count, shape[1] or items) != (count, items):
+    if any(size not in (None, number) for size, number in zip(shape, (count, items), strict=True)):
         pairs = "; a table of pairs has the columns user and item" if items <= _FEW else ""
         raise DataError(f"scores have shape {shape}, but training has {count} users and {items} items{pairs}")
     ids = Ids.from_given("user", user_ids, count), Ids.from_given("item", item_ids, items)
@@ -307,15 +348,71 @@ def split_and_users(
     split, chosen = Split(train, test, ids[0].values, ids[1].values), _chosen_users(users, count)
     without = np.count_nonzero(np.diff(test.indptr)[chosen] == 0)
     if without:
-        warnings.warn(f"{without} of {len(chosen)} users have no held-out item, and are left out", stacklevel=3)
+        text = f"{without} of {len(chosen)} users have no held-out item, and are left out"
+        warnings.warn(text, Remark, stacklevel=3)
     return split, ids, chosen
+
+
+def require_layout(
+    matrices: Sequence[tuple[str, Any, tuple[str, ...]]],
+    training: PairsLike,
+    held_out: Any,
+    user_ids: ArrayLike | None,
+    item_ids: ArrayLike | None,
+) -> None:
+    """Check that matrices from files have a row for each user, a column for each item, and nothing else.
+
+    How many there are is known by the ids, by training or held-out items as a matrix, or by the indices of their
+    tables. The labels of a frame are compared with the ids elsewhere.
+
+    Args:
+        matrices: of each, the name of its file, itself, and the kinds of its axes, user and item.
+        training: as in `rank`; likewise the others.
+        held_out: as in `rank`.
+        user_ids: as in `rank`.
+        item_ids: as in `rank`.
+
+    Raises:
+        DataError: a matrix has a row or a column too many, as in `require_numbers_alone`.
+    """
+    labelled = {
+        kind
+        for _, data, kinds in matrices
+        for kind, index in zip(
+            kinds, (data.index, data.columns) if isinstance(data, pd.DataFrame) else (), strict=False
+        )
+        if not counts_rows(index)
+    }
+    known = {
+        kind: Known(kind) if kind in labelled else _known(kind, axis, training, held_out, ids)
+        for axis, (kind, ids) in enumerate((("user", user_ids), ("item", item_ids)))
+    }
+    for name, data, kinds in matrices:
+        require_numbers_alone(name, data, *(known[kind] for kind in kinds))
+
+
+def _known(kind: str, axis: int, training: PairsLike, held_out: Any, ids: ArrayLike | None) -> Known:
+    """Return what ids, or else training and held-out items, tell of the users or the items."""
+    if ids is not None:
+        return Known.from_ids(kind, ids)
+    pairs = {"training": training, "held_out": held_out}
+    for name, data in pairs.items():
+        if not is_table(data) and len(np.shape(data)) == 2:
+            return Known(kind, data.shape[axis], f"as {name} has")
+    if not all(map(is_table, pairs.values())):
+        return Known(kind)
+    text = pd.concat([pd.Series(table_of_pairs(data, name).ids(kind)[1]) for name, data in pairs.items()])
+    if not text.str.fullmatch("0|[1-9][0-9]{0,8}").all():
+        return Known(kind)
+    last = int(text.astype(np.int64).max())
+    return Known(kind, last + 1, f"0 to {last} in training and held-out events", are_events=True)
 
 
 def warn_of_last(last: int, rows: int, stacklevel: int) -> None:
     """Warn if the held-out items of some rows score -inf: a model that masks them has the metric 0."""
     if last:
         text = f"{last:,} of {rows:,} held-out items score -inf, as a masked item does, and rank last"
-        warnings.warn(text, stacklevel=stacklevel)
+        warnings.warn(text, Remark, stacklevel=stacklevel)
 
 
 def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
@@ -369,8 +466,10 @@ def matrix(pairs: PairsLike, name: str) -> csr_array:
     """Return a (users, items) matrix with each pair stored once, as 1. The caller's array does not change."""
     refuse_masked(pairs, name)
     try:
-        coordinates = coo_array(pairs)
-    except (TypeError, ValueError):
+        coordinates = coo_array(valid_sparse(pairs, name) if issparse(pairs) else pairs)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
         raise DataError(f"{name} {MATRIX}") from None
     if coordinates.ndim != 2 or coordinates.dtype.kind not in "biuf":
         raise DataError(f"{name} {MATRIX}")
@@ -470,44 +569,50 @@ def read_array(path: str) -> Any:
     A csv file has no header, and missing entries are NaN. A parquet file of pandas is a frame with its labels.
 
     Raises:
-        DataError: the file cannot be read, or does not hold one array; or the first line of a csv file is 0, 1, 2, …,
-            as pandas writes the names of columns.
+        DataError: the file cannot be read, or does not hold one array; or a line of it has names of columns, or a
+            column an index, as in `require_numbers_alone`.
     """
+    array = _array_of_file(path)
+    with _files.reading(path):  # one of a huge shape does not fit
+        require_numbers_alone(path, array)
+    return array
+
+
+def _array_of_file(path: str) -> Any:
+    """Return what a file holds, read as `read_array` says."""
     kind = Path(path).suffix
     if kind == ".parquet":
         return read_labelled(path)
     if kind not in (".npy", ".npz", ".csv"):
         raise DataError(f"{path}: an array is a file whose name ends in .npy, .npz, .csv or .parquet")
-    try:
-        if kind == ".csv":
-            return _without_header(path, pd.read_csv(path, header=None, dtype=np.float64).to_numpy())
-        if kind == ".npy":
-            return np.load(path, allow_pickle=False)
+    if kind == ".npz":
         arrays = _files.read_npz(path, "an array")
         if "format" in arrays:
-            return load_npz(path)
-    except KeyError as error:
-        raise DataError(f"{path}: is no sparse matrix of SciPy: {error.args[0]}") from None
-    except (OverflowError, MemoryError) as error:
-        raise DataError(f"{path}: its array does not fit into the memory: {reason(error)}") from None
-    except (OSError, ValueError, EOFError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path}: cannot be read as an array: {reason(error)}") from None
+            return _sparse_of_file(path, arrays)
+    else:
+        with _files.reading(path, "cannot be read as an array"), _files.opened(path) as file:
+            if kind == ".npy":
+                return np.lib.format.read_array(file, allow_pickle=False)
+            return pd.read_csv(file, header=None, dtype=np.float64).to_numpy()
     if len(arrays) != 1:
         raise DataError(f"{path}: must hold one array, not {len(arrays)} ({', '.join(arrays):.200})")
     return next(iter(arrays.values()))
 
 
-def _without_header(path: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the numbers of a csv file, unless the first line has names of columns, which would move all rows."""
-    rows, columns = array.shape
-    if rows > 1 and columns > 1 and np.array_equal(array[0], np.arange(columns)):
-        raise DataError(
-            f"{path}, line 1: has 0 to {columns - 1}, the names of columns, so that each row would count for the user "
-            "or item before it; write the numbers alone, as to_csv(index=False, header=False) does"
-        )
-    return array
+_INTEGERS = ("indices", "indptr", "row", "col", "coords", "offsets", "shape")  # of SciPy's files of sparse matrices
+
+
+def _sparse_of_file(path: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return the sparse matrix of a file of SciPy, whose arrays are known; raise DataError if it is none."""
+    if arrays["format"].ndim or arrays["format"].dtype.kind not in "SU":
+        raise DataError(f"{path}: is no sparse matrix of SciPy: its format is not text")
+    for name in _INTEGERS:
+        if name in arrays and arrays[name].dtype.kind not in "iu":
+            raise DataError(f"{path}: is no sparse matrix of SciPy: {name} are not whole numbers")
+    if "shape" not in arrays or arrays["shape"].shape != (2,):
+        raise DataError(f"{path}: is no sparse matrix of SciPy: its shape is not that of users and items")
+    with _files.reading(path, "cannot be read as an array"), _files.opened(path) as file:
+        return valid_sparse(load_npz(file), path)
 
 
 def read_pairs(path: str, separator: str | None = None) -> Columns | Any:
@@ -533,7 +638,13 @@ def read_ids(path: str) -> NDArray[Any]:
         ids: NDArray[Any] = read_array(path)
         return ids
     try:
-        content = standard_input().read(-1) if path == "-" else Path(path).read_bytes()
+        if path == "-":
+            content = standard_input().read(-1)
+        else:
+            with _files.opened(path) as file:
+                content = file.read()
         return np.array(content.decode("utf-8-sig").rstrip("\r\n").splitlines())
+    except DataError:
+        raise
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read as text with an id on each line: {reason(error)}") from None

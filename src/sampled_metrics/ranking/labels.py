@@ -4,7 +4,7 @@ Ids are those that the caller gives, or else the labels of the first object that
 An index by default, 0, 1, 2, …, has no labels: its entries are places.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._validation import Ints, shown
-from sampled_metrics.data.ids import as_text
+from sampled_metrics.data.ids import as_text, column_of
 from sampled_metrics.data.labels import counts_rows, has_labels
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.inputs import Factors, Ids, PairsLike, ScoreFunction, is_table
+from sampled_metrics.ranking.layout import require_numbers_alone
 from sampled_metrics.ranks.frames import NAMES, plain
 
 
@@ -43,6 +44,9 @@ def aligned(
     item_ids = _without_index(item_ids, "item_ids")
     training = _pairs(training, "training")
     factors = scores if isinstance(scores, tuple) else ()
+    for name, data in (("training", training), ("held_out", held_out)):
+        if _is_matrix(data):
+            require_numbers_alone(name, data)
     axes = [
         *([] if factors else _axes(scores, "scores", ("user", "item"))),
         *(_axes(factors[0], "factors of users", ("user",)) if len(factors) == 2 else []),
@@ -57,6 +61,10 @@ def aligned(
         return Inputs(scores, training, held_out, user_ids, item_ids)
     users = _ids("user", user_ids, axes)
     items = _ids("item", item_ids, axes)
+    arguments = {"scores": scores, "training": training, "held_out": held_out}
+    for ids, given, axis in ((users, user_ids, 0), (items, item_ids, 1)):
+        if ids is not None and given is None:
+            _refuse_other_order(ids, arguments, axis)
     return Inputs(
         aligned_scores(scores, users, items),
         in_order(training, "training", users, items).to_numpy() if _is_matrix(training) else training,
@@ -96,10 +104,11 @@ def in_order(data: Any, name: str, rows: Ids | None, columns: Ids | None = None)
     """Return a frame, or a Series, in the order of the ids of its rows and columns; other data are unchanged.
 
     Raises:
-        DataError: labels and ids differ.
+        DataError: labels and ids differ, or a column is an index.
     """
     if not isinstance(data, pd.DataFrame | pd.Series):
         return data
+    require_numbers_alone(name, data)
     order = None if rows is None else _order(data.index, rows, f"the index of {name}")
     ordered = data if order is None else data.iloc[order]
     if not isinstance(data, pd.DataFrame) or columns is None:
@@ -143,7 +152,7 @@ def _order(labels: pd.Index, ids: Ids, name: str) -> Ints | None:
 
 
 def _text(labels: Any) -> pd.Index:
-    return pd.Index(as_text(pd.Series(np.asarray(labels))))
+    return pd.Index(as_text(column_of(np.asarray(labels))))
 
 
 def _is_matrix(pairs: PairsLike) -> bool:
@@ -177,6 +186,29 @@ def _ids(kind: str, given: ArrayLike | None, axes: list[tuple[str, pd.Index, str
     if kind == "item" and usual:
         raise DataError(f"{name}: has {shown(usual[0])} among the items; make it the index, by set_index")
     return ids
+
+
+def _refuse_other_order(ids: Ids, arguments: Mapping[str, Any], axis: int) -> None:
+    """Raise DataError if labels are 0, 1, 2, … in another order, and another matrix has places, which may be either.
+
+    `axis` is that of users, 0, or of items, 1, in a matrix.
+    """
+    count = pd.Index(map(str, range(len(ids.values))))
+    if ids.text.equals(count) or not ids.text.isin(count).all():
+        return
+    for name, data in arguments.items():
+        parts = (data[axis],) if isinstance(data, tuple) and len(data) == 2 else (data,)
+        for part in parts:
+            place = 0 if isinstance(data, tuple) else axis
+            if isinstance(part, pd.DataFrame):
+                has_places = not is_table(part) and counts_rows(part.axes[place])
+            else:
+                has_places = len(getattr(part, "shape", ())) == 2
+            if has_places:
+                raise DataError(
+                    f"{name}: its {ids.kind}s may be in the order of {ids.name}, which is not 0, 1, 2, …, or in that "
+                    f"of these numbers; give it labels, too, or give {ids.kind}_ids and arrays in one order"
+                )
 
 
 def _without_index(ids: Any, name: str) -> Any:

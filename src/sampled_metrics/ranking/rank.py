@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, issparse
 
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Ints, require_whole
-from sampled_metrics.data.split import Split
+from sampled_metrics.data.split import Split, valid_sparse
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.factors import ROWS, FactorCounts, require_finite_scores
 from sampled_metrics.ranking.inputs import (
@@ -327,7 +327,9 @@ def scores_and_shape(
         users, items = _factors(scores)
         return (users, items), (users.shape[0], items.shape[0])
     if issparse(scores):
-        rows = csr_array(scores)
+        rows = csr_array(valid_sparse(scores, "scores"))
+        if rows.dtype.kind not in "biuf":
+            raise DataError(f"scores {MATRIX}")
         return lambda users: rows[users].toarray(), rows.shape
     dense = as_array(scores)
     if dense.ndim != 2:

@@ -8,10 +8,12 @@ import math
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -21,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from sampled_metrics._validation import MOST, Floats, Ints, require_whole, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError, WriteError
-from sampled_metrics.ranking.inputs import as_scores, takes
+from sampled_metrics.ranking.inputs import as_scores, exits_as_errors, is_async, takes
 from sampled_metrics.ranking.labels import scores_of_pairs
 
 Score = Callable[[NDArray[Any], NDArray[Any]], ArrayLike]
@@ -95,7 +97,7 @@ class Ranker:
 
     def pool(self) -> Executor:
         """Return what runs the calls: threads, or that of the caller for one call at a time."""
-        return ThreadPoolExecutor(self.concurrency) if self.concurrency > 1 else _InCaller()
+        return _Threads(self.concurrency) if self.concurrency > 1 else _InCaller()
 
 
 CHECKED = 32
@@ -114,20 +116,68 @@ class _InCaller(Executor):
         return call
 
 
+class _Threads(Executor):
+    """Runs calls in threads that end with the process, so that an interruption does not wait for calls that run."""
+
+    def __init__(self, concurrency: int) -> None:
+        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._threads = [Thread(target=self._run, daemon=True) for _ in range(concurrency)]
+        self._idle = iter(self._threads)  # those that are not started
+
+    def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
+        call: Future[_T] = Future()
+
+        def run() -> None:
+            try:
+                result = fn(*args, **kwargs)
+            except BaseException as error:  # raised where the result is asked for
+                call.set_exception(error)
+            else:
+                call.set_result(result)
+
+        self._calls.put(run)
+        if (thread := next(self._idle, None)) is not None:
+            thread.start()
+        return call
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let each thread end after its call."""
+        for _ in self._threads:
+            self._calls.put(None)
+
+    def _run(self) -> None:
+        while (run := self._calls.get()) is not None:
+            run()
+
+
 APPLICATION = 0x53_4D_4A_4F
 """The number by which the database says that it is a journal; the letters SMJO."""
 
 _WRONG = """
 SELECT rowid, user, item, score FROM scores WHERE typeof(user) != 'integer' OR typeof(item) != 'integer'
-OR typeof(score) != 'real' OR user < 0 OR item < 0 OR score >= 9e999 LIMIT 1
+OR typeof(score) != 'real' OR typeof(mark) != 'integer' OR user < 0 OR item < 0 OR score >= 9e999 LIMIT 1
 """
 """The first row that no run has written."""
+
+
+def _marks(salt: int, users: Ints, items: Ints, scores: Floats) -> Ints:
+    """Return a mark of each of (scores,) users, items and scores of a run, by which a changed one is known.
+
+    It is a hash of 64 bits by multiplication (splitmix64), which costs little. It is no secret.
+    """
+    marks = np.full(len(users), salt, dtype=np.uint64)
+    for part in (users.astype(np.int64), items.astype(np.int64), scores.astype(np.float64)):
+        marks = (marks ^ part.view(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
+        marks = (marks ^ (marks >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        marks = (marks ^ (marks >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        marks ^= marks >> np.uint64(31)
+    return marks.view(np.int64)
 
 
 class Journal:
     """The scores of a run in a SQLite file, which is locked while the journal is open.
 
-    A killed process loses no score that was added.
+    A killed process loses no score that was added. Each score has a mark, by which one that was changed is known.
 
     Args:
         path: the file.
@@ -141,12 +191,15 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], run: Mapping[str, Any]) -> None:
         self.path = Path(path).absolute()  # a function of scores may change the working folder
         self.name = os.fspath(path)
+        content = json.dumps(dict(run), sort_keys=True).encode()
+        self._salt = int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "big")
         with self._errors():
             self._connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
         try:
             with self._errors():
                 self._open(dict(run))
-        except Exception:
+            self._place = self._place_of_file()
+        except BaseException:
             self._connection.close()
             raise
 
@@ -162,13 +215,23 @@ class Journal:
             execute(f"PRAGMA application_id = {APPLICATION}")
         execute("BEGIN EXCLUSIVE")
         execute("CREATE TABLE IF NOT EXISTS run (content TEXT)")
-        execute("CREATE TABLE IF NOT EXISTS scores (user INTEGER, item INTEGER, score REAL)")
+        execute("CREATE TABLE IF NOT EXISTS scores (user INTEGER, item INTEGER, score REAL, mark INTEGER)")
         stored = execute("SELECT content FROM run").fetchone()
         if stored is None:
             execute("INSERT INTO run VALUES (?)", (json.dumps(run),))
         execute("COMMIT")
         if stored is not None:
-            refuse_other_run(self.name, json.loads(stored[0]), run)
+            refuse_other_run(self.name, self._run_of(stored[0]), run)
+
+    def _run_of(self, content: Any) -> dict[str, Any]:
+        """Return what the scores of a file are of."""
+        try:
+            run = json.loads(content)
+        except (TypeError, ValueError, RecursionError):
+            run = None
+        if not isinstance(run, dict):
+            raise DataError(f"{self.name}: is damaged: it does not say of what run it is; remove it, and score again")
+        return run
 
     @property
     def is_empty(self) -> bool:
@@ -177,6 +240,18 @@ class Journal:
             return self._connection.execute("SELECT 1 FROM scores LIMIT 1").fetchone() is None
         except sqlite3.Error:
             return False
+
+    @property
+    def is_there(self) -> bool:
+        """Return whether the file is the one that was opened, which nobody has removed or replaced."""
+        return self._place_of_file() == self._place
+
+    def _place_of_file(self) -> tuple[int, int] | None:
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
 
     def scores(self) -> tuple[Ints, Ints, Floats]:
         """Return the (scores,) users, items and scores that were added, also by earlier processes."""
@@ -187,17 +262,24 @@ class Journal:
                     f"{self.name}: is damaged: score {wrong[0]} is of user {wrong[1]!r} and item {wrong[2]!r}, and is "
                     f"{wrong[3]!r}; remove the file, and score again"
                 )
-            rows = self._connection.execute("SELECT user, item, score FROM scores")
-            table = np.fromiter(rows, dtype=[("user", np.int64), ("item", np.int64), ("score", np.float64)])
+            rows = self._connection.execute("SELECT user, item, score, mark, rowid FROM scores")
+            names = ("user", "item", "score", "mark", "row")
+            table = np.fromiter(rows, [(name, np.float64 if name == "score" else np.int64) for name in names])
+        is_changed = _marks(self._salt, table["user"], table["item"], table["score"]) != table["mark"]
+        if is_changed.any():
+            raise DataError(
+                f"{self.name}: score {table['row'][is_changed.argmax()]} was changed after it was written, or is "
+                "damaged; remove the file, and score again"
+            )
         return table["user"], table["item"], table["score"]
 
     def add(self, users: Ints, items: Ints, scores: Floats) -> None:
         """Keep the (pairs,) scores of users and items."""
-        rows = zip(users.tolist(), items.tolist(), scores.tolist(), strict=True)
-        with self._errors():
+        marks = _marks(self._salt, users, items, scores)
+        rows = zip(users.tolist(), items.tolist(), scores.tolist(), marks.tolist(), strict=True)
+        with self._errors(), self._connection:  # an interruption takes the scores back
             self._connection.execute("BEGIN")
-            self._connection.executemany("INSERT INTO scores VALUES (?, ?, ?)", rows)
-            self._connection.execute("COMMIT")
+            self._connection.executemany("INSERT INTO scores VALUES (?, ?, ?, ?)", rows)
 
     def __enter__(self) -> "Journal":
         return self
@@ -205,11 +287,18 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Close the journal. Its file is removed if the run has ended well, or if it has no scores."""
-        is_empty = self.is_empty
+        """Close the journal. Its file is removed if the run has ended well, or if it has no scores.
+
+        If someone has removed it, SQLite leaves its log of writes, which is removed too. A file that has taken its
+        place stays.
+        """
+        is_empty, is_there = self.is_empty, self.is_there
         self._connection.close()
-        if error is None or is_empty:
+        if is_there and (error is None or is_empty):
             self.path.unlink(missing_ok=True)
+        if not self.path.exists():
+            for ending in ("-wal", "-shm", "-journal"):
+                self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -221,6 +310,8 @@ class Journal:
                 raise DataError(
                     f"{self.name}: another run is using it; wait for its end, or take another file"
                 ) from None
+            if "no such column" in str(error):
+                raise DataError(f"{self.name}: is a journal of another version; remove it, and score again") from None
             if isinstance(error, sqlite3.OperationalError):
                 raise WriteError(f"{self.name}: cannot be written: {error}") from None
             raise DataError(f"{self.name}: is not a journal of staged ranks: {error}") from None
@@ -314,7 +405,8 @@ class Scorer:
     def run(self, next_request: Callable[[], Request | None], take: Callable[[Request, Floats], object]) -> None:
         """Score what is asked for until nothing more is.
 
-        After an error, the calls that run are waited for, and their answers are kept.
+        After an error, the calls that run are waited for, and their answers are kept. After an interruption, the
+        answers that are there are kept, and the calls that run are left to themselves.
 
         Args:
             next_request: returns pairs to score; None if there are none until an answer is there, or at the end.
@@ -336,8 +428,8 @@ class Scorer:
                     request, is_new, scores = running.pop(call)
                     scores[is_new] = self._kept(request.users[is_new], request.items[is_new], call.result())
                     take(request, scores)
-        except Exception:
-            for call in wait(running).done:
+        except BaseException as error:
+            for call in wait(running, None if isinstance(error, Exception) else 0).done:
                 request, is_new, _ = running[call]
                 with suppress(Exception):  # the first error is raised
                     self._kept(request.users[is_new], request.items[is_new], call.result())
@@ -375,7 +467,11 @@ class Scorer:
 
     def _checked(self, users: Ints, items: Ints, answer: Any) -> Floats:
         """Return an answer as the (pairs,) scores of users and items; raise DataError if it is none."""
-        if inspect.isawaitable(answer):
+        with exits_as_errors("the function of scores"):  # an answer may have code of its own
+            return self._as_scores(users, items, answer)
+
+    def _as_scores(self, users: Ints, items: Ints, answer: Any) -> Floats:
+        if is_async(answer):
             raise DataError("score is async; a function may run it, such as by asyncio.run, in one of several threads")
         is_single = np.isscalar(answer) or getattr(answer, "ndim", None) == 0
         if is_single and len(users) == 1:  # of a function of a single pair
@@ -411,13 +507,10 @@ def _answered(function: Score, users: NDArray[Any], items: NDArray[Any]) -> Any:
     Raises:
         DataError: the function ends the process by SystemExit, or raises what is no Exception.
     """
-    try:
-        return function(users, items)
-    except (TypeError, ValueError) as error:
-        if len(users) > 1:
-            error.add_note(f"score failed on {len(users)} pairs; {_SINGLE}")
-        raise
-    except (Exception, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        raise DataError(f"the function of scores ends by {type(error).__name__}: {error}") from error
+    with exits_as_errors("the function of scores"):
+        try:
+            return function(users, items)
+        except (TypeError, ValueError) as error:
+            if len(users) > 1:
+                error.add_note(f"score failed on {len(users)} pairs; {_SINGLE}")
+            raise

@@ -16,17 +16,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._files import require_writable
+from sampled_metrics._files import path_text, require_writable
 from sampled_metrics._running import terminal_status
 from sampled_metrics._validation import MOST, MOST_SEED, Floats, Ints, is_real, is_whole, require_whole, shown
 from sampled_metrics.data.split import Split
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.errors import ConfigError, DataError, Remark
 from sampled_metrics.ranking.candidate_order import CandidateOrder
 from sampled_metrics.ranking.inputs import PairsLike, Places, ranges, split_and_users, table_of_pairs, warn_of_last
 from sampled_metrics.ranking.labels import aligned
 from sampled_metrics.ranking.scoring import Journal, Ranker, Request, Score, Scorer, refuse_other_run
-from sampled_metrics.ranks.staged import StagedRanks, boundaries, last_boundary, shares
-from sampled_metrics.ranks.staged_files import FOLDS, require_ending
+from sampled_metrics.ranks.staged import StagedRanks
+from sampled_metrics.ranks.staged_files import require_ending, require_ids
+from sampled_metrics.ranks.stopping import boundaries, digest_of_users, last_boundary, numbers_of_users, shares
 
 FEW = 10
 """A run says after its first stage if it completes on average no more users than these, nor half of those left."""
@@ -94,7 +95,7 @@ def staged_ranks(
 
     Raises:
         DataError: as in `rank`; a score is NaN or +inf, or the function does not return a number for each pair;
-            `file` is of another run or ranker, or another process writes it.
+            `file` is of another run or ranker, was changed after it was written, or another process writes it.
         ConfigError: an option is out of range, or `file` has another ending, or needs pyarrow.
         WriteError: `file` cannot be written.
 
@@ -128,6 +129,7 @@ def staged_ranks(
     chosen = chosen[np.diff(split.held_out.indptr)[chosen] > 0]
     if not len(chosen):
         raise DataError("held_out: none of the users has a held-out item")
+    require_ids(None if file is None else path_text(file), split.user_ids[chosen], split.item_ids)
     with_ids = ids[0].is_given, ids[1].is_given
     candidate_order = CandidateOrder(order, split, *ids)
     digests = _digests(split, chosen) | {"order": candidate_order.name, "ranker": ranker.label}
@@ -147,7 +149,7 @@ def staged_ranks(
                     stages.score(numbers[start : start + len(block)], until, items_at, show)
                     start += len(block)
                 if until < len(stages.boundaries) and users is None and (outlook := stages.outlook):
-                    warnings.warn(outlook, stacklevel=4)
+                    warnings.warn(outlook, Remark, stacklevel=4)
         return stages.ranks(digests)
 
     def positions(table: StagedRanks) -> tuple[Ints, Ints]:
@@ -168,12 +170,12 @@ def staged_ranks(
             says = f"has {has}; the run goes on from it to {further}"
         elif table.depth != depth:
             says = f"has {has}, of which depth {depth:g} is a part; it stays as it is, and nothing was scored{checked}"
-        warnings.warn(f"{name} {says}", stacklevel=4)
+        warnings.warn(f"{name} {says}", Remark, stacklevel=4)
         return table if is_deeper or table.depth == depth else table.at_depth(depth)
 
     if file is None:
         return ranks(None)
-    name, run = os.fspath(file), {"k": k, "seed": seed} | digests
+    name, run = path_text(file), {"k": k, "seed": seed} | digests
     return _kept(name, run, depth, ranks, finished)
 
 
@@ -205,7 +207,9 @@ def _kept(
         try:
             table = ranks(journal, earlier)
         except BaseException as error:  # an interruption, too
-            if not journal.is_empty:
+            if not journal.is_there:
+                error.add_note(f"{journal.name} was removed during the run, and what was scored is lost")
+            elif not journal.is_empty:
                 error.add_note(f"what was scored is in {journal.name}, and the same call goes on from there")
             raise
         table.write(file if Path(file).absolute() == path else path)
@@ -237,9 +241,7 @@ class _Stages:
         self.boundaries = boundaries(int(split.candidates.max()))
         self.share = shares(depth, self.boundaries)
         self.last = last_boundary(self.boundaries, self.others + 1)
-        names = split.user_ids[users]
-        self.uniform = np.array([number / 2**64 for number in _hashes(names, seed, "share")])
-        self.fold = np.array([number % FOLDS for number in _hashes(names, seed, "fold")])
+        self.uniform, self.fold = numbers_of_users(split.user_ids[users].tolist(), seed)
 
         self.target = np.empty(len(self.rows))
         self.above, self.tied = np.zeros((2, len(self.rows)), dtype=np.int64)  # (rows,) candidates so far
@@ -318,10 +320,6 @@ class _Stages:
         boundary = (self.above_at[self.first] >= 0).sum(axis=1) - 1  # (users,) the last one that a user got to
         is_beaten = np.minimum.reduceat(self.above, self.first) >= self.k
         stopped = ~is_beaten & (self.position < self.others)
-        is_wrong = stopped & (self.position != self.boundaries[boundary])
-        if is_wrong.any():
-            user = shown(self.split.user_ids[self.users[is_wrong.argmax()]])
-            raise DataError(f"{file}: is damaged: user {user} does not stop at a boundary; take another file")
         goes_on = stopped & (self.uniform < self.share[boundary])
         self.stage = np.where(goes_on, boundary, np.maximum(boundary - 1, 0))
         self.end = np.where(goes_on, self._next_end(np.arange(len(self.users))), self.position)
@@ -426,12 +424,6 @@ class _Stages:
         ).by_id()
 
 
-def _hashes(names: NDArray[Any], seed: int, purpose: str) -> list[int]:
-    """Return a whole number below 2^64 for each of (users,) names, from a hash of the seed, a word and the name."""
-    texts = (f"{seed}\0{purpose}\0{name}".encode() for name in names.tolist())
-    return [int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") for text in texts]
-
-
 def _digests(split: Split, users: Ints) -> dict[str, str]:
     """Return digests of training, held-out items and the users who are ranked, and the number of users in all."""
     ids = [np.array(names, dtype=str).tobytes() for names in (split.user_ids, split.item_ids)]
@@ -445,6 +437,6 @@ def _digests(split: Split, users: Ints) -> dict[str, str]:
     return {
         "training": digest(split.training.indptr, split.training.indices),
         "held_out": digest(split.held_out.indptr, split.held_out.indices),
-        "users": digest(users),
+        "users": digest_of_users(split.user_ids[users]),
         "users_in_all": str(np.count_nonzero(np.diff(split.held_out.indptr))),
     }

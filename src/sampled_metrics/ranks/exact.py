@@ -152,6 +152,11 @@ class ExactRanks(Ranked):
         """Return the (rows,) expected numbers of candidates above, ties broken at random."""
         return np.asarray(self.above + self.tied / 2)
 
+    @property
+    def outcomes(self) -> Ints:
+        """Return the (rows, 2) numbers of candidates above and tied."""
+        return np.stack((self.above, self.tied), axis=1)
+
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the values of metrics, by distinct rows; they are from 0 to that of rank 1."""
         rows = np.stack((self.candidates, self.above, self.tied), axis=1)

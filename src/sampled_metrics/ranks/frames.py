@@ -266,7 +266,7 @@ class Columns:
                 wrong = ~((numbers >= least) & (numbers == np.floor(numbers)) & (numbers < most))
         else:
             text = as_text(values).str.replace(r"\.0*$", "", regex=True)
-            wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool)
+            wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool) | ~_may_be_numbers(values)
             numbers = text.where(~wrong, "0").to_numpy(dtype=np.int64)
             wrong |= numbers < least
 
@@ -318,12 +318,17 @@ class Columns:
         """Return a column as (rows,) numbers, maybe infinite; raise DataError if one is none or below `least`."""
         self._refuse_lists(self.names[column])
         values, name = self[column], self.called(column)
+        rule = f"{name} must be a number" + ("" if least == -np.inf else f" of {least:g} or more")
+
+        def message(row: int) -> str:
+            return f"{rule}, not {shown(values.iloc[row])}"
+
+        refuse_rows(~_may_be_numbers(values), message, self.place)
         try:
             numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         except (OverflowError, TypeError):
             numbers = values.map(_as_float).to_numpy(dtype=np.float64)
-        rule = f"{name} must be a number" + ("" if least == -np.inf else f" of {least:g} or more")
-        refuse_rows(~(numbers >= least), lambda row: f"{rule}, not {shown(values.iloc[row])}", self.place)
+        refuse_rows(~(numbers >= least), message, self.place)
         for row in np.flatnonzero((np.abs(numbers) >= 2**53) & (not _is_numpy(values, "f"))):
             text, number = str(values.iloc[row]).strip(), numbers[row]
             if re.fullmatch("[+-]?[0-9]+", text) and (np.isinf(number) or int(text) != int(number)):
@@ -463,7 +468,7 @@ class Columns:
         if self.names.get("user") == INDEX:
             sentences.append("The index is taken as user.")
         untold = {column: name for column, name in self.names.items() if column not in self.told and name != INDEX}
-        taken = [column for column, name in untold.items() if plain(name) != column]
+        taken = [column for column, name in untold.items() if column in used and plain(name) != column]
         if taken:
             meanings = [f"{column} ({MEANINGS[column]})" if column in MEANINGS else column for column in taken]
             names = enumerated(map(self.called, taken))
@@ -491,9 +496,10 @@ def columns_of(data: Any, name: str, number: str = "score") -> Columns:
     """Return a table or one-dimensional ranks as columns; columns are returned unchanged.
 
     The named levels of the index of a data frame or a Series are columns. An index of text without a name is the users
-    if there is no column user. Any other index is not used: rows without users are of one user each. The numbers of a
-    dict {user: {item: number}}, or of a Series by user and item, are called `number`. Raises DataError if the data have
-    another form, an index and a column of the same name differ, or an entry is masked.
+    if there is no column user, and so is one of numbers of a Series of ranks. Any other index is not used: rows without
+    users are of one user each. The numbers of a dict {user: {item: number}}, or of a Series by user and item, are
+    called `number`. Raises DataError if the data have another form, an index and a column of the same name differ, or
+    an entry is masked.
     """
     if isinstance(data, Columns):
         return data
@@ -524,6 +530,9 @@ def _table_of_series(series: pd.Series, name: str, number: str) -> pd.DataFrame:
         keeps_name, usual = own in NAMES["rank"] | NAMES["user"], number
     else:
         keeps_name, usual = own in NAMES["item"], "rank"
+    index = series.index
+    if not levels and index.nlevels == 1 and pd.api.types.is_integer_dtype(index.dtype) and index.is_unique:
+        series = series.rename_axis("user")  # of rows or of users: two Series are paired by it
     return series.to_frame(series.name if keeps_name else usual)
 
 
@@ -539,7 +548,10 @@ def as_pandas(data: Any, name: str, number: str = "score") -> Any:
     """Return a table as a DataFrame, and a column of another library as an array; other data are unchanged."""
     if are_lists(data):
         rows = [(user, item, score) for user, items in data.items() for item, score in items.items()]
-        return pd.DataFrame(rows, columns=["user", "item", number])
+        try:
+            return pd.DataFrame(rows, columns=["user", "item", number])
+        except ValueError as error:  # half a pair of surrogates is not text
+            raise DataError(f"{name}: is not a table: {reason(error)}") from None
     if isinstance(data, Mapping):
         _refuse_mixed_labels(data, name)
         try:
@@ -604,6 +616,19 @@ def _of_numbers(values: Any, name: str, column: str) -> Columns:
 def _is_numpy(values: pd.Series, kinds: str) -> bool:
     """Return whether the type is a NumPy type of one of the kinds; a nullable type can hold missing values."""
     return isinstance(values.dtype, np.dtype) and values.dtype.kind in kinds
+
+
+def _may_be_numbers(values: pd.Series) -> NDArray[np.bool_]:
+    """Return which cells are real numbers, text or missing. Dates, periods and durations are none."""
+    if _is_numpy(values, "iufb") or isinstance(values.dtype, pd.StringDtype):
+        return np.ones(len(values), dtype=bool)
+    return values.map(_may_be_number).to_numpy(dtype=bool)
+
+
+def _may_be_number(cell: Any) -> bool:
+    if isinstance(cell, complex | np.complexfloating | np.timedelta64):
+        return False
+    return isinstance(cell, Number | str) or cell is None or cell is pd.NA
 
 
 def _as_float(value: Any) -> float:

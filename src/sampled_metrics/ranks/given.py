@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics._validation import counted, enumerated, shown
+from sampled_metrics._files import path_text
+from sampled_metrics._validation import Floats, Ints, counted, enumerated, shown
 from sampled_metrics.data.ids import as_text
+from sampled_metrics.data.labels import counts_rows
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
@@ -31,10 +33,10 @@ ALL = "all"
 MOST_GROUPS = 100
 """More groups are refused, as they come from a wrong column."""
 
-FEW_USERS = 100
-"""Of fewer users, two draws of negatives may have the same sampled ranks by chance."""
+MANY_ROWS = 20
+"""Of fewer rows, two seeds may be the same by chance."""
 
-FEWEST_RANKS = 3
+FEWEST_OUTCOMES = 3
 """With so many different sampled ranks, independent draws are alike in fewer than .3 % of evaluations: 4,000 were
 simulated of 600 users for each of 21 laws, of one order of the items for all users."""
 
@@ -114,21 +116,30 @@ def require_paired_draws(seeds: Mapping[str, Sequence[Table]]) -> None:
         )
 
 
-def require_distinct_draws(tables: Sequence[Table]) -> None:
-    """Raise DataError if two draws of negatives that users share have the same sampled ranks of all users.
+def require_distinct_seeds(seeds: Mapping[str, Sequence[Table]]) -> None:
+    """Raise DataError if two seeds, or two draws of shared negatives, have the same ranks or lists of all users.
 
-    They are one draw then, read twice. Ranks of fewer than three different values do not show that, nor do those of few
-    users.
+    They are one then, that was read twice, or a recommender without chance. Rows of few users, or of few different
+    outcomes, do not show that.
     """
-    draws = [table for table in tables if isinstance(table, SampledRanks) and table.drawn == ONCE]
-    for first, second in itertools.combinations(draws, 2):
-        if len(first) < FEW_USERS or len(np.unique(first.x)) < FEWEST_RANKS:
-            continue
-        (numbers, other_numbers), _ = first.pair([second], ["a draw", "another draw"])
-        rows = np.lexsort((first.x, first.negatives, numbers))
-        other_rows = np.lexsort((second.x, second.negatives, other_numbers))
-        if np.array_equal(first.x[rows], second.x[other_rows]):
-            raise DataError("two draws of negatives have the same sampled ranks of all users, so they are one draw")
+    for name, tables in seeds.items():
+        for (first, table), (second, other) in itertools.combinations(enumerate(tables, 1), 2):
+            names = [f"{name or 'ranks'}, seed {number}" for number in (first, second)]
+            if len(table.outcomes) < MANY_ROWS or len(np.unique(table.outcomes, axis=0)) < FEWEST_OUTCOMES:
+                continue
+            (numbers, other_numbers), _ = table.pair([other], names)
+            if np.array_equal(_by_user(table, numbers), _by_user(other, other_numbers)):
+                what = "two draws of negatives" if table.design.get("drawn") == ONCE else f"seeds {first} and {second}"
+                single = "draw" if table.design.get("drawn") == ONCE else "seed"
+                raise DataError(
+                    f"{name or 'ranks'}: {what} have the same ranks of all users, so they are one {single}; give it "
+                    "once"
+                )
+
+
+def _by_user(table: Table, numbers: Ints) -> Floats:
+    """Return the (rows, numbers) outcomes of a table in the order of its users, from their (rows,) numbers."""
+    return np.asarray(table.outcomes[np.lexsort((*table.outcomes.T, numbers))])
 
 
 def _require_taken(table: Any, name: str, function: str) -> None:
@@ -174,16 +185,17 @@ def read_ranks(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
-    if is_staged(os.fspath(path)):
-        table: ExactRanks | StagedRanks = StagedRanks.read(path)
+    name = path_text(path, "a file of ranks")
+    if is_staged(name):
+        table: ExactRanks | StagedRanks = StagedRanks.read(name)
     else:
-        columns = columns_of_table(path, os.fspath(path))
+        columns = columns_of_table(name, name)
         if "negatives" in columns:
             return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
         table = table_of_columns(columns, columns.name)
     for option, is_given in {"replacement": replacement is not False, "drawn": drawn != BY_USER}.items():
         if is_given:
-            raise ConfigError(f"{option}: is for sampled ranks, and {os.fspath(path)} has {table.kind}; leave it out")
+            raise ConfigError(f"{option}: is for sampled ranks, and {name} has {table.kind}; leave it out")
     return table
 
 
@@ -248,6 +260,8 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
     names = as_text(labels)
     if names.duplicated().any():
         raise DataError(f"groups: user {names[names.duplicated()].iloc[0]} is there twice, as text")
+    if isinstance(groups, pd.Series) and counts_rows(groups.index) and len(groups) == len(table.user):
+        return _groups_by_row(table, groups, names)
     values = [*groups] if isinstance(groups, pd.Series) else [*groups.values()]
     by_user = dict(zip(names, as_text(pd.Series(values, dtype=object)), strict=True))
     users = as_text(pd.Series(table.user)).tolist()
@@ -256,6 +270,25 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
             f"groups: {counted(len(missing), 'user')} of {name or 'the ranks'} have none, for instance {missing[0]}"
         )
     return np.array([by_user[user] for user in users], dtype=np.str_)
+
+
+def _groups_by_row(table: Table, groups: pd.Series, labels: pd.Series) -> NDArray[np.str_]:
+    """Return the groups of rows from a Series with an entry for each, whose index by default has no labels.
+
+    Raises DataError if a row has no group, or the index may be users, too, and these would have other groups.
+    """
+    by_row = as_text(groups.reset_index(drop=True))
+    if (by_row == "").any():
+        raise DataError(f"groups: row {int(np.argmax(by_row == '')) + 1} has none")
+    users = as_text(pd.Series(table.user))
+    places = pd.Index(labels).get_indexer(users)
+    are_users = len(np.unique(places)) == len(labels) and (places >= 0).all()
+    if are_users and (by_row.to_numpy()[places] != by_row.to_numpy()).any():
+        raise DataError(
+            "groups: the index of the Series may be rows or users; call it user, or read the ranks with the column of "
+            "groups"
+        )
+    return by_row.to_numpy(dtype=np.str_)
 
 
 def _names(of_rows: Mapping[str, NDArray[np.str_]]) -> list[str]:

@@ -228,6 +228,12 @@ class RankedLists(Table):
             if not isinstance(metric.formula, Formula):
                 raise ConfigError(f"{metric.label} is not a metric of ranked lists; those are {', '.join(FORMULAS)}")
 
+    @property
+    def outcomes(self) -> Floats:
+        """Return (users, 1) sums of the grades of a list, with weights of their places that no two lists share."""
+        weights = np.random.default_rng(0).random(self.grades.shape[1])
+        return np.asarray(self.grades @ weights)[:, np.newaxis]
+
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the values of the lists; each user is an outcome. The largest DCG is that of the best list."""
         values = np.stack([self.judgements.values(self.grades, metric) for metric in metrics])

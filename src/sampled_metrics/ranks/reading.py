@@ -7,7 +7,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from numbers import Number
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._files import path_text
+from sampled_metrics._files import opened, path_text
 from sampled_metrics._validation import check_label, check_labels, require_flags
 from sampled_metrics.data.ids import as_text
 from sampled_metrics.data.labels import INDEX, has_labels
@@ -81,10 +81,8 @@ def read_labelled(path: str | os.PathLike[str]) -> Any:
 def _opened(path: str | os.PathLike[str], name: str) -> Iterator[Any]:
     """Open a file for bytes; raise DataError if it cannot be read."""
     try:
-        with gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb") as file:
+        with opened(path) as packed, gzip.open(packed) if Path(path).suffix == ".gz" else nullcontext(packed) as file:
             yield file
-    except FileNotFoundError:
-        raise DataError(f"{name}: there is no such file") from None
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
 

@@ -144,6 +144,11 @@ class SampledRanks(Ranked):
         """Return the numbers of rows, users, candidates and negatives, and how these are drawn."""
         return super().facts | {"Negatives": span(self.negatives, "d"), "Drawn": self.drawn, "Ties": "not known"}
 
+    @property
+    def outcomes(self) -> Ints:
+        """Return the (rows, 2) numbers of negatives, and of those above."""
+        return np.stack((self.negatives, self.x), axis=1)
+
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes of the sample."""
         raise DataError("sampled ranks have no true metrics, only estimates; `correct` has them")

@@ -15,7 +15,6 @@ folds of the users: means of the known f, weighted by the inverse of the share t
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,31 +28,11 @@ from numpy.typing import NDArray
 from sampled_metrics._validation import Floats, Ints, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks import staged_files
+from sampled_metrics.ranks.stopping import digest_of_users, last_boundary, shares
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
 
 if TYPE_CHECKING:
     from sampled_metrics.metrics.metric import Metric
-
-
-_EXPONENT = 0.75  # of the share of users who go on
-
-
-def boundaries(candidates: int) -> Ints:
-    """Return 0 and the boundaries 10, 30, 100, 300, … below half of the largest number of candidates."""
-    steps = [digit * 10**power for power in range(1, 12) for digit in (1, 3)]
-    return np.array([0, *(step for step in steps if step < candidates / 2)])
-
-
-def shares(depth: float | None, boundaries: Ints) -> Floats:
-    """Return the (boundaries,) shares P_b = min(1, (depth / D_b)^(3/4)) of users who go on from a boundary."""
-    if depth is None:
-        return np.ones(len(boundaries))
-    return np.minimum(1.0, (depth / np.maximum(boundaries, 1)) ** _EXPONENT)
-
-
-def last_boundary(boundaries: Ints, candidates: Ints) -> Ints:
-    """Return the (rows,) index of the last boundary below half of the (rows,) candidates, or 0."""
-    return np.maximum(np.searchsorted(boundaries, candidates / 2, side="left") - 1, 0)
 
 
 _COLUMNS = ("user", "item", "score", "candidates", "scored", "above", "tied", "uniform", "fold")
@@ -183,6 +162,11 @@ class StagedRanks(Ranked):
                     f"{metric.label} {what}: of staged ranks, only metrics of the first {self.k} ranks are known"
                 )
 
+    @property
+    def outcomes(self) -> Ints:
+        """Return the (rows, 2 + boundaries) numbers of candidates above, tied, and above at the boundaries."""
+        return np.column_stack((self.above, self.tied, self.above_at))
+
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the φ of each row, which is an outcome of its own."""
         phi, bounds = zip(*map(self._phi, metrics), strict=True)
@@ -283,7 +267,8 @@ class StagedRanks(Ranked):
 
         Raises:
             ConfigError: the name does not end in .parquet or .sqlite, or parquet needs pyarrow.
-            DataError: the file cannot be read, has no staged ranks, or has a value that they cannot have.
+            DataError: the file cannot be read, has no staged ranks, has a value that they cannot have, or was changed
+                after it was written.
         """
         rows, content = staged_files.read(path)
         return cls(
@@ -379,7 +364,9 @@ class StagedRanks(Ranked):
 
     @classmethod
     def concat(cls, parts: Sequence[StagedRanks]) -> StagedRanks:
-        """Join the ranks of parts of the users. The rows are in the order of the ids, whatever that of the parts is.
+        """Join the ranks of parts of the users, in any order, to those of all users.
+
+        Every column and digest is that of a run of all users, so that `staged_ranks` goes on from a file of them.
 
         Args:
             parts: staged ranks of distinct users, of one ranker, with the same k, depth, seed, order, training items
@@ -405,6 +392,8 @@ class StagedRanks(Ranked):
             for what, value in part.run.items():
                 if what != "users" and value != parts[0].run[what]:
                     raise DataError(f"part {number} has another {what} than part 1; parts are of one run")
+            if not np.array_equal(part.boundaries, parts[0].boundaries):
+                raise DataError(f"part {number} has other boundaries than part 1; parts are of one run")
         users = pd.Series(np.concatenate([np.unique(part.user) for part in parts]))
         if users.duplicated().any():
             raise DataError(f"user {shown(users[users.duplicated()].iloc[0])} is in two parts")
@@ -414,9 +403,8 @@ class StagedRanks(Ranked):
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.per_row
         }
-        ranked = hashlib.blake2b("".join(sorted(part.digests["users"] for part in parts)).encode(), digest_size=16)
-        joined = replace(parts[0], **columns, digests={**parts[0].digests, "users": ranked.hexdigest()})
-        return joined.by_id()
+        digests = {**parts[0].digests, "users": digest_of_users(columns["user"])}
+        return replace(parts[0], **columns, digests=digests).by_id()
 
     def by_id(self) -> StagedRanks:
         """Return the rows in the order of the ids of the users, in which a run and its joined parts are the same."""

@@ -1,7 +1,12 @@
-"""Files of staged ranks: Parquet, which needs pyarrow, or SQLite. What is read is checked like any table of ranks."""
+"""Files of staged ranks: Parquet, which needs pyarrow, or SQLite.
+
+What is read is checked: it has what a run can write (`staged_rules`), and the checksum of what was written. The
+checksum finds damage and changes by hand or by other programs, not those of who also changes the checksum.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
@@ -14,26 +19,37 @@ from urllib.request import pathname2url
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sampled_metrics import _files
-from sampled_metrics._validation import MOST, is_real, is_whole, shown
+from sampled_metrics._files import path_text
+from sampled_metrics._validation import shown
+from sampled_metrics.data.ids import as_text, column_of
 from sampled_metrics.errors import ConfigError, DataError, reason
+from sampled_metrics.ranks.staged_rules import fault
 
 KEY = b"sampled_metrics.staged_ranks"
-"""The key of the metadata of a Parquet file with k, depth, seed, boundaries and digests, as JSON."""
+"""The key of the metadata of a Parquet file with k, depth, seed, boundaries, digests and checksum, as JSON."""
 
-FOLDS = 5
-"""Number of folds of the users, whose predictions are those of the others."""
+CHECKSUM = "checksum"
+"""The name of the checksum in the file, beside k, depth and the others."""
+
+_ROWS = "SELECT * FROM ranks"
 
 APPLICATION = 0x53_4D_53_52
 """The number by which a SQLite file says what it is; the letters SMSR."""
 
-OUTCOMES = ("beaten", "complete", "open")
+
+_UNREADABLE = (
+    *(OSError, ValueError, TypeError, LookupError, RuntimeError, MemoryError),  # those of Arrow are among these
+    *(sqlite3.Error, pd.errors.DatabaseError),
+)
+"""What libraries raise on a damaged file. Content that is nested too deeply is a RuntimeError."""
 
 
 def require_ending(path: str | os.PathLike[str]) -> None:
     """Raise ConfigError unless the name of a file ends in .sqlite, or in .parquet, with pyarrow installed."""
-    name = os.fspath(path)
+    name = path_text(path)
     ending = Path(name).suffix.lower()
     if ending not in (".parquet", ".sqlite"):
         raise ConfigError(f"{name}: the name of the file must end in .parquet or .sqlite")
@@ -44,22 +60,90 @@ def require_ending(path: str | os.PathLike[str]) -> None:
 
 
 def write(path: str | os.PathLike[str], rows: pd.DataFrame, content: Mapping[str, Any]) -> None:
-    """Write the rows of staged ranks, and what they are of; raise ConfigError as in `require_ending`, or WriteError."""
+    """Write the rows of staged ranks, and what they are of; raise ConfigError as in `require_ending`, or WriteError.
+
+    The file has a checksum of both as they are read from it.
+    """
     require_ending(path)
     with _files.atomic_write(path) as temporary:
         if temporary.suffix.lower() == ".parquet":
-            import pyarrow
             import pyarrow.parquet
 
-            table = pyarrow.Table.from_pandas(rows, preserve_index=False)
-            pyarrow.parquet.write_table(table.replace_schema_metadata({KEY: json.dumps(content)}), temporary)
+            table = _arrow(rows).replace_schema_metadata(None)
+            kept = {**content, CHECKSUM: checksum(table.to_pandas(), content)}
+            pyarrow.parquet.write_table(table.replace_schema_metadata({KEY: json.dumps(kept)}), temporary)
         else:
             with closing(sqlite3.connect(temporary)) as connection:
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute("CREATE TABLE run (content TEXT)")
-                connection.execute("INSERT INTO run VALUES (?)", (json.dumps(content),))
                 rows.to_sql("ranks", connection, index=False)
+                kept = {**content, CHECKSUM: checksum(pd.read_sql_query(_ROWS, connection), content)}
+                connection.execute("CREATE TABLE run (content TEXT)")
+                connection.execute("INSERT INTO run VALUES (?)", (json.dumps(kept),))
                 connection.commit()
+
+
+def checksum(rows: pd.DataFrame, content: Mapping[str, Any]) -> str:
+    """Return a digest of rows and what they are of, whatever wrote and read the file.
+
+    Whole numbers and floats have 64 bits, and all else is text. The order of the rows and columns counts.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+
+    def add(part: bytes) -> None:
+        digest.update(len(part).to_bytes(8, "little") + part)
+
+    add(json.dumps(content, sort_keys=True).encode())
+    for name, (_, cells) in zip(rows.columns, rows.items(), strict=True):
+        kind = cells.dtype.kind if isinstance(cells.dtype, np.dtype) and cells.dtype.kind in "iuf" else "text"
+        add(f"{name}, {kind}".encode(errors="backslashreplace"))
+        if kind == "text":
+            add(json.dumps(as_text(cells).tolist()).encode())
+        else:
+            add(cells.to_numpy().astype({"i": "<i8", "u": "<u8", "f": "<f8"}[kind]).tobytes())
+    return digest.hexdigest()
+
+
+def require_ids(path: str | None, users: NDArray[Any], items: NDArray[Any]) -> None:
+    """Check, before the first score, that staged ranks can have ids, and that a file gives them back.
+
+    Args:
+        path: the file; None if there is to be none.
+        users: (users,) ids.
+        items: (items,) ids.
+
+    Raises:
+        DataError: they are of types without a common order, are no text, or would be others in the file.
+    """
+    for kind, ids in (("user", users), ("item", items)):
+        try:
+            np.argsort(ids, kind="stable")
+            np.array(ids, dtype=str)
+            kept = None if path is None else _kept(path, pd.DataFrame({kind: ids}))[kind]
+        except (ValueError, TypeError, OverflowError, NotImplementedError, OSError) as error:
+            raise DataError(f"{kind}_ids: {_NOT_KEPT}: {reason(error)}") from None
+        before = as_text(column_of(ids))
+        if kept is not None and not np.array_equal(as_text(kept), before):
+            row = int(np.argmax(as_text(kept).to_numpy(dtype=object) != before.to_numpy(dtype=object)))
+            raise DataError(f"{kind}_ids: {_NOT_KEPT}: it would have {shown(kept.iloc[row])} for {shown(ids[row])}")
+
+
+_NOT_KEPT = "must be text, or whole numbers of 64 bits, which a file of staged ranks can hold"
+
+
+def _kept(path: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as a file with such an ending would give them back."""
+    if path.lower().endswith(".parquet"):
+        kept: pd.DataFrame = _arrow(rows).replace_schema_metadata().to_pandas()
+        return kept
+    with closing(sqlite3.connect(":memory:")) as connection:
+        rows.to_sql("ranks", connection, index=False)
+        return pd.read_sql_query("SELECT * FROM ranks", connection)
+
+
+def _arrow(rows: pd.DataFrame) -> Any:
+    import pyarrow
+
+    return pyarrow.Table.from_pandas(rows, preserve_index=False)
 
 
 def is_staged(path: str) -> bool:
@@ -69,12 +153,13 @@ def is_staged(path: str) -> bool:
         if ending == ".parquet" and find_spec("pyarrow") is not None:
             import pyarrow.parquet
 
-            return KEY in (pyarrow.parquet.read_schema(path).metadata or {})
+            with _files.opened(path) as file:
+                return KEY in (pyarrow.parquet.read_schema(file).metadata or {})
         if ending == ".sqlite":
             with closing(_opened(path)) as connection:
                 return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
-    except (OSError, ValueError, sqlite3.Error):  # ArrowException is a ValueError or an OSError
-        pass
+    except Exception:  # whatever a library raises that reads a damaged file
+        return False
     return False
 
 
@@ -89,99 +174,51 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
     if not os.path.exists(name):
         raise DataError(f"{name}: there is no such file")
     if not is_staged(name):
-        raise DataError(f"{name}: has no staged ranks, or is damaged")
-    try:
+        raise DataError(f"{name}: has no staged ranks, or is damaged{_if_rewritten(name)}")
+    with _files.reading(name):
         if name.lower().endswith(".parquet"):
             import pyarrow.parquet
 
-            table = pyarrow.parquet.read_table(name, partitioning=None)
-            content, rows = json.loads(table.schema.metadata[KEY]), table.to_pandas()
+            with _files.opened(name) as file:
+                table = pyarrow.parquet.ParquetFile(file).read()
+            content = json.loads(table.schema.metadata[KEY])
+            rows = table.replace_schema_metadata(None).to_pandas()
         else:
             with closing(_opened(name)) as connection:
                 content = json.loads(connection.execute("SELECT content FROM run").fetchone()[0])
-                rows = pd.read_sql_query("SELECT * FROM ranks", connection)
-    except (OSError, ValueError, TypeError, sqlite3.Error, pd.errors.DatabaseError) as error:
-        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
-    if fault := _fault(rows, content):
-        raise DataError(f"{name}{fault}")
+                rows = pd.read_sql_query(_ROWS, connection)
+    kept = content.pop(CHECKSUM, None) if isinstance(content, dict) else None
+    with _files.reading(name):
+        what = fault(rows, content)
+        is_changed = not what and kept != checksum(rows, content)
+    if what:
+        raise DataError(f"{name}{what}")
+    if is_changed:
+        raise DataError(
+            f"{name}: was changed after it was written, or is damaged: its content does not fit its checksum; take the "
+            "file as a run or `concat` has written it"
+        )
     return rows, content
+
+
+def _if_rewritten(path: str) -> str:
+    """Return what is said of a file that has the columns of staged ranks alone, as pandas writes them."""
+    columns: set[str] = set()
+    try:
+        if path.lower().endswith(".parquet"):
+            import pyarrow.parquet
+
+            with _files.opened(path) as file:
+                columns = {*pyarrow.parquet.read_schema(file).names}
+        else:
+            with closing(_opened(path)) as connection:
+                columns = {*pd.read_sql_query(f"{_ROWS} LIMIT 0", connection).columns}
+    except _UNREADABLE:  # DataError is a ValueError
+        pass
+    is_rewritten = {"above_0", "uniform", "fold", "scored"} <= columns
+    return "; another program has written its columns, without k, depth, seed and digests" if is_rewritten else ""
 
 
 def _opened(path: str) -> sqlite3.Connection:
     """Return a connection that only reads."""
     return sqlite3.connect(f"file:{pathname2url(os.path.abspath(path))}?mode=ro", uri=True)
-
-
-def _fault(rows: pd.DataFrame, content: Any) -> str:
-    """Return the first thing that staged ranks cannot have, with its row if it is in one; empty if there is none."""
-    if not isinstance(content, dict) or not {"k", "depth", "seed", "boundaries", "digests"} <= {*content}:
-        return ": lacks k, depth, seed, boundaries or digests"
-    k, depth, seed, boundaries, digests = (content[key] for key in ("k", "depth", "seed", "boundaries", "digests"))
-    rules: dict[str, tuple[bool, str]] = {
-        "k": (is_whole(k) and 1 <= k <= MOST, "a whole number, 1 or more"),
-        "depth": (depth is None or (is_real(depth) and depth >= 1), "a number of 1 or more, or null"),
-        "seed": (is_whole(seed) and seed >= 0, "a whole number, 0 or more"),
-        "boundaries": (
-            isinstance(boundaries, list)
-            and boundaries[:1] == [0]
-            and all(map(is_whole, boundaries))
-            and boundaries == sorted(set(boundaries))
-            and boundaries[-1] <= MOST,
-            "whole numbers that ascend from 0",
-        ),
-        "digests": (
-            isinstance(digests, dict) and all(isinstance(digest, str) for digest in digests.values()),
-            "text by name",
-        ),
-    }
-    for key, (is_right, rule) in rules.items():
-        if not is_right:
-            return f": {key} must be {rule}, not {shown(content[key])}"
-    return _fault_of_rows(rows, k, boundaries)
-
-
-def _fault_of_rows(rows: pd.DataFrame, k: int, boundaries: list[int]) -> str:
-    counts = {f"above_{boundary}": f"tied_{boundary}" for boundary in boundaries}
-    whole = ["candidates", "scored", "above", "tied", "fold", *counts, *counts.values()]
-    for column in ["user", "item", "score", "uniform", "outcome", *whole]:
-        if column not in rows:
-            return f": lacks the column {column}"
-        dtype = rows[column].dtype
-        if column in whole and dtype.kind != "i":
-            return f": {column} must be whole numbers, not {dtype}"
-        if column in ("score", "uniform") and dtype.kind not in "if":
-            return f": {column} must be numbers, not {dtype}"
-    if not len(rows):
-        return ": has no rows"
-    candidates, above, tied, scored = (rows[column] for column in ("candidates", "above", "tied", "scored"))
-    is_beaten, users = rows["outcome"] == "beaten", rows["user"]
-    is_list = users.map(pd.api.types.is_list_like) if users.dtype == object else False
-    rules = {
-        "candidates": ((candidates < 1) | (candidates > MOST), "from 1 on"),
-        "above": ((above < 0) | (above > k) | (above >= candidates), f"from 0 to k = {k}, and below candidates"),
-        "tied": ((tied < 0) | (above + tied >= candidates), "0 or more, and with above below candidates"),
-        "scored": ((scored < 1) | (scored > candidates), "from 1 to candidates"),
-        "fold": ((rows["fold"] < 0) | (rows["fold"] >= FOLDS), f"from 0 to {FOLDS - 1}"),
-        "uniform": (~rows["uniform"].between(0, 1), "from 0 to 1"),
-        "score": (rows["score"].isna() | (rows["score"] == np.inf), "a number below infinity"),
-        "outcome": (
-            ~rows["outcome"].isin(OUTCOMES) | (is_beaten != (above == k)),
-            f"beaten where above is k = {k}, and complete or open elsewhere",
-        ),
-        **{column: ((rows[column] < -1) | (rows[column] > k), f"from -1 to k = {k}") for column in counts},
-        **{
-            ties: (_are_wrong(rows[ties], rows[column], candidates), f"-1 where {column} is -1, and from 0 elsewhere")
-            for column, ties in counts.items()
-        },
-        "user": (users.isna() | is_list, "an id"),
-    }
-    for column, (is_wrong, rule) in rules.items():
-        if is_wrong.any():
-            row = int(np.flatnonzero(is_wrong)[0])
-            return f", row {row + 1}: {column} must be {rule}, not {shown(rows[column].iloc[row])}"
-    return ""
-
-
-def _are_wrong(ties: pd.Series[Any], above: pd.Series[Any], candidates: pd.Series[Any]) -> pd.Series[Any]:
-    """Return whether (rows,) ties at a boundary are missing or too many, or are of a row that did not get there."""
-    return (ties < -1) | ((ties < 0) != (above < 0)) | (above + ties >= candidates)

@@ -118,6 +118,11 @@ class Table(ABC):
         return page.notebook_table(pd.DataFrame([{"Kind": self.kind} | self.facts]), self.cautions, self.notes)
 
     @property
+    def is_all_known(self) -> bool:
+        """Whether the rank of every row is known, or that it has the metric 0; of staged ranks, some may be open."""
+        return True
+
+    @property
     def ranked_items(self) -> Any:
         """Return the `ExactRanks` of the held-out items among the ranked items; None if there are no ranks."""
         return None
@@ -129,6 +134,11 @@ class Table(ABC):
 
     def check_metrics(self, metrics: Mapping[str, Metric]) -> None:  # noqa: B027  # most tables have all metrics
         """Raise ConfigError if a metric does not exist for such a table."""
+
+    @property
+    @abstractmethod
+    def outcomes(self) -> NDArray[Any]:
+        """Return (rows, numbers) what was observed of each row; the same numbers are the same ranks, or lists."""
 
     @abstractmethod
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:

@@ -264,7 +264,9 @@ class SparseSimilarityModel(SimilarityModel):
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Return a model made from the parts of the sparse matrix."""
         items = len(arrays["indptr"]) - 1
-        return cls(csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(items, items)))
+        similarity = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(items, items))
+        similarity.check_format(full_check=True)
+        return cls(similarity)
 
 
 KINDS: dict[str, type[Model]] = {

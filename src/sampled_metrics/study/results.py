@@ -119,7 +119,7 @@ def read_rows(path: str | os.PathLike[str]) -> pd.DataFrame:
 COUNTS = (
     *("users", "items", "events", "training_events", "held_out_items", "events_in_file"),
     *("users_left_out_with_few_training_events", "users_without_held_out_items"),
-    *("events_left_out_below_min_rating", "events_left_out_repeated"),
+    *("events_left_out_malformed", "events_left_out_below_min_rating", "events_left_out_repeated"),
     *("events_left_out_by_core", "users_left_out_by_core", "items_left_out_by_core"),
     "held_out_items_without_training_events",
     "users_whose_last_time_is_shared",

@@ -171,6 +171,7 @@ TITLES = {
 STUDIED = "What was studied"
 FACTS = {
     "events_in_file": "Events in the file",
+    "events_left_out_malformed": "Lines left out: malformed (on_bad_lines: skip)",
     "events_left_out_below_min_rating": "Events left out: rating below min_rating",
     "events_left_out_repeated": "Events left out: user and item repeat",
     "events_left_out_by_core": "Events left out: core",

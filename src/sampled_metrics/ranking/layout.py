@@ -1,0 +1,223 @@
+"""The layout of matrices: a line of the names of columns, and a column of an index, are no scores and no factors.
+
+pandas writes the names of columns as the first line of a csv file and its index as the first column, and `reset_index`
+makes a column of the index. In a matrix that has one of them, all users or items are moved by a place, and the ranks
+look like ranks. Such a line holds whole numbers that all differ. It is refused if it ascends by one or has the ids of
+the users or the items, and others do not; if others have fractions; or if there is a line more than users or items.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array, issparse
+
+from sampled_metrics._validation import shown
+from sampled_metrics.data.ids import as_text
+from sampled_metrics.errors import DataError
+
+_FEW = 4
+"""Fewer numbers may ascend by one by chance, unless other lines have fractions."""
+
+_MANY = 8
+"""So many different numbers are hardly in an ascending order by chance: in one of 40,320."""
+
+_ALL_DIFFERENT = 16
+"""Fewer whole numbers may all differ among fractions by chance, as years do."""
+
+_SAMPLE = 16
+"""Number of other lines that are looked at."""
+
+_NAMES_OF_INDEX = re.compile(r"index|level_[0-9]+|Unnamed: [0-9]+|__index_level_[0-9]+__|")
+"""Names that pandas gives to the column of an index without a name."""
+
+_ALONE = "write the numbers alone, as to_csv(index=False, header=False) does"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the users or the items of a matrix.
+
+    Attributes:
+        kind: user or item.
+        count: how many there are; None if it is not known.
+        source: what says how many, for messages.
+        ids: their ids as text; empty if they are indices.
+        are_events: whether they are counted by the largest index in the events.
+    """
+
+    kind: str
+    count: int | None = None
+    source: str = ""
+    ids: frozenset[str] = frozenset()
+    are_events: bool = False
+
+    @classmethod
+    def from_ids(cls, kind: str, ids: ArrayLike) -> "Known":
+        """Return what ids tell."""
+        text = as_text(pd.Series(np.asarray(ids, dtype=object).ravel(), dtype=object))
+        return cls(kind, len(text), f"by {kind}_ids (--{kind}-ids)", frozenset(text.tolist()))
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The rows of a matrix, or its columns: how many there are, and the function from a place to the line there."""
+
+    count: int
+    at: Callable[[int], NDArray[Any]]
+    ids: frozenset[str]
+
+    def others(self, place: int) -> list[NDArray[Any]]:
+        """Return some of the lines beside one."""
+        places = np.unique(np.linspace(0, self.count - 1, _SAMPLE + 1).astype(np.int64))
+        return [self.at(int(other)) for other in places if other != place]
+
+
+def require_numbers_alone(name: str, data: Any, rows: Known | None = None, columns: Known | None = None) -> None:
+    """Check that a matrix has no line of names of columns, and no column of an index.
+
+    Args:
+        name: of the matrix, such as that of its file, for messages.
+        data: (rows, columns) numbers of numpy, a sparse matrix, or a frame, whose names of columns are no line. Data of
+            another form are passed over.
+        rows: what is known of the rows, if they are users or items.
+        columns: what is known of the columns, if they are items.
+
+    Raises:
+        DataError: the first line, or the first or the last column, holds no numbers of the matrix; or there is a row
+            or a column more than users or items.
+    """
+    if isinstance(data, pd.DataFrame):
+        _refuse_name_of_index(name, data)
+    elif not (issparse(data) or isinstance(data, np.ndarray)) or data.ndim != 2 or data.dtype.kind not in "biuf":
+        return
+    in_rows, in_columns = _lines(data, rows, columns)
+    for place, word in ((0, "first"), (in_columns.count - 1, "last")):
+        if looks := _looks(in_columns, place):
+            way_out = "make it the index by set_index, or leave it out" if isinstance(data, pd.DataFrame) else _ALONE
+            raise DataError(f"{name}: the {word} column is {looks}, as of an index, and not of the numbers; {way_out}")
+    if not isinstance(data, pd.DataFrame) and (looks := _looks(in_rows, 0)):
+        raise DataError(
+            f"{name}, line 1: is {looks}, the names of columns, so that each row would count for the user or item "
+            f"before it; {_ALONE}"
+        )
+    _refuse_one_more(name, "row", in_rows, rows)
+    _refuse_one_more(name, "column", in_columns, columns)
+
+
+def _refuse_name_of_index(name: str, frame: pd.DataFrame) -> None:
+    """Raise DataError if a column has a name that pandas gives to an index, and whole numbers that all differ."""
+    for place, column in enumerate(frame.columns):
+        is_named_so = isinstance(column, str) and _NAMES_OF_INDEX.fullmatch(column)
+        if is_named_so and len(frame.columns) > 1 and _are_different(_numbers(frame.iloc[:, place])):
+            raise DataError(
+                f"{name}: the column {shown(column)} is an index, as reset_index() makes it a column; make it the "
+                "index by set_index, or leave it out"
+            )
+
+
+def _refuse_one_more(name: str, what: str, lines: _Lines, known: Known | None) -> None:
+    """Raise DataError if there is a row or a column more than users or items.
+
+    Several more are the items of a catalogue that are in no event.
+    """
+    if known is None or known.count is None or lines.count != known.count + 1:
+        return
+    hint = f"; or give --{known.kind}-ids, if {known.kind} {known.count} is of no event" if known.are_events else ""
+    raise DataError(
+        f"{name}: has {lines.count} {what}s for {known.count} {known.kind}s, {known.source}; the first {what} is "
+        f"{_beginning(lines.at(0))}, and the last {_beginning(lines.at(lines.count - 1))}; leave out what is no "
+        f"{known.kind}{hint}"
+    )
+
+
+def _lines(data: Any, rows: Known | None, columns: Known | None) -> tuple[_Lines, _Lines]:
+    """Return the rows and the columns of a matrix. The ids of rows are those in a column, and the other way round."""
+    of_rows = frozenset[str]() if rows is None else rows.ids
+    of_columns = frozenset[str]() if columns is None else columns.ids
+    height, width = data.shape
+    if isinstance(data, pd.DataFrame):
+        return (
+            _Lines(height, lambda row: _numbers(data.iloc[row]), of_columns),
+            _Lines(width, lambda column: _numbers(data.iloc[:, column]), of_rows),
+        )
+    if not issparse(data):
+        return _Lines(height, lambda row: data[row], of_columns), _Lines(width, lambda column: data[:, column], of_rows)
+    stored = coo_array(data)
+    return (
+        _Lines(height, lambda row: _stored(stored.data, stored.row == row, stored.col, width), of_columns),
+        _Lines(width, lambda column: _stored(stored.data, stored.col == column, stored.row, height), of_rows),
+    )
+
+
+def _stored(data: NDArray[Any], is_here: NDArray[np.bool_], places: NDArray[Any], count: int) -> NDArray[np.float64]:
+    """Return a line of a sparse matrix, from the numbers that are stored, whether each is in it, and its place."""
+    line = np.zeros(count)
+    np.add.at(line, places[is_here], data[is_here])
+    return line
+
+
+def _numbers(values: pd.Series) -> NDArray[Any]:
+    """Return the numbers of a column of a frame; none if it has something else."""
+    if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_complex_dtype(values.dtype):
+        return np.empty(0)
+    if isinstance(values.dtype, np.dtype):
+        return values.to_numpy()
+    return values.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _looks(lines: _Lines, place: int) -> str:
+    """Return what a line holds in place of numbers of the matrix; empty if it may be some of them."""
+    if lines.count < 2:
+        return ""
+    line = lines.at(place)
+    if not _are_different(line) and len(line) > _FEW:  # without the corner of a matrix with both
+        line = line[1:]
+    if len(line) < 2 or not _are_different(line):
+        return ""
+    others = lines.others(place)
+    are_names = _ascend_by_one(line) or _are_among(line, lines.ids)
+    if are_names and np.mean([_ascend_by_one(other) or _are_among(other, lines.ids) for other in others]) >= 0.5:
+        return ""
+    if np.mean([_has_fractions(other) for other in others]) >= 0.5:
+        least = 2 if are_names else _ALL_DIFFERENT
+    elif are_names:
+        least = _MANY if np.mean([_are_different(other) for other in others]) >= 0.5 else _FEW
+    else:
+        return ""
+    if len(line) < least:
+        return ""
+    if _ascend_by_one(line):
+        return _beginning(line)
+    return f"{'ids' if are_names else 'whole numbers that all differ'}, {_beginning(line)}"
+
+
+def _are_different(line: NDArray[Any]) -> bool:
+    """Return whether a line holds whole numbers from 0 on that all differ."""
+    with np.errstate(invalid="ignore"):
+        are_whole = line.dtype.kind in "iuf" and len(line) > 0 and np.isfinite(line).all() and (line >= 0).all()
+        return bool(are_whole and (line == np.floor(line)).all() and len(np.unique(line)) == len(line))
+
+
+def _ascend_by_one(line: NDArray[Any]) -> bool:
+    return _are_different(line) and bool((np.diff(line) == 1).all())
+
+
+def _are_among(line: NDArray[Any], ids: frozenset[str]) -> bool:
+    """Return whether a line holds different ids."""
+    return bool(ids) and _are_different(line) and all(str(int(number)) in ids for number in line.tolist())
+
+
+def _has_fractions(line: NDArray[Any]) -> bool:
+    finite = line[np.isfinite(line)] if line.dtype.kind == "f" else line[:0]
+    return bool((finite != np.floor(finite)).any())
+
+
+def _beginning(line: NDArray[Any]) -> str:
+    """Return the first numbers of a line, for messages."""
+    numbers = ", ".join(f"{number:.6g}" if number != number or number % 1 else str(int(number)) for number in line[:3])
+    return numbers + (", …" if len(line) > 3 else "")

@@ -1,0 +1,224 @@
+"""Files of matrices with a line of names of columns, or a column of an index: the ranks are right, or it is refused."""
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from scipy.sparse import csr_array, save_npz
+
+import sampled_metrics as sm
+from sampled_metrics.cli.commands import cli
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.inputs import read_array, require_layout
+from sampled_metrics.ranking.layout import Known, require_numbers_alone
+
+USERS, ITEMS, D = 30, 20, 8
+RNG = np.random.default_rng(7)
+USER_FACTORS, ITEM_FACTORS = RNG.normal(size=(USERS, D)), RNG.normal(size=(ITEMS, D))
+SCORES = USER_FACTORS @ ITEM_FACTORS.T
+HELD_OUT = RNG.permutation(np.arange(USERS) % ITEMS)
+TRAINED = (HELD_OUT + 1) % ITEMS  # the training item of each user
+USER_IDS, ITEM_IDS = RNG.permutation(500)[:USERS] + 7, RNG.permutation(900)[:ITEMS] + 7
+
+ABOVE = [
+    sum(SCORES[user, item] > SCORES[user, HELD_OUT[user]] for item in range(ITEMS) if item != TRAINED[user])
+    for user in range(USERS)
+]
+"""How many candidates score above the held-out item of each user, by hand."""
+
+
+def write(folder: Path, name: str, array: Any, form: str, index: Any, header: Any) -> str:
+    frame = pd.DataFrame(array, index=index, columns=header)
+    path = str(folder / f"{name}{'.parquet' if 'parquet' in form else '.csv' if 'csv' in form else form}")
+    if form == ".csv":
+        frame.to_csv(path, index=index is not None, header=header is not None)
+    elif form == "reset_index.csv":
+        frame.reset_index().to_csv(path, index=False, header=header is not None)
+    elif form == ".parquet":
+        frame.rename(columns=str).to_parquet(path)
+    elif form == "reset_index.parquet":
+        frame.reset_index().rename(columns=str).to_parquet(path)
+    else:
+        numbers = array if index is None else np.column_stack([index, array])
+        if header is not None:
+            numbers = np.vstack([header if index is None else np.append(0, header), numbers])
+        if form == ".npy":
+            np.save(path, numbers)
+        else:
+            save_npz(path, csr_array(numbers))
+    return path
+
+
+FORMS = (".csv", "reset_index.csv", ".npy", ".npz", ".parquet", "reset_index.parquet")
+NAMES = ("none", "from 0", "from 1", "ids")
+
+
+def names(which: str, ids: Any) -> Any:
+    return {"none": None, "from 0": np.arange(len(ids)), "from 1": np.arange(1, len(ids) + 1), "ids": ids}[which]
+
+
+@pytest.mark.parametrize("with_ids", [False, True])
+@pytest.mark.parametrize(("form", "index"), list(product(FORMS, NAMES)))
+def test_each_file_gives_the_right_ranks_or_is_refused_in_a_line(form, index, with_ids, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    users, items = (USER_IDS, ITEM_IDS) if with_ids else (np.arange(USERS), np.arange(ITEMS))
+    pd.DataFrame({"user": users, "item": items[TRAINED]}).to_csv("training.csv", index=False)
+    pd.DataFrame({"user": users, "item": items[HELD_OUT]}).to_csv("held-out.csv", index=False)
+    np.savetxt("users.txt", users, fmt="%d")
+    np.savetxt("items.txt", items, fmt="%d")
+    ids = ["--user-ids", "users.txt", "--item-ids", "items.txt"] if with_ids else []
+    np.save("u.npy", USER_FACTORS)
+    np.save("i.npy", ITEM_FACTORS)
+    dimensions = np.arange(D) + 40
+    for header in NAMES:
+        of_items = names(header, ITEM_IDS)
+        matrices = {
+            "scores": ["--scores", write(tmp_path, "s", SCORES, form, names(index, USER_IDS), of_items)],
+            "users": [
+                "--users",
+                write(tmp_path, "v", USER_FACTORS, form, names(index, USER_IDS), names(header, dimensions)),
+            ],
+            "items": [
+                "--items",
+                write(tmp_path, "j", ITEM_FACTORS, form, names(index, ITEM_IDS), names(header, dimensions)),
+            ],
+        }
+        calls = {
+            "scores": matrices["scores"],
+            "users": [*matrices["users"], "--items", "i.npy"],
+            "items": ["--users", "u.npy", *matrices["items"]],
+            "both": [*matrices["users"], *matrices["items"]],
+        }
+        for what, files in calls.items():
+            arguments = [
+                "rank",
+                *files,
+                "--training",
+                "training.csv",
+                "--held-out",
+                "held-out.csv",
+                *ids,
+                "-o",
+                "r.csv",
+            ]
+            result = CliRunner().invoke(cli, arguments)
+            is_alone = index == header == "none" and "reset_index" not in form
+            is_taken = form != ".npz" or what == "scores"  # factors are not sparse
+            has_labels = form == ".parquet"
+            if is_alone and is_taken and not (has_labels and with_ids):
+                assert result.exit_code == 0, result.exception
+            if result.exit_code == 0:
+                assert is_alone or has_labels, (what, header)
+                table = pd.read_csv("r.csv").set_index("user").loc[users]
+                assert table["above"].tolist() == ABOVE
+            else:
+                assert isinstance(result.exception, DataError), (what, header, result.exception)
+                assert "\n" not in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("array", "says"),
+    [
+        (np.vstack([np.arange(1, D + 1), ITEM_FACTORS]), r"line 1: is 1, 2, 3, …, the names of columns.*to_csv"),
+        (np.column_stack([np.arange(ITEMS), ITEM_FACTORS]), r"the first column is 0, 1, 2, …, as of an index"),
+        (np.column_stack([ITEM_FACTORS, np.arange(ITEMS)]), r"the last column is 0, 1, 2, …, as of an index"),
+        (np.column_stack([ITEM_IDS, ITEM_FACTORS]), r"the first column is whole numbers that all differ"),
+        (np.vstack([np.arange(ITEMS + 1) - 1.0, np.column_stack([np.arange(USERS), SCORES])]), r"the first column"),
+        (np.vstack([np.arange(ITEMS), np.ones((4, ITEMS))]), r"line 1: is 0, 1, 2, …"),
+        (np.column_stack([np.arange(30), np.arange(30), SCORES]), r"the first column is 0, 1, 2, …"),
+    ],
+)
+def test_says_what_it_looks_like(array, says) -> None:
+    with pytest.raises(DataError, match=f"^m.csv[:,] {says}"):
+        require_numbers_alone("m.csv", array)
+
+
+def matrices_of_numbers() -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    popularity = np.sort(rng.permutation(1000)[:50])[::-1]
+    return {
+        "scores": SCORES,
+        "factors": USER_FACTORS,
+        "one factor": np.arange(40.0)[:, np.newaxis],
+        "a row": np.arange(40.0)[np.newaxis],
+        "counts": rng.poisson(3, (60, 40)),
+        "popularity": np.tile(popularity, (30, 1)),
+        "popularity, ascending": np.tile(np.arange(50), (30, 1)),
+        "places": np.argsort(rng.random((60, 40)), axis=1),
+        "all different": np.arange(1200).reshape(30, 40),
+        "zeros": np.zeros((20, 30)),
+        "bits": rng.random((50, 60)) < 0.1,
+        "training": csr_array((rng.random((50, 60)) < 0.1).astype(np.int8)),
+        "ratings": rng.integers(0, 6, (50, 60)),
+        "identity": np.eye(20),
+        "small": np.array([[0, 1, 2], [2, 0, 1], [1, 2, 0]]),
+        "a factor of zeros and ones": np.column_stack([np.arange(40) % 2, rng.normal(size=(40, 3))]),
+    }
+
+
+@pytest.mark.parametrize(("name", "array"), matrices_of_numbers().items())
+def test_numbers_are_not_taken_for_names(name, array, tmp_path) -> None:
+    require_numbers_alone("m", array)
+    if isinstance(array, np.ndarray):
+        np.savetxt(tmp_path / "m.csv", array, delimiter=",")
+        np.testing.assert_array_equal(read_array(str(tmp_path / "m.csv")), array)
+        require_numbers_alone("m", pd.DataFrame(array))
+
+
+def test_ids_of_whole_numbers_are_known_among_whole_numbers() -> None:
+    """Counts, whose lines have no fractions: the ids say what the first column is."""
+    counts = np.random.default_rng(3).poisson(3, (USERS, ITEMS))
+    users, items = Known.from_ids("user", USER_IDS), Known.from_ids("item", ITEM_IDS)
+    require_numbers_alone("s.npy", counts, users, items)
+    for known in (users, None):
+        array = np.column_stack([USER_IDS, counts])
+        if known is None:
+            require_numbers_alone("s.npy", array)  # nothing is known
+        else:
+            with pytest.raises(DataError, match=r"the first column is ids, .* as of an index"):
+                require_numbers_alone("s.npy", array, known, items)
+    with pytest.raises(DataError, match=r"line 1: is ids, .*the names of columns"):
+        require_numbers_alone("s.npy", np.vstack([ITEM_IDS, counts]), users, items)
+
+
+def test_a_row_or_a_column_more_than_the_events_have_is_refused() -> None:
+    events = pd.DataFrame({"user": np.arange(USERS), "item": HELD_OUT})
+    require_layout([("s.npy", SCORES, ("user", "item"))], events, events, None, None)
+    for array, says in (
+        (np.column_stack([SCORES, SCORES[:, 0]]), r"s.npy: has 21 columns for 20 items, 0 to 19 in training and held"),
+        (
+            np.vstack([SCORES, SCORES[:1]]),
+            r"s.npy: has 31 rows for 30 users, .* or give --user-ids, if user 30 is of no event",
+        ),
+    ):
+        with pytest.raises(DataError, match=says):
+            require_layout([("s.npy", array, ("user", "item"))], events, events, None, None)
+    matrix = csr_array((USERS, ITEMS))
+    with pytest.raises(DataError, match=r"u.npy: has 31 rows for 30 users, as training has"):
+        require_layout([("u.npy", np.vstack([USER_FACTORS] * 2)[:31], ("user",))], matrix, events, None, None)
+    with pytest.raises(DataError, match=r"i.npy: has 21 rows for 20 items, by item_ids"):
+        require_layout([("i.npy", np.vstack([ITEM_FACTORS] * 2)[:21], ("item",))], events, events, None, ITEM_IDS)
+    more = np.column_stack([SCORES, SCORES[:, :5]])  # items of a catalogue that are in no event
+    require_layout([("s.npy", more, ("user", "item"))], events, events, None, None)
+    require_layout([("s.npy", more[:, :21], ("user", "item"))], events, events, None, np.arange(21))
+
+
+@pytest.mark.parametrize("index", ["index", "level_0", "Unnamed: 0", "customer"])
+def test_frames_whose_index_is_a_column_are_refused_in_memory(index) -> None:
+    items = [f"i{item}" for item in range(ITEMS)]
+    held_out = pd.Series([items[item] for item in HELD_OUT], index=pd.Index(USER_IDS, name="user"))
+    frame = pd.DataFrame(SCORES, index=USER_IDS, columns=items).rename_axis(index)
+    training = np.zeros((USERS, ITEMS))
+    table = sm.rank(frame, training, held_out)
+    above = [int((row > row[item]).sum()) for row, item in zip(SCORES, HELD_OUT, strict=True)]
+    assert table.above.tolist() == above
+    with pytest.raises(DataError, match=r"^scores: the (column|first column) .*make it the index by set_index"):
+        sm.rank(frame.reset_index(), training, held_out)
+    factors = pd.DataFrame(ITEM_FACTORS, index=items).rename_axis(index).reset_index()
+    factors[index] = np.arange(ITEMS)
+    with pytest.raises(DataError, match=r"^factors of items: the (column|first column) .*make it the index"):
+        sm.rank((pd.DataFrame(np.column_stack([USER_FACTORS, USER_FACTORS[:, 0]])), factors), training, HELD_OUT)

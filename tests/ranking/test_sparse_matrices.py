@@ -1,0 +1,102 @@
+"""Sparse matrices with wrong stored places are refused before compiled code runs, from a file and from a caller."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import sampled_metrics as sm
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.inputs import read_array
+
+SHAPE = USERS, ITEMS = 6, 8
+DENSE = np.where(np.random.default_rng(1).random(SHAPE) < 0.4, 1.0, 0.0)
+HELD_OUT = np.argmin(DENSE, axis=1)
+FORMATS = ("csr", "csc", "bsr", "coo", "dia", "lil", "dok")
+
+
+def changed(form, attribute, place, value):
+    """A matrix of a format with one stored place that is wrong."""
+    matrix = sparse.csr_matrix(DENSE).asformat(form).copy()
+    stored = getattr(matrix, attribute)
+    stored[place] = value
+    return matrix
+
+
+def with_wrong_row():
+    matrix = sparse.lil_matrix(DENSE)
+    matrix.rows[0], matrix.data[0] = [10**8], [1.0]
+    return matrix
+
+
+WRONG = {
+    "a row that ends beyond the data": changed("csr", "indptr", 2, 10**6),
+    "a row that ends before it begins": changed("csr", "indptr", 3, 0),
+    "an item beyond the last": changed("csr", "indices", 0, 10**8),
+    "a negative item": changed("csr", "indices", 0, -(10**8)),
+    "a column that ends beyond the data": changed("csc", "indptr", 2, 10**6),
+    "a block beyond the last": changed("bsr", "indices", 0, 10**8),
+    "a pair beyond the last": changed("coo", "row", 0, 10**8),
+    "a negative pair": changed("coo", "col", 0, -5),
+    "a list with an item beyond the last": with_wrong_row(),
+}
+USES = {
+    "scores": lambda matrix: sm.rank(matrix, np.zeros(SHAPE), HELD_OUT),
+    "training": lambda matrix: sm.rank(np.ones(SHAPE), matrix, HELD_OUT),
+    "held_out": lambda matrix: sm.rank(np.ones(SHAPE), np.zeros(SHAPE), matrix),
+    "validator": lambda matrix: sm.validator(np.zeros(SHAPE), HELD_OUT, metrics="auc")(matrix),
+    "stages": lambda matrix: sm.staged_ranks(lambda users, items: users * 0.0, matrix, HELD_OUT),
+    "negatives": lambda matrix: sm.rank_among_negatives(np.ones(SHAPE), matrix, HELD_OUT, negatives=2),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG)
+@pytest.mark.parametrize("use", USES)
+def test_a_place_outside_of_a_matrix_is_refused(use, fault):
+    with pytest.raises(DataError, match="is no valid sparse matrix"):
+        USES[use](WRONG[fault])
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_right_matrices_of_any_format_are_the_dense_ones(form, tmp_path):
+    matrix = sparse.csr_array(DENSE).asformat(form)
+    expected = sm.rank(DENSE, DENSE, HELD_OUT)
+    for scores, training in ((matrix, DENSE), (DENSE, matrix)):
+        ranks = sm.rank(scores, training, HELD_OUT)
+        assert (ranks.above.tolist(), ranks.tied.tolist()) == (expected.above.tolist(), expected.tied.tolist())
+    if form in ("csr", "csc", "bsr", "coo", "dia"):
+        sparse.save_npz(tmp_path / "m.npz", matrix)
+        np.testing.assert_array_equal(read_array(str(tmp_path / "m.npz")).toarray(), DENSE)
+
+
+def test_pairs_that_are_stored_twice_are_training_items_once():
+    """Their sum would be 0 in the type of the numbers."""
+    row, column = np.repeat([0, 1], [256, 2]), np.repeat([3, 4], [256, 2])
+    stored = np.append(np.ones(256, dtype=np.int8), np.array([1, -1], dtype=np.int8))
+    training = sparse.coo_array((stored, (row, column)), shape=SHAPE)
+    candidates = sm.rank(np.ones(SHAPE), training, np.zeros(USERS, dtype=int)).candidates
+    assert candidates.tolist() == [ITEMS - 1, ITEMS - 1, *[ITEMS] * 4]
+
+
+CSR = sparse.csr_array(DENSE)
+PARTS = {"indices": CSR.indices, "indptr": CSR.indptr, "data": CSR.data, "shape": np.array(SHAPE), "format": b"csr"}
+FILES = {
+    "an item beyond the last": ({"indices": np.where(CSR.indices == CSR.indices[0], 99, CSR.indices)}, "no valid"),
+    "rows that do not ascend": ({"indptr": CSR.indptr[::-1]}, "is no valid|cannot be read"),
+    "items that are no whole numbers": ({"indices": CSR.indices + 0.5}, "indices are not whole numbers"),
+    "a shape as text": ({"shape": np.array(["6", "8"])}, "shape are not whole numbers"),
+    "a shape of one number": ({"shape": np.array(5)}, "its shape is not that of users and items"),
+    "three dimensions": ({"shape": np.array([6, 8, 2])}, "its shape is not that of users and items"),
+    "a format that is a number": ({"format": np.array(3)}, "its format is not text"),
+    "an unknown format": ({"format": b"xyz"}, "cannot be read as an array"),
+    "no shape": ({"shape": None}, "its shape is not that of users and items"),
+}
+
+
+@pytest.mark.parametrize("fault", FILES)
+def test_a_file_that_holds_no_matrix_is_refused_in_one_line(fault, tmp_path):
+    parts, says = FILES[fault]
+    arrays = {name: values for name, values in (PARTS | parts).items() if values is not None}
+    np.savez(tmp_path / "m.npz", **arrays)
+    with pytest.raises(DataError, match=says) as caught:
+        read_array(str(tmp_path / "m.npz"))
+    assert "\n" not in str(caught.value)
