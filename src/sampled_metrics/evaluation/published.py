@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from itertools import combinations
 from math import ceil, floor
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from sampled_metrics._validation import MOST, Floats, counted, is_real, is_whole
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.estimators.shapes import DECREASING, FREE, SHAPES, Mixture
-from sampled_metrics.estimators.strict_bounds import class_mixtures
+from sampled_metrics.estimators.shapes import mixtures as mixtures_of
 from sampled_metrics.evaluation.result import Result, by_recommender
 from sampled_metrics.evaluation.values import assumption_of, finding_of_bounds
 from sampled_metrics.inference.findings import Finding, Setting, grouped, notes
@@ -25,7 +26,7 @@ from sampled_metrics.inference.known_means import KnownMeans, KnownRegion
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.ranks.reading import by_name
 from sampled_metrics.sampling.distributions import SamplingDesign
-from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.outcomes import Size
 
 MOST_VALUES = 6
 """Largest number of values of a recommender that are taken together."""
@@ -219,11 +220,13 @@ def published(
         except DataError as error:
             raise DataError(f"{name}: {error}") from None
     named = grouped((one for metrics in given.values() for one in metrics.items()), lambda one: one[1].label)
+    all_known = {alike[0][1].label: alike[0][1] for alike in named.values()}
     wanted = dict(alike[0] for alike in named.values()) if metrics is None else metrics_by_label(metrics)
     alphas = sorted({1 - confidence_level, (1 - confidence_level) / len(values)}, reverse=True)
     found: dict[str, list[dict[str, _Bounds]]] = {name: [] for name in values}  # by n, and by shape
     for n in sizes:
-        [(_, mixtures)] = class_mixtures(Outcomes.from_design(design, n), tuple(wanted.values()), None)
+        size = Size(n, negatives, design.replacement, 1)
+        mixtures = _mixtures(size, tuple(wanted.values()), tuple(all_known.values()))
         most = np.array([metric.largest for metric in wanted.values()])
         for name, means in known.items():
             found[name].append({str(one): _bounds(means, mixtures, str(one), alphas, most) for one in chosen.values()})
@@ -261,6 +264,12 @@ def _table(
             if shape in kinds
         ]
     return Result(rows).found([*contradicted, *findings])
+
+
+@lru_cache(maxsize=2)
+def _mixtures(size: Size, metrics: tuple[Metric, ...], known: tuple[Metric, ...]) -> dict[str, Mixture]:
+    """Return the mixtures of users of a size. They do not depend on the values, so that all recommenders share them."""
+    return mixtures_of([size], metrics, known=known)
 
 
 class _Bounds(NamedTuple):
