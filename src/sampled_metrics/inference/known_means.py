@@ -18,6 +18,7 @@ Rows that are missing make the bounds wider, never too narrow.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
@@ -45,12 +46,33 @@ class KnownMeans:
         low: (F,) smallest means that round to the known ones.
         high: (F,) largest such means.
         users: U, the number of users.
+        written: the values as they are written, such as 0.62, by the labels of the F metrics; it may be empty.
     """
 
     functions: Floats
     low: Floats
     high: Floats
     users: int
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    def part(self, rows: Sequence[int]) -> KnownMeans:
+        """Return some of the means, by index."""
+        chosen = list(rows)
+        written = [*self.written.items()]
+        kept = dict(written[row] for row in chosen) if written else {}
+        return KnownMeans(self.functions[chosen], self.low[chosen], self.high[chosen], self.users, kept)
+
+    def fewest(self, contradict: Callable[[KnownMeans], bool]) -> KnownMeans:
+        """Return means that contradict, where all do; without any one of them, the others do not.
+
+        Each mean is left out in turn, the last one first, if the others contradict without it.
+        """
+        kept = list(range(len(self.functions)))
+        for row in reversed(range(len(self.functions))):
+            others = [other for other in kept if other != row]
+            if others and contradict(self.part(others)):
+                kept = others
+        return self.part(kept)
 
     def limit(self, alpha: float) -> float:
         """Return t for an error rate α."""
@@ -146,6 +168,10 @@ class KnownRegion:
         scale = np.exp(-max(exponents.max(), 0.0)) / min(np.abs(exponents).max(), 1.0)
         of_members = self.mixture.probabilities @ (np.expm1(exponents) * scale)
         self.rows.append(Row(of_members, float(np.abs(direction) @ half), float(scale)))
+
+    def contradicts(self, alpha: float) -> bool:
+        """Return whether no proportions agree with the means, at an error rate α."""
+        return self.deviance() > self.known.limit(alpha)
 
     def deviance(self) -> float:
         """Return the smallest t that some proportions agree with."""
