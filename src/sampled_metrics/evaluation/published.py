@@ -283,13 +283,14 @@ def published(
 
     Returns:
         A row for each recommender, estimator and metric, with the columns recommender, estimator, metric, low, high,
-        assumes, users. There is no value between the ends, as the values do not determine one.
+        assumes, users. There is no value between the ends, as the values do not determine one. If no distribution of
+        true ranks explains the values, the ends are NaN, and a finding names the fewest that contradict one another.
 
     Raises:
         ConfigError: values are not by name and label, exact has another name, an estimator is not one of bounds, or an
             option does not exist.
-        DataError: a value is not a number that its metric can have, the values contradict one another, or candidates,
-            negatives and users do not fit.
+        DataError: a value is not a number that its metric can have, no sample has all values of a recommender, or
+            candidates, negatives and users do not fit.
 
     Examples:
         A paper reports a hit rate at 10 of .62 among 99 sampled negatives, for 6040 users and 20,000 items:
