@@ -161,6 +161,8 @@ def _exact_values(
         return {}, []
     if not isinstance(exact, Mapping) or not all(isinstance(metrics, Mapping) for metrics in exact.values()):
         raise ConfigError(f"exact: give values by recommender, {{'GMF': {{'hit-rate@10': 0.07}}}}, not {shown(exact)}")
+    if not exact:
+        return {}, []
     exact = by_name(exact)
     if unknown := [name for name in exact if name not in names]:
         raise ConfigError(f"exact: there are no sampled values of {shown(unknown[0])}; there are of {', '.join(names)}")
@@ -346,10 +348,10 @@ def published(
     values, texts = with_decimals(given, values)
     also_exact, on_exact = _exact_values(exact, values)
     texts += on_exact
-    known, on_shares = dict[str, KnownMeans](), dict[str, list[Finding]]()
+    known, said = dict[str, KnownMeans](), dict[str, list[Finding]]()
     for name, of_one in values.items():
         try:
-            known[name], on_shares[name] = known_means(given[name], list(of_one.values()), negatives, users)
+            known[name], said[name] = known_means(given[name], list(of_one.values()), negatives, users)
         except DataError as error:
             raise DataError(f"{name}: {error}") from None
     named = grouped((one for metrics in given.values() for one in metrics.items()), lambda one: one[1].label)
@@ -376,9 +378,9 @@ def published(
         for value in also_exact.get(name, ()):
             if not _is_within(value, by_size, list(wanted)):
                 of_sizes = [of_labels[value.label] for of_labels in of_exact]
-                on_shares[name] += _exact_contradicted(known[name], value, of_sizes, shapes, rate)
+                said[name] += _exact_contradicted(known[name], value, of_sizes, shapes, rate)
         parameters = f"{users:,} users, n = {of_n}, m = {negatives:,}"
-        results[name] = table.found([*on_shares[name], Finding("drawn-by-user")], Setting(confidence_level, parameters))
+        results[name] = table.found([*said[name], Finding("drawn-by-user")], Setting(confidence_level, parameters))
     table = by_recommender(results)
     return table.found([*_verdicts(found, list(wanted)), *notes(texts)])
 
