@@ -175,6 +175,13 @@ def test_the_misprint_of_a_table_among_1000_and_5000_images_is_named() -> None:
     pd.testing.assert_frame_equal(pd.DataFrame(result), pd.DataFrame(without))
 
 
+def test_a_value_may_have_all_digits_of_a_number() -> None:
+    """So that it stands for less than 10⁻¹² around it."""
+    options = {"negatives": 49, "candidates": 1000, "users": 10**5, "estimators": "free"}
+    highs = [sm.published({"A": {"mrr": value}}, **options)["high"][0] for value in ("0.6444251537322998", "0.644425")]
+    assert highs[0] == pytest.approx(highs[1], abs=1e-4)
+
+
 def test_an_exact_value_may_contradict_the_assumption_alone_and_none_of_a_range_of_candidates() -> None:
     """R@1 .5 among 99 is any true R@1 up to .5, but not .5 where ranks decrease; among 100 it is .5."""
     given = {"A": {"hr@1": "0.500"}}

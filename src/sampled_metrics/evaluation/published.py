@@ -91,12 +91,16 @@ def known_means(
             else:
                 nearest = {"below": below * metric.largest, "above": above * metric.largest}
                 findings.append(Finding("no-share", label, values={"value": str(value), "users": users} | nearest))
-        before, _, least, most = known.get(function.tobytes(), (label, function, low, high))
+        share = function.tobytes()
+        if share not in known:
+            known[share] = label, function, low, high
+            continue
+        before, _, least, most = known[share]
         are_ranges = low < high and least < most
         low, high = max(low, least), min(high, most)
         if low > high or (are_ranges and low > high - 1e-12):  # both round to the same number, but not the same way
             raise DataError(f"values: {before} and {label} are the same share, so they contradict one another")
-        known[function.tobytes()] = before, function, low, high
+        known[share] = before, function, low, high
     labels, functions, lows, highs = zip(*known.values(), strict=True)
     written = dict(zip(given, map(str, values), strict=True))
     means = KnownMeans(
@@ -279,7 +283,8 @@ def published(
         metrics: the true metrics to bound, such as recall@10. The default is those of all values.
         exact: metrics among all candidates, by recommender and label, where they are published too. They move no
             bounds. A finding names those that the sampled values exclude, and the fewest values that do: one of them
-            is a misprint, or they are not of the same ranks.
+            is a misprint, or they are not of the same ranks. The error rate is that of all exact values of a
+            recommender together (Bonferroni).
         confidence_level: probability that the interval covers the true metric. The verdicts hold together for all
             recommenders (Bonferroni), whether their users are the same or not.
 
@@ -371,14 +376,14 @@ def published(
             found[name].append({str(one): _bounds(means, mixtures, str(one), alphas, most) for one in chosen.values()})
     of_n = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     shapes = sorted(map(str, chosen.values()), key=SHAPES.index)
-    rate = (1 - confidence_level) / max(1, sum(map(len, also_exact.values())))  # of an exact value
     results = {}
     for name, by_size in found.items():
         table = _table(by_size, chosen, list(wanted), users, negatives)
         for value in also_exact.get(name, ()):
             if not _is_within(value, by_size, list(wanted)):
                 of_sizes = [of_labels[value.label] for of_labels in of_exact]
-                said[name] += _exact_contradicted(known[name], value, of_sizes, shapes, rate)
+                alpha = (1 - confidence_level) / len(also_exact[name])
+                said[name] += _exact_contradicted(known[name], value, of_sizes, shapes, alpha)
         parameters = f"{users:,} users, n = {of_n}, m = {negatives:,}"
         results[name] = table.found([*said[name], Finding("drawn-by-user")], Setting(confidence_level, parameters))
     table = by_recommender(results)
