@@ -49,7 +49,7 @@ def with_readme(app: Sphinx, page: str, content: list[str]) -> None:
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
         readme = re.sub(r"\]\((?!\w+:)", "](../", readme).replace("](../docs/", "](")
         readme = readme.replace('src="docs/', 'src="')
-        readme = re.sub(r"\[([^]]*)\]\(\.\./[A-Z]+\.md\)", r"\1", readme)  # the site has no such pages
+        readme = re.sub(r"\[([^]]*)\]\(\.\./(?:published/evidence/)?[A-Z]+\.md\)", r"\1", readme)  # not on the site
         content[0] = content[0].replace("<!-- README.md -->", readme)
 
 

@@ -2,6 +2,7 @@
 
 make publish CONFIG=".ci/local-copy.yaml examples/everything.yaml"
 python docs/publish.py budget    # after a run with examples/budget.yaml
+python docs/publish.py beauty    # needs no run: the first figure of README.md
 """
 
 import re
@@ -10,6 +11,11 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+
+import sampled_metrics as sm
+from sampled_metrics.rendering import drawing
+from sampled_metrics.study import budget
+from sampled_metrics.study.figures import Ends, draw
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = ROOT / "docs/reproduction"
@@ -62,9 +68,6 @@ def _ways(table: pd.DataFrame) -> "pd.Series[str]":
 
 def publish_budget() -> None:
     """Copy the table and the figure of what a number of scores buys, and write the numbers into the pages."""
-    from sampled_metrics.rendering import drawing
-    from sampled_metrics.study import budget
-
     tables = {name: pd.read_csv(ROOT / f"results/{name}/budget.csv") for name in ("ml-1m", "ml-100k")}
     table = pd.concat(tables, names=["dataset"]).reset_index("dataset")
     table.round(6).to_csv(SHOWN / "budget.csv", index=False, lineterminator="\n")
@@ -78,6 +81,24 @@ def publish_budget() -> None:
         path.write_text(PLACE.sub(rf"\g<1>{budget_table()}\g<2>", text), encoding="utf-8")
 
 
+def beauty_sides() -> list[Ends]:
+    """Return HR@10 of two recommenders on Beauty, among 99 negatives and among all items, with 95 % intervals."""
+    files = {name: ROOT / f"published/evidence/beauty-{name}.csv.gz" for name in ("FMLP-Rec", "S3-Rec")}
+    sampled = sm.sampled_ranks(files, rank_column="sampled_rank", negatives=99)
+    exact = sm.exact_ranks(files, rank_column="exact_rank")
+    tables = {
+        "HR@10 among 99": sm.correct(sampled, metrics="hr@10", estimators="uncorrected"),
+        "HR@10 among all": sm.evaluate(exact, metrics="hr@10"),
+    }
+    values = {title: pd.DataFrame(table).set_index("recommender") for title, table in tables.items()}
+    return [Ends(title, table["value"], table["low"], table["high"]) for title, table in values.items()]
+
+
+def publish_beauty() -> None:
+    """Draw the order of two recommenders by sampled and by exact HR@10."""
+    drawing.write(draw(*beauty_sides()), SHOWN / "beauty.png")
+
+
 def publish() -> None:
     """Copy the figures of the reproduction."""
     for of in ("toy", "ml-1m"):
@@ -86,4 +107,4 @@ def publish() -> None:
 
 
 if __name__ == "__main__":
-    publish_budget() if sys.argv[1:] == ["budget"] else publish()
+    {"budget": publish_budget, "beauty": publish_beauty, "": publish}["".join(sys.argv[1:])]()

@@ -184,6 +184,8 @@ REFUSED = [
         )
     ),
     (2, f"{PUBLISHED} 2000 --value GMF:0.6", "--value is NAME:METRIC=VALUE"),
+    (2, f"{PUBLISHED} 2000 --value A:hr@5=1 --exact A:1", "--exact is NAME:METRIC=VALUE"),
+    (2, f"{PUBLISHED} 2000 --value A:hr@5=1 --exact B:hr@5=1", "exact: there are no sampled values of 'B'"),
     (2, f"{PUBLISHED} 2000 --value :hr@5=1", "--value is NAME:METRIC=VALUE"),
     (2, f"{PUBLISHED} 10-20-30 --value A:hr@5=1", "not a valid integer"),
     # names that no file has
@@ -256,6 +258,16 @@ CALLS = {
     "published --value G:hr@5=0.60 --value M:hr@5=0.7 --users 9 --negatives 9 --candidates 90-99 --estimators free": (
         lambda _: sm.published(
             {"G": {"hr@5": "0.60"}, "M": {"hr@5": "0.7"}}, users=9, negatives=9, candidates=(90, 99), estimators="free"
+        )
+    ),
+    "published --value G:hr@5=0.60 --exact G:hr@5=0.9 --users 900 --negatives 9 --candidates 90 --estimators free": (
+        lambda _: sm.published(
+            {"G": {"hr@5": "0.60"}},
+            exact={"G": {"hr@5": "0.9"}},
+            users=900,
+            negatives=9,
+            candidates=90,
+            estimators="free",
         )
     ),
 }

@@ -20,6 +20,7 @@ def test_the_cells_have_no_outputs_and_lead_to_a_verdict_and_a_plot(
         assert cell.outputs == []
         exec(compile(cell.source, cell.id, "exec"), names)
     assert names["undecided"]["conclusion"].tolist() == ["undecided"]
+    assert names["decided"]["conclusion"].tolist() == ["FMLP-Rec"]
     assert names["compared"]["conclusion"].tolist() == ["undecided", "A", "B"]
     assert names["axes"].get_title() == "NDCG@10"
     names["axes"].figure.savefig(tmp_path / "plot.svg")

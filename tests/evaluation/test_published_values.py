@@ -1,5 +1,6 @@
 """Bounds of the true metric from a published value alone."""
 
+import itertools
 import math
 
 import numpy as np
@@ -37,6 +38,162 @@ def test_of_very_many_users_the_free_bounds_are_those_of_a_linear_programme(labe
     given = {"A": {label: f"{mean:.9f}" for label, mean in zip(labels, means, strict=True)}}
     options = {"negatives": m, "candidates": n, "users": 10**9, "estimators": "free", "metrics": "recall@3"}
     assert sm.published(given, **options)[["low", "high"]].iloc[0].tolist() == pytest.approx(ends, abs=2e-3)
+
+
+def problem(n: int, m: int, labels: tuple[str, ...]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The means of sampled metrics at each true rank, (n, labels), and all true metrics at each rank."""
+    rank, x = np.arange(1, n + 1), np.arange(m + 1)
+
+    def values(ranks: np.ndarray, size: int) -> dict[str, np.ndarray]:
+        hits = {f"hr@{k}": ranks <= k for k in (1, 2, 3, 5, 10, 50, 90, 100, 250)}
+        return hits | {
+            "ndcg@10": np.where(ranks <= 10, 1 / np.log2(ranks + 1), 0),
+            "mrr": 1 / ranks,
+            "auc": (size - ranks) / (size - 1),
+        }
+
+    of_samples = values(x + 1, m + 1)
+    shown = hypergeom.pmf(x, n - 1, rank[:, np.newaxis] - 1, m) @ np.stack([of_samples[one] for one in labels], axis=1)
+    return shown, values(rank, n)
+
+
+def ends_of(shown: np.ndarray, means: np.ndarray, metric: np.ndarray) -> list[float]:
+    """The least and the greatest true metric of all distributions of ranks that show the means; NaN if none does."""
+    equations = {"A_eq": np.vstack((shown.T, np.ones(len(shown)))), "b_eq": [*means, 1]}
+    solutions = [linprog(side * metric, **equations) for side in (1, -1)]
+    return [side * (found.fun if found.status == 0 else np.nan) for side, found in zip((1, -1), solutions, strict=True)]
+
+
+@pytest.mark.parametrize(("n", "m"), [(2000, 200), (2000, 300), (2000, 500), (1500, 1499)])
+@pytest.mark.parametrize(
+    ("labels", "wanted"),
+    [(("hr@10", "ndcg@10", "mrr"), "hr@100"), (("hr@90", "auc"), "hr@250"), (("hr@50", "hr@90"), "mrr")],
+)
+def test_the_bounds_among_many_negatives_hold_those_of_the_full_problem(n, m, labels, wanted) -> None:
+    """Of 10⁹ users; a law of three ranks and one of all. The whole programme has all ranks and each x."""
+    shown, true = problem(n, m, labels)
+    rank = np.arange(1, n + 1)
+    for law in (1 / (rank + 3.0), 1e-9 + np.isin(rank, (4, 150, n // 3))):
+        means = (law / law.sum() @ shown).round(9)
+        low, high = ends_of(shown, means, true[wanted])
+        given = {"A": {label: f"{mean:.9f}" for label, mean in zip(labels, means, strict=True)}}
+        options = {"negatives": m, "candidates": n, "users": 10**9, "estimators": "free", "metrics": wanted}
+        [row] = sm.published(given, **options).itertuples()
+        assert (row.low, row.high) == pytest.approx((low, high), abs=2e-3)
+        assert row.low <= low + 1e-4
+        assert row.high >= high - 1e-4
+
+
+def test_of_10_000_negatives_the_free_bounds_are_those_in_closed_form() -> None:
+    """Who is not among the first 100 is at rank 101 at best, which is first in the sample with a chance of .37."""
+    n, m, users = 10**6, 10_000, 10**9
+    options = {"negatives": m, "candidates": n, "users": users, "estimators": "free", "metrics": ["hr@1", "hr@100"]}
+    first, other = sm.published({"A": {"hr@1": "0.620000000"}}, **options).itertuples()
+    chance = hypergeom.pmf(0, n - 1, 100, m)
+    assert (first.low, first.high) == (0, pytest.approx(0.62, abs=1e-4))
+    assert (other.low, other.high) == pytest.approx(((0.62 - chance) / (1 - chance), 1), abs=1e-4)
+
+
+def test_among_all_9_999_negatives_the_bounds_are_those_of_a_share() -> None:
+    options = {"negatives": 9999, "candidates": 10_000, "users": 25_000, "estimators": "free"}
+    result = sm.published({"A": {"hr@1": "0.24000", "hr@500": "0.70000"}}, **options)
+    error = 1.96 * np.sqrt([0.24 * 0.76 / 25_000, 0.7 * 0.3 / 25_000])
+    for side, ends in ((-1, result["low"]), (1, result["high"])):
+        apart = side * (ends.to_numpy() - [0.24, 0.70])
+        assert (apart >= error).all()  # two values share the error rate
+        assert (apart <= 1.4 * error).all()
+
+
+def subsets(labels: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [some for size in range(1, len(labels) + 1) for some in itertools.combinations(labels, size)]
+
+
+def test_values_that_no_ranks_explain_are_named() -> None:
+    """By linear programmes: no ranks show the three named values, and ranks show any two of them."""
+    n, m, labels = 200, 20, ("hr@1", "hr@2", "hr@3", "auc")
+    means = dict(zip(labels, (0.30, 0.30, 0.60, 0.80), strict=True))
+    shown, _ = problem(n, m, labels)
+    possible = {
+        some: not np.isnan(
+            ends_of(shown[:, [labels.index(one) for one in some]], [means[one] for one in some], np.ones(n))[0]
+        )
+        for some in subsets(labels)
+    }
+    given = {label: f"{mean:.6f}" for label, mean in means.items()}
+    result = sm.published({"A": given, "B": {"auc": "0.7"}}, negatives=m, candidates=n, users=10**6)
+    [finding] = [one for one in result.findings if one.kind == "unexplained" and one.values["assumption"] == "free"]
+    named = tuple(finding.values["values"])
+    assert finding.names == ("A",)
+    assert not possible[named]
+    assert all(possible[some] for some in subsets(named)[:-1])
+    assert finding.values["values"] == {label: given[label] for label in named}
+    assert result.loc[result["recommender"] == "B", "high"].notna().all()
+
+
+@pytest.mark.parametrize("label", ["hr@5", "hr@50", "mrr"])
+def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_that_do(label) -> None:
+    """Just within the ends of the linear programme of all values, and beyond them, where fewer may have other ends."""
+    n, m, labels = 200, 20, ("hr@1", "hr@5", "auc")
+    shown, true = problem(n, m, labels)
+    law = 1 / (np.arange(1, n + 1) + 1.0)
+    means = (law / law.sum() @ shown).round(9)
+    ends = {
+        some: ends_of(
+            shown[:, [labels.index(one) for one in some]], means[[labels.index(one) for one in some]], true[label]
+        )
+        for some in subsets(labels)
+    }
+    low, high = ends[labels]
+    given = {name: f"{mean:.9f}" for name, mean in zip(labels, means, strict=True)}
+    options = {"negatives": m, "candidates": n, "users": 10**9, "estimators": "free", "metrics": "hr@10"}
+    for value, is_excluded in ((low - 4e-3, True), (low + 4e-3, False), (high - 4e-3, False), (high + 4e-3, True)):
+        if not 0 <= value <= 1:
+            continue
+        findings = sm.published({"A": given}, exact={"A": {label: f"{value:.9f}"}}, **options).findings
+        contradicted = [one for one in findings if one.kind == "exact-contradicted"]
+        assert len(contradicted) == is_excluded
+        for finding in contradicted:
+            named = tuple(finding.values["values"])
+            assert (finding.metric, finding.values["assumption"]) == (label, "free")
+            assert (finding.values["low"], finding.values["high"]) == pytest.approx(ends[named], abs=1e-3)
+            assert not ends[named][0] <= value <= ends[named][1]
+            assert all(ends[some][0] - 2e-3 <= value <= ends[some][1] + 2e-3 for some in subsets(named)[:-1])
+
+
+def test_the_misprint_of_a_table_among_1000_and_5000_images_is_named() -> None:
+    """Two of three values are among those that no ranks explain; the model beside it has none (COCO, Rao et al.)."""
+    sampled = {
+        "CAMERA": {"hr@1": "0.644", "hr@5": "0.814", "hr@10": "0.908"},
+        "BERT": {"hr@1": "0.597", "hr@5": "0.894", "hr@10": "0.950"},
+    }
+    exact = {"CAMERA": {"hr@5": "0.534"}, "BERT": {"hr@5": "0.677"}}
+    result = sm.published(sampled, negatives=999, candidates=5000, users=25_000, exact=exact, metrics="hr@5")
+    [finding] = [one for one in result.findings if one.kind == "exact-contradicted"]
+    assert (finding.names, finding.metric, finding.values["value"]) == (("CAMERA",), "hr@5", "0.534")
+    assert finding.values["values"] == {"hr@1": "0.644", "hr@5": "0.814"}
+    without = sm.published(sampled, negatives=999, candidates=5000, users=25_000, metrics="hr@5")
+    pd.testing.assert_frame_equal(pd.DataFrame(result), pd.DataFrame(without))
+
+
+def test_a_value_may_have_all_digits_of_a_number() -> None:
+    """So that it stands for less than 10⁻¹² around it."""
+    options = {"negatives": 49, "candidates": 1000, "users": 10**5, "estimators": "free"}
+    highs = [sm.published({"A": {"mrr": value}}, **options)["high"][0] for value in ("0.6444251537322998", "0.644425")]
+    assert highs[0] == pytest.approx(highs[1], abs=1e-4)
+
+
+def test_an_exact_value_may_contradict_the_assumption_alone_and_none_of_a_range_of_candidates() -> None:
+    """R@1 .5 among 99 is any true R@1 up to .5, but not .5 where ranks decrease; among 100 it is .5."""
+    given = {"A": {"hr@1": "0.500"}}
+    options = {"negatives": 99, "users": 10**4, "exact": {"A": {"hr@1": "0.50"}}}
+    alone = sm.published({"A": {"hr@1": "0.500", "auc": "0.70"}}, candidates=10_000, **options)
+    assert [one.values["assumption"] for one in alone.findings if one.kind == "exact-contradicted"] in (
+        [],
+        ["decreasing"],
+    )
+    low = options | {"exact": {"A": {"hr@1": "0.20"}}}
+    kinds = [[one.kind for one in sm.published(given, candidates=n, **low).findings] for n in (100, (100, 10_000))]
+    assert ["exact-contradicted" in of_n for of_n in kinds] == [True, False]
 
 
 @pytest.mark.parametrize("mean", [0.03, 0.97])
@@ -135,6 +292,18 @@ def test_coverage_of_a_binomial_share_by_enumeration() -> None:
         ({"hr@10": 0.5, "recall@10": 0.6}, {}, "hr@10 and recall@10 are the same share, so they contradict"),
         ({"recall@5": 0.5}, {"candidates": (300, 200)}, "give one number, or the least and the largest"),
         ({"recall@5": 0.5}, {"candidates": 0.5}, "candidates must be a whole number"),
+        (
+            {"hr@1": 0.2, "hr@2": 0.4, "mrr": 0.55, "auc": 0.8},  # MRR is at most .2 + .2 / 2 + .6 / 3
+            {},
+            r"mrr \(0.55\), hr@2 \(0.4\) and hr@1 \(0.2\) cannot be: no sample has all of them",
+        ),
+        (
+            {"recall@5": 0.5},
+            {"exact": {"B": {"hr@5": 0.1}}},
+            "exact: there are no sampled values of 'B'; there are of A",
+        ),
+        ({"recall@5": 0.5}, {"exact": {"A": 0.1}}, "exact: give values by recommender"),
+        ({"recall@5": 0.5}, {"exact": {"A": {"hr@5": 2}}}, "A: exact: hr@5: the value must be from 0 to 1, not 2"),
         ({"recall@5": 0.5}, {"users": 0}, "users must be a whole number, 1 or more, not 0"),
         ({"recall@5": 0.5}, {"users": 2**54}, "users must be 2.53 or less"),
         ({"recall@5": 0.5}, {"candidates": 50}, "99 negatives without replacement were asked for"),

@@ -73,9 +73,25 @@ def test_columns_that_are_taken_or_not_used_are_named():
     ranks = sm.exact_ranks(table, rank_column="position")  # which comes before one with a usual name
     taken, unused = ranks.notes
     assert taken.startswith("The columns userId and n_items are taken as user and candidates (how many")
-    assert unused.startswith("The columns rank, age are not used. Intervals take users as the unit.")
+    assert unused == "The columns rank, age are not used."
     assert ranks.above.tolist() == [2] * 40
     assert sm.exact_ranks(FRAME.set_axis(["User", "Candidates", "RANK"], axis="columns")).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"user": range(40), "age": 7}, ""),
+        ({"user": range(40), "model": "gmf"}, " Intervals take users as the unit. If a column names recommenders"),
+        ({"user": [*range(20), *range(20)], "seed": 7}, " Intervals take users as the unit. If a column names"),
+        ({"age": 7}, " Each row is taken to be a user. If a column names recommenders"),
+    ],
+)
+def test_columns_that_are_not_used_may_name_recommenders_unless_users_have_one_row_and_they_hold_numbers(more, says):
+    [unused] = sm.exact_ranks(frame(rank=range(1, 41), candidates=50, **more)).notes
+    column = list(more)[-1]
+    sentence = f"The column {column} is not used."
+    assert unused == sentence if not says else unused.startswith(sentence + says)
 
 
 LONG = frame(user=[1, 2, 3] * 2, model=["gmf"] * 3 + ["mlp"] * 3, rank=[1, 12, 5, 4, 2, 30], candidates=50)

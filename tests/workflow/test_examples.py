@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from made_up_project import ROOT, Project, complete_config
 
-NAMES = ["demo", "as-written", "everything", "films", "large", "local-copy", "own-ranks", "paper-from-ranks"]
+NAMES = ["beauty", "demo", "as-written", "everything", "films", "large", "local-copy", "own-ranks", "paper-from-ranks"]
 GUIDE = (ROOT / "docs/own-study.md").read_text(encoding="utf-8")
 
 
@@ -31,8 +31,27 @@ def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
     shutil.copy(ROOT / f"examples/{name}.yaml", project.folder / "study.yaml")
     planned = project.planned()
     assert "tables" in planned
-    assert ("train" in planned) == (name not in ("own-ranks", "paper-from-ranks"))
+    assert ("train" in planned) == (name not in ("beauty", "own-ranks", "paper-from-ranks"))
     assert ("download" in planned) == (name in ("demo", "as-written", "everything"))
+
+
+@pytest.mark.slow
+def test_beauty_is_studied_from_the_exact_ranks(project: Project) -> None:
+    """The exact values are counted from the files, and the sampled order of the two recommenders turns."""
+    shutil.copytree(ROOT / "examples", project.folder / "examples")
+    shutil.copy(ROOT / "examples/beauty.yaml", project.folder / "study.yaml")
+    ran = project.snakemake("--cores", "2")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    table = pd.read_csv(project.folder / "results/beauty/table-3.csv")
+    means = table[table["metric"] == "recall@10"].set_index(["recommender", "estimator"])["mean"]
+    for name in ("FMLP-Rec", "S3-Rec"):
+        ranks = pd.read_csv(ROOT / f"published/evidence/beauty-{name}.csv.gz")
+        assert means[name, "exact"] == pytest.approx((ranks["exact_rank"] <= 10).mean())
+        # other negatives of the same kind
+        assert means[name, "uncorrected"] == pytest.approx((ranks["sampled_rank"] <= 10).mean(), abs=0.01)
+    assert means["FMLP-Rec", "exact"] > means["S3-Rec", "exact"]
+    assert means["FMLP-Rec", "uncorrected"] < means["S3-Rec", "uncorrected"]
+    assert (project.folder / "results/summary.html").exists()
 
 
 def test_films_are_those_of_the_guide() -> None:

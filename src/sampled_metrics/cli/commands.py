@@ -163,6 +163,12 @@ def _correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
     metavar="NAME:METRIC=VALUE",
     help="A sampled metric of a recommender; again for another metric or recommender.",
 )
+@click.option(
+    "--exact",
+    multiple=True,
+    metavar="NAME:METRIC=VALUE",
+    help="A published metric among all candidates, if there is one: whether the sampled values exclude it.",
+)
 @click.option("--negatives", type=shared.WHOLE, required=True, help="m: how many negatives were sampled.")
 @click.option(
     "--candidates",
@@ -177,18 +183,23 @@ def _correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
 @shared.REPLACEMENT
 @shared.CONFIDENCE_LEVEL
 @prints_result
-def _published(values: tuple[str, ...], **options: Any) -> Result:
+def _published(values: tuple[str, ...], exact: tuple[str, ...], **options: Any) -> Result:
     """The true metrics behind published values of sampled ones, with intervals."""
+    return sm.published(_values_by_name(values, "--value"), exact=_values_by_name(exact, "--exact"), **options)
+
+
+def _values_by_name(texts: tuple[str, ...], option: str) -> dict[str, dict[str, str]]:
+    """Return the values of NAME:METRIC=VALUE by name and by metric."""
     by_name: dict[str, dict[str, str]] = {}
-    for given in values:
-        name, _, of_metric = given.rpartition(":")
+    for text in texts:
+        name, _, of_metric = text.rpartition(":")
         label, _, number = of_metric.rpartition("=")
         if not name.strip() or not label.strip() or label in by_name.get(name, {}):
             raise click.UsageError(
-                f"--value is NAME:METRIC=VALUE, such as GMF:hr@10=0.68, once for each metric, not {given}"
+                f"{option} is NAME:METRIC=VALUE, such as GMF:hr@10=0.68, once for each metric, not {text}"
             )
         by_name.setdefault(name, {})[label] = number
-    return sm.published(by_name, **options)
+    return by_name
 
 
 @cli.command(

@@ -11,7 +11,8 @@ ranks, up to h = n / 2. The worse half may have any distribution, as items that 
 
 The members of a mixture are indexed by k. All k up to 60 are taken, about 160 more in geometric steps, the last 20,
 about 40 in geometric steps before them, and the cut-offs of the metrics. A single rank k stands for all ranks from the
-k before it to k, so that no rank is left out.
+k before it to k, so that no rank is left out. Where the mean of a sampled metric alone is known, the mean at a rank
+changes fast around the rank whose samples have the cut-off, so that more k are taken there (`mixtures`, `known`).
 
 Users of a class (`sampled_metrics.sampling.outcomes`) have similar n, and their ranks may depend on it. So a class
 has the members of its smallest and of its largest n. For a user with fewer candidates, k is at most n.
@@ -44,6 +45,8 @@ _ALL = 60  # every k up to here
 _MORE = 160  # further k, in geometric steps
 _RANK = 1e-9  # smallest relative size of a dimension in which members differ
 _SCALED_FROM = 1e-12  # shares of samples from here on are scaled alike
+_KEPT = 4_000_000  # numbers of P(x | rank) that are held at a time
+_AROUND = np.linspace(-6.0, 6.0, 193)  # further k around the cut-off of a known mean, in standard deviations of x
 _LAST, _LAST_STEP = 20, 1.15  # the last ranks that are taken one by one, and the ratio of the steps before them
 
 
@@ -52,7 +55,7 @@ class Mixture:
     """What the members of a mixture show, for a class of users.
 
     The cells are the outcomes (m, x) of the class, for every x = 0 … m of every m, seen or not; of large m, several x
-    are one cell.
+    are one cell, unless the mixture is made for known means.
 
     Attributes:
         probabilities: (members, cells) P(m, x | member), with the observed shares of m.
@@ -109,7 +112,11 @@ def _first_of_cells(negatives: int) -> Ints:
 
 
 def mixtures(
-    users: Sequence[Size], metrics: tuple[Metric, ...], replacement: bool | None = None, finer: int = 1
+    users: Sequence[Size],
+    metrics: tuple[Metric, ...],
+    replacement: bool | None = None,
+    finer: int = 1,
+    known: tuple[Metric, ...] | None = None,
 ) -> dict[str, Mixture]:
     """Return the mixture of each shape for a class of users.
 
@@ -118,12 +125,15 @@ def mixtures(
         metrics: the metrics.
         replacement: whether P(x | r) is taken as binomial; None follows the design.
         finer: factor of the number of k in geometric steps, to see that the grid suffices.
+        known: the metrics of the sampled ranks whose means are known, where nothing else is; then each x is a cell,
+            whatever m is, and there are more k where these metrics change.
 
     Raises:
         DataError: n or m is too large for the allowed memory.
     """
-    replaced, k, (by_size, ends) = users[0].replacement, _members_k(users, metrics, finer), _by_negatives(users)
-    of_ends = [_of_end(end, by_size, k, replaced, metrics, replacement) for end in ends]
+    replaced, (by_size, ends) = users[0].replacement, _by_negatives(users)
+    k = _members_k(users, metrics, finer, known or ())
+    of_ends = [_of_end(end, by_size, k, replaced, metrics, replacement, known is not None) for end in ends]
     return {
         shape: Mixture(
             np.vstack([members[shape].probabilities for members in of_ends]),
@@ -146,11 +156,31 @@ def density(users: Sequence[Size], metrics: tuple[Metric, ...], shape: str, rank
     return np.vstack(of_ends)
 
 
-def _members_k(users: Sequence[Size], metrics: tuple[Metric, ...], finer: int = 1) -> Ints:
+def _members_k(
+    users: Sequence[Size], metrics: tuple[Metric, ...], finer: int = 1, known: tuple[Metric, ...] = ()
+) -> Ints:
     """Return the increasing k of the members for a class of users."""
     largest = max(group.candidates for group in users)
     cutoffs = {largest // 2} | {metric.cutoff for metric in metrics if metric.cutoff is not None}
-    return _grid(largest, cutoffs, finer)
+    grid = _grid(largest, cutoffs, finer)
+    if not known:
+        return grid
+    groups = [group for group in users if group.negatives]
+    jumps = [_around(group, metric.cutoff) for group in groups for metric in known if metric.cutoff]
+    last_before = [cutoff - 1 for cutoff in cutoffs if 1 < cutoff <= largest]  # the rank of a cut-off is a member alone
+    return np.unique(np.concatenate((grid, np.array(last_before, dtype=np.int64), *jumps)))
+
+
+def _around(group: Size, cutoff: int) -> Ints:
+    """Return ranks whose samples have about as many negatives above the item as a cut-off of the sampled rank."""
+    pool, m = group.candidates - 1, group.negatives
+    share = min(1.0, (cutoff - 0.5) / m)
+    variance = m * share * (1 - share)
+    if not group.replacement:
+        variance *= (pool - m) / max(pool - 1, 1)
+    middle, deviation = 1 + share * pool, np.sqrt(variance) * pool / m  # in true ranks
+    ranks = np.concatenate((middle + deviation * _AROUND, middle + np.array([-1.0, 1.0])))
+    return np.clip(np.floor(ranks).astype(np.int64), 1, group.candidates)
 
 
 def _by_negatives(
@@ -172,6 +202,7 @@ def _of_end(
     replaced: bool,
     metrics: tuple[Metric, ...],
     replacement: bool | None,
+    is_each: bool,
 ) -> dict[str, Mixture]:
     """Return the mixture of each shape for users who have the smallest or the largest n of their m.
 
@@ -182,6 +213,7 @@ def _of_end(
         replaced: whether negatives were drawn with replacement.
         metrics: the metrics.
         replacement: whether P(x | r) is taken as binomial; None follows `replaced`.
+        is_each: whether each x is a cell, also of large m.
     """
     total = sum(group.events for _, groups in by_size for group in groups)
     probabilities: dict[str, list[Floats]] = {shape: [] for shape in MIXTURES}
@@ -189,8 +221,9 @@ def _of_end(
     for m, groups in by_size:
         check_memory_limit((16 * len(k), m + 1), f"what samples of {m} negatives can show", "take fewer")
         n, share = end(group.candidates for group in groups), sum(group.events for group in groups) / total
+        first_of_cells = np.arange(m + 1) if is_each else _first_of_cells(m)
         for shape, (of_samples, of_metrics) in _members(n, m, k, replaced, metrics, replacement).items():
-            probabilities[shape].append(share * np.add.reduceat(of_samples, _first_of_cells(m), axis=1))
+            probabilities[shape].append(share * np.add.reduceat(of_samples, first_of_cells, axis=1))
             values[shape] = values[shape] + share * of_metrics
     return {shape: Mixture(np.hstack(probabilities[shape]), np.asarray(values[shape])) for shape in MIXTURES}
 
@@ -222,14 +255,20 @@ def _members(
     distinct, which = np.unique(k, return_inverse=True)
     nodes = rank_nodes(candidates, design, tuple(map(int, distinct)))
     ends = np.concatenate(([0], np.searchsorted(nodes.ranks, distinct, side="right")))
-    of_nodes = shown_by(nodes.ranks)
-
-    def up_to(weights: Floats) -> Floats:
-        """Return the weighted sums over the ranks up to each k."""
-        between = csr_array((weights, np.arange(len(weights)), ends), shape=(len(distinct), len(weights)))
-        return np.cumsum(between @ of_nodes, axis=0)
-
-    sums, by_rank = up_to(nodes.weights), up_to(nodes.weights * nodes.ranks)
+    shape = (len(distinct), len(nodes.ranks))
+    between = [
+        csr_array((weights, np.arange(len(weights)), ends), shape=shape)
+        for weights in (nodes.weights, nodes.weights * nodes.ranks)
+    ]
+    sums, by_rank = (np.zeros((len(distinct), negatives + 1 + len(metrics))) for _ in between)
+    step = max(1, _KEPT // (negatives + 1))
+    for first in range(0, len(nodes.ranks), step):
+        block = slice(first, first + step)
+        of_nodes = shown_by(nodes.ranks[block])
+        sums += between[0][:, block] @ of_nodes
+        by_rank += between[1][:, block] @ of_nodes
+    for total in (sums, by_rank):  # over the ranks up to each k
+        np.cumsum(total, axis=0, out=total)
     size = distinct[:, np.newaxis].astype(np.float64)
     single, uniform = np.diff(sums, axis=0, prepend=0.0) / np.diff(size, axis=0, prepend=0.0), sums / size
     triangles = ((size + 1) * sums - by_rank) / (size * (size + 1) / 2)

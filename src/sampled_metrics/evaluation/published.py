@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal, InvalidOperation
-from itertools import combinations
+from functools import lru_cache, partial
+from itertools import chain, combinations
 from math import ceil, floor
 from typing import Any, NamedTuple
 
@@ -13,11 +13,20 @@ import numpy as np
 
 from sampled_metrics._defaults import ESTIMATORS
 from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import MOST, Floats, counted, is_real, is_whole, require_confidence_level, shown
+from sampled_metrics._validation import (
+    MOST,
+    Floats,
+    counted,
+    enumerated,
+    is_real,
+    is_whole,
+    require_confidence_level,
+    shown,
+)
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.estimators.shapes import DECREASING, FREE, SHAPES, Mixture
-from sampled_metrics.estimators.strict_bounds import class_mixtures
+from sampled_metrics.estimators.shapes import mixtures as mixtures_of
 from sampled_metrics.evaluation.result import Result, by_recommender
 from sampled_metrics.evaluation.values import assumption_of, finding_of_bounds
 from sampled_metrics.inference.findings import Finding, Setting, grouped, notes
@@ -25,7 +34,7 @@ from sampled_metrics.inference.known_means import KnownMeans, KnownRegion
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.ranks.reading import by_name
 from sampled_metrics.sampling.distributions import SamplingDesign
-from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.outcomes import Size
 
 MOST_VALUES = 6
 """Largest number of values of a recommender that are taken together."""
@@ -82,30 +91,37 @@ def known_means(
             else:
                 nearest = {"below": below * metric.largest, "above": above * metric.largest}
                 findings.append(Finding("no-share", label, values={"value": str(value), "users": users} | nearest))
-        before, _, least, most = known.get(function.tobytes(), (label, function, low, high))
+        share = function.tobytes()
+        if share not in known:
+            known[share] = label, function, low, high
+            continue
+        before, _, least, most = known[share]
         are_ranges = low < high and least < most
         low, high = max(low, least), min(high, most)
         if low > high or (are_ranges and low > high - 1e-12):  # both round to the same number, but not the same way
             raise DataError(f"values: {before} and {label} are the same share, so they contradict one another")
-        known[function.tobytes()] = before, function, low, high
+        known[share] = before, function, low, high
     labels, functions, lows, highs = zip(*known.values(), strict=True)
-    means = KnownMeans(np.array(functions), np.array(lows), np.array(highs), users)
+    written = dict(zip(given, map(str, values), strict=True))
+    means = KnownMeans(
+        np.array(functions), np.array(lows), np.array(highs), users, {label: written[label] for label in labels}
+    )
     if not means.are_possible():
-        written = dict(zip(given, values, strict=True))
-        raise DataError(f"values: {_contradiction(means, {label: str(written[label]) for label in labels})}")
+        raise DataError(f"values: {_contradiction(means)}")
     return means, findings
 
 
-def _contradiction(means: KnownMeans, written: Mapping[str, str]) -> str:
-    """Return which one or two of the means cannot be, in words, or else all of them; values by label, as written."""
-    for size in (1, 2):
-        for rows in map(list, combinations(range(len(written)), size)):
-            part = replace(means, functions=means.functions[rows], low=means.low[rows], high=means.high[rows])
-            if not part.are_possible():
-                falling = sorted(rows, key=lambda row: -means.low[row])
-                texts = [f"{label} ({value})" for label, value in np.array([*written.items()])[falling]]
-                return f"{' above '.join(texts)} cannot be: no sample has {'both' if size == 2 else 'it'}"
-    return f"{', '.join(written)} cannot be: no sample has all of them"
+def _contradiction(means: KnownMeans) -> str:
+    """Return which of the means cannot be together, in words; as few as can be."""
+    sizes = range(1, len(means.functions) + 1)
+    parts = (means.part(rows) for size in sizes for rows in combinations(range(len(means.functions)), size))
+    part = next(part for part in parts if not part.are_possible())
+    falling = np.argsort(-part.low, kind="stable")
+    items = [*part.written.items()]
+    texts = [f"{label} ({value})" for label, value in (items[row] for row in falling)]
+    if len(texts) <= 2:
+        return f"{' above '.join(texts)} cannot be: no sample has {'both' if len(texts) == 2 else 'it'}"
+    return f"{enumerated(texts)} cannot be: no sample has all of them"
 
 
 def _limits(label: str, value: float | str, metric: Metric) -> tuple[float, float]:
@@ -123,6 +139,110 @@ def _limits(label: str, value: float | str, metric: Metric) -> tuple[float, floa
     return max(0.0, (number - half) / metric.largest), min(1.0, (number + half) / metric.largest)
 
 
+class _Exact(NamedTuple):
+    """A published metric among all candidates.
+
+    Attributes:
+        label: its label.
+        metric: the metric.
+        value: the value as it is written.
+        low: the smallest value that is written so.
+        high: the largest such value.
+    """
+
+    label: str
+    metric: Metric
+    value: str
+    low: float
+    high: float
+
+
+def _exact_values(
+    exact: Mapping[str, Mapping[str, float | str]] | None, names: Mapping[str, Any]
+) -> tuple[dict[str, list[_Exact]], list[str]]:
+    """Return published exact metrics by recommender, and sentences on how they are read."""
+    if exact is None:
+        return {}, []
+    if not isinstance(exact, Mapping) or not all(isinstance(metrics, Mapping) for metrics in exact.values()):
+        raise ConfigError(f"exact: give values by recommender, {{'GMF': {{'hit-rate@10': 0.07}}}}, not {shown(exact)}")
+    if not exact:
+        return {}, []
+    exact = by_name(exact)
+    if unknown := [name for name in exact if name not in names]:
+        raise ConfigError(f"exact: there are no sampled values of {shown(unknown[0])}; there are of {', '.join(names)}")
+    metrics_of = {name: metrics_by_label(list(metrics), "exact") for name, metrics in exact.items() if metrics}
+    read, texts = with_decimals(metrics_of, exact)
+    by_recommender = dict[str, list[_Exact]]()
+    for name, metrics in metrics_of.items():
+        by_recommender[name] = []
+        for (label, metric), value in zip(metrics.items(), read[name].values(), strict=True):
+            try:
+                low, high = _limits(label, value, metric)
+            except DataError as error:
+                raise DataError(f"{name}: exact: {error}") from None
+            ends = (low * metric.largest, high * metric.largest)
+            by_recommender[name].append(_Exact(label, metric, str(value), *ends))
+    return by_recommender, texts
+
+
+def _is_within(exact: _Exact, by_size: Sequence[Mapping[str, _Bounds]], metrics: Sequence[str]) -> bool:
+    """Return whether an exact value is within the bounds of its metric of all shapes, which are at a larger rate."""
+    if exact.label not in metrics:
+        return False
+    bounds = [_together([of_shapes[shape] for of_shapes in by_size]) for shape in by_size[0]]
+    ends = [of_shape.ends[0, :, metrics.index(exact.label)] for of_shape in bounds]
+    return all(low <= exact.high and exact.low <= high for low, high in ends)
+
+
+def _exact_contradicted(
+    known: KnownMeans, exact: _Exact, of_sizes: Sequence[Mapping[str, Mixture]], shapes: Sequence[str], alpha: float
+) -> list[Finding]:
+    """Return a finding if sampled values exclude an exact one, with the fewest that do and the weakest assumption.
+
+    Args:
+        known: the sampled values.
+        exact: the exact value.
+        of_sizes: by n and by shape, the mixture whose only metric is the exact one.
+        shapes: the assumptions, the weaker one first.
+        alpha: the error rate.
+    """
+    for shape in shapes:
+        mixtures = [of_shapes[shape] for of_shapes in of_sizes]
+
+        def excludes(part: KnownMeans, mixtures: Sequence[Mixture] = mixtures) -> bool:
+            low, high = _ends(part, mixtures, alpha)
+            return exact.high < low - 1e-9 or exact.low > high + 1e-9
+
+        if excludes(known):
+            fewest = known.fewest(excludes)
+            low, high = _ends(fewest, mixtures, alpha)
+            values = {"value": exact.value, "low": low, "high": high, "assumption": shape, "values": fewest.written}
+            return [Finding("exact-contradicted", exact.label, values=values)]
+    return []
+
+
+def _ends(known: KnownMeans, mixtures: Sequence[Mixture], alpha: float) -> tuple[float, float]:
+    """Return the bounds of the only metric of mixtures of several n together; NaN if no n explains the means."""
+    ends = []
+    for mixture in mixtures:
+        region = KnownRegion(known, mixture)
+        if not region.contradicts(alpha):
+            ends.append(region.bounds(known.limit(alpha))[:, 0])
+    if not ends:
+        return float("nan"), float("nan")
+    low, high = np.transpose(ends)
+    return float(low.min()), float(high.max())
+
+
+def _by_metrics(mixtures: Mapping[str, Mixture], first: int) -> list[dict[str, Mixture]]:
+    """Return mixtures with the first metrics alone, and with each of the others."""
+    columns = [slice(first), *(slice(column, column + 1) for column in range(first, len(mixtures[FREE].values.T)))]
+    return [
+        {shape: Mixture(mixture.probabilities, mixture.values[:, some]) for shape, mixture in mixtures.items()}
+        for some in columns
+    ]
+
+
 _SIZES = 5  # numbers of candidates that stand for a range
 
 
@@ -136,6 +256,7 @@ def published(
     replacement: bool = False,
     estimators: EstimatorsLike = ESTIMATORS,
     metrics: MetricsLike | None = None,
+    exact: Mapping[str, Mapping[str, float | str]] | None = None,
     confidence_level: float = 0.95,
 ) -> Result:
     """Bound the true metrics behind published sampled ones, such as a hit rate of .62 among 99 negatives.
@@ -160,17 +281,23 @@ def published(
         estimators: free or decreasing or both, which bound the metric. Free takes the place of decreasing where the
             values contradict it.
         metrics: the true metrics to bound, such as recall@10. The default is those of all values.
+        exact: metrics among all candidates, by recommender and label, where they are published too. They move no
+            bounds. A finding names those that the sampled values exclude, and the fewest values that do: one of them
+            is a misprint, or they are not of the same ranks. The error rate is that of all exact values of a
+            recommender together (Bonferroni).
         confidence_level: probability that the interval covers the true metric. The verdicts hold together for all
             recommenders (Bonferroni), whether their users are the same or not.
 
     Returns:
         A row for each recommender, estimator and metric, with the columns recommender, estimator, metric, low, high,
-        assumes, users. There is no value between the ends, as the values do not determine one.
+        assumes, users. There is no value between the ends, as the values do not determine one. If no distribution of
+        true ranks explains the values, the ends are NaN, and a finding names the fewest that contradict one another.
 
     Raises:
-        ConfigError: values are not by name and label, an estimator is not one of bounds, or an option does not exist.
-        DataError: a value is not a number that its metric can have, the values contradict one another, or candidates,
-            negatives and users do not fit.
+        ConfigError: values are not by name and label, exact has another name, an estimator is not one of bounds, or an
+            option does not exist.
+        DataError: a value is not a number that its metric can have, no sample has all values of a recommender, or
+            candidates, negatives and users do not fit.
 
     Examples:
         A paper reports a hit rate at 10 of .62 among 99 sampled negatives, for 6040 users and 20,000 items:
@@ -188,6 +315,18 @@ def published(
         >>> print(result.remarks[-2])  # doctest: +NORMALIZE_WHITESPACE
         These numbers do not order GMF and NCF by Hit rate@10 (GMF may be better by up to 0.23, NCF by up to 0.68),
         with 95 % confidence, even if better ranks are more frequent than worse ones in the better half of the ranks.
+
+        Misprints are named, here of the recall of captions among 1000 and among 5000 images:
+
+        >>> result = sm.published(
+        ...     {"CAMERA": {"hr@1": "0.644", "hr@5": "0.814"}},
+        ...     negatives=999,
+        ...     candidates=5000,
+        ...     users=25000,
+        ...     exact={"CAMERA": {"hr@5": "0.534"}},
+        ... )
+        >>> [dict(one.values["values"]) for one in result.findings if one.kind == "exact-contradicted"]
+        [{'hr@1': '0.644', 'hr@5': '0.814'}]
 
     References:
         P. B. Stark, Inference in infinite-dimensional inverse problems: discretization and duality, Journal of
@@ -212,27 +351,41 @@ def published(
     values = by_name(values)
     given = {name: metrics_by_label(list(of_one), "values") for name, of_one in values.items()}
     values, texts = with_decimals(given, values)
-    known, on_shares = dict[str, KnownMeans](), dict[str, list[Finding]]()
+    also_exact, on_exact = _exact_values(exact, values)
+    texts += on_exact
+    known, said = dict[str, KnownMeans](), dict[str, list[Finding]]()
     for name, of_one in values.items():
         try:
-            known[name], on_shares[name] = known_means(given[name], list(of_one.values()), negatives, users)
+            known[name], said[name] = known_means(given[name], list(of_one.values()), negatives, users)
         except DataError as error:
             raise DataError(f"{name}: {error}") from None
     named = grouped((one for metrics in given.values() for one in metrics.items()), lambda one: one[1].label)
+    all_known = {alike[0][1].label: alike[0][1] for alike in named.values()}
     wanted = dict(alike[0] for alike in named.values()) if metrics is None else metrics_by_label(metrics)
     alphas = sorted({1 - confidence_level, (1 - confidence_level) / len(values)}, reverse=True)
+    exact_metrics = {value.label: value.metric for value in chain.from_iterable(also_exact.values())}
     found: dict[str, list[dict[str, _Bounds]]] = {name: [] for name in values}  # by n, and by shape
+    of_exact = list[dict[str, dict[str, Mixture]]]()  # by n, label of an exact metric, and shape
     for n in sizes:
-        [(_, mixtures)] = class_mixtures(Outcomes.from_design(design, n), tuple(wanted.values()), None)
+        size = Size(n, negatives, design.replacement, 1)
+        all_metrics = (*wanted.values(), *exact_metrics.values())
+        mixtures, *others = _by_metrics(_mixtures(size, all_metrics, tuple(all_known.values())), len(wanted))
+        of_exact.append(dict(zip(exact_metrics, others, strict=True)))
         most = np.array([metric.largest for metric in wanted.values()])
         for name, means in known.items():
             found[name].append({str(one): _bounds(means, mixtures, str(one), alphas, most) for one in chosen.values()})
     of_n = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    shapes = sorted(map(str, chosen.values()), key=SHAPES.index)
     results = {}
     for name, by_size in found.items():
         table = _table(by_size, chosen, list(wanted), users, negatives)
+        for value in also_exact.get(name, ()):
+            if not _is_within(value, by_size, list(wanted)):
+                of_sizes = [of_labels[value.label] for of_labels in of_exact]
+                alpha = (1 - confidence_level) / len(also_exact[name])
+                said[name] += _exact_contradicted(known[name], value, of_sizes, shapes, alpha)
         parameters = f"{users:,} users, n = {of_n}, m = {negatives:,}"
-        results[name] = table.found([*on_shares[name], Finding("drawn-by-user")], Setting(confidence_level, parameters))
+        results[name] = table.found([*said[name], Finding("drawn-by-user")], Setting(confidence_level, parameters))
     table = by_recommender(results)
     return table.found([*_verdicts(found, list(wanted)), *notes(texts)])
 
@@ -256,11 +409,17 @@ def _table(
                 findings.append(finding_of_bounds(rows[-1], np.array([negatives])))
         kinds = {FREE: "unexplained"} if FREE in together.contradicted else {DECREASING: "contradicted"}
         contradicted += [
-            Finding(kinds[shape], values={"assumption": shape, "p_value": p_value})
-            for shape, p_value in together.contradicted.items()
+            Finding(kinds[shape], values={"assumption": shape, "p_value": p_value, "values": values})
+            for shape, (p_value, values) in together.contradicted.items()
             if shape in kinds
         ]
     return Result(rows).found([*contradicted, *findings])
+
+
+@lru_cache(maxsize=2)
+def _mixtures(size: Size, metrics: tuple[Metric, ...], known: tuple[Metric, ...]) -> dict[str, Mixture]:
+    """Return the mixtures of users of a size. They do not depend on the values, so that all recommenders share them."""
+    return mixtures_of([size], metrics, known=known)
 
 
 class _Bounds(NamedTuple):
@@ -268,12 +427,13 @@ class _Bounds(NamedTuple):
 
     Attributes:
         shape: the assumption, the strongest one that the values do not contradict.
-        contradicted: p-values of the stronger ones; `free` is among them if no ranks explain the values.
+        contradicted: p-values of the stronger ones, and the fewest values that contradict them, by label; `free` is
+            among them if no ranks explain the values.
         ends: (levels, 2, metrics) smallest and largest metrics at each error rate.
     """
 
     shape: str
-    contradicted: dict[str, float]
+    contradicted: dict[str, tuple[float, Mapping[str, str]]]
     ends: Floats
 
 
@@ -281,15 +441,20 @@ def _bounds(
     known: KnownMeans, mixtures: Mapping[str, Mixture], shape: str, alphas: Sequence[float], most: Floats
 ) -> _Bounds:
     """Return the bounds at error rates, the largest first, with a shape or the next weaker one that is possible."""
-    contradicted: dict[str, float] = {}
+    contradicted: dict[str, tuple[float, Mapping[str, str]]] = {}
     for weaker in SHAPES[SHAPES.index(shape) :: -1]:
         region = KnownRegion(known, mixtures[weaker])
         deviance = region.deviance()
         if deviance <= known.limit(alphas[0]):
             ends = [np.clip(region.bounds(known.limit(alpha)), 0.0, most) + 0.0 for alpha in alphas]  # 0.0, not -0.0
             return _Bounds(weaker, contradicted, np.array(ends))
-        contradicted[weaker] = known.p_value(deviance)
+        fewest = known.fewest(partial(_contradict, mixture=mixtures[weaker], alpha=alphas[0]))
+        contradicted[weaker] = (known.p_value(deviance), fewest.written)
     return _Bounds(FREE, contradicted, np.full((len(alphas), 2, len(most)), np.nan))
+
+
+def _contradict(known: KnownMeans, mixture: Mixture, alpha: float) -> bool:
+    return KnownRegion(known, mixture).contradicts(alpha)
 
 
 def _together(bounds: Sequence[_Bounds]) -> _Bounds:

@@ -481,6 +481,44 @@ def _wrong_order(finding: Finding, setting: Setting) -> str:
     )
 
 
+def _unexplained(finding: Finding, _: Setting) -> str:
+    values, causes = finding.values.get("values", {}), "Usual causes are"
+    explained = _written(values) if values else "the sample"
+    if len(values) > 1:
+        causes = "The values contradict one another. Usual causes are a misprint, values of several runs,"
+    return (
+        f"No distribution of true ranks explains {explained} (p = {finding.values['p_value']:.2g}), so there is no "
+        f"interval and no verdict. {causes} negatives that all users share, ties that count in favour of the held-out "
+        "item, negatives that are not drawn uniformly, or with replacement, and a wrong number of candidates or "
+        "negatives."
+    )
+
+
+def _contradicted(finding: Finding, _: Setting) -> str:
+    of = finding.values
+    values = of.get("values", {})
+    subject = f"{_written(values)} contradict{'s' * (len(values) == 1)}" if values else "The sample contradicts"
+    return f"{subject} {of['assumption']} (p = {of['p_value']:.2g}), so the interval is that of a weaker assumption."
+
+
+def _exact_contradicted(finding: Finding, setting: Setting) -> str:
+    of, name = finding.values, metric_name(finding.metric)
+    least, most = rounded_outward(of["low"], of["high"])
+    assumption = ASSUMPTIONS[of["assumption"]]
+    condition = f"if {assumption}" if assumption else "whatever the ranks are"
+    return (
+        f"The exact {name} {of['value']} contradicts {_written(of['values'])} of the sample, which "
+        f"{'allow' if len(of['values']) > 1 else 'allows'} {least} to {most}, {condition}. Usual causes are a "
+        "misprint, values of several runs, negatives that all users share or that are not drawn uniformly, and a "
+        "wrong number of candidates or negatives."
+    )
+
+
+def _written(values: Mapping[str, str]) -> str:
+    """Return published values in words, as they are written."""
+    return enumerated(f"{metric_name(label)} {value}" for label, value in values.items())
+
+
 def _published_order(finding: Finding, setting: Setting) -> tuple[str, str]:
     of, name = finding.values, metric_name(finding.metric)
     confidence, assumption = f"with {_percent(setting.confidence_level)} confidence", ASSUMPTIONS[of["assumption"]]
@@ -585,16 +623,9 @@ WORDS: dict[str, Words] = {
     "caution": Words("{text}", is_caution=True, is_text=True),
     "note": Words("{text}", is_text=True),
     "completed": Words(_completed),
-    "unexplained": Words(
-        "No distribution of true ranks explains the sample (p = {p_value:.2g}), so there is no interval and no "
-        "verdict. Usual causes are negatives that all users share, ties that count in favour of the held-out item, "
-        "negatives that are not drawn uniformly, or with replacement, and a wrong number of candidates or negatives.",
-        is_caution=True,
-    ),
-    "contradicted": Words(
-        "The sample contradicts {assumption} (p = {p_value:.2g}), so the interval is that of a weaker assumption.",
-        is_caution=True,
-    ),
+    "unexplained": Words(_unexplained, is_caution=True),
+    "contradicted": Words(_contradicted, is_caution=True),
+    "exact-contradicted": Words(_exact_contradicted, is_caution=True),
     "narrow": Words(
         "By {assumption}, the interval would be hardly wider than that of exact ranks of as many users, so that the "
         "assumption alone would decide. The interval is that of a weaker assumption.",

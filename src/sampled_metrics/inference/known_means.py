@@ -18,7 +18,10 @@ Rows that are missing make the bounds wider, never too narrow.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -43,12 +46,33 @@ class KnownMeans:
         low: (F,) smallest means that round to the known ones.
         high: (F,) largest such means.
         users: U, the number of users.
+        written: the values as they are written, such as 0.62, by the labels of the F metrics; it may be empty.
     """
 
     functions: Floats
     low: Floats
     high: Floats
     users: int
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    def part(self, rows: Sequence[int]) -> KnownMeans:
+        """Return some of the means, by index."""
+        chosen = list(rows)
+        written = [*self.written.items()]
+        kept = dict(written[row] for row in chosen) if written else {}
+        return KnownMeans(self.functions[chosen], self.low[chosen], self.high[chosen], self.users, kept)
+
+    def fewest(self, contradict: Callable[[KnownMeans], bool]) -> KnownMeans:
+        """Return means that contradict, where all do; without any one of them, the others do not.
+
+        Each mean is left out in turn, the last one first, if the others contradict without it.
+        """
+        kept = list(range(len(self.functions)))
+        for row in reversed(range(len(self.functions))):
+            others = [other for other in kept if other != row]
+            if others and contradict(self.part(others)):
+                kept = others
+        return self.part(kept)
 
     def limit(self, alpha: float) -> float:
         """Return t for an error rate α."""
@@ -101,29 +125,53 @@ class KnownMeans:
         return (sides[0] - sides[1]) * scale, -float(found.fun)
 
 
+class Row(NamedTuple):
+    """A row of the linear programme, which is (1) for a λ times a scale.
+
+    Attributes:
+        of_members: (members,) means of (exp(λ·(g - V)) - 1) times the scale.
+        loss: |λ|·h.
+        scale: the scale, at which the largest part of the row is about 1.
+    """
+
+    of_members: Floats
+    loss: float
+    scale: float
+
+
 @dataclass
 class KnownRegion:
     """The proportions of a mixture that agree with known means.
 
     Attributes:
         known: the means.
-        mixture: what the members show.
-        rows: the λ of the rows of the linear programme, which are added as they are needed.
+        mixture: what the members show; each x = 0 … m is a cell.
+        rows: the rows of the linear programme, which are added as they are needed.
     """
 
     known: KnownMeans
     mixture: Mixture
-    rows: list[Floats] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         centred = self.known.functions - ((self.known.low + self.known.high) / 2)[:, np.newaxis]
         spread = np.sqrt((centred**2).mean(axis=1) * self.known.users)
-        self.rows += [
-            side * size / one * unit
-            for unit, one in zip(np.eye(len(spread)), spread, strict=True)
-            for side in (-1, 1)
-            for size in _FIRST
-        ]
+        for unit, deviation in zip(np.eye(len(spread)), spread, strict=True):
+            for side, size in product((-1, 1), _FIRST):
+                self._add(side * size / deviation * unit)
+
+    def _add(self, direction: Floats) -> None:
+        """Add the row of an (F,) λ."""
+        known = self.known
+        middle, half = (known.low + known.high) / 2, (known.high - known.low) / 2
+        exponents = direction @ (known.functions - middle[:, np.newaxis])
+        scale = np.exp(-max(exponents.max(), 0.0)) / min(np.abs(exponents).max(), 1.0)
+        of_members = self.mixture.probabilities @ (np.expm1(exponents) * scale)
+        self.rows.append(Row(of_members, float(np.abs(direction) @ half), float(scale)))
+
+    def contradicts(self, alpha: float) -> bool:
+        """Return whether no proportions agree with the means, at an error rate α."""
+        return self.deviance() > self.known.limit(alpha)
 
     def deviance(self) -> float:
         """Return the smallest t that some proportions agree with."""
@@ -134,7 +182,7 @@ class KnownRegion:
             direction, violation = self.known.steepest(self._shown(solution[:-1]))
             if violation <= least + _CLOSE:
                 break
-            self.rows.append(direction)
+            self._add(direction)
         return least
 
     def bounds(self, limit: float) -> Floats:
@@ -152,7 +200,7 @@ class KnownRegion:
             is_slow = len(ends) > _STALLED and ends[-_STALLED - 1] - ends[-1] < _SLOW * abs(ends[-1])
             if violation <= limit * (1 + _CLOSE) or is_slow:
                 break
-            self.rows.append(direction)
+            self._add(direction)
         return ends[-1]
 
     def _shown(self, proportions: Floats) -> Floats:
@@ -163,18 +211,13 @@ class KnownRegion:
         """Return the proportions with the smallest mean objective; without a limit, U (1 - exp(-t / U)) is the last."""
         from scipy.optimize import linprog
 
-        known = self.known
-        middle, half = (known.low + known.high) / 2, (known.high - known.low) / 2
-        exponents = np.array(self.rows) @ (known.functions - middle[:, np.newaxis])
-        loss = np.abs(self.rows) @ half
-        scale = np.exp(-np.maximum(exponents.max(axis=1), 0.0)) / np.minimum(np.abs(exponents).max(axis=1), 1.0)
+        rows, losses, scale = map(np.array, zip(*self.rows, strict=True))
         # Σ_x p_x (exp(λ·(g - V)) - 1) >= exp(-|λ|·h - t / U) - 1
-        rows = (np.expm1(exponents) * scale[:, np.newaxis]) @ self.mixture.probabilities.T
         if limit is None:
-            rows = np.column_stack((rows, np.exp(-loss) * scale / known.users))
-            ends, sums = np.expm1(-loss) * scale, np.append(np.ones(rows.shape[1] - 1), 0.0)
+            rows = np.column_stack((rows, np.exp(-losses) * scale / self.known.users))
+            ends, sums = np.expm1(-losses) * scale, np.append(np.ones(rows.shape[1] - 1), 0.0)
         else:
-            ends, sums = np.expm1(-loss - limit / known.users) * scale, np.ones(rows.shape[1])
+            ends, sums = np.expm1(-losses - limit / self.known.users) * scale, np.ones(rows.shape[1])
         found = linprog(objective, -rows, -ends, sums[np.newaxis], [1.0], method="highs")
         if found.x is None:
             raise ArithmeticError(f"the linear programme of known means has no solution: {found.message}")

@@ -458,9 +458,23 @@ class Columns:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Return sentences on how ranks were read, and on columns that are not used."""
+        return self.remarks_on(COLUMNS, self._unused_may_matter())
+
+    def _unused_may_matter(self) -> str:
+        """Return what to think of where columns are not used.
+
+        It is nothing if each user has one row, and these columns hold numbers: then they name no recommenders.
+        """
+        are_numbers = all(_is_numpy(values, "iufb") for values in self._unused(COLUMNS).values())
+        if are_numbers and "user" in self and self["user"].is_unique:
+            return ""
         unit = "Intervals take users as the unit." if "user" in self else "Each row is taken to be a user."
-        several = "If a column names recommenders, say which by `by` (--by), or give each a table of its own."
-        return self.remarks_on(COLUMNS, f" {unit} {several}")
+        return f" {unit} If a column names recommenders, say which by `by` (--by), or give each a table of its own."
+
+    def _unused(self, used: Collection[str]) -> dict[str, pd.Series]:
+        """Return the columns that are not used, by name."""
+        known = {*map(self.names.get, used), self.grouped_by, ""}  # to_csv writes an index without a name
+        return {str(name): values for name, values in self.frame.items() if name not in known}
 
     def remarks_on(self, used: Collection[str], of_others: str = "") -> tuple[str, ...]:
         """Return sentences on how it was read, on columns that have usual names, and on those that are not used."""
@@ -473,13 +487,12 @@ class Columns:
             meanings = [f"{column} ({MEANINGS[column]})" if column in MEANINGS else column for column in taken]
             names = enumerated(map(self.called, taken))
             sentences.append(f"The {_are(names, len(taken))} taken as {enumerated(meanings)}.")
-        known = {*map(self.names.get, used), self.grouped_by, ""}  # to_csv writes an index without a name
-        unused = [str(name) for name in self.frame.columns if name not in known]
+        unused = self._unused(used)
         if unused:
             names = ", ".join(unused)
             sentences.append(f"The {_are(f'{names:.200}', len(unused))} not used.{of_others}")
         for source in dict.fromkeys([*(self.names.get(column) for column in ("user", "item")), self.grouped_by]):
-            if source is not None and source in known and not _is_numpy(self.frame[source], "iufb"):
+            if source is not None and source not in unused and not _is_numpy(self.frame[source], "iufb"):
                 sentences += about_spaces(self.id_column(source), str(source))
         return tuple(sentences)
 

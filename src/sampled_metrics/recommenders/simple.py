@@ -51,6 +51,9 @@ class PrecomputedRanks(Recommender):
     candidates: int | None = parameter(
         "n, the candidates of every held-out item, for a file without that column", **COUNT
     )
+    rank_column: str | None = parameter(
+        "the column of ranks, if it has another name than rank", default=None, type=["string", "null"], minLength=1
+    )
     exact: bool = parameter(
         "whether the ranks are exact although they look sampled: none is far down the candidates",
         default=False,
@@ -61,7 +64,12 @@ class PrecomputedRanks(Recommender):
     @property
     def reading(self) -> dict[str, Any]:
         """Return the options of `exact_ranks` that read the file."""
-        return {"candidates": self.candidates, "exact": self.exact, "zero_based": self.zero_based}
+        return {
+            "candidates": self.candidates,
+            "rank_column": self.rank_column,
+            "exact": self.exact,
+            "zero_based": self.zero_based,
+        }
 
     def file(self, dataset: str) -> str:
         """Return the file that holds the ranks on a dataset."""
