@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -125,7 +124,8 @@ class KnownMeans:
         return (sides[0] - sides[1]) * scale, -float(found.fun)
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True)
+class Row:
     """A row of the linear programme, which is (1) for a λ times a scale.
 
     Attributes:
@@ -211,7 +211,9 @@ class KnownRegion:
         """Return the proportions with the smallest mean objective; without a limit, U (1 - exp(-t / U)) is the last."""
         from scipy.optimize import linprog
 
-        rows, losses, scale = map(np.array, zip(*self.rows, strict=True))
+        rows = np.array([row.of_members for row in self.rows])
+        losses = np.array([row.loss for row in self.rows])
+        scale = np.array([row.scale for row in self.rows])
         # Σ_x p_x (exp(λ·(g - V)) - 1) >= exp(-|λ|·h - t / U) - 1
         if limit is None:
             rows = np.column_stack((rows, np.exp(-losses) * scale / self.known.users))
