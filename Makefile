@@ -17,7 +17,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || comman
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs publish bench lock clean
+.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -124,6 +124,11 @@ docs: $(READY)  ## build the documentation, docs/_build/html/index.html; a warni
 docs-outputs: $(READY)  ## run the code blocks of the documentation and write their output into its pages
 	$(BIN)/python tests/docs_blocks.py
 	$(BIN)/python docs/architecture.py
+
+evidence: $(READY)  ## make the numbers and the figure of the page on evidence again; ten minutes
+	$(BIN)/python docs/evidence.py printed
+	$(BIN)/python docs/evidence.py ranks
+	$(BIN)/python docs/evidence.py page
 
 publish: reproduce  ## copy the figures of a run to the pages that show them
 	$(BIN)/python docs/publish.py

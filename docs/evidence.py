@@ -1,9 +1,13 @@
-"""Set what `published` says of printed sampled values beside the true values that were printed, too.
+"""Set what sampled ranks and printed sampled values say of the true values beside the true ones.
 
-    python docs/evidence.py printed
+    python docs/evidence.py printed   # some ten minutes
+    python docs/evidence.py ranks     # a minute
+    python docs/evidence.py page
 
-The numbers are those of published/evidence/pairs.csv; the rows are in docs/reproduction/evidence-printed.csv. A table
-of the sources is printed.
+`printed` asks `published` for the values of published/evidence/pairs.csv, and prints a table of the sources. `ranks`
+asks `correct` and `compare` for the ranks of published/evidence, of weights that their authors published and of models
+that other libraries have trained (benchmarks/evidence.py). Their csv files are in docs/reproduction. `page` writes
+docs/evidence.md and its figure from these files.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import sys
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -22,6 +26,13 @@ import sampled_metrics as sm
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS = ROOT / "published/evidence/pairs.csv"
 PRINTED = ROOT / "docs/reproduction/evidence-printed.csv"
+
+FOLDER = ROOT / "published/evidence"
+PAGE = ROOT / "docs/evidence.md"
+OF_RANKS = ROOT / "docs/reproduction/evidence-ranks.csv"
+OF_PAIRS = ROOT / "docs/reproduction/evidence-pairs.csv"
+METRIC = "recall@10"  # HR@10, as one item of each user is held out
+VERDICTS = ("better", "undecided", "no-verdict")
 
 SETTING = ["source", "place", "dataset", "users", "n", "m", "sampling"]
 SHAPES = ("free", "decreasing")
@@ -143,5 +154,161 @@ def orders(values: dict[str, dict[str, dict[str, str]]], metrics: list[str], res
     return counts
 
 
+# --- ranks ------------------------------------------------------------------------------------------------------------
+
+
+def ranks() -> None:
+    """Write what `correct` says of each file of ranks, and what `compare` says of the pairs of the same data."""
+    files = [*sorted(FOLDER.glob("*.csv.gz")), *sorted((FOLDER / "trained").glob("*.csv.gz"))]
+    cases = sorted((case_of(path) for path in files), key=lambda case: case.row["source"])
+    pd.DataFrame([case.row for case in cases]).to_csv(OF_RANKS, index=False)
+    rows = []
+    for first, second in combinations(cases, 2):
+        if (first.row["source"], first.row["dataset"]) == (second.row["source"], second.row["dataset"]):
+            rows.append(pair_of(first, second))
+    pd.DataFrame(rows).to_csv(OF_PAIRS, index=False)
+
+
+class Case(NamedTuple):
+    """A recommender with its exact and its sampled ranks, and the row of the table."""
+
+    row: dict[str, Any]
+    exact: sm.ExactRanks
+    sampled: sm.SampledRanks
+
+
+def case_of(path: Path) -> Case:
+    """Return the case of a file of ranks."""
+    table = pd.read_csv(path)
+    trained = re.fullmatch(r"(.+)-(implicit|recbole)-(.+)", path.name.removesuffix(".csv.gz"))
+    dataset, model = trained.group(1, 3) if trained else path.name.removesuffix(".csv.gz").split("-", 1)
+    dataset = {"ncf": "ml-1m, NCF"}.get(dataset, dataset)
+    exact = sm.exact_ranks(table[["user", "candidates", "exact_rank"]], rank_column="exact_rank")
+    given = {} if "negatives" in table else {"negatives": 99}
+    sampled = sm.sampled_ranks(table.drop(columns="exact_rank"), rank_column="sampled_rank", **given)
+    result = sm.correct(sampled, metrics=METRIC).set_index("estimator")
+    true = float((table["exact_rank"] <= 10).mean())
+    row = {
+        "source": f"trained by {trained[2]}" if trained else "published weights",
+        "dataset": dataset,
+        "model": model,
+        "users": len(table),
+        "n": round(table["candidates"].mean()),
+        "m": round(float(sampled.negatives.mean())),
+        "metric": "hr@10",
+        "sampled": round(float((table["sampled_rank"] <= 10).mean()), 4),
+        "true": round(true, 4),
+    }
+    for shape in SHAPES:
+        low, high, assumes = result.loc[shape, ["low", "high", "assumes"]]
+        row |= {f"{shape}_low": round(low, 5), f"{shape}_high": round(high, 5)}
+        row |= {f"holds_{shape}": bool(low <= true <= high), f"{shape}_assumes": assumes}
+    return Case(row, exact, sampled)
+
+
+def pair_of(first: Case, second: Case) -> dict[str, Any]:
+    """Return whether a pair turns, and what `compare` says of it by sampled and by exact ranks."""
+    verdicts = {}
+    for kind in ("exact", "sampled"):
+        tables = {case.row["model"]: getattr(case, kind) for case in (first, second)}
+        [finding] = [one for one in sm.compare(tables, metrics=METRIC).findings if one.kind in VERDICTS]
+        verdicts[kind] = finding.names[0] if finding.kind == "better" else finding.kind
+    gaps = {column: second.row[column] - first.row[column] for column in ("sampled", "true")}
+    return {
+        "source": first.row["source"],
+        "dataset": first.row["dataset"],
+        "a": first.row["model"],
+        "b": second.row["model"],
+        "turns": gaps["sampled"] * gaps["true"] < 0,
+        "by_exact_ranks": verdicts["exact"],
+        "by_sampled_ranks": verdicts["sampled"],
+    }
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def page() -> None:
+    """Write docs/evidence.md and its figure from the csv files."""
+    of_ranks, of_pairs = pd.read_csv(OF_RANKS), pd.read_csv(OF_PAIRS)
+    of_tables = pd.read_csv(PRINTED) if PRINTED.exists() else pd.DataFrame()
+    text = PAGE.read_text(encoding="utf-8")
+    parts = {"held": held(of_ranks, of_tables), "orders": orders_of(of_pairs), "cases": cases_of(of_ranks)}
+    for name, lines in parts.items():
+        place = re.compile(f"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", flags=re.DOTALL)
+        text = place.sub(lambda match, lines=lines: match[1] + "\n".join(lines) + "\n" + match[2], text)
+    PAGE.write_text(text, encoding="utf-8")
+    draw(pd.concat([of_ranks, one_of_each(of_tables)], ignore_index=True))
+
+
+def one_of_each(tables: pd.DataFrame) -> pd.DataFrame:
+    """Return one row of each model of printed tables: of HR@10 or Recall@10, or of the metric that comes first."""
+    if tables.empty:
+        return tables
+    is_usual = tables["metric"].isin(["hr@10", "recall@10", "hit-rate@10"])
+    ordered = tables.assign(order=~is_usual).sort_values("order", kind="stable")
+    return ordered.drop_duplicates(["source", "place", "dataset", "model", "m"]).sort_index()
+
+
+def held(of_ranks: pd.DataFrame, of_tables: pd.DataFrame) -> list[str]:
+    """Return a table of how many intervals hold the true value, by source."""
+    lines = ["| source | values | in *decreasing* | in *free* |", "|---|---|---|---|"]
+    for table in (of_ranks, of_tables):
+        for source, rows in table.groupby("source", sort=False) if len(table) else ():
+            counts = [int(rows[f"holds_{shape}"].astype(bool).sum()) for shape in ("decreasing", "free")]
+            lines.append(f"| {source} | {len(rows)} | {counts[0]} | {counts[1]} |")
+    return lines
+
+
+def orders_of(pairs: pd.DataFrame) -> list[str]:
+    """Return a table of the pairs of models."""
+    lines = ["| data | models | the order turns | by exact ranks | by the sampled ranks |", "|---|---|---|---|---|"]
+    for row in pairs.itertuples():
+        turns = "**yes**" if row.turns else "no"
+        models = f"{row.dataset} ({row.source}) | {row.a}, {row.b}"
+        lines.append(f"| {models} | {turns} | {row.by_exact_ranks} | {row.by_sampled_ranks} |")
+    return lines
+
+
+def cases_of(ranks: pd.DataFrame) -> list[str]:
+    """Return a table of the files of ranks."""
+    head = "| data | model | users | n | m | sampled | true | *decreasing* | *free* |"
+    lines = [head, "|---|---|---|---|---|---|---|---|---|"]
+    for row in ranks.itertuples():
+        intervals = [
+            f"{low:.4f} to {high:.4f}{'' if holds_it else ' (**misses**)'}"
+            for low, high, holds_it in (
+                (row.decreasing_low, row.decreasing_high, row.holds_decreasing),
+                (row.free_low, row.free_high, row.holds_free),
+            )
+        ]
+        numbers = f"{row.users:,} | {row.n:,} | {row.m} | {row.sampled:.4f} | {row.true:.4f}"
+        lines.append(f"| {row.dataset} ({row.source}) | {row.model} | {numbers} | {' | '.join(intervals)} |")
+    return lines
+
+
+def draw(cases: pd.DataFrame) -> None:
+    """Draw the true value of each case as a dot on its interval, and the sampled value as an open mark."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 1.2 + 0.075 * len(cases)), layout="constrained")
+    axes = figure.subplots()
+    place = range(len(cases))
+    axes.hlines(place, cases["decreasing_low"], cases["decreasing_high"], color="#0072B2", linewidth=1.2, zorder=2)
+    axes.hlines(place, cases["free_low"], cases["free_high"], color="#BBBBBB", linewidth=0.8, zorder=1)
+    axes.plot(cases["true"].astype(float), place, ".", color="black", markersize=4, zorder=3, label="true value")
+    sampled = cases["sampled"].astype(float)
+    axes.plot(sampled, place, "D", color="#D55E00", markerfacecolor="white", markersize=2.5, label="sampled value")
+    sources = cases["source"].tolist()
+    first = [number for number in place if number == 0 or sources[number] != sources[number - 1]]
+    axes.set_yticks(first, [sources[number] for number in first], fontsize=7, va="top")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_ylim(len(cases), -1)
+    axes.set_xlabel("HR@10, or the metric that was printed; thick: interval by decreasing, thin: by free")
+    figure.legend(loc="outside upper center", ncols=2, fontsize=8)
+    figure.savefig(ROOT / "docs/reproduction/evidence.png", dpi=130)
+
+
 if __name__ == "__main__":
-    {"printed": printed}[" ".join(sys.argv[1:])]()
+    {"printed": printed, "ranks": ranks, "page": page}[" ".join(sys.argv[1:])]()
