@@ -222,3 +222,29 @@ def test_frames_whose_index_is_a_column_are_refused_in_memory(index) -> None:
     factors[index] = np.arange(ITEMS)
     with pytest.raises(DataError, match=r"^factors of items: the (column|first column) .*make it the index"):
         sm.rank((pd.DataFrame(np.column_stack([USER_FACTORS, USER_FACTORS[:, 0]])), factors), training, HELD_OUT)
+
+
+def test_ids_below_0_are_seen_as_ids(tmp_path):
+    """As of a signed hash, which is the index of both files of factors."""
+    rng = np.random.default_rng(4)
+    for kind, count in (("users", 40), ("items", 30)):
+        ids = rng.permutation(np.arange(-(2**31), 2**31, 2**31 // count))[:count]
+        frame = pd.DataFrame(rng.normal(size=(count, 4)), index=ids)
+        frame.to_csv(tmp_path / f"{kind}.csv", header=False)
+        with pytest.raises(DataError, match="the first column is whole numbers that all differ"):
+            read_array(str(tmp_path / f"{kind}.csv"))
+
+
+def test_places_of_one_user_or_of_a_feature_are_numbers_of_an_array(tmp_path):
+    """A first user who is new and has the order of popularity, and factors whose last one is a place or a time."""
+    rng = np.random.default_rng(5)
+    scores, factors = rng.normal(size=(40, 30)), rng.normal(size=(40, 5))
+    scores[0], factors[:, -1] = rng.permutation(30), 10**9 + 1000 * rng.permutation(40)
+    for name, array in (("scores", scores), ("factors", factors)):
+        np.save(tmp_path / f"{name}.npy", array)
+        np.testing.assert_array_equal(read_array(str(tmp_path / f"{name}.npy")), array)
+
+
+def test_a_blank_line_of_a_csv_file_is_a_missing_number(tmp_path):
+    (tmp_path / "one.csv").write_text("0.5\n\n0.25\n\n\n", encoding="utf-8")
+    np.testing.assert_array_equal(read_array(str(tmp_path / "one.csv")), [[0.5], [np.nan], [0.25]])

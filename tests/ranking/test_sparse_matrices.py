@@ -100,3 +100,15 @@ def test_a_file_that_holds_no_matrix_is_refused_in_one_line(fault, tmp_path):
     with pytest.raises(DataError, match=says) as caught:
         read_array(str(tmp_path / "m.npz"))
     assert "\n" not in str(caught.value)
+
+
+def test_negatives_as_a_sparse_matrix_are_refused():
+    with pytest.raises(DataError, match="negatives: is a sparse matrix"):
+        sm.rank_among_negatives(np.ones(SHAPE), np.zeros(SHAPE), HELD_OUT, negatives=WRONG["a negative item"])
+
+
+def test_objects_in_a_sparse_matrix_are_refused():
+    matrix = sparse.csc_matrix(DENSE)
+    matrix.data = matrix.data.astype(object)
+    with pytest.raises(DataError, match="it holds object, not numbers"):
+        sm.rank(matrix, np.zeros(SHAPE), HELD_OUT)

@@ -161,6 +161,8 @@ def valid_sparse(matrix: Any, name: str) -> Any:
     try:
         if matrix.ndim != 2:
             raise ValueError(f"it has {matrix.ndim} dimensions, not 2")
+        if matrix.dtype.kind not in "biufc":
+            raise ValueError(f"it holds {matrix.dtype}, not numbers")
         if matrix.format == "coo":
             return coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)  # which checks the places
         if matrix.format not in ("csr", "csc", "bsr"):

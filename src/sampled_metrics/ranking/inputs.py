@@ -593,10 +593,17 @@ def _array_of_file(path: str) -> Any:
         with _files.reading(path, "cannot be read as an array"), _files.opened(path) as file:
             if kind == ".npy":
                 return np.lib.format.read_array(file, allow_pickle=False)
-            return pd.read_csv(file, header=None, dtype=np.float64).to_numpy()
+            array = pd.read_csv(file, header=None, dtype=np.float64, skip_blank_lines=False).to_numpy()
+            return array[: len(array) - _blank_lines_at_the_end(array)]
     if len(arrays) != 1:
         raise DataError(f"{path}: must hold one array, not {len(arrays)} ({', '.join(arrays):.200})")
     return next(iter(arrays.values()))
+
+
+def _blank_lines_at_the_end(array: NDArray[np.float64]) -> int:
+    """Return how many lines at the end have no number. One before them is a missing number, and moves no other line."""
+    has_numbers = np.flatnonzero(~np.isnan(array).all(axis=1))
+    return len(array) - (int(has_numbers[-1]) + 1 if len(has_numbers) else 0)
 
 
 _INTEGERS = ("indices", "indptr", "row", "col", "coords", "offsets", "shape")  # of SciPy's files of sparse matrices

@@ -96,14 +96,18 @@ def require_numbers_alone(name: str, data: Any, rows: Known | None = None, colum
     elif not (issparse(data) or isinstance(data, np.ndarray)) or data.ndim != 2 or data.dtype.kind not in "biuf":
         return
     in_rows, in_columns = _lines(data, rows, columns)
+    is_array = name.endswith((".npy", ".npz"))
+    alone = "leave it out of the array" if is_array else _ALONE
     for place, word in ((0, "first"), (in_columns.count - 1, "last")):
-        if looks := _looks(in_columns, place):
-            way_out = "make it the index by set_index, or leave it out" if isinstance(data, pd.DataFrame) else _ALONE
+        # a last column may be a feature, such as a place by popularity
+        if looks := _looks(in_columns, place, only_names=word == "last"):
+            way_out = "make it the index by set_index, or leave it out" if isinstance(data, pd.DataFrame) else alone
             raise DataError(f"{name}: the {word} column is {looks}, as of an index, and not of the numbers; {way_out}")
-    if not isinstance(data, pd.DataFrame) and (looks := _looks(in_rows, 0)):
+    # a file of numpy has no header, but a first user may have places in the order of popularity
+    if not isinstance(data, pd.DataFrame) and (looks := _looks(in_rows, 0, only_names=is_array)):
         raise DataError(
             f"{name}, line 1: is {looks}, the names of columns, so that each row would count for the user or item "
-            f"before it; {_ALONE}"
+            f"before it; {alone}"
         )
     _refuse_one_more(name, "row", in_rows, rows)
     _refuse_one_more(name, "column", in_columns, columns)
@@ -170,8 +174,11 @@ def _numbers(values: pd.Series) -> NDArray[Any]:
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _looks(lines: _Lines, place: int) -> str:
-    """Return what a line holds in place of numbers of the matrix; empty if it may be some of them."""
+def _looks(lines: _Lines, place: int, only_names: bool = False) -> str:
+    """Return what a line holds in place of numbers of the matrix; empty if it may be some of them.
+
+    If `only_names`, it is a running number or ids, and not any whole numbers that differ.
+    """
     if lines.count < 2:
         return ""
     line = lines.at(place)
@@ -189,7 +196,7 @@ def _looks(lines: _Lines, place: int) -> str:
         least = _MANY if np.mean([_are_different(other) for other in others]) >= 0.5 else _FEW
     else:
         return ""
-    if len(line) < least:
+    if len(line) < least or (only_names and not are_names):
         return ""
     if _ascend_by_one(line):
         return _beginning(line)
@@ -197,9 +204,9 @@ def _looks(lines: _Lines, place: int) -> str:
 
 
 def _are_different(line: NDArray[Any]) -> bool:
-    """Return whether a line holds whole numbers from 0 on that all differ."""
+    """Return whether a line holds whole numbers that all differ; ids that are hashes may be below 0."""
     with np.errstate(invalid="ignore"):
-        are_whole = line.dtype.kind in "iuf" and len(line) > 0 and np.isfinite(line).all() and (line >= 0).all()
+        are_whole = line.dtype.kind in "iuf" and len(line) > 0 and np.isfinite(line).all()
         return bool(are_whole and (line == np.floor(line)).all() and len(np.unique(line)) == len(line))
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from scipy.special import gammaincc, ndtr, xlogy
 
 from sampled_metrics._running import Progress, no_progress
@@ -421,6 +421,10 @@ def _without_labels(negatives: Any) -> Any:
 
 def _listed(negatives: Any, ids: tuple[Ids, Ids]) -> tuple[Columns, Ids, Ids]:
     """Return given negatives as columns user and item, and the ids that these columns have."""
+    if issparse(negatives):
+        raise DataError(
+            "negatives: is a sparse matrix; give a list of items for each user, or a table of users and items"
+        )
     negatives, items_with_ids = _without_labels(negatives), ids[1]
     if is_table(negatives):
         return table_of_pairs(negatives, "negatives"), *ids

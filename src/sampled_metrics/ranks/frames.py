@@ -523,6 +523,8 @@ def columns_of(data: Any, name: str, number: str = "score") -> Columns:
     if not isinstance(data, pd.DataFrame):
         return _of_numbers(data, name, "rank")
     data = with_index(data, name)
+    if any(isinstance(dtype, pd.SparseDtype) for dtype in data.dtypes):
+        data = data.apply(lambda cells: cells.sparse.to_dense() if isinstance(cells.dtype, pd.SparseDtype) else cells)
     users = data["user"].tolist() if (data.columns == "user").sum() == 1 else None
 
     def place(row: int) -> str:
