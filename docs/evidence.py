@@ -19,6 +19,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 import sampled_metrics as sm
@@ -28,6 +29,7 @@ PAIRS = ROOT / "published/evidence/pairs.csv"
 PRINTED = ROOT / "docs/reproduction/evidence-printed.csv"
 
 FOLDER = ROOT / "published/evidence"
+ROWS_BETWEEN_SOURCES = 4  # so that their names do not meet in the figure
 PAGE = ROOT / "docs/evidence.md"
 OF_RANKS = ROOT / "docs/reproduction/evidence-ranks.csv"
 OF_PAIRS = ROOT / "docs/reproduction/evidence-pairs.csv"
@@ -291,21 +293,22 @@ def draw(cases: pd.DataFrame) -> None:
     """Draw the true value of each case as a dot on its interval, and the sampled value as an open mark."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 1.2 + 0.075 * len(cases)), layout="constrained")
+    starts = cases["source"].ne(cases["source"].shift())
+    place = np.arange(len(cases)) + ROWS_BETWEEN_SOURCES * (starts.cumsum() - 1).to_numpy()
+    figure = Figure(figsize=(7, 1.2 + 0.045 * place.max()), layout="constrained")
     axes = figure.subplots()
-    place = range(len(cases))
     axes.hlines(place, cases["decreasing_low"], cases["decreasing_high"], color="#0072B2", linewidth=1.2, zorder=2)
     axes.hlines(place, cases["free_low"], cases["free_high"], color="#BBBBBB", linewidth=0.8, zorder=1)
     axes.plot(cases["true"].astype(float), place, ".", color="black", markersize=4, zorder=3, label="true value")
     sampled = cases["sampled"].astype(float)
     axes.plot(sampled, place, "D", color="#D55E00", markerfacecolor="white", markersize=2.5, label="sampled value")
-    sources = cases["source"].tolist()
-    first = [number for number in place if number == 0 or sources[number] != sources[number - 1]]
-    axes.set_yticks(first, [sources[number] for number in first], fontsize=7, va="top")
+    axes.set_yticks(place[starts], cases["source"][starts], fontsize=7)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_ylim(len(cases), -1)
-    axes.set_xlabel("HR@10, or the metric that was printed; thick: interval by decreasing, thin: by free")
+    axes.set_ylim(place.max() + 2, -2)
+    axes.set_xlabel(
+        "HR@10, or the metric that was printed\nthick line: interval by decreasing, thin line: by free", fontsize=8
+    )
     figure.legend(loc="outside upper center", ncols=2, fontsize=8)
     figure.savefig(ROOT / "docs/reproduction/evidence.png", dpi=130)
 
