@@ -162,7 +162,7 @@ SENTENCES = [
      "cannot tell which way … in 90 % … By stages, depth 30, with 31 scores for each user, the chance is 2 to 99 %; it "
      "is 95 % if the true difference is that of the pilot."),
     (of("plan-unsure", **STAGES, share=0.9, scores=31.0, **DECIDED, is_open=False),
-     "No way of these decides rightly in 90 % … stages, depth 30, with 31 scores for each user (95 %, 90 to 99 %)."),
+     "None of these ways decides rightly in 90 % … stages, depth 30, with 31 scores for each user (95 %, 90 to 99 %)."),
     (of("plan-choice", **STAGES, **COST, by="width", wanted=0.05),
      "of at most 0.05, the cheapest way is stages, depth 30: 31 scores for each user, 3,100 in all, with a width of "
      "0.0400 (0.0300 to 0.0500)."),

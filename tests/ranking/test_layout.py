@@ -248,3 +248,19 @@ def test_places_of_one_user_or_of_a_feature_are_numbers_of_an_array(tmp_path):
 def test_a_blank_line_of_a_csv_file_is_a_missing_number(tmp_path):
     (tmp_path / "one.csv").write_text("0.5\n\n0.25\n\n\n", encoding="utf-8")
     np.testing.assert_array_equal(read_array(str(tmp_path / "one.csv")), [[0.5], [np.nan], [0.25]])
+
+
+@pytest.mark.parametrize("place", [1, 4, D])
+@pytest.mark.parametrize("which", ["running numbers", "ids"])
+@pytest.mark.parametrize("form", [".csv", ".npy"])
+def test_refuses_a_column_of_ids_at_any_place(tmp_path: Path, form: str, which: str, place: int) -> None:
+    ids = np.arange(USERS) if which == "running numbers" else USER_IDS
+    path = write(tmp_path, "factors", np.insert(USER_FACTORS, place, ids, axis=1), form, None, None)
+    known = Known.from_ids("user", USER_IDS)
+    with pytest.raises(DataError, match=rf"factors.*: (column {place + 1}|the last column) is "):
+        require_numbers_alone(path, read_array(path), known)
+    require_numbers_alone(path, np.insert(USER_FACTORS, place, RNG.permutation(USERS) + 2000, axis=1), known)
+
+
+def test_takes_scores_that_all_ascend_by_one() -> None:
+    require_numbers_alone("scores.npy", np.add.outer(np.arange(USERS), np.arange(ITEMS) * 3))

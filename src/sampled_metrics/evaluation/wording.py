@@ -564,7 +564,7 @@ def _plan_unsure(finding: Finding, _: Setting) -> str:
     share = f"in {_percent(of['share'], '.0f')} of evaluations or more"
     way = f"{way_in_words(of)}, with {of['scores']:,.0f} scores for each user"
     if not of["is_open"]:
-        return f"No way of these decides rightly {share}. The most often does {way} ({_chance(of, 'decided')})."
+        return f"None of these ways decides rightly {share}. The highest chance has {way} ({_chance(of, 'decided')})."
     low, high = (100 * of[f"decided_{end}"] for end in ("low", "high"))
     return (
         f"The pilot cannot tell which way decides rightly {share}. By {way}, the chance is {low:.0f} to {high:.0f} %; "

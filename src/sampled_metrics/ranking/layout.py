@@ -88,8 +88,8 @@ def require_numbers_alone(name: str, data: Any, rows: Known | None = None, colum
         columns: what is known of the columns, if they are items.
 
     Raises:
-        DataError: the first line, or the first or the last column, holds no numbers of the matrix; or there is a row
-            or a column more than users or items.
+        DataError: the first line or a column holds no numbers of the matrix; or there is a row or a column more than
+            users or items.
     """
     if isinstance(data, pd.DataFrame):
         _refuse_name_of_index(name, data)
@@ -98,11 +98,11 @@ def require_numbers_alone(name: str, data: Any, rows: Known | None = None, colum
     in_rows, in_columns = _lines(data, rows, columns)
     is_array = name.endswith((".npy", ".npz"))
     alone = "leave it out of the array" if is_array else _ALONE
-    for place, word in ((0, "first"), (in_columns.count - 1, "last")):
-        # a last column may be a feature, such as a place by popularity
-        if looks := _looks(in_columns, place, only_names=word == "last"):
+    for place, word in _columns_to_look_at(data, in_rows, in_columns):
+        # another column than the first may be a feature, such as a place by popularity
+        if looks := _looks(in_columns, place, only_names=place > 0):
             way_out = "make it the index by set_index, or leave it out" if isinstance(data, pd.DataFrame) else alone
-            raise DataError(f"{name}: the {word} column is {looks}, as of an index, and not of the numbers; {way_out}")
+            raise DataError(f"{name}: {word} is {looks}, as of an index, and not of the numbers; {way_out}")
     # a file of numpy has no header, but a first user may have places in the order of popularity
     if not isinstance(data, pd.DataFrame) and (looks := _looks(in_rows, 0, only_names=is_array)):
         raise DataError(
@@ -111,6 +111,27 @@ def require_numbers_alone(name: str, data: Any, rows: Known | None = None, colum
         )
     _refuse_one_more(name, "row", in_rows, rows)
     _refuse_one_more(name, "column", in_columns, columns)
+
+
+def _columns_to_look_at(data: Any, rows: _Lines, columns: _Lines) -> list[tuple[int, str]]:
+    """Return the places of columns that may be no numbers of the matrix, with the words for them in messages.
+
+    They are the first, the last, and those between whose first lines hold running numbers or ids.
+    """
+    last = columns.count - 1
+    places = [(0, "the first column"), (last, "the last column")]
+    beginning = [] if issparse(data) else [rows.at(row) for row in range(min(rows.count, _SAMPLE))]
+    if rows.count < _FEW or any(len(line) != columns.count for line in beginning) or not beginning:
+        return places
+    top = np.asarray(beginning, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        is_running = (np.diff(top, axis=0) == 1).all(axis=0) & (top[0] == np.floor(top[0]))
+    between = [place for place in np.flatnonzero(is_running).tolist() if 0 < place < last][:_SAMPLE]
+    if columns.ids:
+        is_whole = np.flatnonzero((np.isfinite(top) & (top == np.floor(top))).all(axis=0)).tolist()
+        with_ids = [place for place in is_whole[: _SAMPLE**2] if _are_among(top[:, place], columns.ids)]
+        between += [place for place in with_ids if 0 < place < last and place not in between][:_SAMPLE]
+    return places + [(place, f"column {place + 1}") for place in between]
 
 
 def _refuse_name_of_index(name: str, frame: pd.DataFrame) -> None:
