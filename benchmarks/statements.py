@@ -12,7 +12,7 @@ import pandas as pd
 import sampled_metrics as sm
 from sampled_metrics.estimators import estimators_by_label
 from sampled_metrics.evaluation.plan import _Question, _ways, simulated
-from sampled_metrics.evaluation.wording import LESS, MORE, VERDICTS
+from sampled_metrics.evaluation.verdict import VERDICTS, Size
 from sampled_metrics.ranks.stopping import boundaries, last_boundary, shares
 from sampled_metrics.sampling.distributions import SamplingDesign
 
@@ -144,10 +144,10 @@ def _is_false(promise: Promise, verdict: Any, truths: Sequence[float]) -> bool:
     winner, loser = verdict.names
     gap, size = _gap(loser, winner, truths), verdict.values.get("size")
     margin = promise.margin * (min(truths) if promise.is_relative else 1.0)
-    is_less = size == LESS or verdict.kind == "equivalent"
+    is_less = size == Size.LESS.value or verdict.kind == "equivalent"
     return (
         (verdict.kind == "better" and gap <= 0)
-        or (size == MORE and abs(gap) < margin + EXACT)
+        or (size == Size.MORE.value and abs(gap) < margin + EXACT)
         or (is_less and abs(gap) > margin - EXACT)
     )
 

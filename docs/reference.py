@@ -10,16 +10,19 @@ import click
 
 from sampled_metrics.cli.commands import NAME, cli
 from sampled_metrics.data.formats import FORMATS
+from sampled_metrics.evaluation.kinds import tables_of_reference
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "sampled_metrics"
 NAMES, COMMANDS, EVENT_FORMATS = "<!-- names -->\n", "<!-- commands -->\n", "<!-- formats -->\n"
+FINDINGS = re.compile(r"^<!-- findings: (.+) -->\n", re.MULTILINE)
 MODULES = re.compile(r"^<!-- modules of (\w+) -->\n", re.MULTILINE)
 DIRECTIVE = re.compile(rf"^\.\. auto(module|function|class|data):: {PACKAGE}\.(\S+)$", re.MULTILINE)
 
 
 def filled(page: str) -> str:
-    """Return a page with lists in place of its marks: modules, the names that it documents, commands, or formats."""
+    """Return a page with lists in place of its marks: modules, names, commands, formats and findings."""
+    page = FINDINGS.sub(lambda mark: "".join(f"{line}\n" for line in rows_of_findings(mark[1])), page)
     page = MODULES.sub(lambda mark: "\n".join(modules(mark[1])), page)
     start, *sections = page.split(NAMES)
     page = start + "".join("".join(f"{line}\n" for line in names(section)) + section for section in sections)
@@ -46,6 +49,14 @@ def names(section: str) -> Iterator[str]:
             module, _, member = f"{PACKAGE}.{name}".rpartition(".")
             path = file_of(getattr(getattr(import_module(module), member), "__module__", module))
             yield f"{link}: {dict(documented(path))[member]}"
+
+
+def rows_of_findings(title: str) -> Iterator[str]:
+    """Yield the kinds of findings of a section as the lines of a table."""
+    yield "| kind | when | values |"
+    yield "|---|---|---|"
+    for name, kind in tables_of_reference()[title]:
+        yield f"| `{name}` | {kind.when} | {kind.values} |"
 
 
 def rows_of_formats() -> Iterator[str]:

@@ -29,11 +29,11 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.ranking.stages import staged_ranks as staged_ranks
     from sampled_metrics.ranks.exact import ExactRanks as ExactRanks
     from sampled_metrics.ranks.exact import exact_ranks as exact_ranks
-    from sampled_metrics.ranks.given import read_ranks as read_ranks
     from sampled_metrics.ranks.judged_lists import RankedLists as RankedLists
     from sampled_metrics.ranks.judged_lists import ranked_lists as ranked_lists
     from sampled_metrics.ranks.sampled import SampledRanks as SampledRanks
     from sampled_metrics.ranks.sampled import sampled_ranks as sampled_ranks
+    from sampled_metrics.ranks.saved import read_ranks as read_ranks
     from sampled_metrics.ranks.staged import StagedRanks as StagedRanks
     from sampled_metrics.reporting.report import report as report
 
@@ -51,7 +51,7 @@ _EXPORTS = {
     "ranking.stages": ("staged_ranks",),
     "ranks.exact": ("ExactRanks", "exact_ranks"),
     "ranks.judged_lists": ("RankedLists", "ranked_lists"),
-    "ranks.given": ("read_ranks",),
+    "ranks.saved": ("read_ranks",),
     "ranks.sampled": ("SampledRanks", "sampled_ranks"),
     "ranks.staged": ("StagedRanks",),
     "reporting.report": ("report",),

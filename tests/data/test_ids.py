@@ -16,7 +16,7 @@ from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.ids import id_column
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.given import read_groups
+from sampled_metrics.ranks.groups import read_groups
 
 LARGE = 2**53  # float64 has no 2^53 + 1
 

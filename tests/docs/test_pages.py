@@ -19,7 +19,7 @@ from made_up_project import complete_config
 
 import sampled_metrics
 from sampled_metrics.data.formats import FORMATS
-from sampled_metrics.evaluation.wording import WORDS
+from sampled_metrics.evaluation.kinds import KINDS
 
 ELSEWHERE = {
     "README.md": ["make demo"],  # CI runs it from a local copy of MovieLens 1M
@@ -140,8 +140,9 @@ def test_the_pages_of_the_reference_list_the_options_formats_findings_and_packag
     assert shown.count("-h, --help") == shown.count("Usage: ")
     shown = REFERENCE["filled"](text_of("docs/reference/datasets.md"))
     assert re.findall(r"^\| `([a-z0-9-]+)` \|.*\| (?:numbers|text) \|.*\|$", shown, re.MULTILINE) == list(FORMATS)
-    kinds = re.findall(r"^\| `([a-z-]+)` \|", text_of("docs/reference/findings.md"), re.MULTILINE)
-    assert sorted(kinds) == sorted(WORDS)
+    shown = REFERENCE["filled"](text_of("docs/reference/findings.md"))
+    kinds = re.findall(r"^\| `([a-z-]+)` \| \S.* \|.*\|$", shown, re.MULTILINE)
+    assert sorted(kinds) == sorted(KINDS)
     architecture = runpy.run_path(str(DOCS / "architecture.py"))
     listed = re.findall(r"^\| `(\w+)`", text_of("docs/architecture.md"), re.MULTILINE)
     assert set(architecture["files"]()) - set(listed) == {"base"}

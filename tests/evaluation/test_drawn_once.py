@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sampled_metrics as sm
-from sampled_metrics.evaluation.values import SHARED, UserValues, mean_of_seeds
+from sampled_metrics.evaluation.values import SHARED, UserValues, mean_of_runs
 from sampled_metrics.inference.findings import Finding
 
 USERS, N, M = 300, 1000, 100
@@ -87,7 +87,7 @@ def of_auc(x, *, once=True):
     """The values of AUC of one draw, without bias."""
     values = (1 - x / M)[np.newaxis]
     findings = (Finding(SHARED),) if once else ()
-    return UserValues(values, values, np.stack((AUC, AUC), axis=1), AUC, values.mean(axis=1), findings=findings)
+    return UserValues(values, values, True, np.stack((AUC, AUC), axis=1), AUC, values.mean(axis=1), findings=findings)
 
 
 LAWS = {
@@ -109,7 +109,7 @@ def test_several_draws_hold_the_truth_and_one_that_is_taken_by_user_does_not(law
     for repetition in range(repetitions):
         rng = np.random.default_rng([7, repetition])
         x = [outcomes(rng, LAWS[law](rng, N, 200), share, N, draws) for _ in range(2)]
-        one, other = (mean_of_seeds([of_auc(row) for row in rows]) for rows in x)
+        one, other = (mean_of_runs([of_auc(row) for row in rows]) for rows in x)
         ends, naive = one.interval(0.05), of_auc(x[0][0], once=False).interval(0.05)
         gap = other.minus(one).interval(0.05)
         held = [of_one.low[0] <= truth <= of_one.high[0] for of_one in (ends, naive)]

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 import sampled_metrics as sm
 from sampled_metrics.evaluation.plots import Mark, Panel, draw_panel, picture
 from sampled_metrics.evaluation.result import Result
+from sampled_metrics.evaluation.verdict import Conclusion
 
 RNG = np.random.default_rng(5)
 X, Z = RNG.integers(1, 101, 300), RNG.integers(1, 61, 300)
@@ -60,7 +61,7 @@ def test_an_interval_that_excludes_its_difference_is_drawn_beside_it():
     [verdict] = table.verdicts
     others = [finding for finding in table.findings if finding is not verdict]
     changed = table.assign(difference=0.5, low=0.1, high=0.3)
-    changed.findings = (replace(verdict, kind="no-verdict", names=("X", "a$_b$")), *others)
+    changed.findings = (replace(verdict, conclusion=Conclusion.NO_VERDICT), *others)
     axes = changed.plot()
     assert marks(axes) == [(pytest.approx(0.2), pytest.approx((0.1, 0.3))), (0.5, None)]
     assert "no verdict, the interval excludes the difference itself." in caption(axes.figure)

@@ -94,7 +94,7 @@ def test_an_epoch_is_better_worse_or_undecided():
     assert (history["seconds"] > 0).all()
 
 
-INTERRUPTED = ["_gap", "table_values", "result_of_values", "Validation", "_Epochs"]
+INTERRUPTED = ["_gap", "values_of", "result_of_values", "Validation", "_Epochs"]
 
 
 @pytest.mark.parametrize("place", INTERRUPTED)
@@ -202,7 +202,7 @@ def test_equal_models_are_seldom_called_better_or_worse_in_fifty_epochs(memory, 
         leader, noise, answers = _Leader(), rng.normal(size=100), set()
         for epoch in range(1, 51):
             low = metric.of_rank(1 + np.searchsorted(np.linspace(-2, 2, ITEMS - 1), -noise), ITEMS)[np.newaxis]
-            values = UserValues(low, low, np.stack((bounds, bounds), axis=1), bounds, low.mean(axis=1))
+            values = UserValues(low, low, True, np.stack((bounds, bounds), axis=1), bounds, low.mean(axis=1))
             answer, leader = leader.judged(epoch, values, 0.05)
             answers.add(answer)
             noise = memory * noise + np.sqrt(1 - memory**2) * rng.normal(size=100)

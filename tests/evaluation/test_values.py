@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import sampled_metrics as sm
-from sampled_metrics.errors import DataError
-from sampled_metrics.evaluation.values import mean_of_seeds, place_of_users, values_of
+from sampled_metrics.evaluation.values import mean_of_runs, places_of_runs, values_of
 from sampled_metrics.inference.means import SeedSpread, intervals, with_seeds
+from sampled_metrics.ranks.runs import Runs
 
 USERS, ITEMS, N, M = 150, 400, 60, 12
 LABELS = ["recall@5", "ndcg@5"]
@@ -70,8 +70,8 @@ def staged_of(scores, given, seed):
 @pytest.mark.parametrize("kind", KINDS)
 def test_have_the_point_as_mean_and_are_within_their_bounds(kind):
     found = values(kind)
-    assert found.have_one_value == (kind not in ("free", "decreasing"))
-    if found.have_one_value:
+    assert found.one_value == (kind not in ("free", "decreasing"))
+    if found.one_value:
         assert found.low.mean(axis=1) == pytest.approx(found.point)
     biased = {"bv-0.1", "uncorrected", "mle"}
     assert found.assumes == ("bias is zero" if kind in biased else kind if kind == "decreasing" else "none")
@@ -89,7 +89,7 @@ def test_a_difference_is_that_of_each_user_with_bounds_of_every_difference(kind,
     np.testing.assert_allclose(gap.low, one.low - ratio * two.high)
     np.testing.assert_allclose(gap.high, one.high - ratio * two.low)
     np.testing.assert_allclose(gap.point, one.point - ratio * two.point)
-    assert gap.have_one_value == (one.have_one_value and two.have_one_value)
+    assert gap.one_value == (one.one_value and two.one_value)
     assert gap.findings == (*one.findings, *two.findings)
     for side in (0, 1):
         of_one, of_two = one.bounds[:, side], two.bounds[:, 1 - side, ::-1]
@@ -100,7 +100,7 @@ def test_a_difference_is_that_of_each_user_with_bounds_of_every_difference(kind,
 @pytest.mark.parametrize("kind", ["exact", "mle"])
 def test_of_seeds_are_the_mean_of_each_user_with_the_spread(kind):
     seeds = [values(kind, seed) for seed in range(3)]
-    found = mean_of_seeds(seeds)
+    found = mean_of_runs(seeds)
     np.testing.assert_allclose(found.low, np.mean([one.low for one in seeds], axis=0))
     np.testing.assert_allclose(found.point, np.mean([one.point for one in seeds], axis=0))
     assert found.assumes == seeds[0].assumes
@@ -112,16 +112,37 @@ def test_of_seeds_are_the_mean_of_each_user_with_the_spread(kind):
     assert (ends.p_value >= of_users.p_value).all()
 
 
-def test_of_seeds_by_strict_bounds_are_refused():
-    with pytest.raises(DataError, match="strict bounds do not count the spread between seeds"):
-        mean_of_seeds([values("free", seed) for seed in (0, 1)])
+@pytest.mark.parametrize("kind", ["free", "decreasing"])
+def test_of_seeds_by_strict_bounds_are_mean_bounds_without_a_spread(kind):
+    seeds = [values(kind, seed) for seed in range(3)]
+    found = mean_of_runs(seeds)
+    assert not found.one_value
+    assert found.spreads == ()
+    assert found.assumes == seeds[0].assumes
+    for name in ("low", "high", "bounds", "limits", "point"):
+        np.testing.assert_allclose(getattr(found, name), np.mean([getattr(one, name) for one in seeds], axis=0))
+
+
+def test_of_these_runs_are_the_same_values_without_the_spread():
+    found = mean_of_runs([values("exact", seed) for seed in range(3)])
+    these = found.of_these_runs().interval(0.05, test=True)
+    of_users = intervals(found.low, found.low, found.bounds, found.limits, 0.05, test=True)
+    np.testing.assert_array_equal([these.low, these.high], [of_users.low, of_users.high])
+
+
+def places(*tables, of):
+    users = tuple(table.user_numbers for table in tables)
+    return places_of_runs(Runs("A", tables, users), of)
 
 
 def test_places_are_means_of_ranks_or_the_values_of_lists_or_not_known():
-    table, lists, users = table_of("bv-0.1"), values("lists"), np.arange(USERS)
-    np.testing.assert_array_equal(place_of_users(table, users, values("bv-0.1")), [table.x])
-    np.testing.assert_array_equal(place_of_users(table_of("lists"), users, lists), -lists.low)
-    assert np.isnan(place_of_users(table_of("staged"), users, values("staged"))).all()
+    table = table_of("bv-0.1")
+    lists = values("lists")
+    np.testing.assert_array_equal(places(table, of=values("bv-0.1")), [table.x])
+    np.testing.assert_array_equal(places(table_of("lists"), of=lists), -lists.low)
+    assert np.isnan(places(table_of("staged"), of=values("staged"))).all()
     several = sm.exact_ranks({"user": [1, 1, 2], "above": [0, 4, 9], "tied": [2, 0, 0]}, candidates=50)
-    one, other = place_of_users(several, several.user_numbers, values("exact"))[0]
-    assert other - one == pytest.approx(9 - (1 + 4) / 2)
+    [[first, second]] = places(several, of=values("exact"))
+    assert second - first == pytest.approx(9 - (1 + 4) / 2)
+    other = table_of("bv-0.1", 1)
+    np.testing.assert_allclose(places(table, other, of=values("bv-0.1")), [(table.x + other.x) / 2])

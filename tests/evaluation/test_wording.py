@@ -8,21 +8,12 @@ import numpy as np
 import pytest
 
 from sampled_metrics.evaluation.compare import BONFERRONI, LARGEST_T
+from sampled_metrics.evaluation.kinds import KINDS as ALL_KINDS
+from sampled_metrics.evaluation.phrases import rounded_outward
 from sampled_metrics.evaluation.standings import Standing, Standings
-from sampled_metrics.evaluation.wording import (
-    CAUTIONS,
-    LESS,
-    MORE,
-    WORDS,
-    assumed,
-    cautions,
-    margin_of_pairs,
-    on_metrics,
-    paragraph,
-    remarks,
-    rounded_outward,
-    standing,
-)
+from sampled_metrics.evaluation.verdict import AgainstMargin, Conclusion, Size, Verdict
+from sampled_metrics.evaluation.wording import assumed, cautions, paragraph, remarks
+from sampled_metrics.evaluation.words.order import margin_of_pairs, on_metrics, standing
 from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.findings import Finding, Setting
 
@@ -35,8 +26,13 @@ SIDES = {"a": "X", "b": "Y", "value_a": 0.1, "value_b": 0.12}
 GAP = "The difference (Y - X) is +0.0200, with a 95 % interval of +0.0100 to +0.0345"
 
 
-def verdict(kind, names=("X", "Y"), metric="ap", group="", **values):
-    return Finding(kind, metric, names, group, ENDS | SIDES | values)
+def verdict(kind, names=("X", "Y"), metric="ap", group="", size=None, relative=np.nan, **values):
+    """A verdict on two recommenders, of whom the first name is the better one; the interval has a side to match."""
+    values = {**ENDS, **SIDES, **values}
+    if names[0] == values["a"] and kind == "better":
+        values |= {"low": -values["high"], "high": -values["low"]}
+    margin = None if size is None else AgainstMargin(relative, np.nan, np.nan, Size(size))
+    return Verdict(metric, **values, conclusion=Conclusion(kind), users=100, margin=margin, group=group)
 
 
 def of(kind, metric="", names=(), **values):
@@ -112,10 +108,14 @@ SENTENCES = [
     (verdict("no-verdict", low=np.nan, high=np.nan), "AP: no verdict."),
     (verdict("equivalent", size="", relative=0.2),
      "AP: X and Y are equivalent. The difference (Y - X) is +0.0200 (+20 % of the worse value), with", WITH_MARGIN),
-    (verdict("better", ("Y", "X"), size=MORE), "Y is better than X by more than the margin of 0.01.", WITH_MARGIN),
-    (verdict("better", ("Y", "X"), size=LESS), "Y is better than X, by less than the margin of 2 % of the worse value.",
+    (verdict("better", ("Y", "X"), size=Size.MORE), "Y is better than X by more than the margin of 0.01.", WITH_MARGIN),
+    (verdict("better", ("Y", "X"), size=Size.LESS),
+     "Y is better than X, by less than the margin of 2 % of the worse value.",
      replace(PAIR, margin=Margin(0.02, True))),
     (verdict("better", ("Y", "X"), size=""), "whether by more than the margin of 0.01 is undecided.", WITH_MARGIN),
+    (of("these-runs", reason="one seed", of=["X"]),
+     "of these runs alone, the mean over the seeds … new runs, as X has one seed, which does not show how seeds vary."),
+    (of("these-runs", reason="strict bounds", of=[]), "new runs, as strict bounds do not show how seeds vary."),
     (of("order-reversed", "ap", ("X", "Y"), groups=["b", "c"]),
      "By AP, X is better than Y for all users together, but Y is better than X for groups b and c."),
     (of("order-differs", "ap", ("X", "Y"), Y=["b"], X=["a", "c"]),
@@ -127,7 +127,7 @@ SENTENCES = [
      "Of 12 recommenders, the 10 best by AUC … at 95 % for all 66 pairs (the largest of several t)."),
     (of("family", pairs=3, method=LARGEST_T, rate=0.0), "at 95 % for its 3 pairs (the largest of several t). … Holm"),
     (of("family", pairs=3, method=BONFERRONI, rate=0.05 / 3), "3 pairs (Bonferroni, each at 98.33 %)."),
-    (of("seeds", seeds={"X": 2, "Y": 1}), "the seeds of X (2 seeds); that of Y, of one seed, is taken to be 0."),
+    (of("seeds", seeds={"X": 2, "Y": 3}), "new runs include the spread between the seeds of X (2 seeds) and Y (3"),
     (of("assumes", names=("X", "Y"), assumption="decreasing"), f"of the true difference, if {SHAPE}."),
     (of("assumes", names=("X", "Y"), assumption="free"), "without an assumption on the ranks."),
     (of("equal-bias", estimator="bv-0.1"), "the means of BV 0.1, … its bias is equal for both."),
@@ -189,8 +189,8 @@ def test_of_each_kind(row):
     finding, words, setting = (*row, PAIR)[:3]
     [sentence] = said(finding, setting=setting)
     assert re.search(".*".join(re.escape(part.strip()) for part in words.split("…")), sentence), sentence
-    assert bool(cautions([finding], setting)) == (finding.kind in CAUTIONS)
-    assert {*WORDS} == {*KINDS}
+    assert bool(cautions([finding], setting)) == ALL_KINDS[finding.kind].is_caution
+    assert {*ALL_KINDS} == {*KINDS}
 
 
 FEW = Finding("few-users", values={"users": 7})
@@ -235,8 +235,10 @@ def test_groups_of_several_recommenders_name_those_that_may_be_the_best():
 @pytest.mark.parametrize("name", ["CLS", "{0}", "%s"])
 def test_names_that_look_like_other_words_are_kept(name):
     setting, order = Setting(names=(name, "Y")), {"low": 0.1, "high": 0.2, "assumption": "free", "is_decided": True}
-    gap = GAP.replace("X", name)
-    assert said(verdict("better", (name, "Y"), a=name), setting=setting) == [f"AP: {name} is better than Y. {gap}."]
+    gap = f"The difference (Y - {name}) is -0.0200, with a 95 % interval of -0.0345 to -0.0100"
+    assert said(verdict("better", (name, "Y"), a=name, difference=-0.02), setting=setting) == [
+        f"AP: {name} is better than Y. {gap}."
+    ]
     [sentence] = said(*(of("published-order", metric, (name, "Y"), **order) for metric in ("ap", "auc")))
     assert sentence.endswith(f", {name} is better than Y by AUC (0.10 to 0.20).")
 
@@ -274,7 +276,7 @@ def test_verdicts_of_two_are_one_text_by_metric():
         "Y is better than X on AP and MRR. X and Y are equivalent on Recall@10. Undecided between X and Y: AUC. No "
         "verdict on X and Y: NDCG@10."
     )
-    sizes = [verdict("better", metric="ap", size=MORE), verdict("better", metric="auc", size="")]
+    sizes = [verdict("better", metric="ap", size=Size.MORE), verdict("better", metric="auc", size="")]
     words = "X is better than Y on AP, by more than the margin. X is better than Y on AUC."
     assert on_metrics(sizes, PAIR) == words
 
@@ -321,8 +323,10 @@ def test_standings_of_many_name_the_best_alone():
 
 def test_standings_with_a_margin_have_a_sentence_on_it():
     setting = Setting(names=("X", "Y", "Z"), margin=SIZE)
-    kinds = [("better", ("X", "Y"), MORE), ("equivalent", ("X", "Z"), ""), ("better", ("Z", "Y"), "")]
-    about, meaning = margin_of_pairs([verdict(kind, pair, size=size) for kind, pair, size in kinds], setting)
+    kinds = [("better", ("X", "Y"), Size.MORE), ("equivalent", ("X", "Z"), ""), ("better", ("Z", "Y"), "")]
+    about, meaning = margin_of_pairs(
+        [verdict(kind, pair, size=size, a=pair[0], b=pair[1]) for kind, pair, size in kinds], setting
+    )
     assert about == "AP: X is better than Y by more than the margin; X and Z are equivalent."
     assert meaning.startswith("Equivalent means that the 95 % interval is within ± 0.01")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sampled_metrics as sm
 from sampled_metrics.ranks.exact import ExactRanks, read_rank_tables, require_same_events
-from sampled_metrics.ranks.given import KINDS
+from sampled_metrics.ranks.runs import KINDS
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import pair_users
 
@@ -52,7 +52,9 @@ def test_other_ranks_are_refused_with_the_reader_to_call_or_the_functions_that_t
         ("compare", {"A": SAMPLED, "B": EXACT}, "A has sampled ranks and B exact ranks; compare takes one"),
         ("evaluate", {}, "there are no ranks"),
         ("compare", EXACT, "compare takes a mapping from the names of recommenders to their tables, not an E"),
-        ("evaluate", {"A": [EXACT]}, "A: evaluate takes exact ranks, staged ranks or ranked lists, not a"),
+        ("evaluate", {"A": [EXACT, 3]}, "A: evaluate takes exact ranks, staged ranks or ranked lists, not an int"),
+        ("evaluate", {"A": []}, "A: evaluate takes exact ranks, staged ranks or ranked lists, not a list"),
+        ("expect", {"A": [EXACT]}, "A: expect takes exact ranks, not a list"),
     ],
 )
 def test_refusals(function, ranks, says):

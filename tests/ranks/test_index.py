@@ -171,7 +171,7 @@ def test_recommenders_of_an_index_are_told_apart_by_it() -> None:
 
 
 def test_groups_of_a_file_may_be_by_an_index(tmp_path: Any) -> None:
-    from sampled_metrics.ranks.given import read_groups
+    from sampled_metrics.ranks.groups import read_groups
 
     pd.DataFrame({"age": [1, 2]}, index=pd.Index(["ann", "bob"], name="user")).to_parquet(tmp_path / "groups.parquet")
     assert read_groups(str(tmp_path / "groups.parquet"), "age") == {"ann": "1", "bob": "2"}

@@ -64,7 +64,7 @@ class Reading:
         path, kind = self._file_of_groups
         if not path:
             return self.groups is not None
-        from sampled_metrics.ranks.given import read_groups
+        from sampled_metrics.ranks.groups import read_groups
 
         return read_groups(path, kind)
 

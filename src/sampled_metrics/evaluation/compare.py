@@ -3,44 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from sampled_metrics._running import late_progress, on_one_thread
-from sampled_metrics._validation import Floats, require_confidence_level, shown
+from sampled_metrics._validation import Floats, require_confidence_level, require_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, estimators_by_label
+from sampled_metrics.estimators.shapes import DECREASING, FREE
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import about_metrics, checked_metrics, from_readers
+from sampled_metrics.evaluation.kinds import KINDS
+from sampled_metrics.evaluation.questions import THESE_RUNS, about_seeds, questions
 from sampled_metrics.evaluation.standings import best_of
-from sampled_metrics.evaluation.values import UserValues, mean_of_seeds, place_of_users, values_of
-from sampled_metrics.evaluation.verdicts import (
-    BONFERRONI,
-    LARGEST_T,
-    about_intervals,
-    findings_of_groups,
-    higher_findings,
-    pair_rows,
-    verdict_findings,
+from sampled_metrics.evaluation.values import UserValues, places_of_runs, values_of_runs
+from sampled_metrics.evaluation.verdict import (
+    AgainstMargin,
+    Conclusion,
+    Size,
+    Verdict,
+    adjusted,
+    conclusion_of,
+    without_p_values,
 )
-from sampled_metrics.inference.families import Margin, holm, max_t_rate, pairs_of
+from sampled_metrics.inference.families import Margin, max_t_rate, pairs_of
 from sampled_metrics.inference.findings import Finding, Setting, about, notes
 from sampled_metrics.metrics.metric import Metric, MetricsLike
-from sampled_metrics.ranks.given import (
-    ALL,
-    Groups,
-    by_seed,
-    require_distinct_seeds,
-    require_paired_draws,
-    require_same_design,
-    seeds_by_name,
-    tables_by_group,
-)
+from sampled_metrics.ranks.groups import Groups, runs_by_group
+from sampled_metrics.ranks.runs import Runs, paired, read_runs, require_comparable
 from sampled_metrics.ranks.table import Table
+from sampled_metrics.sampling.draws import EQUAL
+
+LARGEST_T = "the largest of several t"
+BONFERRONI = "Bonferroni"
+"""How the intervals of all pairs hold together."""
 
 
 @on_one_thread
@@ -52,6 +51,7 @@ def compare(
     margin: float | str | None = None,
     groups: Groups = False,
     confidence_level: float = 0.95,
+    best: int | None = None,
 ) -> Comparison:
     """Compare two recommenders or more on the same users, by exact or sampled ranks, or by ranked lists.
 
@@ -64,14 +64,19 @@ def compare(
     adjusted for the pairs by the method of Holm. Each metric is a family of its own; metrics are not adjusted for one
     another.
 
+    A list of several tables in place of one holds the seeds of a recommender. Two questions have an answer each, in
+    rows of their own. *New runs*: would recommenders that are trained anew differ in the mean? Users and seeds are both
+    chance. *These runs*: do the recommenders that were trained differ in the mean over their seeds? Users are the only
+    chance. The first question needs several seeds of every recommender, and ranks whose metric of a user is known or
+    estimated; strict bounds answer the second one alone.
+
     Args:
         ranks: a mapping from the names of two recommenders or more to their tables, all of one kind: `ExactRanks`,
             `SampledRanks`, `StagedRanks` or `RankedLists`, as the readers, `rank` and `staged_ranks` return them.
             `ExactRanks` and `StagedRanks` may be compared with each other. A list of several tables holds the seeds of
-            a recommender, and their means are compared. The spread between the seeds counts as a part of the
-            uncertainty. This is not possible with strict bounds. Of sampled ranks that are drawn "once", a list holds
-            independent draws of the negatives, as many for each recommender and in the same order, so that they are
-            compared draw by draw. One draw alone gives no verdict.
+            a recommender. Of sampled ranks that are drawn "once", a list holds independent draws of the negatives, as
+            many for each recommender and in the same order, so that they are compared draw by draw. One draw alone
+            gives no verdict.
         metrics: labels such as recall@10, ndcg@10, ap, auc; the default is that of `evaluate`.
         estimator: label of the estimator that corrects sampled ranks, or an estimator of your own. The default is
             decreasing: the interval holds the true difference if better ranks are more frequent than worse ones in the
@@ -85,6 +90,9 @@ def compare(
             groups.
         confidence_level: probability that the interval covers the difference, or those of all pairs: 1 - the
             false-alarm rate of a metric.
+        best: of more recommenders than this, the pairs of the best by the first metric alone. Their intervals are those
+            of all pairs, and there are no p-values, as the method of Holm needs those of all pairs. The default is all
+            pairs.
 
     Returns:
         A row for each metric and pair, with the columns metric, a and b (names; only for more than two recommenders),
@@ -93,9 +101,11 @@ def compare(
         margin, and there are more columns: relative (the difference as a part of the worse value), higher_a and
         higher_b (shares of users for whom each ranks the held-out item higher, or whose list has the higher metric;
         missing for staged ranks), and size (more than the margin, less than the margin, or nothing if the interval does
-        not say). With groups, there is a first column group, which is "all" for all rows. The findings have the
-        conclusions as data, and the remarks as sentences. The method standings() gives the recommenders by metric, with
-        letters for the groups that cannot be told apart, and to_latex() a LaTeX table of them.
+        not say). With several seeds there is a column of: "new runs" or "these runs". With groups, there is a first
+        column group, which is "all" for all rows. The attribute verdicts has the rows as `Verdict` objects, and the
+        findings have them and all other conclusions as data, and the remarks as sentences. The method standings()
+        gives the recommenders by metric, with letters for the groups that cannot be told apart, and to_latex() a LaTeX
+        table of them.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. It is
         not the probability that a recommender is better. With more than two recommenders it may disagree with the
@@ -128,140 +138,318 @@ def compare(
         50, 2008.
         S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
     """
-    options: dict[str, Any] = {"metrics": metrics, "estimator": estimator, "margin": margin}
-    return compare_best(ranks, None, **options, groups=groups, confidence_level=confidence_level)
-
-
-def compare_best(
-    ranks: Mapping[str, Any],
-    most: int | None,
-    *,
-    metrics: MetricsLike | None = None,
-    estimator: str | Estimator | None = None,
-    margin: float | str | None = None,
-    groups: Groups = False,
-    confidence_level: float = 0.95,
-) -> Comparison:
-    """As `compare`, with the pairs of the `most` best by the first metric alone, if there are more recommenders.
-
-    Their intervals are those of `compare`: they hold together for the pairs of all recommenders. There are no p-values
-    then, as the method of Holm needs those of all pairs.
-    """
-    level, least = require_confidence_level(confidence_level), None if margin is None else Margin.from_given(margin)
-    seeds = seeds_by_name(ranks, "compare")
-    if len(seeds) < 2:
-        raise DataError(f"compare takes two recommenders or more, not {shown(list(seeds))}")
-    tables = by_seed(seeds)
-    require_same_design(tables)
-    require_paired_draws(seeds)
-    require_distinct_seeds(seeds)
-    first, *further = tables.values()
-    by_label = checked_metrics(first, metrics)
-    for table in further:
-        table.check_metrics(by_label)
-    if least is not None:
-        least.require_possible(by_label)
+    # --- read and check
+    require_confidence_level(confidence_level)
+    if best is not None:
+        require_whole(2, None, best=best)
+    smallest = None if margin is None else Margin.from_given(margin)
+    recommenders = read_runs(ranks, "compare", needs_names=True)
+    if len(recommenders) < 2:
+        raise DataError(f"compare takes two recommenders or more, not {shown([runs.name for runs in recommenders])}")
+    require_comparable(recommenders)
+    first = recommenders[0].first
+    measures = checked_metrics(first, metrics)
+    for table in (table for runs in recommenders for table in runs.tables):
+        table.check_metrics(measures)
+    if smallest is not None:
+        smallest.require_possible(measures)
     label, corrects = _one_estimator(estimator, first)
-    is_uncorrected = corrects is not None and corrects.is_uncorrected
-    setting = Setting(level, first.description, tuple(seeds), least, label, is_uncorrected)
-    parts, left_out = tables_by_group(tables, groups)
-    most = None if most is None or most >= len(seeds) else most
+    setting = Setting(
+        confidence_level=confidence_level,
+        parameters=first.description,
+        names=tuple(runs.name for runs in recommenders),
+        margin=smallest,
+        estimator=label,
+        is_uncorrected=corrects is not None and corrects.is_uncorrected,
+    )
+    parts, left_out = runs_by_group(recommenders, groups)
 
-    def with_p_values(rows: pd.DataFrame) -> pd.DataFrame:
-        if most is not None:
-            return rows.drop(columns="p_value")
-        p_values = rows.groupby("metric", sort=False)["p_value"]
-        return rows.assign(p_value=p_values.transform(lambda of_metric: holm(of_metric.to_numpy())))
+    # --- values
+    whole = _values("", recommenders, measures, corrects, setting)
+    narrower = replace(setting, confidence_level=1 - (1 - confidence_level) / max(len(parts), 1))
+    by_group = [_values(group, part, measures, corrects, narrower) for group, part in parts.items()]
 
-    names, rows, of_all = _compared(tables, seeds, by_label, corrects, setting, most)
-    table = with_p_values(rows)
-    verdicts = verdict_findings(table, setting)
-    findings = [*verdicts, *higher_findings(table, tables.values(), setting), *of_all]
-    if parts:
-        narrower = replace(setting, confidence_level=1 - (1 - level) / len(parts))
-        rows_of, findings_of = dict[str, pd.DataFrame](), dict[str, list[Finding]]()
-        for group, part in parts.items():
-            _, rows, findings_of[group] = _compared(part, seeds, by_label, corrects, narrower, most, names)
-            rows_of[group] = rows.assign(group=group)
-        rows = with_p_values(pd.concat(rows_of.values()))
-        rows_of = {group: rows[rows["group"] == group] for group in parts}
-        findings += [*findings_of_groups(rows_of, findings_of, narrower, verdicts), *notes(left_out)]
-        table = pd.concat([table.assign(group=ALL), rows], ignore_index=True)
-        table = table[["group", *table.columns.drop("group")]]
-    if len(seeds) == 2:
-        table = table.drop(columns=["a", "b"])
-    return Comparison(table.drop(columns=["kind", "is_bounded"])).found(findings, setting)
+    # --- families
+    names = list(setting.names)
+    if best is not None and best < len(names):
+        names = best_of({name: float(values.point[0]) for name, values in whole.values.items()}, best)
+    asked, not_asked = questions(whole.values, recommenders)
+    families = [_family(whole, of, setting) for of in asked]
+    families_of_groups = [[_family(part, of, narrower) for of in asked] for part in by_group]
+
+    # --- verdicts
+    finished = adjusted if len(names) == len(setting.names) else without_p_values
+    verdicts = finished(verdict for family in families for verdict in _verdicts(family, names, smallest))
+    of_groups = finished(
+        verdict
+        for of_group in families_of_groups
+        for family in of_group
+        for verdict in _verdicts(family, names, smallest)
+    )
+
+    # --- findings
+    findings: list[Any] = [verdict for verdict in verdicts if verdict.is_defined]
+    findings += _who_ranks_higher(verdicts, recommenders, setting)
+    findings += not_asked
+    findings += _about_values(whole, families, names, recommenders, corrects, setting)
+    if by_group:
+        findings += orders_of_groups(verdicts, of_groups, asked[0])
+        findings += [verdict for verdict in of_groups if verdict.is_defined]
+        for part, of_group in zip(by_group, families_of_groups, strict=True):
+            told = _about_values(part, of_group, names, recommenders, corrects, narrower)
+            findings += about((finding for finding in told if KINDS[finding.kind].of_groups), group=part.group)
+        findings.append(Finding("groups-adjusted", values={"groups": len(parts), "level": narrower.confidence_level}))
+        findings += notes(left_out)
+    return Comparison.of_verdicts([*verdicts, *of_groups], findings, setting)
 
 
-def _compared(
-    tables: Mapping[str, Table],
-    seeds: Mapping[str, Sequence[Table]],
+@dataclass(frozen=True)
+class Part:
+    """All users, or those of a group, with their values.
+
+    Attributes:
+        group: the group; empty for all users.
+        metrics: the metrics by label.
+        values: by recommender.
+        places: by recommender, as `places_of_runs` returns them; empty without a margin.
+        findings: on how users were paired, and on what was read.
+    """
+
+    group: str
+    metrics: Mapping[str, Metric]
+    values: Mapping[str, UserValues]
+    places: Mapping[str, Floats]
+    findings: Sequence[Finding]
+
+
+@dataclass(frozen=True)
+class Family:
+    """The pairs of all recommenders, whose intervals of a metric hold together.
+
+    Attributes:
+        part: the users.
+        of: new runs or these runs, or empty.
+        values: by recommender.
+        rates: (metrics,) error rate of the interval of each pair.
+        finding: how the intervals hold together.
+    """
+
+    part: Part
+    of: str
+    values: Mapping[str, UserValues]
+    rates: Floats
+    finding: Finding
+
+
+def _values(
+    group: str,
+    recommenders: Sequence[Runs],
     metrics: Mapping[str, Metric],
     estimator: Estimator | None,
     setting: Setting,
-    most: int | None,
-    chosen: Sequence[str] = (),
-) -> tuple[Sequence[str], pd.DataFrame, list[Finding]]:
-    """Compare all pairs of recommenders, or of those chosen or best, from the table of each seed of each.
-
-    Returns:
-        The names of the recommenders; rows by metric and pair, with p-values that are not adjusted; and findings.
-    """
-    (first, *further), wanted = tables.values(), list(metrics.values())
-    users, paired = first.pair(further, list(tables))
-    alpha = 1 - setting.confidence_level
-    of_pair = alpha / len(pairs_of(len(seeds)))
-    given = iter(zip(tables.values(), users, strict=True))
-    values, places = dict[str, UserValues](), dict[str, Floats]()
-    for name in late_progress(list(seeds)):
-        of_seeds = [next(given) for _ in seeds[name]]
-        values[name] = mean_of_seeds([values_of(*one, wanted, estimator, of_pair) for one in of_seeds])
+) -> Part:
+    """Return the values of the users of all recommenders, who are paired."""
+    numbered, sentences = paired(recommenders)
+    rate = (1 - setting.confidence_level) / len(pairs_of(len(numbered)))
+    values = dict[str, UserValues]()
+    places = dict[str, Floats]()
+    for runs in late_progress(numbered):
+        values[runs.name] = values_of_runs(runs, list(metrics.values()), estimator, rate)
         if setting.margin is not None:
-            places[name] = np.mean([place_of_users(*one, values[name]) for one in of_seeds], axis=0)
-    rates, family = _rates(list(values.values()), alpha)
-    have_intervals = any(of_one.has_interval for of_one in values.values())
-    findings = [Finding("margin")] if setting.margin is not None and have_intervals else []
-    names = list(chosen or seeds)
-    if most is not None:
-        names = list(chosen) or best_of({name: float(of_one.point[0]) for name, of_one in values.items()}, most)
-        pairs = len(pairs_of(len(seeds)))
-        numbers = {"most": most, "recommenders": len(seeds), "pairs": pairs, "method": family}
-        findings.append(Finding("best-pairs", next(iter(metrics)), values=numbers))
-    by_pair = [
-        pair_rows((name, other), values, list(metrics), rates, setting.margin, places)
-        for name, other in late_progress(list(combinations(names, 2)))
+            places[runs.name] = places_of_runs(runs, values[runs.name])
+    points = np.sum([of_recommender.point for of_recommender in values.values()], axis=0)
+    findings = about_metrics(numbered[0].first, metrics, points)
+    tables = [(runs.name, table) for runs in numbered for table in runs.tables]
+    return Part(group, metrics, values, places, [*findings, *notes(sentences), *from_readers(tables)])
+
+
+def _family(part: Part, of: str, setting: Setting) -> Family:
+    """Return how the intervals of all pairs hold together, of new runs or of these runs."""
+    values = dict(part.values)
+    if of == THESE_RUNS:
+        values = {name: of_recommender.of_these_runs() for name, of_recommender in part.values.items()}
+    alpha = 1 - setting.confidence_level
+    pairs = len(pairs_of(len(values)))
+    rates = np.full(len(part.metrics), alpha / pairs)
+    method = "" if pairs == 1 else BONFERRONI
+    if pairs > 1 and all(users.one_value and not users.spreads for users in values.values()):
+        by_metric = [np.stack([users.low[metric] for users in values.values()]) for metric in range(len(part.metrics))]
+        rates = np.array([max_t_rate(on_metric, alpha) for on_metric in by_metric])
+        method = LARGEST_T
+    numbers = {"pairs": pairs, "method": method, "rate": alpha / pairs if method == BONFERRONI else 0.0}
+    finding = Finding("family", values=numbers | ({"of": of} if of else {}))
+    return Family(part, of, values, rates, finding)
+
+
+def _verdicts(family: Family, names: Sequence[str], margin: Margin | None) -> list[Verdict]:
+    """Return the verdicts on all pairs of the named recommenders, by metric, with p-values that are not adjusted."""
+    by_pair = [verdicts_on_pair(family, pair, margin) for pair in late_progress(list(combinations(names, 2)))]
+    return [verdict for on_metric in zip(*by_pair, strict=True) for verdict in on_metric]
+
+
+def verdicts_on_pair(family: Family, pair: tuple[str, str], margin: Margin | None) -> list[Verdict]:
+    """Return the verdict on two recommenders by each metric."""
+    name_a, name_b = pair
+    a = family.values[name_a]
+    b = family.values[name_b]
+    gap = b.minus(a)
+    ends = gap.interval(family.rates, test=True)
+    verdicts = [
+        Verdict(
+            metric=label,
+            a=name_a,
+            b=name_b,
+            value_a=float(a.point[number]),
+            value_b=float(b.point[number]),
+            difference=float(gap.point[number]),
+            low=float(ends.low[number]),
+            high=float(ends.high[number]),
+            p_value=float(ends.p_value[number]),
+            conclusion=conclusion_of(gap.point[number], ends.low[number], ends.high[number]),
+            users=gap.users,
+            is_bounded=not gap.one_value,
+            group=family.part.group,
+            of=family.of,
+        )
+        for number, label in enumerate(family.part.metrics)
     ]
-    table = pd.DataFrame([row for of_metric in zip(*by_pair, strict=True) for row in of_metric])
-    findings += about_intervals(
-        {name: values[name] for name in names}, seeds, "" if most is not None else family, estimator, setting
-    )
-    findings += [finding for name, of_one in values.items() for finding in about(of_one.findings, name)]
-    findings += about_metrics(first, metrics, np.sum([of_one.point for of_one in values.values()], axis=0))
-    owners = [name for name, of_one in seeds.items() for _ in of_one]
-    return names, table, [*findings, *notes(paired), *from_readers(zip(owners, tables.values(), strict=True))]
+    if margin is None:
+        return verdicts
+    above = _above_margin(a, b, family.rates, margin, verdicts)
+    higher = _higher(family.part.places[name_a], family.part.places[name_b], len(verdicts))
+    return [_against_margin(verdict, above[..., number], higher[:, number]) for number, verdict in enumerate(verdicts)]
 
 
-def _rates(values: Sequence[UserValues], alpha: float) -> tuple[Floats, str]:
-    """Return the (metrics,) error rates with which the intervals of all pairs hold together, and their method."""
-    pairs, metrics = len(pairs_of(len(values))), len(values[0].point)
-    if pairs == 1:
-        return np.full(metrics, alpha), ""
-    if not all(of_one.have_one_value and not of_one.spreads for of_one in values):
-        return np.full(metrics, alpha / pairs), BONFERRONI
-    lows = [np.stack([of_one.low[metric] for of_one in values]) for metric in range(metrics)]
-    return np.array([max_t_rate(of_metric, alpha) for of_metric in lows]), LARGEST_T
+def _above_margin(a: UserValues, b: UserValues, rates: Floats, margin: Margin, verdicts: Sequence[Verdict]) -> Floats:
+    """Return the ends of the intervals of what a difference is above the margin, (2, 2, metrics).
+
+    The first axis is that of the directions: of the second recommender from the first, and the reverse.
+    """
+    if not margin.is_relative:
+        lows = np.array([verdict.low for verdict in verdicts])
+        highs = np.array([verdict.high for verdict in verdicts])
+        return np.array([(lows, highs), (-highs, -lows)]) - margin.size
+    directions = [b.minus(a, 1 + margin.size), a.minus(b, 1 + margin.size)]
+    intervals = [direction.interval(rates) for direction in directions]
+    return np.array([(ends.low, ends.high) for ends in intervals])
 
 
-def _one_estimator(given: str | Estimator | None, table: Table) -> tuple[str, Estimator | None]:
+def _against_margin(verdict: Verdict, above: Floats, higher: Floats) -> Verdict:
+    """Return a verdict beside a margin, from the (2, 2) ends of `_above_margin` and the (2,) shares of `_higher`."""
+    conclusion = verdict.conclusion
+    if conclusion is Conclusion.UNDECIDED and above[:, 1].max() < -EQUAL:
+        conclusion = Conclusion.EQUIVALENT
+    size = Size.UNKNOWN
+    if verdict.better is not None:
+        low, high = above[0 if verdict.better == verdict.b else 1]
+        size = Size.MORE if low > EQUAL else Size.LESS if high < -EQUAL else Size.UNKNOWN
+    worse = min(verdict.value_a, verdict.value_b)
+    relative = verdict.difference / worse if worse > 0 else np.nan
+    margin = AgainstMargin(relative, higher_a=float(higher[0]), higher_b=float(higher[1]), size=size)
+    return replace(verdict, conclusion=conclusion, margin=margin)
+
+
+def _higher(a: Floats, b: Floats, metrics: int) -> Floats:
+    """Return the (2, metrics) shares of users for whom each of two ranks higher; NaN if ranks are not known."""
+    gaps = a - b  # above 0 where the second one ranks higher; one row for all metrics, or a row for each
+    shares = np.array([(gaps < -EQUAL).mean(axis=1), (gaps > EQUAL).mean(axis=1)])
+    return np.broadcast_to(np.where(np.isfinite(gaps).all(axis=1), shares, np.nan), (2, metrics))
+
+
+def _who_ranks_higher(verdicts: Sequence[Verdict], recommenders: Sequence[Runs], setting: Setting) -> list[Finding]:
+    """Return, for two recommenders and a margin, for how many users each has the better rank.
+
+    There is none if ranks are not known. Lists have no ranks: their shares of users are those of a metric.
+    """
+    margin = verdicts[0].margin
+    have_ranks = all(table.places is not None for runs in recommenders for table in runs.tables)
+    if len(setting.names) > 2 or margin is None or not have_ranks or np.isnan(margin.higher_a):
+        return []
+    shares = {"higher_a": margin.higher_a, "higher_b": margin.higher_b, "is_sampled": bool(setting.estimator)}
+    return [Finding("higher", names=setting.names, values=shares)]
+
+
+def _about_values(
+    part: Part,
+    families: Sequence[Family],
+    names: Sequence[str],
+    recommenders: Sequence[Runs],
+    estimator: Estimator | None,
+    setting: Setting,
+) -> list[Finding]:
+    """Return findings on what the intervals are of, how they hold together and what they assume, and on the values."""
+    findings = list[Finding]()
+    have_intervals = any(values.has_interval for values in part.values.values())
+    if setting.margin is not None and have_intervals:
+        findings.append(Finding("margin"))
+    if len(names) < len(part.values):
+        numbers = {"most": len(names), "recommenders": len(part.values), **families[0].finding.values}
+        del numbers["rate"]
+        findings.append(Finding("best-pairs", next(iter(part.metrics)), values=numbers))
+    elif have_intervals and len(names) > 2:
+        findings += [family.finding for family in families]
+    findings += _about_intervals({name: part.values[name] for name in names}, estimator, setting)
+    if have_intervals:
+        findings += about_seeds([family.of for family in families], recommenders)
+    for name, values in part.values.items():
+        findings += about(values.findings, name)
+    return [*findings, *part.findings]
+
+
+def _about_intervals(values: Mapping[str, UserValues], estimator: Estimator | None, setting: Setting) -> list[Finding]:
+    """Return findings on what the intervals of pairs assume."""
+    if estimator is None:
+        return []
+    if setting.is_uncorrected:
+        return [Finding("uncorrected-verdicts")]
+    pairs = list(combinations(values, 2))
+    with_interval = [(a, b) for a, b in pairs if values[a].has_interval and values[b].has_interval]
+    findings: list[Finding] = []
+    if estimator.assumed_shape is None:
+        findings.append(Finding("equal-bias", values={"estimator": setting.estimator}))
+        is_approximate = bool(np.isinf(next(iter(values.values())).bounds).any())
+        if is_approximate and with_interval:
+            findings.append(Finding("approximate", values={"estimator": setting.estimator}))
+        return findings
+    for a, b in with_interval:
+        assumption = DECREASING if DECREASING in (values[a].assumes, values[b].assumes) else FREE
+        findings.append(Finding("assumes", names=(a, b), values={"assumption": assumption}))
+    return findings
+
+
+def orders_of_groups(overall: Sequence[Verdict], verdicts: Sequence[Verdict], of: str) -> list[Finding]:
+    """Return the pairs that groups order in different ways, and those that all users together order otherwise.
+
+    `overall` are the verdicts on all users, and `of` says of which runs.
+    """
+    groups_by_pair: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    for verdict in verdicts:
+        if verdict.better is not None and verdict.of == of:
+            groups_by_better = groups_by_pair.setdefault((verdict.metric, verdict.a, verdict.b), {})
+            groups_by_better.setdefault(verdict.better, []).append(verdict.group)
+    findings = [
+        Finding("order-differs", metric, (a, b), values=groups_by_better)
+        for (metric, a, b), groups_by_better in groups_by_pair.items()
+        if len(groups_by_better) == 2
+    ]
+    for verdict in overall:
+        groups_by_better = groups_by_pair.get((verdict.metric, verdict.a, verdict.b), {})
+        if verdict.of == of and verdict.worse is not None and list(groups_by_better) == [verdict.worse]:
+            groups = groups_by_better[verdict.worse]
+            findings.append(Finding("order-reversed", verdict.metric, verdict.names, values={"groups": groups}))
+    return findings
+
+
+def _one_estimator(estimator: str | Estimator | None, table: Table) -> tuple[str, Estimator | None]:
     """Return the label and the estimator of sampled ranks, or an empty label and none for other tables."""
     if not table.is_sampled:
-        if given is not None:
+        if estimator is not None:
             raise DataError(
                 f"an estimator corrects sampled ranks, and these are read as {table.kind}: say how many negatives were "
                 "sampled, too"
             )
         return "", None
-    chosen = estimators_by_label("decreasing" if given is None else given, "estimator")
+    chosen = estimators_by_label("decreasing" if estimator is None else estimator, "estimator")
     if len(chosen) > 1:
         raise ConfigError(f"estimator: give one, not {', '.join(chosen)}")
     [(label, corrects)] = chosen.items()

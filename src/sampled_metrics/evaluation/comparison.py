@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,10 +10,10 @@ import pandas as pd
 from sampled_metrics.errors import printable
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.standings import Standings
-from sampled_metrics.evaluation.wording import VERDICTS
-from sampled_metrics.inference.findings import Finding, grouped
+from sampled_metrics.evaluation.verdict import Verdict
+from sampled_metrics.inference.findings import Setting, grouped
 from sampled_metrics.metrics.metric import metric_name
-from sampled_metrics.ranks.given import ALL
+from sampled_metrics.ranks.groups import ALL
 from sampled_metrics.rendering.tables import as_latex
 
 
@@ -25,17 +24,42 @@ class Comparison(Result):
     def _constructor(self) -> Callable[..., Comparison]:
         return Comparison
 
+    @classmethod
+    def of_verdicts(cls, verdicts: Sequence[Verdict], findings: Sequence[Any], setting: Setting) -> Comparison:
+        """Return the table of verdicts, without the columns in which they have nothing to say."""
+        table = pd.DataFrame([verdict.row() for verdict in verdicts])
+        idle = []
+        if not any(verdict.group for verdict in verdicts):
+            idle.append("group")
+        if not any(verdict.of for verdict in verdicts):
+            idle.append("of")
+        if len(setting.names) == 2:
+            idle += ["a", "b"]
+        if any(finding.kind == "best-pairs" for finding in findings):
+            idle.append("p_value")
+        return cls(table.drop(columns=idle)).found(findings, setting)
+
     @property
-    def verdicts(self) -> list[Finding]:
-        """Return the verdicts on all pairs by all users."""
-        return [finding for finding in self.findings if finding.kind in VERDICTS and not finding.group]
+    def verdicts(self) -> list[Verdict]:
+        """Return the verdicts on all pairs by all users; of several seeds those of new runs, if there are any."""
+        verdicts = [finding for finding in self.findings if isinstance(finding, Verdict)]
+        return [verdict for verdict in verdicts if not verdict.group and verdict.of == verdicts[0].of]
 
     @property
     def by_metric(self) -> dict[str, Standings]:
         """Return the standings by the metrics that this table has, and that are defined."""
-        verdicts = grouped(self.verdicts, lambda one: one.metric)
+        verdicts = grouped(self.verdicts, lambda verdict: verdict.metric)
         labels = [label for label in dict.fromkeys(self["metric"]) if label in verdicts]
         return {label: Standings.from_verdicts(verdicts[label]) for label in labels}
+
+    def verdict_of_row(self, row: Mapping[str, Any]) -> Verdict | None:
+        """Return the verdict of a row; None of a metric that is not defined."""
+        a, b = (row["a"], row["b"]) if "a" in row else self.setting.names
+        group = row.get("group", ALL)
+        wanted = (row["metric"], a, b, "" if group == ALL else group, row.get("of", ""))
+        verdicts = [finding for finding in self.findings if isinstance(finding, Verdict)]
+        keys = [(verdict.metric, verdict.a, verdict.b, verdict.group, verdict.of) for verdict in verdicts]
+        return verdicts[keys.index(wanted)] if wanted in keys else None
 
     def standings(self) -> Result:
         """Return a row for each recommender and metric, best first: metric, recommender, value, group.
@@ -60,38 +84,58 @@ class Comparison(Result):
         Below them are the differences of the pairs that the best one is in, with their intervals. More than two have
         the letters of their standings.
         """
-        labels, are_two = list(self.by_metric), len(self.setting.names) == 2
+        labels = list(self.by_metric)
         if not labels:  # no metric is defined
             return super()._latex_table()
-        verdicts = grouped((one for one in self.findings if one.kind in VERDICTS), lambda one: (one.group, one.metric))
-        table, letters = [], []
-        for group in dict.fromkeys(self["group"]) if "group" in self else [ALL]:
-            pairs = [verdicts.get(("" if group == ALL else group, label), []) for label in labels]
-            standings = [{row.name: row for row in Standings.from_verdicts(of_metric).rows} for of_metric in pairs]
-            names = list(next(filter(None, standings), {}))
-            for name in names:
-                rows = [of_metric.get(name) for of_metric in standings]
-                table.append([group, name, *(f"{row.value:.4f}" if row else "-" for row in rows)])
-                letters.append(["", "", *(row.letters if row and not are_two else "" for row in rows)])
-            differences = [{(one.values["a"], one.values["b"]): one.values for one in of_metric} for of_metric in pairs]
-            for a, b in next(filter(None, differences), {}):
-                if names[0] in (a, b):
-                    turns = b == names[0] and not are_two  # of many, all differences are from the best
-                    label = f"{a} - {b}" if turns else f"{b} - {a}"
-                    cells = (_difference(of_metric.get((a, b)), turns) for of_metric in differences)
-                    table.append([group, label, *cells])
-                    letters.append(["" for _ in table[-1]])
-        columns = ["Group", "", *map(metric_name, labels)]
-        frames = [pd.DataFrame(rows, columns=columns).map(printable) for rows in (table, letters)]
-        return as_latex(*(frame if "group" in self else frame.drop(columns="Group") for frame in frames))
+        rows = list[list[str]]()
+        letters = list[list[str]]()
+        for part in self._parts():
+            for cells, superscripts in self._latex_rows(labels, *part):
+                rows.append(cells)
+                letters.append(superscripts)
+        columns = ["Group", "Of", "", *map(metric_name, labels)]
+        idle = [name.capitalize() for name in ("group", "of") if name not in self]
+        cells, superscripts = (pd.DataFrame(texts, columns=columns).map(printable) for texts in (rows, letters))
+        return as_latex(cells.drop(columns=idle), superscripts.drop(columns=idle))
+
+    def _parts(self) -> list[tuple[str, str]]:
+        """Return the groups, and of which runs, that the rows are of."""
+        groups = list(dict.fromkeys(self["group"])) if "group" in self else [ALL]
+        runs = list(dict.fromkeys(self["of"])) if "of" in self else [""]
+        return [(group, of) for group in groups for of in runs]
+
+    def _latex_rows(self, labels: Sequence[str], group: str, of: str) -> list[tuple[list[str], list[str]]]:
+        """Return the cells and the superscripts of the rows of a group."""
+        is_pair = len(self.setting.names) == 2
+        verdicts = [
+            finding
+            for finding in self.findings
+            if isinstance(finding, Verdict) and (finding.group or ALL) == group and finding.of == of
+        ]
+        by_metric = {label: [verdict for verdict in verdicts if verdict.metric == label] for label in labels}
+        standings = {label: Standings.from_verdicts(on_metric) for label, on_metric in by_metric.items()}
+        names = next(([row.name for row in standing.rows] for standing in standings.values() if standing.rows), [])
+        rows = []
+        for name in names:
+            places = [next((row for row in standing.rows if row.name == name), None) for standing in standings.values()]
+            cells = [f"{row.value:.4f}" if row else "-" for row in places]
+            superscripts = [row.letters if row and not is_pair else "" for row in places]
+            rows.append(([group, of, name, *cells], ["", "", "", *superscripts]))
+        pairs = dict.fromkeys((verdict.a, verdict.b) for verdict in verdicts if names[0] in (verdict.a, verdict.b))
+        for a, b in pairs:
+            is_turned = b == names[0] and not is_pair  # of many, all differences are from the best
+            label = f"{a} - {b}" if is_turned else f"{b} - {a}"
+            cells = []
+            for on_metric in by_metric.values():
+                verdict = next((verdict for verdict in on_metric if (verdict.a, verdict.b) == (a, b)), None)
+                cells.append(_difference(verdict.turned() if verdict and is_turned else verdict))
+            rows.append(([group, of, label, *cells], [""] * (3 + len(cells))))
+        return rows
 
 
-def _difference(values: Mapping[str, Any] | None, turns: bool) -> str:
-    """Return the difference of a pair, or that of the pair the other way round, with its interval if there is one."""
-    if values is None:
+def _difference(verdict: Verdict | None) -> str:
+    """Return the difference of a pair with its interval if there is one."""
+    if verdict is None:
         return "-"
-    difference, low, high = (values[name] for name in ("difference", "low", "high"))
-    if turns:
-        difference, low, high = -difference, -high, -low
-    interval = "-" if math.isnan(low) or math.isnan(high) else f"{low:+.4f}, {high:+.4f}"
-    return f"{difference:+.4f} [{interval}]"
+    interval = f"{verdict.low:+.4f}, {verdict.high:+.4f}" if verdict.has_interval else "-"
+    return f"{verdict.difference:+.4f} [{interval}]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,16 @@ from sampled_metrics.estimators import Estimate, Estimator, EstimatorsLike, esti
 from sampled_metrics.estimators.rank_distribution import MaximumLikelihood
 from sampled_metrics.estimators.strict_bounds import has_bounds
 from sampled_metrics.evaluation.evaluate import about_metrics, from_readers
+from sampled_metrics.evaluation.questions import THESE_RUNS, about_seeds, questions
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
-from sampled_metrics.evaluation.values import UserValues, about_users, finding_of_bounds, mean_of_seeds, sampled_values
+from sampled_metrics.evaluation.values import UserValues, about_users, finding_of_bounds, mean_of_runs, sampled_values
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.inference.means import Intervals
 from sampled_metrics.inference.strict import Sample, unexplained
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metrics_by_label
-from sampled_metrics.ranks.given import Groups, by_seed, require_distinct_seeds, require_same_design, seeds_by_name
-from sampled_metrics.ranks.reading import UNNAMED
-from sampled_metrics.ranks.sampled import SampledRanks, impossible_with_replacement
+from sampled_metrics.ranks.groups import Groups
+from sampled_metrics.ranks.runs import Runs, read_runs, require_comparable
+from sampled_metrics.ranks.sampled import impossible_with_replacement
 from sampled_metrics.sampling.outcomes import Group
 
 MOST_DIFFERENT = 0.1
@@ -53,8 +54,8 @@ def correct(
     Args:
         ranks: a `SampledRanks`, as `sampled_ranks` or `rank_among_negatives` returns it; or a mapping from the names of
             recommenders to them. A list of them in place of one holds independent draws of negatives that all users
-            share (``drawn="once"``), or the seeds of a recommender: the value is the mean, and their spread a part of
-            the interval. This is not possible with strict bounds.
+            share (``drawn="once"``), or the seeds of a recommender: the value is the mean. Several draws need an
+            estimator other than strict bounds.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/how-to/correct.md). The default is decreasing
             and free. An estimator of your own is an object with the method `fit`, as in
             `sampled_metrics.estimators.protocol`, in place of a label; str() gives its label.
@@ -67,9 +68,13 @@ def correct(
 
     Returns:
         A row for each estimator and metric, with the columns estimator, metric, value, low, high, assumes,
-        standard_error, bias, bias_error, users, and with groups a column group. The interval holds the true metric if
-        the assumption in `assumes` is right: none, decreasing, or that the bias of the estimator is zero. The value of
-        free and decreasing is that of smooth, or the nearest end of the interval.
+        standard_error, bias, bias_error, users, and with groups a column group. Of several seeds there are two rows for
+        each metric, told apart by the column of: the interval of "new runs" counts the spread between the seeds, and
+        that of "these runs" is of the mean over these seeds. Strict bounds have the second alone.
+
+        The interval holds the true metric if the assumption in `assumes` is right: none, decreasing, or that the bias
+        of the estimator is zero. The value of free and decreasing is that of smooth, or the nearest end of the
+        interval.
 
         The bias is the mean error of the estimator under the distributions of true ranks that mle finds, and bias_error
         its standard error over users and samples. Intervals ignore the bias; a remark says where it matters. It is
@@ -94,84 +99,148 @@ def correct(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
         R. Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
-    wanted, setting = metrics_by_label(metrics), Setting(require_confidence_level(confidence_level))
+    # --- read and check
+    setting = Setting(require_confidence_level(confidence_level))
+    measures = metrics_by_label(metrics)
     chosen = estimators_by_label(estimators)
-    seeds = seeds_by_name(ranks if isinstance(ranks, Mapping) else {UNNAMED: ranks}, "correct")
+    recommenders = read_runs(ranks, "correct")
+    for runs in recommenders:
+        require_comparable([runs])
 
-    def of_recommender(name: str, tables: list[SampledRanks]) -> Result:
-        named = by_seed({name: tables})
-        require_same_design(named)
-        require_distinct_seeds({name: tables})
-        return by_group(named, groups, lambda *parts: _correct(parts, chosen, wanted, setting, parts[0] is tables[0]))
+    def result_of(runs: Runs) -> Result:
+        return _correct(runs, chosen, measures, setting)
 
-    return by_recommender({name: of_recommender(name, tables) for name, tables in seeds.items()})
+    return by_recommender({runs.name: by_group(runs, groups, result_of) for runs in recommenders})
+
+
+@dataclass(frozen=True)
+class _Estimates:
+    """What estimators say of the sample of one run.
+
+    Attributes:
+        values: of users, by estimator.
+        biases: (2, metrics) mean errors of linear estimators and their standard errors, by estimator.
+        auc: the AUC of the sample, which has no bias; NaN if a user has no negatives.
+    """
+
+    values: Mapping[str, UserValues]
+    biases: Mapping[str, Floats]
+    auc: float
 
 
 def _correct(
-    tables: Sequence[SampledRanks],
-    estimators: Mapping[str, Estimator],
-    metrics: Mapping[str, Metric],
-    setting: Setting,
-    explains: bool,
+    runs: Runs, estimators: Mapping[str, Estimator], metrics: Mapping[str, Metric], setting: Setting
 ) -> Result:
-    """Return the result of `correct` of the seeds of a recommender; `explains` adds findings on its intervals."""
-    first, *further = tables
-    users, _ = first.pair(further, [f"seed {number}" for number, _ in enumerate(tables, 1)])
-    samples = [Sample.from_ranks(*one) for one in zip(tables, users, strict=True)]
-    sample, wanted, alpha = samples[0], tuple(metrics.values()), 1 - setting.confidence_level
-    of_samples = [_of_sample(one, estimators, metrics, alpha) for one in samples]
-    unbiased, rows = np.nan, list[dict[str, Any]]()  # the AUC of samples; there is none if a user has no negatives
-    if all((one.outcomes.negatives > 0).all() for one in samples):
-        fits = [(one, linear_estimator("uncorrected").fit(one.outcomes, [metric("auc")])) for one in samples]
-        unbiased = float(np.mean([fit.estimate(one.counts)[0] for one, fit in fits]))
-    of_intervals, on_rows = list[Finding](), list[Finding]()
-    for label in estimators:
-        of_one, bias = mean_of_seeds([values[label] for values, _ in of_samples]), np.full((2, len(wanted)), np.nan)
-        if all(label in biases for _, biases in of_samples):
-            bias = np.mean([biases[label] for _, biases in of_samples], axis=0)
-        ends = of_one.interval(alpha)
-        of_intervals += of_one.findings
-        point = of_one.point if of_one.have_one_value else np.fmax(np.fmin(of_one.point, ends.high), ends.low)
-        columns = zip(metrics, point, ends.low, ends.high, ends.standard_error, *bias, strict=True)
-        for of_metric, value, low, high, error, mean_error, bias_error in columns:
-            row = {"estimator": label, "metric": of_metric, "value": value, "low": low, "high": high}
-            row |= {"assumes": of_one.assumes, "standard_error": error, "bias": mean_error, "bias_error": bias_error}
-            rows.append(row)
-            on_rows += _on_row(row, estimators[label], metrics[of_metric], sample, unbiased)
-        on_rows += _on_estimator(label, of_one)
-    if any(estimator.is_uncorrected for estimator in estimators.values()) and any(m.label != "auc" for m in wanted):
+    """Return the result of `correct` of the paired runs of a recommender."""
+    # --- values
+    alpha = 1 - setting.confidence_level
+    samples = [Sample.from_ranks(table, users) for table, users in zip(runs.tables, runs.users, strict=True)]
+    estimates = [_of_sample(sample, estimators, metrics, alpha) for sample in samples]
+    values = {label: mean_of_runs([estimate.values[label] for estimate in estimates]) for label in estimators}
+    biases = {label: _mean_bias(label, estimates, len(metrics)) for label in estimators}
+    auc = float(np.mean([estimate.auc for estimate in estimates]))
+
+    # --- rows and findings of each estimator
+    rows = list[dict[str, Any]]()
+    of_intervals = list[Finding]()
+    of_rows = list[Finding]()
+    asked_of_any = dict[str, None]()
+    for label, estimator in estimators.items():
+        asked, not_asked = questions({runs.name: values[label]}, [runs])
+        asked_of_any |= dict.fromkeys(asked)
+        of_intervals += [*values[label].findings, *not_asked]
+        for of in asked:
+            of_question = values[label].of_these_runs() if of == THESE_RUNS else values[label]
+            rows += _rows(label, of, metrics, of_question, biases[label], alpha)
+        for row in rows[-len(metrics) :]:
+            of_rows += _on_row(row, estimator, metrics[row["metric"]], samples[0], auc)
+        of_rows += _on_estimator(label, values[label])
+    is_uncorrected = any(estimator.is_uncorrected for estimator in estimators.values())
+    if is_uncorrected and any(metric.label != "auc" for metric in metrics.values()):
         of_intervals.insert(0, Finding("uncorrected-values"))
-    hidden = set() if explains else {"bounds", "supported"}
-    findings = [*of_intervals, *on_rows, *about_metrics(first, metrics, np.zeros(len(wanted)))]
-    findings += [*about_users(users[0]), *from_readers(("", one) for one in tables)]
+
+    # --- findings of all
     undefined = [Finding("undefined", row["metric"]) for row in rows if np.isnan(row["value"])]
-    ordered = sorted([*findings, *undefined], key=lambda finding: finding.kind != "bounds")
-    table = Result(rows).assign(users=len(sample))
-    return table.found(
-        [finding for finding in ordered if finding.kind not in hidden], replace(setting, parameters=first.description)
-    )
+    findings = [
+        *of_intervals,
+        *of_rows,
+        *about_seeds(list(asked_of_any), [runs]),
+        *about_metrics(runs.first, metrics, np.zeros(len(metrics))),
+        *about_users(runs.users[0]),
+        *from_readers(("", table) for table in runs.tables),
+        *undefined,
+    ]
+    bounds = [finding for finding in findings if finding.kind == "bounds"]
+    others = [finding for finding in findings if finding.kind != "bounds"]
+    table = Result(rows).assign(users=len(samples[0]))
+    if not any(row["of"] for row in rows):
+        table = table.drop(columns="of")
+    return table.found([*bounds, *others], replace(setting, parameters=runs.first.description))
+
+
+def _mean_bias(label: str, estimates: Sequence[_Estimates], metrics: int) -> Floats:
+    """Return the (2, metrics) mean bias of an estimator over runs, and its standard error; NaN if it is not known."""
+    if not all(label in estimate.biases for estimate in estimates):
+        return np.full((2, metrics), np.nan)
+    return np.asarray(np.mean([estimate.biases[label] for estimate in estimates], axis=0))
+
+
+def _rows(
+    label: str, of: str, metrics: Mapping[str, Metric], values: UserValues, bias: Floats, alpha: float
+) -> list[dict[str, Any]]:
+    """Return the row of each metric by an estimator."""
+    ends = values.interval(alpha)
+    point = values.point
+    if not values.one_value:  # the value is within the interval, where there is one
+        point = np.fmax(np.fmin(values.point, ends.high), ends.low)
+    return [
+        {
+            "of": of,
+            "estimator": label,
+            "metric": metric,
+            "value": point[number],
+            "low": ends.low[number],
+            "high": ends.high[number],
+            "assumes": values.assumes,
+            "standard_error": ends.standard_error[number],
+            "bias": bias[0, number],
+            "bias_error": bias[1, number],
+        }
+        for number, metric in enumerate(metrics)
+    ]
 
 
 def _of_sample(
     sample: Sample, estimators: Mapping[str, Estimator], metrics: Mapping[str, Metric], alpha: float
-) -> tuple[dict[str, UserValues], dict[str, Floats]]:
-    """Return the values of a sample by estimator, and the biases of linear estimators, as `_biases` does."""
-    wanted = tuple(metrics.values())
-    fitted = {label: estimator.fit(sample.outcomes, wanted) for label, estimator in estimators.items()}
-    moments: dict[bool | None, tuple[Floats, Floats]] = {}
-    for estimate in filter(has_bounds, fitted.values()):  # the same for all assumptions
-        if estimate.estimator.replacement not in moments:
-            moments[estimate.estimator.replacement] = estimate.moments(sample.counts)
+) -> _Estimates:
+    """Return what estimators say of a sample."""
+    measures = tuple(metrics.values())
+    fitted = {label: estimator.fit(sample.outcomes, measures) for label, estimator in estimators.items()}
+    moments = _moments(sample, fitted.values())
     not_explained = [] if all(map(has_bounds, fitted.values())) else unexplained(sample)
     values = {}
-    for label, one in fitted.items():
-        known = moments.get(one.estimator.replacement) if has_bounds(one) else None
-        of_one = sampled_values(sample, one, wanted, alpha, known)
+    for label, estimate in fitted.items():
+        known = moments.get(estimate.estimator.replacement) if has_bounds(estimate) else None
+        of_users = sampled_values(sample, estimate, measures, alpha, known)
         further: Iterable[Finding] = not_explained
         if known is not None:
-            further = _on_replacement(sample, label, estimators[label], metrics, of_one.interval(alpha), known, alpha)
-        values[label] = replace(of_one, findings=(*of_one.findings, *further))
-    return values, _biases(fitted, sample, wanted)
+            ends = of_users.interval(alpha)
+            further = _on_replacement(sample, label, estimators[label], metrics, ends, known, alpha)
+        values[label] = replace(of_users, findings=(*of_users.findings, *further))
+    auc = np.nan
+    if (sample.outcomes.negatives > 0).all():
+        fit = linear_estimator("uncorrected").fit(sample.outcomes, [metric("auc")])
+        auc = float(fit.estimate(sample.counts)[0])
+    return _Estimates(values, _biases(fitted, sample, measures), auc)
+
+
+def _moments(sample: Sample, fitted: Iterable[Estimate]) -> dict[bool | None, tuple[Floats, Floats]]:
+    """Return the moments of strict bounds by the design of the sample; they are the same for all assumptions."""
+    moments: dict[bool | None, tuple[Floats, Floats]] = {}
+    for estimate in filter(has_bounds, fitted):
+        if estimate.estimator.replacement not in moments:
+            moments[estimate.estimator.replacement] = estimate.moments(sample.counts)
+    return moments
 
 
 def _on_row(
@@ -228,7 +297,7 @@ def _on_replacement(
 
 def _on_estimator(label: str, values: UserValues) -> Iterator[Finding]:
     """Yield findings on an estimator: an approximate interval, or weights that are too large."""
-    if not values.have_one_value:
+    if not values.one_value:
         return
     largest = float(np.abs(values.bounds).max())
     if np.isinf(largest) and values.has_interval:

@@ -7,14 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Floats, require_confidence_level
+from sampled_metrics.evaluation.questions import THESE_RUNS, about_seeds, questions
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
-from sampled_metrics.evaluation.values import UserValues, table_values
+from sampled_metrics.evaluation.values import UserValues, values_of_runs
 from sampled_metrics.inference.findings import Finding, Setting, about, notes
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metrics_by_label
-from sampled_metrics.ranks.given import Groups, tables_by_name
+from sampled_metrics.ranks.groups import Groups
+from sampled_metrics.ranks.runs import Runs, read_runs, require_comparable
 from sampled_metrics.ranks.table import Table
 
 
@@ -34,7 +37,8 @@ def evaluate(
 
     Args:
         ranks: an `ExactRanks`, as `exact_ranks` or `rank` returns it, a `StagedRanks`, as `staged_ranks` does, or a
-            `RankedLists`, as `ranked_lists` does; or a mapping from the names of recommenders to them.
+            `RankedLists`, as `ranked_lists` does; or a mapping from the names of recommenders to them. A list of
+            several tables in place of one holds the seeds of a recommender: the value is their mean.
         metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10, f1@10. Of lists also
             ndcg-exp@10, with the gain 2^grade - 1, and dcg@10 and dcg-exp@10, but not auc. The default is recall@10,
             ndcg@10, ap, and auc, or mrr of lists. Labels come back as they are written. A metric of your own is a
@@ -46,7 +50,9 @@ def evaluate(
 
     Returns:
         A row for each metric, with the columns metric, value (a fraction), low and high (the ends of the interval),
-        standard_error, users. The result of a mapping has a first column recommender. With groups there is a column
+        standard_error, users. The result of a mapping has a first column recommender. Of several seeds there are two
+        rows for each metric, told apart by the column of: the interval of "new runs" counts the spread between the
+        seeds, and that of "these runs" is of the mean over these seeds. With groups there is a column
         group, which is "all" for all rows together; groups of fewer than two users are left out, and a remark names
         them.
 
@@ -69,31 +75,47 @@ def evaluate(
     """
     setting = Setting(require_confidence_level(confidence_level))
 
-    def of_table(table: Table) -> Result:
-        by_label = checked_metrics(table, metrics)
-        values = table_values(table, list(by_label.values()), table.user_numbers)
-        return result_of_values(table, by_label, values, setting)
+    def of_runs(runs: Runs) -> Result:
+        measures = checked_metrics(runs.first, metrics)
+        values = values_of_runs(runs, list(measures.values()))
+        asked, not_asked = questions({runs.name: values}, [runs])
+        rows = [_rows(measures, values.of_these_runs() if of == THESE_RUNS else values, of, setting) for of in asked]
+        findings = [*about_metrics(runs.first, measures, values.point), *not_asked]
+        if values.has_interval:
+            findings += about_seeds(asked, [runs])
+        findings += [*values.findings, *from_readers(("", table) for table in runs.tables)]
+        return Result(pd.concat(rows, ignore_index=True)).found(
+            findings, replace(setting, parameters=runs.first.description)
+        )
 
-    tables = tables_by_name(ranks, "evaluate")
-    return by_recommender({name: by_group({name: table}, groups, of_table) for name, table in tables.items()})
+    recommenders = read_runs(ranks, "evaluate")
+    for runs in recommenders:
+        require_comparable([runs])
+    return by_recommender({runs.name: by_group(runs, groups, of_runs) for runs in recommenders})
 
 
 def result_of_values(table: Table, by_label: Mapping[str, Metric], values: UserValues, setting: Setting) -> Result:
     """Return the values of metrics with their intervals, and what is to be said of them."""
+    undefined = about_metrics(table, by_label, values.point)
+    return Result(_rows(by_label, values, "", setting)).found(
+        [*undefined, *values.findings, *from_readers([("", table)])], replace(setting, parameters=table.description)
+    )
+
+
+def _rows(metrics: Mapping[str, Metric], values: UserValues, of: str, setting: Setting) -> pd.DataFrame:
+    """Return a row for each metric."""
     ends = values.interval(1 - setting.confidence_level)
-    result = Result(
-        {
-            "metric": list(by_label),
+    columns: dict[str, Any] = {"of": of} if of else {}
+    return pd.DataFrame(
+        columns
+        | {
+            "metric": list(metrics),
             "value": values.point,
             "low": ends.low,
             "high": ends.high,
             "standard_error": ends.standard_error,
-            "users": values.low.shape[1],
+            "users": values.users,
         }
-    )
-    undefined = about_metrics(table, by_label, values.point)
-    return result.found(
-        [*undefined, *values.findings, *from_readers([("", table)])], replace(setting, parameters=table.description)
     )
 
 

@@ -16,7 +16,7 @@ from sampled_metrics.evaluation.result import Result
 from sampled_metrics.inference.expectation import DesignWeights, Expectation, mean_of_rows
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import MetricsLike, metrics_by_label
-from sampled_metrics.ranks.given import tables_by_name
+from sampled_metrics.ranks.runs import tables_by_name
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import EQUAL, probability_of_order
 

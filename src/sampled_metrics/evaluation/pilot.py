@@ -20,7 +20,7 @@ from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.shapes import density
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.estimators.strict_bounds import Bounds, ShapeEstimate, StrictBounds, has_bounds
-from sampled_metrics.evaluation.values import UserValues, sampled_values, table_values
+from sampled_metrics.evaluation.values import UserValues, sampled_values, values_of
 from sampled_metrics.inference.findings import Finding, about
 from sampled_metrics.inference.strict import Chooser, Sample, strict_values
 from sampled_metrics.inference.variances import extreme_laws
@@ -162,7 +162,7 @@ class Pilot:
     @cached_property
     def values(self) -> dict[str, UserValues]:
         """The values of the users by exact ranks."""
-        return {name: table_values(table, [self.metric], self.numbers[name]) for name, table in self.tables.items()}
+        return {name: values_of(table, self.numbers[name], [self.metric]) for name, table in self.tables.items()}
 
     @cached_property
     def everyone(self) -> Pilot:
@@ -209,7 +209,7 @@ class Pilot:
         for name, table in self.everyone.staged.items():
             rows, owner = self.everyone.rows_of(name, draw.users[name])
             tables[name] = table.redrawn(rows, owner, *coins, depth), owner
-        values = {name: table_values(table, [self.metric], owner) for name, (table, owner) in tables.items()}
+        values = {name: values_of(table, owner, [self.metric]) for name, (table, owner) in tables.items()}
         scores = max(table.scores_per_user for table, _ in tables.values())
         return values, scores, min(table.completed_users for table, _ in tables.values())
 

@@ -31,12 +31,11 @@ from sampled_metrics.evaluation.evaluate import from_readers
 from sampled_metrics.evaluation.pilot import LAWS, Draw, Pilot, SampledPilot, gaps_of, laws_of_samples, widths_of
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues, assumption_of
-from sampled_metrics.evaluation.wording import way_in_words
+from sampled_metrics.evaluation.words.plans import way_in_words
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.given import require_same_design, seeds_by_name
-from sampled_metrics.ranks.reading import UNNAMED
+from sampled_metrics.ranks.runs import read_runs, require_same_design
 from sampled_metrics.ranks.sampled import ONCE
 from sampled_metrics.ranks.staged import StagedRanks
 from sampled_metrics.sampling.distributions import SamplingDesign
@@ -240,7 +239,7 @@ class _Question(NamedTuple):
         if users is not None:
             require_whole(2, MOST, users=users)
             check_memory_limit((users,), "a value of each user", "plan for fewer users")
-        seeds = seeds_by_name(given if isinstance(given, Mapping) else {UNNAMED: given}, "plan")
+        seeds = {runs.name: runs.tables for runs in read_runs(given, "plan")}
         tables = {name: table for name, of_one in seeds.items() for table in of_one[:1]}
         first = next(iter(tables.values()))
         numbers = dict(zip(tables, first.pair(list(tables.values())[1:], list(tables))[0], strict=True))

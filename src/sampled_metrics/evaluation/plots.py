@@ -12,18 +12,15 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, line_styles
-from sampled_metrics.evaluation.standings import best_of
+from sampled_metrics.evaluation.comparison import Comparison
+from sampled_metrics.evaluation.phrases import ASSUMPTIONS
+from sampled_metrics.evaluation.standings import MANY, best_of
 from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS
-from sampled_metrics.evaluation.verdicts import key_of_row, verdicts_by_row
-from sampled_metrics.evaluation.wording import (
-    ASSUMPTIONS,
-    MANY,
-    assumed,
-    best_alone,
-    verdict_in_words,
-    way_in_words,
-)
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.evaluation.verdict import Conclusion, Verdict
+from sampled_metrics.evaluation.wording import assumed
+from sampled_metrics.evaluation.words.order import best_alone, verdict_in_words
+from sampled_metrics.evaluation.words.plans import way_in_words
+from sampled_metrics.inference.findings import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import WIDTH, literal, style, styled, write_below
 
@@ -255,11 +252,14 @@ def _values(table: pd.DataFrame) -> Picture:
         named = [estimator_name(str(row[column])) if column == "estimator" else str(row[column]) for column in labels]
         name, number = ": ".join(named), styles[row[labels[-1]]] if labels else 0
         mark = _mark_of(row, "value", _text(row["value"]), number, row.get("assumes") != NO_BIAS)
-        if "group" in table:
-            name, mark = str(row["group"]), mark._replace(name=name)
+        part = ", ".join(str(row[column]) for column in ("group", "of") if column in table)
+        if part:
+            mark = mark._replace(name=name)
+            name = part
         entries.append((row["metric"], name, mark))
-    panels = _panels(entries, f"value, {interval}", by_metric=bool(labels) or "group" in table)
-    return Picture(panels, _assumptions(table, interval) if "assumes" in table else f"The {interval} is over users.")
+    panels = _panels(entries, f"value, {interval}", by_metric=bool(labels) or "group" in table or "of" in table)
+    over = "over users, and of new runs over seeds, too" if "of" in table else "over users"
+    return Picture(panels, _assumptions(table, interval) if "assumes" in table else f"The {interval} is {over}.")
 
 
 def _assumptions(table: pd.DataFrame, interval: str) -> str:
@@ -283,22 +283,24 @@ def _assumptions(table: pd.DataFrame, interval: str) -> str:
 
 def _differences(table: pd.DataFrame) -> Picture:
     """Lay out the result of `compare`: a row for each metric, or a panel for each with a row for each pair or group."""
-    entries, pairs, hollow = list[_Entry](), dict[str, int](), dict[str, None]()
+    entries = list[_Entry]()
+    pairs = dict[str, int]()
+    hollow = dict[str, None]()
     setting = setting_of(table)
-    verdicts = verdicts_by_row(getattr(table, "findings", ()))
     for row in table.to_dict("records"):
-        verdict = verdicts.get(key_of_row(row, setting))
-        is_decided = verdict is not None and verdict.kind == "better"
-        if verdict is not None and verdict.kind in ("undecided", "equivalent"):
-            hollow[verdict.kind] = None
+        verdict = table.verdict_of_row(row) if isinstance(table, Comparison) else None
+        is_decided = verdict is not None and verdict.conclusion is Conclusion.BETTER
+        if verdict is not None and verdict.conclusion in (Conclusion.UNDECIDED, Conclusion.EQUIVALENT):
+            hollow[verdict.in_words] = None
         mark = _mark_of(row, "difference", _text_of_verdict(row["difference"], verdict), 0, is_decided)
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
-        if "group" in table and pair:
+        label = ", ".join(str(row[name]) for name in ("group", "of") if name in row)
+        if label and pair:
             mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
-        entries.append((row["metric"], str(row.get("group", pair)), mark))
+        entries.append((row["metric"], label or pair, mark))
     a, b = (setting.names or ("a", "b")) if "a" not in table else ("", "")
     axis = f"difference{f' ({b} - {a})' if b else ''}, {_interval(getattr(table, 'setting', None))}"
-    panels = _panels(entries, axis, by_metric="a" in table or "group" in table)
+    panels = _panels(entries, axis, by_metric=any(name in table for name in ("a", "group", "of")))
     sentences = [*assumed(getattr(table, "findings", ()), setting)]
     if hollow:
         sentences.append(f"Hollow: {' or '.join(sorted(hollow, reverse=True))}, the interval includes 0.")
@@ -312,11 +314,11 @@ def _differences(table: pd.DataFrame) -> Picture:
     return Picture(panels, " ".join(filter(None, sentences)))
 
 
-def _text_of_verdict(difference: float, verdict: Finding | None) -> str:
+def _text_of_verdict(difference: float, verdict: Verdict | None) -> str:
     """Return a difference and its verdict in words; there is no verdict on a metric that is not defined."""
     if verdict is None:
         return "not defined"
-    size = f" by {verdict.values['size']}" if verdict.values.get("size") else ""
+    size = f" by {verdict.size.value}" if verdict.size.value else ""
     return f"{difference:+.4f}: {verdict_in_words(verdict)}{size}"
 
 

@@ -14,10 +14,12 @@ from pandas.plotting import PlotAccessor
 from sampled_metrics import _files
 from sampled_metrics.errors import ConfigError, printable
 from sampled_metrics.evaluation import wording
+from sampled_metrics.evaluation.kinds import KINDS
 from sampled_metrics.inference.findings import Finding, Setting, about, distinct, notes, plain
 from sampled_metrics.metrics.metric import metric_name
-from sampled_metrics.ranks.given import ALL, Groups, tables_by_group
+from sampled_metrics.ranks.groups import ALL, Groups, runs_by_group
 from sampled_metrics.ranks.reading import UNNAMED
+from sampled_metrics.ranks.runs import Runs, paired
 from sampled_metrics.rendering import tables
 
 if TYPE_CHECKING:
@@ -187,7 +189,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     def _latex_table(self) -> str:
         if not set(self.columns) >= _OF_VALUES:
             return tables.as_latex(self.as_text())
-        labels = [name for name in ("group", "recommender", "estimator") if name in self and self[name].nunique() > 1]
+        labels = [
+            name for name in ("group", "recommender", "estimator", "of") if name in self and self[name].nunique() > 1
+        ]
         labels = labels or ["recommender"] * ("recommender" in self)
         rows: dict[tuple[str, ...], dict[str, str]] = {}
         for row in self.to_dict("records"):
@@ -253,12 +257,22 @@ def p_value(value: float) -> str:
     return "< 1e-16" if value < 1e-16 else "-" if value != value else f"{value:.4g}"
 
 
-def by_group(tables: Mapping[str, Any], groups: Groups, result_of: Callable[..., Result]) -> Result:
-    """Return the result of the tables of a recommender, and with groups those of their parts, too, in one."""
-    parts, left_out = tables_by_group(tables, groups)
-    whole = result_of(*tables.values())
+def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) -> Result:
+    """Return the result of the paired runs of a recommender, and with groups those of their parts, too, in one."""
+    parts, left_out = runs_by_group([runs], groups)
+    whole = _of_paired(runs, result_of)
     if not parts:
         return whole
-    result = together({"": whole} | {group: result_of(*part.values()) for group, part in parts.items()}, "group")
+    results = dict[str, Result]()
+    for group, [part] in parts.items():
+        results[group] = _of_paired(part, result_of)
+        told = [finding for finding in results[group].findings if KINDS[finding.kind].of_groups]
+        results[group].findings = tuple(told)
+    result = together({"": whole} | results, "group")
     result["group"] = result["group"].replace("", ALL)
     return result.found([*notes(left_out), Finding("group-level")], whole.setting)
+
+
+def _of_paired(runs: Runs, result_of: Callable[[Runs], Result]) -> Result:
+    [numbered], sentences = paired([runs])
+    return result_of(numbered).found(notes(sentences))  # on how the seeds are paired

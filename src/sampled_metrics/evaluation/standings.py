@@ -7,8 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sampled_metrics.evaluation.verdict import Verdict
 from sampled_metrics.inference.families import Pair, groups, pairs_of
-from sampled_metrics.inference.findings import Finding
+
+MANY = 10
+"""Of more recommenders, a sentence names the best alone, and a page and a figure have the pairs of this many best."""
 
 
 class Standing(NamedTuple):
@@ -34,16 +37,20 @@ class Standings:
     groups: list[tuple[int, ...]]
 
     @classmethod
-    def from_verdicts(cls, verdicts: Iterable[Finding]) -> Standings:
+    def from_verdicts(cls, verdicts: Iterable[Verdict]) -> Standings:
         """Return the standings from the verdicts on all pairs of recommenders by a metric."""
-        values: dict[str, float] = {}
         verdicts = list(verdicts)
+        values: dict[str, float] = {}
         for verdict in verdicts:
-            for side in ("a", "b"):
-                values.setdefault(verdict.values[side], verdict.values[f"value_{side}"])
+            values.setdefault(verdict.a, verdict.value_a)
+            values.setdefault(verdict.b, verdict.value_b)
         names = sorted(values, key=lambda name: -values[name])
         row_of = {name: row for row, name in enumerate(names)}
-        wins = sorted((row_of[one.names[0]], row_of[one.names[1]]) for one in verdicts if one.kind == "better")
+        wins = sorted(
+            (row_of[verdict.better], row_of[verdict.worse])
+            for verdict in verdicts
+            if verdict.better is not None and verdict.worse is not None
+        )
         is_decided = {*wins, *((worse, better) for better, worse in wins)}
         undecided = [pair for pair in pairs_of(len(names)) if pair not in is_decided]
         alike = groups(undecided, range(len(names)))

@@ -19,7 +19,7 @@ from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation.evaluate import result_of_values
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.evaluation.values import UserValues, table_values
+from sampled_metrics.evaluation.values import UserValues, values_of
 from sampled_metrics.inference.findings import Setting
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.ranking.inputs import Ids, PairsLike, split_and_users
@@ -290,7 +290,7 @@ class Validator:
     @on_one_thread
     def _judged(self, ranks: ExactRanks | StagedRanks, start: float) -> Validation:
         """Return the metrics of ranks, compared with the epochs before, and add them to the history."""
-        values = table_values(ranks, list(self.metrics.values()), ranks.user_numbers)
+        values = values_of(ranks, ranks.user_numbers, list(self.metrics.values()))
         result = result_of_values(ranks, self.metrics, values, self._setting)
         epoch = len(self._epochs.rows) // len(self.metrics) + 1
         alpha = 1 - self._setting.confidence_level

@@ -16,21 +16,21 @@ import numpy as np
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.protocol import Estimate, Estimator
-from sampled_metrics.estimators.shapes import FREE
+from sampled_metrics.estimators.shapes import DECREASING, FREE
 from sampled_metrics.estimators.strict_bounds import has_bounds
+from sampled_metrics.evaluation.kinds import KINDS
 from sampled_metrics.inference.findings import Finding
 from sampled_metrics.inference.means import FEW_USERS, Intervals, SeedSpread, intervals, with_seeds
 from sampled_metrics.inference.strict import Chooser, Sample, pseudo_values, strict_values, unexplained
 from sampled_metrics.metrics.metric import Metric
+from sampled_metrics.ranks.runs import Runs
 from sampled_metrics.ranks.table import Table
 
 SHARED = "drawn-once"
 """The kind of finding that users share negatives, and that there is one draw of them."""
 
-NO_INTERVAL = frozenset({"unexplained", SHARED})
-"""Kinds of findings without whose cause no interval holds, so that there is none."""
-
-NO_ASSUMPTION, NO_BIAS = "none", "bias is zero"
+NO_ASSUMPTION = "none"
+NO_BIAS = "bias is zero"
 """What an interval assumes, beside the assumptions on the ranks."""
 
 
@@ -40,8 +40,9 @@ class UserValues:
 
     Attributes:
         low: (metrics, users) values whose mean is, in expectation, at most the metric.
-        high: (metrics, users) values whose mean is at least the metric: the same array as `low` where the value of a
-            user is known or without bias.
+        high: (metrics, users) values whose mean is at least the metric.
+        one_value: whether a user has one value, known or estimated, so that low and high are the same, and not a
+            smallest and a largest one.
         bounds: (metrics, 2, 2) smallest and largest value of any user, seen or not, of low and of high; infinite if
             there are none, and then the interval is Student's.
         limits: (metrics, 2) smallest and largest value of the mean.
@@ -54,6 +55,7 @@ class UserValues:
 
     low: Floats
     high: Floats
+    one_value: bool
     bounds: Floats
     limits: Floats
     point: Floats
@@ -63,27 +65,35 @@ class UserValues:
     draws: tuple[UserValues, ...] = ()
 
     @property
-    def have_one_value(self) -> bool:
-        """Return whether a user has one value, known or estimated, and not a smallest and a largest one."""
-        return self.high is self.low
+    def users(self) -> int:
+        """The number of users."""
+        return self.low.shape[1]
 
     @property
     def has_interval(self) -> bool:
-        """Return whether an interval of the mean can be trusted; a single user does not show how users vary."""
-        return self.low.shape[1] > 1 and not any(finding.kind in NO_INTERVAL for finding in self.findings)
+        """Whether an interval of the mean can be trusted; a single user does not show how users vary."""
+        return self.users > 1 and not any(KINDS[finding.kind].forbids_interval for finding in self.findings)
 
     def of_metric(self, number: int) -> UserValues:
         """Return the values of one metric."""
-        one = slice(number, number + 1)
-        low = self.low[one]
-        high = low if self.have_one_value else self.high[one]
+        rows = slice(number, number + 1)
         return replace(
-            self, low=low, high=high, bounds=self.bounds[one], limits=self.limits[one], point=self.point[one]
+            self,
+            low=self.low[rows],
+            high=self.high[rows],
+            bounds=self.bounds[rows],
+            limits=self.limits[rows],
+            point=self.point[rows],
         )
+
+    def of_these_runs(self) -> UserValues:
+        """Return the values without the spread between seeds: the chance is that of users alone."""
+        return self if self.draws else replace(self, spreads=())
 
     def interval(self, alpha: Floats | float, *, test: bool = False) -> Intervals:
         """Return the (metrics,) intervals of the mean; parameters as in `inference.means.intervals`."""
-        ends = intervals(self.low, self.high, self.bounds, self.limits, alpha, test=test)
+        high = self.low if self.one_value else self.high
+        ends = intervals(self.low, high, self.bounds, self.limits, alpha, test=test)
         if self.spreads:
             ends = with_seeds(ends, self.point, self.spreads, self.limits, alpha)
         if self.has_interval:
@@ -100,30 +110,48 @@ class UserValues:
         """
         if self.draws:
             pairs = zip(self.draws, other.draws, strict=True)
-            return mean_of_seeds([one.minus(of_other, ratio) for one, of_other in pairs])
+            return mean_of_runs([draw.minus(other_draw, ratio) for draw, other_draw in pairs])
         low = self.low - ratio * other.high
+        one_value = self.one_value and other.one_value
         return UserValues(
-            low,
-            low if self.have_one_value and other.have_one_value else self.high - ratio * other.low,
-            self.bounds - ratio * other.bounds[:, ::-1, ::-1],
-            self.limits - ratio * other.limits[:, ::-1],
-            self.point - ratio * other.point,
+            low=low,
+            high=low if one_value else self.high - ratio * other.low,
+            one_value=one_value,
+            bounds=self.bounds - ratio * other.bounds[:, ::-1, ::-1],
+            limits=self.limits - ratio * other.limits[:, ::-1],
+            point=self.point - ratio * other.point,
             findings=(*self.findings, *other.findings),
             spreads=(*self.spreads, *(spread.scaled(ratio) for spread in other.spreads)),
         )
 
 
 def values_of(
-    table: Any, user: Ints, metrics: Sequence[Metric], estimator: Estimator | None, alpha: float
+    table: Any, user: Ints, metrics: Sequence[Metric], estimator: Estimator | None = None, alpha: float = 0.05
 ) -> UserValues:
-    """Return the values of any ranks or lists, and of sampled ranks by an estimator; as `sampled_values` does."""
+    """Return the values of ranks or lists.
+
+    Args:
+        table: exact ranks, staged ranks or lists; or sampled ranks, with an estimator.
+        user: (rows,) numbers of the users, from 0.
+        metrics: the metrics.
+        estimator: corrects sampled ranks.
+        alpha: error rate of the interval for which strict bounds are best.
+    """
     if estimator is None:
-        return table_values(table, metrics, user)
+        return _known(table, user, metrics)
     sample = Sample.from_ranks(table, user)
     estimate = estimator.fit(sample.outcomes, metrics)
     values = sampled_values(sample, estimate, metrics, alpha)
     further = [] if has_bounds(estimate) else unexplained(sample)
     return replace(values, findings=(*values.findings, *further, *about_users(user)))
+
+
+def values_of_runs(
+    runs: Runs, metrics: Sequence[Metric], estimator: Estimator | None = None, alpha: float = 0.05
+) -> UserValues:
+    """Return the mean values over the paired runs of a recommender; parameters and errors as in the two functions."""
+    tables = zip(runs.tables, runs.users, strict=True)
+    return mean_of_runs([values_of(table, users, metrics, estimator, alpha) for table, users in tables])
 
 
 def assumption_of(shape: str | None) -> str:
@@ -138,25 +166,31 @@ def finding_of_bounds(row: Mapping[str, Any], negatives: Ints) -> Finding:
     return Finding("bounds", row["metric"], values=values)
 
 
-def place_of_users(table: Any, user: Ints, values: UserValues) -> Floats:
-    """Return (1 or metrics, users) places of users, the smaller the better; NaN if they are not known.
+def places_of_runs(runs: Runs, values: UserValues) -> Floats:
+    """Return (1 or metrics, users) mean places of users over the runs, the smaller the better; NaN if not known.
 
     Places are ranks, which are the same for all metrics, or the negative values of lists.
     """
-    places = table.places
-    if places is not None:
-        return mean_by_user(places[np.newaxis], user)
-    return -values.low if table.has_values_of_users else np.full_like(values.low, np.nan)
+    if all(table.places is not None for table in runs.tables):
+        tables = zip(runs.tables, runs.users, strict=True)
+        return np.mean([mean_by_user(table.places[np.newaxis], users) for table, users in tables], axis=0)
+    return -values.low if runs.first.has_values_of_users else np.full_like(values.low, np.nan)
 
 
-def table_values(table: Table, metrics: Sequence[Metric], user: Ints) -> UserValues:
-    """Return the values of exact ranks, staged ranks or lists; `user` has the (rows,) numbers of the users, from 0."""
+def _known(table: Table, user: Ints, metrics: Sequence[Metric]) -> UserValues:
+    """Return the values of exact ranks, staged ranks or lists."""
     values, outcome, least, most, largest = table.outcome_values(metrics)
-    low, bounds = mean_by_user(values[:, outcome], user), np.stack((least, most), axis=1)
-    limits = np.stack((np.zeros_like(largest), largest), axis=1)
-    both = np.stack((bounds, bounds), axis=1)
-    findings = tuple(about_users(user, table))
-    return UserValues(low, low, both, limits, low.mean(axis=1), findings=findings)
+    means = mean_by_user(values[:, outcome], user)
+    bounds = np.stack((least, most), axis=1)
+    return UserValues(
+        low=means,
+        high=means,
+        one_value=True,
+        bounds=np.stack((bounds, bounds), axis=1),
+        limits=np.stack((np.zeros_like(largest), largest), axis=1),
+        point=means.mean(axis=1),
+        findings=tuple(about_users(user, table)),
+    )
 
 
 def sampled_values(
@@ -177,57 +211,139 @@ def sampled_values(
         moments: (metrics,) means and variances over users by a strict bound of the same sample, if they are known.
         chosen: weights of strict bounds that other samples chose, as in `strict_values`.
     """
-    limits = np.array([(0.0, metric.largest) for metric in metrics])
-    outcomes, drawn = sample.outcomes, (Finding(SHARED if sample.is_shared else "drawn-by-user"),)
-    if has_bounds(estimate) and outcomes.are_exact:
-        no_ties = np.zeros_like(outcomes.x)  # every candidate was drawn, so the ranks are exact
-        exact = np.stack([metric.over_ties(outcomes.x, no_ties, outcomes.candidates) for metric in metrics])
-        values = sample.of_users(exact)
-        return UserValues(values, values, np.stack((limits, limits), axis=1), limits, values.mean(axis=1))
+    if has_bounds(estimate) and sample.outcomes.are_exact:
+        return _fully_sampled(sample, metrics)
     if has_bounds(estimate):
-        point, variances = estimate.moments(sample.counts) if moments is None else moments
-        if sample.is_shared or len(sample) == 1:
-            low, high = np.full((2, len(metrics), len(sample)), np.nan)
-            return UserValues(low, high, np.stack((limits, limits), axis=1), limits, point, findings=drawn)
-        low, high, bounds, assumption, findings = strict_values(estimate, sample, variances, alpha, chosen)
-        return UserValues(low, high, bounds, limits, point, assumption_of(assumption), (*drawn, *findings))
-    if estimate.weights is None:
-        values, unbounded = pseudo_values(estimate, sample), np.array((-np.inf, np.inf))
-        bounds = np.broadcast_to(unbounded, (len(metrics), 2, 2))
-        return UserValues(values, values, bounds, limits, estimate.estimate(sample.counts), NO_BIAS, drawn)
+        values = _bounded(sample, estimate, metrics, alpha, moments, chosen)
+    elif estimate.weights is None:
+        values = _jackknife(sample, estimate, metrics)
+    else:
+        values = _linear(sample, estimate, metrics)
+    drawn = Finding(SHARED if sample.is_shared else "drawn-by-user")
+    return replace(values, findings=(drawn, *values.findings))
+
+
+def _fully_sampled(sample: Sample, metrics: Sequence[Metric]) -> UserValues:
+    """Return the values of a sample of all candidates, so that the ranks are exact."""
+    limits = _limits(metrics)
+    no_ties = np.zeros_like(sample.outcomes.x)
+    exact = np.stack([metric.over_ties(sample.outcomes.x, no_ties, sample.outcomes.candidates) for metric in metrics])
+    values = sample.of_users(exact)
+    return UserValues(
+        low=values,
+        high=values,
+        one_value=True,
+        bounds=np.stack((limits, limits), axis=1),
+        limits=limits,
+        point=values.mean(axis=1),
+    )
+
+
+def _bounded(
+    sample: Sample,
+    estimate: Any,
+    metrics: Sequence[Metric],
+    alpha: float,
+    moments: tuple[Floats, Floats] | None,
+    chosen: Chooser | None,
+) -> UserValues:
+    """Return the smallest and largest values of users by strict bounds; NaN where they show nothing."""
+    limits = _limits(metrics)
+    point, variances = estimate.moments(sample.counts) if moments is None else moments
+    if sample.is_shared or len(sample) == 1:
+        missing = np.full((len(metrics), len(sample)), np.nan)
+        bounds = np.stack((limits, limits), axis=1)
+        return UserValues(low=missing, high=missing, one_value=False, bounds=bounds, limits=limits, point=point)
+    support = strict_values(estimate, sample, variances, alpha, chosen)
+    return UserValues(
+        low=support.low,
+        high=support.high,
+        one_value=False,
+        bounds=support.bounds,
+        limits=limits,
+        point=point,
+        assumes=assumption_of(support.assumption),
+        findings=tuple(support.findings),
+    )
+
+
+def _jackknife(sample: Sample, estimate: Estimate, metrics: Sequence[Metric]) -> UserValues:
+    """Return the pseudo-values of users by an estimator that is not linear in the sample."""
+    values = pseudo_values(estimate, sample)
+    unbounded = np.array((-np.inf, np.inf))
+    return UserValues(
+        low=values,
+        high=values,
+        one_value=True,
+        bounds=np.broadcast_to(unbounded, (len(metrics), 2, 2)),
+        limits=_limits(metrics),
+        point=estimate.estimate(sample.counts),
+        assumes=NO_BIAS,
+    )
+
+
+def _linear(sample: Sample, estimate: Estimate, metrics: Sequence[Metric]) -> UserValues:
+    """Return the weights of users by an estimator that is linear in the sample."""
+    assert estimate.weights is not None
     values = sample.of_users(estimate.weights)
-    bounds = limits if estimate.bounds is None else np.stack(estimate.bounds, axis=1)
-    both = np.stack((bounds, bounds), axis=1)
-    return UserValues(values, values, both, bounds, estimate.estimate(sample.counts), NO_BIAS, drawn)
+    bounds = _limits(metrics) if estimate.bounds is None else np.stack(estimate.bounds, axis=1)
+    return UserValues(
+        low=values,
+        high=values,
+        one_value=True,
+        bounds=np.stack((bounds, bounds), axis=1),
+        limits=bounds,
+        point=estimate.estimate(sample.counts),
+        assumes=NO_BIAS,
+    )
 
 
-def mean_of_seeds(seeds: Sequence[UserValues]) -> UserValues:
+def _limits(metrics: Sequence[Metric]) -> Floats:
+    """Return the (metrics, 2) smallest and largest value of a mean."""
+    return np.array([(0.0, metric.largest) for metric in metrics])
+
+
+def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
     """Return the mean values over the seeds of a recommender, or over draws of negatives that users share.
 
-    The spread between the seeds, or the draws, is that of independent ones.
+    The spread between the seeds, or the draws, is that of independent ones. Strict bounds have none: the means of the
+    smallest and of the largest values are at most and at least the mean metric of these seeds.
 
     Raises:
-        DataError: there are several seeds, and a user has a smallest and a largest value.
+        DataError: there are several draws, and a user has a smallest and a largest value.
     """
-    first, *further = seeds
+    first, *further = runs
     if not further:
         return first
-    if not all(values.have_one_value for values in seeds):
+    findings = tuple(finding for values in runs for finding in values.findings)
+    are_draws = any(finding.kind == SHARED for finding in findings)
+    has_one_value = all(values.one_value for values in runs)
+    if are_draws and not has_one_value:
         raise DataError(
-            "strict bounds do not count the spread between seeds, or between draws of negatives; several seeds need "
-            "exact ranks, or an estimator such as bv-0.1"
+            "strict bounds do not count the spread between draws of negatives; several draws need an estimator such as "
+            "bv-0.1"
         )
-    low, point_of_seeds = np.mean([values.low for values in seeds], axis=0), np.stack([one.point for one in seeds])
-    bounds, limits, point = (
-        np.mean([getattr(values, name) for values in seeds], axis=0) for name in ("bounds", "limits", "point")
+    if are_draws:
+        of_draws = Finding("draws", values={"draws": len(runs)})
+        findings = (*(finding for finding in findings if finding.kind != SHARED), of_draws)
+    low = np.mean([values.low for values in runs], axis=0)
+    points = np.stack([values.point for values in runs])
+    spreads: tuple[SeedSpread, ...] = ()
+    if has_one_value:
+        spreads = (SeedSpread.from_seeds(points, np.stack([values.low for values in runs])),)
+    assumptions = {values.assumes for values in runs}
+    return UserValues(
+        low=low,
+        high=low if has_one_value else np.mean([values.high for values in runs], axis=0),
+        one_value=has_one_value,
+        bounds=np.mean([values.bounds for values in runs], axis=0),
+        limits=np.mean([values.limits for values in runs], axis=0),
+        point=points.mean(axis=0),
+        assumes=DECREASING if DECREASING in assumptions else first.assumes,
+        findings=findings,
+        spreads=spreads,
+        draws=tuple(runs) if are_draws else (),
     )
-    spread = SeedSpread.from_seeds(point_of_seeds, np.stack([values.low for values in seeds]))
-    findings = tuple(finding for values in seeds for finding in values.findings)
-    draws: tuple[UserValues, ...] = ()
-    if any(finding.kind == SHARED for finding in findings):
-        draws, of_draws = tuple(seeds), Finding("draws", values={"draws": len(seeds)})
-        findings = *(finding for finding in findings if finding.kind != SHARED), of_draws
-    return UserValues(low, low, bounds, limits, point, first.assumes, findings, (spread,), draws)
 
 
 def mean_by_user(values: Floats, user: Ints) -> Floats:

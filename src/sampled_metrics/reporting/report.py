@@ -18,15 +18,18 @@ from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import enumerated
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import BOUNDS, estimator, estimator_name
-from sampled_metrics.evaluation import correct, evaluate, expect, wording
-from sampled_metrics.evaluation.compare import compare_best
+from sampled_metrics.evaluation import compare, correct, evaluate, expect, wording
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import checked_metrics
 from sampled_metrics.evaluation.expect import wrong_orders
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, by_recommender, cell
+from sampled_metrics.evaluation.standings import MANY
+from sampled_metrics.evaluation.verdict import Conclusion
+from sampled_metrics.evaluation.words.order import on_metrics
 from sampled_metrics.metrics.metric import MetricsLike, can_mislead, metric_name
-from sampled_metrics.ranks.given import Groups, tables_by_name
+from sampled_metrics.ranks.groups import Groups
+from sampled_metrics.ranks.runs import tables_by_name
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import render
@@ -117,7 +120,7 @@ def report(
         if first.is_sampled
         else ({name: evaluate(table, **options) for name, table in tables.items()}, [])
     )
-    compared = compare_best(tables, wording.MANY, margin=margin, **options) if len(tables) > 1 else None
+    compared = compare(tables, best=MANY, margin=margin, **options) if len(tables) > 1 else None
     best = tables if compared is None else _best(tables, compared)
     cautions = next(iter(results.values())).cautions if compared is None else compared.cautions
     known = [*cautions, *(caution for table in tables.values() for caution in table.cautions)]
@@ -159,7 +162,7 @@ def _check(tables: Mapping[str, Table], path: Any, margin: Any, replacement: boo
 
 
 def _title(names: Collection[str]) -> str:
-    return enumerated(names) if len(names) <= wording.MANY else f"{len(names)} recommenders"
+    return enumerated(names) if len(names) <= MANY else f"{len(names)} recommenders"
 
 
 class _Drawn:
@@ -197,7 +200,7 @@ def _best(tables: Mapping[str, Table], compared: Comparison) -> dict[str, Table]
 def _verdicts(compared: Comparison) -> tuple[str, ...]:
     """Return who is better, in words."""
     if len(compared.setting.names) == 2:
-        return (wording.on_metrics(compared.verdicts, compared.setting),)
+        return (on_metrics(compared.verdicts, compared.setting),)
     on_best = [finding for finding in compared.findings if finding.kind == "best-pairs"]
     return wording.remarks([*compared.verdicts, *on_best], compared.setting)
 
@@ -353,7 +356,7 @@ def _by_group(
         values = evaluate(given, groups=groups, **options)
     parts = {"Metrics by group": values}
     if len(tables) > 1:
-        parts["Comparisons by group"] = compare_best(tables, wording.MANY, margin=margin, groups=groups, **options)
+        parts["Comparisons by group"] = compare(tables, best=MANY, margin=margin, groups=groups, **options)
     shown_parts = []
     for title, table in parts.items():
         differs = [one for one in table.findings if one.kind in ("order-differs", "order-reversed")]
@@ -409,7 +412,7 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
         return []
     verdicts = [one for one in compared.verdicts if set(one.names) <= names and can_mislead(one.metric)]
     unchanged = [label for label in dict.fromkeys(compared["metric"]) if not can_mislead(label)]
-    decided = {(one.metric, *one.names) for one in verdicts if one.kind == "better"}
+    decided = {(verdict.metric, *verdict.names) for verdict in verdicts if verdict.better is not None}
     wrong_of_decided = [one for one in wrong_orders(expected) if (one.metric, *one.names) in decided]
     wrong = wording.remarks(wrong_of_decided, expected.setting)
     values = expected.set_index(["metric", "recommender"])["expected"]
@@ -420,9 +423,9 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
         if abs(values[label, better] - values[label, worse]) <= EQUAL
     ]
     sentences = [*wrong, *alike]
-    kinds = Counter(one.kind for one in verdicts)
-    equivalent = kinds["equivalent"]
-    undecided = kinds["undecided"] + equivalent
+    conclusions = Counter(verdict.conclusion for verdict in verdicts)
+    equivalent = conclusions[Conclusion.EQUIVALENT]
+    undecided = conclusions[Conclusion.UNDECIDED] + equivalent
     if decided and not sentences:
         pairs = "all decided pairs" if undecided else "all recommenders"
         sentences.append(f"With {SHOWN_NEGATIVES} sampled negatives, {pairs} are ordered rightly on average.")

@@ -12,7 +12,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics.data.split import Split
 from sampled_metrics.evaluation.plan import plan
-from sampled_metrics.evaluation.wording import way_in_words
+from sampled_metrics.evaluation.words.plans import way_in_words
 from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranking.scoring import Ranker
 from sampled_metrics.ranking.stages import staged_ranks

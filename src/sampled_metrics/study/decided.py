@@ -9,7 +9,7 @@ import pandas as pd
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation import compare, evaluate
-from sampled_metrics.evaluation.wording import margin_of_pairs
+from sampled_metrics.evaluation.words.order import margin_of_pairs
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.study import tables
 
