@@ -406,6 +406,7 @@ def draw(cases: pd.DataFrame) -> None:
     axes.plot(sampled, place, "D", color="#D55E00", markerfacecolor="white", markersize=2.5, label="sampled value")
     axes.set_yticks(place[starts], cases["source"][starts], fontsize=7)
     axes.set_xscale("log")
+    axes.set_xlim(0.001, 1.1)  # an interval from 0 goes on to the left
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_ylim(place.max() + 2, -2)
     axes.set_xlabel(
