@@ -31,10 +31,24 @@ NEGATIVES = 100
 SEED = 1
 RECBOLE: dict[str, dict[str, Any]] = {
     "BPR": {"epochs": 30},
-    "NeuMF": {"epochs": 15},
-    "SASRec": {"epochs": 20, "train_neg_sample_args": None, "MAX_ITEM_LIST_LENGTH": 50},
+    "NeuMF": {
+        "epochs": 20,
+        "mf_embedding_size": 32,
+        "mlp_embedding_size": 32,
+        "mlp_hidden_size": [64, 32],
+        "eval_batch_size": 65_536,
+    },
+    "SASRec": {
+        "epochs": 20,
+        "train_neg_sample_args": None,
+        "MAX_ITEM_LIST_LENGTH": 20,
+        "n_layers": 1,
+        "n_heads": 1,
+        "hidden_size": 32,
+        "inner_size": 64,
+    },
 }
-"""Models of RecBole, and settings that are not its defaults."""
+"""Models of RecBole, and settings that are not its defaults: small ones, that one core trains in some minutes."""
 
 
 def read_events(path: Path) -> pd.DataFrame:

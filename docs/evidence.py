@@ -1,10 +1,10 @@
 """Set what sampled ranks and printed sampled values say of the true values beside the true ones.
 
-    python docs/evidence.py printed   # some ten minutes
+    python docs/evidence.py printed   # some ten minutes on two cores
     python docs/evidence.py ranks     # a minute
     python docs/evidence.py page
 
-`printed` asks `published` for the values of published/evidence/pairs.csv, and prints a table of the sources. `ranks`
+`printed` asks `published` for the values of published/evidence/pairs.csv, and for the order of the models. `ranks`
 asks `correct` and `compare` for the ranks of published/evidence, of weights that their authors published and of models
 that other libraries have trained (benchmarks/evidence.py). Their csv files are in docs/reproduction. `page` writes
 docs/evidence.md and its figure from these files.
@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ import sampled_metrics as sm
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS = ROOT / "published/evidence/pairs.csv"
 PRINTED = ROOT / "docs/reproduction/evidence-printed.csv"
+ORDERS = ROOT / "docs/reproduction/evidence-orders.csv"
 
 FOLDER = ROOT / "published/evidence"
 ROWS_BETWEEN_SOURCES = 4  # so that their names do not meet in the figure
@@ -38,19 +40,24 @@ VERDICTS = ("better", "undecided", "no-verdict")
 
 SETTING = ["source", "place", "dataset", "users", "n", "m", "sampling"]
 SHAPES = ("free", "decreasing")
+COUNTS = ("pairs", "turn", "same", "right", "undecided", "wrong")
 
 
 def printed() -> None:
-    """Write the rows of all printed pairs by uniform negatives, and print the table of their sources."""
+    """Write the rows of all printed pairs by uniform negatives, and the counts of the orders of their models."""
     pairs = pd.read_csv(PAIRS, dtype=str, keep_default_na=False)
-    counts = dict[str, Counter[str]]()
-    rows = list[dict[str, Any]]()
-    for setting, cases in pairs[is_covered(pairs)].groupby(SETTING, sort=False):
-        of_setting, found = compared(dict(zip(SETTING, setting, strict=True)), cases)
-        rows += of_setting
-        counts.setdefault(setting[0], Counter()).update(found)
+    groups = list(pairs[is_covered(pairs)].groupby(SETTING, sort=False))
+    settings = [dict(zip(SETTING, setting, strict=True)) for setting, _ in groups]
+    with ProcessPoolExecutor() as pool:
+        answers = list(pool.map(compared, settings, [cases for _, cases in groups]))
+    rows = [row for setting_rows, _ in answers for row in setting_rows]
     PRINTED.write_text(pd.DataFrame(rows).to_csv(index=False), encoding="utf-8")
-    print(pd.DataFrame(counts).T.fillna(0).astype(int).to_string())
+    counts = [
+        setting | {"models": count["models"]} | {name: count[name] for name in COUNTS}
+        for setting, (_, count) in zip(settings, answers, strict=True)
+        if count["pairs"]
+    ]
+    ORDERS.write_text(pd.DataFrame(counts).to_csv(index=False), encoding="utf-8")
 
 
 def is_covered(pairs: pd.DataFrame) -> pd.Series:
@@ -83,7 +90,8 @@ def compared(setting: dict[str, str], cases: pd.DataFrame) -> tuple[list[dict[st
         if true:
             row = setting | {"model": model, "metric": metric, "sampled": sampled, "true": true}
             for shape in SHAPES:
-                row |= dict(zip((f"{shape}_low", f"{shape}_high"), ends[model, metric, shape], strict=True))
+                low, high = ends[model, metric, shape]
+                row |= {f"{shape}_low": round(low, 6), f"{shape}_high": round(high, 6)}
             for shape in SHAPES:
                 row[f"holds_{shape}"] = holds(true, *ends[model, metric, shape])
             finding = contradictions.get((model, metric)) or contradictions.get((model, ""))
@@ -132,7 +140,10 @@ def in_words(finding: Any) -> str:
 
 
 def orders(values: dict[str, dict[str, dict[str, str]]], metrics: list[str], result: sm.Result) -> Counter[str]:
-    """Count the pairs of models that turn between sampled and true values, and those that `published` orders."""
+    """Count the pairs of models that turn between sampled and true values, and those that `published` orders.
+
+    A pair is of two models and a metric, with both values of both models. Pairs of the same true value are left out.
+    """
     counts = Counter[str]()
     decided = {
         (frozenset(finding.names), finding.metric): finding.names[0]
@@ -140,18 +151,16 @@ def orders(values: dict[str, dict[str, dict[str, str]]], metrics: list[str], res
         if finding.kind == "published-order" and finding.values["is_decided"]
     }
     for metric in metrics:
-        models = [model for model, of_model in values["full"].items() if metric in of_model]
+        models = [model for model in values["full"] if all(metric in values[kind].get(model, {}) for kind in values)]
         for pair in combinations(models, 2):
-            true, sampled = (
-                [float(values[of][model].get(metric, "nan")) for model in pair] for of in ("full", "sampled")
-            )
-            better = decided.get((frozenset(pair), metric))
-            if true[0] == true[1]:
-                counts["tied"] += 1
+            gaps = {kind: np.subtract(*(float(values[kind][model][metric]) for model in pair)) for kind in values}
+            if gaps["full"] == 0:
                 continue
+            better = decided.get((frozenset(pair), metric))
+            is_right = better == pair[int(gaps["full"] < 0)]
             counts["pairs"] += 1
-            counts["turn"] += (true[1] - true[0]) * (sampled[1] - sampled[0]) < 0
-            is_right = better == pair[int(true[1] > true[0])]
+            counts["turn"] += int(gaps["full"] * gaps["sampled"] < 0)
+            counts["same"] += int(gaps["sampled"] == 0)
             counts["undecided" if better is None else "right" if is_right else "wrong"] += 1
     return counts
 
@@ -161,14 +170,16 @@ def orders(values: dict[str, dict[str, dict[str, str]]], metrics: list[str], res
 
 def ranks() -> None:
     """Write what `correct` says of each file of ranks, and what `compare` says of the pairs of the same data."""
+    for path, rows in rank_tables().items():
+        path.write_text(pd.DataFrame(rows).to_csv(index=False), encoding="utf-8")
+
+
+def rank_tables() -> dict[Path, list[dict[str, Any]]]:
+    """Return the rows of the cases from ranks and those of their pairs, by the csv file that has them."""
     files = [*sorted(FOLDER.glob("*.csv.gz")), *sorted((FOLDER / "trained").glob("*.csv.gz"))]
     cases = sorted((case_of(path) for path in files), key=lambda case: case.row["source"])
-    pd.DataFrame([case.row for case in cases]).to_csv(OF_RANKS, index=False)
-    rows = []
-    for first, second in combinations(cases, 2):
-        if (first.row["source"], first.row["dataset"]) == (second.row["source"], second.row["dataset"]):
-            rows.append(pair_of(first, second))
-    pd.DataFrame(rows).to_csv(OF_PAIRS, index=False)
+    pairs = [pair_of(first, second) for first, second in combinations(cases, 2) if are_comparable(first, second)]
+    return {OF_RANKS: [case.row for case in cases], OF_PAIRS: pairs}
 
 
 class Case(NamedTuple):
@@ -208,6 +219,16 @@ def case_of(path: Path) -> Case:
     return Case(row, exact, sampled)
 
 
+def are_comparable(first: Case, second: Case) -> bool:
+    """Return whether two cases are of one source and data set, and have ranked as many items for each user.
+
+    RecBole ranks the items of the history for a sequential model, and not for others.
+    """
+    if any(first.row[name] != second.row[name] for name in ("source", "dataset")):
+        return False
+    return np.array_equal(first.exact.candidates, second.exact.candidates)
+
+
 def pair_of(first: Case, second: Case) -> dict[str, Any]:
     """Return whether a pair turns, and what `compare` says of it by sampled and by exact ranks."""
     verdicts = {}
@@ -224,7 +245,15 @@ def pair_of(first: Case, second: Case) -> dict[str, Any]:
         "turns": gaps["sampled"] * gaps["true"] < 0,
         "by_exact_ranks": verdicts["exact"],
         "by_sampled_ranks": verdicts["sampled"],
+        "sampled_verdict": verdict_of(verdicts["sampled"], first.row, second.row),
     }
+
+
+def verdict_of(by_sampled_ranks: str, first: dict[str, Any], second: dict[str, Any]) -> str:
+    """Return whether the model that the sampled ranks call the better one has the larger true value."""
+    if by_sampled_ranks not in (first["model"], second["model"]):
+        return "undecided"
+    return "right" if by_sampled_ranks == max(first, second, key=lambda row: row["true"])["model"] else "wrong"
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------
@@ -232,31 +261,63 @@ def pair_of(first: Case, second: Case) -> dict[str, Any]:
 
 def page() -> None:
     """Write docs/evidence.md and its figure from the csv files."""
-    of_ranks, of_pairs = pd.read_csv(OF_RANKS), pd.read_csv(OF_PAIRS)
-    of_tables = pd.read_csv(PRINTED) if PRINTED.exists() else pd.DataFrame()
-    text = PAGE.read_text(encoding="utf-8")
-    parts = {"held": held(of_ranks, of_tables), "orders": orders_of(of_pairs), "cases": cases_of(of_ranks)}
+    tables = Tables.read()
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), tables), encoding="utf-8")
+    draw(pd.concat([tables.ranks, one_of_each(tables.printed)], ignore_index=True))
+
+
+class Tables(NamedTuple):
+    """The csv files: cases from ranks and their pairs, printed values and the orders of their models."""
+
+    ranks: pd.DataFrame
+    pairs: pd.DataFrame
+    printed: pd.DataFrame
+    orders: pd.DataFrame
+
+    @classmethod
+    def read(cls) -> Tables:
+        """Return the files, with the values as they are printed."""
+        printed = pd.read_csv(PRINTED, dtype=dict.fromkeys(("sampled", "true", "n"), str), keep_default_na=False)
+        return cls(pd.read_csv(OF_RANKS), pd.read_csv(OF_PAIRS), printed, pd.read_csv(ORDERS))
+
+
+def filled(text: str, tables: Tables) -> str:
+    """Return the page with its parts made from the tables."""
+    parts = {
+        "number": [number_of(tables)],
+        "held": held(tables),
+        "orders": orders_of(tables.pairs),
+        "verdicts": verdicts_of(tables),
+        "cases": cases_of(tables.ranks),
+        "printed": printed_of(one_of_each(tables.printed)),
+    }
     for name, lines in parts.items():
         place = re.compile(f"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", flags=re.DOTALL)
         text = place.sub(lambda match, lines=lines: match[1] + "\n".join(lines) + "\n" + match[2], text)
-    PAGE.write_text(text, encoding="utf-8")
-    draw(pd.concat([of_ranks, one_of_each(of_tables)], ignore_index=True))
+    return text
+
+
+def number_of(tables: Tables) -> str:
+    """Return how many cases the page has."""
+    counts = [len(tables.ranks), len(one_of_each(tables.printed))]
+    return (
+        f"A case is a model on a data set, with one number of negatives. The page has {sum(counts)}: "
+        f"{counts[0]} from ranks, and {counts[1]} from printed tables, with {len(tables.printed)} printed true values."
+    )
 
 
 def one_of_each(tables: pd.DataFrame) -> pd.DataFrame:
     """Return one row of each model of printed tables: of HR@10 or Recall@10, or of the metric that comes first."""
-    if tables.empty:
-        return tables
     is_usual = tables["metric"].isin(["hr@10", "recall@10", "hit-rate@10"])
     ordered = tables.assign(order=~is_usual).sort_values("order", kind="stable")
     return ordered.drop_duplicates(["source", "place", "dataset", "model", "m"]).sort_index()
 
 
-def held(of_ranks: pd.DataFrame, of_tables: pd.DataFrame) -> list[str]:
+def held(tables: Tables) -> list[str]:
     """Return a table of how many intervals hold the true value, by source."""
     lines = ["| source | values | in *decreasing* | in *free* |", "|---|---|---|---|"]
-    for table in (of_ranks, of_tables):
-        for source, rows in table.groupby("source", sort=False) if len(table) else ():
+    for table in (tables.ranks, tables.printed):
+        for source, rows in table.groupby("source", sort=False):
             counts = [int(rows[f"holds_{shape}"].astype(bool).sum()) for shape in ("decreasing", "free")]
             lines.append(f"| {source} | {len(rows)} | {counts[0]} | {counts[1]} |")
     return lines
@@ -277,16 +338,57 @@ def cases_of(ranks: pd.DataFrame) -> list[str]:
     head = "| data | model | users | n | m | sampled | true | *decreasing* | *free* |"
     lines = [head, "|---|---|---|---|---|---|---|---|---|"]
     for row in ranks.itertuples():
-        intervals = [
-            f"{low:.4f} to {high:.4f}{'' if holds_it else ' (**misses**)'}"
-            for low, high, holds_it in (
-                (row.decreasing_low, row.decreasing_high, row.holds_decreasing),
-                (row.free_low, row.free_high, row.holds_free),
-            )
-        ]
         numbers = f"{row.users:,} | {row.n:,} | {row.m} | {row.sampled:.4f} | {row.true:.4f}"
-        lines.append(f"| {row.dataset} ({row.source}) | {row.model} | {numbers} | {' | '.join(intervals)} |")
+        lines.append(f"| {row.dataset} ({row.source}) | {row.model} | {numbers} | {' | '.join(intervals_of(row))} |")
     return lines
+
+
+def verdicts_of(tables: Tables) -> list[str]:
+    """Return a table of how many pairs turn, and how many the intervals order rightly or wrongly.
+
+    A verdict that was not kept is an empty cell of the file, and so is its sum.
+    """
+    head = ["source", "data", "pairs", "the order turns", "same sampled value", "right", "undecided", "wrong"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    rows = list[dict[str, Any]]()
+    for source, pairs in tables.pairs.groupby("source", sort=False):
+        counts = {"pairs": len(pairs), "turn": int(pairs["turns"].sum())} | pairs[
+            "sampled_verdict"
+        ].value_counts().to_dict()
+        data = ", ".join(pairs["dataset"].unique())
+        rows.append(dict.fromkeys(COUNTS, 0) | counts | {"source": source, "dataset": data})
+    rows += tables.orders.to_dict("records")
+    total = {name: sum(row[name] for row in rows) for name in COUNTS}
+    return [*lines, *map(counts_line, rows), counts_line({"source": "all", "dataset": ""} | total)]
+
+
+def counts_line(row: dict[str, Any]) -> str:
+    """Return a row of the table of verdicts."""
+    numbers = " | ".join("" if pd.isna(row[name]) else f"{int(row[name]):,}" for name in COUNTS)
+    return f"| {row['source']} | {row['dataset']} | {numbers} |"
+
+
+def printed_of(cases: pd.DataFrame) -> list[str]:
+    """Return a table of the models of each source."""
+    lines = []
+    for source, rows in cases.groupby("source", sort=False):
+        lines += ["", f"**{source}**", "", "| data | model | n | m | metric | sampled | true | *decreasing* | *free* |"]
+        lines.append("|---" * 9 + "|")
+        for row in rows.itertuples():
+            numbers = f"{row.n} | {row.m} | {row.metric} | {row.sampled or 'not printed'} | {row.true}"
+            lines.append(f"| {row.dataset} | {row.model} | {numbers} | {' | '.join(intervals_of(row))} |")
+    return lines[1:]
+
+
+def intervals_of(row: Any) -> list[str]:
+    """Return the intervals by *decreasing* and by *free*, and whether they miss the true value."""
+    return [
+        f"{low:.4f} to {high:.4f}{'' if holds_it else ' (**misses**)'}"
+        for low, high, holds_it in (
+            (row.decreasing_low, row.decreasing_high, row.holds_decreasing),
+            (row.free_low, row.free_high, row.holds_free),
+        )
+    ]
 
 
 def draw(cases: pd.DataFrame) -> None:
@@ -300,10 +402,11 @@ def draw(cases: pd.DataFrame) -> None:
     axes.hlines(place, cases["decreasing_low"], cases["decreasing_high"], color="#0072B2", linewidth=1.2, zorder=2)
     axes.hlines(place, cases["free_low"], cases["free_high"], color="#BBBBBB", linewidth=0.8, zorder=1)
     axes.plot(cases["true"].astype(float), place, ".", color="black", markersize=4, zorder=3, label="true value")
-    sampled = cases["sampled"].astype(float)
+    sampled = pd.to_numeric(cases["sampled"])  # empty where it is not printed
     axes.plot(sampled, place, "D", color="#D55E00", markerfacecolor="white", markersize=2.5, label="sampled value")
     axes.set_yticks(place[starts], cases["source"][starts], fontsize=7)
     axes.set_xscale("log")
+    axes.set_xlim(0.001, 1.1)  # an interval from 0 goes on to the left
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_ylim(place.max() + 2, -2)
     axes.set_xlabel(
