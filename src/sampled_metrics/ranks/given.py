@@ -18,6 +18,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
 from sampled_metrics.ranks.judged_lists import RankedLists
 from sampled_metrics.ranks.reading import UNNAMED, by_name, columns_of_table, read_columns
+from sampled_metrics.ranks.runs import refuse_unnamed_runs
 from sampled_metrics.ranks.sampled import BY_USER, ONCE, SampledRanks, sampled_of_columns
 from sampled_metrics.ranks.staged import StagedRanks
 from sampled_metrics.ranks.staged_files import is_staged
@@ -85,12 +86,20 @@ def seeds_by_name(given: Any, function: str, several: bool = True) -> dict[str, 
 
 
 def by_seed(seeds: Mapping[str, Sequence[Table]]) -> dict[str, Any]:
-    """Return the table of each seed, by the name of the recommender, with the number of the seed."""
+    """Return the table of each seed, by the name of the recommender, with the name of the seed."""
     return {
-        name if len(tables) == 1 else f"{name or 'ranks'}, seed {number}": table
+        name if len(tables) == 1 else f"{name or 'ranks'}, seed {run}": table
         for name, tables in seeds.items()
-        for number, table in enumerate(tables, 1)
+        for run, table in zip(run_names(tables), tables, strict=True)
     }
+
+
+def run_names(tables: Sequence[Table]) -> list[str]:
+    """Return the names of the seeds of a recommender, as a column has them, or else their numbers from 1."""
+    runs = [table.seed_name for table in tables]
+    if all(runs) and len(set(runs)) == len(runs):
+        return runs
+    return [str(number) for number, _ in enumerate(tables, 1)]
 
 
 def require_same_design(tables: Mapping[str, Table]) -> None:
@@ -107,13 +116,25 @@ def require_same_design(tables: Mapping[str, Table]) -> None:
 
 
 def require_paired_draws(seeds: Mapping[str, Sequence[Table]]) -> None:
-    """Raise DataError if recommenders differ in the number of draws of negatives that users share."""
+    """Raise DataError if recommenders differ in the draws of negatives that users share: in number, or in names."""
     draws = {name: len(tables) for name, tables in seeds.items() if tables[0].design.get("drawn") == ONCE}
     fewest, most = (choose(draws, key=draws.__getitem__, default="") for choose in (min, max))
     if fewest != most and draws[fewest] != draws[most]:
         raise DataError(
             f"{most} has {draws[most]} draws of negatives and {fewest} {draws[fewest]}; they are compared draw by draw"
         )
+    names = {
+        name: [table.seed_name for table in seeds[name]]
+        for name in draws
+        if all(table.seed_name for table in seeds[name])
+    }
+    for (first, runs), (second, others) in itertools.pairwise(names.items()):
+        for run, other in zip(runs, others, strict=True):
+            if run != other:
+                raise DataError(
+                    f"{first} has the draw {run} of negatives where {second} has {other}; they are compared draw by "
+                    "draw, in the same order"
+                )
 
 
 def require_distinct_seeds(seeds: Mapping[str, Sequence[Table]]) -> None:
@@ -123,8 +144,8 @@ def require_distinct_seeds(seeds: Mapping[str, Sequence[Table]]) -> None:
     outcomes, do not show that.
     """
     for name, tables in seeds.items():
-        for (first, table), (second, other) in itertools.combinations(enumerate(tables, 1), 2):
-            names = [f"{name or 'ranks'}, seed {number}" for number in (first, second)]
+        for (first, table), (second, other) in itertools.combinations(zip(run_names(tables), tables, strict=True), 2):
+            names = [f"{name or 'ranks'}, seed {run}" for run in (first, second)]
             if len(table.outcomes) < MANY_ROWS or len(np.unique(table.outcomes, axis=0)) < FEWEST_OUTCOMES:
                 continue
             (numbers, other_numbers), _ = table.pair([other], names)
@@ -144,6 +165,8 @@ def _by_user(table: Table, numbers: Ints) -> Floats:
 
 def _require_taken(table: Any, name: str, function: str) -> None:
     """Raise DataError unless this is a table that a function takes."""
+    if isinstance(table, list | tuple) and len(table) > 1 and all(isinstance(seed, Table) for seed in table):
+        raise DataError(f"{name}: {function} takes one table of a recommender, and not those of {len(table)} seeds")
     if not isinstance(table, Table):
         kinds = [kind for kind in KINDS if function in kind.taken_by]
         words, readers = (
@@ -190,6 +213,7 @@ def read_ranks(
         table: ExactRanks | StagedRanks = StagedRanks.read(name)
     else:
         columns = columns_of_table(name, name)
+        refuse_unnamed_runs(columns, may_be_by=False)
         if "negatives" in columns:
             return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
         table = table_of_columns(columns, columns.name)
