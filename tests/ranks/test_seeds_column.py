@@ -215,7 +215,8 @@ def test_a_column_of_runs_that_no_argument_names_is_refused(name):
     says = (
         rf"has the column {name}, which no argument names, with 3 values \(1, 2, 10\); .* --seeds {name} \(in Python "
     )
-    says += rf"seeds='{name}'\), and if recommenders, --by {name} \(by='{name}'\); if not, leave the column out$"
+    says += rf"seeds='{name}'\), and if recommenders, --by {name} \(by='{name}'\), or give each "
+    says += "a table of its own; if not, leave the column out$"
     with pytest.raises(sm.DataError, match=says):
         sm.exact_ranks(renamed)
     with pytest.raises(sm.DataError, match=says):
@@ -227,8 +228,16 @@ def test_a_column_of_runs_that_no_argument_names_is_refused(name):
 @pytest.mark.parametrize(
     ("given", "options", "says"),
     [
-        (LONG, {"by": "model"}, "has the column Seed, .* say --seeds Seed (in Python seeds='Seed'); if not, leave"),
-        ({"x": OF_A}, {}, "x: has the column Seed, .* say --seeds Seed (in Python seeds='Seed'); if not, leave"),
+        (
+            LONG,
+            {"by": "model"},
+            "has the column Seed, .* say --seeds Seed (in Python seeds='Seed'), or give each a table of",
+        ),
+        (
+            {"x": OF_A},
+            {},
+            "x: has the column Seed, .* say --seeds Seed (in Python seeds='Seed'), or give each a table of",
+        ),
         (OF_A.drop(columns="user"), {}, "has the column Seed, which no argument names"),
         (OF_A.assign(trial=range(120)), {"seeds": "Seed"}, "the column trial, .* as in folds"),
         (
@@ -244,11 +253,13 @@ def test_a_column_of_runs_that_no_argument_names_is_refused(name):
         ([1, 2, 3], {"seeds": "Seed", "candidates": 900}, "ranks: lacks the column Seed"),
         (OF_A.assign(Seed=[None, *[1] * 119]), {"seeds": "Seed"}, "Seed is empty, and each row has a seed"),
         (OF_A.assign(Seed=1e16), {"seeds": "Seed"}, "Seed is 1e+16, a float that may stand for several"),
+        (pd.concat([OF_A, OF_A["Seed"]], axis=1), {}, "ranks: has the column 'Seed' more than once"),
+        ({"rank": [1] * 1001, "row": range(1001)}, {"seeds": "row", "candidates": 9}, "row has 1001 values, and there"),
         (OF_A.assign(model="ab"), {"seeds": "Seed", "by": "modle"}, "lacks the column modle"),
     ],
     ids=[
         *("by alone", "mapping", "no users", "a fold in each seed", "two columns of runs", "by the same", "user"),
-        *("rank", "groups", "no column", "ranks alone", "empty", "floats", "by another"),
+        *("rank", "groups", "no column", "ranks alone", "empty", "floats", "twice", "rows", "by another"),
     ],
 )
 def test_refusals(given, options, says):

@@ -14,6 +14,9 @@ from sampled_metrics.ranks.frames import Columns
 
 _MOST_SHOWN = 5
 
+MOST_SEEDS = 1000
+"""More values are refused, as they come from a wrong column."""
+
 
 def runs_of(columns: Columns, seeds: str | None, may_be_by: bool) -> Columns | list[Columns]:
     """Return the columns of a recommender, or those of its seeds by a column `seeds`, in their order.
@@ -63,7 +66,7 @@ def refuse_unnamed_runs(columns: Columns, may_be_by: bool, seeds: str | None = N
     """
     for column in columns.unnamed_runs:
         name = str(column)
-        number, _ = pd.factorize(as_text(columns.frame[column]))
+        number, _ = pd.factorize(as_text(columns.frame[columns.in_source(column)]))
         has = f"{columns.header}: has the column {name}, which no argument names, with {_values(columns, column)}"
         if _are_folds(columns, number):
             raise DataError(f"{has}, and each user is in one of them, as in folds: {_fold_advice(name)}")
@@ -72,6 +75,7 @@ def refuse_unnamed_runs(columns: Columns, may_be_by: bool, seeds: str | None = N
         else:
             advice = f"if they are seeds of a training, say --seeds {name} (in Python seeds={name!r})"
             advice += f", and if recommenders, --by {name} (by={name!r})" if may_be_by else ""
+            advice += ", or give each a table of its own"
         raise DataError(f"{has}; {advice}; if not, leave the column out")
 
 
@@ -86,13 +90,17 @@ def refuse_runs_of_judged_items(columns: Columns) -> None:
 
 
 def _require_seeds(columns: Columns, source: str, number: Ints) -> None:
-    """Raise DataError if the values of a column are folds, or users are not known and differ in number."""
+    """Raise DataError if the values of a column are folds, or too many, or users are not known and differ in number."""
     if _are_folds(columns, number):
         raise DataError(
             f"{columns.header}: each user is in one value of {source} alone, so these are folds and not seeds: "
             f"{_fold_advice(str(source))}"
         )
     rows = np.bincount(number)
+    if len(rows) > MOST_SEEDS:
+        raise DataError(
+            f"{columns.header}: {source} has {len(rows)} values, and there may be {MOST_SEEDS} seeds or fewer"
+        )
     if "user" not in columns and rows.min() < rows.max():
         ids = columns.id_column(source).ids
         raise DataError(
