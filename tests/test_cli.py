@@ -21,7 +21,16 @@ from sampled_metrics import cli
 
 EXACT = "user,candidates,rank\n1,50,3\n2,50,10\n3,60,1\n"
 GROUPED = "user,candidates,rank,age\n" + "".join(f"{user},50,{user % 7 + 1},{user % 2}\n" for user in range(40))
+SEEDS = "user,model,Seed,candidates,rank\n" + "".join(
+    f"{user},{model},{seed},50,{1 + (user * (seed + 3) + len(model) * seed) % 45}\n"
+    for model in ("gmf", "itemknn")
+    for seed in (1, 2)
+    for user in range(30)
+)
+OF_MODEL = {model: re.sub(f"(?m)^([0-9]+),(?!{model},).*\n", "", SEEDS) for model in ("gmf", "itemknn")}
 FILES = {
+    "gmf.csv": OF_MODEL["gmf"].replace(",gmf,", ",").replace(",model,", ","),
+    "itemknn.csv": OF_MODEL["itemknn"].replace(",itemknn,", ",").replace(",model,", ","),
     "exact.csv": EXACT,
     "other.csv": "user,candidates,rank\n3,60,30\n1,50,1\n2,50,2\n",
     "sampled.csv": "user,candidates,negatives,rank\n1,50,9,3\n2,50,9,10\n3,60,9,1\n",
@@ -31,6 +40,8 @@ FILES = {
     "judged.csv": "user,item\n1,b\n2,a\n",
     "bad.csv": "user,candidates,rank\n1,50,3\n2,50,x\n",
     "long.csv": "user,model,candidates,rank\n1,gmf,50,1\n2,gmf,50,12\n1,mlp,50,4\n2,mlp,50,2\n",
+    "seeds.csv": SEEDS,
+    "folds.csv": "user,fold,candidates,rank\n1,a,50,3\n2,b,50,10\n3,b,60,1\n",
     "wide.csv": "user,candidates,gmf,mlp\n1,50,1,4\n2,50,12,2\n",
     "old.csv": GROUPED,
     "new.csv": GROUPED.replace(",50,7,", ",50,20,"),
@@ -142,7 +153,7 @@ REFUSED = [
     (2, "evaluate exact.csv --json --csv", "give one of --json and --csv"),
     (2, "evaluate exact.csv --relevant-from 2", "--relevant-from is for ranked lists"),
     (2, "evaluate =exact.csv", "=exact.csv: has no name before the sign ="),
-    (2, "evaluate a=exact.csv,other.csv", "several files are the seeds"),
+    (2, "expect a=exact.csv,other.csv --negatives 9", "several files are the seeds"),
     (2, "evaluate gone.csv --plot gone.gif", "gone.gif: "),
     (2, "compare exact.csv", "compare takes two recommenders or more, not only exact.csv"),
     (2, "compare exact.csv exact.csv", "exact.csv: is given twice"),
@@ -153,6 +164,16 @@ REFUSED = [
     (1, "compare long.csv", "say --by model"),
     (2, "compare a=long.csv --by model", "a=long.csv: a table of several recommenders has no name"),
     (2, "compare long.csv wide.csv --by model", "are for one table"),
+    (1, "compare seeds.csv --by model", "has the column Seed, which no argument names, with 2 values (1, 2)"),
+    (1, "correct seeds.csv --negatives 9", "say --seeds Seed (in Python seeds='Seed'), and if recommenders, --by Seed"),
+    (1, "evaluate folds.csv", "name it as groups (--groups fold, in Python groups='fold'"),
+    (1, "evaluate seeds.csv --seeds sead --by model", "seeds.csv, line 1: lacks the column sead"),
+    (1, "report seeds.csv -o r.html --by model --seeds Seed", "gmf: report takes one table of a recommender"),
+    (
+        2,
+        "compare X=exact.csv,other.csv long.csv --seeds model",
+        "X: several files are the seeds of a recommender already",
+    ),
     (2, "compare old.csv new.csv --margin many --exact", "margin must be a number above 0"),
     (1, f"expect exact.csv --negatives {10**14} --replacement", "GiB"),
     (2, "plan exact.csv --sizes 5,x", "5,x"),
@@ -181,6 +202,7 @@ REFUSED = [
             "--user-column x",
             "--by x",
             "--groups x",
+            "--seeds x",
         )
     ),
     (2, f"{PUBLISHED} 2000 --value GMF:0.6", "--value is NAME:METRIC=VALUE"),
@@ -235,7 +257,25 @@ def test_too_little_memory_is_one_line(run, monkeypatch):
 # --- what is printed --------------------------------------------------------------------------------------------------
 
 
+def runs_of(frame, **more):
+    """The rows of each model and seed, as lists of frames by model."""
+    parts = {key: part.drop(columns=["model", "Seed"]).assign(**more) for key, part in frame.groupby(["model", "Seed"])}
+    return {model: [parts[model, seed] for seed in (1, 2)] for model in ("gmf", "itemknn")}
+
+
 CALLS = {
+    "compare seeds.csv --by model --seeds Seed --metrics ap --exact": lambda t: compare(
+        runs_of(t["seeds"]), metrics="ap", exact=True
+    ),
+    "compare gmf.csv itemknn.csv --seeds Seed --metrics ap --exact": lambda t: compare(
+        runs_of(t["seeds"]), metrics="ap", exact=True
+    ),
+    "correct seeds.csv --by model --seeds Seed --negatives 49 --estimators bv-0.1": lambda t: correct(
+        runs_of(t["seeds"]), negatives=49, estimators="bv-0.1"
+    ),
+    "correct gmf=gmf.csv --seeds Seed --negatives 49 --estimators bv-0.1": lambda t: correct(
+        {"gmf": runs_of(t["seeds"])["gmf"]}, negatives=49, estimators="bv-0.1"
+    ),
     "evaluate old.csv new.csv --exact --groups age --metrics ap,recall@3 --confidence-level 0.9": lambda t: sm.evaluate(
         sm.exact_ranks({"old": t["old"], "new": t["new"]}, groups="age", exact=True),
         groups=True,
@@ -386,7 +426,7 @@ def test_the_examples_of_the_help_work(run):
     verbs = ("evaluate", "correct", "published", "compare", "expect", "plan", "report", "rank")
     helps = "".join(run(verb, "--help")[1].split("Example:\n")[1] for verb in verbs)
     examples = re.findall(r"^  sampled-metrics (.*)$", helps, flags=re.MULTILINE)
-    assert len(examples) == 16
+    assert len(examples) == 17
     scores, given = rng.random((20, 150)), (np.zeros((20, 150)), np.full(20, 7))
     for name in "xz":
         sm.staged_ranks(lambda users, items: scores[users, items], *given, depth=None).write(f"{name}-staged.parquet")
@@ -394,6 +434,9 @@ def test_the_examples_of_the_help_work(run):
     for name in ("lists", "old-lists", "new-lists"):
         pairs.assign(score=rng.normal(size=100)).to_csv(f"{name}.csv", index=False)
     pairs[::2].assign(relevance=rng.integers(4, size=50)).to_csv("judged.csv", index=False)
+    cells = pd.MultiIndex.from_product([range(20), ["a", "b"], [1, 2]], names=["user", "model", "seed"])
+    runs = cells.to_frame(index=False).assign(candidates=150, rank=rng.integers(1, 151, 80))
+    runs.to_csv("runs.csv", index=False)
     fewer = {"plan": "--draws 40 --estimators uncorrected --sizes 20", "report": "--metrics recall@10"}
     for example in examples:
         more = {} if "--candidates 3541" in example else {"candidates": 150}

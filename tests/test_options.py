@@ -25,6 +25,8 @@ RUN = pd.DataFrame(
     }
 )
 JUDGED = pd.DataFrame({"user": range(20), "item": "x", "relevance": 1, "kind": ["a", "b"] * 10})
+SEEDED = pd.concat([RANKS.assign(place=RNG.integers(1, 102, USERS), seed=seed) for seed in (1, 2)])
+FOLDED = RANKS.assign(fold=[1, 2, 3] * (USERS // 3))
 BY_SCORE = RUN.drop(columns="place")
 ITEMS = 400
 TRAINING = np.zeros((USERS, ITEMS))
@@ -47,6 +49,7 @@ WITH_EFFECT = [
     (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, {"zero_based": True}),
     (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, GROUPS),
     (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, {"by": "kind"}),
+    (sm.exact_ranks, (SEEDED.rename(columns={"seed": "s"}),), NAMED | {"candidates": 102}, {"seeds": "s"}),
     (sm.exact_ranks, (np.ones(USERS, dtype=int),), {"candidates": 1000}, {"exact": True}),
     (sm.exact_ranks, ({"x": COUNTS, "y": RANK},), {"candidates": 1000}, {"zero_based": True}),
     (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, GROUPS),
@@ -59,11 +62,18 @@ WITH_EFFECT = [
     (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, ONCE),
     (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, GROUPS),
     (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, {"by": "kind"}),
+    (
+        sm.sampled_ranks,
+        (SEEDED.rename(columns={"seed": "s"}),),
+        NAMED | {"candidates": 999, "negatives": 101},
+        {"seeds": "s"},
+    ),
     (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, NAMED),
     (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"rank_column": ["place", "score"]}),
     (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, GROUPS),
     (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"relevant_from": 0.5}),
     (sm.ranked_lists, (RUN.assign(name="x"),), {"relevance": JUDGED}, {"by": "name"}),
+    (sm.ranked_lists, (RUN.assign(seed=1),), {"relevance": JUDGED}, {"seeds": "seed"}),
     (sm.plan, (EXACT,), {"draws": 40, "negatives": [5]}, {"negatives": [7]}),
     (sm.plan, (EXACT,), {"draws": 40, "negatives": [5]}, {"estimators": "cls"}),
     (sm.plan, (EXACT,), {"draws": 40, "negatives": [5]}, AGAIN),
@@ -81,6 +91,10 @@ WITHOUT = [
     (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"rank_column": "above"}),
     (sm.exact_ranks, ({"x": RANK, "y": RANK},), {"candidates": 1000}, {"by": "kind"}),
     (sm.exact_ranks, (RANK,), {"candidates": 1000}, GROUPS),
+    (sm.exact_ranks, (RANK,), {"candidates": 1000}, {"seeds": "kind"}),
+    (sm.exact_ranks, (FOLDED,), NAMED | {"candidates": 1000}, {"seeds": "fold"}),
+    (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, {"seeds": "user"}),
+    (sm.exact_ranks, ({"x": RANK, "y": RANK},), {"candidates": 1000}, {"seeds": "kind"}),
     (sm.sampled_ranks, (OF_SAMPLE.assign(negatives=101),), NAMED | {"candidates": 1000}, {"negatives": 101}),
     (sm.ranked_lists, (BY_SCORE,), {"relevance": JUDGED}, {"zero_based": True}),
     (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"zero_based": True}),
@@ -108,6 +122,8 @@ WITHOUT = [
 
 def seen(result: object) -> object:
     """All that an option may change."""
+    if isinstance(result, list):
+        return [seen(table) for table in result]
     if isinstance(result, dict):
         return {name: seen(table) for name, table in result.items()}
     if isinstance(result, pd.DataFrame):
@@ -129,7 +145,9 @@ def test_an_option_without_effect_is_refused(function, arguments, options, optio
     with pytest.raises((ConfigError, DataError)) as caught:
         function(*arguments, **options | option)
     message = str(caught.value)
-    assert all(name in message for name in option if name not in ("by", "path", "rank_column", "groups")), message
+    assert all(name in message for name in option if name not in ("by", "path", "rank_column", "groups", "seeds")), (
+        message
+    )
     assert "\n" not in message
 
 

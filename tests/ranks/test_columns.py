@@ -83,7 +83,7 @@ def test_columns_that_are_taken_or_not_used_are_named():
     [
         ({"user": range(40), "age": 7}, ""),
         ({"user": range(40), "model": "gmf"}, " Intervals take users as the unit. If a column names recommenders"),
-        ({"user": [*range(20), *range(20)], "seed": 7}, " Intervals take users as the unit. If a column names"),
+        ({"user": [*range(20), *range(20)], "depth": 7}, " Intervals take users as the unit. If a column names"),
         ({"age": 7}, " Each row is taken to be a user. If a column names recommenders"),
     ],
 )

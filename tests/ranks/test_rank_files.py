@@ -99,8 +99,10 @@ RUN = b"q1 Q0 d1 1 9.5 bm25\nq1 Q0 d2 2 8.25 bm25\nq2\tQ0\td1\t1\t-0.5e1\tbm25  
 def test_runs_and_judgements_of_trec_have_no_header(block, monkeypatch):
     monkeypatch.setattr(tables, "_BLOCK_BYTES", block)
     run, qrels = parse(RUN), parse(b"q1 0 d2 1\nq2 0 d1 2\nq2 0 d3 0\n")
-    assert [*run.frame] == ["user", "item", "score"]
-    assert run.frame.to_numpy().tolist() == [["q1", "d1", "9.5"], ["q1", "d2", "8.25"], ["q2", "d1", "-0.5e1"]]
+    assert [*run.frame] == ["user", "item", "score", "run"]
+    assert run.frame["run"].tolist() == ["bm25"] * 3
+    scored = run.frame.drop(columns="run").to_numpy().tolist()
+    assert scored == [["q1", "d1", "9.5"], ["q1", "d2", "8.25"], ["q2", "d1", "-0.5e1"]]
     assert [*qrels.frame] == ["user", "item", "relevance"]
     assert qrels.frame.to_numpy().tolist() == [["q1", "d2", 1], ["q2", "d1", 2], ["q2", "d3", 0]]
 

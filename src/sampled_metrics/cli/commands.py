@@ -21,7 +21,6 @@ from sampled_metrics.cli.options import (
     OutputFile,
     label_option,
     labels_in_help,
-    named_files,
     output_option,
     whole_range,
 )
@@ -119,9 +118,10 @@ cli.command_class = Command
 def _evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """Exact metrics of ranks among all candidates, or of ranked lists, with intervals.
 
-    RANKS are files, one for each recommender, or one table of all recommenders, with --by.
+    RANKS are files, one for each recommender, or one table of all recommenders, with --by. The seeds of a recommender
+    are a column, with --seeds, or NAME=FILE,FILE,...
     """
-    tables = reading.tables(reading.recommenders(ranks, unnamed=True), "" if reading.relevance else "exact")
+    tables = reading.tables_of_runs(ranks, "" if reading.relevance else "exact")
     return sm.evaluate(tables, groups=reading.groups_of_results(), **options)
 
 
@@ -139,13 +139,10 @@ def _evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Resul
 def _correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """The true metrics behind ranks among sampled negatives, with intervals.
 
-    RANKS are files, one for each recommender, or NAME=FILE,FILE,... for the draws of negatives that all users share, or
-    one table of all recommenders, with --by.
+    RANKS are files, one for each recommender, or one table of all recommenders, with --by. The draws of negatives that
+    all users share, or the seeds of a recommender, are a column, with --seeds, or NAME=FILE,FILE,...
     """
-    if any(len(named_files(one)[1]) > 1 for one in ranks):
-        tables: Any = reading.tables_of_seeds(ranks, "sampled")
-    else:
-        tables = reading.tables(reading.recommenders(ranks, unnamed=True), "sampled")
+    tables = reading.tables_of_runs(ranks, "sampled")
     return sm.correct(tables, groups=reading.groups_of_results(), **options)
 
 
@@ -207,6 +204,7 @@ def _values_by_name(texts: tuple[str, ...], option: str) -> dict[str, dict[str, 
     short_help="Which of two recommenders or more are better than others.",
     epilog="  sampled-metrics compare old.csv new.csv --metrics recall@10\n"
     "  sampled-metrics compare old.csv new.csv --negatives 100 --candidates 3541\n"
+    "  sampled-metrics compare runs.csv --by model --seeds seed\n"
     "  sampled-metrics compare x.csv y.csv Z=z-seed-1.csv,z-seed-2.csv,z-seed-3.csv\n"
     "  sampled-metrics compare old-lists.csv new-lists.csv --relevance judged.csv --metrics map",
 )
@@ -225,10 +223,10 @@ def _values_by_name(texts: tuple[str, ...], option: str) -> dict[str, dict[str, 
 def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """Which recommenders are better than others, paired by user.
 
-    RANKS are files, one for each of two recommenders or more, or NAME=FILE,FILE,... for the seeds of one, or one table
-    of all recommenders, with --by or several of --rank-column. Ranks are sampled if --negatives is given or there is a
-    column negatives, and exact if not. With --relevance, RANKS are lists. The exit code is 3 if --fail-if-undecided or
-    --fail-if-worse applies.
+    RANKS are files, one for each of two recommenders or more, or one table of all recommenders, with --by or several of
+    --rank-column. The seeds of a recommender are a column, with --seeds, or NAME=FILE,FILE,... Ranks
+    are sampled if --negatives is given or there is a column negatives, and exact if not. With --relevance, RANKS are
+    lists. The exit code is 3 if --fail-if-undecided or --fail-if-worse applies.
     """
     if len(ranks) > 1:
         if reading.is_of_several:
@@ -272,7 +270,7 @@ def _expect(ranks: tuple[str, ...], reading: Reading, size: int, **options: Any)
     "  sampled-metrics plan x.csv --users 20000 --width 0.02\n"
     "  sampled-metrics plan X=x.csv,x-staged.parquet Z=z.csv,z-staged.parquet --scores 500000",
 )
-@reading(shared.CANDIDATES, shared.EXACT, shared.NEGATIVES, shared.REPLACEMENT, shared.DRAWN)
+@reading(shared.SEEDS, shared.CANDIDATES, shared.EXACT, shared.NEGATIVES, shared.REPLACEMENT, shared.DRAWN)
 @click.option(
     "--metric",
     "--metrics",

@@ -151,7 +151,12 @@ READING = together(
     SEPARATOR,
 )
 
-BY = click.option("--by", metavar="NAME", help="The column that names the recommenders of a table with all of them.")
+SEEDS = click.option("--seeds", metavar="NAME", help="The column of the seeds, if a recommender has several.")
+
+BY = together(
+    click.option("--by", metavar="NAME", help="The column that names the recommenders of a table with all of them."),
+    SEEDS,
+)
 
 MARGIN = click.option(
     "--margin", metavar="NUMBER|PERCENT%", help="The smallest difference that matters, such as 0.005 or 2%."

@@ -28,6 +28,7 @@ class Reading:
         rank_column: the columns of ranks.
         zero_based: whether ranks start at 0.
         by: the column that names the recommenders.
+        seeds: the column of the seeds of a recommender.
         candidates: n, unless it is a column.
         negatives: m, unless it is a column or the ranks are exact.
         exact: whether ranks are exact although none comes near n.
@@ -46,6 +47,7 @@ class Reading:
     rank_column: tuple[str, ...] = field(default=())
     zero_based: bool = False
     by: str | None = None
+    seeds: str | None = None
     candidates: int | None = None
     negatives: int | None = None
     exact: bool = False
@@ -99,7 +101,11 @@ class Reading:
             return StagedRanks.read(path)
         given = {"user": self.user_column, "candidates": self.candidates_column, "negatives": self.negatives_column}
         names = {column: name for column, name in given.items() if name}
-        kept = [*names.values(), *(self.rank_column or ()), *filter(None, (self.by, self._column_of_groups))]
+        kept = [
+            *names.values(),
+            *(self.rank_column or ()),
+            *filter(None, (self.by, self.seeds, self._column_of_groups)),
+        ]
         columns = read_standard_input(self.separator, kept) if path == "-" else read_columns(path, self.separator, kept)
         return replace(columns.named(names), refuses_shallow=True)
 
@@ -114,12 +120,14 @@ class Reading:
                 return self.columns(paths[0])
             if self.is_of_several:
                 raise ConfigError(f"{arguments[0]}: a table of several recommenders has no name of its own")
-        by_name = self.seeds(arguments)
+        by_name = self.columns_of_seeds(arguments)
         if several := next((name for name, seeds in by_name.items() if len(seeds) > 1), None):
-            raise ConfigError(f"{several}: several files are the seeds of a recommender, which compare takes")
+            raise ConfigError(
+                f"{several}: several files are the seeds of a recommender, which evaluate, correct and compare take"
+            )
         return {name: seeds[0] for name, seeds in by_name.items()}
 
-    def seeds(self, arguments: tuple[str, ...]) -> dict[str, list[Columns]]:
+    def columns_of_seeds(self, arguments: tuple[str, ...]) -> dict[str, list[Columns]]:
         """Return the columns of the seeds of recommenders, FILE or NAME=FILE,FILE,..., by name."""
         named = [named_files(argument) for argument in arguments]
         names = iter(_names(tuple(paths[0] for name, paths in named if name is None)))
@@ -159,8 +167,8 @@ class Reading:
         """Return the tables of ranks of columns that are not staged ranks."""
         import sampled_metrics as sm
 
-        names = {"by": self.by, "rank_column": self.rank_column or None, "groups": self._column_of_groups}
-        options: dict[str, Any] = {**names, "zero_based": self.zero_based}
+        names = {"by": self.by, "seeds": self.seeds, "rank_column": self.rank_column or None}
+        options: dict[str, Any] = {**names, "groups": self._column_of_groups, "zero_based": self.zero_based}
         if self.relevance is not None:
             of_ranks = ("candidates", "candidates_column", "negatives", "negatives_column", "exact", "replacement")
             given = {name: getattr(self, name) for name in of_ranks}
@@ -184,9 +192,17 @@ class Reading:
         sample: dict[str, Any] = {"negatives": self.negatives, "replacement": self.replacement, "drawn": self.drawn}
         return sm.sampled_ranks(columns, candidates=self.candidates, **sample, **options)
 
+    def tables_of_runs(self, arguments: tuple[str, ...], kind: str) -> Any:
+        """Return the tables of one recommender or more, each with one run or several, as `tables` does."""
+        if any(len(named_files(argument)[1]) > 1 for argument in arguments):
+            return self.tables_of_seeds(arguments, kind)
+        return self.tables(self.recommenders(arguments, unnamed=True), kind)
+
     def tables_of_seeds(self, arguments: tuple[str, ...], kind: str = "") -> dict[str, list[Table]]:
         """Return the tables of the seeds of recommenders, or of their draws, as `tables` does."""
-        seeds = self.seeds(arguments)
+        seeds = self.columns_of_seeds(arguments)
+        if self.seeds is not None:
+            return self._tables_by_column_of_seeds(seeds, kind)
         by_seed = {
             name if len(columns) == 1 else f"{name}, seed {number}": of_seed
             for name, columns in seeds.items()
@@ -194,6 +210,15 @@ class Reading:
         }
         tables = iter(self.tables(by_seed, kind).values())
         return {name: [next(tables) for _ in columns] for name, columns in seeds.items()}
+
+    def _tables_by_column_of_seeds(self, files: dict[str, list[Columns]], kind: str) -> dict[str, list[Table]]:
+        """Return the tables of the seeds of recommenders, whose files have a column of seeds."""
+        if several := next((name for name, columns in files.items() if len(columns) > 1), None):
+            raise ConfigError(
+                f"{several}: several files are the seeds of a recommender already; give one with --seeds {self.seeds}"
+            )
+        by_name = self.tables({name: columns[0] for name, columns in files.items()}, kind)
+        return {name: tables if isinstance(tables, list) else [tables] for name, tables in by_name.items()}
 
 
 def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

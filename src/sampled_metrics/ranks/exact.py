@@ -54,6 +54,7 @@ class ExactRanks(Ranked):
         cautions: sentences on what would make all results wrong.
         source: name of the file or table that they are from.
         groups: (rows,) text, the group of each row, for metrics by group; None if there are none.
+        seed_name: the seed of which the ranks are, as a column of seeds names it; empty if that is not known.
 
     Raises:
         DataError: a column is not one-dimensional integers, or a user is missing; the columns differ in length; or
@@ -87,6 +88,7 @@ class ExactRanks(Ranked):
     cautions: tuple[str, ...] = ()
     written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
     groups: NDArray[np.str_] | None = None
+    seed_name: str = ""
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "exact ranks")
@@ -237,7 +239,8 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         above, tied = ranks - 1, np.zeros_like(ranks)
     n = columns.column_or_argument("candidates", candidates, 1)
     users, written, groups = columns.users(), columns.written, columns.groups()
-    table = ExactRanks(users, n, above, tied, columns.place, columns.remarks, columns.name, cautions, written, groups)
+    of_rows = columns.place, columns.remarks, columns.name, cautions, written, groups, columns.seed_name
+    table = ExactRanks(users, n, above, tied, *of_rows)
     if exact or "above" in columns:
         return table
     last, most = int(above.max()) + 1, float(np.median(n))
@@ -281,6 +284,7 @@ def exact_ranks(
     candidates: PerUser | None = None,
     exact: bool = False,
     by: str | None = None,
+    seeds: str | None = None,
     rank_column: str | Sequence[str] | None = None,
     zero_based: bool = False,
     groups: str | None = None,
@@ -293,10 +297,11 @@ def exact_ranks(
     candidates: PerUser | None = None,
     exact: bool = False,
     by: str | None = None,
+    seeds: str | None = None,
     rank_column: str | Sequence[str] | None = None,
     zero_based: bool = False,
     groups: str | None = None,
-) -> ExactRanks | dict[str, ExactRanks]:
+) -> ExactRanks | list[ExactRanks] | dict[str, ExactRanks | list[ExactRanks]]:
     r"""Read ranks among all candidates.
 
     Args:
@@ -313,6 +318,10 @@ def exact_ranks(
             negatives are refused, and results begin with a caution if no rank is above a tenth of n
             (docs/how-to/tables.md). The columns above and tied are exact, so it is refused for them.
         by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
+        seeds: the column that says of which seed of a training each row is. A recommender with several seeds gives a
+            list of their tables, in the order of the seeds, as `compare` and `correct` take it. Without this argument,
+            a column that is called seed, run, fold, trial, repetition or replicate, or likewise, is refused if it has
+            several values. Folds, of which each user is in one, are no seeds: leave their column out.
         rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
             mapping from these names.
         zero_based: whether ranks start at 0, in place of 1.
@@ -320,12 +329,13 @@ def exact_ranks(
             (`groups=True` of `evaluate` and `compare`).
 
     Returns:
-        The ranks, or a mapping from the names of several recommenders to them.
+        The ranks, or a list of those of several seeds, or a mapping from the names of several recommenders to either.
 
     Raises:
-        DataError: the ranks cannot be read, are not exact, or lack n; the message names the file and the line.
-        ConfigError: `by`, `rank_column` or `groups` is not text; or `exact` or `zero_based` is for no table, as all
-            have the columns above and tied.
+        DataError: the ranks cannot be read, are not exact, or lack n; a column may have seeds and is named by no
+            argument; or `seeds` has folds. The message names the file and the line.
+        ConfigError: `by`, `seeds`, `rank_column` or `groups` is not text; or `exact` or `zero_based` is for no
+            table, as all have the columns above and tied.
 
     Examples:
         >>> import pathlib, tempfile
@@ -337,10 +347,22 @@ def exact_ranks(
         >>> sm.exact_ranks([3, 1, 20], candidates=50).above
         array([ 2,  0, 19])
 
+        Two users, ranked by two seeds of the recommender A and by one of B:
+
+        >>> import pandas as pd
+        >>> rows = [("A", 1, "ann", 3), ("A", 1, "bob", 9), ("A", 2, "ann", 2), ("A", 2, "bob", 7)]
+        >>> rows += [("B", 1, "ann", 4), ("B", 1, "bob", 8)]
+        >>> ranks = pd.DataFrame(rows, columns=["model", "seed", "user", "rank"])
+        >>> tables = sm.exact_ranks(ranks, candidates=50, by="model", seeds="seed")
+        >>> [table.above.tolist() for table in tables["A"]]
+        [[2, 8], [1, 6]]
+        >>> tables["B"].above.tolist()
+        [3, 7]
+
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
-    columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups)
+    columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups, seeds)
     for option, is_given in {"exact": exact, "zero_based": zero_based}.items():
         if is_given:
             require_effect(option, columns, lambda table: not has_counts(table), ABOVE_AND_TIED)

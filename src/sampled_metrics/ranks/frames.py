@@ -54,6 +54,15 @@ CONTENT = ("rank", "above", "tied", "item")
 COUNTS = {"users", "nusers", "numusers", "numberofusers", "count", "counts", "frequency", "freq", "weight", "share"}
 """Names of columns of a table of counts, which has a row for each rank in place of one for each user."""
 
+RUNS = {
+    *("seed", "seeds", "seedid", "randomseed", "rngseed", "randomstate"),
+    *("run", "runs", "runid", "runname", "runtag", "runnumber"),
+    *("fold", "folds", "foldid", "cvfold", "kfold"),
+    *("trial", "trials", "trialid"),
+    *("repetition", "repetitions", "rep", "repeat", "repeats", "replicate", "replicates", "replication"),
+}
+"""Names of columns that tell apart the runs of a recommender, likewise. A reader uses them if an argument says so."""
+
 MEANINGS = {
     "candidates": "how many items an exact evaluation ranks for each user",
     "negatives": "how many negatives were sampled for each user",
@@ -92,6 +101,7 @@ class Columns:
         told: those of these columns that the caller named.
         zero_based: whether ranks start at 0 in the source.
         grouped_by: the column of the groups of the rows.
+        seed_name: the seed of which the rows are; empty if a table is not of several.
     """
 
     name: str
@@ -104,6 +114,7 @@ class Columns:
     told: tuple[str, ...] = ()
     zero_based: bool = False
     grouped_by: str | None = None
+    seed_name: str = ""
 
     def __post_init__(self) -> None:
         if isinstance(self.frame.columns, pd.MultiIndex):
@@ -185,13 +196,27 @@ class Columns:
         source = self.in_source(column)
         names = self.id_column(source)
         notes = (*self.notes, *about_spaces(names, column))
-        frame, by_name = self.frame.drop(columns=source), dict[str, Columns]()
-        for number, name in enumerate(names.ids):
-            rows = np.flatnonzero(names.number == number)
+        return {name: replace(part, notes=notes) for name, part in self.parts(source, names).items()}
+
+    def parts(self, source: str, column: IdColumn) -> dict[str, "Columns"]:
+        """Return the rows of each id of a column of the source, without this column, by these ids."""
+        frame = self.frame.drop(columns=source)
+        by_id = dict[str, Columns]()
+        ends = np.cumsum(np.bincount(column.number, minlength=len(column.ids)))
+        rows_of_ids = np.split(np.argsort(column.number, kind="stable"), ends[:-1])
+        for label, rows in zip(column.ids, rows_of_ids, strict=True):
             part = frame.iloc[rows].reset_index(drop=True)
-            place = partial(_place_of, self.place, rows)
-            by_name[str(name)] = replace(self, frame=part, place=place, notes=notes)
-        return by_name
+            by_id[str(label)] = replace(self, frame=part, place=partial(_place_of, self.place, rows))
+        return by_id
+
+    @property
+    def unnamed_runs(self) -> list[Any]:
+        """The columns of several values that are called as those of runs are, and that no argument names."""
+        return [
+            column
+            for column, values in self.frame.items()
+            if plain(column) in RUNS and column not in self._known(COLUMNS) and not _is_constant(values)
+        ]
 
     def by_rank_column(self, columns: Sequence[str]) -> dict[str, "Columns"]:
         """Return the ranks of each recommender, by the names of several columns of ranks."""
@@ -472,9 +497,20 @@ class Columns:
         return f" {unit} If a column names recommenders, say which by `by` (--by), or give each a table of its own."
 
     def _unused(self, used: Collection[str]) -> dict[str, pd.Series]:
-        """Return the columns that are not used, by name."""
-        known = {*map(self.names.get, used), self.grouped_by, ""}  # to_csv writes an index without a name
-        return {str(name): values for name, values in self.frame.items() if name not in known}
+        """Return the columns that are not used, by name.
+
+        A column that says of which run all rows are is not one of them: there is nothing to use it for.
+        """
+        known = self._known(used)
+        return {
+            str(name): values
+            for name, values in self.frame.items()
+            if name not in known and not (plain(name) in RUNS and _is_constant(values))
+        }
+
+    def _known(self, used: Collection[str]) -> set[Any]:
+        """Return the columns of the source that are used, and that of an index that `to_csv` writes without a name."""
+        return {*map(self.names.get, used), self.grouped_by, ""}
 
     def remarks_on(self, used: Collection[str], of_others: str = "") -> tuple[str, ...]:
         """Return sentences on how it was read, on columns that have usual names, and on those that are not used."""
@@ -631,6 +667,15 @@ def _of_numbers(values: Any, name: str, column: str) -> Columns:
 def _is_numpy(values: pd.Series, kinds: str) -> bool:
     """Return whether the type is a NumPy type of one of the kinds; a nullable type can hold missing values."""
     return isinstance(values.dtype, np.dtype) and values.dtype.kind in kinds
+
+
+def _is_constant(values: pd.Series) -> bool:
+    """Return whether all cells are the same id; false if one is no id, but a list."""
+    try:
+        distinct = pd.Series(values.unique(), dtype=object)
+    except TypeError:
+        return False
+    return bool(as_text(distinct).nunique() <= 1)
 
 
 def _may_be_numbers(values: pd.Series) -> NDArray[np.bool_]:

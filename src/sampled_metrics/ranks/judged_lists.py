@@ -20,6 +20,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.metric import FORMULAS, Formula, Metric
 from sampled_metrics.ranks.frames import Columns
 from sampled_metrics.ranks.reading import columns_by_recommender, columns_of_table, require_effect, tables_of
+from sampled_metrics.ranks.seeds import refuse_runs_of_judged_items
 from sampled_metrics.ranks.table import OutcomeValues, Table
 
 _NUMBERS = 2**24  # numbers of an array that holds the lists of some users
@@ -55,6 +56,7 @@ class Judgements:
         columns = columns_of_table(relevance, "relevance", "relevance").named({}, groups=groups)
         columns = columns.with_usual("item", "relevance")
         columns.require("user", "item")
+        refuse_runs_of_judged_items(columns)
         remarks = [*columns.remarks_on(("user", "item", "relevance"))]
         (user, users), (item, items) = columns.ids("user"), columns.ids("item")
         pairs = _distinct(user, item, items, columns)
@@ -174,6 +176,7 @@ class RankedLists(Table):
         grades: (users, longest) grades of the items of each judged user's list, by place; 0 if they are not relevant.
         notes: sentences on how the lists and the judgements were read.
         source: name of the file or table that the lists are from.
+        seed_name: the seed of which the lists are, as a column of seeds names it; empty if that is not known.
     """
 
     judgements: Judgements
@@ -181,6 +184,7 @@ class RankedLists(Table):
     notes: tuple[str, ...] = ()
     source: str = ""
     cautions: tuple[str, ...] = ()
+    seed_name: str = ""
 
     per_row: ClassVar[tuple[str, ...]] = ("grades",)
     kind: ClassVar[str] = "ranked lists"
@@ -260,10 +264,11 @@ def ranked_lists(
     relevance: Any,
     relevant_from: float | None = None,
     by: str | None = None,
+    seeds: str | None = None,
     rank_column: str | Sequence[str] | None = None,
     zero_based: bool = False,
     groups: str | None = None,
-) -> RankedLists | dict[str, RankedLists]:
+) -> RankedLists | list[RankedLists] | dict[str, RankedLists | list[RankedLists]]:
     """Read ranked lists of items, with the judged items of the users.
 
     Args:
@@ -276,17 +281,19 @@ def ranked_lists(
             count as an empty one.
         relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default is any above 0.
         by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
+        seeds: the column of the seeds of a training, as in `exact_ranks`. A TREC run has its name in the column run, so
+            that ``by="run"``, or ``seeds="run"``, reads a file with several.
         rank_column: the column of places in the list, if it has another name, or if there is a column score, too.
         zero_based: whether these places start at 0, in place of 1.
         groups: the column of `relevance` that has the groups of the users, for metrics by group; it is the same for all
             items of a user.
 
     Returns:
-        The lists, or a mapping from the names of several recommenders to them.
+        The lists, or a list of those of several seeds, or a mapping from the names of several recommenders to either.
 
     Raises:
-        DataError: a table lacks a column, has no number somewhere, or a user's item twice; or no user of the lists has
-            a judged item.
+        DataError: a table lacks a column, has no number somewhere, or a user's item twice; no user of the lists has
+            a judged item; or a column may have seeds and is named by no argument.
         ConfigError: `relevant_from` is not a number above 0; or `zero_based` is given, and lists are by score.
 
     Examples:
@@ -301,6 +308,13 @@ def ranked_lists(
         >>> [(row.metric, round(row.value, 3)) for row in result.itertuples()]
         [('ndcg@2', 0.506), ('map', 0.667), ('dcg@2', 1.446)]
 
+        Two seeds, of which the second ranks the relevant item first:
+
+        >>> run = {"user": ["ann"] * 4, "seed": [1, 1, 2, 2], "item": ["film", "song"] * 2, "rank": [1, 2, 2, 1]}
+        >>> by_seed = sm.ranked_lists(run, relevance={"ann": {"song": 1}}, seeds="seed")
+        >>> [lists.values[0].tolist() for lists in (seed.outcome_values([sm.metric("mrr")]) for seed in by_seed)]
+        [[0.5], [1.0]]
+
     References:
         K. Järvelin and J. Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, ACM Transactions on Information
         Systems 20, 2002.
@@ -309,9 +323,11 @@ def ranked_lists(
 
     def table_of(columns: Columns, name: str) -> RankedLists:
         grades, remarks = judgements.grades_of(columns, name)
-        return RankedLists(judgements, grades, (*judgements.remarks, *remarks), columns.name)
+        return RankedLists(
+            judgements, grades, (*judgements.remarks, *remarks), columns.name, seed_name=columns.seed_name
+        )
 
-    columns = columns_by_recommender(lists, by, rank_column, zero_based)
+    columns = columns_by_recommender(lists, by, rank_column, zero_based, seeds=seeds)
     if zero_based:
         why = "the lists are in the order of their scores, as no rank_column (--rank-column) is named"
         require_effect("zero_based", columns, are_by_place, why)

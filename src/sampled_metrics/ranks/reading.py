@@ -31,17 +31,31 @@ from sampled_metrics.data.tables import (
     without_types,
 )
 from sampled_metrics.errors import ConfigError, DataError, printable, reason
-from sampled_metrics.ranks.frames import CONTENT, NAMES, Columns, PerUser, are_lists, can_be_used, columns_of, plain
+from sampled_metrics.ranks.frames import (
+    CONTENT,
+    NAMES,
+    RUNS,
+    Columns,
+    PerUser,
+    are_lists,
+    can_be_used,
+    columns_of,
+    plain,
+)
+from sampled_metrics.ranks.seeds import runs_of
 from sampled_metrics.ranks.table import Table
 
 MOST_COLUMNS = 64
 """Of a table with more columns, keep only those that are used."""
 
 _TREC = {
-    r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+[0-9]+[ \t]+\S+[ \t]+\S+\s*": {0: "user", 2: "item", 4: "score"},
+    r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+[0-9]+[ \t]+\S+[ \t]+\S+\s*": {0: "user", 2: "item", 4: "score", 5: "run"},
     r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+\S+\s*": {0: "user", 2: "item", 3: "relevance"},
 }
-"""Patterns of the first line of a TREC run and of qrels, and the places of their columns. The scores order a run."""
+"""Patterns of the first line of a TREC run and of qrels, and the places of their columns. The scores order a run.
+
+The last column of a run is its name, which tells apart those of a file that has several.
+"""
 
 SEPARATORS = ",;\t|"
 """Separators of fields that are noticed; the first one that the first line has is taken."""
@@ -51,10 +65,10 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None, nam
     """Read a file of ranks: parquet if its name ends so, else csv, gzipped if the name ends in .gz.
 
     The first line of a csv file names the columns. A file without a header and with one number per line is a column of
-    ranks. A TREC run has the columns user, item and score, and qrels user, item and relevance. Of a csv file with more
-    than 64 columns, those with usual names and those of `names` are kept. The separator is noticed if it is a comma, a
-    semicolon, a tab or a bar. Raises DataError if the file cannot be read as a table, or a large csv file has no column
-    of ranks or items; the message names the line if there is one.
+    ranks. A TREC run has the columns user, item, score and run, and qrels user, item and relevance. Of a csv file with
+    more than 64 columns, those with usual names and those of `names` are kept. The separator is noticed if it is a
+    comma, a semicolon, a tab or a bar. Raises DataError if the file cannot be read as a table, or a large csv file has
+    no column of ranks or items; the message names the line if there is one.
     """
     name = printable(path_text(path))
     if os.path.isdir(path):
@@ -137,7 +151,11 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     used = {
         place: column
         for place, column in header.items()
-        if not wide or column in names or can_be_used(column) or (column == INDEX and place == 0)
+        if not wide
+        or column in names
+        or can_be_used(column)
+        or plain(column) in RUNS
+        or (column == INDEX and place == 0)
     }
     notes: tuple[str, ...] = ()
     if wide:
@@ -157,41 +175,59 @@ UNNAMED = ""
 """Name of a recommender that has none."""
 
 
+Read = Columns | list[Columns] | dict[str, Columns | list[Columns]]
+"""The columns of a recommender, a list of those of its seeds, or either of several recommenders by name."""
+
+
 def columns_by_recommender(
     ranks: Any,
     by: str | None = None,
     rank_column: str | Sequence[str] | None = None,
     zero_based: bool = False,
     groups: str | None = None,
-) -> Columns | dict[str, Columns]:
+    seeds: str | None = None,
+) -> Read:
     """Return the columns of a recommender, or of several by name; parameters and errors as in `exact_ranks`."""
     require_flags(zero_based=zero_based)
-    for option, label in (("by", by), ("groups", groups)):
+    labels = {"by": by, "groups": groups, "seeds": seeds}
+    for option, label in labels.items():
         if label is not None:
             check_label(label, option)
+    if by is not None and by == seeds:
+        raise DataError(f"by and seeds name the same column, {by}; a column has the recommenders or their seeds")
     rank_columns = [] if rank_column is None else check_labels(rank_column, "rank_column")
     is_wide = len(rank_columns) > 1
     names = {"rank": rank_columns[0]} if len(rank_columns) == 1 else {}
+    kept = [*rank_columns, *(label for label in labels.values() if label is not None)]
+    may_be_by = False
+    parts: dict[str, Columns]
     if not is_table(ranks, rank_columns):
         if by is not None or is_wide:
             raise DataError("by, and several of rank_column, are for one table that has the ranks of all recommenders")
-        parts = {name: columns_of_table(data, name) for name, data in by_name(ranks).items()}
+        parts = {name: columns_of_table(data, name, names=kept) for name, data in by_name(ranks).items()}
     else:
-        columns = columns_of_table(ranks, "ranks")
-        if by is None and not is_wide:
-            return columns.named(names, zero_based, groups)
+        columns = columns_of_table(ranks, "ranks", names=kept)
         if by is not None and is_wide:
             raise DataError("by is for one column of ranks, and rank_column names several; give one of them")
+        if by is None and not is_wide:
+            return runs_of(columns.named(names, zero_based, groups), seeds, may_be_by=True)
         parts = by_name(columns.by_rank_column(rank_columns) if by is None else columns.by_column(by))
-    return {name: part.named(names, zero_based, groups) for name, part in parts.items()}
+    return {name: runs_of(part.named(names, zero_based, groups), seeds, may_be_by) for name, part in parts.items()}
 
 
-def require_effect(
-    option: str, columns: Columns | dict[str, Columns], has_effect: Callable[[Columns], bool], why: str
-) -> None:
+def named_parts(columns: Read) -> list[tuple[str, Columns]]:
+    """Return the columns of each seed of each recommender, in order, with its name for messages."""
+    by_recommender = columns if isinstance(columns, dict) else {"ranks": columns}
+    return [
+        (f"{name}, seed {part.seed_name}" if part.seed_name else name, part)
+        for name, parts in by_recommender.items()
+        for part in (parts if isinstance(parts, list) else [parts])
+    ]
+
+
+def require_effect(option: str, columns: Read, has_effect: Callable[[Columns], bool], why: str) -> None:
     """Raise ConfigError if an option that the caller named has an effect on no table; `why` says so in words."""
-    parts = [columns] if isinstance(columns, Columns) else list(columns.values())
-    if not any(map(has_effect, parts)):
+    if not any(has_effect(part) for _, part in named_parts(columns)):
         raise ConfigError(f"{option} (--{option.replace('_', '-')}): {why}; leave it out")
 
 
@@ -201,27 +237,30 @@ def has_counts(columns: Columns) -> bool:
 
 
 def tables_of(
-    columns: Columns | dict[str, Columns],
-    table_of: Callable[[Columns, str], Kind],
-    per_user: Sequence[PerUser | None] = (),
-) -> Kind | dict[str, Kind]:
-    """Return the table of a recommender, or those of several by name.
+    columns: Read, table_of: Callable[[Columns, str], Kind], per_user: Sequence[PerUser | None] = ()
+) -> Kind | list[Kind] | dict[str, Kind | list[Kind]]:
+    """Return the table of a recommender, or a list of those of its seeds, or either of several recommenders by name.
 
     `table_of` makes one from columns and a name. Raises DataError if numbers are given `per_user`, in the order of the
     ranks and not by labels, and tables differ in their order.
     """
-    if isinstance(columns, Columns):
-        return table_of(columns, "ranks")
-    tables = {name: table_of(of_one, name) for name, of_one in columns.items()}
+    tables = [(name, table_of(part, name)) for name, part in named_parts(columns)]
     if any(numbers is not None and np.size(numbers) > 1 and not has_labels(numbers) for numbers in per_user):
-        known = [(name, table.user) for name, table in tables.items() if table.user is not None]
+        known = [(name, table.user) for name, table in tables if table.user is not None]
         for (first, one), (second, other) in itertools.pairwise(known):
             if not np.array_equal(one, other):
                 raise DataError(
                     f"{first} and {second} have their users in different orders, so candidates and negatives that "
                     "differ by user must be columns of both, not arguments"
                 )
-    return tables
+    in_turn = iter([table for _, table in tables])
+
+    def of_recommender(parts: Columns | list[Columns]) -> Kind | list[Kind]:
+        return [next(in_turn) for _ in parts] if isinstance(parts, list) else next(in_turn)
+
+    if isinstance(columns, dict):
+        return {name: of_recommender(parts) for name, parts in columns.items()}
+    return of_recommender(columns)
 
 
 def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
@@ -256,10 +295,13 @@ def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
     return dict(zip(names, ranks.values(), strict=True))
 
 
-def columns_of_table(data: Any, name: str, number: str = "score") -> Columns:
-    """Return the columns of a table, a file or ranks alone; parameters and errors as in `columns_of`."""
+def columns_of_table(data: Any, name: str, number: str = "score", names: Collection[str] = ()) -> Columns:
+    """Return the columns of a table, a file or ranks alone; parameters and errors as in `columns_of`.
+
+    Of a csv file with many columns, those of `names` are kept, as in `read_columns`.
+    """
     if isinstance(data, Table):
         raise DataError(f"{name}: is {type(data).__name__} already, which is not read again")
     if isinstance(data, str | os.PathLike):
-        return read_columns(data)
+        return read_columns(data, names=names)
     return columns_of(data, name, number)

@@ -65,7 +65,16 @@ class Runs:
         """The tables by the name of the recommender, with the number of the seed if there are several."""
         if len(self.tables) == 1:
             return {self.name: self.first}
-        return {f"{self.name or 'ranks'}, seed {number}": table for number, table in enumerate(self.tables, 1)}
+        labels = [f"{self.name or 'ranks'}, seed {seed}" for seed in self.seeds]
+        return dict(zip(labels, self.tables, strict=True))
+
+    @cached_property
+    def seeds(self) -> list[str]:
+        """The names of the seeds, as a column has them, or else their numbers from 1."""
+        names = [table.seed_name for table in self.tables]
+        if all(names) and len(set(names)) == len(names):
+            return names
+        return [str(number) for number in range(1, len(self.tables) + 1)]
 
     def rows(self, positions: Sequence[Ints]) -> Runs:
         """Return the runs of the rows at some positions of each table, not paired."""
@@ -127,7 +136,13 @@ def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[str]]:
 
 
 def require_comparable(recommenders: Sequence[Runs]) -> None:
-    """Raise DataError if the tables are of different designs, draws cannot be paired, or two seeds are the same."""
+    """Raise DataError unless tables can be compared.
+
+    Their labels differ, they are of one design, draws can be paired, and no two seeds are the same.
+    """
+    labels = [label for runs in recommenders for label in runs.by_label]
+    if repeated := [label for label in labels if labels.count(label) > 1]:
+        raise DataError(f"ranks: a recommender is called {repeated[0]}, as a seed of another one; give it another name")
     require_same_design({label: table for runs in recommenders for label, table in runs.by_label.items()})
     _require_paired_draws(recommenders)
     for runs in recommenders:
@@ -148,7 +163,7 @@ def require_same_design(tables: Mapping[str, Table]) -> None:
 
 
 def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
-    """Raise DataError if recommenders differ in the number of draws of negatives that users share."""
+    """Raise DataError if recommenders differ in the draws of negatives that users share: in number, or in names."""
     draws = {runs.name: len(runs.tables) for runs in recommenders if runs.are_draws}
     if not draws:
         return
@@ -158,6 +173,14 @@ def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
         raise DataError(
             f"{most} has {draws[most]} draws of negatives and {fewest} {draws[fewest]}; they are compared draw by draw"
         )
+    named = [runs for runs in recommenders if runs.are_draws and all(table.seed_name for table in runs.tables)]
+    for first, second in itertools.pairwise(named):
+        for draw, other in zip(first.tables, second.tables, strict=True):
+            if draw.seed_name != other.seed_name:
+                raise DataError(
+                    f"{first.name} has the draw {draw.seed_name} of negatives where {second.name} has "
+                    f"{other.seed_name}; they are compared draw by draw, in the same order"
+                )
 
 
 def _require_distinct(runs: Runs) -> None:
@@ -174,7 +197,7 @@ def _require_distinct(runs: Runs) -> None:
             continue
         (numbers, other_numbers), _ = table.pair([other], [labels[first], labels[second]])
         if np.array_equal(_by_user(table, numbers), _by_user(other, other_numbers)):
-            what = "two draws of negatives" if runs.are_draws else f"seeds {first + 1} and {second + 1}"
+            what = "two draws of negatives" if runs.are_draws else f"seeds {runs.seeds[first]} and {runs.seeds[second]}"
             single = "draw" if runs.are_draws else "seed"
             raise DataError(
                 f"{runs.name or 'ranks'}: {what} have the same ranks of all users, so they are one {single}; give it "
@@ -201,6 +224,8 @@ def _require_one_kind(recommenders: Sequence[Runs], function: str) -> None:
 
 def _require_taken(table: Any, name: str, function: str) -> None:
     """Raise DataError unless this is a table that a function takes."""
+    if isinstance(table, list | tuple) and len(table) > 1 and all(isinstance(seed, Table) for seed in table):
+        raise DataError(f"{name}: {function} takes one table of a recommender, and not those of {len(table)} seeds")
     if not isinstance(table, Table):
         kinds = [kind for kind in KINDS if function in kind.taken_by]
         words = enumerated([kind.kind for kind in kinds], "or")

@@ -46,6 +46,7 @@ class SampledRanks(Ranked):
         source: name of the file or table that they are from.
         groups: (rows,) text, the group of each row, for metrics by group; None if there are none.
         drawn: how the negatives are drawn, "by user" or "once", as in `sampled_ranks`.
+        seed_name: the seed, or the draw, of which the ranks are, as a column names it; empty if that is not known.
 
     Raises:
         ConfigError: `drawn` is neither.
@@ -65,6 +66,7 @@ class SampledRanks(Ranked):
     written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
     groups: NDArray[np.str_] | None = None
     drawn: str = BY_USER
+    seed_name: str = ""
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         require_flags(replacement=self.replacement)
@@ -178,10 +180,11 @@ def sampled_ranks(
     replacement: bool = False,
     drawn: str = BY_USER,
     by: str | None = None,
+    seeds: str | None = None,
     rank_column: str | Sequence[str] | None = None,
     zero_based: bool = False,
     groups: str | None = None,
-) -> SampledRanks | dict[str, SampledRanks]:
+) -> SampledRanks | list[SampledRanks] | dict[str, SampledRanks | list[SampledRanks]]:
     """Read ranks among sampled negatives.
 
     Args:
@@ -198,18 +201,20 @@ def sampled_ranks(
             users share negatives, as of one list of candidates for everybody, or of the other items of a batch. One
             such draw gives values and no interval or verdict; several draws, each independent of the others, give them.
         by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
+        seeds: the column of the seeds of a training, as in `exact_ranks`; with ``drawn="once"``, that of the draws of
+            negatives. Several seeds, or draws, of a recommender give a list.
         rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
             mapping from these names.
         zero_based: whether ranks start at 0, in place of 1.
         groups: the column of the groups of the rows, of users or of held-out items, for metrics by group.
 
     Returns:
-        The ranks, or a mapping from the names of several recommenders to them.
+        The ranks, or a list of those of several seeds, or a mapping from the names of several recommenders to either.
 
     Raises:
-        DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; the message names the
-            file and the line.
-        ConfigError: `by`, `rank_column` or `groups` is not text, or `drawn` is neither "by user" nor "once".
+        DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; a column may have
+            seeds and is named by no argument; or `seeds` has folds. The message names the file and the line.
+        ConfigError: `by`, `seeds`, `rank_column` or `groups` is not text, or `drawn` is neither "by user" nor "once".
 
     Examples:
         >>> import sampled_metrics as sm
@@ -218,10 +223,18 @@ def sampled_ranks(
         >>> sm.sampled_ranks({"gmf": [1, 3], "mlp": [2, 1]}, negatives=100, candidates=3541)["mlp"].x
         array([1, 0])
 
+        Ranks of two seeds, with a row for each user and seed:
+
+        >>> columns = {"user": ["ann", "bob"] * 2, "seed": [1, 1, 2, 2], "rank": [1, 3, 2, 1]}
+        >>> for table in sm.sampled_ranks(columns, negatives=100, candidates=3541, seeds="seed"):
+        ...     print(table.seed_name, table.x)
+        1 [0 2]
+        2 [1 0]
+
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
-    columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups)
+    columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups, seeds)
     options: dict[str, Any] = {
         "candidates": candidates,
         "negatives": negatives,
@@ -251,7 +264,7 @@ def sampled_of_columns(
             "fewer were sampled, all numbers here are wrong: say how many.",
         )
     of_columns = columns.place, columns.remarks, columns.name, cautions, written, columns.groups()
-    return SampledRanks(x, m, n, replacement, columns.users(), *of_columns, drawn)
+    return SampledRanks(x, m, n, replacement, columns.users(), *of_columns, drawn, columns.seed_name)
 
 
 def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from sampled_metrics.errors import ConfigError
 from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
 from sampled_metrics.ranks.reading import columns_of_table
 from sampled_metrics.ranks.sampled import BY_USER, SampledRanks, sampled_of_columns
+from sampled_metrics.ranks.seeds import refuse_unnamed_runs
 from sampled_metrics.ranks.staged import StagedRanks
 from sampled_metrics.ranks.staged_files import is_staged
 
@@ -41,6 +42,7 @@ def read_ranks(
         table: ExactRanks | StagedRanks = StagedRanks.read(name)
     else:
         columns = columns_of_table(name, name)
+        refuse_unnamed_runs(columns, may_be_by=False)
         if "negatives" in columns:
             return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
         table = table_of_columns(columns, columns.name)

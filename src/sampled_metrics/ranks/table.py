@@ -48,6 +48,7 @@ class Table(ABC):
         notes: sentences on how the table was read.
         cautions: sentences on what would make all results wrong.
         source: name of the file or table that it is from.
+        seed_name: the seed of which it is, as a column of seeds names it; empty if that is not known.
     """
 
     kind: ClassVar[str]
@@ -85,6 +86,7 @@ class Table(ABC):
     notes: tuple[str, ...]
     cautions: tuple[str, ...]
     source: str
+    seed_name: str = ""
 
     def rows(self, positions: Ints) -> Self:
         """Return the table of the rows at some positions, in that order."""
