@@ -9,7 +9,8 @@ import pytest
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation.values import mean_of_seeds, place_of_users, values_of
-from sampled_metrics.inference.means import SeedSpread, intervals, with_seeds
+from sampled_metrics.inference.means import intervals
+from sampled_metrics.inference.seeds import SeedSpread, with_seeds
 
 USERS, ITEMS, N, M = 150, 400, 60, 12
 LABELS = ["recall@5", "ndcg@5"]
