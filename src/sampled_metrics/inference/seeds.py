@@ -51,6 +51,7 @@ References:
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -66,6 +67,7 @@ _REACH = 20.0  # of the logarithms of ratios on both sides of the one that is se
 _LEAST_RATIO = 1e-6  # of two deviations; smaller ones are taken to be this
 _LEAST_TAIL = 1e-300  # smallest probability that is told apart from 0
 _TOLERANCES = {"xatol": 1e-12, "xrtol": 0.0}  # of the logarithms of roots
+_MOST_SEEDS = 1024  # that are asked whether they would decide
 _SLACK = 1e-9  # relative, of the limits between which a root is sought
 
 
@@ -101,6 +103,16 @@ class SeedSpread:
         """Return the spread of the metrics times a ratio."""
         return SeedSpread(self.variance * ratio**2, self.interaction * ratio**2, self.freedom)
 
+    def of_metric(self, number: int) -> SeedSpread:
+        """Return the spread of one metric."""
+        chosen = slice(number, number + 1)
+        return SeedSpread(self.variance[chosen], self.interaction[chosen], self.freedom)
+
+    def of_seeds(self, seeds: int) -> SeedSpread:
+        """Return the spread of another number of seeds that vary as these do."""
+        ratio = (self.freedom + 1) / seeds
+        return SeedSpread(self.variance * ratio, self.interaction * ratio, seeds - 1)
+
 
 def with_seeds(
     interval: Intervals, mean: Floats, spreads: Sequence[SeedSpread], limits: Floats, alpha: Floats | float
@@ -135,6 +147,51 @@ def with_seeds(
         np.sqrt(of_users + sum(spread.variance for spread in spreads)),
         np.maximum(interval.p_value, _p_value(np.abs(mean), of_users, of_seeds)),
     )
+
+
+def deciding_seeds(standard_error: Floats, mean: Floats, spreads: Sequence[SeedSpread], alpha: Floats | float) -> Ints:
+    """Return the (metrics,) smallest numbers of seeds, of each recommender, that would tell a mean from 0.
+
+    With so many seeds, the half width of `with_seeds` is below the distance of the mean from 0, if the mean, the users
+    and the spread of seeds are as estimated. About half of new comparisons with so many seeds would decide then.
+
+    Args:
+        standard_error: (metrics,) standard errors over the users, as in the intervals that `with_seeds` takes.
+        mean: (metrics,) means.
+        spreads: of the recommenders with several seeds, one or two.
+        alpha: (metrics,) error rates.
+
+    Returns:
+        The numbers, 2 or more; 0 if no number up to 1024 would decide, such as where the users alone do not.
+
+    Examples:
+        Two seeds each, with an error of .0036 by the seeds and .0042 by the users. A difference of .01 takes 6 seeds
+        each, and one of .007 is less than the half width .0082 of the users alone:
+
+        >>> spread = SeedSpread(np.array([0.0036**2 / 2] * 2), np.zeros(2), freedom=1)
+        >>> deciding_seeds(np.array([0.0042] * 2), np.array([0.01, 0.007]), [spread, spread], alpha=0.05)
+        array([6, 0])
+    """
+    of_users = np.maximum(standard_error**2 - sum(spread.interaction for spread in spreads), 0.0)
+    rates = np.broadcast_to(np.asarray(alpha, dtype=np.float64), mean.shape)
+    rest = mean**2 - (ndtri(rates / 2) ** 2) * of_users  # what the half width by seeds may be, squared
+    numbers = np.zeros(len(mean), dtype=np.int64)
+    for metric in np.flatnonzero(rest > 0):
+        of_metric = [spread.of_metric(int(metric)) for spread in spreads]
+        numbers[metric] = _first_below(of_metric, float(np.sqrt(rest[metric])), float(rates[metric]))
+    return numbers
+
+
+def _first_below(spreads: Sequence[SeedSpread], width: float, alpha: float) -> int:
+    """Return the smallest number of seeds whose half width is below a width; 0 if there is none up to `_MOST_SEEDS`."""
+
+    def is_below(seeds: int) -> bool:
+        students = _Students.from_spreads([spread.of_seeds(seeds) for spread in spreads])
+        return bool(students.half_width(alpha)[0] < width)
+
+    if not is_below(_MOST_SEEDS):
+        return 0
+    return 2 + bisect_left(range(2, _MOST_SEEDS), True, key=is_below)
 
 
 @dataclass(frozen=True)
