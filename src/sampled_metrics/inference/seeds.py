@@ -38,10 +38,11 @@ Student's distribution with the squared scale
 The probability of l is proportional to p(l) exp(-(S_A - 1) l) q(l)^(-f/2), and r is the quantile of the mixture over l.
 If l were taken to be 0, this would be Student's test with the pooled variance. It misses 14 % with two seeds each, and
 40 % with two seeds against twenty, if one recommender spreads far more than the other. With a flat prior alone, it
-would be the test of W. V. Behrens and R. A. Fisher, whose interval of two seeds each is almost three times as wide. The scale τ
-and the share of the flat part are chosen so that at most 6 % miss at 95 % if one recommender spreads up to three times
-as much as the other. Seeds that show a larger ratio are believed, as the prior is flat far from 0. The interval is
-about as wide as Student's for many seeds. docs/coverage.md has the misses and the widths, and what no seeds can show.
+would be the test of W. V. Behrens and R. A. Fisher, whose interval of two seeds each is almost three times as wide. The
+scale τ and the share of the flat part are chosen so that at most 6 % miss at 95 % if seeds are normal and one
+recommender spreads up to three times as much as the other. A larger ratio counts as far as the seeds show it, which two
+seeds hardly do. With many seeds, the interval is about that of Student. docs/coverage.md has the misses and the widths,
+and what no seeds can show.
 
 References:
     K. S. Banerjee, Approximate Confidence Interval for Linear Functions of Means of k Populations When the Population
