@@ -35,6 +35,12 @@ import sampled_metrics as sm
 
 FINALISTS = 3  # laws that are searched from, and that are in the last choice, besides the known ones
 LEAST_GAP = 0.01  # of the metrics of two recommenders whose evaluation is planned
+SPREADS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = {
+    "uniform": lambda rng, shape: rng.uniform(-1, 1, shape),
+    "normal": lambda rng, shape: rng.standard_normal(shape),
+    "t3": lambda rng, shape: rng.standard_t(3, shape) / np.sqrt(3),
+    "lognormal": lambda rng, shape: (np.exp(rng.standard_normal(shape)) - np.exp(0.5)) / np.sqrt((np.e - 1) * np.e),
+}  # laws of seeds, with the mean 0
 Law = Population | laws.Users
 
 # --- promises ---------------------------------------------------------------------------------------------------------
@@ -57,7 +63,9 @@ class Promise:
     is_relative: bool = False  # whether it is relative to the worse metric
     groups: tuple[float, ...] = ()  # shares of the users by group, with the same laws in all groups
     seeds: tuple[int, ...] = ()  # number of seeds of each recommender; the law of a seed is a mixture of two laws
-    spread: float = 0.0  # largest deviation of the share of the first law in this mixture from one half
+    spread: float = 0.0  # scale of the deviations of the share of the first law in this mixture from one half
+    spreads: str = "uniform"  # law of these deviations, whose scale is the largest one, or else the standard deviation
+    ratio: float = 1.0  # of the spread of the seeds of the first recommender and that of the second one
     depth: float = 0.0  # of staged ranks; 0 for others
     order: float = 1.0  # of their candidates: those above are at quantiles u^order, above 1 early, below 1 late
     values: tuple[str, ...] = ()  # labels of published values
@@ -73,6 +81,8 @@ class Promise:
         sample = f", m = {self.m}" if self.m else f", depth = {self.depth:g}" if self.depth else ""
         alike = "" if self.recommenders == 1 or self.equal == "metric" else {"law": ", same law", "no": ", unequal"}
         seeds = f", seeds within {self.spread:g}" if self.seeds else ""
+        seeds += f", {self.spreads}" if self.spreads != "uniform" else ""
+        seeds += f", {self.ratio:g} to 1" if self.ratio != 1 else ""
         sample += f", order {self.order:g}" if self.order != 1 else ""
         level = "" if self.level == 0.95 else f", {100 * self.level:g} %"
         name = f"{self.name}: n = {self.n}{sample}, {self.users} users, {' and '.join(self.metrics)}"
@@ -123,7 +133,8 @@ class Promise:
         if self.seeds:
             count = sum(self.seeds)
             of_laws = population.draw(self.n, self.users, 2 * count, rng)
-            share = 0.5 + self.spread * rng.uniform(-1, 1, (count, 1))
+            scale = self.spread * np.repeat((self.ratio, 1.0), self.seeds)[:, np.newaxis]
+            share = 0.5 + np.clip(scale * SPREADS[self.spreads](rng, (count, 1)), -0.5, 0.5)
             return np.where(rng.random((count, self.users)) < share, of_laws[::2], of_laws[1::2])
         sides = population.draw(self.n, self.pilot or self.users, self.recommenders, rng)
         if self.draws:
@@ -203,6 +214,13 @@ def of_margins_groups_and_seeds(two: Promise) -> Iterator[Promise]:
     yield from (unequal, replace(unequal, metrics=("ap",), equal="no"))
     for counts, spread in (((3, 3), 0.5), ((3, 3), 0.05), ((2, 10), 0.5), ((2, 10), 0.1)):
         yield replace(two, name=f"seeds {counts[0]} and {counts[1]}", users=200, seeds=counts, spread=spread)
+    for counts, law, ratio in (((2, 2), "normal", 3.0), ((3, 3), "normal", 3.0), ((3, 5), "normal", 3.0),
+                               ((2, 10), "normal", 3.0), ((2, 2), "uniform", 1.0), ((3, 20), "uniform", 1.0),
+                               ((5, 5), "t3", 3.0), ((3, 3), "lognormal", 3.0)):  # fmt: skip
+        worst_seeds = replace(two, name=f"worst seeds {counts[0]} and {counts[1]}", users=200, seeds=counts)
+        yield replace(
+            worst_seeds, spread=0.05 if ratio > 1 else 0.5, spreads=law, ratio=ratio, known=laws.two(0.9, 0.1)
+        )
 
 
 def of_few_completed(one: Promise, two: Promise) -> Iterator[Promise]:
@@ -374,7 +392,7 @@ def piloted(simulations: int, seed: int, beginnings: Sequence[str]) -> Iterator[
 
 def row_of(promise: Promise, label: str, population: Any, simulations: int, found: Tally) -> dict[str, Any]:
     """Return what was simulated, and how often it was wrong."""
-    kept = ("n", "m", "depth", "users", "pilot", "planned", "level", "equal", "spread")
+    kept = ("n", "m", "depth", "users", "pilot", "planned", "level", "equal", "spread", "spreads", "ratio")
     allowed = 1 - promise.level + 2 * np.sqrt(promise.level * (1 - promise.level) / simulations)
     row = {"promise": promise.name, "metric": label} | {name: getattr(promise, name) for name in kept}
     row |= {"law": population.words(), "simulations": simulations} | found._asdict()

@@ -73,7 +73,7 @@ CHOSEN = (
     ("inference/means.py", "return float(many + few / deciding)", "return float(many)"),
     ("inference/means.py", "_effective_number(above, counts) + 1)", "_effective_number(above, counts))"),
     ("inference/means.py", "share * (mean - limits[0]), share * (limits[1] - mean)", "share * mean, share * mean"),
-    ("inference/means.py", "/ ((users - 1) * (seeds - 1)) /", "/ (users * seeds) /"),
+    ("inference/seeds.py", "/ (max(users - 1, 1) * (seeds - 1)) /", "/ (users * seeds) /"),
     ("inference/strict.py", "IMPOSSIBLE if assumption == FREE else SIGNIFICANCE", "SIGNIFICANCE"),
     ("inference/strict.py", "others = sample.counts - np.asarray(own.sum(axis=0))", "others = sample.counts"),
     ("inference/strict.py", "_HARDLY_WIDER = 1.25", "_HARDLY_WIDER = 0.25"),

@@ -148,3 +148,20 @@ def test_figures_and_latex_show_both_questions(tmp_path):
     assert "these runs" in text
     sm.evaluate(TABLES, metrics="ap").plot(tmp_path / "values.svg")
     assert (tmp_path / "values.svg").stat().st_size > 1000
+
+
+def test_seeds_that_would_decide_are_named_where_new_runs_are_undecided():
+    """Of exact values, two seeds that differ as much as the models do decide nothing, and users alone would."""
+    rng = np.random.default_rng(2)
+    easy = rng.random(4000)
+
+    def table(hit_rate):
+        return sm.exact_ranks(np.where(easy < hit_rate, 1, 50), candidates=100, exact=True)
+
+    tables = {"A": [table(0.30), table(0.32)], "B": [table(0.33), table(0.36)]}
+    result = sm.compare(tables, metrics="recall@10")
+    assert result["conclusion"].tolist() == ["undecided", "B"]
+    [needed] = [finding.values["seeds"] for finding in result.findings if finding.kind == "more-seeds"]
+    assert 3 <= needed <= 12
+    decided = {"A": tables["A"] * 1, "B": [table(0.93), table(0.96)]}
+    assert "more-seeds" not in {finding.kind for finding in sm.compare(decided, metrics="recall@10").findings}

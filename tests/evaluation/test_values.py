@@ -8,7 +8,8 @@ import pytest
 
 import sampled_metrics as sm
 from sampled_metrics.evaluation.values import mean_of_runs, places_of_runs, values_of
-from sampled_metrics.inference.means import SeedSpread, intervals, with_seeds
+from sampled_metrics.inference.means import intervals
+from sampled_metrics.inference.seeds import SeedSpread, with_seeds
 from sampled_metrics.ranks.runs import Runs
 
 USERS, ITEMS, N, M = 150, 400, 60, 12

@@ -113,6 +113,7 @@ SENTENCES = [
      "Y is better than X, by less than the margin of 2 % of the worse value.",
      replace(PAIR, margin=Margin(0.02, True))),
     (verdict("better", ("Y", "X"), size=""), "whether by more than the margin of 0.01 is undecided.", WITH_MARGIN),
+    (of("more-seeds", "ap", seeds=6), "would decide about half of new comparisons, … as they are here: 6 by AP."),
     (of("these-runs", reason="one seed", of=["X"]),
      "of these runs alone, the mean over the seeds … new runs, as X has one seed, which does not show how seeds vary."),
     (of("these-runs", reason="strict bounds", of=[]), "new runs, as strict bounds do not show how seeds vary."),

@@ -17,7 +17,7 @@ from sampled_metrics.estimators.shapes import DECREASING, FREE
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import about_metrics, checked_metrics, from_readers
 from sampled_metrics.evaluation.kinds import KINDS
-from sampled_metrics.evaluation.questions import THESE_RUNS, about_seeds, questions
+from sampled_metrics.evaluation.questions import NEW_RUNS, THESE_RUNS, about_seeds, questions
 from sampled_metrics.evaluation.standings import best_of
 from sampled_metrics.evaluation.values import UserValues, places_of_runs, values_of_runs
 from sampled_metrics.evaluation.verdict import (
@@ -31,6 +31,7 @@ from sampled_metrics.evaluation.verdict import (
 )
 from sampled_metrics.inference.families import Margin, max_t_rate, pairs_of
 from sampled_metrics.inference.findings import Finding, Setting, about, notes
+from sampled_metrics.inference.seeds import deciding_seeds
 from sampled_metrics.metrics.metric import Metric, MetricsLike
 from sampled_metrics.ranks.groups import Groups, runs_by_group
 from sampled_metrics.ranks.runs import Runs, paired, read_runs, require_comparable
@@ -190,7 +191,7 @@ def compare(
     # --- findings
     findings: list[Any] = [verdict for verdict in verdicts if verdict.is_defined]
     findings += _who_ranks_higher(verdicts, recommenders, setting)
-    findings += not_asked
+    findings += [*not_asked, *_seeds_that_would_decide(families[0], verdicts)]
     findings += _about_values(whole, families, names, recommenders, corrects, setting)
     if by_group:
         findings += orders_of_groups(verdicts, of_groups, asked[0])
@@ -367,6 +368,24 @@ def _who_ranks_higher(verdicts: Sequence[Verdict], recommenders: Sequence[Runs],
         return []
     shares = {"higher_a": margin.higher_a, "higher_b": margin.higher_b, "is_sampled": bool(setting.estimator)}
     return [Finding("higher", names=setting.names, values=shares)]
+
+
+def _seeds_that_would_decide(family: Family, verdicts: Sequence[Verdict]) -> list[Finding]:
+    """Return, for two recommenders and each metric that new runs leave undecided, how many seeds would decide it.
+
+    There is none where the users alone do not decide, or more than a thousand seeds would be needed.
+    """
+    if family.of != NEW_RUNS or len(family.values) > 2:
+        return []
+    a, b = family.values.values()
+    gap = b.minus(a)
+    of_users = gap.of_these_runs().interval(family.rates)
+    seeds = deciding_seeds(of_users.standard_error, gap.point, gap.spreads, family.rates)
+    return [
+        Finding("more-seeds", verdict.metric, values={"seeds": int(number)})
+        for verdict, number in zip(verdicts, seeds, strict=False)  # those of new runs come first
+        if number and verdict.conclusion is Conclusion.UNDECIDED
+    ]
 
 
 def _about_values(

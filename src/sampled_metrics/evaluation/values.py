@@ -20,7 +20,8 @@ from sampled_metrics.estimators.shapes import DECREASING, FREE
 from sampled_metrics.estimators.strict_bounds import has_bounds
 from sampled_metrics.evaluation.kinds import KINDS
 from sampled_metrics.inference.findings import Finding
-from sampled_metrics.inference.means import FEW_USERS, Intervals, SeedSpread, intervals, with_seeds
+from sampled_metrics.inference.means import FEW_USERS, Intervals, intervals
+from sampled_metrics.inference.seeds import SeedSpread, with_seeds
 from sampled_metrics.inference.strict import Chooser, Sample, pseudo_values, strict_values, unexplained
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.runs import Runs
@@ -84,6 +85,8 @@ class UserValues:
             bounds=self.bounds[rows],
             limits=self.limits[rows],
             point=self.point[rows],
+            spreads=tuple(spread.of_metric(number) for spread in self.spreads),
+            draws=tuple(draw.of_metric(number) for draw in self.draws),
         )
 
     def of_these_runs(self) -> UserValues:
