@@ -10,7 +10,7 @@ import sampled_metrics as sm
 from sampled_metrics.evaluation.compare import Family, Part, orders_of_groups, verdicts_on_pair
 from sampled_metrics.evaluation.kinds import KINDS
 from sampled_metrics.evaluation.values import UserValues
-from sampled_metrics.evaluation.verdict import Conclusion, Size, adjusted
+from sampled_metrics.evaluation.verdict import Conclusion, Size, adjusted, verdict_of_row
 from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.findings import Finding
 
@@ -134,8 +134,8 @@ def test_a_recommender_may_be_called_as_a_conclusion_is():
     ranks = {"A": [9, 8, 7, 30] * 50, "undecided": [1, 2, 1, 3] * 50}
     result = sm.compare(sm.exact_ranks(ranks, candidates=50, exact=True), metrics="ap")
     [row] = result.to_dict("records")
-    assert result.verdict_of_row(row).better == "undecided"
-    assert result.verdict_of_row(row | {"metric": "auc"}) is None
+    assert verdict_of_row(row, result.findings, result.setting.names).better == "undecided"
+    assert verdict_of_row(row | {"metric": "auc"}, result.findings, result.setting.names) is None
 
 
 def test_a_verdict_turns_with_its_pair():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -51,15 +51,6 @@ class Comparison(Result):
         verdicts = grouped(self.verdicts, lambda verdict: verdict.metric)
         labels = [label for label in dict.fromkeys(self["metric"]) if label in verdicts]
         return {label: Standings.from_verdicts(verdicts[label]) for label in labels}
-
-    def verdict_of_row(self, row: Mapping[str, Any]) -> Verdict | None:
-        """Return the verdict of a row; None of a metric that is not defined."""
-        a, b = (row["a"], row["b"]) if "a" in row else self.setting.names
-        group = row.get("group", ALL)
-        wanted = (row["metric"], a, b, "" if group == ALL else group, row.get("of", ""))
-        verdicts = [finding for finding in self.findings if isinstance(finding, Verdict)]
-        keys = [(verdict.metric, verdict.a, verdict.b, verdict.group, verdict.of) for verdict in verdicts]
-        return verdicts[keys.index(wanted)] if wanted in keys else None
 
     def standings(self) -> Result:
         """Return a row for each recommender and metric, best first: metric, recommender, value, group.

@@ -12,11 +12,10 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, line_styles
-from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.phrases import ASSUMPTIONS
 from sampled_metrics.evaluation.standings import MANY, best_of
 from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS
-from sampled_metrics.evaluation.verdict import Conclusion, Verdict
+from sampled_metrics.evaluation.verdict import Conclusion, Verdict, verdict_of_row
 from sampled_metrics.evaluation.wording import assumed
 from sampled_metrics.evaluation.words.order import best_alone, verdict_in_words
 from sampled_metrics.evaluation.words.plans import way_in_words
@@ -287,8 +286,9 @@ def _differences(table: pd.DataFrame) -> Picture:
     pairs = dict[str, int]()
     hollow = dict[str, None]()
     setting = setting_of(table)
+    findings = getattr(table, "findings", ())
     for row in table.to_dict("records"):
-        verdict = table.verdict_of_row(row) if isinstance(table, Comparison) else None
+        verdict = verdict_of_row(row, findings, setting.names) if findings else None
         is_decided = verdict is not None and verdict.conclusion is Conclusion.BETTER
         if verdict is not None and verdict.conclusion in (Conclusion.UNDECIDED, Conclusion.EQUIVALENT):
             hollow[verdict.in_words] = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -212,3 +212,16 @@ def adjusted(verdicts: Iterable[Verdict]) -> list[Verdict]:
 def without_p_values(verdicts: Iterable[Verdict]) -> list[Verdict]:
     """Return verdicts of some pairs of a family: the method of Holm needs the p-values of all."""
     return [replace(verdict, p_value=math.nan) for verdict in verdicts]
+
+
+def verdict_of_row(row: Mapping[str, Any], findings: Iterable[Any], names: Sequence[str]) -> Verdict | None:
+    """Return the verdict of a row of a comparison; None of a metric that is not defined.
+
+    A row of two recommenders, whose names are given, does not name them.
+    """
+    a, b = (row["a"], row["b"]) if "a" in row else names
+    group = row.get("group", ALL)
+    wanted = (row["metric"], a, b, "" if group == ALL else group, row.get("of", ""))
+    verdicts = [finding for finding in findings if isinstance(finding, Verdict)]
+    keys = [(verdict.metric, verdict.a, verdict.b, verdict.group, verdict.of) for verdict in verdicts]
+    return verdicts[keys.index(wanted)] if wanted in keys else None
