@@ -231,8 +231,12 @@ def test_the_state_of_another_validator_is_refused(held_out, options, says):
     with pytest.raises(sm.DataError, match=f"state: is of a validator with {says}"):
         other.load_state_dict(validate.state_dict())
     assert other.history.empty
-    with pytest.raises(sm.DataError, match="state: is not what state_dict"):
-        other.load_state_dict({"epoch": 3})
+    damaged = validate.state_dict()
+    del damaged["rows"]
+    for state in ({"epoch": 3}, None, {"format": 1}, damaged):
+        with pytest.raises(sm.DataError, match="state: is not what state_dict"):
+            validate.load_state_dict(state)
+    assert len(validate.history) == 1
 
 
 def test_a_step_is_the_number_that_the_loop_has():

@@ -11,6 +11,7 @@ from sampled_metrics.validation.kept import KeptValues
 from sampled_metrics.validation.standing import Standing
 
 _FORMAT = 1
+_NO_STATE = "state: is not what state_dict of a validator returned"
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,18 @@ class State:
             DataError: it is none, or that of another task.
         """
         if not isinstance(plain, Mapping) or plain.get("format") != _FORMAT:
-            raise DataError("state: is not what state_dict of a validator returned")
+            raise DataError(_NO_STATE)
+        try:
+            return cls._of_task(plain, task)
+        except DataError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DataError(_NO_STATE) from error
+
+    @classmethod
+    def _of_task(cls, plain: Mapping[str, Any], task: Mapping[str, Any]) -> State:
         for name, value in task.items():
-            if plain["task"].get(name) != value:
+            if plain["task"][name] != value:
                 raise DataError(f"state: is of a validator with other {name}")
         standings = {
             label: Standing(
