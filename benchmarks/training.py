@@ -193,14 +193,13 @@ def contenders_of_run(recall: Floats, users: int, memory: float, label: str, kno
 
 def contenders(runs: int) -> None:
     """Print how often the truly best epoch so far is a contender after every epoch of a training."""
-    rows = []
-    for (name, recall), users, memory in product(shapes().items(), (200, 1000), (0.0, 0.9)):
-        for known in (True, False):
+    print("training, users, memory, K: share of trainings; contenders at the end")
+    for users, memory, known in product((1000, 200), (0.9, 0.0), (True, False)):
+        for name, recall in shapes().items():
             work = partial(contenders_of_run, recall, users, memory, "ndcg@10", known)
             held = np.array(in_parallel(work, seeds(f"contenders {name} {users} {memory}", runs)))
-            rows.append((name, users, memory, "known" if known else "unknown", *held.mean(axis=0)))
-    columns = ["training", "users", "memory", "K", "always held", "contenders at the end"]
-    print(pd.DataFrame(rows, columns=columns).round(3).to_string(index=False))
+            cell = f"{name}, {users}, {memory}, {'known' if known else 'unknown'}"
+            print(f"{cell}: {held[:, 0].mean():.3f}; {held[:, 1].mean():.1f}", flush=True)
 
 
 def stopped_by_value(patience: int, values: Floats, said: list[str]) -> int:
