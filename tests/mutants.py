@@ -54,7 +54,7 @@ CHOSEN = (
     ("validation/standing.py", "leaders = {self.best, self.reference}", "leaders = {self.reference}"),
     ("validation/standing.py", "if is_reference or is_best:", "if is_reference:"),
     ("validation/standing.py", "epoch if is_reference else self.reference", "self.reference"),
-    ("validation/standing.py", "2 / 3 * cubes / reach", "2 * cubes / reach + squares / 2"),
+    ("validation/standing.py", "squares - 2 / 3 * cubes / reach", "squares"),
     ("validation/validator.py", "numbers.index(best) >= patience", "numbers.index(best) > patience"),
     ("estimators/linear.py", "rest * x // (design.negatives +", "rest * x // (design.negatives + 1 +"),
     ("estimators/linear.py", "* (n + k) / (n - k)", "* (n - k) / (n + k)"),
