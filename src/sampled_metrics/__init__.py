@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.evaluation.expect import expect as expect
     from sampled_metrics.evaluation.plan import plan as plan
     from sampled_metrics.evaluation.published import published as published
-    from sampled_metrics.evaluation.validator import validator as validator
     from sampled_metrics.metrics.metric import metric as metric
     from sampled_metrics.ranking.negatives import rank_among_negatives as rank_among_negatives
     from sampled_metrics.ranking.rank import rank as rank
@@ -36,6 +35,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.ranks.saved import read_ranks as read_ranks
     from sampled_metrics.ranks.staged import StagedRanks as StagedRanks
     from sampled_metrics.reporting.report import report as report
+    from sampled_metrics.validation.validator import validator as validator
 
     __version__: str
 
@@ -43,7 +43,6 @@ _EXPORTS = {
     "errors": ("ConfigError", "DataError", "DownloadError", "NumericError", "SampledMetricsError", "WriteError"),
     "estimators": ("estimator",),
     "evaluation": ("compare", "correct", "evaluate", "expect", "plan", "published"),
-    "evaluation.validator": ("validator",),
     "metrics.metric": ("metric",),
     "ranking.negatives": ("rank_among_negatives",),
     "ranking.rank": ("rank",),
@@ -55,6 +54,7 @@ _EXPORTS = {
     "ranks.sampled": ("SampledRanks", "sampled_ranks"),
     "ranks.staged": ("StagedRanks",),
     "reporting.report": ("report",),
+    "validation.validator": ("validator",),
 }
 _MODULES = {name: module for module, names in _EXPORTS.items() for name in names}
 

@@ -217,3 +217,17 @@ def test_exact_validation_refuses_what_it_cannot_do(trainer_of) -> None:
         adapters.recbole.exact_validation(trainer)
         with pytest.raises(sm.DataError, match=message):
             trainer.fit(training, validation, saved=False, show_progress=False)
+
+
+def test_epochs_have_the_numbers_of_the_training_and_go_on_after_a_restart(trainer_of) -> None:
+    """With a validation every second epoch, the numbers are those of the epochs that were trained."""
+    trainer, training, validation, _ = trainer_of("BPR", "full", eval_step=2, epochs=6)
+    adapters.recbole.exact_validation(trainer, epochs=6)
+    trainer.fit(training, validation, saved=False, show_progress=False)
+    first = trainer.validator.history.query("metric == 'recall@5'")
+    assert first["epoch"].tolist() == [2, 4, 6]
+    again, training, validation, _ = trainer_of("BPR", "full", eval_step=2, epochs=10)
+    adapters.recbole.exact_validation(again, epochs=6, state=trainer.validator.state_dict())
+    again.start_epoch = 6
+    again.fit(training, validation, saved=False, show_progress=False)
+    assert again.validator.history.query("metric == 'recall@5'")["epoch"].tolist() == [2, 4, 6, 8, 10]

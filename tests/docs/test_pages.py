@@ -5,6 +5,7 @@
 
 import re
 import runpy
+import shlex
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from docutils import nodes
 from docutils.core import publish_doctree
 from docutils.parsers.rst.states import Inliner
 from made_up_project import complete_config
+from packaging.requirements import Requirement
 
 import sampled_metrics
 from sampled_metrics.data.formats import FORMATS
@@ -49,7 +51,8 @@ ELSEWHERE = {
     "docs/architecture.md": ["study"],  # not code
     # tests/adapters runs these where the other library is installed
     "docs/adapters.md": ["import numpy as np\n", "import torch"],
-    "docs/how-to/validate.md": ["import torch", "import lightning", "from recbole.config"],
+    # its line of pip is test_recbole_is_installed_as_the_adapters_are_tested
+    "docs/how-to/validate.md": ["import torch", "import lightning", "from recbole.config", "pip install recbole"],
     "docs/how-to/rank.md": ["import torch"],
     # takes 90 s; test_expensive_ranker.py runs its parts, and compares what it printed
     "docs/how-to/expensive-rankers.md": ["return sm.staged_ranks(", "python -m docs.examples.expensive_ranker"],
@@ -95,6 +98,17 @@ def test_a_config_is_complete_and_allowed(start: str, tmp_path: Path, monkeypatc
     for name in ("ml-1m.zip", "old.csv", "new.csv"):
         Path(name).touch()
     complete_config(yaml.safe_load(block.content.replace("/where/it/is", str(tmp_path))))
+
+
+def test_recbole_is_installed_as_the_adapters_are_tested() -> None:
+    """The versions of the line of pip hold those that tests/adapters runs with."""
+    locked = dict(re.findall(r"^([\w-]+)==(\S+)", text_of("envs/peers.lock"), flags=re.MULTILINE))
+    [line] = re.findall(r"^pip install recbole (.*)$", text_of("docs/how-to/validate.md"), flags=re.MULTILINE)
+    requirements = [Requirement(part) for part in shlex.split(line)]
+    assert {requirement.name for requirement in requirements} == {"numpy", "pandas"}
+    for requirement in requirements:
+        assert requirement.specifier.contains(locked[requirement.name])
+    assert f"RecBole {locked['recbole']} needs" in text_of("docs/how-to/validate.md")
 
 
 def test_links_lead_to_files_that_are_there() -> None:

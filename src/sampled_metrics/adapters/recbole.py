@@ -1,6 +1,6 @@
 """Ranks of models of RecBole."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 
 from sampled_metrics.adapters._among_negatives import among_negatives
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.evaluation.validator import validator
 from sampled_metrics.ranking.rank import rank
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.validation.validator import validator
 
 
 def ranks(model: Any, test_data: Any) -> ExactRanks:
@@ -42,7 +42,13 @@ def ranks(model: Any, test_data: Any) -> ExactRanks:
     )
 
 
-def exact_validation(trainer: Any, *, confidence_level: float = 0.95) -> None:
+def exact_validation(
+    trainer: Any,
+    *,
+    epochs: int | None = None,
+    state: Mapping[str, Any] | None = None,
+    confidence_level: float = 0.95,
+) -> None:
     """Let a trainer choose its epoch by exact metrics, in place of RecBole's evaluation of the validation data.
 
     The metrics are those of the trainer's config, with the numbers of RecBole's mode full, as long as no scores tie:
@@ -56,11 +62,14 @@ def exact_validation(trainer: Any, *, confidence_level: float = 0.95) -> None:
     Args:
         trainer: a trainer of a general or a sequential model, before `fit`. Its validation data have `mode: full` and
             one item of each user, as with `split: {LS: valid_and_test}`.
+        epochs: the largest number of validations, if it is known, as in `sampled_metrics.validator`.
+        state: what `trainer.validator.state_dict()` returned before a restart, to go on from its epochs beside
+            `trainer.resume_checkpoint`.
         confidence_level: as in `sampled_metrics.validator`.
 
     Raises:
         ConfigError: the config has a metric other than Recall, MRR, NDCG, Hit, Precision, MAP and GAUC.
-        DataError: on validation, that it is sampled, or a user has several items.
+        DataError: on validation, that it is sampled, a user has several items, or the state is of other data.
 
     Examples:
         >>> from sampled_metrics import adapters
@@ -74,6 +83,12 @@ def exact_validation(trainer: Any, *, confidence_level: float = 0.95) -> None:
         labels = ["gauc"] if name == "gauc" else [f"{name}@{k}" for k in config["topk"]]
         names |= {label: label.replace(name, _OF_RECBOLE[name]) for label in labels}
     known_data: list[Any] = []
+    trained_epochs: list[int] = []
+    train_epoch = trainer._train_epoch
+
+    def counted_epoch(train_data: Any, epoch_idx: int, *arguments: Any, **options: Any) -> Any:
+        trained_epochs[:] = [epoch_idx + 1]
+        return train_epoch(train_data, epoch_idx, *arguments, **options)
 
     def valid_epoch(valid_data: Any, show_progress: bool = False) -> tuple[float, dict[str, float]]:
         if known_data != [valid_data]:
@@ -81,14 +96,18 @@ def exact_validation(trainer: Any, *, confidence_level: float = 0.95) -> None:
             ids = valid_data.dataset.id2token(valid_data.dataset.uid_field, users)
             metrics = list(dict.fromkeys(names.values()))
             trainer.validator = validator(
-                had, held_out, metrics=metrics, user_ids=ids, confidence_level=confidence_level
+                had, held_out, metrics=metrics, epochs=epochs, user_ids=ids, confidence_level=confidence_level
             )
+            if state is not None:
+                trainer.validator.load_state_dict(state)
             known_data[:] = [valid_data]
-        result = trainer.validator(_scores(trainer, valid_data)).result.set_index("metric")["value"]
+        step = trained_epochs[-1] if trained_epochs else None
+        result = trainer.validator(_scores(trainer, valid_data), step=step).result.set_index("metric")["value"]
         decimals = config["metric_decimal_place"]
         values = {label: round(float(result[name]), decimals) for label, name in names.items()}
         return values[trainer.valid_metric], values
 
+    trainer._train_epoch = counted_epoch
     trainer._valid_epoch = valid_epoch
 
 

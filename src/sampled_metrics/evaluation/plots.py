@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import LogLocator, NullLocator
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, line_styles
@@ -116,13 +116,13 @@ def draw(panels: list[Panel], figure: Figure, caption: str = "", width: float = 
     return axes
 
 
-def _axes(figure: Figure, heights: list[float], caption: str, width: float, more: int = 0, **shared: Any) -> list[Axes]:
+def _axes(figure: Figure, heights: list[float], caption: str, width: float, more: int = 0) -> list[Axes]:
     """Return axes of these heights in inches, with a caption and room for more lines; set the figure's size."""
     text = textwrap.fill(literal(caption), round(_CAPTION * width))
     figure.set_size_inches(width, sum(heights) + 0.17 * (text.count("\n") + 1 + more))
     if caption:
         write_below(figure, text)
-    axes: list[Axes] = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights, **shared).ravel().tolist()
+    axes: list[Axes] = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights).ravel().tolist()
     return axes
 
 
@@ -198,42 +198,6 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
         axes.errorbar([middle], [height], xerr=[reach], **look | {"marker": ""})
     is_around = bool((ends >= 0).all())
     return axes.errorbar([value], [height], xerr=ends if is_around else None, **look)
-
-
-@styled
-def draw_history(history: pd.DataFrame, figure: Figure, setting: Setting) -> list[Axes]:
-    """Draw the metrics of a validator by epoch, one below the other, into an empty figure; set its size."""
-    by_metric = list(history.groupby("metric", sort=False))
-    caption = _EPOCHS.format(interval=_interval(setting))
-    axes = _axes(figure, [_EPOCH_PANEL] * len(by_metric), caption, WIDTH, sharex=True)
-    for (_, of_metric), panel in zip(by_metric, axes, strict=True):
-        draw_epochs(of_metric, panel, setting)
-        panel.set_xlabel("epoch" if panel is axes[-1] else "")
-    return axes
-
-
-@styled
-def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
-    """Draw one metric of a validator by epoch: values with intervals, filled where one is better than all before."""
-    look = style(0) | {"linestyle": "none", "capsize": 2, "markersize": 4}
-    for filled, rows in history.groupby(history["better"].isin(["yes", "first"])):
-        ends = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
-        face = look["color"] if filled else "white"
-        axes.errorbar(rows["epoch"], rows["value"], yerr=ends, **look | {"markerfacecolor": face})
-    best = history[history["epoch"] == history["best"].iloc[-1]]
-    axes.plot(history["epoch"], history["value"], color="#7F7F7F", linewidth=0.8, zorder=1)
-    axes.axvline(best["epoch"].iloc[0], color="#7F7F7F", linestyle=":", linewidth=1, zorder=1)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set(xlabel="epoch", ylabel=f"value, {_interval(setting)}")
-    axes.set_title(metric_name(str(history["metric"].iloc[0])))
-
-
-_EPOCH_PANEL = 1.8  # height of a panel of epochs, in inches
-_EPOCHS = (
-    "Filled: the first epoch, and those that are better than all before, at a level that holds over the epochs. "
-    "Dotted: the highest value. "
-    "The {interval} is that of one epoch, over users."
-)
 
 
 # --- what each function's result shows --------------------------------------------------------------------------------

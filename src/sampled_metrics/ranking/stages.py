@@ -5,10 +5,13 @@ and items. Batches of a user end at boundaries, so that the results do not depen
 on the order of the answers.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,7 @@ from sampled_metrics._validation import MOST, MOST_SEED, Floats, Ints, is_real, 
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError, Remark
 from sampled_metrics.ranking.candidate_order import CandidateOrder
-from sampled_metrics.ranking.inputs import PairsLike, Places, ranges, split_and_users, table_of_pairs, warn_of_last
+from sampled_metrics.ranking.inputs import Ids, PairsLike, Places, ranges, split_and_users, table_of_pairs, warn_of_last
 from sampled_metrics.ranking.labels import aligned
 from sampled_metrics.ranking.scoring import Journal, Ranker, Request, Score, Scorer, refuse_other_run
 from sampled_metrics.ranks.staged import StagedRanks
@@ -126,28 +129,21 @@ def staged_ranks(
     pairs = aligned(None, training, held_out, user_ids, item_ids)
     shape = None, None
     split, ids, chosen = split_and_users(pairs.training, pairs.held_out, shape, users, pairs.user_ids, pairs.item_ids)
-    chosen = chosen[np.diff(split.held_out.indptr)[chosen] > 0]
-    if not len(chosen):
-        raise DataError("held_out: none of the users has a held-out item")
+    prepared = Prepared.from_split(split, ids, chosen, order)
+    chosen = prepared.users
     require_ids(None if file is None else path_text(file), split.user_ids[chosen], split.item_ids)
-    with_ids = ids[0].is_given, ids[1].is_given
-    candidate_order = CandidateOrder(order, split, *ids)
-    digests = _digests(split, chosen) | {"order": candidate_order.name, "ranker": ranker.label}
+    digests = prepared.digests | {"ranker": ranker.label}
 
     def ranks(journal: Journal | None, earlier: StagedRanks | None = None) -> StagedRanks:
         with ranker.pool() as pool, terminal_status() as show:
-            scorer = Scorer(ranker, pool, split, with_ids, journal)
+            scorer = Scorer(ranker, pool, split, prepared.with_ids, journal)
             stages = _Stages(scorer, split, chosen, k, depth, seed, ranker.pairs_per_call)
             if earlier is None:
                 stages.begin()
             else:
                 stages.go_on_from(name, earlier, *positions(earlier))
             for until in stages.parts:
-                numbers = stages.unfinished(until)
-                start = 0
-                for block, items_at in candidate_order.blocks(chosen[numbers]):
-                    stages.score(numbers[start : start + len(block)], until, items_at, show)
-                    start += len(block)
+                prepared.complete(stages, until, show)
                 if until < len(stages.boundaries) and users is None and (outlook := stages.outlook):
                     warnings.warn(outlook, Remark, stacklevel=4)
         return stages.ranks(digests)
@@ -161,7 +157,9 @@ def staged_ranks(
         is_deeper = table.depth is not None and (depth is None or depth > table.depth)
         refuse_other_run(name, table.run, run)
         with ranker.pool() as pool:
-            Scorer(ranker, pool, split, with_ids, None).require_same_scores(name, *positions(table), table.score)
+            Scorer(ranker, pool, split, prepared.with_ids, None).require_same_scores(
+                name, *positions(table), table.score
+            )
         checked = "" if ranker.name else ", but for some pairs again, which have the same scores"
         says = f"is complete; nothing was scored{checked}"
         has = "all candidates" if table.depth is None else f"depth {table.depth:g}"
@@ -177,6 +175,62 @@ def staged_ranks(
         return ranks(None)
     name, run = path_text(file), {"k": k, "seed": seed} | digests
     return _kept(name, run, depth, ranks, finished)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Training, held-out items and an order of the candidates that were read and checked, for any number of rankers.
+
+    Attributes:
+        split: of all users.
+        ids: of users and items.
+        users: (users,) ascending indices of the users who are ranked, all with held-out items.
+        order: of the candidates.
+        digests: of the split, the users and the order.
+    """
+
+    split: Split
+    ids: tuple[Ids, Ids]
+    users: Ints
+    order: CandidateOrder
+    digests: dict[str, str]
+
+    @classmethod
+    def from_split(cls, split: Split, ids: tuple[Ids, Ids], users: Ints, order: Any = "popularity") -> Prepared:
+        """Leave out users without held-out items, and check the order of `staged_ranks`.
+
+        Raises:
+            DataError: the order is wrong, or no user has a held-out item.
+        """
+        chosen = users[np.diff(split.held_out.indptr)[users] > 0]
+        if not len(chosen):
+            raise DataError("held_out: none of the users has a held-out item")
+        candidate_order = CandidateOrder(order, split, *ids)
+        digests = digests_of_split(split, chosen) | {"order": candidate_order.name}
+        return cls(split, ids, chosen, candidate_order, digests)
+
+    @property
+    def with_ids(self) -> tuple[bool, bool]:
+        """Whether a function of scores is called with ids, of users and of items."""
+        return self.ids[0].is_given, self.ids[1].is_given
+
+    def complete(self, stages: _Stages, until: int, show: Callable[[str], None]) -> None:
+        """Score what the users need up to a boundary, by its index; `show` shows how far the run is."""
+        numbers = stages.unfinished(until)
+        start = 0
+        for block, items_at in self.order.blocks(self.users[numbers]):
+            stages.score(numbers[start : start + len(block)], until, items_at, show)
+            start += len(block)
+
+    def ranks(self, ranker: Ranker, k: int, depth: float, seed: int = 0) -> StagedRanks:
+        """Return the ranks by a ranker, without a file; parameters as in `staged_ranks`."""
+        with ranker.pool() as pool, terminal_status() as show:
+            scorer = Scorer(ranker, pool, self.split, self.with_ids, None)
+            stages = _Stages(scorer, self.split, self.users, k, depth, seed, ranker.pairs_per_call)
+            stages.begin()
+            for until in stages.parts:
+                self.complete(stages, until, show)
+        return stages.ranks(self.digests | {"ranker": ranker.label})
 
 
 def require_depth(depth: Any) -> None:
@@ -424,7 +478,7 @@ class _Stages:
         ).by_id()
 
 
-def _digests(split: Split, users: Ints) -> dict[str, str]:
+def digests_of_split(split: Split, users: Ints) -> dict[str, str]:
     """Return digests of training, held-out items and the users who are ranked, and the number of users in all."""
     ids = [np.array(names, dtype=str).tobytes() for names in (split.user_ids, split.item_ids)]
 

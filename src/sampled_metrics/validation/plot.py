@@ -1,0 +1,82 @@
+"""The figure of a training: the metrics by epoch, the references, and the epochs that may be the best."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from sampled_metrics.inference.findings import Setting
+from sampled_metrics.metrics.metric import metric_name
+from sampled_metrics.rendering.drawing import WIDTH, style, styled, write_below
+from sampled_metrics.validation.standing import FIRST, NO, YES
+
+_PANEL = 1.9  # height of a panel, in inches
+_LINE = 0.17  # height of a line of the caption
+_LETTERS = 92  # of a line of the caption
+_CAPTION = (
+    "Filled: the first epoch, and those that are better than the filled one before. Cross: worse than an earlier "
+    "epoch. Shaded: epochs that may be the best. Dotted: the highest value. The {interval} is that of one epoch, "
+    "over users."
+)
+
+
+@styled
+def draw_history(history: pd.DataFrame, figure: Figure, setting: Setting) -> list[Axes]:
+    """Draw the metrics of a validator by epoch, one below the other, into an empty figure; set its size."""
+    by_metric = list(history.groupby("metric", sort=False))
+    caption = textwrap.fill(_CAPTION.format(interval=_interval(setting)), _LETTERS)
+    figure.set_size_inches(WIDTH, _PANEL * len(by_metric) + _LINE * (caption.count("\n") + 1))
+    write_below(figure, caption)
+    panels: list[Axes] = figure.subplots(len(by_metric), 1, squeeze=False, sharex=True).ravel().tolist()
+    for (_, rows), panel in zip(by_metric, panels, strict=True):
+        draw_epochs(rows, panel, setting)
+        panel.set_xlabel("epoch" if panel is panels[-1] else "")
+    return panels
+
+
+@styled
+def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
+    """Draw one metric of a validator by epoch."""
+    rows = history[history["value"].notna()]
+    _shade_contenders(rows, axes)
+    axes.plot(rows["epoch"], rows["value"], color="#7F7F7F", linewidth=0.8, zorder=1)
+    is_reference = rows["better"].isin([FIRST, YES])
+    is_worse = rows["better"] == NO
+    look = style(0) | {"linestyle": "none", "capsize": 2, "elinewidth": 0.8}
+    _draw_marks(rows[~is_reference & ~is_worse], axes, look | {"markersize": 4, "markerfacecolor": "white"})
+    _draw_marks(rows[is_worse], axes, look | {"marker": "x", "markersize": 5})
+    _draw_marks(rows[is_reference], axes, look | {"markersize": 6})
+    if len(rows):
+        axes.axvline(int(rows["best"].iloc[-1]), color="#404040", linestyle=":", linewidth=1.2, zorder=1)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set(xlabel="epoch", ylabel=f"value, {_interval(setting)}")
+    axes.set_title(metric_name(str(history["metric"].iloc[0])))
+
+
+def _draw_marks(rows: pd.DataFrame, axes: Axes, look: dict[str, Any]) -> None:
+    """Draw values with their intervals in a look; an interval that is not known is left out."""
+    ends = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
+    axes.errorbar(rows["epoch"], rows["value"], yerr=ends, **look)
+
+
+def _shade_contenders(rows: pd.DataFrame, axes: Axes) -> None:
+    """Shade the epochs that may be the best, each up to the middle of its neighbours."""
+    epochs = rows["epoch"].to_numpy(dtype=np.float64)
+    if not len(epochs):
+        return
+    gaps = np.diff(epochs) if len(epochs) > 1 else np.ones(1)
+    starts = epochs - np.append(gaps[:1], gaps)[: len(epochs)] / 2
+    ends = epochs + np.append(gaps, gaps[-1:])[-len(epochs) :] / 2
+    for start, end, is_contender in zip(starts, ends, rows["contender"], strict=True):
+        if is_contender:
+            axes.axvspan(start, end, facecolor="#e3e3e3", linewidth=0, zorder=0)
+
+
+def _interval(setting: Setting) -> str:
+    return f"{100 * setting.confidence_level:g} % interval"

@@ -1,0 +1,81 @@
+"""The ranks of an epoch: of items that were read and checked once, for the scores of each call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sampled_metrics._validation import Ints
+from sampled_metrics.data.split import Split
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.ranking.inputs import Ids
+from sampled_metrics.ranking.labels import aligned_blocks, aligned_scores
+from sampled_metrics.ranking.rank import rank_users, scores_and_shape
+from sampled_metrics.ranking.scoring import Ranker
+from sampled_metrics.ranking.stages import Prepared
+from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.ranks.staged import StagedRanks
+
+_PAIRS_PER_CALL = 1024
+
+
+@dataclass(frozen=True)
+class AllCandidates:
+    """Ranks among all candidates.
+
+    Attributes:
+        split: training and held-out items.
+        ids: of users and items.
+        users: (users,) indices of the users who have held-out items.
+        batch_size: as in `rank`.
+    """
+
+    split: Split
+    ids: tuple[Ids, Ids]
+    users: Ints
+    batch_size: int | None
+
+    def ranks(self, scores: Any) -> ExactRanks:
+        """Return the ranks by the scores of `rank`."""
+        given_scores, shape = scores_and_shape(aligned_scores(scores, *self.ids), self.batch_size)
+        expected = self.split.shape[:2]
+        if any(size not in (None, wanted) for size, wanted in zip(shape, expected, strict=True)):
+            raise DataError(f"scores have shape {shape}, but training has {expected[0]} users and {expected[1]} items")
+        blocks = aligned_blocks(given_scores, *self.ids)
+        return rank_users(blocks, self.split, self.users, batch_size=self.batch_size)
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Staged ranks.
+
+    Attributes:
+        prepared: training and held-out items, and the order of the candidates.
+        k: the largest cut-off.
+        depth: as in `staged_ranks`.
+        batch_size: the largest number of pairs in a call.
+    """
+
+    prepared: Prepared
+    k: int
+    depth: float
+    batch_size: int | None
+
+    @property
+    def split(self) -> Split:
+        """Training and held-out items."""
+        return self.prepared.split
+
+    @property
+    def users(self) -> Ints:
+        """(users,) indices of the users who have held-out items."""
+        return self.prepared.users
+
+    def ranks(self, scores: Any) -> StagedRanks:
+        """Return the ranks by a function of pairs, or a `Ranker`."""
+        if isinstance(scores, Ranker) and self.batch_size is not None:
+            raise ConfigError("batch_size: a Ranker says itself how many pairs it takes (pairs_per_call)")
+        ranker = scores
+        if not isinstance(ranker, Ranker):
+            ranker = Ranker(scores, name="the model of an epoch", pairs_per_call=self.batch_size or _PAIRS_PER_CALL)
+        return self.prepared.ranks(ranker, self.k, self.depth)

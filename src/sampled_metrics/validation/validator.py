@@ -1,0 +1,409 @@
+"""Exact metrics after each epoch of a training, and whether the training still improves."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from sampled_metrics import _defaults
+from sampled_metrics._running import on_one_thread
+from sampled_metrics._validation import MOST, require_confidence_level, require_whole
+from sampled_metrics.errors import ConfigError, Remark
+from sampled_metrics.evaluation.evaluate import result_of_values
+from sampled_metrics.evaluation.result import Result
+from sampled_metrics.evaluation.values import values_of
+from sampled_metrics.inference.findings import Setting
+from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
+from sampled_metrics.ranking.inputs import PairsLike, split_and_users
+from sampled_metrics.ranking.labels import aligned
+from sampled_metrics.ranking.stages import Prepared, digests_of_split, require_depth
+from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.ranks.staged import StagedRanks
+from sampled_metrics.validation.ranking import AllCandidates, Stages
+from sampled_metrics.validation.standing import Answer, Spending, Standing
+from sampled_metrics.validation.state import State
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STAGED_METRICS = ("recall@10", "ndcg@10", "mrr@10")
+"""The metrics that are computed of stages if none are given."""
+
+
+def validator(
+    training: PairsLike,
+    held_out: Any,
+    *,
+    metrics: MetricsLike | None = None,
+    epochs: int | None = None,
+    depth: float | None = None,
+    user_ids: ArrayLike | None = None,
+    item_ids: ArrayLike | None = None,
+    batch_size: int | None = None,
+    confidence_level: float = 0.95,
+) -> Validator:
+    """Prepare exact metrics for the loop that trains a model.
+
+    The result is called after each epoch with the scores of the model. It ranks the held-out items among all
+    candidates, as `rank` does, and says for each metric whether the training has improved. Training and held-out items
+    are read and checked once, so that each call only ranks.
+
+    An epoch is compared with the *reference*, the last epoch that was called better. At first it is the first one.
+
+    - "Yes" means that the epoch is better than the reference. The epoch is then the reference.
+    - "No" means that it is worse than an earlier epoch: the reference, or the one with the highest value.
+    - Otherwise it is undecided.
+    - The *contenders* are the epochs that may be the best one so far. An epoch leaves them if it is worse than the
+      reference or than an epoch with the highest value.
+
+    All epochs are looked at on the same users. Of a metric, all answers "yes" and "no" of a training are right together
+    with the probability `confidence_level`, and then the truly best epoch so far is always one of the contenders. Each
+    metric is such a family of its own. The error rate α is spent over all pairs of epochs that could be compared, so
+    that it does not matter which of them are, nor how similar the models are:
+
+    - With `epochs` = K, a pair of epoch k and one of the k - 1 before it has the error rate α / ((K - 1) (k - 1)).
+    - Otherwise it has α / (1.612 k^(3/2) (k - 1)). In both cases the sum over all pairs is α.
+
+    Half of a rate is for each direction. Each comparison is that of `compare`, paired by user. The answers are on the
+    expected metric over users like these, of the models of this training, not of other seeds. They suppose that the
+    models do not depend on the held-out items: to stop early, or to keep the best epoch, is allowed; a learning rate
+    that reacts to the values is not.
+
+    The interval of a value is that of one epoch. The value of an epoch that was chosen because it is the highest is too
+    high on average: report the model on test items.
+
+    Args:
+        training: as in `rank`.
+        held_out: as in `rank`: the items of validation.
+        metrics: as in `evaluate`. The first one is that of `Validation.value`, `Validation.better` and
+            `Validator.stop`. With `depth` they have cut-offs, and the default is recall@10, ndcg@10 and mrr@10.
+        epochs: K, the largest number of calls, if it is known. It makes the answers of long trainings sharper. Epochs
+            after these are undecided, and a warning says so. Earlier stopping is allowed.
+        depth: for models that score pairs, such as NeuMF, the depth of `staged_ranks`: about how many candidates of
+            each user are scored. The metrics are then estimated without bias. The default ranks all candidates.
+        user_ids: as in `rank`.
+        item_ids: as in `rank`.
+        batch_size: number of users whose scores are computed at a time, as in `rank`, which refuses it for factors;
+            with `depth`, the largest number of pairs in a call.
+        confidence_level: probability that all answers on a metric are right, and that the interval of a value covers
+            the mean over the population of users.
+
+    Returns:
+        The `Validator`. Call it with `scores` as in `rank`, such as factors, a function, or tensors on any device; with
+        `depth`, with a function of pairs as in `staged_ranks`. It returns a `Validation`.
+
+    Raises:
+        DataError: as in `rank`.
+        ConfigError: a metric or an option does not exist, or a metric has no cut-off and there is a depth.
+
+    Examples:
+        Three epochs of a model of 400 users, of which the second one learns and the third one does not:
+
+        >>> import numpy as np
+        >>> import sampled_metrics as sm
+        >>> rng = np.random.default_rng(1)
+        >>> training, held_out = np.zeros((400, 50)), rng.integers(50, size=400)
+        >>> scores = rng.normal(size=(400, 50))
+        >>> validate = sm.validator(training, held_out, metrics=["ndcg@10", "recall@10"], epochs=3)
+        >>> validate(scores).better
+        'first'
+        >>> scores[np.arange(400), held_out] += 1
+        >>> validate(scores).better
+        'yes'
+        >>> result = validate(scores + 0.01 * rng.normal(size=(400, 50)))
+        >>> result.better, result.reference, result.best
+        ('undecided', 2, 2)
+        >>> validate.contenders
+        [2, 3]
+        >>> validate.history[["epoch", "metric", "better"]].tail(2).values.tolist()
+        [[3, 'ndcg@10', 'undecided'], [3, 'recall@10', 'undecided']]
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
+        J. Hsu, Simultaneous Confidence Intervals for all Distances from the "Best", Annals of Statistics 9, 1981:
+        a set that has the best one.
+        K. Lan and D. DeMets, Discrete Sequential Boundaries for Clinical Trials, Biometrika 70, 1983: alpha spending.
+    """
+    setting = Setting(require_confidence_level(confidence_level))
+    if depth is not None:
+        require_depth(depth)
+    if epochs is not None:
+        require_whole(1, MOST, epochs=epochs)
+    if batch_size is not None:
+        require_whole(1, None if depth is None else MOST, batch_size=batch_size)
+    default = _defaults.METRICS if depth is None else STAGED_METRICS
+    by_label = metrics_by_label(default if metrics is None else metrics)
+    for label, metric in by_label.items():
+        if depth is not None and metric.cutoff is None:
+            raise ConfigError(f"metrics: {label} has no cut-off, which the metrics of stages need; leave out depth")
+    pairs = aligned(None, training, held_out, user_ids, item_ids)
+    shape = None, None
+    split, ids, users = split_and_users(pairs.training, pairs.held_out, shape, None, pairs.user_ids, pairs.item_ids)
+    spending = Spending(1 - setting.confidence_level, None if epochs is None else int(epochs))
+    if depth is None:
+        users = users[np.diff(split.held_out.indptr) > 0]
+        return Validator(by_label, AllCandidates(split, ids, users, batch_size), setting, spending)
+    largest = max(metric.cutoff or 0 for metric in by_label.values())
+    stages = Stages(Prepared.from_split(split, ids, users), largest, depth, batch_size)
+    return Validator(by_label, stages, setting, spending)
+
+
+@dataclass(frozen=True, repr=False)
+class Validation:
+    """The metrics of an epoch.
+
+    Attributes:
+        epoch: its number: that of the call, from 1, or the `step` of the call.
+        result: a row for each metric with the columns of `evaluate`, and better, reference, best and contender: whether
+            this epoch is better than the reference (yes, no, undecided, or first), the reference that it was compared
+            with, the epoch with the highest value so far, and whether this epoch may be the best so far.
+        ranks: the ranks, an `ExactRanks` or a `StagedRanks`, for `compare`.
+        users: a row for each user with the columns user and, for each metric, the value of the user, whose mean is the
+            value of the metric. With a depth it is an estimate that may be negative or above 1.
+    """
+
+    epoch: int
+    result: Result
+    ranks: ExactRanks | StagedRanks
+    users: pd.DataFrame
+
+    @property
+    def value(self) -> float:
+        """The value of the first metric."""
+        return float(self.result["value"].iloc[0])
+
+    @property
+    def better(self) -> str:
+        """Whether this epoch is better than the reference, by the first metric: yes, no, undecided or first."""
+        return str(self.result["better"].iloc[0])
+
+    @property
+    def reference(self) -> int | None:
+        """The epoch that this one was compared with, by the first metric; None if there was none."""
+        return _number(self.result["reference"].iloc[0])
+
+    @property
+    def best(self) -> int | None:
+        """The epoch with the highest value of the first metric so far; None if it was not defined in any."""
+        return _number(self.result["best"].iloc[0])
+
+    @property
+    def is_best(self) -> bool:
+        """Whether this epoch has the highest value of the first metric so far."""
+        return self.best == self.epoch
+
+    def __repr__(self) -> str:
+        return f"Epoch {self.epoch}\n{self.result!r}"
+
+
+class Validator:
+    """Exact metrics after each epoch; `sm.validator` makes it.
+
+    An epoch counts once its call has returned. A call that is interrupted, or fails, leaves no trace. Calls from
+    several threads are epochs one after another, in the order in which their ranks are there.
+
+    After a restart, a validator goes on in two ways. A copy that was pickled goes on from its epochs; it has the
+    training and held-out items, and no model. Or `sm.validator` makes it anew from the same items, and
+    `load_state_dict` gives it the epochs that `state_dict` returned, which is smaller.
+
+    Attributes:
+        metrics: the metrics by label.
+    """
+
+    def __init__(
+        self, metrics: dict[str, Metric], ranking: AllCandidates | Stages, setting: Setting, spending: Spending
+    ) -> None:
+        self.metrics = metrics
+        self._ranking = ranking
+        self._setting = setting
+        self._spending = spending
+        self._state = State({label: Standing() for label in metrics})
+        self._lock = Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
+
+    def __call__(self, scores: Any, *, step: int | None = None) -> Validation:
+        """Return the metrics of the next epoch.
+
+        Args:
+            scores: as in `rank`; with a depth, a function of pairs, or a `Ranker`, as in `staged_ranks`. A model of
+                torch has to be set to evaluation, without gradients, by the caller.
+            step: the number of the epoch, above that of the last call. The default is one more than that.
+
+        Raises:
+            DataError: as in `rank` or `staged_ranks`. The epoch is then not counted.
+            ConfigError: `step` is not above the last one; or there is a `batch_size`, and the scores are factors, which
+                have no batches, or a `Ranker`.
+        """
+        start = perf_counter()
+        if step is not None:
+            self._require_step(step)
+        ranks = self._ranking.ranks(scores)
+        with self._lock:
+            if step is not None:
+                self._require_step(step)  # calls of other threads have raised it
+            return self._judged(ranks, self._state.last + 1 if step is None else int(step), start)
+
+    @property
+    def contenders(self) -> list[int]:
+        """The epochs that may be the best so far by the first metric; of the others, the history has them.
+
+        The truly best epoch is one of them with the probability `confidence_level`, after all epochs together.
+        """
+        standing = next(iter(self._state.standings.values()))
+        return sorted(standing.contenders)
+
+    @property
+    def history(self) -> pd.DataFrame:
+        """A row for each epoch and metric.
+
+        The columns are epoch, metric, value, low, high, better, reference, best, contender (whether the epoch may be
+        the best of all so far) and seconds (of the call).
+        """
+        state = self._state
+        columns = ["epoch", "metric", "value", "low", "high", "better", "reference", "best", "seconds"]
+        table = pd.DataFrame(state.rows, columns=columns)
+        is_contender = [row["epoch"] in state.standings[row["metric"]].contenders for row in state.rows]
+        table.insert(columns.index("seconds"), "contender", pd.Series(is_contender, dtype=bool))
+        return table.astype({"reference": "Int64", "best": "Int64"})
+
+    def stop(self, patience: int) -> bool:
+        """Return whether the highest value of the first metric is that many epochs ago, or more.
+
+        Whether to stop is another question than whether an epoch is better: a slow training improves by steps that
+        users are too few to see. Epochs are counted by calls. A metric that is not defined stops nothing.
+
+        Args:
+            patience: the number of epochs, 1 or more.
+
+        Raises:
+            ConfigError: it is not such a number.
+        """
+        require_whole(1, MOST, patience=patience)
+        label = next(iter(self.metrics))
+        numbers = [row["epoch"] for row in self._state.rows if row["metric"] == label]
+        best = self._state.standings[label].best
+        return best is not None and len(numbers) - 1 - numbers.index(best) >= patience
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the epochs so far as dictionaries, lists, numbers, text and bytes, for a file beside the model.
+
+        It has the values of users of the contenders: of 200,000 users, .2 MiB for Recall@10 and each of them.
+        """
+        return self._state.to_plain(self._task())
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take the epochs of a `state_dict`, in place of the own ones.
+
+        Args:
+            state: of a validator of the same training and held-out items and the same options.
+
+        Raises:
+            DataError: it is not a state, or that of another validator.
+        """
+        loaded = State.from_plain(state, self._task())
+        with self._lock:
+            self._state = loaded
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Any:
+        """Draw the metrics by epoch with their intervals, the references and the contenders; it needs matplotlib.
+
+        Args:
+            path: a file to write, as svg, png or pdf by its ending. Without it, the figure is one of pyplot.
+            ax: the axes to draw in, if there is one metric; `path` must not be given too.
+
+        Returns:
+            The axes, or a (metrics,) array of them.
+
+        Raises:
+            ConfigError: there is no epoch yet, matplotlib is not installed, the ending is another one, or `ax` is given
+                for several metrics or beside a path.
+            WriteError: the file cannot be written.
+        """
+        history = self.history
+        if history.empty:
+            raise ConfigError("plot: there is no epoch yet")
+        if ax is not None and (path is not None or len(self.metrics) > 1):
+            raise ConfigError("plot takes ax for one metric, and without a path")
+        from sampled_metrics.rendering import drawing  # says in one line that matplotlib is missing
+        from sampled_metrics.validation import plot
+
+        if ax is not None:
+            plot.draw_epochs(history, ax, self._setting)
+            return ax
+        return drawing.shown_or_written(path, lambda figure: plot.draw_history(history, figure, self._setting))
+
+    def _require_step(self, step: Any) -> None:
+        require_whole(0, MOST, step=step)
+        if self._state.rows and step <= self._state.last:
+            raise ConfigError(f"step must be above that of the last epoch, {self._state.last}, not {int(step)}")
+
+    def _task(self) -> dict[str, Any]:
+        """Return what a state has to fit to."""
+        digests = digests_of_split(self._ranking.split, self._ranking.users)
+        return {
+            "training": digests["training"],
+            "held_out": digests["held_out"],
+            "metrics": list(self.metrics),
+            "confidence_level": self._setting.confidence_level,
+            "epochs": self._spending.epochs,
+            "depth": self._ranking.depth if isinstance(self._ranking, Stages) else None,
+        }
+
+    @on_one_thread
+    def _judged(self, ranks: ExactRanks | StagedRanks, epoch: int, start: float) -> Validation:
+        """Return the metrics of ranks, compared with the epochs before, and add them to the history."""
+        state = self._state
+        values = values_of(ranks, ranks.user_numbers, list(self.metrics.values()))
+        result = result_of_values(ranks, self.metrics, values, self._setting)
+        number = state.epochs + 1
+        rate = self._spending.of_pair(number) if number > 1 else 0.0
+        answers = [
+            state.standings[label].answer(epoch, values.of_metric(index), rate)
+            for index, label in enumerate(self.metrics)
+        ]
+        for name, column in _columns(epoch, answers).items():
+            result[name] = column
+        names = np.unique(np.asarray(ranks.user))
+        users = pd.DataFrame({"user": names, **dict(zip(self.metrics, values.low, strict=True))})
+        rows = [
+            {"epoch": epoch, **row, "seconds": perf_counter() - start}
+            for row in result[["metric", "value", "low", "high"]].to_dict("records")
+        ]
+        for row, answer in zip(rows, answers, strict=True):
+            row |= {"better": answer.better, "reference": answer.reference, "best": answer.standing.best}
+        standings = {label: answer.standing for label, answer in zip(self.metrics, answers, strict=True)}
+        validation = Validation(epoch, result, ranks, users)
+        if number - 1 == self._spending.epochs:
+            says = f"epochs={number - 1}: this is one more, and from here on epochs are undecided; give a larger number"
+            warnings.warn(says, Remark, stacklevel=4)
+        # all that changes, at once: an interruption before or after it leaves whole epochs
+        self._state = State(standings, (*state.rows, *rows))
+        return validation
+
+
+def _columns(epoch: int, answers: list[Answer]) -> dict[str, Any]:
+    """Return the columns of a result that answers give."""
+    return {
+        "better": [answer.better for answer in answers],
+        "reference": pd.array([answer.reference for answer in answers], dtype="Int64"),
+        "best": pd.array([answer.standing.best for answer in answers], dtype="Int64"),
+        "contender": [epoch in answer.standing.contenders for answer in answers],
+    }
+
+
+def _number(value: Any) -> int | None:
+    return None if pd.isna(value) else int(value)

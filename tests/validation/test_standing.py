@@ -1,0 +1,218 @@
+"""The reference, the contenders and the error rates of comparisons of epochs."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+import sampled_metrics as sm
+from sampled_metrics.evaluation.values import UserValues
+from sampled_metrics.validation.kept import KeptValues
+from sampled_metrics.validation.standing import Spending, Standing, most_deviance
+
+USERS, ITEMS = 200, 30
+NOTHING = np.zeros((USERS, ITEMS))
+HELD_OUT = np.arange(USERS) % ITEMS
+SEVERAL = (4, 6, 8, 10, 12, 14, 18, 30)
+
+
+def scores_of_hits(hits: np.ndarray) -> np.ndarray:
+    """Scores by which the held-out items of some users are first, and of the others last."""
+    scores = np.tile(np.arange(ITEMS) / ITEMS, (USERS, 1))
+    scores[np.arange(USERS), HELD_OUT] = np.where(np.isin(np.arange(USERS), hits), 2.0, -1.0)
+    return scores
+
+
+def values_of(by_user: np.ndarray) -> UserValues:
+    """Values of one metric from 0 to 1."""
+    low = by_user[np.newaxis].astype(np.float64)
+    limits = np.array([[0.0, 1.0]])
+    return UserValues(low, low, True, np.stack((limits, limits), axis=1), limits, low.mean(axis=1))
+
+
+@pytest.mark.parametrize("epochs", [2, 5, 50])
+def test_the_rates_of_all_pairs_sum_to_alpha(epochs):
+    known = Spending(0.05, epochs)
+    spent = [(later - 1) * known.of_pair(later) for later in range(2, epochs + 1)]
+    assert sum(spent) == pytest.approx(0.05, rel=1e-12)
+    assert known.of_pair(epochs + 1) == 0
+
+
+def test_the_rates_of_endless_epochs_sum_to_alpha():
+    """The sum of k^(-3/2) from K + 1 on is between 2 / √(K + 1) and 2 / √K; ζ(3/2) = 2.612375…"""
+    later = np.arange(2, 10**6 + 1)
+    rates = Spending(0.05).of_pair(later)  # elementwise
+    spent = ((later - 1) * rates).sum()
+    rest = 0.05 / 1.612375 * 2 / np.sqrt(10**6)
+    assert spent + rest == pytest.approx(0.05, rel=1e-6)
+
+
+@pytest.mark.parametrize("epochs", [None, 7], ids=["unknown", "known"])
+@pytest.mark.parametrize("sign", [1, -1], ids=["better", "worse"])
+@pytest.mark.parametrize("epoch", [2, 4])
+def test_a_pair_is_decided_where_compare_s_p_value_is_at_most_its_rate(epoch, sign, epochs):
+    """The first epochs are one model. Then one has some hits more, or fewer."""
+    rate = 0.05 / (6 * (epoch - 1)) if epochs else 0.05 / (1.612375 * epoch**1.5 * (epoch - 1))
+    answers = []
+    expected = []
+    for difference in SEVERAL:
+        few = scores_of_hits(np.arange(80))
+        many = scores_of_hits(np.arange(80 + difference))
+        models = {"old": few, "new": many} if sign > 0 else {"old": many, "new": few}
+        validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1", epochs=epochs)
+        for _ in range(epoch - 1):
+            validate(models["old"])
+        tables = {name: sm.rank(scores, NOTHING, HELD_OUT) for name, scores in models.items()}
+        [p_value] = sm.compare(tables, metrics="recall@1")["p_value"]
+        decided = "yes" if sign > 0 else "no"
+        expected.append(decided if p_value <= rate else "undecided")
+        answers.append(validate(models["new"]).better)
+    assert answers == expected
+    assert len(set(expected)) == 2
+
+
+def answered(*epochs_of_hits: np.ndarray) -> tuple[list[str], list[int | None], Standing]:
+    """The answers, the references and the last standing of epochs with hits of some of 200 users."""
+    standing = Standing()
+    answers = []
+    for epoch, hits in enumerate(epochs_of_hits, start=1):
+        by_user = np.isin(np.arange(USERS), hits)
+        answers.append(standing.answer(epoch, values_of(by_user), 0.001))
+        standing = answers[-1].standing
+    return [answer.better for answer in answers], [answer.reference for answer in answers], standing
+
+
+def test_an_epoch_is_compared_with_the_last_one_that_was_better():
+    """Each step of 8 hits is undecided (2 × 2^-8 > .001), and two of them are decided (2 × 2^-16)."""
+    better, reference, standing = answered(*(np.arange(hits) for hits in (20, 28, 36, 44, 52)))
+    assert better == ["first", "undecided", "yes", "undecided", "yes"]
+    assert reference == [None, 1, 1, 3, 3]
+    assert (standing.reference, standing.best) == (5, 5)
+    assert set(standing.contenders) == {4, 5}
+
+
+def test_an_epoch_is_worse_if_it_is_worse_than_the_best_one():
+    """Epoch 3 has 8 hits fewer than the reference, which is undecided, and 16 fewer than the best, which is not."""
+    better, reference, standing = answered(np.arange(30), np.arange(38), np.arange(22))
+    assert better == ["first", "undecided", "no"]
+    assert reference == [None, 1, 1]
+    assert (standing.reference, standing.best, set(standing.contenders)) == (1, 2, {1, 2})
+
+
+def test_an_epoch_that_leads_without_being_better_takes_out_what_is_worse_than_it():
+    """Epoch 3 has the hits of epoch 2 and 20 more; those of the reference are other users."""
+    better, _, standing = answered(np.arange(100, 150), np.arange(40), np.arange(60))
+    assert better == ["first", "undecided", "undecided"]
+    assert (standing.reference, standing.best, set(standing.contenders)) == (1, 3, {1, 3})
+
+
+def test_contenders_are_those_that_are_not_worse_than_another_epoch():
+    """All pairs of 12 epochs by compare: an epoch leaves for a reason, and stays only if it is not worse than the best.
+
+    The models are random and overlap, some better, some worse.
+    """
+    rng = np.random.default_rng(4)
+    chances = rng.uniform(0.05, 0.5, size=12)
+    noise = rng.random((12, USERS))
+    hits = [np.flatnonzero(row < chance) for row, chance in zip(noise, chances, strict=True)]
+    models = [scores_of_hits(of_epoch) for of_epoch in hits]
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1", epochs=12)
+    results = [validate(scores) for scores in models]
+    worse = set()
+    for first, second in itertools.combinations(range(12), 2):
+        tables = {str(number): results[number].ranks for number in (first, second)}
+        [row] = sm.compare(tables, metrics="recall@1").to_dict("records")
+        if row["p_value"] <= 0.05 / (11 * second):
+            loser, winner = (first, second) if len(hits[first]) < len(hits[second]) else (second, first)
+            worse.add((loser + 1, winner + 1))
+    gone = set(range(1, 13)) - set(validate.contenders)
+    assert gone <= {loser for loser, _ in worse}
+    best = results[-1].best
+    assert {loser for loser, winner in worse if winner == best} <= gone
+    assert {best, results[-1].reference} <= set(validate.contenders) | gone
+    assert 0 < len(gone) < 11
+    for result in results:
+        assert (result.better == "no") == (not result.result["contender"].iloc[0])
+
+
+@pytest.mark.parametrize("reach", [1.0, 0.3])
+def test_the_bound_of_the_deviance_is_above_it(reach):
+    """The deviance of a mean of 0 by a search over λ, for differences of many shapes."""
+    rng = np.random.default_rng(2)
+    tilts = np.linspace(0, 1 / reach, 4001)[:-1]
+    for _ in range(300):
+        differences = reach * rng.beta(*rng.uniform(0.05, 3, size=2), size=30) * rng.choice([-1, 1, 3], size=30)
+        differences = np.maximum(differences - rng.uniform(0, 0.3), -reach)
+        differences[0] += max(0.0, 0.01 - differences.sum())
+        deviance = np.log1p(np.outer(tilts, differences)).sum(axis=1).max()
+        assert most_deviance(differences, reach) >= deviance - 1e-9
+
+
+def hits_of_training(chances: np.ndarray, memory: float, users: int, rng: np.random.Generator):
+    """Yield the hits of users in epochs, whose normal numbers have a correlation from epoch to epoch."""
+    noise = rng.normal(size=users)
+    for chance in chances:
+        yield ndtr(noise) < chance
+        noise = memory * noise + np.sqrt(1 - memory**2) * rng.normal(size=users)
+
+
+SLOW = [pytest.param(memory, epochs, 1000, marks=pytest.mark.slow) for memory in (0.0, 0.99) for epochs in (None, 50)]
+
+
+@pytest.mark.parametrize(("memory", "epochs", "runs"), [(0.9, None, 30), (0.9, 50, 30), *SLOW])
+def test_equal_models_are_seldom_called_better_or_worse_in_fifty_epochs(memory, epochs, runs):
+    rng = np.random.default_rng(7)
+    spending = Spending(0.05, epochs)
+    false = 0
+    for _ in range(runs):
+        standing = Standing()
+        answers = set()
+        for epoch, hits in enumerate(hits_of_training(np.full(50, 0.1), memory, 100, rng), start=1):
+            answer = standing.answer(epoch, values_of(hits), spending.of_pair(max(epoch, 2)))
+            standing = answer.standing
+            answers.add(answer.better)
+        false += bool(answers & {"yes", "no"})
+    assert false / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+@pytest.mark.parametrize(("memory", "epochs", "runs"), [(0.9, None, 30), (0.9, 50, 30), *SLOW])
+def test_the_truly_best_epoch_is_nearly_always_a_contender(memory, epochs, runs):
+    """The hits rise up to epoch 15 and fall again, and an epoch leaves only if it is not the best of those so far."""
+    rng = np.random.default_rng(8)
+    chances = np.interp(np.arange(40), [0, 14, 39], [0.05, 0.3, 0.15])
+    spending = Spending(0.05, epochs)
+    lost = 0
+    left = []
+    for _ in range(runs):
+        standing = Standing()
+        is_lost = False
+        for epoch, hits in enumerate(hits_of_training(chances, memory, 1000, rng), start=1):
+            standing = standing.answer(epoch, values_of(hits), spending.of_pair(max(epoch, 2))).standing
+            is_lost = is_lost or min(epoch, 15) not in standing.contenders
+        lost += is_lost
+        left.append(len(standing.contenders))
+    assert lost / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+    assert np.mean(left) < 30
+
+
+@pytest.mark.parametrize(
+    ("by_user", "most"),
+    [
+        (np.arange(1000) % 2, 1000 + 2 * 8),
+        (1 / np.log2(2 + np.arange(1000) % 11), 1000 + 11 * 8),
+        (1 / (1 + np.arange(100_000) % 3000), 200_000 + 3000 * 8),
+        (np.random.default_rng(1).random(1000), 8000),
+    ],
+    ids=["two values", "eleven values", "3000 values", "all differ"],
+)
+def test_values_are_kept_to_the_bit_in_few_bytes(by_user, most):
+    """One byte a user for up to 256 values, two for up to 65,536; 48 bytes for limits and bounds."""
+    values = values_of(by_user)
+    kept = KeptValues.from_values(values)
+    assert kept.nbytes <= most + 48
+    for copy in (kept, KeptValues.from_plain(kept.to_plain())):
+        np.testing.assert_array_equal(copy.values().low, values.low)
+        np.testing.assert_array_equal(copy.values().bounds, values.bounds)
+        np.testing.assert_array_equal(copy.values().limits, values.limits)
+        np.testing.assert_array_equal(copy.values().point, values.point)

@@ -1,0 +1,381 @@
+"""The validator: exact metrics after each epoch, what it says of them, and how it goes on after a restart."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+import sampled_metrics as sm
+from sampled_metrics.ranking import stages
+from sampled_metrics.validation import standing, validator
+
+USERS, ITEMS = 200, 30
+HELD_OUT = np.arange(USERS) % ITEMS
+NOTHING = np.zeros((USERS, ITEMS))
+
+
+def scores_by_gain(gain: float, rng: np.random.Generator, users: int = USERS) -> np.ndarray:
+    """Random scores in which the held-out items score more by a gain."""
+    scores = rng.normal(size=(users, ITEMS))
+    scores[np.arange(users), np.arange(users) % ITEMS] += gain
+    return scores
+
+
+def scores_of_hits(hits: np.ndarray) -> np.ndarray:
+    """Scores by which the held-out items of some users are first, and of the others last."""
+    scores = np.tile(np.arange(ITEMS) / ITEMS, (USERS, 1))
+    scores[np.arange(USERS), HELD_OUT] = np.where(np.isin(np.arange(USERS), hits), 2.0, -1.0)
+    return scores
+
+
+def test_values_are_those_of_rank_and_evaluate():
+    rng = np.random.default_rng(1)
+    users, items = rng.normal(size=(USERS, 4)), rng.normal(size=(ITEMS, 4))
+    training = rng.random((USERS, ITEMS)) < 0.2
+    training[np.arange(USERS), HELD_OUT] = False
+    labels = ["Recall@5", "auc"]
+    held_out = np.where(np.arange(USERS) < 5, -1, HELD_OUT)
+    with pytest.warns(UserWarning, match="5 of 200 users have no held-out item"):
+        validate = sm.validator(training, held_out, metrics=labels)
+    with pytest.warns(UserWarning, match="5 of 200"):
+        table = sm.rank((users, items), training, held_out)
+    expected = sm.evaluate(table, metrics=labels)
+    for scores in ((users, items), users @ items.T, lambda block: users[block] @ items.T):
+        result = validate(scores)
+        columns = ["metric", "value", "low", "high", "standard_error", "users"]
+        pd.testing.assert_frame_equal(pd.DataFrame(result.result[columns]), pd.DataFrame(expected[columns]))
+        np.testing.assert_array_equal(result.ranks.above, table.above)
+        assert result.value == expected["value"][0]
+        assert list(result.users) == ["user", *labels]
+        np.testing.assert_allclose(result.users[labels].mean(), expected["value"], rtol=1e-12)
+
+
+def test_stages_are_those_of_staged_ranks():
+    scores, pairs = scores_by_gain(2, np.random.default_rng(3)), []
+
+    def score(users, items):
+        pairs.append(len(users))
+        return scores[users, items]
+
+    result = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"], depth=10, batch_size=64)(score)
+    assert max(pairs) <= 64
+    ranker = sm.Ranker(score, pairs_per_call=64)
+    by_ranker = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"], depth=10)(ranker)
+    np.testing.assert_array_equal(by_ranker.ranks.above_at, result.ranks.above_at)
+    with pytest.raises(sm.ConfigError, match="a Ranker says itself"):
+        sm.validator(NOTHING, HELD_OUT, depth=10, batch_size=64)(ranker)
+    expected = sm.staged_ranks(score, NOTHING, HELD_OUT, k=5, depth=10)
+    assert (result.ranks.k, result.ranks.depth) == (5, 10)
+    np.testing.assert_array_equal(result.ranks.above_at, expected.above_at)
+    values = sm.evaluate(expected, metrics=["recall@3", "ndcg@5"])
+    np.testing.assert_array_equal(result.result["value"], values["value"])
+    assert [*sm.validator(NOTHING, HELD_OUT, depth=10).metrics] == ["recall@10", "ndcg@10", "mrr@10"]
+
+
+def test_stages_are_prepared_once(monkeypatch):
+    scores = scores_by_gain(2, np.random.default_rng(3))
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@3", depth=10)
+
+    def refused(*arguments, **options):
+        raise AssertionError("a call has read the items again")
+
+    for name in ("aligned", "split_and_users", "CandidateOrder", "digests_of_split"):
+        monkeypatch.setattr(stages, name, refused)
+    assert validate(lambda users, items: scores[users, items]).better == "first"
+
+
+def test_an_epoch_is_better_worse_or_undecided():
+    rng = np.random.default_rng(5)
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    scores = [scores_by_gain(gain, rng) for gain in (0, 1, 1, 0, 3)]
+    results = [validate(of_epoch) for of_epoch in [*scores, scores[-1]]]
+    assert [result.better for result in results] == ["first", "yes", "undecided", "no", "yes", "undecided"]
+    assert [result.reference for result in results] == [None, 1, 2, 2, 2, 5]
+    assert [result.is_best for result in results][:2] == [True, True]
+    assert results[-1].best == 5
+    assert validate.contenders == [5, 6]
+    assert [result.result["contender"].iloc[0] for result in results] == [True, True, True, False, True, True]
+    history = validate.history
+    columns = ["epoch", "metric", "value", "low", "high", "better", "reference", "best", "contender", "seconds"]
+    assert [*history] == columns
+    assert history["epoch"].tolist() == [epoch for epoch in range(1, 7) for _ in range(2)]
+    of_first = history[history["metric"] == "ndcg@5"]
+    assert of_first["value"].tolist() == [result.value for result in results]
+    assert of_first["best"].tolist() == (of_first["value"].expanding().apply(np.argmax) + 1).tolist()
+    assert of_first["contender"].tolist() == [False, False, False, False, True, True]
+    assert (history["seconds"] > 0).all()
+
+
+INTERRUPTED = ["values_of", "result_of_values", "_columns", "Validation", "State"]
+
+
+@pytest.mark.parametrize(
+    ("module", "place", "call"),
+    [*((validator, place, 1) for place in INTERRUPTED), (standing, "is_better", 1), (standing, "is_better", 3)],
+    ids=[*INTERRUPTED, "is_better", "is_better of the second metric"],
+)
+def test_an_epoch_that_is_interrupted_leaves_no_trace(module, place, call, monkeypatch):
+    """Ctrl-C at each place where an epoch is judged, also between two metrics, and then the same call again."""
+    rng = np.random.default_rng(5)
+    scores = [scores_by_gain(gain, rng) for gain in (0, 1, 2, 3)]
+    expected = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    for of_epoch in scores[:2]:
+        expected(of_epoch)
+        validate(of_epoch)
+    real = getattr(module, place)
+    calls = []
+
+    def interrupted(*arguments, **options):
+        calls.append(place)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(module, place, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        validate(scores[2])
+    monkeypatch.setattr(module, place, real)
+    assert len(validate.history) == 4
+    for of_epoch in scores[2:]:
+        validate(of_epoch)
+        expected(of_epoch)
+    answers = ["epoch", "metric", "value", "better", "reference", "best", "contender"]
+    pd.testing.assert_frame_equal(validate.history[answers], expected.history[answers])
+
+
+def test_calls_of_several_threads_are_epochs_one_after_another():
+    rng = np.random.default_rng(6)
+    scores = [scores_by_gain(1, rng) for _ in range(12)]
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(validate, scores))
+    assert sorted(result.epoch for result in results) == list(range(1, 13))
+    assert validate.history["epoch"].tolist() == [epoch for epoch in range(1, 13) for _ in range(2)]
+    by_epoch = {result.epoch: result.value for result in results}
+    of_first = validate.history[validate.history["metric"] == "ndcg@5"]
+    assert of_first["value"].tolist() == [by_epoch[epoch] for epoch in range(1, 13)]
+
+
+ANSWERS = ["epoch", "metric", "value", "low", "high", "better", "reference", "best", "contender"]
+
+
+def restarted_by_pickle(validate, make):
+    return pickle.loads(pickle.dumps(validate))
+
+
+def restarted_by_state(validate, make):
+    other = make()
+    other.load_state_dict(pickle.loads(pickle.dumps(validate.state_dict())))
+    return other
+
+
+@pytest.mark.parametrize("restart", [restarted_by_pickle, restarted_by_state])
+@pytest.mark.parametrize("depth", [None, 10], ids=["all candidates", "stages"])
+def test_a_validator_goes_on_after_a_restart(restart, depth):
+    """After each of ten epochs, it is restarted, and says to the bit what it says without."""
+    rng = np.random.default_rng(7)
+    gains = [0, 0.5, 1, 1.2, 0.2, 2, 2, 3, 1, 3]
+
+    def make():
+        metrics = ["ndcg@5", "recall@3"] if depth else ["ndcg@5", "auc"]
+        return sm.validator(NOTHING, HELD_OUT, metrics=metrics, depth=depth, epochs=12)
+
+    expected = make()
+    validate = make()
+    for gain in gains:
+        matrix = scores_by_gain(gain, rng)
+        scores = matrix if depth is None else lambda users, items, matrix=matrix: matrix[users, items]
+        expected(scores)
+        validate = restart(validate, make)
+        validate(scores)
+    assert {"yes", "no"} <= set(expected.history["better"])
+    pd.testing.assert_frame_equal(validate.history[ANSWERS], expected.history[ANSWERS])
+    assert validate.contenders == expected.contenders
+
+
+def test_a_state_has_no_more_than_python_s_own_types():
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    for gain in (0, 1):
+        validate(scores_by_gain(gain, np.random.default_rng(8)), step=np.int64(gain + 3))
+
+    def types(value):
+        parts = []
+        if isinstance(value, dict):
+            parts = [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            parts = value
+        return {type(value)}.union(*map(types, parts))
+
+    assert types(validate.state_dict()) <= {dict, list, str, bytes, int, float, bool, type(None)}
+
+
+@pytest.mark.parametrize(
+    ("held_out", "options", "says"),
+    [
+        (HELD_OUT[::-1], {}, "other held_out"),
+        (HELD_OUT, {"metrics": "recall@5"}, "other metrics"),
+        (HELD_OUT, {"epochs": 20}, "other epochs"),
+        (HELD_OUT, {"confidence_level": 0.9}, "other confidence_level"),
+        (HELD_OUT, {"depth": 10}, "other depth"),
+    ],
+)
+def test_the_state_of_another_validator_is_refused(held_out, options, says):
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
+    validate(scores_by_gain(0, np.random.default_rng(8)))
+    other = sm.validator(NOTHING, held_out, **{"metrics": "ndcg@5"} | options)
+    with pytest.raises(sm.DataError, match=f"state: is of a validator with {says}"):
+        other.load_state_dict(validate.state_dict())
+    assert other.history.empty
+    damaged = validate.state_dict()
+    del damaged["rows"]
+    for state in ({"epoch": 3}, None, {"format": 1}, damaged):
+        with pytest.raises(sm.DataError, match="state: is not what state_dict"):
+            validate.load_state_dict(state)
+    assert len(validate.history) == 1
+
+
+def test_a_step_is_the_number_that_the_loop_has():
+    rng = np.random.default_rng(5)
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
+    results = [validate(scores_by_gain(gain, rng), step=step) for step, gain in ((3, 0), (6, 2), (9, 2))]
+    assert [result.epoch for result in results] == [3, 6, 9]
+    assert (results[-1].reference, validate.history["reference"].tolist()[1:]) == (6, [3, 6])
+    assert validate.contenders == [6, 9]
+    assert validate(scores_by_gain(2, rng)).epoch == 10
+    for step, says in ((10, "step must be above that of the last epoch, 10, not 10"), (1.5, "a whole number")):
+        with pytest.raises(sm.ConfigError, match=says):
+            validate(NOTHING, step=step)
+    assert validate.history["epoch"].tolist() == [3, 6, 9, 10]
+
+
+def test_patience_counts_the_calls_since_the_highest_value():
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1")
+    assert not validate.stop(patience=1)
+    hits = [10, 30, 20, 30, 25, 40, 39]
+    stops = []
+    for step, number in enumerate(hits):
+        validate(scores_of_hits(np.arange(number)), step=10 * step)
+        stops.append([validate.stop(patience=patience) for patience in (1, 2, 3)])
+    since = [0, 0, 1, 2, 3, 0, 1]  # an equal value is not higher
+    assert stops == [[calls >= patience for patience in (1, 2, 3)] for calls in since]
+    with pytest.raises(sm.ConfigError, match="patience must be a whole number"):
+        validate.stop(patience=0)
+
+
+def test_a_metric_that_is_not_defined_has_no_best_epoch():
+    """The first user has one candidate, so that AUC is not defined. The loop goes on, and Recall@5 is answered."""
+    training = NOTHING.copy()
+    training[0] = np.arange(ITEMS) != HELD_OUT[0]
+    validate = sm.validator(training, HELD_OUT, metrics=["auc", "recall@5"])
+    rng = np.random.default_rng(5)
+    for gain in (0, 2, 2):
+        result = validate(scores_by_gain(gain, rng))
+        assert (result.better, result.best, result.reference, result.is_best) == ("undecided", None, None, False)
+        assert not validate.stop(patience=1)
+        assert ("undefined", "auc") in {(finding.kind, finding.metric) for finding in result.result.findings}
+        assert "AUC is not defined" in repr(result)
+    assert result.result["better"].tolist() == ["undecided", "undecided"]
+    assert result.result["best"].isna().tolist() == [True, False]
+    assert validate.contenders == []
+    validate.plot(ax=None)
+    pyplot.close("all")
+
+
+def test_epochs_after_those_that_were_announced_are_undecided():
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1", epochs=2)
+    few = scores_of_hits(np.arange(10))
+    many = scores_of_hits(np.arange(150))
+    validate(few)
+    validate(few)
+    with pytest.warns(UserWarning, match="epochs=2: this is one more") as caught:
+        assert validate(many).better == "undecided"
+    assert [warning.filename for warning in caught] == [__file__]
+    assert validate(many).better == "undecided"
+    assert validate.contenders == [1, 2, 3, 4]
+    assert validate.history["best"].tolist() == [1, 1, 3, 3]
+
+
+def test_users_of_several_held_out_items_have_one_value_each():
+    """Recall@1 of a user with two held-out items, of which the first one is first, is 1/2."""
+    held_out = np.zeros((USERS, ITEMS))
+    held_out[np.arange(USERS), HELD_OUT] = 1
+    held_out[0, (HELD_OUT[0] + 1) % ITEMS] = 1
+    validate = sm.validator(NOTHING, held_out, metrics="recall@1")
+    result = validate(scores_of_hits(np.arange(10)))
+    assert len(result.users) == USERS
+    assert result.value == pytest.approx(9.5 / USERS, rel=1e-12)
+
+
+def test_plot_draws_each_metric_by_epoch():
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    with pytest.raises(sm.ConfigError, match="there is no epoch yet"):
+        validate.plot()
+    for gain in (0, 2, 2):
+        validate(scores_by_gain(gain, np.random.default_rng(8)))
+    with pytest.raises(sm.ConfigError, match="ax for one metric"):
+        validate.plot(ax=Figure().subplots())
+    axes = validate.plot()
+    [line, *_] = [line for line in axes[0].get_lines() if line.get_linestyle() == "-"]
+    of_first = validate.history[validate.history["metric"] == "ndcg@5"]
+    np.testing.assert_array_equal(line.get_xydata(), of_first[["epoch", "value"]])
+    pyplot.close("all")
+    of_auc = sm.validator(NOTHING, HELD_OUT, metrics="auc")
+    panel = Figure().subplots()
+    of_auc(NOTHING)
+    assert of_auc.plot(ax=panel) is panel
+
+
+def test_plot_tells_epochs_apart_without_colour():
+    """References are filled, worse epochs are crosses, and those that may be the best are shaded."""
+    rng = np.random.default_rng(8)
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
+    for step, gain in ((2, 0), (4, 2), (6, 2), (8, 0)):
+        validate(scores_by_gain(gain, rng), step=step)
+    assert validate.history["better"].tolist() == ["first", "yes", "undecided", "no"]
+    panel = Figure().subplots()
+    validate.plot(ax=panel)
+    marked = {
+        (line.get_marker(), line.get_markerfacecolor()): line.get_xdata().tolist()
+        for line in panel.get_lines()
+        if line.get_marker() in ("o", "x")
+    }
+    assert marked == {("o", "#000000"): [2, 4], ("o", "white"): [6], ("x", "#000000"): [8]}
+    spans = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel.patches]
+    assert spans == [(3, 5), (5, 7)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": ["recall@10", "auc"], "depth": 100}, "auc has no cut-off"),
+        ({"epochs": 0}, "epochs must be a whole number"),
+        ({"epochs": 2.5}, "epochs must be a whole number"),
+        ({"depth": 0}, "depth must be a number from 1 to"),
+        ({"batch_size": 2.5}, "batch_size must be a whole number"),
+        ({"depth": 10}, "score must be a function of users and items"),
+    ],
+)
+def test_wrong_options_are_refused(options, message):
+    with pytest.raises(sm.ConfigError, match=message):
+        sm.validator(NOTHING, HELD_OUT, **options)(NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("scores", "says"),
+    [
+        (np.zeros((USERS, ITEMS - 1)), r"scores have shape \(200, 29\), but training has 200 users and 30 items"),
+        ((np.zeros((USERS - 1, 4)), np.zeros((ITEMS, 4))), r"scores have shape \(199, 30\), but training has 200"),
+        (np.full((USERS, ITEMS), np.nan), "NaN"),
+    ],
+)
+def test_wrong_scores_are_refused_and_the_epoch_is_not_counted(scores, says):
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
+    with pytest.raises(sm.DataError, match=says):
+        validate(scores)
+    assert validate.history.empty
+    assert validate(scores_by_gain(0, np.random.default_rng(9))).epoch == 1
