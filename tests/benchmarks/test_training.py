@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sampled_metrics as sm
-from sampled_metrics.evaluation.values import table_values
+from sampled_metrics.evaluation.values import values_of
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import training
@@ -19,7 +19,7 @@ def test_values_are_those_of_the_library():
     ranks = list(training.ranks_by_epoch(recall, 500, 0.9, np.random.default_rng(1)))
     metrics = [sm.metric(label) for label in training.LABELS]
     for values, of_epoch in ((first, ranks[0]), (second, ranks[1])):
-        expected = table_values(sm.exact_ranks(of_epoch, candidates=training.CANDIDATES), metrics, np.arange(500))
+        expected = values_of(sm.exact_ranks(of_epoch, candidates=training.CANDIDATES), np.arange(500), metrics)
         np.testing.assert_allclose(values.low, expected.low, rtol=1e-12)
         np.testing.assert_array_equal(values.bounds, expected.bounds)
         np.testing.assert_array_equal(values.limits, expected.limits)
