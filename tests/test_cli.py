@@ -407,7 +407,7 @@ def test_names_that_cannot_be_printed_are_escaped_and_stay_in_their_line(run, fo
     assert (out + err).replace("\n", "").isprintable()
     assert not [line for line in (out + err).splitlines() if line.startswith("\\input")]
     assert r"bad\udcff" in (out + err).replace(r"\\", "\\")  # JSON doubles it
-    assert "The difference (ü[link=b]c - exact) is" in run("compare", "exact.csv", "./ü[link=b]c.csv")[1]
+    assert "the difference (ü[link=b]c - exact) is" in run("compare", "exact.csv", "./ü[link=b]c.csv")[1]
 
 
 def test_letters_that_a_terminal_lacks_are_escaped(run, monkeypatch):

@@ -208,16 +208,29 @@ def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):
         assert of_pair[2] == difference(of_auc)
 
 
-def test_a_sentence_of_a_paper_has_the_numbers_and_no_advice(ranks):
+def test_a_sentence_has_the_numbers_and_what_they_assume_and_no_advice(ranks):
     three = compare(ranks, candidates=100, metrics="auc")
-    for row in three.itertuples():
-        clause = f"AUC of {row.b} - {row.a} {row.difference:+.4f} ({row.low:+.4f} to {row.high:+.4f})"
-        assert clause in three.sentence()
+    assert three.sentence() == "AUC: good and fair are better than poor."
     sampled = np.random.default_rng(1).integers(1, 6, size=(2, 30))
     two = compare(*sampled, candidates=11, negatives=4, metrics="auc")
     assert "use plan" in two.remarks[0]
-    assert "use plan" not in two.sentence()
-    assert "do not contradict decreasing (p = " in two.sentence()
+    [row] = two.itertuples()
+    sentence = two.sentence()
+    assert f"is {row.difference:+.4f}, with a 95 % interval of {row.low:+.4f} to {row.high:+.4f}" in sentence
+    assert sentence.endswith("if better ranks are more frequent than worse ones in the better half of the ranks.")
+    assert len(sentence.split()) <= 40
+
+
+def test_remarks_come_by_recommender_and_then_those_of_all():
+    """A and C have few users of their own kind: one ties all ranks, the other has a note of its reader."""
+    rng = np.random.default_rng(4)
+    x = {"A": rng.integers(0, 21, 300), "B": np.minimum(rng.geometric(0.5, 300) - 1, 20)}
+    tables = {name: sm.sampled_ranks(1 + above, negatives=20, candidates=900) for name, above in x.items()}
+    remarks = sm.correct(tables, estimators=["bv-0.1", "mle"], metrics=["recall@10", "auc"]).further_remarks
+    owners = [remark.split(": ")[0] for remark in remarks]
+    places = [{"A": 0, "B": 1}.get(owner, 2) for owner in owners]
+    assert places == sorted(places)
+    assert set(places) == {0, 1, 2}
 
 
 def test_values_of_seeds_are_means():

@@ -131,7 +131,7 @@ def test_a_single_user_has_a_value_and_no_interval(call):
     kinds = {finding.kind for finding in result.findings}
     assert "one-user" in kinds
     assert not kinds & {"few-users", "approximate", "bounds", "supported", "contradicted"}
-    assert "one user" in result.sentence()
+    assert "without an interval" in result.sentence()
     assert "%" not in result.sentence()  # no level of an interval
 
 

@@ -138,7 +138,7 @@ def test_latex_has_a_row_for_each_recommender_and_estimator_and_a_sentence_is_of
     assert "Y & decreasing & 0.1250 [-] & - " in latex
     assert VALUES.to_latex(index=False) == pd.DataFrame(VALUES).to_latex(index=False)
     sentence = VALUES[VALUES["metric"] == "auc"].sentence()
-    assert sentence.endswith("The values, with 90 % intervals: AUC of X_1 by Free 0.5000 (0.4500 to 0.5500).")
+    assert sentence == "AUC of X_1 is 0.5000 by Free (90 % interval 0.4500 to 0.5500)."
 
 
 NAME = "X\n\\input{other}\x1b[31m\u2028\x85!"

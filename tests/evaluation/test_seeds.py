@@ -136,7 +136,7 @@ def test_groups_have_both_questions():
 def test_words_say_of_which_runs_they_are():
     first, second, *_ = sm.compare(TABLES, metrics="ap").remarks
     assert first.startswith("AP of new runs: ")
-    assert second.startswith("AP of these runs: B is better than A.")
+    assert second.startswith("AP of these runs: B is better than A; the difference (B - A) is ")
 
 
 def test_figures_and_latex_show_both_questions(tmp_path):

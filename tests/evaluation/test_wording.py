@@ -12,7 +12,7 @@ from sampled_metrics.evaluation.kinds import KINDS as ALL_KINDS
 from sampled_metrics.evaluation.phrases import rounded_outward
 from sampled_metrics.evaluation.standings import Standing, Standings
 from sampled_metrics.evaluation.verdict import AgainstMargin, Conclusion, Size, Verdict
-from sampled_metrics.evaluation.wording import assumed, cautions, paragraph, remarks
+from sampled_metrics.evaluation.wording import assumed, cautions, remarks, sentence
 from sampled_metrics.evaluation.words.order import margin_of_pairs, on_metrics, standing
 from sampled_metrics.inference.families import Margin
 from sampled_metrics.inference.findings import Finding, Setting
@@ -23,7 +23,7 @@ WITH_MARGIN = Setting(names=("X", "Y"), margin=SIZE)
 SHAPE = "better ranks are more frequent than worse ones in the better half of the ranks"
 ENDS = {"low": 0.01, "high": 0.0345, "p_value": 0.0123, "difference": 0.02, "is_bounded": False}
 SIDES = {"a": "X", "b": "Y", "value_a": 0.1, "value_b": 0.12}
-GAP = "The difference (Y - X) is +0.0200, with a 95 % interval of +0.0100 to +0.0345"
+GAP = "the difference (Y - X) is +0.0200, with a 95 % interval of +0.0100 to +0.0345"
 
 
 def verdict(kind, names=("X", "Y"), metric="ap", group="", size=None, relative=np.nan, **values):
@@ -101,18 +101,18 @@ SENTENCES = [
     (of("no-bias", estimator="mle"), "No bias is estimated for MLE"),
     (of("approximate", estimator="mes-0.1"), "of MES 0.1 are Student's … much too narrow"),
     (of("large-weight", estimator="cls", largest=123.4), "CLS: a single user counts up to 1.2e+02"),
-    (verdict("better", ("Y", "X")), f"AP: Y is better than X. {GAP}."),
-    (verdict("undecided"), f"AP: undecided. {GAP} that includes 0 (p = 0.012)."),
+    (verdict("better", ("Y", "X")), f"AP: Y is better than X; {GAP}."),
+    (verdict("undecided"), f"AP: undecided; {GAP} that includes 0 (p = 0.012)."),
     (verdict("undecided", is_bounded=True), f"{GAP} that includes 0 (p = 0.012). … more negatives, or more users"),
-    (verdict("no-verdict"), f"AP: no verdict. {GAP}, which excludes the difference itself."),
+    (verdict("no-verdict"), f"AP: no verdict; {GAP}, which excludes the difference itself."),
     (verdict("no-verdict", low=np.nan, high=np.nan), "AP: no verdict."),
     (verdict("equivalent", size="", relative=0.2),
-     "AP: X and Y are equivalent. The difference (Y - X) is +0.0200 (+20 % of the worse value), with", WITH_MARGIN),
-    (verdict("better", ("Y", "X"), size=Size.MORE), "Y is better than X by more than the margin of 0.01.", WITH_MARGIN),
+     "AP: X and Y are equivalent; the difference (Y - X) is +0.0200 (+20 % of the worse value), with", WITH_MARGIN),
+    (verdict("better", ("Y", "X"), size=Size.MORE), "Y is better than X by more than the margin of 0.01;", WITH_MARGIN),
     (verdict("better", ("Y", "X"), size=Size.LESS),
-     "Y is better than X, by less than the margin of 2 % of the worse value.",
+     "Y is better than X, by less than the margin of 2 % of the worse value;",
      replace(PAIR, margin=Margin(0.02, True))),
-    (verdict("better", ("Y", "X"), size=""), "whether by more than the margin of 0.01 is undecided.", WITH_MARGIN),
+    (verdict("better", ("Y", "X"), size=""), "whether by more than the margin of 0.01 is undecided;", WITH_MARGIN),
     (of("more-seeds", "ap", seeds=6), "would decide about half of new comparisons, … as they are here: 6 by AP."),
     (of("these-runs", reason="one seed", of=["X"]),
      "of these runs alone, the mean over the seeds … new runs, as X has one seed, which does not show how seeds vary."),
@@ -236,9 +236,9 @@ def test_groups_of_several_recommenders_name_those_that_may_be_the_best():
 @pytest.mark.parametrize("name", ["CLS", "{0}", "%s"])
 def test_names_that_look_like_other_words_are_kept(name):
     setting, order = Setting(names=(name, "Y")), {"low": 0.1, "high": 0.2, "assumption": "free", "is_decided": True}
-    gap = f"The difference (Y - {name}) is -0.0200, with a 95 % interval of -0.0345 to -0.0100"
+    gap = f"the difference (Y - {name}) is -0.0200, with a 95 % interval of -0.0345 to -0.0100"
     assert said(verdict("better", (name, "Y"), a=name, difference=-0.02), setting=setting) == [
-        f"AP: {name} is better than Y. {gap}."
+        f"AP: {name} is better than Y; {gap}."
     ]
     [sentence] = said(*(of("published-order", metric, (name, "Y"), **order) for metric in ("ap", "auc")))
     assert sentence.endswith(f", {name} is better than Y by AUC (0.10 to 0.20).")
@@ -285,16 +285,42 @@ def test_verdicts_of_two_are_one_text_by_metric():
 # --- sentences and standings ------------------------------------------------------------------------------------------
 
 
-def test_paragraphs():
-    setting = Setting(names=("X", "Y"), parameters="60 users, n = 50", estimator="free")
-    verdicts = [verdict("no-verdict", metric=label, low=float("nan")) for label in ("ap", "auc")]
-    assert paragraph([{"metric": "ap", "difference": 0.1}], verdicts, setting) == (
-        "AP of X and Y was compared user by user, from ranks among sampled negatives, by the estimator free (60 users, "
-        "n = 50). AP: no verdict."
-    )
-    row = {"estimator": "cls", "metric": "ap", "recommender": "X", "exact": 0.1, "expected": 0.125}
-    assert paragraph([row], [], Setting(names=("X",), negatives=20)).endswith("AP of X 0.1000, expected by CLS 0.1250.")
-    assert paragraph([{"way": "all"}], [of("note", text="More.")], Setting(0.95, "9 users")) == ("9 users. More.")
+VALUE = {"metric": "ap", "recommender": "X", "value": 0.125, "low": 0.1, "high": 0.15}
+EXPECTED = {"metric": "ap", "recommender": "X", "exact": 0.1, "expected": 0.125}
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        pytest.param(VALUE, "AP of X is 0.1250 (95 % interval 0.1000 to 0.1500).", id="value"),
+        pytest.param(VALUE | {"low": np.nan}, "AP of X is 0.1250, without an interval.", id="no-interval"),
+        pytest.param(VALUE | {"value": np.nan}, "AP of X is not defined.", id="not-defined"),
+        pytest.param(
+            VALUE | {"estimator": "decreasing", "assumes": "decreasing"},
+            f"AP of X is 0.1250 by Decreasing (95 % interval 0.1000 to 0.1500), if {SHAPE}.",
+            id="decreasing",
+        ),
+        pytest.param(
+            VALUE | {"estimator": "cls", "assumes": "bias is zero"},
+            "AP of X is 0.1250 by CLS (95 % interval 0.1000 to 0.1500), if the bias of the estimator is zero.",
+            id="bias",
+        ),
+        pytest.param(
+            VALUE | {"of": "new runs", "group": "old"},
+            "old: AP of X, of new runs, is 0.1250 (95 % interval 0.1000 to 0.1500).",
+            id="group-of-new-runs",
+        ),
+        pytest.param(
+            EXPECTED | {"estimator": "cls"},
+            "AP of X is 0.1000, and among 20 sampled negatives 0.1250 on average by CLS.",
+            id="expected",
+        ),
+        pytest.param({"way": "all"}, "The negatives of each user are taken to be drawn anew.", id="first-remark"),
+    ],
+)
+def test_sentences(row, words):
+    setting = Setting(names=("X",), negatives=20)
+    assert sentence([row], [of("drawn-by-user")], setting) == words
 
 
 @pytest.mark.parametrize(
@@ -312,14 +338,14 @@ def test_standings_state_the_decided_pairs_first(order, decided, sentence):
         pair = next((win for win in wins if {*win} == {a, b}), "")
         of_pair = {"a": a, "b": b, "value_a": value[a], "value_b": value[b]}
         findings.append(verdict("better" if pair else "undecided", tuple(pair) or (a, b), **of_pair))
-    assert standing(Standings.from_verdicts(findings)) == sentence
+    assert " ".join(standing(Standings.from_verdicts(findings))) == sentence
     assert said(*findings, setting=Setting(names=tuple(sorted(order)))) == [f"AP: {sentence}"]
 
 
 def test_standings_of_many_name_the_best_alone():
     rows = [Standing(name, 12.0 - place, "a") for place, name in enumerate("abcdefghijkl")]
     words = "a has the largest value, and is better than 2 of the 11 others."
-    assert standing(Standings(rows, [(0, 10), (0, 11), (1, 11)], [])) == words
+    assert standing(Standings(rows, [(0, 10), (0, 11), (1, 11)], [])) == [words]
 
 
 def test_standings_with_a_margin_have_a_sentence_on_it():

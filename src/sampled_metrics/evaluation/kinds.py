@@ -38,7 +38,7 @@ class Kind:
         clause: the clause of a sentence that is a text.
         together: the sentences of all findings of the kind, from these and from all findings, in place of `sentence`.
         is_caution: whether they stand above the numbers.
-        is_conclusion: whether a sentence for a reviewer has them.
+        is_first: whether they come before all other remarks.
         of_groups: whether they are told of each group, where they differ from those of all users.
         forbids_interval: whether no interval holds, so that there is none.
         names_recommenders: whether the sentence names its recommenders. Otherwise it begins with the name of the one
@@ -52,7 +52,7 @@ class Kind:
     clause: str = ""
     together: Callable[[Sequence[Any], Sequence[Any], Setting], list[str]] | None = None
     is_caution: bool = False
-    is_conclusion: bool = False
+    is_first: bool = False
     of_groups: bool = True
     forbids_interval: bool = False
     names_recommenders: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -26,10 +26,9 @@ def better(winner: str, loser: str) -> str:
     return f"{winner} is better than {loser}"
 
 
-def in_groups(groups: object) -> str:
+def in_groups(groups: Sequence[str]) -> str:
     """Return the groups of users in words."""
-    names = [str(name) for name in groups] if isinstance(groups, list | tuple) else [str(groups)]
-    return f"group{'s' * (len(names) > 1)} {enumerated(names)}"
+    return f"group{'s' * (len(groups) > 1)} {enumerated(groups)}"
 
 
 def rounded_outward(low: float, high: float) -> tuple[str, str]:

@@ -203,11 +203,18 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return tables.as_latex(pd.concat([heads, pd.DataFrame([*rows.values()]).fillna("-")], axis=1))
 
     def sentence(self) -> str:
-        """Return for a reviewer what was measured, how it was sampled, and what can be concluded.
+        """Return in one sentence what the first row shows, and what it assumes, as for the text of a paper.
 
-        Only what concerns the metrics of these rows is said: take rows of `result` to say less.
+        Take rows of a result for the sentence on another metric or recommender. The remarks have the rest.
+
+        Examples:
+            >>> import sampled_metrics as sm
+            >>> ranks = {"old": [5, 80, 3, 200, 9, 30, 14, 7] * 5, "new": [2, 40, 1, 90, 4, 10, 6, 3] * 5}
+            >>> tables = sm.exact_ranks(ranks, candidates=1000, exact=True)
+            >>> sm.evaluate(tables, metrics="recall@10").sentence()
+            'Recall@10 of old is 0.5000 (95 % interval 0.3456 to 0.6544).'
         """
-        return printable(wording.paragraph(pd.DataFrame(self).to_dict("records"), self.findings, self.setting))
+        return printable(wording.sentence(pd.DataFrame(self).to_dict("records"), self.findings, self.setting))
 
     def plain_rows(self) -> list[dict[str, Any]]:
         """Return the rows with Python's numbers, as JSON has them; what is missing or not finite is None."""

@@ -1,4 +1,4 @@
-"""The findings of a result in English: cautions, remarks and the sentence for a reviewer.
+"""The findings of a result in English: cautions, remarks and the sentence on it.
 
 The words of each kind stand in its entry (`sampled_metrics.evaluation.kinds`).
 """
@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sampled_metrics._validation import counted, enumerated
+from sampled_metrics._validation import counted
 from sampled_metrics.errors import printable
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation.kinds import KINDS, Kind
-from sampled_metrics.evaluation.phrases import percent
-from sampled_metrics.evaluation.standings import MANY
+from sampled_metrics.evaluation.phrases import ASSUMPTIONS, percent
+from sampled_metrics.evaluation.standings import Standings
+from sampled_metrics.evaluation.verdict import Verdict
+from sampled_metrics.evaluation.words.order import compared_name, on_pair, standing
 from sampled_metrics.inference.findings import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.groups import ALL
@@ -41,65 +43,71 @@ def remarks(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
     return _sentences([finding for finding in findings if not KINDS[finding.kind].is_caution], setting)
 
 
-def paragraph(rows: Sequence[Mapping[str, Any]], findings: Iterable[Any], setting: Setting) -> str:
-    """Say for a reviewer what was measured, how it was sampled, and what can be concluded from rows of a result."""
-    setting = replace(setting, gives_advice=False)
-    labels = list(dict.fromkeys(str(row["metric"]) for row in rows if "metric" in row))
-    about_rows = [one for one in findings if not labels or not one.metric or one.metric in labels]
-    if not labels:  # as of a plan
-        parameters = f"{setting.parameters}." if setting.parameters else ""
-        return " ".join(filter(None, [*cautions(about_rows, setting), parameters, *remarks(about_rows, setting)]))
-    are, names = "were" if len(labels) > 1 else "was", f" of {enumerated(setting.names)}" if setting.names else ""
-    concluded = [
-        one
-        for one in about_rows
-        if KINDS[one.kind].is_conclusion and not (one.kind in ("bounds", "few-users") and one.group)
-    ]
-    sentences = [
-        f"{enumerated([metric_name(label) for label in labels])}{names} {are} {_done(rows[0], setting)}"
-        f"{f' ({setting.parameters})' if setting.parameters else ''}.",
-        *cautions(about_rows, setting),
-    ]
-    has_bounds = {(one.values["estimator"], one.metric) for one in concluded if one.kind == "bounds"}
-    # the verdict on a pair has its difference
-    omits_differences = len(setting.names) == 2 or len(rows) > MANY
-    given = [
-        row
-        for row in rows
-        if (row.get("estimator"), row["metric"]) not in has_bounds and not ("difference" in row and omits_differences)
-    ]
-    clauses = [text for row in given if row.get("group", ALL) == ALL and (text := _value(row))]
-    has_interval = any(not np.isnan(row.get("low", np.nan)) for row in given)
-    interval = f", with {percent(setting.confidence_level)} intervals" if has_interval else ""
-    what = "differences" if given and "difference" in given[0] else "values"
-    values = [f"The {what}{interval}: {'; '.join(clauses)}."] if clauses else []
-    return " ".join([*sentences, *values, *remarks(concluded, setting)])
-
-
-def _done(row: Mapping[str, Any], setting: Setting) -> str:
-    """Return how the metrics of a row were made, after was or were."""
-    estimator = f", by the estimator {setting.estimator}" if setting.estimator else ""
-    sampled = f"ranks among sampled negatives{estimator}"
+def sentence(rows: Sequence[Mapping[str, Any]], findings: Sequence[Any], setting: Setting) -> str:
+    """Say in one sentence what the first row of a result shows, and what it assumes."""
+    row = rows[0] if rows else {}
     if "difference" in row:
-        return f"compared user by user{f', from {sampled}' if setting.estimator else ''}"
+        return _of_comparison(row, findings, setting)
     if "expected" in row:
-        return f"measured, and expected among {counted(setting.negatives, 'sampled negative')}"
-    return f"estimated from {sampled if 'value' in row else 'sampled metrics'}" if "estimator" in row else "measured"
+        return _of_expectation(row, setting)
+    if "value" in row:
+        return _of_value(row, setting)
+    said = (*remarks(findings, replace(setting, gives_advice=False)), *cautions(findings, setting))
+    return said[0] if said else f"{setting.parameters}."
 
 
-def _value(row: Mapping[str, Any]) -> str:
-    """Return the value of a row with its interval, in words; nothing if it has none."""
+def _of_comparison(row: Mapping[str, Any], findings: Sequence[Any], setting: Setting) -> str:
+    """Return the first remark on the metric of a row, and what its interval assumes."""
+    group = "" if row.get("group", ALL) == ALL else row["group"]
+    verdicts = [finding for finding in findings if isinstance(finding, Verdict) and finding.metric == row["metric"]]
+    alike = [verdict for verdict in verdicts if (verdict.group, verdict.of) == (group, row.get("of", ""))]
+    name = compared_name(str(row["metric"]), setting)
+    if not alike:
+        return f"{name} is not defined."
+    subject = ", ".join(filter(None, [group, f"{name} of {row['of']}" if "of" in row else name]))
+    if len(setting.names) > 2:
+        said = standing(Standings.from_verdicts(alike))[0]
+    else:
+        said = on_pair(alike[0], replace(setting, gives_advice=False))
+    assumptions = [finding for finding in findings if finding.kind in ("assumes", "equal-bias")]
+    condition = _condition(assumptions, setting) if alike[0].has_interval else ""
+    return f"{subject}: {said.removesuffix('.')}{condition}."
+
+
+def _condition(assumptions: Sequence[Any], setting: Setting) -> str:
+    """Return what the intervals of a comparison assume, as a clause; nothing if they assume nothing."""
+    if any(finding.kind == "equal-bias" for finding in assumptions):
+        return f", if the bias of {estimator_name(setting.estimator)} is equal for both"
+    texts = dict.fromkeys(ASSUMPTIONS[finding.values["assumption"]] for finding in assumptions)
+    return "".join(f", if {text}" for text in texts if text)
+
+
+def _of_value(row: Mapping[str, Any], setting: Setting) -> str:
+    """Return the value of a row with its interval, and what that assumes."""
+    group = f"{row['group']}: " if row.get("group", ALL) != ALL else ""
     of = f" of {row['recommender']}" if "recommender" in row else ""
+    runs = f", of {row['of']}," if "of" in row else ""
     by = f" by {estimator_name(str(row['estimator']))}" if "estimator" in row else ""
-    if "expected" in row:
-        return f"{metric_name(row['metric'])}{of} {row['exact']:.4f}, expected{by} {row['expected']:.4f}"
-    if "difference" in row and not np.isnan(row["low"]):
-        ends = f"{row['low']:+.4f} to {row['high']:+.4f}"
-        return f"{metric_name(row['metric'])} of {row['b']} - {row['a']} {row['difference']:+.4f} ({ends})"
-    if np.isnan(row.get("value", np.nan)):
-        return ""
-    interval = "no interval" if np.isnan(row["low"]) else f"{row['low']:.4f} to {row['high']:.4f}"
-    return f"{metric_name(row['metric'])}{of}{by} {row['value']:.4f} ({interval})"
+    if np.isnan(row["value"]):
+        return f"{group}{metric_name(str(row['metric']))}{of} is not defined."
+    subject = f"{group}{metric_name(str(row['metric']))}{of}{runs} is {row['value']:.4f}{by}"
+    if np.isnan(row.get("low", np.nan)):
+        return f"{subject}, without an interval."
+    assumption = ASSUMPTIONS.get(str(row.get("assumes", "")), "")
+    if row.get("assumes") == "bias is zero":
+        assumption = "the bias of the estimator is zero"
+    condition = f", if {assumption}" if assumption else ""
+    level = percent(setting.confidence_level)
+    return f"{subject} ({level} interval {row['low']:.4f} to {row['high']:.4f}){condition}."
+
+
+def _of_expectation(row: Mapping[str, Any], setting: Setting) -> str:
+    """Return the exact value of a row, and the one that is expected of a sample."""
+    by = "" if row["estimator"] == "uncorrected" else f" by {estimator_name(str(row['estimator']))}"
+    return (
+        f"{metric_name(str(row['metric']))} of {row['recommender']} is {row['exact']:.4f}, and among "
+        f"{counted(setting.negatives, 'sampled negative')} {row['expected']:.4f} on average{by}."
+    )
 
 
 def assumed(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
@@ -132,7 +140,8 @@ def _sentences(findings: Sequence[Any], setting: Setting) -> tuple[str, ...]:
         sentence._replace(text=sentence.text.replace("{}", ", ".join(texts))) if any(texts) else sentence
         for sentence, texts in clauses.items()
     ]
-    return tuple(dict.fromkeys(map(printable, _named(whole, setting))))
+    ordered = sorted(_named(whole, setting), key=lambda item: item[0])
+    return tuple(dict.fromkeys(printable(text) for _, text in ordered))
 
 
 def _said(kind: Kind, finding: Any, setting: Setting) -> tuple[str, str]:
@@ -147,19 +156,25 @@ def _said(kind: Kind, finding: Any, setting: Setting) -> tuple[str, str]:
     return kind.sentence.format(**values), kind.clause.format(**values)
 
 
-def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[str]:
-    """Return sentences with the name of the recommender and the group that they are about, unless it is all."""
+def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[tuple[int, str]]:
+    """Return sentences with the name of the recommender and the group that they are about, unless it is all.
+
+    Each has the place of its recommender: verdicts are first, then the recommenders in their order, and then what is
+    said of all.
+    """
     of_all_users = {sentence.text for sentence in sentences if not sentence.group}
     named = []
     for sentence in sentences:
-        text = sentence.text
-        same = [other for other in sentences if other.text == text]
+        kind = KINDS[sentence.kind]
+        same = [other for other in sentences if other.text == sentence.text]
         is_of_all = set().union(*(other.names for other in same)) >= set(setting.names)
         name = "" if not sentence.names or (len(setting.names) > 1 and is_of_all) else sentence.names[0]
-        if text.startswith(f"{name}: "):  # a reader names the file, which is called as the recommender is
+        place = -1 if kind.is_first else len(setting.names)
+        if name in setting.names:
+            place = setting.names.index(name)
+        if sentence.text.startswith(f"{name}: "):  # a reader names the file, which is called as the recommender is
             name = ""
-        if KINDS[sentence.kind].names_groups or not sentence.group:
-            named.append(f"{name}: {text}" if name else text)
-        elif text not in of_all_users:
-            named.append(f"{name}: {sentence.group}: {text}" if name else f"{sentence.group}: {text}")
+        group = "" if kind.names_groups else sentence.group
+        if not group or sentence.text not in of_all_users:
+            named.append((place, ": ".join(filter(None, [name, group, sentence.text]))))
     return named

@@ -29,12 +29,10 @@ KINDS: dict[str, Kind] = {
         values=("estimator, chance of the exact order, exact_better, exact_worse, expected_better, expected_worse"),
         sentence=_wrong_order,
         names_recommenders=True,
-        is_conclusion=True,
     ),
     "order-undecided": Kind(
         when="there is such an order",
         sentence=("An order by exact values may be undecided. compare says whether the exact ranks decide it."),
-        is_conclusion=True,
     ),
 }
 """What is known of each kind of finding."""

@@ -32,11 +32,11 @@ def _verdicts(alike: Sequence[Verdict], findings: Sequence[Any], setting: Settin
     sentences = []
     for (of, label), verdicts in grouped(alike, _question).items():
         if is_pair:
-            text = _on_pair(verdicts[0], setting)
+            text = on_pair(verdicts[0], setting)
         elif all(verdict.conclusion is Conclusion.NO_VERDICT for verdict in verdicts):
             text = "no verdict."
         else:
-            text = standing(Standings.from_verdicts(verdicts), others)
+            text = " ".join(standing(Standings.from_verdicts(verdicts), others))
         sentences.append(f"{_of_runs(compared_name(label, setting), of)}: {text}")
     if setting.margin is not None and not is_pair:
         sentences += _by_margin(alike)
@@ -52,7 +52,7 @@ def _of_runs(name: str, of: str) -> str:
     return f"{name} of {of}" if of else name
 
 
-def _on_pair(verdict: Verdict, setting: Setting) -> str:
+def on_pair(verdict: Verdict, setting: Setting) -> str:
     """Return the verdict on two recommenders by a metric, with the interval."""
     if not verdict.has_interval:
         return "no verdict."
@@ -73,7 +73,7 @@ def _on_pair(verdict: Verdict, setting: Setting) -> str:
         relative = f" ({100 * verdict.margin.relative:+.3g} % of the worse value)"
     would_help = verdict.conclusion is Conclusion.UNDECIDED and verdict.is_bounded and setting.gives_advice
     return (
-        f"{conclusion}. The difference ({b} - {a}) is {verdict.difference:+.4f}{relative}, with a "
+        f"{conclusion}; the difference ({b} - {a}) is {verdict.difference:+.4f}{relative}, with a "
         f"{percent(setting.confidence_level)} interval of {verdict.low:+.4f} to {verdict.high:+.4f}{rest}."
         f"{_PLAN if would_help else ''}"
     )
@@ -156,13 +156,13 @@ def best_alone(metric: str, most: int, recommenders: int) -> str:
     return f"Of {recommenders} recommenders, the {most} best by {metric_name(metric)} are shown."
 
 
-def standing(standings: Standings, others: str = "all others") -> str:
+def standing(standings: Standings, others: str = "all others") -> list[str]:
     """Say who is better than whom by a metric, and then who cannot be told apart; of many, whom the best one beats."""
     names = [row.name for row in standings.rows]
     count = len(names) - 1
     if count >= MANY:
         beaten = sum(winner == 0 for winner, _ in standings.decided)
-        return f"{names[0]} has the largest value, and is better than {beaten} of the {count} others."
+        return [f"{names[0]} has the largest value, and is better than {beaten} of the {count} others."]
     by_losers = dict[tuple[int, ...], list[int]]()
     for row in range(len(names)):
         losers = tuple(worse for winner, worse in standings.decided if winner == row)
@@ -177,7 +177,7 @@ def standing(standings: Standings, others: str = "all others") -> str:
     alike = [enumerated([names[row] for row in group]) for group in standings.groups if len(group) > 1]
     if alike:
         sentences.append(f"{', and '.join(alike)}{',' * (len(alike) > 1)} cannot be told apart.")
-    return " ".join(sentences)
+    return sentences
 
 
 # --- margins ---
@@ -327,7 +327,7 @@ KINDS: dict[str, Kind] = {
             when=when,
             values=values,
             together=_verdicts,
-            is_conclusion=True,
+            is_first=True,
             names_groups=True,
         )
         for conclusion, when, values in (
@@ -351,19 +351,16 @@ KINDS: dict[str, Kind] = {
         values="by recommender, the groups for which it is better",
         sentence=_order_differs,
         names_recommenders=True,
-        is_conclusion=True,
     ),
     "order-reversed": Kind(
         when="all users have one order of a pair, and the decided groups the other",
         values="groups",
         sentence=_order_reversed,
         names_recommenders=True,
-        is_conclusion=True,
     ),
     "margin": Kind(
         when="there is a margin",
         sentence=_margin,
-        is_conclusion=True,
         of_groups=False,
     ),
     "higher": Kind(
@@ -377,35 +374,30 @@ KINDS: dict[str, Kind] = {
         when="there are three recommenders or more, with intervals",
         values="pairs, method; rate of each interval, 0 unless by Bonferroni",
         sentence=_family,
-        is_conclusion=True,
         of_groups=False,
     ),
     "best-pairs": Kind(
         when="the pairs of the best recommenders are compared alone",
         values="most: how many; recommenders, pairs (of all), method",
         sentence=_best_pairs,
-        is_conclusion=True,
         of_groups=False,
     ),
     "groups-adjusted": Kind(
         when="there are groups",
         values="groups: their number; level: of each group",
         sentence=_groups_adjusted,
-        is_conclusion=True,
         of_groups=False,
     ),
     "seeds": Kind(
         when="all recommenders have several seeds, and new runs are judged, too",
         values="seeds: by recommender, their number",
         sentence=_seeds,
-        is_conclusion=True,
         of_groups=False,
     ),
     "these-runs": Kind(
         when="there are several seeds, and new runs are not judged",
         values="reason: strict bounds or one seed; of: the recommenders with one seed",
         sentence=_these_runs,
-        is_conclusion=True,
         of_groups=False,
     ),
     "more-seeds": Kind(
@@ -416,14 +408,12 @@ KINDS: dict[str, Kind] = {
             "spreads are as they are here: {{}}."
         ),
         clause="{seeds} by {metric}",
-        is_conclusion=True,
         of_groups=False,
     ),
     "assumes": Kind(
         when="a pair is compared by strict bounds",
         values="assumption: of the interval",
         together=_assumes,
-        is_conclusion=True,
     ),
     "equal-bias": Kind(
         when="the estimator has a bias",
@@ -433,7 +423,6 @@ KINDS: dict[str, Kind] = {
             "is equal for both. If its bias differs between them, so does the true difference. "
             "The estimator decreasing does not assume that."
         ),
-        is_conclusion=True,
         of_groups=False,
     ),
     "uncorrected-verdicts": Kind(

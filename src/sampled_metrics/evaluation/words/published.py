@@ -42,7 +42,6 @@ KINDS: dict[str, Kind] = {
         values="low, high, assumption, is_decided",
         sentence=_published_order,
         names_recommenders=True,
-        is_conclusion=True,
     ),
     "exact-contradicted": Kind(
         when="published sampled numbers exclude a published exact one",

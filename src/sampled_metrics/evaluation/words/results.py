@@ -52,7 +52,6 @@ KINDS: dict[str, Kind] = {
             f"There are only {{users}} users. With fewer than {FEW_USERS}, intervals are rough: a few users "
             "who are unlike the others decide them."
         ),
-        is_conclusion=True,
     ),
     "one-user": Kind(
         when="there is a single user: a value, and no interval",
@@ -63,7 +62,6 @@ KINDS: dict[str, Kind] = {
             if finding.values["is_open"]
             else "There is only one user, so there is no interval: a single value does not show how users vary."
         ),
-        is_conclusion=True,
     ),
     "several-rows": Kind(
         when="users have several rows",

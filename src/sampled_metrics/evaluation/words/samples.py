@@ -89,14 +89,12 @@ KINDS: dict[str, Kind] = {
         when="strict bounds of a metric are computed",
         values="estimator, low, high, assumes, least_negatives, most_negatives",
         sentence=_bounds,
-        is_conclusion=True,
         of_groups=False,
     ),
     "supported": Kind(
         when="the sample does not contradict the assumption",
         values="assumption, p_value",
         together=_supported,
-        is_conclusion=True,
         of_groups=False,
     ),
     "contradicted": Kind(
@@ -136,7 +134,6 @@ KINDS: dict[str, Kind] = {
         when="the estimated bias is above half of the standard error",
         values="estimator, bias, error, has_interval",
         sentence=_bias,
-        is_conclusion=True,
     ),
     "no-bias": Kind(
         when="the bias is not estimated, as the estimator is not linear",
@@ -153,7 +150,6 @@ KINDS: dict[str, Kind] = {
             "too narrow where hits are rare: rely on those of strict bounds."
         ),
         clause="{estimator_name}",
-        is_conclusion=True,
     ),
     "auc-too-low": Kind(
         when="the AUC is far below that of the sample",
