@@ -7,6 +7,8 @@ them hold the parts that they are made of (docs/architecture.md).
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sampled_metrics._registry import public_names
+
 if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the workflow needs few of the modules
     from sampled_metrics.errors import ConfigError as ConfigError
     from sampled_metrics.errors import DataError as DataError
@@ -39,24 +41,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
 
     __version__: str
 
-_EXPORTS = {
-    "errors": ("ConfigError", "DataError", "DownloadError", "NumericError", "SampledMetricsError", "WriteError"),
-    "estimators": ("estimator",),
-    "evaluation": ("compare", "correct", "evaluate", "expect", "plan", "published"),
-    "metrics.metric": ("metric",),
-    "ranking.negatives": ("rank_among_negatives",),
-    "ranking.rank": ("rank",),
-    "ranking.scoring": ("Ranker",),
-    "ranking.stages": ("staged_ranks",),
-    "ranks.exact": ("ExactRanks", "exact_ranks"),
-    "ranks.judged_lists": ("RankedLists", "ranked_lists"),
-    "ranks.saved": ("read_ranks",),
-    "ranks.sampled": ("SampledRanks", "sampled_ranks"),
-    "ranks.staged": ("StagedRanks",),
-    "reporting.report": ("report",),
-    "validation.validator": ("validator",),
-}
-_MODULES = {name: module for module, names in _EXPORTS.items() for name in names}
+_MODULES = public_names()
 
 __all__ = ["__version__", *_MODULES]
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sampled_metrics as sm
+from sampled_metrics._registry import kinds_of_tables
 from sampled_metrics.ranks.exact import ExactRanks, read_rank_tables, require_same_events
-from sampled_metrics.ranks.runs import KINDS
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import pair_users
 
@@ -37,7 +37,7 @@ def test_other_ranks_are_refused_with_the_reader_to_call_or_the_functions_that_t
     for ranks in ([1, 2], pd.DataFrame({"rank": [1, 2]})):
         with pytest.raises(sm.DataError, match=f"^A: {function} takes ") as caught:
             FUNCTIONS[function]({"A": ranks, "B": ranks})
-        assert all(kind.reader in str(caught.value) for kind in KINDS if function in kind.taken_by)
+        assert all(kind.reader in str(caught.value) for kind in kinds_of_tables() if function in kind.taken_by)
     for table in (EXACT, SAMPLED, LISTS):
         if function not in table.taken_by:
             with pytest.raises(sm.DataError, match=f"A: has {table.kind}, which {function} does not take") as caught:
@@ -52,8 +52,8 @@ def test_other_ranks_are_refused_with_the_reader_to_call_or_the_functions_that_t
         ("compare", {"A": SAMPLED, "B": EXACT}, "A has sampled ranks and B exact ranks; compare takes one"),
         ("evaluate", {}, "there are no ranks"),
         ("compare", EXACT, "compare takes a mapping from the names of recommenders to their tables, not an E"),
-        ("evaluate", {"A": [EXACT, 3]}, "A: evaluate takes exact ranks, staged ranks or ranked lists, not an int"),
-        ("evaluate", {"A": []}, "A: evaluate takes exact ranks, staged ranks or ranked lists, not a list"),
+        ("evaluate", {"A": [EXACT, 3]}, "A: evaluate takes exact ranks, ranked lists or staged ranks, not an int"),
+        ("evaluate", {"A": []}, "A: evaluate takes exact ranks, ranked lists or staged ranks, not a list"),
         ("expect", {"A": [EXACT]}, "A: expect takes exact ranks, not a list"),
     ],
 )

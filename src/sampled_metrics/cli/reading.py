@@ -94,11 +94,11 @@ class Reading:
         A file of staged ranks gives `StagedRanks`, which need no reader.
         """
         from sampled_metrics.ranks.reading import read_columns, read_standard_input
-        from sampled_metrics.ranks.staged import StagedRanks
-        from sampled_metrics.ranks.staged_files import is_staged
+        from sampled_metrics.ranks.saved import table_of_file
 
-        if is_staged(path):
-            return StagedRanks.read(path)
+        table = table_of_file(path)
+        if table is not None:
+            return table
         given = {"user": self.user_column, "candidates": self.candidates_column, "negatives": self.negatives_column}
         names = {column: name for column, name in given.items() if name}
         kept = [
@@ -147,10 +147,10 @@ class Reading:
             kind: exact or sampled. The others are ranked lists if there are judged items, sampled ranks if m is given
                 or a column, and else exact.
         """
-        from sampled_metrics.ranks.staged import StagedRanks
+        from sampled_metrics.ranks.table import Table
 
         by_name = columns if isinstance(columns, dict) else {"ranks": columns}
-        others = {name: table for name, table in by_name.items() if not isinstance(table, StagedRanks)}
+        others = {name: table for name, table in by_name.items() if not isinstance(table, Table)}
         if not others:
             self._refuse_for_staged()
             return columns

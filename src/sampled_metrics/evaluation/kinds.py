@@ -8,21 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from sampled_metrics._registry import modules_of_words
 
 if TYPE_CHECKING:
     from sampled_metrics.inference.findings import Setting
-
-WORDS = {
-    "Order of two recommenders": "sampled_metrics.evaluation.words.order",
-    "Expectations": "sampled_metrics.evaluation.words.expected",
-    "Sampled ranks": "sampled_metrics.evaluation.words.samples",
-    "Published numbers": "sampled_metrics.evaluation.words.published",
-    "Any ranks": "sampled_metrics.evaluation.words.results",
-    "Plans": "sampled_metrics.evaluation.words.plans",
-}
-"""The modules with the entries, by the title of their table in the reference."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +55,7 @@ class _Kinds(Mapping[str, Kind]):
 
     @cached_property
     def _entries(self) -> dict[str, Kind]:
-        modules = [import_module(module) for module in WORDS.values()]
-        return {name: kind for module in modules for name, kind in module.KINDS.items()}
+        return {name: kind for module in modules_of_words().values() for name, kind in module.KINDS.items()}
 
     def __getitem__(self, name: str) -> Kind:
         return self._entries[name]
@@ -83,4 +73,4 @@ KINDS: Mapping[str, Kind] = _Kinds()
 
 def tables_of_reference() -> dict[str, list[tuple[str, Kind]]]:
     """Return the kinds by the title of their table in the reference."""
-    return {title: list(import_module(module).KINDS.items()) for title, module in WORDS.items()}
+    return {title: list(module.KINDS.items()) for title, module in modules_of_words().items()}

@@ -1,5 +1,6 @@
 """Draw the results of evaluate, correct, compare, expect and plan: values with intervals, legible without colour."""
 
+import os
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
+from sampled_metrics._registry import layouts
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, line_styles
 from sampled_metrics.evaluation.phrases import ASSUMPTIONS
@@ -18,10 +20,9 @@ from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS
 from sampled_metrics.evaluation.verdict import Conclusion, Verdict, verdict_of_row
 from sampled_metrics.evaluation.wording import assumed
 from sampled_metrics.evaluation.words.order import best_alone, verdict_in_words
-from sampled_metrics.evaluation.words.plans import way_in_words
 from sampled_metrics.inference.findings import Setting
 from sampled_metrics.metrics.metric import metric_name
-from sampled_metrics.rendering.drawing import WIDTH, literal, style, styled, write_below
+from sampled_metrics.rendering.drawing import WIDTH, literal, shown_or_written, style, styled, write_below
 
 _ROW = 0.44  # height of a mark, in inches
 _LABEL, _AXIS, _CAPTION = 17, 8, 17  # letters per line: of a label, and by inch of an axis and of a caption
@@ -63,7 +64,7 @@ class Picture(NamedTuple):
 
 def picture(table: pd.DataFrame) -> Picture | None:
     """Return what to draw of a result, or None if its columns are not those of a result."""
-    for columns, lay_out in _LAYOUTS.items():
+    for columns, lay_out in layouts():
         if set(columns) <= set(table.columns) and len(table):
             shown, note = _best_of_many(table)
             drawn = lay_out(shown)
@@ -87,6 +88,17 @@ def _best_of_many(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     best = best_of(values, MANY)
     shown = table[np.logical_and.reduce([table[name].isin(best) for name in columns])]
     return shown, best_alone(str(table["metric"].iloc[0]), MANY, len(values))
+
+
+def show(table: pd.DataFrame, path: str | os.PathLike[str] | None, ax: Axes | None) -> Any:
+    """Draw a result into a file, axes or a figure of pyplot, and return the axes; None if it is no result."""
+    drawn = picture(table)
+    if drawn is None:
+        return None
+    if ax is not None:
+        draw_panel(only_panel(drawn.panels), ax, drawn.caption)
+        return ax
+    return shown_or_written(path, lambda figure: draw(drawn.panels, figure, drawn.caption))
 
 
 def setting_of(table: pd.DataFrame) -> Setting:
@@ -155,10 +167,10 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
     below = [textwrap.fill(literal(text), round(_AXIS * WIDTH)) for text in (panel.axis, caption) if text]
     axes.set_xlabel("\n".join(below))
     for place, mark in enumerate(mark for marks in panel.rows.values() for mark in marks):
-        _write_text(axes, mark, place)
+        _writevalue_in_words(axes, mark, place)
 
 
-def _write_text(axes: Axes, mark: Mark, height: float) -> None:
+def _writevalue_in_words(axes: Axes, mark: Mark, height: float) -> None:
     """Write the text of a mark above it, within the axes; that of a missing one at the left."""
     if np.isnan(mark.value):
         axes.text(0.02, height, literal(mark.text), transform=axes.get_yaxis_transform(), va="center", fontsize="small")
@@ -214,7 +226,7 @@ def _values(table: pd.DataFrame) -> Picture:
     for row in table.to_dict("records"):
         named = [estimator_name(str(row[column])) if column == "estimator" else str(row[column]) for column in labels]
         name, number = ": ".join(named), styles[row[labels[-1]]] if labels else 0
-        mark = _mark_of(row, "value", _text(row["value"]), number, row.get("assumes") != NO_BIAS)
+        mark = _mark_of(row, "value", value_in_words(row["value"]), number, row.get("assumes") != NO_BIAS)
         part = ", ".join(str(row[column]) for column in ("group", "of") if column in table)
         if part:
             mark = mark._replace(name=name)
@@ -291,11 +303,11 @@ def _expectations(table: pd.DataFrame) -> Picture:
     entries, styles = list[_Entry](), line_styles(table["estimator"])
     for (what, name), rows in table.groupby(["metric", "recommender"], sort=False):
         exact = float(rows["exact"].iloc[0])
-        marks = [Mark(exact, np.nan, np.nan, _text(exact), 0, False, "exact")]
+        marks = [Mark(exact, np.nan, np.nan, value_in_words(exact), 0, False, "exact")]
         for row in rows.to_dict("records"):
             value, deviation = float(row["expected"]), float(row["deviation"])
             by, number = f"{estimator_name(str(row['estimator']))}, expected", styles[row["estimator"]]
-            marks.append(Mark(value, value - deviation, value + deviation, _text(value), number, True, by))
+            marks.append(Mark(value, value - deviation, value + deviation, value_in_words(value), number, True, by))
         entries += [(what, str(name), mark) for mark in marks]
     panels = _panels(entries, "exact and expected metric", by_metric=True)
     negatives = setting_of(table).negatives or "the"
@@ -303,27 +315,9 @@ def _expectations(table: pd.DataFrame) -> Picture:
     return Picture(panels, caption)
 
 
-def _plan(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `plan`: the width by each way, and the chance that `compare` decides rightly."""
-    rows = table.to_dict("records")
-    labels = [f"{way_in_words(row)}: {row['scores']:,.0f} scores" for row in rows]
-    panels = []
-    for name, title in (("width", "Width of the interval"), ("decided", "Decided rightly")):
-        if name in table:
-            marks = {}
-            for label, row in zip(labels, rows, strict=True):
-                value, low, high = (float(row[column]) for column in (name, f"{name}_low", f"{name}_high"))
-                text = "no interval" if np.isnan(value) else _text(value)
-                holds = row["assumes"] == NO_ASSUMPTION
-                marks[label] = [Mark(value, low, high, text, int(not holds), holds)]
-            panels.append(Panel(title, "promise and its interval", marks, log=name == "width"))
-    return Picture(panels, "Scores are for each user. Hollow: the interval holds the truth under an assumption only.")
-
-
-_LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
+LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
     ("metric", "difference", "low", "high", "conclusion"): _differences,
     ("recommender", "estimator", "metric", "exact", "expected", "deviation"): _expectations,
-    ("way", "scores", "users", "assumes", "width"): _plan,
     ("metric", "value", "low", "high"): _values,
 }
 """The columns of a result, and the function that lays it out."""
@@ -346,7 +340,8 @@ def _mark_of(row: Mapping[str, Any], value: str, *look: Any) -> Mark:
     return Mark(float(row[value]), float(row["low"]), float(row["high"]), *look)
 
 
-def _text(value: float) -> str:
+def value_in_words(value: float) -> str:
+    """Return a value as a figure has it; one that is missing is not defined."""
     return "not defined" if np.isnan(value) else f"{value:.4g}"
 
 

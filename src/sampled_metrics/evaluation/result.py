@@ -12,6 +12,8 @@ import pandas as pd
 from pandas.plotting import PlotAccessor
 
 from sampled_metrics import _files
+from sampled_metrics._registry import renderer
+from sampled_metrics._text import as_aligned_text
 from sampled_metrics.errors import ConfigError, printable
 from sampled_metrics.evaluation import wording
 from sampled_metrics.evaluation.kinds import KINDS
@@ -20,7 +22,6 @@ from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.groups import ALL, Groups, runs_by_group
 from sampled_metrics.ranks.reading import UNNAMED
 from sampled_metrics.ranks.runs import Runs, paired
-from sampled_metrics.rendering import tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,18 +66,13 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
             return super().__call__(*([] if path is None else [path]), *args, ax=ax, **kwargs)
         if path is not None and ax is not None:
             raise ConfigError("plot() takes a path or ax, not both; write the figure of ax by its savefig")
-        from sampled_metrics.evaluation import plots
-        from sampled_metrics.rendering import drawing  # says in one line that matplotlib is missing
-
-        picture = plots.picture(table)
+        draw = renderer("figure")
+        picture = None if draw is None else draw(table, path, ax)
         if picture is None and path is None:
             return super().__call__(ax=ax)
         if picture is None:
             raise ConfigError(f"{path}: rows and columns as a function returned them can be drawn, not {[*table]}")
-        if ax is not None:
-            plots.draw_panel(plots.only_panel(picture.panels), ax, picture.caption)
-            return ax
-        return drawing.shown_or_written(path, lambda figure: plots.draw(picture.panels, figure, picture.caption))
+        return picture
 
 
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
@@ -135,12 +131,11 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return wording.remarks(self.findings, self.setting)
 
     def __repr__(self) -> str:
-        return "\n\n".join([*self.cautions, tables.as_text(self.as_text()), *self.further_remarks])
+        return "\n\n".join([*self.cautions, as_aligned_text(self.as_text()), *self.further_remarks])
 
     def _repr_html_(self) -> str | None:
-        from sampled_metrics.rendering import page
-
-        return page.notebook_table(self.as_text(), self.cautions, self.further_remarks)
+        show = renderer("page")
+        return None if show is None else show(self.as_text(), self.cautions, self.further_remarks)
 
     def as_text(self) -> pd.DataFrame:
         """Return the table as text in single lines, with at most four significant digits; what is missing is a dash."""
@@ -188,7 +183,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     def _latex_table(self) -> str:
         if not set(self.columns) >= _OF_VALUES:
-            return tables.as_latex(self.as_text())
+            return as_latex(self.as_text())
         labels = [
             name for name in ("group", "recommender", "estimator", "of") if name in self and self[name].nunique() > 1
         ]
@@ -200,7 +195,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             of_row = rows.setdefault(tuple(printable(str(row[name])) for name in labels), {})
             of_row[metric_name(str(row["metric"]))] = text
         heads = pd.DataFrame([*rows], columns=[name.capitalize() for name in labels])
-        return tables.as_latex(pd.concat([heads, pd.DataFrame([*rows.values()]).fillna("-")], axis=1))
+        return as_latex(pd.concat([heads, pd.DataFrame([*rows.values()]).fillna("-")], axis=1))
 
     def sentence(self) -> str:
         """Return in one sentence what the first row shows, and what it assumes, as for the text of a paper.
@@ -248,6 +243,14 @@ def together(results: Mapping[str, Result], column: str) -> Result:
     alike = all(result.setting.parameters == first.parameters for result in results.values())
     names = first.names if is_group else tuple(results)
     return table.found(findings, replace(first, names=names, parameters=first.parameters if alike else ""))
+
+
+def as_latex(table: pd.DataFrame, superscripts: pd.DataFrame | None = None) -> str:
+    """Return a table of text as LaTeX; raise ConfigError if no package of the library writes it."""
+    write = renderer("latex")
+    if write is None:
+        raise ConfigError("to_latex: sampled_metrics.reporting is not installed, which writes LaTeX")
+    return str(write(table, superscripts))
 
 
 def cell(value: Any) -> str:

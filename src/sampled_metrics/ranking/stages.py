@@ -12,6 +12,7 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -186,14 +187,12 @@ class Prepared:
         ids: of users and items.
         users: (users,) ascending indices of the users who are ranked, all with held-out items.
         order: of the candidates.
-        digests: of the split, the users and the order.
     """
 
     split: Split
     ids: tuple[Ids, Ids]
     users: Ints
     order: CandidateOrder
-    digests: dict[str, str]
 
     @classmethod
     def from_split(cls, split: Split, ids: tuple[Ids, Ids], users: Ints, order: Any = "popularity") -> Prepared:
@@ -205,9 +204,12 @@ class Prepared:
         chosen = users[np.diff(split.held_out.indptr)[users] > 0]
         if not len(chosen):
             raise DataError("held_out: none of the users has a held-out item")
-        candidate_order = CandidateOrder(order, split, *ids)
-        digests = digests_of_split(split, chosen) | {"order": candidate_order.name}
-        return cls(split, ids, chosen, candidate_order, digests)
+        return cls(split, ids, chosen, CandidateOrder(order, split, *ids))
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """The digests of the split, the users and the order."""
+        return digests_of_split(self.split, self.users) | {"order": self.order.name}
 
     @property
     def with_ids(self) -> tuple[bool, bool]:

@@ -10,17 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from sampled_metrics._registry import kinds_of_tables
 from sampled_metrics._validation import Floats, Ints, enumerated
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.judged_lists import RankedLists
 from sampled_metrics.ranks.reading import UNNAMED, by_name
-from sampled_metrics.ranks.sampled import ONCE, SampledRanks
-from sampled_metrics.ranks.staged import StagedRanks
+from sampled_metrics.ranks.sampled import ONCE
 from sampled_metrics.ranks.table import Table
-
-KINDS: tuple[type[Table], ...] = (ExactRanks, SampledRanks, StagedRanks, RankedLists)
-"""All kinds of tables."""
 
 MANY_ROWS = 20
 """Of fewer rows, two seeds may be the same by chance."""
@@ -227,7 +222,7 @@ def _require_taken(table: Any, name: str, function: str) -> None:
     if isinstance(table, list | tuple) and len(table) > 1 and all(isinstance(seed, Table) for seed in table):
         raise DataError(f"{name}: {function} takes one table of a recommender, and not those of {len(table)} seeds")
     if not isinstance(table, Table):
-        kinds = [kind for kind in KINDS if function in kind.taken_by]
+        kinds = [kind for kind in kinds_of_tables() if function in kind.taken_by]
         words = enumerated([kind.kind for kind in kinds], "or")
         readers = enumerated([kind.reader for kind in kinds], "or")
         raise DataError(f"{name}: {function} takes {words}, not {_a(table)}; read it first, with {readers}")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from sampled_metrics._files import path_text
+from sampled_metrics._registry import kinds_of_tables
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
+from sampled_metrics.ranks.exact import table_of_columns
 from sampled_metrics.ranks.reading import columns_of_table
-from sampled_metrics.ranks.sampled import BY_USER, SampledRanks, sampled_of_columns
+from sampled_metrics.ranks.sampled import BY_USER, sampled_of_columns
 from sampled_metrics.ranks.seeds import refuse_unnamed_runs
-from sampled_metrics.ranks.staged import StagedRanks
-from sampled_metrics.ranks.staged_files import is_staged
 
 
-def read_ranks(
-    path: str | os.PathLike[str], *, replacement: bool = False, drawn: str = BY_USER
-) -> ExactRanks | SampledRanks | StagedRanks:
+def read_ranks(path: str | os.PathLike[str], *, replacement: bool = False, drawn: str = BY_USER) -> Any:
     """Read a file that this library or its workflow has written, as the ranks that it holds.
 
     Args:
@@ -38,9 +36,8 @@ def read_ranks(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
     name = path_text(path, "a file of ranks")
-    if is_staged(name):
-        table: ExactRanks | StagedRanks = StagedRanks.read(name)
-    else:
+    table = table_of_file(name)
+    if table is None:
         columns = columns_of_table(name, name)
         refuse_unnamed_runs(columns, may_be_by=False)
         if "negatives" in columns:
@@ -50,3 +47,9 @@ def read_ranks(
         if is_given:
             raise ConfigError(f"{option}: is for sampled ranks, and {name} has {table.kind}; leave it out")
     return table
+
+
+def table_of_file(name: str) -> Any:
+    """Return the table of a file of a format of its own, such as staged ranks; None of a table of columns."""
+    own = [kind for kind in kinds_of_tables() if kind.recognises(name)]
+    return own[0].read(name) if own else None

@@ -262,6 +262,11 @@ class StagedRanks(Ranked):
         staged_files.write(path, self.to_frame(), content)
 
     @classmethod
+    def recognises(cls, path: str) -> bool:
+        """Return whether a file says that it holds staged ranks."""
+        return staged_files.is_staged(path)
+
+    @classmethod
     def read(cls, path: str | os.PathLike[str]) -> StagedRanks:
         """Read ranks that `write`, or `staged_ranks` with a file, has written.
 

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics import _defaults
+from sampled_metrics._registry import renderer
 from sampled_metrics._validation import Floats, Ints, shown
 from sampled_metrics.data.ids import INEXACT, are_inexact, as_text
 from sampled_metrics.errors import DataError
@@ -88,6 +89,16 @@ class Table(ABC):
     source: str
     seed_name: str = ""
 
+    @classmethod
+    def recognises(cls, path: str) -> bool:  # most kinds are tables of columns
+        """Return whether a file has such a table, in a format of its own."""
+        return False
+
+    @classmethod
+    def read(cls, path: str) -> Self:
+        """Return the table of a file that the kind recognises."""
+        raise NotImplementedError(path)
+
     def rows(self, positions: Ints) -> Self:
         """Return the table of the rows at some positions, in that order."""
         columns = {name: getattr(self, name) for name in self.per_row}
@@ -115,9 +126,10 @@ class Table(ABC):
         """Return what was read, by the heading of a column of a report."""
 
     def _repr_html_(self) -> str | None:
-        from sampled_metrics.rendering import page
-
-        return page.notebook_table(pd.DataFrame([{"Kind": self.kind} | self.facts]), self.cautions, self.notes)
+        show = renderer("page")
+        if show is None:
+            return None
+        return show(pd.DataFrame([{"Kind": self.kind} | self.facts]), self.cautions, self.notes)
 
     @property
     def is_all_known(self) -> bool:

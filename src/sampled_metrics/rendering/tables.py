@@ -1,4 +1,4 @@
-"""Tables of text, as aligned text, Markdown, LaTeX and html."""
+"""Tables of text, as Markdown, LaTeX and html."""
 
 import math
 import re
@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from sampled_metrics._text import are_numbers
 from sampled_metrics.errors import printable
 
 Section = tuple[str, pd.DataFrame]
 """A heading, which may be empty, and a table of text, in which `**7.80**` is bold."""
-
-_NUMBER = re.compile(r"-|(< )?[-+]?\d[\d.]*(e[-+]?\d+)?(±[\d.]+)?")
 
 
 def number(value: float, form: str) -> str:
@@ -42,19 +41,9 @@ def with_best(
     return cells.where(~best, "**" + cells + "**")
 
 
-def as_text(table: pd.DataFrame) -> str:
-    """Return a table as aligned text, with two spaces between the columns."""
-    columns = []
-    for name, is_numeric in zip(table, _are_numbers(table), strict=True):
-        cells = [str(name), *table[name]]
-        width = max(map(len, cells))
-        columns.append([cell.rjust(width) if is_numeric else cell.ljust(width) for cell in cells])
-    return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
-
-
 def as_markdown(table: pd.DataFrame) -> str:
     """Return a table as Markdown."""
-    sides = ["right" if is_numeric else "left" for is_numeric in _are_numbers(table)]
+    sides = ["right" if is_numeric else "left" for is_numeric in are_numbers(table)]
     return str(table.to_markdown(index=False, disable_numparse=True, colalign=sides))
 
 
@@ -78,7 +67,7 @@ def as_latex(table: pd.DataFrame, superscripts: pd.DataFrame | None = None) -> s
         cells = cells + superscripts.map(lambda text: rf"\textsuperscript{{{text}}}" if text else "")
     rows = [[latex_text(str(name)) for name in table], *cells.to_numpy().tolist()]
     header, *lines = (" & ".join(row) + r" \\" for row in rows)
-    columns = "".join("r" if is_numeric else "l" for is_numeric in _are_numbers(table))
+    columns = "".join("r" if is_numeric else "l" for is_numeric in are_numbers(table))
     start, rules = rf"\begin{{tabular}}{{{columns}}}", (r"\toprule", header, r"\midrule", *lines, r"\bottomrule")
     return "\n".join([start, *rules, r"\end{tabular}"])
 
@@ -144,7 +133,7 @@ def laid_out(table: pd.DataFrame) -> PageTable:
     sticky = {} if has_words else _sticky(text.iloc[:, :labels])
     aligned = {
         column: _alignment(text.iloc[:, column])
-        for column, is_numeric in enumerate(_are_numbers(text))
+        for column, is_numeric in enumerate(are_numbers(text))
         if is_numeric and column >= labels
     }
     head = []
@@ -191,8 +180,3 @@ def _sticky(labels: pd.DataFrame) -> dict[int, tuple[str, str]]:
         style = f"--left: {sum(widths[first:column]):.2f}em; --width: {widths[column]:.2f}em"
         attributes[column] = kind, style
     return attributes
-
-
-def _are_numbers(text: pd.DataFrame) -> list[bool]:
-    """Return whether each column holds numbers, which are aligned to the right."""
-    return [all(_NUMBER.fullmatch(cell.strip("*")) for cell in text[name]) for name in text]

@@ -338,13 +338,12 @@ class Validator:
             raise ConfigError("plot: there is no epoch yet")
         if ax is not None and (path is not None or len(self.metrics) > 1):
             raise ConfigError("plot takes ax for one metric, and without a path")
-        from sampled_metrics.rendering import drawing  # says in one line that matplotlib is missing
-        from sampled_metrics.validation import plot
+        from sampled_metrics.validation import figure
 
         if ax is not None:
-            plot.draw_epochs(history, ax, self._setting)
+            figure.draw_epochs(history, ax, self._setting)
             return ax
-        return drawing.shown_or_written(path, lambda figure: plot.draw_history(history, figure, self._setting))
+        return figure.draw(history, self._setting, path)
 
     def _require_step(self, step: Any) -> None:
         require_whole(0, MOST, step=step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from typing import Any
 
@@ -13,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from sampled_metrics.inference.findings import Setting
 from sampled_metrics.metrics.metric import metric_name
-from sampled_metrics.rendering.drawing import WIDTH, style, styled, write_below
+from sampled_metrics.rendering.drawing import WIDTH, shown_or_written, style, styled, write_below
 from sampled_metrics.validation.standing import FIRST, NO, YES
 
 _PANEL = 1.9  # height of a panel, in inches
@@ -24,6 +25,11 @@ _CAPTION = (
     "epoch. Shaded: epochs that may be the best. Dotted: the highest value. The {interval} is that of one epoch, "
     "over users."
 )
+
+
+def draw(history: pd.DataFrame, setting: Setting, path: str | os.PathLike[str] | None) -> Any:
+    """Draw the metrics of a validator by epoch into a file, or a figure of pyplot; return the axes."""
+    return shown_or_written(path, lambda figure: draw_history(history, figure, setting))
 
 
 @styled

@@ -1,0 +1,138 @@
+"""What the packages of the library register. The core finds it here, and imports none of them.
+
+A package that is taken away takes its entry along. Everything is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Package:
+    """What a package adds.
+
+    Modules are named below `sampled_metrics`, and an object by its module and its name, as in "ranks.exact:ExactRanks".
+
+    Attributes:
+        names: the public names of `sampled_metrics`, by module.
+        tables: kinds of tables.
+        words: modules with the words of findings, by the title of their table in the reference.
+        layouts: modules that lay out figures of results (`LAYOUTS`).
+        figure: the function that draws a result.
+        latex: the function that writes a table as LaTeX.
+        page: the function that shows a table in a notebook.
+    """
+
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tables: tuple[str, ...] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+    layouts: tuple[str, ...] = ()
+    figure: str = ""
+    latex: str = ""
+    page: str = ""
+
+
+PACKAGES: dict[str, Package] = {
+    "core": Package(
+        names={
+            "errors": (
+                "ConfigError",
+                "DataError",
+                "DownloadError",
+                "NumericError",
+                "SampledMetricsError",
+                "WriteError",
+            ),
+            "estimators": ("estimator",),
+            "evaluation.compare": ("compare",),
+            "evaluation.correct": ("correct",),
+            "evaluation.evaluate": ("evaluate",),
+            "evaluation.expect": ("expect",),
+            "metrics.metric": ("metric",),
+            "ranks.exact": ("ExactRanks", "exact_ranks"),
+            "ranks.saved": ("read_ranks",),
+            "ranks.sampled": ("SampledRanks", "sampled_ranks"),
+        },
+        tables=("ranks.exact:ExactRanks", "ranks.sampled:SampledRanks"),
+        words={
+            "Order of two recommenders": "evaluation.words.order",
+            "Expectations": "evaluation.words.expected",
+            "Sampled ranks": "evaluation.words.samples",
+            "Any ranks": "evaluation.words.results",
+        },
+    ),
+    "lists": Package(
+        names={"ranks.judged_lists": ("RankedLists", "ranked_lists")},
+        tables=("ranks.judged_lists:RankedLists",),
+    ),
+    "ranking": Package(names={"ranking.negatives": ("rank_among_negatives",), "ranking.rank": ("rank",)}),
+    "stages": Package(
+        names={
+            "ranking.scoring": ("Ranker",),
+            "ranking.stages": ("staged_ranks",),
+            "ranks.staged": ("StagedRanks",),
+        },
+        tables=("ranks.staged:StagedRanks",),
+    ),
+    "plan": Package(
+        names={"evaluation.plan": ("plan",)},
+        words={"Plans": "evaluation.words.plans"},
+        layouts=("evaluation.plan_figure",),
+    ),
+    "published": Package(
+        names={"evaluation.published": ("published",)},
+        words={"Published numbers": "evaluation.words.published"},
+    ),
+    "validation": Package(names={"validation.validator": ("validator",)}),
+    "reporting": Package(
+        names={"reporting.report": ("report",)},
+        layouts=("evaluation.plots",),
+        figure="evaluation.plots:show",
+        latex="rendering.tables:as_latex",
+        page="rendering.page:notebook_table",
+    ),
+}
+"""What each package registers."""
+
+
+def public_names() -> dict[str, str]:
+    """Return the module of each public name."""
+    return {name: module for package in PACKAGES.values() for module, names in package.names.items() for name in names}
+
+
+def kinds_of_tables() -> list[Any]:
+    """Return the classes of all kinds of tables."""
+    return [load(table) for package in PACKAGES.values() for table in package.tables]
+
+
+def modules_of_words() -> dict[str, Any]:
+    """Return the modules with the words of findings, by the title of their table in the reference."""
+    return {title: _module(module) for package in PACKAGES.values() for title, module in package.words.items()}
+
+
+def layouts() -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the columns of a result, and the function that lays out its figure."""
+    for package in PACKAGES.values():
+        for module in package.layouts:
+            yield from _module(module).LAYOUTS.items()
+
+
+def renderer(form: str) -> Any:
+    """Return the function that renders a table as figure, latex or page; None if no package does."""
+    references = [getattr(package, form) for package in PACKAGES.values()]
+    found = [reference for reference in references if reference]
+    return load(found[0]) if found else None
+
+
+def load(reference: str) -> Any:
+    """Return an object by its module and its name."""
+    module, _, name = reference.partition(":")
+    return getattr(_module(module), name)
+
+
+def _module(name: str) -> Any:
+    return import_module(f"sampled_metrics.{name}")
