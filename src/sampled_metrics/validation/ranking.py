@@ -61,6 +61,10 @@ class Stages:
     depth: float
     batch_size: int | None
 
+    def __post_init__(self) -> None:
+        """Compute the digests, which are kept, so that no call does."""
+        assert self.prepared.digests
+
     @property
     def split(self) -> Split:
         """Training and held-out items."""
