@@ -65,7 +65,7 @@ def main(snakemake: Any) -> None:
     code, software = provenance.code(), provenance.software()
     data = provenance.checksums(given.ranks, archives)
     files = {f"{dataset}: {file}": digest for dataset, digests in data.items() for file, digest in digests.items()}
-    page = summary(config, studied, captions, {"Code": code, **software, **files}, printed, claims)
+    page = summary(config, studied, captions, {"Code": code, **software, **files}, printed, claims, params.kinds)
     _files.write_text(snakemake.output.page, page)
     made_from = {"code": code, "software": software, "data": data, "seed": config["seed"], "config": config}
     _files.write_json(

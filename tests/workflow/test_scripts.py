@@ -16,7 +16,7 @@ from made_up_project import STUDY, archive, complete_config, ranked, ratings, ru
 from sampled_metrics._files import read_npz
 from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.recommenders import models
+from sampled_metrics.recommenders import ranking
 from sampled_metrics.recommenders.models import FactorModel, SimilarityModel, SparseSimilarityModel, read_model
 from sampled_metrics.study.config import precomputed_ranks
 
@@ -91,7 +91,7 @@ def test_parts_that_are_joined_are_the_ranks_of_all_users(
     name: str, made_up: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = read_split("split.npz")
-    monkeypatch.setattr(models, "BLOCK_BYTES", 8 * held.shape.items * 5)  # five users
+    monkeypatch.setattr(ranking, "BLOCK_BYTES", 8 * held.shape.items * 5)  # five users
     ranked(made_up, "made-up", name)
     assert type(read_model(Path(f"{name}.npz"))) is KINDS[name]
     parts = [f"{part}-of-3" for part in (1, 2, 3)]

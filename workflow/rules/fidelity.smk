@@ -24,7 +24,7 @@ rule fidelity:
     benchmark:
         "<results>/benchmarks/{dataset}/fidelity.tsv"
     params:
-        code=code("fidelity", "estimators", "rendering"),
+        code=code("fidelity"),
         recommenders=list(config["recommenders"]),
     script:
         "../../scripts/fidelity.py"
@@ -56,7 +56,7 @@ if reference.covers_toy(config):
         benchmark:
             "<results>/benchmarks/toy/fidelity.tsv"
         params:
-            code=code("toy_fidelity", "estimators", "rendering"),
+            code=code("toy_fidelity"),
             toy=config["toy"],
         script:
             "../../scripts/toy_fidelity.py"

@@ -17,7 +17,7 @@ rule figures:
         "<results>/benchmarks/{dataset}/figures.tsv"
     params:
         **DESIGN,
-        code=code("figures", "reporting"),
+        code=code("figures"),
         recommenders=list(config["recommenders"]),
         figure_5=config["figures"]["figure-5"],
         figure_6=config["figures"]["figure-6"],

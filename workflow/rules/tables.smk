@@ -24,7 +24,7 @@ rule tables:
     benchmark:
         "<results>/benchmarks/{dataset}/tables.tsv"
     params:
-        code=code("tables", "estimators", "rendering"),
+        code=code("tables"),
         recommenders=list(config["recommenders"]),
         repetitions=config["sampling"]["repetitions"],
     script:

@@ -16,7 +16,7 @@ rule toy_tables:
     benchmark:
         "<results>/benchmarks/toy/tables.tsv"
     params:
-        code=code("toy_tables", "estimators", "rendering"),
+        code=code("toy_tables"),
         toy=config["toy"],
         seed=config["seed"],
     script:
@@ -36,7 +36,7 @@ rule toy_figures:
     benchmark:
         "<results>/benchmarks/toy/figures.tsv"
     params:
-        code=code("toy_figures", "estimators", "rendering"),
+        code=code("toy_figures"),
         toy={key: config["toy"][key] for key in ("candidates", "metrics", "ranks")},
         figures={key: config["figures"][key] for key in ("figure-1", "figure-2", "figure-3", "figure-4")},
     script:

@@ -1,20 +1,25 @@
 """The split: some events of the users are held out, usually the last one of each (section 6); the others train."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from sampled_metrics import _files
 from sampled_metrics._validation import Ints
-from sampled_metrics.data.events import Events
 from sampled_metrics.errors import ConfigError, DataError, reason
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sampled_metrics.data.events import Events
 
 TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
     "first": lambda positions, events, rng: -positions,
@@ -346,6 +351,8 @@ def split_tables(split: Split) -> dict[str, pd.DataFrame]:
         held_out: user and item, a row for each held-out item.
         users, items: the ids, in the order of the rows and columns of a (users, items) matrix.
     """
+    import pandas as pd  # slow to import, and training does without
+
     training = split.training
     train = {
         "user": np.repeat(split.user_ids, np.diff(training.indptr)),

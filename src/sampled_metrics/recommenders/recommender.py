@@ -1,15 +1,23 @@
 """The interface of recommenders: parameters, training and its memory."""
 
+from __future__ import annotations
+
+import os
+import sys
 from abc import ABC, abstractmethod
 from copy import deepcopy
-from dataclasses import MISSING, field, fields
+from dataclasses import MISSING, field, fields, is_dataclass
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics.recommenders.models import Model
+from sampled_metrics.errors import ConfigError, reason
+
+if TYPE_CHECKING:
+    from sampled_metrics.recommenders.models import Model
 
 COUNT: dict[str, Any] = {"default": None, "type": ["integer", "null"], "minimum": 1}
 """A whole number that may be left out."""
@@ -60,3 +68,25 @@ class Recommender(ABC):
             training: (users, items) 1.0 where there is an event.
             rng: the source of everything random.
         """
+
+
+def class_at(path: str) -> type[Recommender]:
+    """Return the class of a recommender, of the library or one's own, by its path, ``package.module.Class``.
+
+    It is imported from an installed package, or else from the working folder.
+
+    Raises:
+        ConfigError: it cannot be imported, or is not a recommender.
+    """
+    module, _, name = path.rpartition(".")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # last, so that a file of the study hides no module that others import
+    try:
+        cls = getattr(import_module(module), name)
+    except (Exception, SystemExit) as error:  # whatever the module does
+        raise ConfigError(f"{path!r} cannot be imported: {type(error).__name__}: {reason(error)}") from error
+    if not (isinstance(cls, type) and issubclass(cls, Recommender)):
+        raise ConfigError(f"{path!r} is not a subclass of sampled_metrics.recommenders.Recommender")
+    if not (is_dataclass(cls) and all("schema" in parameter.metadata for parameter in fields(cls))):
+        raise ConfigError(f"{path!r} is not a dataclass whose fields are defined by `parameter`")
+    return cls
