@@ -13,7 +13,7 @@ def main(snakemake: Any) -> None:
     """Write the comparisons of numbers and claims, and their pages."""
     toy, output = snakemake.params.toy, snakemake.output
     figures = {
-        f"figure_{number}": read_table(snakemake.input.figures[number - 1], f"figure-{number}") for number in (2, 3, 4)
+        f"figure_{number}": read_table(snakemake.input[f"figure_{number}"], f"figure-{number}") for number in (2, 3, 4)
     }
     table_1, table_2 = (read_table(snakemake.input[f"table_{number}"], f"table-{number}") for number in (1, 2))
     printed = fidelity.compare_toy(table_1, table_2, toy["repetitions"])

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from made_up_project import Project, complete_config, run_script
 
+from sampled_metrics.recommenders.registry import parameters_of, path_of, recommender
+
 RESULTS = Path("results/made-up")
 SPLIT = RESULTS / "split.npz"
 MODEL = RESULTS / "models/X.npz"
@@ -121,7 +123,8 @@ def run_stage(folder: Path, stage: str) -> list[str]:
         output={made: f"made/{MADE[stage].name}", **beside.get(stage, {})},
         params={
             **{key: config[key] for key in ("seed", "sampling", "estimators", "metrics")},
-            "entry": config["recommenders"]["X"],
+            "path": path_of(recommender(config["recommenders"]["X"])),
+            "parameters": parameters_of(config["recommenders"]["X"]),
             "precision": config["ranking"]["precision"],
             "assume_replacement": True,
             "recommenders": names,

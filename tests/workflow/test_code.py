@@ -9,6 +9,7 @@ from made_up_project import ROOT, STUDY, Project
 from sampled_metrics.recommenders.registry import RECOMMENDERS, recommender_type
 from sampled_metrics.study import code
 from sampled_metrics.study.code import code_of, code_of_class, content, files_of
+from sampled_metrics.study.entries import FIGURES, paths
 from sampled_metrics.study.provenance import checksums
 
 OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -18,14 +19,10 @@ LIBRARY = Path(code.__file__).parents[1]
 
 
 def loaded(project: Project) -> dict[str, set[Path]]:
-    """Return the files of the library that the scripts of a run have loaded, by script, without recommenders.
-
-    Besides the digest of its script, the rule train has that of its recommender.
-    """
+    """Return the files of the library that the scripts of a run have loaded, by script."""
     files: dict[str, set[Path]] = {}
-    registered = {f"sampled_metrics.recommenders.{path.partition('.')[0]}" for path in RECOMMENDERS.values()}
     for path in (project.folder / "loaded").iterdir():
-        modules = set(path.read_text(encoding="utf-8").split()) - (registered if path.name == "train" else set())
+        modules = set(path.read_text(encoding="utf-8").split())
         places = [LIBRARY.parent.joinpath(*module.split(".")) for module in modules]
         files[path.name] = {
             file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()
@@ -33,12 +30,20 @@ def loaded(project: Project) -> dict[str, set[Path]]:
     return files
 
 
+def digested(script: str) -> frozenset[Path]:
+    """Return the files of which rules have digests: those of a script, of recommenders, and of functions of figures."""
+    registered = {"train": {f"recommenders/{path.partition('.')[0]}.py" for path in RECOMMENDERS.values()}}
+    named = [name for figures in FIGURES.values() for name in paths(figures)]
+    registered["figures"] = {"/".join(name.split(".")[1:-1]) + ".py" for name in named}
+    return files_of([ROOT / f"scripts/{script}.py", *(LIBRARY / name for name in registered.get(script, ()))])
+
+
 def test_the_digest_has_every_module_that_a_script_has_loaded(finished: Project) -> None:
     of_scripts = loaded(finished)
     assert {"verify", "split", "train", "rank", "sample", "tables", "figures", "summary"} <= set(of_scripts)
     for script, files in of_scripts.items():
         assert len(files) > 5
-        assert files <= files_of([ROOT / f"scripts/{script}.py"]), script
+        assert files <= digested(script), script
 
 
 @pytest.mark.slow
@@ -52,7 +57,7 @@ def test_the_digest_has_what_the_scripts_of_other_studies_load(project: Project)
     of_scripts = loaded(project)
     assert {"budget", "split_tables", "gather_ranks"} <= set(of_scripts)
     for script, files in of_scripts.items():
-        assert files <= files_of([ROOT / f"scripts/{script}.py"]), script
+        assert files <= digested(script), script
 
 
 def names(script: str) -> set[str]:

@@ -189,13 +189,14 @@ def beside(script: str, ranks: str) -> list[str]:
     """Put ranks beside those of popular by a script, and return the lines by which they are refused."""
     Path("popular.csv").write_text(GOOD_RANKS, encoding="utf-8")
     Path("mine.csv").write_text(ranks, encoding="utf-8")
-    figure_6 = {"metric": "ap", "estimators": ["uncorrected"], "negatives": [1]}
-    params = {"recommenders": ["popular", "mine"], "repetitions": 1, "figure_5": {"edges": [1]}, "figure_6": figure_6}
+    of_6 = {"metric": "ap", "estimators": ["uncorrected"], "negatives": [1], "replacement": False, "model": "design"}
+    params = {"recommenders": ["popular", "mine"], "repetitions": 1, "place": "dataset", "of": "own"}
+    params["arguments"] = {"figure-5": {"edges": [1]}, "figure-6": of_6}
     return run_script(
         script,
         input={"ranks": ["popular.csv", "mine.csv"], "facts": [], "estimates": [], "expected": []},
         output={f"figure_{name}_{kind}": f"{name}.{kind}" for name in (5, 6) for kind in ("csv", "svg", "png")},
-        params=params | {"replacement": False, "assume_replacement": False},
+        params=params,
     )
 
 

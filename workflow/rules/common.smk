@@ -44,6 +44,7 @@ from sampled_metrics.study import reference
 from sampled_metrics.study.code import code_of, code_of_class, content
 from sampled_metrics.study.config import assemble, compared_with_paper, complete, precomputed_ranks
 from sampled_metrics.study.config_files import read_config
+from sampled_metrics.study.entries import FIGURES, arguments, paths
 
 given = copy.deepcopy(config)  # from the command line, or from the workflow that imports this one
 try:
@@ -99,9 +100,9 @@ DESIGN = {"replacement": config["sampling"]["replacement"]}
 DESIGN["assume_replacement"] = DESIGN["replacement"] or config["estimator_model"] == "binomial"
 
 
-def code(script):
-    """A digest of a script and of the modules that it imports. As a parameter, it runs a rule again."""
-    return code_of(Path(own(f"scripts/{script}.py")))
+def code(script, *names):
+    """A digest of a script and of the modules that it imports, also by names. As a parameter, it runs a rule again."""
+    return code_of(Path(own(f"scripts/{script}.py")), names)
 
 
 def of_each(path):
@@ -112,6 +113,18 @@ def of_each(path):
 def shown(path, what, category="{dataset}", **labels):
     """A result that is in a category of the report, with the caption of its name."""
     return report(path, f"../report/{Path(path).stem}.rst", category=category, labels={"what": what, **labels})
+
+
+def figure_files(place, folder):
+    """The files of the figures of a dataset or of the running example, as outputs of a rule."""
+    category = {"toy": "running example", "dataset": "{dataset}"}[place]
+    files = {}
+    for name, figure in FIGURES[place].items():
+        path, key = f"<results>/{folder}/{name}", name.replace("-", "_")
+        files[f"{key}_csv"] = f"{path}.csv"
+        files[f"{key}_svg"] = shown(f"{path}.svg", figure.title, category)
+        files[f"{key}_png"] = f"{path}.png"
+    return files
 
 
 def own_files(wildcards):

@@ -37,9 +37,9 @@ if reference.covers_toy(config):
 
     rule toy_fidelity:
         input:
+            **{name: rules.toy_figures.output[f"{name}_csv"] for name in ("figure_2", "figure_3", "figure_4")},
             table_1=rules.toy_tables.output.table_1_csv,
             table_2=rules.toy_tables.output.table_2_csv,
-            figures=rules.toy_figures.output.csv,
         output:
             fidelity_csv="<results>/toy/fidelity.csv",
             fidelity_md="<results>/toy/fidelity.md",

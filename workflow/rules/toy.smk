@@ -1,4 +1,4 @@
-# Needs: nothing but the config. Makes: the running example of sections 3 to 5, Tables 1 and 2 and Figures 1-4.
+# Needs: nothing but the config. Makes: the running example of sections 3 to 5, Tables 1 and 2.
 
 
 rule toy_tables:
@@ -23,24 +23,4 @@ rule toy_tables:
         "../../scripts/toy_tables.py"
 
 
-rule toy_figures:
-    output:
-        csv=expand("<results>/toy/figure-{number}.csv", number=[1, 2, 3, 4]),
-        figure_1=shown("<results>/toy/figure-1.svg", "Figure 1: metrics by rank", "running example"),
-        figure_2=shown("<results>/toy/figure-2.svg", "Figure 2: by sample size", "running example"),
-        figure_3=shown("<results>/toy/figure-3.svg", "Figure 3: by true rank", "running example"),
-        figure_4=shown("<results>/toy/figure-4.svg", "Figure 4: corrected", "running example"),
-        png=expand("<results>/toy/figure-{number}.png", number=[1, 2, 3, 4]),
-    log:
-        "<results>/logs/toy/figures.log",
-    benchmark:
-        "<results>/benchmarks/toy/figures.tsv"
-    params:
-        code=code("toy_figures"),
-        toy={key: config["toy"][key] for key in ("candidates", "metrics", "ranks")},
-        figures={key: config["figures"][key] for key in ("figure-1", "figure-2", "figure-3", "figure-4")},
-    script:
-        "../../scripts/toy_figures.py"
-
-
-RESULTS += [*rules.toy_tables.output, *rules.toy_figures.output]
+RESULTS += rules.toy_tables.output

@@ -33,9 +33,15 @@ _ATTRIBUTE = re.compile(r"Attribute\(value=Name\(id='(\w+)'(?:, ctx=Load\(\))?\)
 _QUOTED = re.compile(r'"([\w.-]+)"')
 
 
-def code_of(script: Path) -> str:
-    """Return a digest of the code of a script: its own, and that of the modules that it imports."""
-    return _digest_of(files_of([script]))
+def code_of(script: Path, names: Iterable[str] = ()) -> str:
+    """Return a digest of the code of a script: its own, and that of the modules that it imports.
+
+    Args:
+        script: the file.
+        names: dotted names of what it imports by a path that is put together at run time.
+    """
+    named = [file for name in names for file in _located(name, _project())]
+    return _digest_of(files_of([script, *named]))
 
 
 def code_of_class(cls: type) -> str:
