@@ -27,6 +27,7 @@ rule tables:
         code=code("tables"),
         recommenders=list(config["recommenders"]),
         repetitions=config["sampling"]["repetitions"],
+        metrics=config["metrics"],
     script:
         "../../scripts/tables.py"
 
