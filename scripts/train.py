@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from sampled_metrics.data.split import read_split
-from sampled_metrics.recommenders.recommender import class_at
+from sampled_metrics.recommenders.recommender import class_at, takes_events, trained
 from sampled_metrics.study.jobs import run, stream
 
 
@@ -12,9 +12,9 @@ def main(snakemake: Any) -> None:
     """Write the trained model."""
     wildcards = snakemake.wildcards
     algorithm: Any = class_at(snakemake.params.path)(**snakemake.params.parameters)
-    split = read_split(snakemake.input.split)
+    split = read_split(snakemake.input.split, timestamps=takes_events(type(algorithm)))
     rng = stream(snakemake.params.seed, wildcards.dataset, wildcards.recommender, "train")
-    model = algorithm.fit(split.training, rng)
+    model = trained(algorithm, split, rng)
     model.check(split, f"recommender {wildcards.recommender}")
     model.write(snakemake.output.model)
     logging.info("trained on %d events of %d users and %d items", split.shape.events, *split.shape[:2])

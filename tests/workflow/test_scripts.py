@@ -217,3 +217,30 @@ def test_ranks_of_other_users_are_not_compared_with_the_paper() -> None:
     Path("ranks.csv").write_text(GOOD_RANKS, encoding="utf-8")
     [line] = run_script("fidelity", input={"ranks": ["ranks.csv"] * 3}, params={"recommenders": list("XYZ")})
     assert "its users and candidates are not those of MovieLens 1M in the paper" in line
+
+
+def test_a_class_of_ones_own_gets_the_times_and_the_order_of_events() -> None:
+    """That of docs/own-study.md, on lines in the order of time and on times, against the pairs by hand."""
+    [module] = [block for block in blocks("own-study.md", "python") if "class Next" in block]
+    Path("mine").mkdir()
+    Path("mine/recency.py").write_text(module, encoding="utf-8")
+    # ann had a, b, c and then d; bob had c, a, b and then e; the items' own order is another one
+    had = {"ann": "abcd", "bob": "cabe", "cleo": "bac"}
+    events = [(user, item, 10 * time) for user, items in had.items() for time, item in enumerate(items)]
+    in_order = pd.DataFrame(events, columns=["user", "item", "time"])
+    sources = {
+        "lines": (in_order[["user", "item"]], {"user": "user", "item": "item"}, {"timestamp": "order"}),
+        "times": (in_order.iloc[::-1], {"user": "user", "item": "item", "timestamp": "time"}, {}),
+    }
+    for name, (table, columns, options) in sources.items():
+        table.to_csv(f"{name}.csv", index=False)
+        own = {"path": f"{name}.csv", "format": "delimited", "options": {"columns": columns, **options}}
+        config = study(own, {"W": {"type": "mine.recency.Next", "window": 1}})
+        assert split(config | {"sampling": {"negatives": 1, "replacement": False}}, "own") == []
+        ranked(config, "own", "W")
+        model = read_model(Path("W.npz"))
+        # in training: a→b, b→c of ann; c→a, a→b of bob; b→a of cleo; the last items are c, b and a
+        ids = read_split("split.npz").item_ids.tolist()
+        after = {"ann": {"a": 1}, "bob": {"a": 1, "c": 1}, "cleo": {"b": 2}}
+        wanted = [[after[user].get(item, 0) for item in ids] for user in had]
+        assert model.matrix.tolist() == wanted, name

@@ -50,6 +50,7 @@ class Split:
         user_ids: (users,) the ids of the file.
         item_ids: (items,) the ids of the file.
         timestamps: (training events,) in the order of `training`, in the unit of the file; None if not known.
+        positions: (training events,) in the order of `training`, ascending in the order of the file; None if not known.
     """
 
     training: csr_array
@@ -57,6 +58,7 @@ class Split:
     user_ids: NDArray[np.generic]
     item_ids: NDArray[np.generic]
     timestamps: NDArray[np.generic] | None = None
+    positions: Ints | None = None
 
     def __post_init__(self) -> None:
         shape = self.training.shape
@@ -132,24 +134,27 @@ class Split:
             item_ids=self.item_ids,
             **({} if one_each else {"user": self.user}),
             **({} if self.timestamps is None else {"timestamps": self.timestamps}),
+            **({} if self.positions is None else {"positions": self.positions}),
         )
 
 
 def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Split:
-    """Read a split that `Split.write` wrote, with its timestamps on request; only other programs use them.
+    """Read a split that `Split.write` wrote, with its timestamps and positions on request; few need them.
 
     Raises:
         DataError: the file is not a split, or is damaged.
     """
     names = ("indptr", "indices", "held_out", "user_ids", "item_ids")
-    arrays = _files.read_npz(path, "a split", names, only=(*names, "user", *(["timestamps"] if timestamps else [])))
+    more = ("timestamps", "positions") if timestamps else ()
+    arrays = _files.read_npz(path, "a split", names, only=(*names, "user", *more))
     shape = (len(arrays["user_ids"]), len(arrays["item_ids"]))
     indices, item = arrays["indices"], arrays["held_out"]
     try:
         training = csr_array((np.ones(len(indices)), indices, arrays["indptr"]), shape=shape)
         training.check_format(full_check=True)
         held_out = pair_matrix(arrays.get("user", np.arange(shape[0])), item, shape)
-        return Split(training, held_out, arrays["user_ids"], arrays["item_ids"], arrays.get("timestamps"))
+        ids = arrays["user_ids"], arrays["item_ids"]
+        return Split(training, held_out, *ids, arrays.get("timestamps"), arrays.get("positions"))
     except ValueError as error:  # of what is stored; DataError is one
         raise DataError(f"{path}: is not a split, or is damaged: {error}") from None
 
@@ -268,9 +273,11 @@ def _hold_out(events: Events, test: Ints) -> Split:
     shape = (int(kept.sum()), len(events.item_ids))
     held_out = pair_matrix(number[events.users[test]], events.items[test], shape)
     pairs = number[events.users[train]], events.items[train]
-    # in a matrix, the times take the order of the training events
+    training = pair_matrix(*pairs, shape)
+    # in a matrix, the times and the positions take the order of the training events
     times = None if events.timestamps is None else csr_array((events.timestamps[train], pairs), shape=shape).data
-    return Split(pair_matrix(*pairs, shape), held_out, events.user_ids[kept], events.item_ids, times)
+    positions = csr_array((np.arange(training.nnz, dtype=training.indices.dtype), pairs), shape=shape).data
+    return Split(training, held_out, events.user_ids[kept], events.item_ids, times, positions)
 
 
 def leave_users_out(split: Split, min_training_events: int) -> Split:
@@ -287,6 +294,7 @@ def leave_users_out(split: Split, min_training_events: int) -> Split:
         split.user_ids[kept],
         split.item_ids,
         None if split.timestamps is None else split.timestamps[np.repeat(kept, counts)],
+        None if split.positions is None else split.positions[np.repeat(kept, counts)],
     )
 
 

@@ -4,6 +4,6 @@ A class outside the library needs neither: its type is its dotted path (docs/own
 registry, and a recommender is imported when it is used. So a job of the workflow depends on its own recommender alone.
 """
 
-from sampled_metrics.recommenders.recommender import Recommender, config_schema, parameter
+from sampled_metrics.recommenders.recommender import Recommender, TrainingEvents, config_schema, parameter
 
-__all__ = ["Recommender", "config_schema", "parameter"]
+__all__ = ["Recommender", "TrainingEvents", "config_schema", "parameter"]
