@@ -127,7 +127,9 @@ def run_stage(folder: Path, stage: str) -> list[str]:
             "precision": config["ranking"]["precision"],
             "assume_replacement": True,
             "recommenders": names,
-            "repetitions": config["sampling"]["repetitions"],
+            "place": "dataset",
+            "of": "made-up",
+            "options": {"repetitions": config["sampling"]["repetitions"], "metrics": config["metrics"]},
         },
         config=config,
     )

@@ -6,6 +6,7 @@ import pytest
 
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.study import claims, reference, toy, toy_figures
+from sampled_metrics.study.inputs import Inputs
 
 TOY_METRICS = ["auc", "ap", "ndcg", "recall@10"]
 SIZES = [10, 30, 200, 500, 3000, 5000, 9999]
@@ -18,7 +19,7 @@ def example():
     given = {"ranks": ranks, "candidates": n, "metrics": TOY_METRICS, "negatives": 99, "replacement": False}
     return {
         "example": given,
-        "table_1": toy.table_1(given),
+        "table_1": toy.table_1(Inputs(given)),
         "figure_2": toy_figures.figure_2(ranks, n, TOY_METRICS, SIZES),
         "figure_3": toy_figures.figure_3(n, TOY_METRICS, [1, 1000], 300),
         "figure_4": toy_figures.figure_4(n, "ap", 100, sorted(reference.ESTIMATORS)),

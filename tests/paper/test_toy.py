@@ -10,6 +10,7 @@ from study.read_figures import assert_texts_are_apart
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.study import toy, toy_figures
 from sampled_metrics.study.entries import OF_TOY, function
+from sampled_metrics.study.inputs import Inputs
 from sampled_metrics.study.jobs import stream
 
 RANKS = {"A": [3, 3], "B": [1, 9]}
@@ -23,11 +24,11 @@ def expected(label, m, rank, n):
 
 def table_2(**changes):
     given = {"ranks": RANKS, "candidates": 11, "metrics": ["ap"], "negatives": 4, "replacement": False}
-    return toy.table_2(given | {"repetitions": 5} | changes, partial(stream, 1))
+    return toy.table_2(Inputs(given | {"repetitions": 5} | changes, partial(stream, 1)))
 
 
 def test_table_1_by_hand():
-    table = toy.table_1({"ranks": RANKS, "candidates": 11, "metrics": ["auc", "ap"]})
+    table = toy.table_1(Inputs({"ranks": RANKS, "candidates": 11, "metrics": ["auc", "ap"]}))
     assert table[["recommender", "metric"]].to_numpy().tolist() == [[name, of] for name in "AB" for of in ("auc", "ap")]
     assert table["value"].tolist() == pytest.approx([0.8, 1 / 3, (1 + 0.2) / 2, (1 + 1 / 9) / 2])
 

@@ -5,7 +5,7 @@ import inspect
 import pytest
 from made_up_project import ROOT, complete_config
 
-from sampled_metrics.study.entries import FIGURES, arguments, function, paths
+from sampled_metrics.study.entries import FIGURES, TABLES, arguments, function, paths
 
 FIRST = {"toy": set(), "dataset": {"ranks"}}
 ENTRIES = {name: (place, figure) for place, figures in FIGURES.items() for name, figure in figures.items()}
@@ -24,3 +24,11 @@ def test_an_entry_has_functions_that_take_its_keys_and_a_caption(name: str) -> N
 def test_the_paths_are_of_the_figures_of_one_place() -> None:
     assert "sampled_metrics.study.toy_figures.figure_1" in paths(FIGURES["toy"])
     assert not set(paths(FIGURES["toy"])) & set(paths(FIGURES["dataset"]))
+
+
+@pytest.mark.parametrize("name", [name for tables in TABLES.values() for name in tables])
+def test_a_table_has_functions_and_a_caption(name: str) -> None:
+    [table] = [tables[name] for tables in TABLES.values() if name in tables]
+    assert [*inspect.signature(function(table.numbers)).parameters] == ["inputs"]
+    assert [*inspect.signature(function(table.layout)).parameters] == ["table", "inputs"]
+    assert (ROOT / f"workflow/report/{name}.rst").is_file()

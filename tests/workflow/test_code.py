@@ -9,7 +9,7 @@ from made_up_project import ROOT, STUDY, Project
 from sampled_metrics.recommenders.registry import RECOMMENDERS, recommender_type
 from sampled_metrics.study import code
 from sampled_metrics.study.code import code_of, code_of_class, content, files_of
-from sampled_metrics.study.entries import FIGURES, paths
+from sampled_metrics.study.entries import FIGURES, TABLES, paths
 from sampled_metrics.study.provenance import checksums
 
 OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -33,8 +33,9 @@ def loaded(project: Project) -> dict[str, set[Path]]:
 def digested(script: str) -> frozenset[Path]:
     """Return the files of which rules have digests: those of a script, of recommenders, and of functions of figures."""
     registered = {"train": {f"recommenders/{path.partition('.')[0]}.py" for path in RECOMMENDERS.values()}}
-    named = [name for figures in FIGURES.values() for name in paths(figures)]
-    registered["figures"] = {"/".join(name.split(".")[1:-1]) + ".py" for name in named}
+    for rule, places in (("figures", FIGURES), ("tables", TABLES)):
+        named = [name for entries in places.values() for name in paths(entries)]
+        registered[rule] = {"/".join(name.split(".")[1:-1]) + ".py" for name in named}
     return files_of([ROOT / f"scripts/{script}.py", *(LIBRARY / name for name in registered.get(script, ()))])
 
 

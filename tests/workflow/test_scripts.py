@@ -190,7 +190,8 @@ def beside(script: str, ranks: str) -> list[str]:
     Path("popular.csv").write_text(GOOD_RANKS, encoding="utf-8")
     Path("mine.csv").write_text(ranks, encoding="utf-8")
     of_6 = {"metric": "ap", "estimators": ["uncorrected"], "negatives": [1], "replacement": False, "model": "design"}
-    params = {"recommenders": ["popular", "mine"], "repetitions": 1, "place": "dataset", "of": "own"}
+    params = {"recommenders": ["popular", "mine"], "place": "dataset", "of": "own"}
+    params["options"] = {"metrics": ["ap"], "repetitions": 1}
     params["arguments"] = {"figure-5": {"edges": [1]}, "figure-6": of_6}
     return run_script(
         script,

@@ -44,7 +44,7 @@ from sampled_metrics.study import reference
 from sampled_metrics.study.code import code_of, code_of_class, content
 from sampled_metrics.study.config import assemble, compared_with_paper, complete, precomputed_ranks
 from sampled_metrics.study.config_files import read_config
-from sampled_metrics.study.entries import FIGURES, arguments, paths
+from sampled_metrics.study.entries import FIGURES, TABLES, arguments, paths
 
 given = copy.deepcopy(config)  # from the command line, or from the workflow that imports this one
 try:
@@ -115,15 +115,14 @@ def shown(path, what, category="{dataset}", **labels):
     return report(path, f"../report/{Path(path).stem}.rst", category=category, labels={"what": what, **labels})
 
 
-def figure_files(place, folder):
-    """The files of the figures of a dataset or of the running example, as outputs of a rule."""
-    category = {"toy": "running example", "dataset": "{dataset}"}[place]
+def entry_files(entries, folder, category):
+    """The files of figures or tables, as outputs of a rule; the report shows svg and html."""
     files = {}
-    for name, figure in FIGURES[place].items():
-        path, key = f"<results>/{folder}/{name}", name.replace("-", "_")
-        files[f"{key}_csv"] = f"{path}.csv"
-        files[f"{key}_svg"] = shown(f"{path}.svg", figure.title, category)
-        files[f"{key}_png"] = f"{path}.png"
+    for name, entry in entries.items():
+        for kind in entry.kinds:
+            path = f"{folder}/{name}.{kind}"
+            is_shown = kind in ("svg", "html")
+            files[f"{name}_{kind}".replace("-", "_")] = shown(path, entry.title, category) if is_shown else path
     return files
 
 

@@ -6,7 +6,7 @@ rule figures:
     input:
         ranks=of_each(RANKS),
     output:
-        **figure_files("dataset", "{dataset}"),
+        **entry_files(FIGURES["dataset"], "<results>/{dataset}", "{dataset}"),
     log:
         "<results>/logs/{dataset}/figures.log",
     benchmark:
@@ -27,7 +27,7 @@ if config["toy"]:
 
     rule toy_figures:
         output:
-            **figure_files("toy", "toy"),
+            **entry_files(FIGURES["toy"], "<results>/toy", "running example"),
         log:
             "<results>/logs/toy/figures.log",
         benchmark:

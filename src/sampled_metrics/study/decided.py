@@ -61,16 +61,6 @@ def is_decided(table_4: pd.DataFrame, decided: Sequence[tuple[str, str, str]] | 
     return pd.Series([row in (decided or ()) for row in rows], index=table_4.index, dtype=bool)
 
 
-TITLES = {
-    3: "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation of a "
-    "repetition; bold: the best by the exact metric, and those that the exact ranks do not "
-    "distinguish from it, compared by user at 95 %)",
-    4: "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent (bold: "
-    "the best estimator of a row, and those that the repetitions do not distinguish from it, at "
-    "95 %; nothing is bold where the exact ranks do not decide the order of the pair)",
-}
-"""Titles of the tables, which say what is bold."""
-
 WITHOUT_REPETITIONS = "Without repetitions"
 """Start of the headings of sections with exact expectations."""
 

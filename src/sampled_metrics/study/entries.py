@@ -1,7 +1,7 @@
-"""The figures of a study. A new one is a function of its numbers, one that draws them, a caption, and an entry here.
+"""The figures and tables of a study. A new one is two functions, for numbers and form, a caption, and an entry here.
 
 The caption is workflow/report/NAME.rst. Keys of its own are in workflow/schemas/config.schema.yaml.
-A job depends on the functions of its own figures.
+A job depends on the functions of its own entries.
 """
 
 from collections.abc import Mapping
@@ -24,6 +24,7 @@ class Figure:
         keys: argument of the first function → key of the config.
         note: path of the function of all arguments that returns the note. Of a dataset, the note
             says what its ranks are of.
+        kinds: endings of its files.
     """
 
     title: str
@@ -31,6 +32,7 @@ class Figure:
     draw: str
     keys: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    kinds: tuple[str, ...] = ("csv", "svg", "png")
 
 
 _OF_TOY = {"candidates": "toy.candidates", "metrics": "toy.metrics"}
@@ -96,6 +98,70 @@ OF_DATASET = {
 """The figures of a dataset, by name."""
 
 
+@dataclass(frozen=True)
+class Table:
+    """A table of the running example, or of a dataset.
+
+    Attributes:
+        title: its name in the report.
+        heading: what stands above it; {of} is the dataset.
+        numbers: path of the function of `Inputs` that returns what the csv file has.
+        layout: path of the function of these numbers and `Inputs` that returns sections of text.
+        kinds: endings of its files.
+    """
+
+    title: str
+    heading: str
+    numbers: str
+    layout: str
+    kinds: tuple[str, ...] = ("csv", "md", "tex", "html")
+
+
+TABLES = {
+    "toy": {
+        "table-1": Table(
+            "Table 1: exact",
+            "Table 1. The running example, evaluated exactly (bold: the best recommender)",
+            "study.toy.table_1",
+            "study.toy.layout",
+        ),
+        "table-2": Table(
+            "Table 2: sampled",
+            "Table 2. The running example, evaluated on samples (mean ± standard deviation of a "
+            "repetition; bold: the best recommender)",
+            "study.toy.table_2",
+            "study.toy.layout",
+        ),
+    },
+    "dataset": {
+        "studied": Table(
+            "What was studied",
+            "What was studied: {of}",
+            "study.dataset_tables.studied",
+            "study.dataset_tables.studied_layout",
+            ("csv", "md", "html"),
+        ),
+        "table-3": Table(
+            "Table 3: metrics",
+            "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation "
+            "of a repetition; bold: the best by the exact metric, and those that the exact ranks "
+            "do not distinguish from it, compared by user at 95 %)",
+            "study.dataset_tables.table_3",
+            "study.dataset_tables.layout_3",
+        ),
+        "table-4": Table(
+            "Table 4: order",
+            "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent "
+            "(bold: the best estimator of a row, and those that the repetitions do not distinguish "
+            "from it, at 95 %; nothing is bold where the exact ranks do not decide the order of "
+            "the pair)",
+            "study.dataset_tables.table_4",
+            "study.dataset_tables.layout_4",
+        ),
+    },
+}
+"""All tables, by what they are of, and by name."""
+
 FIGURES = {"toy": OF_TOY, "dataset": OF_DATASET}
 """All figures, by what they are of."""
 
@@ -106,9 +172,12 @@ def function(path: str) -> Any:
     return getattr(import_module(f"{_LIBRARY}.{module}"), name)
 
 
-def paths(figures: Mapping[str, Figure]) -> list[str]:
-    """Return the dotted paths of the functions of some figures."""
-    names = {path for figure in figures.values() for path in (figure.numbers, figure.draw, figure.note) if path}
+def paths(entries: Mapping[str, Figure] | Mapping[str, Table]) -> list[str]:
+    """Return the dotted paths of the functions of some entries."""
+    names: set[str] = set()
+    for entry in entries.values():
+        further = (entry.draw, entry.note) if isinstance(entry, Figure) else (entry.layout,)
+        names |= {entry.numbers, *filter(None, further)}
     return [f"{_LIBRARY}.{name}" for name in sorted(names)]
 
 

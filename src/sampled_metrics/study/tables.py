@@ -113,7 +113,6 @@ def wide(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return wide.assign(metric=wide["metric"].map(metric_name)).rename(columns={key: key.capitalize() for key in keys})
 
 
-STUDIED = "What was studied"
 FACTS = {
     "events_in_file": "Events in the file",
     "events_left_out_malformed": "Lines left out: malformed (on_bad_lines: skip)",

@@ -1,6 +1,6 @@
 """The running example of sections 3 to 5: Tables 1 and 2."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,12 @@ from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.rendering.tables import Section, plus_minus, with_best
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import draw
-
-Stream = Callable[[str, str], np.random.Generator]
-"""Function from the names of a random stream to the stream."""
+from sampled_metrics.study.inputs import Inputs
 
 
-def table_1(toy: Mapping[str, Any], _: Stream | None = None) -> pd.DataFrame:
+def table_1(inputs: Inputs) -> pd.DataFrame:
     """Return the exact metrics of each recommender; columns recommender, metric, value."""
+    toy = inputs.options
     rows = [
         (name, label, metric(label).of_rank(ranks, toy["candidates"]).mean())
         for name, ranks in toy["ranks"].items()
@@ -25,13 +24,16 @@ def table_1(toy: Mapping[str, Any], _: Stream | None = None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["recommender", "metric", "value"])
 
 
-def table_2(toy: Mapping[str, Any], stream: Stream) -> pd.DataFrame:
+def table_2(inputs: Inputs) -> pd.DataFrame:
     """Return the metrics of each recommender on samples; columns recommender, metric, mean, sd.
 
     The standard deviation is that of one repetition's mean over the instances.
     """
-    design, repetitions = SamplingDesign(toy["negatives"], toy["replacement"]), toy["repetitions"]
+    toy = inputs.options
+    repetitions = toy["repetitions"]
+    design = SamplingDesign(toy["negatives"], toy["replacement"])
     design.check(toy["candidates"])
+    stream: Any = inputs.stream
     rows = []
     for name, ranks in toy["ranks"].items():
         above = np.tile(np.array(ranks) - 1, repetitions)
@@ -55,12 +57,6 @@ def sections(table: pd.DataFrame, ranks: Mapping[str, Sequence[int]]) -> list[Se
     return [("", wide.rename_axis(columns=None).rename_axis(index="Recommender").reset_index())]
 
 
-TABLES: dict[int, tuple[str, Callable[[Mapping[str, Any], Stream], pd.DataFrame]]] = {
-    1: ("Table 1. The running example, evaluated exactly (bold: the best recommender)", table_1),
-    2: (
-        "Table 2. The running example, evaluated on samples (mean ± standard deviation of a repetition; "
-        "bold: the best recommender)",
-        table_2,
-    ),
-}
-"""Number of a table → (its title, its function)."""
+def layout(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
+    """Lay out Table 1 or 2."""
+    return sections(table, inputs.options["ranks"])
