@@ -57,9 +57,8 @@ def _laid_out(
     table: pd.DataFrame, inputs: Inputs, layout: Callable[[pd.DataFrame, decided.Exact, int], list[Section]]
 ) -> list[Section]:
     """Lay out the parts of every m."""
-    exact = decided.exact_findings(inputs.ranks, inputs.options["metrics"])
     return [
         (heading if m is None else f"m = {m}. {heading}", cells)
         for m in sizes_of(table)
-        for heading, cells in layout(of_size(table, m), exact, inputs.options["repetitions"])
+        for heading, cells in layout(of_size(table, m), inputs.exact, inputs.options["repetitions"])
     ]

@@ -21,6 +21,7 @@ class Inputs:
         estimates: results of `repetitions.repeat` by recommender.
         expected: results of `repetitions.exact_moments` by recommender.
         facts: dataset.json; nothing of ready-made ranks.
+        exact: result of `decided.exact_findings` of the ranks.
     """
 
     options: Mapping[str, Any]
@@ -29,3 +30,4 @@ class Inputs:
     estimates: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     expected: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    exact: Any = None
