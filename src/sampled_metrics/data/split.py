@@ -198,6 +198,13 @@ def pair_matrix(
     return matrix
 
 
+def _positions(users: NDArray[Any], items: NDArray[Any], shape: tuple[int, int]) -> csr_array:
+    """Return a sparse matrix with the position of each of (pairs,) users and items, no two of which are the same."""
+    index = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
+    pairs = users.astype(index, copy=False), items.astype(index, copy=False)
+    return csr_array((np.arange(len(users), dtype=index), pairs), shape=shape)
+
+
 def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out: int = 1) -> Split:
     """Return the split that holds out the last events of every user.
 
@@ -272,12 +279,10 @@ def _hold_out(events: Events, test: Ints) -> Split:
     number = np.cumsum(kept, dtype=np.int32) - 1  # index of a kept user among the kept ones
     shape = (int(kept.sum()), len(events.item_ids))
     held_out = pair_matrix(number[events.users[test]], events.items[test], shape)
-    pairs = number[events.users[train]], events.items[train]
-    training = pair_matrix(*pairs, shape)
-    # in a matrix, the times and the positions take the order of the training events
-    times = None if events.timestamps is None else csr_array((events.timestamps[train], pairs), shape=shape).data
-    positions = csr_array((np.arange(training.nnz, dtype=training.indices.dtype), pairs), shape=shape).data
-    return Split(training, held_out, events.user_ids[kept], events.item_ids, times, positions)
+    placed = _positions(number[events.users[train]], events.items[train], shape)
+    times = None if events.timestamps is None else events.timestamps[train][placed.data]
+    training = csr_array((np.ones(placed.nnz), placed.indices, placed.indptr), shape=shape)
+    return Split(training, held_out, events.user_ids[kept], events.item_ids, times, placed.data)
 
 
 def leave_users_out(split: Split, min_training_events: int) -> Split:
