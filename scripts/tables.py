@@ -17,8 +17,6 @@ def read_inputs(snakemake: Any) -> Inputs:
     params, files = snakemake.params, snakemake.input
     if params.place == "toy":
         return Inputs(params.options, partial(stream, params.seed, "toy"))
-    from sampled_metrics.study.decided import exact_findings  # slow to import
-
     names = params.recommenders
     ranks = read_rank_tables(names, files.ranks)
     return Inputs(
@@ -27,7 +25,7 @@ def read_inputs(snakemake: Any) -> Inputs:
         estimates=dict(zip(names, map(read_table, files.estimates), strict=True)),
         expected=dict(zip(names, map(read_table, files.expected), strict=True)),
         facts=read_facts(files.facts) if files.facts else {},
-        exact=exact_findings(ranks, params.options["metrics"]),
+        exact=function("study.decided.exact_findings")(ranks, params.options["metrics"]),
     )
 
 
