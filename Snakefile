@@ -18,13 +18,6 @@ include: "workflow/rules/rank.smk"
 include: "workflow/rules/sample.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
-
-
-if config["toy"]:
-
-    include: "workflow/rules/toy.smk"
-
-
 include: "workflow/rules/fidelity.smk"
 
 

@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from sampled_metrics.data.split import Split, pair_matrix, read_split
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.recommenders.models import FactorModel, read_model
+from sampled_metrics.recommenders.ranking import rank_by_model
 
 ROOT = Path(__file__).resolve().parents[1]
 STUDY = ROOT / "results/ml-1m"
@@ -59,7 +60,7 @@ def ours(split: Split, model: FactorModel, precision: str = "float64") -> Call:
     metrics = [metric(label) for label in (f"recall@{K}", f"ndcg@{K}", "ap", "auc")]
 
     def call() -> dict[str, float]:
-        table = model.rank(split, precision=precision, threads=THREADS)
+        table = rank_by_model(model, split, precision=precision, threads=THREADS)
         return {one.label: float(table.values(one).mean()) for one in metrics}
 
     return call

@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from sampled_metrics.data.archives import download
+from sampled_metrics.data.downloads import download
 from sampled_metrics.study.jobs import run
 
 

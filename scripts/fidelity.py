@@ -7,8 +7,8 @@ from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import page
 from sampled_metrics.study import claims, fidelity
 from sampled_metrics.study.jobs import run
+from sampled_metrics.study.own_files import read_table
 from sampled_metrics.study.reference import RECOMMENDERS, require_paper_users
-from sampled_metrics.study.results import read_table
 
 
 def main(snakemake: Any) -> None:
@@ -16,10 +16,11 @@ def main(snakemake: Any) -> None:
     given, params, output = snakemake.input, snakemake.params, snakemake.output
     ranks = read_rank_tables(params.recommenders, given.ranks)
     require_paper_users(ranks[RECOMMENDERS[0]], snakemake.wildcards.dataset)
-    table_3, table_4 = read_table(given.table_3, "table-3"), read_table(given.table_4, "table-4")
-    spread = read_table(given.seed_spread, "seed-spread")
+    table_3 = read_table(given.table_3)
+    table_4 = read_table(given.table_4)
+    spread = read_table(given.seed_spread)
     printed = fidelity.compare_study(table_3, table_4, spread)
-    claimed = claims.check_study(ranks, table_3, table_4, read_table(given.figure_6, "figure-6"), printed)
+    claimed = claims.check_study(ranks, table_3, table_4, read_table(given.figure_6), printed)
     _files.write_csv(output.fidelity_csv, printed)
     _files.write_csv(output.claims_csv, claimed)
     title = "The paper's printed numbers beside ours: Tables 3 and 4"

@@ -6,7 +6,8 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.exact import COLUMNS, log_ranks
-from sampled_metrics.recommenders.models import part_of_users, read_model
+from sampled_metrics.recommenders.models import read_model
+from sampled_metrics.recommenders.ranking import part_of_users, rank_by_model
 from sampled_metrics.study.jobs import progress_bar, run
 
 
@@ -19,7 +20,7 @@ def main(snakemake: Any) -> None:
     part, parts = map(int, (item or "1-of-1").split("-of-"))
     progress = progress_bar(f"rank {wildcards.recommender} on {wildcards.dataset}")
     users = part_of_users(split.shape, part, parts)
-    table = model.rank(split, users, precision=precision, threads=snakemake.threads, progress=progress)
+    table = rank_by_model(model, split, users, precision=precision, threads=snakemake.threads, progress=progress)
     if item is None:
         log_ranks(table)
         table.write(snakemake.output.ranks)

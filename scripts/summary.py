@@ -10,12 +10,11 @@ import pandas as pd
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering.page import Image
-from sampled_metrics.sampling.draws import EQUAL
 from sampled_metrics.study import provenance
 from sampled_metrics.study.decided import exact_findings
 from sampled_metrics.study.jobs import run
+from sampled_metrics.study.own_files import read_facts, read_table
 from sampled_metrics.study.reference import stand_in
-from sampled_metrics.study.results import read_facts, read_rows, read_table
 from sampled_metrics.study.summary import Studied, summary
 
 
@@ -32,8 +31,7 @@ def main(snakemake: Any) -> None:
     for index, (name, trained) in enumerate(params.trained.items()):
         ranks = read_rank_tables(names, given.ranks[index * len(names) : (index + 1) * len(names)])
         exact = exact_findings(ranks, config["metrics"], config["margin"])
-        by_metric, facts = exact.values.groupby("metric")["value"], archives.get(name)
-        all_equal = bool((by_metric.max() - by_metric.min() <= EQUAL).all())
+        facts = archives.get(name)
         figures = [
             {
                 "title": params.titles[path.stem],
@@ -50,22 +48,22 @@ def main(snakemake: Any) -> None:
                 trained,
                 ranks,
                 exact,
-                read_table(given.table_3[index], "table-3"),
-                read_table(given.table_4[index], "table-4", empty=all_equal),
+                read_table(given.table_3[index]),
+                read_table(given.table_4[index]),
                 facts,
                 figures,
-                budget=read_rows(budgets[name]) if name in budgets else None,
+                budget=read_table(budgets[name]) if name in budgets else None,
                 stand_in=stand_in(facts, ranks[names[0]]),
             )
         )
     printed, claims = (
-        pd.concat(map(read_rows, paths), ignore_index=True) if paths else None
+        pd.concat(map(read_table, paths), ignore_index=True) if paths else None
         for paths in (given.fidelity, given.claims)
     )
     code, software = provenance.code(), provenance.software()
     data = provenance.checksums(given.ranks, archives)
     files = {f"{dataset}: {file}": digest for dataset, digests in data.items() for file, digest in digests.items()}
-    page = summary(config, studied, captions, {"Code": code, **software, **files}, printed, claims)
+    page = summary(config, studied, captions, {"Code": code, **software, **files}, printed, claims, params.kinds)
     _files.write_text(snakemake.output.page, page)
     made_from = {"code": code, "software": software, "data": data, "seed": config["seed"], "config": config}
     _files.write_json(

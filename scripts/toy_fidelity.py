@@ -6,16 +6,14 @@ from sampled_metrics import _files
 from sampled_metrics.rendering import page
 from sampled_metrics.study import claims, fidelity
 from sampled_metrics.study.jobs import run
-from sampled_metrics.study.results import read_table
+from sampled_metrics.study.own_files import read_table
 
 
 def main(snakemake: Any) -> None:
     """Write the comparisons of numbers and claims, and their pages."""
     toy, output = snakemake.params.toy, snakemake.output
-    figures = {
-        f"figure_{number}": read_table(snakemake.input.figures[number - 1], f"figure-{number}") for number in (2, 3, 4)
-    }
-    table_1, table_2 = (read_table(snakemake.input[f"table_{number}"], f"table-{number}") for number in (1, 2))
+    figures = {f"figure_{number}": read_table(snakemake.input[f"figure_{number}"]) for number in (2, 3, 4)}
+    table_1, table_2 = (read_table(snakemake.input[f"table_{number}"]) for number in (1, 2))
     printed = fidelity.compare_toy(table_1, table_2, toy["repetitions"])
     claimed = claims.check_toy(toy, table_1, **figures)
     _files.write_csv(output.fidelity_csv, printed)

@@ -25,7 +25,9 @@ from typing import Any
 
 import yaml
 
-from sampled_metrics.study.config import assemble, complete, merged, read_config
+from sampled_metrics.recommenders.registry import parameters_of, path_of, recommender
+from sampled_metrics.study.config import assemble, complete, merged
+from sampled_metrics.study.config_files import read_config
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("Snakefile", "config.yaml", "datasets.yaml", "pyproject.toml")
@@ -138,9 +140,10 @@ def split(config: dict, dataset: str) -> list[str]:
 def ranked(config: dict, dataset: str, name: str) -> None:
     """Train a recommender of a complete config on split.npz, and rank with it, to NAME.npz and NAME.csv.gz."""
     asked = {"wildcards": {"dataset": dataset, "recommender": name}, "config": config}
-    entry = {"entry": config["recommenders"][name], "seed": config["seed"]}
+    stated = config["recommenders"][name]
+    trained = {"path": path_of(recommender(stated)), "parameters": parameters_of(stated), "seed": config["seed"]}
     files = {"split": "split.npz", "model": f"{name}.npz"}
-    assert run_script("train", input=files, output={"model": f"{name}.npz"}, params=entry, **asked) == []
+    assert run_script("train", input=files, output={"model": f"{name}.npz"}, params=trained, **asked) == []
     precision = {"precision": config["ranking"]["precision"]}
     assert run_script("rank", input=files, output={"ranks": f"{name}.csv.gz"}, params=precision, **asked) == []
 
@@ -160,10 +163,16 @@ class Project:
         return Project(shutil.copytree(self.folder, folder, symlinks=True))
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run snakemake with the library of the copy; arguments come first, so that targets may be among them."""
+        """Run snakemake with the library of the copy; arguments come first, so that targets may be among them.
+
+        The folder loaded has a file for each script, with the modules that it has loaded (tests/workflow/recorder).
+        """
+        (self.folder / "loaded").mkdir(exist_ok=True)
+        places = os.pathsep.join([str(self.folder / "src"), str(ROOT / "tests/workflow/recorder")])
         command = [sys.executable, "-m", "snakemake", *arguments, "--configfile", "study.yaml"]
         # each job compiles the copy's library anew if bytecode is not written
-        environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": ""}
+        environment = os.environ | {"PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": ""}
+        environment["LOADED_MODULES"] = str(self.folder / "loaded")
         return subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=900, check=False
         )

@@ -20,6 +20,7 @@ from sampled_metrics._running import LATE, late_progress, on_one_thread, termina
 from sampled_metrics.data.split import Split
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.recommenders.models import FactorModel
+from sampled_metrics.recommenders.ranking import rank_by_model
 from sampled_metrics.reporting.sample_sizes import expected_by_sample_size
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.study import repetitions
@@ -90,8 +91,8 @@ FUNCTIONS = {
     "expected_by_sample_size": lambda seen: expected_by_sample_size(
         TABLES, "ap", ["bv-0.1"], [5], replacement=False, assume_replacement=False, progress=seen.progress
     ),
-    "rank on one": lambda seen: MODEL.rank(SPLIT, progress=seen.progress, threads=1),
-    "rank on two": lambda seen: MODEL.rank(SPLIT, progress=seen.progress, threads=2),
+    "rank on one": lambda seen: rank_by_model(MODEL, SPLIT, progress=seen.progress, threads=1),
+    "rank on two": lambda seen: rank_by_model(MODEL, SPLIT, progress=seen.progress, threads=2),
 }
 
 

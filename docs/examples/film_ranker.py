@@ -17,7 +17,7 @@ import yaml
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics.data.archives import download
+from sampled_metrics.data.downloads import download
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.formats import FORMATS, read_events
 from sampled_metrics.data.split import Split, leave_last_out

@@ -1,5 +1,7 @@
 """Read and write files: atomic writes, the same bytes for the same content, and npz files."""
 
+from __future__ import annotations
+
 import gzip
 import hashlib
 import json
@@ -13,15 +15,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-import pandas as pd
 from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import shown
 from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError, WriteError, printable, reason
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _TEMPORARY = ".sampled-metrics-unfinished"
 """In the names of temporary files, after the number of their process and a random one, and before the ending."""

@@ -15,8 +15,9 @@ import pytest
 from faults import hostile_server as answers
 from faults.hostile_server import CONTENT, WEB_PAGE, honest, serving
 
-from sampled_metrics.data import archives
-from sampled_metrics.data.archives import download, open_member, verify
+from sampled_metrics.data import archives, downloads
+from sampled_metrics.data.archives import open_member, verify
+from sampled_metrics.data.downloads import download
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, WriteError
 
 EVENTS = b"".join(b"%d::%d::4::%d\n" % (number, number * 7919 % 3001, number * 104729) for number in range(2000))
@@ -95,7 +96,7 @@ def destination(tmp_path, monkeypatch) -> Path:
     """Where a file is that was there before."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
-    monkeypatch.setattr(archives, "TIMEOUT", (5.0, 5.0))
+    monkeypatch.setattr(downloads, "TIMEOUT", (5.0, 5.0))
     path = tmp_path / "data" / "ml-1m.zip"
     path.parent.mkdir()
     path.write_bytes(b"old")
@@ -183,7 +184,9 @@ def pip(monkeypatch):
                 (Path(command[command.index("--dest") + 1]) / name).write_bytes(b"wheel")
             return SimpleNamespace(stderr=err, returncode=1 if err else 0)
 
-        monkeypatch.setattr(archives, "subprocess", SimpleNamespace(run=run, DEVNULL=None, TimeoutExpired=TimeoutError))
+        monkeypatch.setattr(
+            downloads, "subprocess", SimpleNamespace(run=run, DEVNULL=None, TimeoutExpired=TimeoutError)
+        )
         return given
 
     return install
@@ -224,10 +227,10 @@ def test_the_messages_of_pip_itself(destination, monkeypatch):
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
     for pip, says in (
-        ((*archives._PIP[:-1], "1"), "pip cannot reach the package index"),
+        ((*downloads._PIP[:-1], "1"), "pip cannot reach the package index"),
         (("-S", "-I", "-m", "pip"), "has no pip"),  # nor has Python any package then
     ):
-        monkeypatch.setattr(archives, "_PIP", pip)
+        monkeypatch.setattr(downloads, "_PIP", pip)
         assert says in error_of(["pypi:data==1.0!x"], destination)
 
 

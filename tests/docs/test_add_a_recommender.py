@@ -19,8 +19,9 @@ import json, sys
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.study.config import check_recommender
 from sampled_metrics.data.split import read_split
-from sampled_metrics.recommenders import recommender
 from sampled_metrics.recommenders.models import read_model
+from sampled_metrics.recommenders.ranking import rank_by_model
+from sampled_metrics.recommenders.registry import recommender
 from sampled_metrics.study.jobs import stream
 entry = json.loads(sys.argv[1])
 check_recommender(entry, "recommenders.W")
@@ -30,7 +31,7 @@ except ConfigError as error:
     print(error)
 split = read_split("split.npz")
 recommender(entry).fit(split.training, stream(1, "train")).write("model.npz")
-read_model("model.npz").rank(split).write("ranks.csv")
+rank_by_model(read_model("model.npz"), split).write("ranks.csv")
 """
 
 
@@ -41,9 +42,9 @@ def test_the_example_checks_its_parameter_trains_and_ranks_the_held_out_items_fi
     (recommenders / "jaccard.py").write_text(module, encoding="utf-8")
     [diff] = blocks(PAGE, "diff")  # a line, and the one that is added below it
     opening, entry = (line[1:] + "\n" for line in diff.splitlines())
-    registered = (recommenders / "__init__.py").read_text(encoding="utf-8")
+    registered = (recommenders / "registry.py").read_text(encoding="utf-8")
     assert registered.count(opening) == 1
-    (recommenders / "__init__.py").write_text(registered.replace(opening, opening + entry), encoding="utf-8")
+    (recommenders / "registry.py").write_text(registered.replace(opening, opening + entry), encoding="utf-8")
     two_groups().write(tmp_path / "split.npz")
 
     [config] = [block for block in blocks(PAGE, "yaml") if "Jaccard" in block]

@@ -34,6 +34,7 @@ ELSEWHERE = {
         "snakemake --cores 2 --configfile examples/films.yaml",
         "snakemake results/films/split/train.csv",
         'configfile: "study.yaml"',  # tests/workflow/test_import.py imports the workflow in these ways
+        '"""Recommend what users had next',  # tests/workflow/test_scripts.py trains it
         '"""Item-based',  # test_add_a_recommender.py does what these say, in a copy of the library
         " RECOMMENDERS = {",
         "recommenders:",

@@ -16,7 +16,7 @@ import pytest
 
 from faults import hostile_server as bad
 from faults.hostile_server import CONTENT, WEB_PAGE, Answer, honest, serving
-from sampled_metrics.data import archives
+from sampled_metrics.data import downloads
 from sampled_metrics.errors import DownloadError
 
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -30,8 +30,8 @@ OTHER = bytes(255 - byte for byte in CONTENT)
 def _limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
-    monkeypatch.setattr(archives, "TIMEOUT", (5.0, 5.0))
-    monkeypatch.setattr(archives, "MAX_BYTES", 2_000_000)
+    monkeypatch.setattr(downloads, "TIMEOUT", (5.0, 5.0))
+    monkeypatch.setattr(downloads, "MAX_BYTES", 2_000_000)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def fetch(url: str, destination: Path, *, sha256: str | None = SHA256) -> str | 
     """Download in time, and return the one line that says why not, or None."""
     start = time.monotonic()
     try:
-        archives.download([url], destination, sha256=sha256)
+        downloads.download([url], destination, sha256=sha256)
     except DownloadError as error:
         message = str(error)
         assert len(message.splitlines()) == 1
@@ -105,7 +105,7 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
 def test_arrives_or_one_line_says_why_not(fault: str, destination: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers, says = FAULTS[fault]
     if "stalls" in fault or "drips" in fault:
-        monkeypatch.setattr(archives, "TIMEOUT", (5.0, 0.15 if "always" in fault else 0.4))
+        monkeypatch.setattr(downloads, "TIMEOUT", (5.0, 0.15 if "always" in fault else 0.4))
     with serving(*answers) as server:
         message = fetch(server.url, destination)
     assert (message is None) if says is None else (says in (message or ""))
@@ -121,7 +121,7 @@ def test_an_answer_without_end_takes_little_memory(destination: Path) -> None:
 
 
 def test_a_slow_server_that_goes_on_is_waited_for(destination: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "TIMEOUT", (5.0, 0.6))
+    monkeypatch.setattr(downloads, "TIMEOUT", (5.0, 0.6))
     slow = bad.dripping(CONTENT, 50_000, 0.15)
     with serving(bad.then(bad.head_only(f"Content-Length: {len(CONTENT)}"), slow)) as server:
         assert fetch(server.url, destination) is None
@@ -144,14 +144,14 @@ def test_two_processes_at_a_time(destination: Path) -> None:
     def cut_later(request: bad.Request) -> None:
         bad.then(bad.cut(150_000), lambda _: is_done.wait(STATED), bad.reset)(request)
 
-    code = "import sys, pathlib\nfrom sampled_metrics.data.archives import download\n"
+    code = "import sys, pathlib\nfrom sampled_metrics.data.downloads import download\n"
     code += "download([sys.argv[1]], pathlib.Path(sys.argv[2]), sha256=sys.argv[3])\n"
     with serving(cut_later, honest) as slow, serving(honest) as fast:
         command = [sys.executable, "-c", code, slow.url, str(destination), SHA256]
         with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}) as other:
             while slow.requests == 0 and other.poll() is None:
                 time.sleep(0.01)
-            archives.download([fast.url], destination, sha256=SHA256)
+            downloads.download([fast.url], destination, sha256=SHA256)
             assert destination.read_bytes() == CONTENT
             is_done.set()
         assert other.returncode == 0

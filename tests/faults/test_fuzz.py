@@ -31,7 +31,8 @@ from sampled_metrics.data.split import Split, leave_last_out, read_split
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
 from sampled_metrics.recommenders.models import FactorModel, Model, SparseSimilarityModel, read_model
-from sampled_metrics.study.config import complete, read_config
+from sampled_metrics.study.config import complete
+from sampled_metrics.study.config_files import read_config
 
 SECONDS = 20  # within which every input has to have a result
 EXAMPLES = 1000  # inputs that are made of a seed

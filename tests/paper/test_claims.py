@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.study import claims, reference, toy
+from sampled_metrics.study import claims, reference, toy, toy_figures
+from sampled_metrics.study.inputs import Inputs
 
 TOY_METRICS = ["auc", "ap", "ndcg", "recall@10"]
 SIZES = [10, 30, 200, 500, 3000, 5000, 9999]
@@ -18,10 +19,10 @@ def example():
     given = {"ranks": ranks, "candidates": n, "metrics": TOY_METRICS, "negatives": 99, "replacement": False}
     return {
         "example": given,
-        "table_1": toy.table_1(given),
-        "figure_2": toy.figure_2(ranks, n, TOY_METRICS, SIZES),
-        "figure_3": toy.figure_3(n, TOY_METRICS, [1, 1000], 300),
-        "figure_4": toy.figure_4(n, "ap", 100, sorted(reference.ESTIMATORS)),
+        "table_1": toy.table_1(Inputs(given)),
+        "figure_2": toy_figures.figure_2(ranks, n, TOY_METRICS, SIZES),
+        "figure_3": toy_figures.figure_3(n, TOY_METRICS, [1, 1000], 300),
+        "figure_4": toy_figures.figure_4(n, "ap", 100, sorted(reference.ESTIMATORS)),
     }
 
 

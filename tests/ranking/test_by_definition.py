@@ -21,7 +21,7 @@ from scipy.sparse import csr_array, csr_matrix
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking import factors, rank
-from sampled_metrics.recommenders import models
+from sampled_metrics.recommenders import ranking
 from sampled_metrics.recommenders.models import (
     FactorModel,
     RandomModel,
@@ -29,6 +29,7 @@ from sampled_metrics.recommenders.models import (
     SimilarityModel,
     SparseSimilarityModel,
 )
+from sampled_metrics.recommenders.ranking import rank_by_model
 
 
 class Case:
@@ -118,7 +119,7 @@ def test_ranks_are_those_of_the_definition(name, seed, users, items, size, threa
         split = split_of(case.training, case.held_out)
 
         def ranked(users: Any = slice(None)) -> sm.ExactRanks:
-            return scores.rank(split, users, threads=threads)
+            return rank_by_model(scores, split, users, threads=threads)
     else:
         options = {"user_ids": 100 + np.arange(users)} | ({} if isinstance(scores, tuple) else {"batch_size": size})
 
@@ -130,7 +131,7 @@ def test_ranks_are_those_of_the_definition(name, seed, users, items, size, threa
         patched.setattr(factors, "ROWS", 3 * size)
         patched.setattr(factors, "ITEMS", 2 * size)
         patched.setattr(factors, "SCORES", size * size)
-        patched.setattr(models, "BLOCK_BYTES", 8 * items * size)
+        patched.setattr(ranking, "BLOCK_BYTES", 8 * items * size)
         patched.setattr(rank, "_TOGETHER", together)
         patched.setattr(rank, "_TOGETHER_ON_DEVICE", together)
         assert _rows(ranked()) == expected
@@ -184,7 +185,7 @@ def check_against_scores_in_order(user_factors, item_factors, precision="float64
     rng = np.random.default_rng(0)
     training, held_out = rng.random((users, items)) < 0.2, rng.integers(0, items, users)
     training[np.arange(users), held_out] = False
-    table = FactorModel(user_factors, item_factors).rank(split_of(training, held_out), precision=precision)
+    table = rank_by_model(FactorModel(user_factors, item_factors), split_of(training, held_out), precision=precision)
     scores = added_in_order(user_factors.astype(precision), item_factors.astype(precision))
     assert rows(table) == by_argsort(scores, training, held_out)
 
@@ -199,7 +200,7 @@ def test_items_with_the_same_factors_tie_wherever_they_stand(precision):
         items = np.repeat(rng.normal(size=(1, d)), 4097, axis=0)  # by a matrix product many differ in a digit
         model = FactorModel(rng.normal(size=(33, d)), items)
         split = split_of(np.zeros((33, 4097)), rng.integers(0, 4097, 33))
-        assert rows(model.rank(split, precision=precision)) == [(0, 4096)] * 33
+        assert rows(rank_by_model(model, split, precision=precision)) == [(0, 4096)] * 33
 
 
 @precisions
@@ -225,7 +226,7 @@ def test_do_not_depend_on_the_product(monkeypatch):
     rng, product = np.random.default_rng(8), np.matmul
     model = FactorModel(rng.normal(size=(300, 24)), rng.normal(size=(500, 24))[rng.integers(500, size=700)])
     split = split_of(np.zeros((300, 700)), rng.integers(0, 700, 300))
-    wanted = rows(model.rank(split))
+    wanted = rows(rank_by_model(model, split))
 
     def off(left, right, out):
         product(left, right, out=out)
@@ -234,7 +235,7 @@ def test_do_not_depend_on_the_product(monkeypatch):
         return out
 
     monkeypatch.setattr(factors.np, "matmul", off)
-    assert rows(model.rank(split)) == wanted
+    assert rows(rank_by_model(model, split)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -245,4 +246,4 @@ def test_factors_that_are_not_finite_or_whose_products_could_overflow_are_refuse
     model = FactorModel(np.ones((5, 2)), np.ones((6, 2)))
     model.user_factors[1, 1], model.item_factors[1, 1] = user, item
     with pytest.raises(DataError, match=f"too large for scores in {precision}$"):
-        model.rank(split_of(np.zeros((5, 6)), np.arange(5)), precision=precision)
+        rank_by_model(model, split_of(np.zeros((5, 6)), np.arange(5)), precision=precision)

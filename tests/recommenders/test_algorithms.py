@@ -12,6 +12,7 @@ from sampled_metrics.metrics.metric import metric
 from sampled_metrics.recommenders.ease import EASE
 from sampled_metrics.recommenders.ials import IALS
 from sampled_metrics.recommenders.implicit_library import FIXED, ImplicitLibrary
+from sampled_metrics.recommenders.ranking import rank_by_model
 from sampled_metrics.recommenders.simple import RandomScores
 from sampled_metrics.study.config import check_recommender
 
@@ -131,7 +132,7 @@ def test_metrics_of_random_scores_are_those_of_chance() -> None:
     """
     users, n = 5000, 100  # each user trains on the first 20 items, and the held-out one is among the others
     split = split_of(np.tile(np.arange(n + 20) < 20, (users, 1)), np.random.default_rng(5).integers(20, n + 20, users))
-    table = RandomScores().fit(split.training, np.random.default_rng(11)).rank(split)
+    table = rank_by_model(RandomScores().fit(split.training, np.random.default_rng(11)), split)
     assert table.tied.max() == 0
     for label, expected, variance in (("auc", 0.5, (n + 1) / (12 * (n - 1))), ("recall@10", 0.1, 0.1 * 0.9)):
         assert abs(table.values(metric(label)).mean() - expected) < 4 * np.sqrt(variance / users)

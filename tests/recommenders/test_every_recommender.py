@@ -15,7 +15,6 @@ from sampled_metrics import _files
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.rank import TIE
-from sampled_metrics.recommenders import RECOMMENDERS, recommender
 from sampled_metrics.recommenders.models import (
     FactorModel,
     Model,
@@ -25,6 +24,8 @@ from sampled_metrics.recommenders.models import (
     SparseSimilarityModel,
     read_model,
 )
+from sampled_metrics.recommenders.ranking import rank_by_model
+from sampled_metrics.recommenders.registry import RECOMMENDERS, recommender
 from sampled_metrics.study.jobs import stream
 
 FIRST, SECOND = SIZES
@@ -58,7 +59,7 @@ def train(entry: dict[str, Any], split: Split) -> Model:
 def test_gives_the_right_answer_for_all_users_and_for_a_block(entry: dict[str, Any], tmp_path) -> None:
     split = two_groups()
     model = train(entry, split)
-    table, scores = model.rank(split), model.scores(slice(None), split.training)
+    table, scores = rank_by_model(model, split), model.scores(slice(None), split.training)
     assert table.user.tolist() == split.user_ids.tolist()
     assert table.candidates.tolist() == np.where(IN_FIRST, SECOND + 1, FIRST + 1).tolist()
     assert table.tied.tolist() == [0] * len(table)
@@ -85,7 +86,7 @@ def test_several_held_out_items_of_a_user(entry: dict[str, Any]) -> None:
     user, item = np.nonzero(held_out)
     split = Split(training, csr_array(held_out.astype(float)), np.arange(80), np.arange(30))
     model = train(entry, split)
-    table = model.rank(split)
+    table = rank_by_model(model, split)
     assert table.user.tolist() == user.tolist()
     scores = model.scores(slice(None), training)
     own = scores[user, item][:, np.newaxis]
@@ -95,7 +96,7 @@ def test_several_held_out_items_of_a_user(entry: dict[str, Any]) -> None:
     assert table.above.tolist() == (candidate & ~tied & (scores[user] > own)).sum(axis=1).tolist()
     assert table.tied.tolist() == (candidate & tied).sum(axis=1).tolist()
     parts = (slice(0, 1), slice(1, 33), slice(33, 34), slice(34, 80))
-    apart = [model.rank(split, users=users, threads=2).to_frame() for users in parts]
+    apart = [rank_by_model(model, split, users=users, threads=2).to_frame() for users in parts]
     assert pd.concat(apart, ignore_index=True).equals(table.to_frame())
 
 
@@ -133,7 +134,7 @@ def test_scores_tie_within_the_tolerance_also_as_read_from_a_file(tmp_path, tole
     """Item 1 and the held-out item 0 differ by rounding alone, as sums in different orders do."""
     split = Split(csr_array((1, 3)), csr_array([[1.0, 0.0, 0.0]]), np.arange(1), np.arange(3))
     ScoreModel(np.array([[0.3, 0.1 + 0.2, 0.1]]), tolerance).write(tmp_path / "model.npz")
-    table = read_model(tmp_path / "model.npz").rank(split)
+    table = rank_by_model(read_model(tmp_path / "model.npz"), split)
     assert (table.above.item(), table.tied.item()) == (above, tied)
 
 

@@ -8,7 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender, recommender_type
+from sampled_metrics.recommenders import config_schema
+from sampled_metrics.recommenders.registry import RECOMMENDERS, recommender, recommender_type
 from sampled_metrics.study.config import check_recommender
 
 MODULE = """

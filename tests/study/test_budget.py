@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 import sampled_metrics as sm
 from sampled_metrics.data.split import Split
 from sampled_metrics.recommenders.models import FactorModel
+from sampled_metrics.recommenders.ranking import rank_by_model
 from sampled_metrics.study import budget
 
 RNG = np.random.default_rng(2)
@@ -23,7 +24,7 @@ SPLIT = Split(TRAINING, HELD_OUT, np.arange(USERS), np.arange(ITEMS))
 MODELS = {
     name: FactorModel(TASTE, ITEM + noise * RNG.normal(size=ITEM.shape)) for name, noise in {"A": 1.0, "B": 0.3}.items()
 }
-EXACT = {name: model.rank(SPLIT) for name, model in MODELS.items()}
+EXACT = {name: rank_by_model(model, SPLIT) for name, model in MODELS.items()}
 PILOTS = {name: budget.pilot_of(model, SPLIT, 5) for name, model in MODELS.items()}
 FEW = partial(sm.plan, draws=4)
 WAYS = ["all candidates", "stop at k", "stages", "stop at k, part of users", "all candidates, part of users"]

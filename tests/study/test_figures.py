@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 from small_tables import table_of
 
-from sampled_metrics.study.figures import Ends, default_sizes, draw
+from sampled_metrics.study.dataset_figures import default_sizes
+from sampled_metrics.study.figures import Ends, draw
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from rendering.read_pages import plain, written
 from small_tables import table_of
 
-from sampled_metrics.study import tables
+from sampled_metrics.study import decided, tables
 
 TABLE_3 = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
 TABLE_4 = ["reading", "worse", "better", "metric", "estimator", "correct", "correct_exact"]
@@ -80,18 +80,19 @@ def test_table_3_is_laid_out_in_per_cent_by_metric_and_recommender_for_each_read
     ]
     table = pd.DataFrame(rows, columns=TABLE_3)
     table.loc[2, "mean"] = 0.55558  # default, X, auc, exact
-    sections = tables.sections_3(table, repetitions=25)
+    best = pd.DataFrame({"metric": ["recall@10", "auc"], "recommender": "X", "value": 0.5})
+    sections = decided.sections_3(table, decided.Exact(best, [("auc", "X", "Y")]), repetitions=25)
     assert [heading.split(" (")[0] for heading, _ in sections[:2]] == ["Reading: default", "Reading: as printed"]
     markdown, latex, html = written(tmp_path, sections)
     assert markdown == plain(latex) == html
     assert markdown[0] == [
         ["Metric", "Recommender", "Exact", "BV 0.1"],
-        ["Recall@10", "X", "10.00", "20.00±1.23"],
-        ["Recall@10", "Y", "10.00", "20.00±1.23"],
+        ["Recall@10", "X", "**10.00**", "20.00±1.23"],
+        ["Recall@10", "Y", "**10.00**", "20.00±1.23"],  # not decided to be worse
         ["AUC", "X", "**55.56**", "20.00±1.23"],
         ["AUC", "Y", "10.00", "20.00±1.23"],
     ]
-    assert markdown[1][1] == ["Recall@10", "X", "20.00", "30.00±1.23"]
+    assert markdown[1][1] == ["Recall@10", "X", "**20.00**", "30.00±1.23"]
     # four corrected numbers a reading, each .005 off where the standard error is .01 / 5
     assert markdown[2][1:] == [["default", "4", "2.5", "4", "0", "0"], ["as-printed", "4", "2.5", "4", "0", "0"]]
 
@@ -103,10 +104,17 @@ def test_table_4_is_laid_out_with_the_names_of_the_paper_whichever_is_worse(tmp_
         ("default", "Y", "X", "auc", "uncorrected", 1.0, 1.0),
         ("default", "Y", "X", "auc", "bv-1", 0.99, float("nan")),
     ]
-    markdown, latex, html = written(tmp_path, tables.sections_4(pd.DataFrame(rows, columns=TABLE_4)))
+    table = pd.DataFrame(rows, columns=TABLE_4)
+    exact = decided.Exact(pd.DataFrame(), [("auc", "X", "Y"), ("ap", "Y", "X")])
+    markdown, latex, html = written(tmp_path, decided.sections_4(table, exact, repetitions=100))
     assert markdown == plain(latex) == html
-    header = ["Pair", "Metric", "Sampled (uncorrected)", "BV 1"]
+    header = ["Pair", "Metric", "Exact order", "Sampled (uncorrected)", "BV 1"]
+    # by Agresti and Caffo, .24 is not 0, and 100 repetitions do not tell .99 from 1
     assert markdown == [
-        [header, ["X vs Y", "AP", "0", "**24**"], ["X vs Y", "AUC", "**100**", "99"]],
-        [header, ["X vs Y", "AP", "1", "**25**"], ["X vs Y", "AUC", "100", "-"]],
+        [header, ["X vs Y", "AP", "decided", "0", "**24**"], ["X vs Y", "AUC", "decided", "**100**", "**99**"]],
+        [header, ["X vs Y", "AP", "decided", "1", "**25**"], ["X vs Y", "AUC", "decided", "**100**", "-"]],
     ]
+    undecided = decided.sections_4(table, decided.Exact(pd.DataFrame(), [("auc", "X", "Y")]), repetitions=100)
+    for _, cells in undecided:
+        assert cells.loc[cells["Metric"] == "AP", "Exact order"].tolist() == ["undecided"]
+        assert not cells[cells["Metric"] == "AP"].map(lambda text: "**" in text).to_numpy().any()

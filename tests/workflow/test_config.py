@@ -9,8 +9,10 @@ from made_up_project import DEFAULTS, ROOT, SCHEMA, complete_config
 
 from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender_type
-from sampled_metrics.study.config import assemble, check, compared_with_paper, complete, merged, precomputed_ranks
+from sampled_metrics.recommenders import config_schema
+from sampled_metrics.recommenders.registry import RECOMMENDERS, recommender_type
+from sampled_metrics.study.config import assemble, compared_with_paper, complete, merged, precomputed_ranks
+from sampled_metrics.study.schemas import check
 
 AS_IT_STANDS = assemble({}, DEFAULTS[1], DEFAULTS[1], {})
 LEAST = {
@@ -77,9 +79,6 @@ GLOBAL_TIME = {"strategy": "global-time", "test_size": 0.2}
 LIKE_A_LOOP, LONG = ({name: {"type": "ease"}} for name in ("ab" * 20, "評" * 70))
 ERRORS = [
     ("margin", "much", "margin must be a number above 0, such as 0.005, or a part of the worse value, "),
-    # keys that earlier versions had
-    ("datasets/ml-1m/groups", "users.csv", "datasets.NAME.groups: unknown key, which earlier versions had; "),
-    ("ranking/scatter", 4, "ranking.scatter: unknown key, which earlier versions had; say snakemake --set-scatter"),
     # unknown and missing keys
     ("metrcs", [], "unknown key 'metrcs' (did you mean metrics?); it may be study, seed, "),
     ("recommenders/Y/neighbors", 3, "recommenders.Y: unknown key 'neighbors' (did you mean neighbours?)"),
@@ -96,6 +95,8 @@ ERRORS = [
     ("figures/figure-5/edges", [10, 10], "figures.figure-5.edges: must ascend, not [10, 10]"),
     # choices and names
     ("sampling/readings", ["printed"], "sampling.readings.0: may be default, as-printed, not 'printed'"),
+    ("recommenders/Y/type", "eas", "recommenders.Y.type: unknown recommender type 'eas' (did you mean ease?); it may"),
+    ("datasets/ml-1m/format", "delimitd", "datasets.ml-1m.format: unknown format 'delimitd' (did you mean delimited?)"),
     ("recommenders/Y/type", "knn", "recommenders.Y.type: unknown recommender type 'knn'; it may be ease, ials, "),
     ("datasets/ml-1m/format", "csv", f"datasets.ml-1m.format: unknown format 'csv'; it may be {min(formats.FORMATS)}"),
     ("study", ["ml-1b"], "study: unknown dataset 'ml-1b'; it may be ml-1m"),
@@ -114,7 +115,7 @@ ERRORS = [
     ("split", {"strategy": "random-event", "ties": "last"}, "split.ties: is for the strategy last-event, not random-"),
     ("toy/ranks", {"A": [3, 10001]}, "toy.ranks.A: rank 10001 is above toy.candidates (10000)"),
     ("toy/negatives", 10000, "toy.negatives: must be less than toy.candidates (10000)"),
-    ("figures/budget", {"metric": "ap"}, "figures.budget.metric: must have a cut-off, such as recall@10, not ap"),
+    ("figures/budget", {"metric": "ap"}, "figures.budget.metric: must have a cut-off, such as recall@10, not 'ap'"),
     ("figures/budget", {"pair": ["X", "W"]}, "figures.budget.pair: must be two of X, Y, Z, not ['X', 'W']"),
     ("figures/budget", {"pair": ["X", "X"]}, "figures.budget.pair: must "),
     ("datasets/ml-1m/urls", [], "datasets.ml-1m: give either urls or a path"),

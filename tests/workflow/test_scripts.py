@@ -16,7 +16,7 @@ from made_up_project import STUDY, archive, complete_config, ranked, ratings, ru
 from sampled_metrics._files import read_npz
 from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.recommenders import models
+from sampled_metrics.recommenders import ranking
 from sampled_metrics.recommenders.models import FactorModel, SimilarityModel, SparseSimilarityModel, read_model
 from sampled_metrics.study.config import precomputed_ranks
 
@@ -91,7 +91,7 @@ def test_parts_that_are_joined_are_the_ranks_of_all_users(
     name: str, made_up: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = read_split("split.npz")
-    monkeypatch.setattr(models, "BLOCK_BYTES", 8 * held.shape.items * 5)  # five users
+    monkeypatch.setattr(ranking, "BLOCK_BYTES", 8 * held.shape.items * 5)  # five users
     ranked(made_up, "made-up", name)
     assert type(read_model(Path(f"{name}.npz"))) is KINDS[name]
     parts = [f"{part}-of-3" for part in (1, 2, 3)]
@@ -189,13 +189,15 @@ def beside(script: str, ranks: str) -> list[str]:
     """Put ranks beside those of popular by a script, and return the lines by which they are refused."""
     Path("popular.csv").write_text(GOOD_RANKS, encoding="utf-8")
     Path("mine.csv").write_text(ranks, encoding="utf-8")
-    figure_6 = {"metric": "ap", "estimators": ["uncorrected"], "negatives": [1]}
-    params = {"recommenders": ["popular", "mine"], "repetitions": 1, "figure_5": {"edges": [1]}, "figure_6": figure_6}
+    of_6 = {"metric": "ap", "estimators": ["uncorrected"], "negatives": [1], "replacement": False, "model": "design"}
+    params = {"recommenders": ["popular", "mine"], "place": "dataset", "of": "own"}
+    params["options"] = {"metrics": ["ap"], "repetitions": 1}
+    params["arguments"] = {"figure-5": {"edges": [1]}, "figure-6": of_6}
     return run_script(
         script,
         input={"ranks": ["popular.csv", "mine.csv"], "facts": [], "estimates": [], "expected": []},
         output={f"figure_{name}_{kind}": f"{name}.{kind}" for name in (5, 6) for kind in ("csv", "svg", "png")},
-        params=params | {"replacement": False, "assume_replacement": False},
+        params=params,
     )
 
 
@@ -216,3 +218,30 @@ def test_ranks_of_other_users_are_not_compared_with_the_paper() -> None:
     Path("ranks.csv").write_text(GOOD_RANKS, encoding="utf-8")
     [line] = run_script("fidelity", input={"ranks": ["ranks.csv"] * 3}, params={"recommenders": list("XYZ")})
     assert "its users and candidates are not those of MovieLens 1M in the paper" in line
+
+
+def test_a_class_of_ones_own_gets_the_times_and_the_order_of_events() -> None:
+    """That of docs/own-study.md, on lines in the order of time and on times, against the pairs by hand."""
+    [module] = [block for block in blocks("own-study.md", "python") if "class Next" in block]
+    Path("mine").mkdir()
+    Path("mine/recency.py").write_text(module, encoding="utf-8")
+    # ann had a, b, c and then d; bob had c, a, b and then e; the items' own order is another one
+    had = {"ann": "abcd", "bob": "cabe", "cleo": "bac"}
+    events = [(user, item, 10 * time) for user, items in had.items() for time, item in enumerate(items)]
+    in_order = pd.DataFrame(events, columns=["user", "item", "time"])
+    sources = {
+        "lines": (in_order[["user", "item"]], {"user": "user", "item": "item"}, {"timestamp": "order"}),
+        "times": (in_order.iloc[::-1], {"user": "user", "item": "item", "timestamp": "time"}, {}),
+    }
+    for name, (table, columns, options) in sources.items():
+        table.to_csv(f"{name}.csv", index=False)
+        own = {"path": f"{name}.csv", "format": "delimited", "options": {"columns": columns, **options}}
+        config = study(own, {"W": {"type": "mine.recency.Next", "window": 1}})
+        assert split(config | {"sampling": {"negatives": 1, "replacement": False}}, "own") == []
+        ranked(config, "own", "W")
+        model = read_model(Path("W.npz"))
+        # in training: a→b, b→c of ann; c→a, a→b of bob; b→a of cleo; the last items are c, b and a
+        ids = read_split("split.npz").item_ids.tolist()
+        after = {"ann": {"a": 1}, "bob": {"a": 1, "c": 1}, "cleo": {"b": 2}}
+        wanted = [[after[user].get(item, 0) for item in ids] for user in had]
+        assert model.matrix.tolist() == wanted, name

@@ -1,89 +1,69 @@
-"""What an earlier stage wrote is read whole or refused; tests/faults/test_damaged_results.py does it to real runs."""
+"""What an earlier job wrote is read, or refused in one line; test_damaged_results.py does it to real runs."""
 
+import gzip
 import json
+from pathlib import Path
 
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.study.results import COUNTS, WORDS, read_facts, read_rows, read_runs, read_table
-
-HEADER = "reading,metric,estimator,repetition,estimate\n"
-ROWS = "default,ap,cls,0,0.25\ndefault,ap,cls,1,0.5\ndefault,ap,mle,0,1\ndefault,ap,mle,1,0\n"
-OF_CLS = "default,ap,cls,0.3,0.1\n"
-EXPECTED = f"reading,metric,estimator,mean_exact,sd_exact\n{OF_CLS}default,ap,mle,,\n"
-FACTS = dict.fromkeys(COUNTS, 3) | dict.fromkeys(WORDS, "x")
+from sampled_metrics.study.own_files import read_facts, read_table
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(name, text):
-        path = tmp_path / name
-        path.write_bytes(text.encode(errors="surrogateescape"))
-        return path
-
-    return write
-
-
-def test_rows_tables_and_facts_are_what_was_written(written):
-    """A recommender called NA, 1 or 1e3 keeps its name, and an empty number is NaN."""
-    rows = read_rows(written("budget.csv", "recommender,worse,value,assumes\nNA,1,0.5,\n1e3,2.0,,none\n"))
+def test_names_stay_text_and_an_empty_number_is_missing(tmp_path: Path) -> None:
+    """A recommender called NA, 1 or 1e3 keeps its name."""
+    (tmp_path / "budget.csv").write_text("recommender,worse,value,assumes\nNA,1,0.5,\n1e3,2.0,,none\n", "utf-8")
+    rows = read_table(tmp_path / "budget.csv")
     assert rows[["recommender", "worse", "assumes"]].to_numpy().tolist() == [["NA", "1", ""], ["1e3", "2.0", "none"]]
     assert rows["value"].isna().tolist() == [False, True]
-    with pytest.raises(DataError, match="is damaged: "):
-        read_rows(written("damaged.csv", 'a,b\n1,"2'))
-    assert read_table(written("x.csv", HEADER + ROWS), "estimates")["estimate"].tolist() == [0.25, 0.5, 1, 0]
-    assert read_table(written("e.csv", EXPECTED), "expected")["mean_exact"].isna().tolist() == [False, True]
-    assert read_facts(written("dataset.json", json.dumps(FACTS))) == FACTS
-    no_pairs = written("t.csv", "reading,worse,better,metric,estimator,correct,correct_exact\n")
-    assert read_table(no_pairs, "table-4", empty=True).groupby("estimator")["correct"].mean().empty
 
 
-@pytest.mark.parametrize(
-    ("was", "by", "says"),
-    [
-        *[("0.5", value, "line 3: estimate is not a finite number") for value in ("inf", "", "True")],
-        ("cls,1", ",1", "line 3: estimator is empty"),
-        ("cls,0", "cls,x", "line 2: repetition is not a finite number"),
-        ("cls,0", "cls,-1", "line 2: repetition is not a whole number from 0"),
-        ("cls,0", "cls,0.5", "line 2: repetition is not a whole number from 0"),
-        ("cls,0", "cls,1", "line 3: repeats the reading, metric, estimator, repetition of an earlier line"),
-        ("cls,0", "cls,2", "has 4 of 6 rows"),
-        ("estimator,", "estimater,", "line 1: lacks the column estimator"),
-        ("metric,", "reading,", "names a column twice"),
-        (ROWS, "", "has no line but its header"),
-    ],
-)
-def test_a_damaged_table_is_refused(written, was, by, says):
-    with pytest.raises(DataError, match=rf"x\.csv.*{says}.*; remove it, and run again$"):
-        read_table(written("x.csv", (HEADER + ROWS).replace(was, by, 1)), "estimates")
+def test_a_table_without_rows_has_columns_of_numbers(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("reading,worse,better,metric,estimator,correct,correct_exact\n", "utf-8")
+    assert read_table(tmp_path / "t.csv").groupby("estimator")["correct"].mean().empty
 
 
-@pytest.mark.parametrize(
-    ("was", "by", "says"),
-    [
-        (OF_CLS, "", r"of-y\.csv: lacks default ap cls, which another"),
-        ("default,ap,cls,1,0.5\ndefault,ap,mle,0,1\ndefault,ap,mle,1", "default,ap,mle,0", "2 of 4"),
-    ],
-)
-def test_files_of_recommenders_must_have_the_same_rows(written, was, by, says):
-    texts = {"x": HEADER + ROWS, "of-x": EXPECTED}
-    texts |= {"y": texts["x"].replace(was, by), "of-y": EXPECTED.replace(was, by)}
-    path = {name: str(written(f"{name}.csv", text)) for name, text in texts.items()}
-    with pytest.raises(DataError, match=says):
-        read_runs(["X", "Y"], [path["x"], path["y"]], [path["of-x"], path["of-y"]])
+TABLES = {
+    "a quotation mark that stays open": (b'a,b\n1,"2', "damaged"),
+    "no header": (b"", "damaged"),
+    "text among numbers": (b"metric,estimate\nap,0.5x\n", "estimate has a text that is no number"),
+    "fields too many": (b"a,b\n1,2\n1,2,3\n", "damaged"),
+    "not text": (b"a,b\n\xff,2\n", "damaged"),
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ('{"users": ', "Expecting value"),
-        ("\udcff", "'utf-8' codec can't decode"),
-        ("[1]", "users is missing or wrong"),
-        (json.dumps(FACTS | {"items": "3"}), "items is missing or wrong"),
-        (json.dumps(FACTS | {"md5": None}), "md5 is missing or wrong"),
-        ("[" * 100_000, "maximum recursion"),
-    ],
-)
-def test_damaged_facts_are_refused(written, text, says):
-    with pytest.raises(DataError, match=rf"dataset\.json: is damaged: {says}.*; remove it, and run again$"):
-        read_facts(written("dataset.json", text))
+@pytest.mark.parametrize(("content", "says"), TABLES.values(), ids=TABLES)
+def test_a_damaged_table_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
+    (tmp_path / "x.csv").write_bytes(content)
+    with pytest.raises(DataError, match=rf"x\.csv: .*{says}.*; remove it, and run again$") as caught:
+        read_table(tmp_path / "x.csv")
+    assert "\n" not in str(caught.value)
+
+
+def test_every_byte_of_a_gzipped_table_counts(tmp_path: Path) -> None:
+    held = bytearray(gzip.compress(b"metric,estimate\nap,0.5\n", mtime=0))
+    held[-6] ^= 1
+    (tmp_path / "x.csv.gz").write_bytes(held)
+    with pytest.raises(DataError, match=r"x\.csv\.gz: is damaged: .*; remove it, and run again$"):
+        read_table(tmp_path / "x.csv.gz")
+
+
+FACTS = {
+    "cut off": ('{"users": ', "Expecting value"),
+    "not text": ("\udcff", "'utf-8' codec can't decode"),
+    "a list": ("[1]", "it has no facts"),
+    "too deep": ("[" * 100_000, "recursion"),
+}
+
+
+@pytest.mark.parametrize(("text", "says"), FACTS.values(), ids=FACTS)
+def test_damaged_facts_are_refused(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "dataset.json").write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(DataError, match=rf"dataset\.json: is damaged: .*{says}.*; remove it, and run again$"):
+        read_facts(tmp_path / "dataset.json")
+
+
+def test_facts_are_what_was_written(tmp_path: Path) -> None:
+    facts = {"users": 3, "source": "x"}
+    (tmp_path / "dataset.json").write_text(json.dumps(facts), encoding="utf-8")
+    assert read_facts(tmp_path / "dataset.json") == facts

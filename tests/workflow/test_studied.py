@@ -45,7 +45,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         table.loc[1, "tied"] = (table.loc[1, "candidates"] - 1 - 1) // 2  # less than half
         table.to_csv(RANKS["elsewhere"], index=False)
         params = {key: config[key] for key in ("sampling", "estimators", "metrics", "seed")}
-        params |= {"assume_replacement": True, "recommenders": list(RANKS), "repetitions": 2}
+        params |= {"assume_replacement": True, "recommenders": list(RANKS), "place": "dataset", "of": "made-up"}
+        params["options"] = {"metrics": config["metrics"], "repetitions": 2}
         given = {"facts": "dataset.json", "ranks": list(RANKS.values()), "estimates": [], "expected": []}
         for name, ranks in RANKS.items():
             made = {kind: f"{kind}-{name}.csv" for kind in ("estimates", "expected", "conditions")}

@@ -206,7 +206,7 @@ def counts(**changed):
         (
             {},
             TWO,
-            f"{OF_ORDERS}|Bold on this page|{BETTER}. Among 100 sampled negatives, X looks|{OVERLAP}",
+            f"{OF_ORDERS}|{BETTER}. Among 100 sampled negatives, X looks|{OVERLAP}",
             "",
         ),
         (OF_X, ONE, "of X is 8.0 %|seems to be 66.0 %", OF_ORDERS),

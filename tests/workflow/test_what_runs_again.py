@@ -69,21 +69,38 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     "figures.figure-5": ({"figures": {"figure-5": {"edges": [5, 50]}}}, {"figures", *SUMMARY}),
     "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figures", *SUMMARY}),
 }
-HISTOGRAM, EASE = (f"src/sampled_metrics/{name}.py" for name in ("reporting/rank_histogram", "recommenders/ease"))
+HISTOGRAM = "src/sampled_metrics/reporting/rank_histogram.py"
+OF_METRICS = {*each("sample"), *OF_ALL, *TOY, "toy_figures"}
 OF_FILES = {
-    "src/sampled_metrics/estimators/linear.py": {*each("sample"), *OF_ALL, *TOY, "toy_figures"},
-    EASE: made("X", "Y"),  # of recommenders/, as all files that train and rank
-    "src/sampled_metrics/ranks/exact.py": {"import_ranks", *made("X", "Y"), *ranked("elsewhere"), *TOY, "toy_figures"},
-    "src/sampled_metrics/data/split.py": {*SPLIT, "verify", *IMPORTED, *TOY, "toy_figures"},
+    "src/sampled_metrics/metrics/metric.py": OF_METRICS,  # an entry of the registry
+    "src/sampled_metrics/estimators/linear.py": OF_METRICS,
+    "src/sampled_metrics/recommenders/ease.py": set(),  # nobody has it
+    "src/sampled_metrics/recommenders/registry.py": set(),  # an entry of the registry
+    "src/sampled_metrics/recommenders/ials.py": made("X"),
+    "src/sampled_metrics/recommenders/models.py": made("X", "Y"),
+    "src/sampled_metrics/recommenders/ranking.py": {*each("rank", of=("X", "Y")), *ranked("X", "Y")},
+    "src/sampled_metrics/ranks/exact.py": {"import_ranks", *each("rank", of=("X", "Y")), *OF_METRICS},
+    "src/sampled_metrics/data/split.py": SPLIT,
     "src/sampled_metrics/study/repetitions.py": {*each("sample"), "tables", "toy_fidelity", *SUMMARY},
     HISTOGRAM: {"figures", *SUMMARY},
-    "src/sampled_metrics/rendering/templates/summary.html": {*OF_ALL, *TOY, "toy_figures"},
+    "src/sampled_metrics/rendering/templates/summary.html": SUMMARY,
     "src/sampled_metrics/study/summary.py": SUMMARY,
     "src/sampled_metrics/cli/commands.py": set(),
-    "scripts/tables.py": {"tables", *SUMMARY},
+    "scripts/tables.py": {"tables", "toy_tables", "toy_fidelity", *SUMMARY},
     "scripts/train.py": made("X", "Y"),
     "workflow/report/table-3.rst": SUMMARY,
     "envs/environment.yaml": set(),
+}
+
+
+WORDS = {
+    "a word in a docstring": ("src/sampled_metrics/_validation.py", '"""Types of', '"""Kinds of'),
+    "a comment": ("src/sampled_metrics/ranks/exact.py", "\nCOLUMNS =", "\n# of a file\nCOLUMNS ="),
+    "an import for type checkers": (
+        "src/sampled_metrics/_files.py",
+        "if TYPE_CHECKING:",
+        "if TYPE_CHECKING:\n    import re",
+    ),
 }
 
 
@@ -117,11 +134,16 @@ def test_after_an_edit(project: Project, what: str) -> None:
     assert planned(project) == runs
 
 
-def test_after_touches_and_edits_of_the_config_and_of_files(project: Project) -> None:
+def test_after_edits_of_the_config_and_of_files_and_of_what_does_not_count(project: Project) -> None:
     """Several of the above at once, as a dry run takes seconds."""
     changes, of_config = OF_CONFIG["sampling.negatives"]
     files = [HISTOGRAM, "scripts/tables.py", "src/sampled_metrics/cli/commands.py"]
     edit(project, changes, files)
+    for file, old, new in WORDS.values():
+        text = (project.folder / file).read_text(encoding="utf-8")
+        assert old in text
+        (project.folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    (project.folder / "src/sampled_metrics/recommenders/new.py").write_text("", encoding="utf-8")
     for file in ("made-up.zip", RANKS, "scripts/train.py", "config.yaml", "src/sampled_metrics/errors.py"):
         (project.folder / file).touch()
     assert planned(project) == of_config.union(*(OF_FILES[file] for file in files))
@@ -157,4 +179,6 @@ def test_after_an_edit_of_a_class_of_ones_own(project: Project) -> None:
     assert re.findall(r"^train \w+ on made-up$", ran.stderr, re.MULTILINE) == ["train W on made-up"]
     assert planned(project, *models) == set()
     path.write_text(f"{module}# edited\n", encoding="utf-8")
+    assert planned(project, *models) == set()
+    path.write_text(f"{module}EDITED = 1\n", encoding="utf-8")
     assert planned(project, *models) == {"train W"}

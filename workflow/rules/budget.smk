@@ -30,7 +30,7 @@ rule budget:
     benchmark:
         "<results>/benchmarks/{dataset}/budget.tsv"
     params:
-        code=code("budget", "evaluation"),
+        code=code("budget"),
         recommenders=lambda wildcards: TRAINED[wildcards.dataset],
         pair=pair_of,
         replacement=config["sampling"]["replacement"],

@@ -39,10 +39,12 @@ if installed not in (version, f"{version}+checkout"):
 
 from sampled_metrics.data import archives
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders import recommender, recommender_type
+from sampled_metrics.recommenders.registry import parameters_of, path_of, recommender, summary_of
 from sampled_metrics.study import reference
-from sampled_metrics.study.code import code_of, content, files_of_class
-from sampled_metrics.study.config import assemble, compared_with_paper, complete, precomputed_ranks, read_config
+from sampled_metrics.study.code import code_of, code_of_class, content
+from sampled_metrics.study.config import assemble, compared_with_paper, complete, precomputed_ranks
+from sampled_metrics.study.config_files import read_config
+from sampled_metrics.study.entries import FIGURES, TABLES, arguments, paths
 
 given = copy.deepcopy(config)  # from the command line, or from the workflow that imports this one
 try:
@@ -98,9 +100,9 @@ DESIGN = {"replacement": config["sampling"]["replacement"]}
 DESIGN["assume_replacement"] = DESIGN["replacement"] or config["estimator_model"] == "binomial"
 
 
-def code(script, *packages):
-    """A digest of a script, and of packages that it needs and those below them. As a parameter, it runs a rule again."""
-    return code_of(Path(own(f"scripts/{script}.py")), *packages)
+def code(script, *names):
+    """A digest of a script and of the modules that it imports, also by names. As a parameter, it runs a rule again."""
+    return code_of(Path(own(f"scripts/{script}.py")), names)
 
 
 def of_each(path):
@@ -111,6 +113,17 @@ def of_each(path):
 def shown(path, what, category="{dataset}", **labels):
     """A result that is in a category of the report, with the caption of its name."""
     return report(path, f"../report/{Path(path).stem}.rst", category=category, labels={"what": what, **labels})
+
+
+def entry_files(entries, folder, category):
+    """The files of figures or tables, as outputs of a rule; the report shows svg and html."""
+    files = {}
+    for name, entry in entries.items():
+        for kind in entry.kinds:
+            path = f"{folder}/{name}.{kind}"
+            is_shown = kind in ("svg", "html")
+            files[f"{name}_{kind}".replace("-", "_")] = shown(path, entry.title, category) if is_shown else path
+    return files
 
 
 def own_files(wildcards):
@@ -129,11 +142,6 @@ def split_entry(wildcards):
     """The config of a dataset without the keys that do not change the split."""
     unused = {"ranks", "md5", "sha256"} | ({"urls"} if own_files(wildcards) else set())
     return {key: value for key, value in config["datasets"][wildcards.dataset].items() if key not in unused}
-
-
-def own_code(wildcards):
-    """The content of the files of a class of the user's own."""
-    return list(map(content, files_of_class(recommender_type(config["recommenders"][wildcards.recommender]["type"]))))
 
 
 def imported_file(wildcards):

@@ -33,7 +33,7 @@ rule verify:
     benchmark:
         "<results>/benchmarks/{dataset}/verify.tsv"
     params:
-        code=code("verify", "data"),
+        code=code("verify"),
         md5=lambda wildcards: config["datasets"][wildcards.dataset]["md5"],
         sha256=lambda wildcards: config["datasets"][wildcards.dataset]["sha256"],
         content=lambda wildcards: [content(path) for path in own_files(wildcards)[:1]],
@@ -53,7 +53,7 @@ rule split:
     benchmark:
         "<results>/benchmarks/{dataset}/split.tsv"
     params:
-        code=code("split", "data"),
+        code=code("split"),
         dataset=split_entry,
         content=lambda wildcards: [content(path) for path in own_files(wildcards)],
         split=config["split"],
@@ -78,7 +78,7 @@ rule split_tables:
     wildcard_constraints:
         ending="csv|parquet",
     params:
-        code=code("split_tables", "data"),
+        code=code("split_tables"),
     script:
         "../../scripts/split_tables.py"
 

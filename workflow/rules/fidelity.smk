@@ -24,7 +24,7 @@ rule fidelity:
     benchmark:
         "<results>/benchmarks/{dataset}/fidelity.tsv"
     params:
-        code=code("fidelity", "estimators", "rendering"),
+        code=code("fidelity"),
         recommenders=list(config["recommenders"]),
     script:
         "../../scripts/fidelity.py"
@@ -37,9 +37,9 @@ if reference.covers_toy(config):
 
     rule toy_fidelity:
         input:
+            **{name: rules.toy_figures.output[f"{name}_csv"] for name in ("figure_2", "figure_3", "figure_4")},
             table_1=rules.toy_tables.output.table_1_csv,
             table_2=rules.toy_tables.output.table_2_csv,
-            figures=rules.toy_figures.output.csv,
         output:
             fidelity_csv="<results>/toy/fidelity.csv",
             fidelity_md="<results>/toy/fidelity.md",
@@ -56,7 +56,7 @@ if reference.covers_toy(config):
         benchmark:
             "<results>/benchmarks/toy/fidelity.tsv"
         params:
-            code=code("toy_fidelity", "estimators", "rendering"),
+            code=code("toy_fidelity"),
             toy=config["toy"],
         script:
             "../../scripts/toy_fidelity.py"

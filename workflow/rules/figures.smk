@@ -1,28 +1,43 @@
-# Needs: the rank tables of a dataset's recommenders. Makes: Figures 5 and 6.
+# Needs: the rank tables of a dataset's recommenders, or the config of the running example. Makes: their figures, which
+# are entries of src/sampled_metrics/study/entries.py.
 
 
 rule figures:
     input:
         ranks=of_each(RANKS),
     output:
-        figure_5_csv="<results>/{dataset}/figure-5.csv",
-        figure_5_svg=shown("<results>/{dataset}/figure-5.svg", "Figure 5: ranks"),
-        figure_5_png="<results>/{dataset}/figure-5.png",
-        figure_6_csv="<results>/{dataset}/figure-6.csv",
-        figure_6_svg=shown("<results>/{dataset}/figure-6.svg", "Figure 6: by sample size"),
-        figure_6_png="<results>/{dataset}/figure-6.png",
+        **entry_files(FIGURES["dataset"], "<results>/{dataset}", "{dataset}"),
     log:
         "<results>/logs/{dataset}/figures.log",
     benchmark:
         "<results>/benchmarks/{dataset}/figures.tsv"
     params:
-        **DESIGN,
-        code=code("figures", "reporting"),
+        code=code("figures", *paths(FIGURES["dataset"])),
+        place="dataset",
+        of=lambda wildcards: wildcards.dataset,
         recommenders=list(config["recommenders"]),
-        figure_5=config["figures"]["figure-5"],
-        figure_6=config["figures"]["figure-6"],
+        arguments=arguments(FIGURES["dataset"], config),
     script:
         "../../scripts/figures.py"
 
 
 RESULTS += expand(rules.figures.output, dataset=config["study"])
+
+if config["toy"]:
+
+    rule toy_figures:
+        output:
+            **entry_files(FIGURES["toy"], "<results>/toy", "running example"),
+        log:
+            "<results>/logs/toy/figures.log",
+        benchmark:
+            "<results>/benchmarks/toy/figures.tsv"
+        params:
+            code=code("figures", *paths(FIGURES["toy"])),
+            place="toy",
+            of="the running example",
+            arguments=arguments(FIGURES["toy"], config),
+        script:
+            "../../scripts/figures.py"
+
+    RESULTS += rules.toy_figures.output

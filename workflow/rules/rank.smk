@@ -17,7 +17,7 @@ rule rank:
     benchmark:
         "<results>/benchmarks/{dataset}/rank-{recommender}.tsv"
     params:
-        code=code("rank", "recommenders"),
+        code=code("rank"),
         precision=lambda wildcards: (
             config["ranking"]["precision"] if TRAINERS[wildcards.recommender].has_factors else "float64"
         ),
@@ -45,7 +45,7 @@ if len(gather.users("{scatteritem}")) > 1:
         benchmark:
             "<results>/benchmarks/{dataset}/gather-ranks-{recommender}.tsv"
         params:
-            code=code("gather_ranks", "ranks"),
+            code=code("gather_ranks"),
         script:
             "../../scripts/gather_ranks.py"
 
@@ -66,7 +66,7 @@ if IMPORTED:
         wildcard_constraints:
             table=one_of(IMPORTED),
         params:
-            code=code("import_ranks", "ranks"),
+            code=code("import_ranks"),
             content=lambda wildcards: content(imported_file(wildcards)),  # a function of the input would not run it again
             reading=lambda wildcards: PRECOMPUTED[IMPORTED[wildcards.table]].reading,
             name=lambda wildcards: "{1} on {0}".format(*IMPORTED[wildcards.table]),

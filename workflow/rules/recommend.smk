@@ -11,9 +11,10 @@ rule train:
     benchmark:
         "<results>/benchmarks/{dataset}/train-{recommender}.tsv"
     params:
-        code=code("train", "recommenders"),
-        own_code=own_code,
-        entry=lambda wildcards: config["recommenders"][wildcards.recommender],
+        code=code("train"),
+        code_of_class=lambda wildcards: code_of_class(type(TRAINERS[wildcards.recommender])),
+        path=lambda wildcards: path_of(TRAINERS[wildcards.recommender]),
+        parameters=lambda wildcards: parameters_of(config["recommenders"][wildcards.recommender]),
         seed=lambda wildcards: config["seed"] if TRAINERS[wildcards.recommender].is_random else 0,
     script:
         "../../scripts/train.py"

@@ -15,7 +15,7 @@ rule sample:
         "<results>/benchmarks/{dataset}/sample-{recommender}.tsv"
     params:
         **{key: config[key] for key in ("sampling", "estimators", "metrics", "seed")},
-        code=code("sample", "estimators"),
+        code=code("sample"),
         assume_replacement=DESIGN["assume_replacement"],
     script:
         "../../scripts/sample.py"

@@ -28,9 +28,10 @@ rule summary:
     benchmark:
         "<results>/benchmarks/summary.tsv"
     params:
-        code=code("summary", "evaluation"),
+        code=code("summary"),
         config=config,
         trained=TRAINED,
+        kinds=[summary_of(trainer) for trainer in TRAINERS.values()],
         titles=FIGURES_OF_SUMMARY,
     script:
         "../../scripts/summary.py"

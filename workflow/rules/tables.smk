@@ -1,4 +1,5 @@
-# Needs: the rank tables and the estimates of a dataset's recommenders. Makes: what was studied, and Tables 3 and 4.
+# Needs: the rank tables and the estimates of a dataset's recommenders, or the config of the running example. Makes:
+# their tables, which are entries of src/sampled_metrics/study/entries.py.
 
 
 rule tables:
@@ -8,27 +9,39 @@ rule tables:
         estimates=of_each(rules.sample.output.estimates),
         expected=of_each(rules.sample.output.expected),
     output:
-        studied_csv="<results>/{dataset}/studied.csv",
-        studied_md="<results>/{dataset}/studied.md",
-        studied_html=shown("<results>/{dataset}/studied.html", "What was studied"),
-        table_3_csv="<results>/{dataset}/table-3.csv",
-        table_3_md="<results>/{dataset}/table-3.md",
-        table_3_tex="<results>/{dataset}/table-3.tex",
-        table_3_html=shown("<results>/{dataset}/table-3.html", "Table 3: metrics"),
-        table_4_csv="<results>/{dataset}/table-4.csv",
-        table_4_md="<results>/{dataset}/table-4.md",
-        table_4_tex="<results>/{dataset}/table-4.tex",
-        table_4_html=shown("<results>/{dataset}/table-4.html", "Table 4: order"),
+        **entry_files(TABLES["dataset"], "<results>/{dataset}", "{dataset}"),
     log:
         "<results>/logs/{dataset}/tables.log",
     benchmark:
         "<results>/benchmarks/{dataset}/tables.tsv"
     params:
-        code=code("tables", "estimators", "rendering"),
+        code=code("tables", *paths(TABLES["dataset"])),
+        place="dataset",
+        of=lambda wildcards: wildcards.dataset,
         recommenders=list(config["recommenders"]),
-        repetitions=config["sampling"]["repetitions"],
+        options={"repetitions": config["sampling"]["repetitions"], "metrics": config["metrics"]},
     script:
         "../../scripts/tables.py"
 
 
 RESULTS += expand(rules.tables.output, dataset=config["study"])
+
+if config["toy"]:
+
+    rule toy_tables:
+        output:
+            **entry_files(TABLES["toy"], "<results>/toy", "running example"),
+        log:
+            "<results>/logs/toy/tables.log",
+        benchmark:
+            "<results>/benchmarks/toy/tables.tsv"
+        params:
+            code=code("tables", *paths(TABLES["toy"])),
+            place="toy",
+            of="the running example",
+            options=config["toy"],
+            seed=config["seed"],
+        script:
+            "../../scripts/tables.py"
+
+    RESULTS += rules.toy_tables.output

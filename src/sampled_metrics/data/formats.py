@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from sampled_metrics._running import LATE, terminal_bar
+from sampled_metrics._validation import did_you_mean
 from sampled_metrics.data.archives import open_member
 from sampled_metrics.data.events import EventChunk, events_of_rows
 from sampled_metrics.data.records import json_rows, list_rows, parquet_rows
@@ -309,7 +310,8 @@ def get(name: str) -> Format:
     """
     if name in FORMATS:
         return FORMATS[name]
-    raise ConfigError(f"unknown format {name!r}; it may be {', '.join(sorted(FORMATS))}")
+    names = sorted(FORMATS)
+    raise ConfigError(f"unknown format {name!r}{did_you_mean(name, names)}; it may be {', '.join(names)}")
 
 
 def read_events(

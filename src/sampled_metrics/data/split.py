@@ -1,20 +1,25 @@
 """The split: some events of the users are held out, usually the last one of each (section 6); the others train."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from sampled_metrics import _files
 from sampled_metrics._validation import Ints
-from sampled_metrics.data.events import Events
 from sampled_metrics.errors import ConfigError, DataError, reason
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sampled_metrics.data.events import Events
 
 TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
     "first": lambda positions, events, rng: -positions,
@@ -45,6 +50,7 @@ class Split:
         user_ids: (users,) the ids of the file.
         item_ids: (items,) the ids of the file.
         timestamps: (training events,) in the order of `training`, in the unit of the file; None if not known.
+        positions: (training events,) in the order of `training`, ascending in the order of the file; None if not known.
     """
 
     training: csr_array
@@ -52,6 +58,7 @@ class Split:
     user_ids: NDArray[np.generic]
     item_ids: NDArray[np.generic]
     timestamps: NDArray[np.generic] | None = None
+    positions: Ints | None = None
 
     def __post_init__(self) -> None:
         shape = self.training.shape
@@ -127,24 +134,27 @@ class Split:
             item_ids=self.item_ids,
             **({} if one_each else {"user": self.user}),
             **({} if self.timestamps is None else {"timestamps": self.timestamps}),
+            **({} if self.positions is None else {"positions": self.positions}),
         )
 
 
 def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Split:
-    """Read a split that `Split.write` wrote, with its timestamps on request; only other programs use them.
+    """Read a split that `Split.write` wrote, with its timestamps and positions on request; few need them.
 
     Raises:
         DataError: the file is not a split, or is damaged.
     """
     names = ("indptr", "indices", "held_out", "user_ids", "item_ids")
-    arrays = _files.read_npz(path, "a split", names, only=(*names, "user", *(["timestamps"] if timestamps else [])))
+    more = ("timestamps", "positions") if timestamps else ()
+    arrays = _files.read_npz(path, "a split", names, only=(*names, "user", *more))
     shape = (len(arrays["user_ids"]), len(arrays["item_ids"]))
     indices, item = arrays["indices"], arrays["held_out"]
     try:
         training = csr_array((np.ones(len(indices)), indices, arrays["indptr"]), shape=shape)
         training.check_format(full_check=True)
         held_out = pair_matrix(arrays.get("user", np.arange(shape[0])), item, shape)
-        return Split(training, held_out, arrays["user_ids"], arrays["item_ids"], arrays.get("timestamps"))
+        ids = arrays["user_ids"], arrays["item_ids"]
+        return Split(training, held_out, *ids, arrays.get("timestamps"), arrays.get("positions"))
     except ValueError as error:  # of what is stored; DataError is one
         raise DataError(f"{path}: is not a split, or is damaged: {error}") from None
 
@@ -186,6 +196,13 @@ def pair_matrix(
     matrix = csr_array((np.ones(len(users), dtype=kind), pairs), shape=shape)
     matrix.data[:] = 1  # a repeated pair was summed
     return matrix
+
+
+def _positions(users: NDArray[Any], items: NDArray[Any], shape: tuple[int, int]) -> csr_array:
+    """Return a sparse matrix with the position of each of (pairs,) users and items, no two of which are the same."""
+    index = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
+    pairs = users.astype(index, copy=False), items.astype(index, copy=False)
+    return csr_array((np.arange(len(users), dtype=index), pairs), shape=shape)
 
 
 def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out: int = 1) -> Split:
@@ -262,10 +279,10 @@ def _hold_out(events: Events, test: Ints) -> Split:
     number = np.cumsum(kept, dtype=np.int32) - 1  # index of a kept user among the kept ones
     shape = (int(kept.sum()), len(events.item_ids))
     held_out = pair_matrix(number[events.users[test]], events.items[test], shape)
-    pairs = number[events.users[train]], events.items[train]
-    # in a matrix, the times take the order of the training events
-    times = None if events.timestamps is None else csr_array((events.timestamps[train], pairs), shape=shape).data
-    return Split(pair_matrix(*pairs, shape), held_out, events.user_ids[kept], events.item_ids, times)
+    placed = _positions(number[events.users[train]], events.items[train], shape)
+    times = None if events.timestamps is None else events.timestamps[train][placed.data]
+    training = csr_array((np.ones(placed.nnz), placed.indices, placed.indptr), shape=shape)
+    return Split(training, held_out, events.user_ids[kept], events.item_ids, times, placed.data)
 
 
 def leave_users_out(split: Split, min_training_events: int) -> Split:
@@ -282,6 +299,7 @@ def leave_users_out(split: Split, min_training_events: int) -> Split:
         split.user_ids[kept],
         split.item_ids,
         None if split.timestamps is None else split.timestamps[np.repeat(kept, counts)],
+        None if split.positions is None else split.positions[np.repeat(kept, counts)],
     )
 
 
@@ -346,6 +364,8 @@ def split_tables(split: Split) -> dict[str, pd.DataFrame]:
         held_out: user and item, a row for each held-out item.
         users, items: the ids, in the order of the rows and columns of a (users, items) matrix.
     """
+    import pandas as pd  # slow to import, and training does without
+
     training = split.training
     train = {
         "user": np.repeat(split.user_ids, np.diff(training.indptr)),

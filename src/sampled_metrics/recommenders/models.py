@@ -1,28 +1,26 @@
 """Trained recommenders, one class for each kind. A new kind is a class and an entry of `KINDS`."""
 
+from __future__ import annotations
+
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
 from sampled_metrics import _files
-from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
-from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.inputs import Factors, ScoreFunction
-from sampled_metrics.ranking.rank import TIE, not_comparable, rank_users, users_of_batch
-from sampled_metrics.ranks.exact import ExactRanks
+
+if TYPE_CHECKING:
+    from sampled_metrics.data.split import Split
+    from sampled_metrics.ranking.inputs import Factors, ScoreFunction
 
 Arrays = Mapping[str, NDArray[Any]]
-
-BLOCK_BYTES = 2**24
-"""Bytes of the scores of a block of users, if they are float64."""
 
 _SINGLE = (bool, int, float, str)
 
@@ -34,9 +32,12 @@ class Model(ABC):
     Attributes:
         kind: name of the kind in a model's file.
         tolerance: scores tie if they differ by no more than this fraction of the held-out item's; 0 by default.
+        are_sums: whether scores are sums, whose rounding separates ties. The tolerance is then
+            `sampled_metrics.ranking.rank.TIE`.
     """
 
     kind: ClassVar[str]
+    are_sums: ClassVar[bool] = False
     tolerance = 0.0
 
     @abstractmethod
@@ -48,40 +49,8 @@ class Model(ABC):
             training: (users, items) events of all users, on which the model was trained.
         """
 
-    @on_one_thread
-    def rank(
-        self,
-        split: Split,
-        users: slice = slice(None),
-        *,
-        precision: str = "float64",
-        threads: int = 1,
-        progress: Progress = no_progress,
-    ) -> ExactRanks:
-        """Return the ranks of the held-out items among their users' candidates.
-
-        Args:
-            split: the training events and the held-out items.
-            users: a part of the users, as `part_of_users` returns; all by default.
-            precision: float64 or float32, the precision of the scores of factor models.
-            threads: number of blocks of users to count at a time; the counts do not depend on it.
-            progress: wraps the range of blocks, for a progress bar.
-
-        Raises:
-            DataError: a candidate's score is NaN or +inf.
-        """
-        return rank_users(
-            self.scored(split.training, precision),
-            split,
-            users,
-            batch_size=_users_of_block(split.shape),
-            tolerance=(lambda user, target: self.tolerance * np.abs(target)) if self.tolerance else None,
-            threads=threads,
-            progress=progress,
-        )
-
     def scored(self, training: csr_array, precision: str) -> ScoreFunction | Factors:
-        """Return the scores in a form that `rank_users` takes; parameters as in `rank`."""
+        """Return the scores in a form that `rank_users` takes; float64 or float32 is the precision of factors."""
         return lambda users: self.scores(users, training)
 
     def arrays(self) -> Arrays:
@@ -104,25 +73,6 @@ class Model(ABC):
         Raises:
             DataError: the message begins with the name, of the recommender or of the model's file.
         """
-
-
-def part_of_users(shape: Shape, part: int, parts: int) -> slice:
-    """Return the consecutive users of one of several parts, which is empty if there are more parts than blocks.
-
-    The last digit of a score may depend on the other users of its block, so no block of scores is divided.
-
-    Args:
-        shape: the size of the split.
-        part: number of the part, from 1.
-        parts: number of parts.
-    """
-    size = _users_of_block(shape)
-    blocks = -(-shape.users // size)
-    return slice((part - 1) * blocks // parts * size, min(part * blocks // parts * size, shape.users))
-
-
-def _users_of_block(shape: Shape) -> int:
-    return users_of_batch(shape.items, most_bytes=BLOCK_BYTES)
 
 
 @dataclass(frozen=True)
@@ -207,7 +157,7 @@ class ScoreModel(Model):
             raise DataError(
                 f"{name}: has scores of shape {self.matrix.shape}, not {split.training.shape} (users, items)"
             )
-        wrong = not_comparable(self.matrix)
+        wrong = ~(self.matrix < np.inf)  # -inf ranks last
         wrong[split.training.nonzero()] = False
         if wrong.any():
             user, item = (int(indices[0]) for indices in wrong.nonzero())
@@ -224,7 +174,7 @@ class SimilarityModel(Model):
     """
 
     kind: ClassVar[str] = "similarity"
-    tolerance = TIE
+    are_sums: ClassVar[bool] = True
     similarity: Any
 
     def scores(self, users: slice, training: csr_array) -> Floats:

@@ -1,68 +1,35 @@
-"""The defaults and checks of a study's configuration. An error is one line that names the key."""
+"""The config of a study: its layers, and the checks across its keys. An error is one line that names the key.
 
-import argparse
+The schema checks each key by itself (`sampled_metrics.study.schemas`).
+"""
+
 import copy
-import difflib
-import math
 import os
-import re
-import reprlib
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import yaml
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
-from jsonschema.validators import extend
 
-from sampled_metrics.data import archives, formats
-from sampled_metrics.errors import ConfigError, DataError, reason
-from sampled_metrics.estimators import estimator, estimators_by_label, linear_estimator, usual_label
+from sampled_metrics.data import formats
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.inference.families import Margin
 from sampled_metrics.metrics.metric import metric, metrics_by_label
 from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.recommenders import config_schema, recommender, recommender_type
+from sampled_metrics.recommenders.recommender import config_schema
+from sampled_metrics.recommenders.registry import recommender, recommender_type
 from sampled_metrics.recommenders.simple import PrecomputedRanks
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.study import reference
+from sampled_metrics.study.schemas import check, settle_labels
 
 T = TypeVar("T")
 
 RESERVED = ("toy", "logs", "benchmarks", "report.html", "summary.html", "provenance.json", "README.md")
 """Names below results/ that no dataset may have."""
-
-
-_LONGEST_NAME = 200
-"""Bytes of the name of a dataset or recommender, which is a part of file names of at most 255 bytes."""
-
-_PERIODIC = re.compile(r"(.+?)\1{19,}$")
-"""A name that Snakemake refuses, as if a rule led to itself."""
-
-
-def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    """Yield an error if a text does not match. In JSON schema, $ does not match before a last line break."""
-    if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
-        yield ValidationError("does not match")
-
-
-# 100.0 is an integer in JSON schema, but not for numpy
-_Validator = extend(
-    Draft202012Validator,
-    {"pattern": _pattern},
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {
-            "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
-            "number": lambda _, value: (
-                isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-            ),
-        }
-    ),
-)
 
 
 def assemble(
@@ -109,23 +76,12 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
 def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "results") -> None:
     """Fill in the defaults of a configuration, in place, and check it, with a JSON schema and the folder of results."""
     check(config, schema)
-    for key in ("datasets", "recommenders"):
-        for name in config[key]:
-            if len(os.fsencode(name)) > _LONGEST_NAME:
-                raise ConfigError(f"{key}: {name!r:.80} cannot be a name: it is longer than a file name may be")
-            if repeated := _PERIODIC.search(name):
-                raise ConfigError(
-                    f"{key}: {name!r} cannot be a name: it ends with {repeated[1]!r} twenty times, which "
-                    "snakemake takes for a loop"
-                )
     for name, entry in config["recommenders"].items():
         check_recommender(entry, f"recommenders.{name}")
     for name in config["study"]:
         if name not in config["datasets"]:
             raise ConfigError(f"study: unknown dataset {name!r}; it may be {', '.join(config['datasets'])}")
     for name, dataset in config["datasets"].items():
-        if dataset["urls"]:
-            archives.require_addresses(dataset["urls"], f"datasets.{name}.urls")
         if dataset["format"] is not None:
             file_format = _named(f"datasets.{name}.format", dataset["format"], formats.get)
             check(dataset["options"], file_format.options, f"datasets.{name}.options")
@@ -137,17 +93,14 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
     _check_use_of_split(config, schema)
     if config["figures"]["figure-6"]["metric"] is None:
         config["figures"]["figure-6"]["metric"] = config["metrics"][0]
-    _settle_labels(config, schema)
+    settle_labels(config, schema)
     _check_solvable("estimators", config["estimators"], config["sampling"]["negatives"], config)
     figure_6 = config["figures"]["figure-6"]
     _check_solvable("figures.figure-6.estimators", figure_6["estimators"], figure_6["negatives"] or 100, config)
-    edges = config["figures"]["figure-5"]["edges"]
-    if sorted(set(edges)) != edges:
-        raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
     if config["margin"] is not None:
         Margin.from_given(config["margin"]).require_possible(metrics_by_label(config["metrics"]))
     if config["figures"]["budget"]:
-        _check_budget(config["figures"]["budget"], config["recommenders"])
+        _check_pair(config["figures"]["budget"]["pair"], config["recommenders"])
     if config["toy"] is not None:
         figure_3 = schema["properties"]["figures"]["properties"]["figure-3"]["properties"]
         _check_toy(config["toy"], config["figures"], figure_3["negatives"]["default"])
@@ -168,11 +121,8 @@ def _check_solvable(key: str, labels: Sequence[str], negatives: int | Sequence[i
             raise ConfigError(f"{key}: {error}") from None
 
 
-def _check_budget(budget: Mapping[str, Any], recommenders: Mapping[str, Any]) -> None:
-    """Refuse a metric without a cut-off, and a pair that is not of two recommenders."""
-    if metric(budget["metric"]).cutoff is None:
-        raise ConfigError(f"figures.budget.metric: must have a cut-off, such as recall@10, not {budget['metric']}")
-    pair = budget["pair"]
+def _check_pair(pair: Sequence[str], recommenders: Mapping[str, Any]) -> None:
+    """Refuse a pair that is not of two recommenders."""
     if pair and (len(set(pair)) != 2 or not set(pair) <= set(recommenders)):
         raise ConfigError(f"figures.budget.pair: must be two of {', '.join(recommenders)}, not {pair}")
 
@@ -188,14 +138,6 @@ def _check_toy(toy: Mapping[str, Any], figures: Mapping[str, Any], default_sizes
         figures["figure-3"]["negatives"] = [m for m in default_sizes if m < toy["candidates"] - 1] or [1]
     if max(figures["figure-3"]["negatives"]) >= toy["candidates"] - 1:
         raise ConfigError(f"figures.figure-3.negatives: must be less than {toy['candidates'] - 1}, all there are")
-
-
-def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
-    """Fill in the defaults of a schema, in place, and refuse, in a line that names the key, what it does not allow."""
-    _fill_in_defaults(config, schema)
-    error = best_match(_Validator(schema).iter_errors(config))
-    if error is not None:
-        raise ConfigError(_one_line(error, where))
 
 
 def check_recommender(entry: dict[str, Any], where: str) -> None:
@@ -326,200 +268,3 @@ def _named(key: str, name: str, find: Callable[[str], T]) -> T:
         return find(name)
     except ConfigError as error:
         raise ConfigError(f"{key}: {error}") from None
-
-
-_KINDS_OF_LABELS: dict[str, Callable[[str], object]] = {
-    "metric": metric,
-    "estimator": estimator,
-    "linear-estimator": linear_estimator,
-}
-"""Value of the schema's keyword `labels` → function that reads such a label."""
-
-
-def _settle_labels(config: Mapping[str, Any], schema: Mapping[str, Any], where: str = "") -> None:
-    """Check the labels that the schema's keyword `labels` marks, and write them in their usual form, in place."""
-    for key, subschema in schema.get("properties", {}).items():
-        if "labels" in subschema and isinstance(config, dict):
-            config[key] = _labels(f"{where}{key}", config[key], _KINDS_OF_LABELS[subschema["labels"]])
-        elif isinstance(config.get(key), Mapping):
-            _settle_labels(config[key], subschema, f"{where}{key}.")
-
-
-def _labels(key: str, given: Any, find: Callable[[str], object]) -> Any:
-    """Return one label or a list of labels, each in its usual form."""
-    for label in [given] if isinstance(given, str) else given:
-        _named(key, label, find)
-    if find is metric:
-        labels = [measure.label for measure in metrics_by_label(given, key).values()]
-    else:
-        labels = [usual_label(label) for label in estimators_by_label(given, key)]
-    return labels[0] if isinstance(given, str) else labels
-
-
-def _fill_in_defaults(config: Any, schema: Mapping[str, Any]) -> None:
-    """Set missing keys to their defaults, in place and from the outside in, so that a default {} is filled in too."""
-    if not isinstance(config, dict):
-        return
-    properties = schema.get("properties", {})
-    for key, subschema in properties.items():
-        if key not in config and "default" in subschema:
-            config[key] = copy.deepcopy(subschema["default"])
-    for key, value in config.items():
-        subschema = properties.get(key, schema.get("additionalProperties"))
-        if isinstance(subschema, Mapping):
-            _fill_in_defaults(value, subschema)
-
-
-def _one_line(error: ValidationError, where: str) -> str:
-    """Return an error as one line that names the key and says what it may be."""
-    key = ".".join([*([where] if where else []), *map(str, error.absolute_path)]) or "(top level)"
-    if "propertyNames" in error.absolute_schema_path and error.validator == "maxLength":
-        letters = f"it has {len(error.instance)} letters, and may have {error.validator_value}"
-        return f"{key}: {error.instance!r:.80} cannot be a name: {letters}"
-    if "propertyNames" in error.absolute_schema_path and error.validator == "type":
-        return f"{key}: {error.instance!r:.80} cannot be a name{_QUOTE}"
-    if "propertyNames" in error.absolute_schema_path:
-        signs = "letters and digits, and spaces and . _ + - in between"
-        return f"{key}: {error.instance!r} cannot be a name; it may be {signs}"
-    if error.validator == "additionalProperties":
-        allowed = list(error.schema.get("properties", {}))
-        unknown = next(name for name in error.instance if name not in allowed)
-        path = re.sub(r"^datasets\..*\.", "datasets.NAME.", f"{key}.{unknown}".removeprefix("(top level)."))
-        if path in _GONE:
-            return f"{path}: unknown key, which earlier versions had; {_GONE[path]}"
-        near = difflib.get_close_matches(str(unknown), allowed, n=1)
-        guess = f" (did you mean {near[0]}?)" if near else ""
-        prefix = "" if key == "(top level)" else f"{key}: "
-        return f"{prefix}unknown key {unknown!r}{guess}; it may be {', '.join(allowed)}"
-    if error.validator == "required":
-        missing = next(name for name in error.validator_value if name not in error.instance)
-        return f"{key}: lacks the key {missing!r}"
-    allowed, value = _ALLOWED.get(str(error.validator), error.message), error.validator_value
-    if error.validator == "type" and isinstance(error.instance, str) and re.fullmatch(r"-?[\d.]+", error.instance):
-        allowed += " (in --config, numbers inside of braces are text: write them into a file)"
-    is_text = error.validator == "type" and "string" in value and not isinstance(error.instance, str | list | dict)
-    if isinstance(value, list):
-        value = (" or " if error.validator == "type" else ", ").join(map(str, value))
-    return f"{key}: {allowed.replace('VALUE', str(value))}, not {_IN_SHORT.repr(error.instance)}{_QUOTE * is_text}"
-
-
-_QUOTE = '; text that YAML reads as a number, true, false or null stands in quotation marks, as "1" or "on"'
-
-
-_OF_GROUPS = "the library has metrics by groups: sampled_metrics.evaluate(..., groups=...)"
-_GONE = {
-    "estimator_study": "`estimators` takes any estimator, and sampled_metrics.plan compares sample sizes",
-    "groups": _OF_GROUPS,
-    "datasets.NAME.groups": _OF_GROUPS,
-    "choices": "docs/reproduction.md has the counts, and examples/as-written.yaml the text as written",
-    "seed_spread": "docs/seed-spread.csv has the spread",
-    "ranking.threads": "say snakemake --set-threads rank=2",
-    "ranking.memory": "say snakemake --set-resources rank:mem_mb=4000, in megabytes",
-    "ranking.scatter": "say snakemake --set-scatter users=4",
-}
-"""What takes the place of keys that earlier versions had."""
-
-_ALLOWED = {
-    "enum": "may be VALUE",
-    "const": "must be VALUE",
-    "type": "must be of type VALUE",
-    "minimum": "must be VALUE or more",
-    "maximum": "must be VALUE or less",
-    "exclusiveMinimum": "must be more than VALUE",
-    "exclusiveMaximum": "must be less than VALUE",
-    "minItems": "needs VALUE or more entries",
-    "maxItems": "needs VALUE or fewer entries",
-    "minProperties": "needs VALUE or more entries",
-    "uniqueItems": "must not repeat an entry",
-    "pattern": "must match VALUE",
-    "minLength": "must not be empty",
-    "maxLength": "must have at most VALUE letters",
-}
-_IN_SHORT = reprlib.Repr()
-_IN_SHORT.maxstring = _IN_SHORT.maxother = _IN_SHORT.maxlong = 80
-
-
-_MOST_VALUES = 100_000
-"""Values that a config file may have, each alias counted as what it stands for."""
-
-
-class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
-    """A loader of plain values that refuses a repeated key, and aliases that expand without end."""
-
-    def construct_document(self, node: yaml.Node) -> Any:
-        """Return the content of a file, whose aliases stand for a limited number of values."""
-        sizes: dict[int, int] = {}
-
-        def expanded(node: yaml.Node) -> int:
-            if id(node) not in sizes:
-                sizes[id(node)] = 0  # until the values below it are counted
-                pairs = node.value if isinstance(node, yaml.CollectionNode) else []
-                below = [value for pair in pairs for value in (pair if isinstance(pair, tuple) else [pair])]
-                sizes[id(node)] = 1 + sum(map(expanded, below))
-            size, line = sizes[id(node)], node.start_mark.line + 1
-            if not size:
-                raise ConfigError(f"line {line}: an alias stands for a value that holds the alias itself")
-            if size > _MOST_VALUES:
-                raise ConfigError(f"line {line}: its aliases expand to more than {_MOST_VALUES:,} values")
-            return size
-
-        expanded(node)
-        return super().construct_document(node)
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return a mapping without repeated keys; keys that `<<` merges may be overridden."""
-        seen = set()
-        for key, _ in node.value:
-            if key.tag == "tag:yaml.org,2002:merge" or not isinstance(key, yaml.ScalarNode):
-                continue
-            if (key.tag, key.value) in seen:
-                raise ConfigError(f"line {key.start_mark.line + 1}: the key {key.value!r} is there twice")
-            seen.add((key.tag, key.value))
-        return super().construct_mapping(node, deep)
-
-
-def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the content of a config file.
-
-    Raises:
-        ConfigError: the file cannot be read, is not a mapping in YAML (or JSON, which is YAML), has no keys, repeats a
-            key, or has aliases that expand without end; the message names the file and the line.
-    """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-        content = yaml.load(text, _StrictLoader)  # noqa: S506  # it is a SafeLoader
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not text in UTF-8") from None
-    except ConfigError as error:
-        raise ConfigError(f"{path}, {error}") from None
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = f", line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"{path}{line}: {error.problem or error.context or 'is not YAML'}") from None
-    except Exception as error:  # constructors fail too: a value does not fit its tag, or is nested too deep
-        raise ConfigError(f"{path}: is not YAML: {reason(error)}") from None
-    if content is None:
-        raise ConfigError(f"{path}: has no keys, and a config file states some")
-    if not isinstance(content, dict):
-        raise ConfigError(f"{path}: must be a mapping of keys, not a {type(content).__name__}")
-    return content
-
-
-def check_config_files(arguments: Sequence[str]) -> str:
-    """Return the folder of results that the config files among the arguments of snakemake name.
-
-    End the program with one line if a config file is missing or wrong.
-    """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
-    results = "results"
-    for path in parser.parse_known_args(arguments)[0].configfile:
-        try:
-            pathvars = read_config(path).get("pathvars")
-        except ConfigError as error:
-            sys.exit(f"error: config: {error}")
-        if isinstance(pathvars, dict):
-            results = str(pathvars.get("results", results))
-    return results

@@ -1,6 +1,7 @@
 """What the exact ranks decide, and Tables 3 and 4 with it."""
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,7 +12,9 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation import compare, evaluate
 from sampled_metrics.evaluation.words.order import margin_of_pairs
 from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.rendering.tables import Section
 from sampled_metrics.study import tables
+from sampled_metrics.study.repetitions import VARIANTS
 
 
 class Exact(NamedTuple):
@@ -58,6 +61,10 @@ def is_decided(table_4: pd.DataFrame, decided: Sequence[tuple[str, str, str]] | 
     return pd.Series([row in (decided or ()) for row in rows], index=table_4.index, dtype=bool)
 
 
+WITHOUT_REPETITIONS = "Without repetitions"
+"""Start of the headings of sections with exact expectations."""
+
+
 def table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
     """Lay out Table 3. Bold are the best by the exact metric, and those that are not decided to be worse."""
     cells = tables.cells_3(table)
@@ -71,21 +78,63 @@ def table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
     return tables.wide(cells, ["metric", "recommender"])
 
 
-def table_4(table: pd.DataFrame, exact: Exact, repetitions: int) -> pd.DataFrame:
+def table_4(table: pd.DataFrame, exact: Exact, repetitions: int | None, column: str = "correct") -> pd.DataFrame:
     """Lay out Table 4 with a column that says whether the exact ranks decide a row. An undecided row has no bold cell.
 
-    The interval of Agresti and Caffo, at 95 %, distinguishes the shares of two estimators.
+    The interval of Agresti and Caffo, at 95 %, distinguishes the shares of two estimators. Without repetitions (None),
+    the shares are exact, and those of the largest one, as shown, are bold.
     """
-    cells, keys = tables.cells_4(table), ["pair", "metric"]
-    share = (cells["correct"] * repetitions + 1) / (repetitions + 2)
-    variance = share * (1 - share) / (repetitions + 2)
-    best = share.groupby([cells[key] for key in keys]).transform("idxmax")
-    half_width = 1.96 * np.sqrt(variance + variance.loc[best].to_numpy())
+    cells = tables.cells_4(table, column)
+    keys = ["pair", "metric"]
+    groups = [cells[key] for key in keys]
     decided = is_decided(cells, exact.decided)
-    bold = decided & (share.loc[best].to_numpy() - share <= half_width)
-    cells["cell"] = cells["cell"].where(~bold, "**" + cells["cell"] + "**")
+    if repetitions is None:
+        shown = (100 * cells[column]).round()
+        is_best = shown == shown.groupby(groups).transform("max")
+    else:
+        share = (cells[column] * repetitions + 1) / (repetitions + 2)
+        variance = share * (1 - share) / (repetitions + 2)
+        best = share.groupby(groups).transform("idxmax")
+        half_width = 1.96 * np.sqrt(variance + variance.loc[best].to_numpy())
+        is_best = share.loc[best].to_numpy() - share <= half_width
+    cells["cell"] = cells["cell"].where(~(decided & is_best), "**" + cells["cell"] + "**")
     words = decided.map({True: "decided", False: "not compared" if exact.decided is None else "undecided"})
     order = cells.assign(cell=words, estimator="Exact order")
     wide = tables.wide(cells, keys)
     wide.insert(2, "Exact order", tables.wide(order.drop_duplicates(keys), keys)["Exact order"])
     return wide
+
+
+def sections_3(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Section]:
+    """Lay out Table 3, a section for each reading; values in per cent.
+
+    The last section compares the means with their exact expectations.
+    """
+    sections = [
+        (VARIANTS[str(name)].heading, table_3(rows, exact)) for name, rows in table.groupby("reading", sort=False)
+    ]
+    linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
+    # 1e-12: if nothing varies, the two differ only by rounding
+    error = (linear["sd_exact"] / math.sqrt(repetitions)).clip(lower=1e-12)
+    distances = ((linear["mean"] - linear["mean_exact"]) / error).abs()
+    rows = [
+        [str(name), str(len(group)), f"{group.max():.1f}", *(str((group > limit).sum()) for limit in (2, 3, 4))]
+        for name, group in distances.groupby(linear["reading"], sort=False)
+    ]
+    columns = ["Reading", "Numbers", "Largest difference", "Beyond 2", "Beyond 3", "Beyond 4"]
+    heading = f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in standard errors"
+    return [*sections, (heading, pd.DataFrame(rows, columns=columns))]
+
+
+def sections_4(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Section]:
+    """Lay out Table 4, a section for each reading, in per cent of repetitions.
+
+    Sections with the exact probabilities follow. A table without pairs has no section.
+    """
+    if table.empty:
+        return []
+    probabilities = f"{WITHOUT_REPETITIONS}: the probability of the right order, by the normal approximation. "
+    by_reading = [(VARIANTS[str(name)].heading, rows) for name, rows in table.groupby("reading", sort=False)]
+    counted = [(heading, table_4(rows, exact, repetitions)) for heading, rows in by_reading]
+    expected = [(probabilities + heading, table_4(rows, exact, None, "correct_exact")) for heading, rows in by_reading]
+    return [*counted, *expected]

@@ -9,7 +9,7 @@ standard errors.
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import binom, norm
+from scipy.special import bdtr, ndtr
 
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.rendering.tables import Section
@@ -131,7 +131,9 @@ def unnoticed_factor(rows: pd.DataFrame) -> float:
     probability of a normal variable. Steps of 0.01 % are tried, up to 50 %.
     """
     steps: Floats = np.linspace(0.0, _MOST, round(_MOST / _STEP) + 1)
-    least = reproduced_times(rows, np.ones(1))[0] - binom.ppf(0.95, len(rows), 2 * norm.sf(LIMIT))
+    lost = np.arange(len(rows) + 1)
+    by_chance = lost[bdtr(lost, len(rows), 2 * ndtr(-LIMIT)) >= 0.95][0]
+    least = reproduced_times(rows, np.ones(1))[0] - by_chance
     unnoticed = []
     for sign in (1.0, -1.0):
         factors: Floats = 1.0 + sign * steps

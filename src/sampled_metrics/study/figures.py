@@ -1,28 +1,13 @@
-"""The sample sizes of a figure, and the figure of the answer."""
+"""The figure of the answer: a line for each recommender, from its exact to its sampled value."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering.drawing import WIDTH, literal, styled, styles
-
-_LARGEST = 1500  # larger samples take long, and their metrics are near the exact ones
-
-
-def default_sizes(tables: Mapping[str, ExactRanks], steps: Sequence[float]) -> list[int]:
-    """Return sample sizes that every user's candidates allow, ascending: multiples (steps) of powers of ten.
-
-    They are from 10 on, or from 1 on if a user has fewer than 100 other candidates. The largest one is 1500.
-    """
-    fewest = min(int(table.candidates.min()) for table in tables.values()) - 1
-    powers = (10, 100, 1000) if fewest >= 100 else (1, 10)
-    sizes = {round(step * power) for power in powers for step in steps}
-    return sorted(size for size in sizes if size <= min(fewest, _LARGEST))
-
 
 SHOWN = 12
 """The most recommenders that are drawn."""

@@ -13,7 +13,6 @@ from sampled_metrics._validation import counted, enumerated
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.metric import can_mislead, metric_name
 from sampled_metrics.ranks.exact import ExactRanks, ties_remark
-from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import render
 from sampled_metrics.rendering.tables import PageTable, laid_out
@@ -60,11 +59,12 @@ def summary(
     made_from: Mapping[str, str],
     printed: pd.DataFrame | None = None,
     claims: pd.DataFrame | None = None,
+    kinds: Sequence[str] = (),
 ) -> str:
     """Return the page as html, by the template summary.html.
 
     Made_from has versions and checksums of code, software and data. If the run covers tables of the paper, printed and
-    claims are results of `fidelity` and `claims`.
+    claims are results of `fidelity` and `claims`. Kinds has a line on each recommender, its type by default.
     """
     names, sizes = list(config["recommenders"]), np.atleast_1d(config["sampling"]["negatives"]).tolist()
     return render(
@@ -87,7 +87,7 @@ def summary(
             .fillna("-")
             .reset_index(names="Dataset")
         ),
-        recommenders=_rows(["Recommender", "Type", "Parameters"], _recommenders(config, studied)),
+        recommenders=_rows(["Recommender", "Type", "Parameters"], _recommenders(config, studied, kinds)),
         split=_options({key: value for key, value in config["split"].items() if value is not None}),
         paper=None if printed is None else _comparison_with_paper(printed, claims, config),
         made_from=_rows(["What", "Version or SHA-256"], made_from.items()),
@@ -252,13 +252,15 @@ def _facts(dataset: Studied, entry: Mapping[str, Any]) -> dict[str, str]:
     return options | counts | {"Held-out items": f"{len(ranks)}", "Mean candidates": f"{ranks.candidates.mean():.1f}"}
 
 
-def _recommenders(config: Mapping[str, Any], studied: Sequence[Studied]) -> list[tuple[str, str, str]]:
+def _recommenders(
+    config: Mapping[str, Any], studied: Sequence[Studied], kinds: Sequence[str]
+) -> list[tuple[str, str, str]]:
     """Return the type and the parameters of each recommender, or the file of its ready-made ranks on each dataset."""
     rows = []
-    for name, entry in config["recommenders"].items():
+    kinds = kinds or [entry["type"] for entry in config["recommenders"].values()]
+    for kind, (name, entry) in zip(kinds, config["recommenders"].items(), strict=True):
         files = {dataset.name: config["datasets"][dataset.name]["ranks"].get(name) for dataset in studied}
         if any(name in dataset.trained for dataset in studied) or not all(files.values()):
-            kind = (recommender_type(entry["type"]).__doc__ or entry["type"]).split("\n")[0]
             rows.append((name, kind, _options({key: one for key, one in entry.items() if key != "type"})))
         rows += [(name, f"Ready-made ranks on {one}", f"path: {file}") for one, file in files.items() if file]
     return rows

@@ -1,6 +1,5 @@
 """The tables of repeated sampled evaluations: metrics (Table 3) and the order of recommenders (Table 4)."""
 
-import math
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
@@ -11,9 +10,8 @@ import pandas as pd
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranks.exact import ExactRanks, half_tied, tied_shares, ties_remark
-from sampled_metrics.rendering.tables import Section, number, plus_minus, with_best
+from sampled_metrics.rendering.tables import Section, number, plus_minus
 from sampled_metrics.sampling.draws import EQUAL, probability_of_order
-from sampled_metrics.study.repetitions import VARIANTS
 
 
 def worse_and_better(one: str, other: str, exact: Mapping[str, float]) -> tuple[str, str] | None:
@@ -30,8 +28,6 @@ def pair_names(table: pd.DataFrame) -> "pd.Series[str]":
 
 
 KEYS = ["reading", "metric", "estimator"]
-WITHOUT_REPETITIONS = "Without repetitions"
-"""Start of the headings of sections with exact expectations."""
 
 
 def table_3(
@@ -103,52 +99,9 @@ def cells_3(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
-    """Lay out Table 3, a section for each reading; values in per cent. The largest value of each column is bold.
-
-    The last section compares the means with their exact expectations.
-    """
-    cells = cells_3(table)
-    cells["cell"] = with_best(cells["cell"], 100 * cells["mean"], [cells[key] for key in KEYS], 2)
-    sections = [
-        (VARIANTS[str(name)].heading, wide(rows, ["metric", "recommender"]))
-        for name, rows in cells.groupby("reading", sort=False)
-    ]
-    linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
-    # 1e-12: if nothing varies, the two differ only by rounding
-    error = (linear["sd_exact"] / math.sqrt(repetitions)).clip(lower=1e-12)
-    distances = ((linear["mean"] - linear["mean_exact"]) / error).abs()
-    rows = [
-        [str(name), str(len(group)), f"{group.max():.1f}", *(str((group > limit).sum()) for limit in (2, 3, 4))]
-        for name, group in distances.groupby(linear["reading"], sort=False)
-    ]
-    columns = ["Reading", "Numbers", "Largest difference", "Beyond 2", "Beyond 3", "Beyond 4"]
-    heading = f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in standard errors"
-    return [*sections, (heading, pd.DataFrame(rows, columns=columns))]
-
-
 def cells_4(table: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
     """Return Table 4 with a column pair, and a column cell: a share in per cent."""
     return table.assign(pair=pair_names(table), cell=[number(100 * value, ".0f") for value in table[column]])
-
-
-def sections_4(table: pd.DataFrame) -> list[Section]:
-    """Lay out Table 4, a section for each reading, in per cent of repetitions. The largest shares of a row are bold.
-
-    The exact order is taken as it is, whether a comparison of the exact ranks decides it or not. Sections with the
-    exact probabilities follow. A table without pairs has no section.
-    """
-    if table.empty:
-        return []
-    probabilities = f"{WITHOUT_REPETITIONS}: the probability of the right order, by the normal approximation. "
-    sections = []
-    for prefix, column in (("", "correct"), (probabilities, "correct_exact")):
-        cells = cells_4(table, column)
-        keys = [cells[key] for key in ("reading", "pair", "metric")]
-        cells["cell"] = with_best(cells["cell"], 100 * cells[column], keys, 0)
-        for name, rows in cells.groupby("reading", sort=False):
-            sections.append((prefix + VARIANTS[str(name)].heading, wide(rows, ["pair", "metric"])))
-    return sections
 
 
 def wide(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -160,15 +113,6 @@ def wide(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return wide.assign(metric=wide["metric"].map(metric_name)).rename(columns={key: key.capitalize() for key in keys})
 
 
-TITLES = {
-    3: "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation of a repetition; "
-    "bold: the largest value of each column, as shown, distinguishable from the others or not)",
-    4: "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent "
-    "(the exact order as it is, decided or not; bold: the largest shares of a row)",
-}
-
-
-STUDIED = "What was studied"
 FACTS = {
     "events_in_file": "Events in the file",
     "events_left_out_malformed": "Lines left out: malformed (on_bad_lines: skip)",

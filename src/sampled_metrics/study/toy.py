@@ -1,38 +1,21 @@
-"""The running example of sections 3 to 5: Tables 1 and 2, and Figures 1-4."""
+"""The running example of sections 3 to 5: Tables 1 and 2."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import Ints
-from sampled_metrics.estimators import estimator_name, line_styles, linear_estimator
 from sampled_metrics.metrics.metric import metric, metric_name
-from sampled_metrics.rendering.drawing import (
-    draw_lines,
-    name_lines,
-    panels,
-    plain_numbers,
-    say_what_coincides,
-    style,
-    styled,
-)
 from sampled_metrics.rendering.tables import Section, plus_minus, with_best
-from sampled_metrics.sampling.distributions import SamplingDesign, rank_distribution
-from sampled_metrics.sampling.draws import draw, expected_metric
-from sampled_metrics.sampling.outcomes import Outcomes
-
-Stream = Callable[[str, str], np.random.Generator]
-"""Function from the names of a random stream to the stream."""
+from sampled_metrics.sampling.distributions import SamplingDesign
+from sampled_metrics.sampling.draws import draw
+from sampled_metrics.study.inputs import Inputs
 
 
-def table_1(toy: Mapping[str, Any], _: Stream | None = None) -> pd.DataFrame:
+def table_1(inputs: Inputs) -> pd.DataFrame:
     """Return the exact metrics of each recommender; columns recommender, metric, value."""
+    toy = inputs.options
     rows = [
         (name, label, metric(label).of_rank(ranks, toy["candidates"]).mean())
         for name, ranks in toy["ranks"].items()
@@ -41,13 +24,16 @@ def table_1(toy: Mapping[str, Any], _: Stream | None = None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["recommender", "metric", "value"])
 
 
-def table_2(toy: Mapping[str, Any], stream: Stream) -> pd.DataFrame:
+def table_2(inputs: Inputs) -> pd.DataFrame:
     """Return the metrics of each recommender on samples; columns recommender, metric, mean, sd.
 
     The standard deviation is that of one repetition's mean over the instances.
     """
-    design, repetitions = SamplingDesign(toy["negatives"], toy["replacement"]), toy["repetitions"]
+    toy = inputs.options
+    repetitions = toy["repetitions"]
+    design = SamplingDesign(toy["negatives"], toy["replacement"])
     design.check(toy["candidates"])
+    stream: Any = inputs.stream
     rows = []
     for name, ranks in toy["ranks"].items():
         above = np.tile(np.array(ranks) - 1, repetitions)
@@ -71,199 +57,6 @@ def sections(table: pd.DataFrame, ranks: Mapping[str, Sequence[int]]) -> list[Se
     return [("", wide.rename_axis(columns=None).rename_axis(index="Recommender").reset_index())]
 
 
-TABLES: dict[int, tuple[str, Callable[[Mapping[str, Any], Stream], pd.DataFrame]]] = {
-    1: ("Table 1. The running example, evaluated exactly (bold: the best recommender)", table_1),
-    2: (
-        "Table 2. The running example, evaluated on samples (mean ± standard deviation of a repetition; "
-        "bold: the best recommender)",
-        table_2,
-    ),
-}
-"""Number of a table → (its title, its function)."""
-
-
-MAGNIFIED = (-0.1, 0.25)
-"""Limits of the lower panels of Figure 4: the weights of the corrected metrics at most ranks."""
-
-
-def figure_1(candidates: int, metrics: Sequence[str], zoom: int) -> pd.DataFrame:
-    """Return metrics by rank; columns panel (all, or first for the ranks to `zoom`), metric, rank, value."""
-    ranks = {"all": _ranks_to_draw(candidates, zoom), "first": np.arange(1, min(zoom, candidates) + 1)}
-    curves = []
-    for panel, rank in ranks.items():
-        for label in metrics:
-            value = metric(label).of_rank(rank, candidates)
-            curves.append(pd.DataFrame({"panel": panel, "metric": label, "rank": rank, "value": value}))
-    return pd.concat(curves, ignore_index=True)
-
-
-def figure_2(
-    ranks: Mapping[str, Sequence[int]], candidates: int, metrics: Sequence[str], negatives: Sequence[int]
-) -> pd.DataFrame:
-    """Return expected metrics of the example by sample size; columns metric, recommender, negatives, expected."""
-    rows = [
-        (label, name, m, expected_metric(instances, candidates, SamplingDesign(m, True), metric(label)).mean())
-        for label in metrics
-        for name, instances in ranks.items()
-        for m in negatives
-    ]
-    return pd.DataFrame(rows, columns=["metric", "recommender", "negatives", "expected"])
-
-
-def figure_3(candidates: int, metrics: Sequence[str], negatives: Sequence[int], zoom: int) -> pd.DataFrame:
-    """Return expected metrics by true rank; columns metric, negatives, rank, expected. Exact ones have m = n - 1."""
-    rank = _ranks_to_draw(min(candidates, zoom), 100)
-    curves = []
-    for label in metrics:
-        for m in negatives:
-            expected = expected_metric(rank, candidates, SamplingDesign(m, replacement=True), metric(label))
-            curves.append(pd.DataFrame({"metric": label, "negatives": m, "rank": rank, "expected": expected}))
-        exact = metric(label).of_rank(rank, candidates)
-        curves.append(pd.DataFrame({"metric": label, "negatives": candidates - 1, "rank": rank, "expected": exact}))
-    return pd.concat(curves, ignore_index=True)
-
-
-@on_one_thread
-def figure_4(candidates: int, metric_label: str, negatives: int, estimators: Sequence[str]) -> pd.DataFrame:
-    """Return corrected metrics by rank; columns panel, estimator, rank, value.
-
-    In the panel `sampled`, rank is the sampled rank and value is the weight of an event with it. In the panel
-    `expected`, rank is the true rank and value is the expected weight. The estimator `exact` is the metric itself.
-    """
-    design = SamplingDesign(negatives, replacement=True)
-    sampled_rank = np.arange(1, negatives + 2)
-    rank = np.unique(np.geomspace(1, candidates, 300).round().astype(np.int64))
-    probabilities = rank_distribution(candidates, design)[rank - 1]
-    exact = metric(metric_label).of_rank(rank, candidates)
-    curves = []
-    for label in estimators:
-        [weights] = (
-            linear_estimator(label).fit(Outcomes.from_design(design, candidates), [metric(metric_label)]).weights
-        )
-        curves.append(pd.DataFrame({"panel": "sampled", "estimator": label, "rank": sampled_rank, "value": weights}))
-        expected = probabilities @ weights
-        curves.append(pd.DataFrame({"panel": "expected", "estimator": label, "rank": rank, "value": expected}))
-    curves.append(pd.DataFrame({"panel": "expected", "estimator": "exact", "rank": rank, "value": exact}))
-    return pd.concat(curves, ignore_index=True)
-
-
-def _ranks_to_draw(last: int, dense: int) -> Ints:
-    """Return every rank up to `dense`, and 400 evenly spread ranks from there to `last`."""
-    spread = np.linspace(min(dense, last), last, 400).round().astype(np.int64)
-    return np.unique(np.concatenate((np.arange(1, min(dense, last) + 1), spread)))
-
-
-@styled
-def draw_1(table: pd.DataFrame, note: str = "") -> Figure:
-    """Draw Figure 1 from its table."""
-    figure, axes = panels(2, 2, 2.3, note, sharey=True)
-    for panel, name in zip(axes, ("all", "first"), strict=True):
-        curves = table[table["panel"] == name]
-        draw_lines(panel, curves, "metric", "rank", "value", metric_name)
-        last = int(curves["rank"].max())
-        panel.set(xlabel="predicted rank", xlim=(0, last), ylim=(-0.03, 1.05))
-        panel.set_title({"all": f"all {last:,} ranks", "first": f"the first {last} ranks"}[name])
-    axes[0].set_ylabel("metric")
-    name_lines(axes[1])
-    return figure
-
-
-@styled
-def draw_2(table: pd.DataFrame, note: str = "") -> Figure:
-    """Draw Figure 2 from its table."""
-    figure, axes = _for_each_metric(table, note)
-    for panel, (_, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
-        draw_lines(panel, curves, "recommender", "negatives", "expected", marked=True)
-        panel.set(xscale="log", xlabel="negatives sampled, m")
-        plain_numbers(panel.xaxis)
-    name_lines(*(axes[1::2] or axes))
-    return figure
-
-
-@styled
-def draw_3(table: pd.DataFrame, note: str = "") -> Figure:
-    """Draw Figure 3 from its table."""
-    figure, axes = _for_each_metric(table, note)
-    exact, named = str(table["negatives"].max()), axes[1::2] or axes
-    for panel, (_, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
-        largest_first = curves.sort_values("negatives", ascending=False, kind="stable")
-        draw_lines(
-            panel, largest_first, "negatives", "rank", "expected", lambda m: "exact" if m == exact else f"m = {m}"
-        )
-        panel.set(xlabel="true rank", xlim=(0, curves["rank"].max()))
-        say_what_coincides(panel, is_named=panel in named)
-    name_lines(*named)
-    return figure
-
-
-def _for_each_metric(table: pd.DataFrame, note: str) -> tuple[Figure, list[Axes]]:
-    """Return a figure with a panel for each metric, in two columns, and the panels."""
-    labels = list(dict.fromkeys(table["metric"]))
-    figure, axes = panels(len(labels), 2, 1.9, note, sharey=True)
-    for panel, label in zip(axes, labels, strict=True):
-        panel.set(title=metric_name(label), ylim=(-0.03, 1.05))
-    for panel in axes[::2]:
-        panel.set_ylabel("expected metric")
-    return figure, axes
-
-
-@styled
-def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
-    """Draw Figure 4 from its table. The upper panels have the scale of the metric, the lower ones a magnified one."""
-    figure, axes = panels(4, 2, 2.0, note, sharex="col", sharey="row")
-    estimators = sorted(dict.fromkeys(table["estimator"]), key=lambda label: label != "exact")
-    styles = {label: style(number) for label, number in line_styles(estimators).items()}
-    for panel, name in zip(axes, 2 * ("sampled", "expected"), strict=True):
-        curves = table[table["panel"] == name]
-        for number, label in enumerate(estimators):
-            curve = curves[curves["estimator"] == label]
-            if len(curve):
-                # markers at all of the first sampled ranks, and staggered along the true ranks
-                spaced = np.unique(np.geomspace(1, len(curve), 12).round().astype(int) - 1).tolist()
-                marks = spaced if name == "sampled" else (number * 4, max(1, len(curve) // 8))
-                panel.plot(curve["rank"], curve["value"], **styles[label], markevery=marks)
-        panel.set_xscale("log")
-        plain_numbers(panel.xaxis)
-    axes[0].set(title="on the sample", ylabel="corrected metric")
-    axes[1].set(title="in expectation")
-    axes[2].set(xlabel="rank in the sample", ylabel="magnified", ylim=MAGNIFIED)
-    axes[3].set(xlabel="true rank")
-    handles = [Line2D([], [], label=estimator_name(label), **styles[label]) for label in _from_the_top(table)]
-    figure.legend(handles=handles, loc="outside upper left", ncols=3)
-    return figure
-
-
-def _from_the_top(table: pd.DataFrame) -> list[str]:
-    """Return the estimators of Figure 4 in the order of their lines at true rank 1, the exact metric first."""
-    first = table[(table["panel"] == "expected") & (table["rank"] == 1)].set_index("estimator")["value"]
-    return sorted(first.index, key=lambda label: (label != "exact", -first[label]))
-
-
-def note(candidates: int, negatives: int | Sequence[int] = (), metric_label: str = "", **_: Any) -> str:
-    """Return the parameters of a figure, from the arguments of its table."""
-    parts = [metric_name(metric_label)] if metric_label else []
-    parts.append(f"n = {candidates:,} items")
-    if negatives:
-        size = f"m = {negatives} " if isinstance(negatives, int) else ""
-        parts.append(f"{size}negatives drawn with replacement")
-    return ", ".join(parts)
-
-
-FIGURES: dict[int, tuple[Callable[..., pd.DataFrame], Callable[[pd.DataFrame, str], Figure]]] = {
-    1: (figure_1, draw_1),
-    2: (figure_2, draw_2),
-    3: (figure_3, draw_3),
-    4: (figure_4, draw_4),
-}
-"""Number of a figure → (function of its table, function that draws the table with a note on its parameters)."""
-
-
-def arguments(toy: Mapping[str, Any], figures: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
-    """Return the arguments of the table of each of Figures 1-4, from the config entries `toy` and `figures`."""
-    shared, of_4 = {key: toy[key] for key in ("candidates", "metrics")}, dict(figures["figure-4"])
-    return {
-        1: shared | figures["figure-1"],
-        2: shared | figures["figure-2"] | {"ranks": toy["ranks"]},
-        3: shared | figures["figure-3"],
-        4: {"candidates": toy["candidates"], "metric_label": of_4.pop("metric"), **of_4},
-    }
+def layout(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
+    """Lay out Table 1 or 2."""
+    return sections(table, inputs.options["ranks"])

@@ -1,0 +1,34 @@
+"""Entries of figures: what they name is there, and a job depends on the functions of its own figures."""
+
+import inspect
+
+import pytest
+from made_up_project import ROOT, complete_config
+
+from sampled_metrics.study.entries import FIGURES, TABLES, arguments, function, paths
+
+FIRST = {"toy": set(), "dataset": {"ranks"}}
+ENTRIES = {name: (place, figure) for place, figures in FIGURES.items() for name, figure in figures.items()}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_entry_has_functions_that_take_its_keys_and_a_caption(name: str) -> None:
+    place, figure = ENTRIES[name]
+    taken = arguments({name: figure}, complete_config({}))[name]
+    wanted = inspect.signature(function(figure.numbers)).parameters
+    assert set(wanted) == set(taken) | FIRST[place]
+    assert "note" in inspect.signature(function(figure.draw)).parameters
+    assert (ROOT / f"workflow/report/{name}.rst").is_file()
+
+
+def test_the_paths_are_of_the_figures_of_one_place() -> None:
+    assert "sampled_metrics.study.toy_figures.figure_1" in paths(FIGURES["toy"])
+    assert not set(paths(FIGURES["toy"])) & set(paths(FIGURES["dataset"]))
+
+
+@pytest.mark.parametrize("name", [name for tables in TABLES.values() for name in tables])
+def test_a_table_has_functions_and_a_caption(name: str) -> None:
+    [table] = [tables[name] for tables in TABLES.values() if name in tables]
+    assert [*inspect.signature(function(table.numbers)).parameters] == ["inputs"]
+    assert [*inspect.signature(function(table.layout)).parameters] == ["table", "inputs"]
+    assert (ROOT / f"workflow/report/{name}.rst").is_file()
