@@ -20,7 +20,6 @@ class Package:
     Attributes:
         names: the public names of `sampled_metrics`, by module.
         tables: kinds of tables.
-        words: modules with the words of findings, by the title of their table in the reference.
         layouts: modules that lay out figures of results (`LAYOUTS`).
         figure: the function that draws a result.
         latex: the function that writes a table as LaTeX.
@@ -29,7 +28,6 @@ class Package:
 
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tables: tuple[str, ...] = ()
-    words: Mapping[str, str] = field(default_factory=dict)
     layouts: tuple[str, ...] = ()
     figure: str = ""
     latex: str = ""
@@ -58,12 +56,6 @@ PACKAGES: dict[str, Package] = {
             "ranks.sampled": ("SampledRanks", "sampled_ranks"),
         },
         tables=("ranks.exact:ExactRanks", "ranks.sampled:SampledRanks"),
-        words={
-            "Order of two recommenders": "evaluation.words.order",
-            "Expectations": "evaluation.words.expected",
-            "Sampled ranks": "evaluation.words.samples",
-            "Any ranks": "evaluation.words.results",
-        },
     ),
     "lists": Package(
         names={"ranks.judged_lists": ("RankedLists", "ranked_lists")},
@@ -80,12 +72,10 @@ PACKAGES: dict[str, Package] = {
     ),
     "plan": Package(
         names={"evaluation.plan": ("plan",)},
-        words={"Plans": "evaluation.words.plans"},
         layouts=("evaluation.plan_figure",),
     ),
     "published": Package(
         names={"evaluation.published": ("published",)},
-        words={"Published numbers": "evaluation.words.published"},
     ),
     "validation": Package(names={"validation.validator": ("validator",)}),
     "reporting": Package(
@@ -107,11 +97,6 @@ def public_names() -> dict[str, str]:
 def kinds_of_tables() -> list[Any]:
     """Return the classes of all kinds of tables."""
     return [load(table) for package in PACKAGES.values() for table in package.tables]
-
-
-def modules_of_words() -> dict[str, Any]:
-    """Return the modules with the words of findings, by the title of their table in the reference."""
-    return {title: _module(module) for package in PACKAGES.values() for title, module in package.words.items()}
 
 
 def layouts() -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -8,12 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-
-from sampled_metrics._registry import modules_of_words
 
 if TYPE_CHECKING:
     from sampled_metrics.inference.findings import Setting
+
+
+WORDS = {
+    "Order of two recommenders": "sampled_metrics.evaluation.words.order",
+    "Expectations": "sampled_metrics.evaluation.words.expected",
+    "Sampled ranks": "sampled_metrics.evaluation.words.samples",
+    "Published numbers": "sampled_metrics.evaluation.words.published",
+    "Any ranks": "sampled_metrics.evaluation.words.results",
+    "Plans": "sampled_metrics.evaluation.words.plans",
+}
+"""The modules with the entries, by the title of their table in the reference."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +66,7 @@ class _Kinds(Mapping[str, Kind]):
 
     @cached_property
     def _entries(self) -> dict[str, Kind]:
-        return {name: kind for module in modules_of_words().values() for name, kind in module.KINDS.items()}
+        return {name: kind for module in _modules().values() for name, kind in module.KINDS.items()}
 
     def __getitem__(self, name: str) -> Kind:
         return self._entries[name]
@@ -67,10 +78,15 @@ class _Kinds(Mapping[str, Kind]):
         return len(self._entries)
 
 
+def _modules() -> dict[str, Any]:
+    """Return the modules of `WORDS`, without those of packages that are not there."""
+    return {title: import_module(module) for title, module in WORDS.items() if find_spec(module)}
+
+
 KINDS: Mapping[str, Kind] = _Kinds()
 """What is known of each kind of finding."""
 
 
 def tables_of_reference() -> dict[str, list[tuple[str, Kind]]]:
     """Return the kinds by the title of their table in the reference."""
-    return {title: list(module.KINDS.items()) for title, module in modules_of_words().items()}
+    return {title: list(module.KINDS.items()) for title, module in _modules().items()}
