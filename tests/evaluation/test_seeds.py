@@ -165,3 +165,83 @@ def test_seeds_that_would_decide_are_named_where_new_runs_are_undecided():
     assert 3 <= needed <= 12
     decided = {"A": tables["A"] * 1, "B": [table(0.93), table(0.96)]}
     assert "more-seeds" not in {finding.kind for finding in sm.compare(decided, metrics="recall@10").findings}
+
+
+def test_no_number_of_seeds_is_named_where_the_users_alone_do_not_decide():
+    """Of 2 and 6 hits of 1,000 users, the interval over users includes 0, so that no seeds help."""
+    rng = np.random.default_rng(1)
+
+    def table(hits):
+        ranks = rng.integers(20, 100, size=1000)
+        ranks[:hits] = 1
+        return sm.exact_ranks(ranks, candidates=100, exact=True)
+
+    tables = {"A": [table(2) for _ in range(5)], "B": [table(6) for _ in range(5)]}
+    result = sm.compare(tables, metrics="recall@10")
+    assert set(result["conclusion"]) == {"undecided"}
+    assert "more-seeds" not in {finding.kind for finding in result.findings}
+
+
+def test_latex_has_all_rows_whatever_columns_are_left():
+    values = sm.evaluate(TABLES, metrics="ap")
+    pairs = sm.compare(TABLES, metrics="ap")
+    for table in (values, pairs):
+        numbers = table["low"].map(lambda low: f"{low:.4g}")
+        for part in (table, table.drop(columns="of"), table.rename(columns={"of": "Runs"})):
+            text = part.to_latex()
+            assert text.count(r"\\") >= 1 + len(table)
+        assert all(number[:5].lstrip("-") in table.drop(columns="of").to_latex() for number in numbers)
+        assert "midrule" in table.set_index(["of", "metric"]).to_latex()
+    one_question = values[values["of"] == "new runs"].to_latex()
+    assert "new runs" in one_question
+    assert "these runs" not in one_question.split("begin")[1]
+
+
+def test_standings_and_verdicts_are_those_of_the_rows():
+    result = sm.compare(TABLES, metrics="ap")
+    these = result[result["of"] == "these runs"]
+    assert [verdict.of for verdict in these.verdicts] == ["these runs"]
+    assert these.standings()["group"].tolist() == ["a", "b"]
+    assert these.sentence().startswith("AP of these runs: B is better than A; ")
+
+
+def test_one_seed_beside_several_is_of_these_runs():
+    result = sm.evaluate({"B": TABLES["B"][0], "A": TABLES["A"]}, metrics="ap")
+    assert result[["recommender", "of"]].to_numpy().tolist() == [
+        ["B", "these runs"],
+        ["A", "new runs"],
+        ["A", "these runs"],
+    ]
+    assert result.columns[:3].tolist() == ["recommender", "of", "metric"]
+
+
+def test_the_standard_error_of_new_runs_is_at_least_that_of_these_runs():
+    for seed in range(20):
+        tables = [
+            sm.exact_ranks(ranks_of(100 * seed + place, 0.0), candidates=CANDIDATES, exact=True) for place in (1, 2)
+        ]
+        new, these = sm.evaluate(tables, metrics="ap")["standard_error"]
+        assert new >= these
+
+
+def test_bounds_of_seeds_name_the_numbers_of_negatives_of_all():
+    few = sampled("A", 0)
+    above = RANKS["A"][1] - 1
+    x = np.random.default_rng(3).hypergeometric(above, CANDIDATES - 1 - above, 99)
+    many = sm.sampled_ranks({"user": np.arange(USERS), "rank": 1 + x}, negatives=99, candidates=CANDIDATES)
+    result = sm.correct([many, few], estimators="free", metrics="recall@10")
+    [bounds] = [finding.values for finding in result.findings if finding.kind == "bounds"]
+    assert (bounds["least_negatives"], bounds["most_negatives"]) == (40, 99)
+
+
+def test_the_finding_on_replacement_is_of_the_interval_of_the_mean():
+    """With 39 of 45 negatives, to draw them twice or not matters."""
+    tables = []
+    for seed in (0, 1, 2):
+        ranks = np.random.default_rng(seed).integers(1, 46, size=200)
+        x = np.random.default_rng(seed + 9).hypergeometric(ranks - 1, 45 - ranks, 30)
+        tables.append(sm.sampled_ranks(1 + x, negatives=30, candidates=45))
+    result = sm.correct(tables, estimators="free", metrics="recall@10")
+    [row] = result.to_dict("records")
+    found = [finding.values for finding in result.findings if finding.kind == "replacement"]
+    assert [(values["low"], values["high"]) for values in found] == [(row["low"], row["high"])]

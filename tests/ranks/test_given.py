@@ -54,7 +54,7 @@ def test_other_ranks_are_refused_with_the_reader_to_call_or_the_functions_that_t
         ("compare", EXACT, "compare takes a mapping from the names of recommenders to their tables, not an E"),
         ("evaluate", {"A": [EXACT, 3]}, "A: evaluate takes exact ranks, ranked lists or staged ranks, not an int"),
         ("evaluate", {"A": []}, "A: evaluate takes exact ranks, ranked lists or staged ranks, not a list"),
-        ("expect", {"A": [EXACT]}, "A: expect takes exact ranks, not a list"),
+        ("expect", {"A": [EXACT, EXACT]}, "A: expect takes one table of a recommender, and not those of 2 seeds"),
     ],
 )
 def test_refusals(function, ranks, says):

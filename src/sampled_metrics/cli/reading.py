@@ -203,11 +203,13 @@ class Reading:
         seeds = self.columns_of_seeds(arguments)
         if self.seeds is not None:
             return self._tables_by_column_of_seeds(seeds, kind)
-        by_seed = {
-            name if len(columns) == 1 else f"{name}, seed {number}": of_seed
-            for name, columns in seeds.items()
-            for number, of_seed in enumerate(columns, 1)
-        }
+        by_seed: dict[str, Columns] = {}
+        for name, columns in seeds.items():
+            for number, of_seed in enumerate(columns, 1):
+                label = name if len(columns) == 1 else f"{name}, seed {number}"
+                if label in by_seed:
+                    raise ConfigError(f"{label}: is the name of a recommender and of a seed; give it another name")
+                by_seed[label] = of_seed
         tables = iter(self.tables(by_seed, kind).values())
         return {name: [next(tables) for _ in columns] for name, columns in seeds.items()}
 

@@ -380,11 +380,14 @@ def _seeds_that_would_decide(family: Family, verdicts: Sequence[Verdict]) -> lis
     a, b = family.values.values()
     gap = b.minus(a)
     of_users = gap.of_these_runs().interval(family.rates)
+    decided_by_users = (of_users.low > EQUAL) | (of_users.high < -EQUAL)
     seeds = deciding_seeds(of_users.standard_error, gap.point, gap.spreads, family.rates)
+    fewest = min(spread.freedom + 1 for spread in gap.spreads)
+    of_new_runs = [verdict for verdict in verdicts if verdict.of == NEW_RUNS]
     return [
         Finding("more-seeds", verdict.metric, values={"seeds": int(number)})
-        for verdict, number in zip(verdicts, seeds, strict=False)  # those of new runs come first
-        if number and verdict.conclusion is Conclusion.UNDECIDED
+        for verdict, number, is_decided in zip(of_new_runs, seeds, decided_by_users, strict=True)
+        if is_decided and number > fewest and verdict.conclusion is Conclusion.UNDECIDED
     ]
 
 
@@ -402,8 +405,16 @@ def _about_values(
     if setting.margin is not None and have_intervals:
         findings.append(Finding("margin"))
     if len(names) < len(part.values):
-        numbers = {"most": len(names), "recommenders": len(part.values), **families[0].finding.values}
-        del numbers["rate"]
+        methods = {family.of: family.finding.values["method"] for family in families}
+        method = families[0].finding.values["method"]
+        if len(set(methods.values())) > 1:
+            method = " and ".join(f"{method} for {of}" for of, method in methods.items())
+        numbers = {
+            "most": len(names),
+            "recommenders": len(part.values),
+            "pairs": families[0].finding.values["pairs"],
+            "method": method,
+        }
         findings.append(Finding("best-pairs", next(iter(part.metrics)), values=numbers))
     elif have_intervals and len(names) > 2:
         findings += [family.finding for family in families]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from sampled_metrics.errors import printable
 from sampled_metrics.evaluation.result import Result, as_latex
 from sampled_metrics.evaluation.standings import Standings
-from sampled_metrics.evaluation.verdict import Verdict
+from sampled_metrics.evaluation.verdict import Verdict, verdict_of_row
 from sampled_metrics.inference.findings import Setting, grouped
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.groups import ALL
@@ -40,9 +41,29 @@ class Comparison(Result):
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """Return the verdicts on all pairs by all users; of several seeds those of new runs, if there are any."""
-        verdicts = [finding for finding in self.findings if isinstance(finding, Verdict)]
+        """Return the verdicts on all pairs by all users; of several seeds those of new runs, if there are any.
+
+        They are those of the rows, or of all rows if a column that tells them apart has been left out.
+        """
+        verdicts = self._of_rows()
+        if verdicts is None:
+            verdicts = [finding for finding in self.findings if isinstance(finding, Verdict)]
         return [verdict for verdict in verdicts if not verdict.group and verdict.of == verdicts[0].of]
+
+    def _of_rows(self) -> list[Verdict] | None:
+        """Return the verdicts of the rows; None if a row does not say which one it is."""
+        rows = self.to_dict("records")
+        if "metric" not in self or len({self._key(row) for row in rows}) < len(rows):
+            return None
+        verdicts = [verdict_of_row(row, self.findings, self.setting.names) for row in rows]
+        defined = [verdict for verdict in verdicts if verdict is not None]
+        missing = [row for row, verdict in zip(rows, verdicts, strict=True) if verdict is None]
+        are_undefined = all(np.isnan(row.get("difference", 0.0)) for row in missing)
+        return defined if are_undefined else None
+
+    @staticmethod
+    def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(row.get(name) for name in ("group", "of", "metric", "a", "b"))
 
     @property
     def by_metric(self) -> dict[str, Standings]:
@@ -74,13 +95,16 @@ class Comparison(Result):
         Below them are the differences of the pairs that the best one is in, with their intervals. More than two have
         the letters of their standings.
         """
-        labels = list(self.by_metric)
-        if not labels:  # no metric is defined
+        verdicts = self._of_rows()
+        if not verdicts:  # no metric is defined, or a column that tells rows apart has been left out
             return super()._latex_table()
+        labels = [
+            label for label in dict.fromkeys(self["metric"]) if any(verdict.metric == label for verdict in verdicts)
+        ]
         rows = list[list[str]]()
         letters = list[list[str]]()
         for part in self._parts():
-            for cells, superscripts in self._latex_rows(labels, *part):
+            for cells, superscripts in self._latex_rows(verdicts, labels, *part):
                 rows.append(cells)
                 letters.append(superscripts)
         columns = ["Group", "Of", "", *map(metric_name, labels)]
@@ -94,14 +118,12 @@ class Comparison(Result):
         runs = list(dict.fromkeys(self["of"])) if "of" in self else [""]
         return [(group, of) for group in groups for of in runs]
 
-    def _latex_rows(self, labels: Sequence[str], group: str, of: str) -> list[tuple[list[str], list[str]]]:
+    def _latex_rows(
+        self, verdicts: Sequence[Verdict], labels: Sequence[str], group: str, of: str
+    ) -> list[tuple[list[str], list[str]]]:
         """Return the cells and the superscripts of the rows of a group."""
         is_pair = len(self.setting.names) == 2
-        verdicts = [
-            finding
-            for finding in self.findings
-            if isinstance(finding, Verdict) and (finding.group or ALL) == group and finding.of == of
-        ]
+        verdicts = [verdict for verdict in verdicts if (verdict.group or ALL) == group and verdict.of == of]
         by_metric = {label: [verdict for verdict in verdicts if verdict.metric == label] for label in labels}
         standings = {label: Standings.from_verdicts(on_metric) for label, on_metric in by_metric.items()}
         names = next(([row.name for row in standing.rows] for standing in standings.values() if standing.rows), [])

@@ -10,7 +10,7 @@ import numpy as np
 
 from sampled_metrics._defaults import ESTIMATORS, METRICS
 from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import TOLERANCE, Floats, require_confidence_level
+from sampled_metrics._validation import TOLERANCE, Floats, Ints, require_confidence_level
 from sampled_metrics.estimators import Estimate, Estimator, EstimatorsLike, estimators_by_label, linear_estimator
 from sampled_metrics.estimators.rank_distribution import MaximumLikelihood
 from sampled_metrics.estimators.strict_bounds import has_bounds
@@ -19,7 +19,6 @@ from sampled_metrics.evaluation.questions import THESE_RUNS, about_seeds, questi
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.evaluation.values import UserValues, about_users, finding_of_bounds, mean_of_runs, sampled_values
 from sampled_metrics.inference.findings import Finding, Setting
-from sampled_metrics.inference.means import Intervals
 from sampled_metrics.inference.strict import Sample, unexplained
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metrics_by_label
 from sampled_metrics.ranks.groups import Groups
@@ -107,8 +106,10 @@ def correct(
     for runs in recommenders:
         require_comparable([runs])
 
+    has_seeds = any(runs.are_seeds for runs in recommenders)
+
     def result_of(runs: Runs) -> Result:
-        return _correct(runs, chosen, measures, setting)
+        return _correct(runs, chosen, measures, setting, has_seeds)
 
     return by_recommender({runs.name: by_group(runs, groups, result_of) for runs in recommenders})
 
@@ -120,18 +121,25 @@ class _Estimates:
     Attributes:
         values: of users, by estimator.
         biases: (2, metrics) mean errors of linear estimators and their standard errors, by estimator.
+        others: of users, by strict bounds as if negatives could be drawn twice, or as if they could not, where that
+            may matter.
         auc: the AUC of the sample, which has no bias; NaN if a user has no negatives.
     """
 
     values: Mapping[str, UserValues]
     biases: Mapping[str, Floats]
+    others: Mapping[str, UserValues]
     auc: float
 
 
 def _correct(
-    runs: Runs, estimators: Mapping[str, Estimator], metrics: Mapping[str, Metric], setting: Setting
+    runs: Runs,
+    estimators: Mapping[str, Estimator],
+    metrics: Mapping[str, Metric],
+    setting: Setting,
+    has_seeds: bool,
 ) -> Result:
-    """Return the result of `correct` of the paired runs of a recommender."""
+    """Return the result of `correct` of the paired runs of a recommender; `has_seeds` says whether any has several."""
     # --- values
     alpha = 1 - setting.confidence_level
     samples = [Sample.from_ranks(table, users) for table, users in zip(runs.tables, runs.users, strict=True)]
@@ -139,6 +147,7 @@ def _correct(
     values = {label: mean_of_runs([estimate.values[label] for estimate in estimates]) for label in estimators}
     biases = {label: _mean_bias(label, estimates, len(metrics)) for label in estimators}
     auc = float(np.mean([estimate.auc for estimate in estimates]))
+    negatives = np.concatenate([sample.outcomes.negatives for sample in samples])
 
     # --- rows and findings of each estimator
     rows = list[dict[str, Any]]()
@@ -147,14 +156,20 @@ def _correct(
     asked_of_any = dict[str, None]()
     for label, estimator in estimators.items():
         asked, not_asked = questions({runs.name: values[label]}, [runs])
+        if has_seeds and asked == [""]:
+            asked = [THESE_RUNS]
         asked_of_any |= dict.fromkeys(asked)
-        of_intervals += [*values[label].findings, *not_asked]
+        of_intervals += values[label].findings
+        of_intervals += [replace(one, values={**one.values, "estimator": label}) for one in not_asked]
         for of in asked:
             of_question = values[label].of_these_runs() if of == THESE_RUNS else values[label]
             rows += _rows(label, of, metrics, of_question, biases[label], alpha)
         for row in rows[-len(metrics) :]:
-            of_rows += _on_row(row, estimator, metrics[row["metric"]], samples[0], auc)
+            of_rows += _on_row(row, estimator, metrics[row["metric"]], negatives, auc)
         of_rows += _on_estimator(label, values[label])
+        if all(label in estimate.others for estimate in estimates):
+            others = mean_of_runs([estimate.others[label] for estimate in estimates])
+            of_intervals += _on_replacement(label, metrics, values[label], others, alpha, samples[0])
     is_uncorrected = any(estimator.is_uncorrected for estimator in estimators.values())
     if is_uncorrected and any(metric.label != "auc" for metric in metrics.values()):
         of_intervals.insert(0, Finding("uncorrected-values"))
@@ -171,11 +186,11 @@ def _correct(
         *undefined,
     ]
     bounds = [finding for finding in findings if finding.kind == "bounds"]
-    others = [finding for finding in findings if finding.kind != "bounds"]
+    rest = [finding for finding in findings if finding.kind != "bounds"]
     table = Result(rows).assign(users=len(samples[0]))
     if not any(row["of"] for row in rows):
         table = table.drop(columns="of")
-    return table.found([*bounds, *others], replace(setting, parameters=runs.first.description))
+    return table.found([*bounds, *rest], replace(setting, parameters=runs.first.description))
 
 
 def _mean_bias(label: str, estimates: Sequence[_Estimates], metrics: int) -> Floats:
@@ -218,20 +233,22 @@ def _of_sample(
     fitted = {label: estimator.fit(sample.outcomes, measures) for label, estimator in estimators.items()}
     moments = _moments(sample, fitted.values())
     not_explained = [] if all(map(has_bounds, fitted.values())) else unexplained(sample)
-    values = {}
+    values = dict[str, UserValues]()
+    others = dict[str, UserValues]()
     for label, estimate in fitted.items():
         known = moments.get(estimate.estimator.replacement) if has_bounds(estimate) else None
         of_users = sampled_values(sample, estimate, measures, alpha, known)
-        further: Iterable[Finding] = not_explained
-        if known is not None:
-            ends = of_users.interval(alpha)
-            further = _on_replacement(sample, label, estimators[label], metrics, ends, known, alpha)
+        further: Iterable[Finding] = [] if known is not None else not_explained
+        if known is not None and _may_differ_by_replacement(sample):
+            outcomes = replace(sample.outcomes, replacement=not sample.outcomes.replacement)
+            fit = estimators[label].fit(outcomes, measures)
+            others[label] = sampled_values(replace(sample, outcomes=outcomes), fit, measures, alpha, known)
         values[label] = replace(of_users, findings=(*of_users.findings, *further))
     auc = np.nan
     if (sample.outcomes.negatives > 0).all():
         fit = linear_estimator("uncorrected").fit(sample.outcomes, [metric("auc")])
         auc = float(fit.estimate(sample.counts)[0])
-    return _Estimates(values, _biases(fitted, sample, measures), auc)
+    return _Estimates(values, _biases(fitted, sample, measures), others, auc)
 
 
 def _moments(sample: Sample, fitted: Iterable[Estimate]) -> dict[bool | None, tuple[Floats, Floats]]:
@@ -244,7 +261,7 @@ def _moments(sample: Sample, fitted: Iterable[Estimate]) -> dict[bool | None, tu
 
 
 def _on_row(
-    row: Mapping[str, Any], estimator: Estimator, metric: Metric, sample: Sample, unbiased_auc: float
+    row: Mapping[str, Any], estimator: Estimator, metric: Metric, negatives: Ints, unbiased_auc: float
 ) -> Iterator[Finding]:
     """Yield findings on a row: what its interval shows, or why it may not cover the true value."""
     label, name = row["metric"], {"estimator": row["estimator"]}
@@ -253,7 +270,7 @@ def _on_row(
         yield Finding("auc-too-low", label, values=name | {"auc": unbiased_auc})
     if estimator.assumed_shape is not None:
         if not np.isnan(row["low"]):
-            yield finding_of_bounds(row, sample.outcomes.negatives)
+            yield finding_of_bounds(row, negatives)
         return
     for what, end in {"the value": "value", "the low end": "low", "the high end": "high"}.items():
         if row[end] < -1e-9 or row[end] > 1 + 1e-9:
@@ -266,33 +283,41 @@ def _on_row(
         yield Finding("no-bias", values=name)
 
 
-def _on_replacement(
-    sample: Sample,
-    label: str,
-    estimator: Estimator,
-    metrics: Mapping[str, Metric],
-    ends: Intervals,
-    moments: tuple[Floats, Floats],
-    alpha: float,
-) -> Iterator[Finding]:
-    """Yield a finding on each metric whose strict bounds are others if a negative could be drawn twice, or could not.
+def _may_differ_by_replacement(sample: Sample) -> bool:
+    """Return whether strict bounds may be others if a negative could be drawn twice, or could not.
 
     The variance of x differs between the two designs by a part of about m / n. Where this is far below the error of a
     variance, nothing is computed.
     """
-    outcomes, wanted = sample.outcomes, tuple(metrics.values())
+    outcomes = sample.outcomes
     x, m, n = outcomes.x, outcomes.negatives, outcomes.candidates
     could_be = m < n if outcomes.replacement else ((n > 1) | (m == 0)) & ~impossible_with_replacement(x, m, n)
     differ = (m / np.maximum(n - 1, 1)).max() * np.sqrt(len(sample) / 2) > MOST_DIFFERENT
-    if sample.is_shared or not (could_be.all() and differ):
-        return
-    other = replace(sample, outcomes=replace(outcomes, replacement=not outcomes.replacement))
-    others = sampled_values(other, estimator.fit(other.outcomes, wanted), wanted, alpha, moments).interval(alpha)
-    moved = np.maximum(np.abs(others.low - ends.low), np.abs(others.high - ends.high))
+    return bool(not sample.is_shared and could_be.all() and differ)
+
+
+def _on_replacement(
+    label: str,
+    metrics: Mapping[str, Metric],
+    values: UserValues,
+    others: UserValues,
+    alpha: float,
+    sample: Sample,
+) -> Iterator[Finding]:
+    """Yield a finding on each metric whose interval moves by the other design, from the values by both designs."""
+    ends = values.of_these_runs().interval(alpha)
+    other_ends = others.of_these_runs().interval(alpha)
+    moved = np.maximum(np.abs(other_ends.low - ends.low), np.abs(other_ends.high - ends.high))
     for row in np.flatnonzero(moved > MOST_DIFFERENT * (ends.high - ends.low)):
-        values = {"estimator": label, "replacement": outcomes.replacement, "low": ends.low[row], "high": ends.high[row]}
-        values |= {"other_low": others.low[row], "other_high": others.high[row]}
-        yield Finding("replacement", list(metrics)[row], values=values)
+        numbers = {
+            "estimator": label,
+            "replacement": sample.outcomes.replacement,
+            "low": ends.low[row],
+            "high": ends.high[row],
+            "other_low": other_ends.low[row],
+            "other_high": other_ends.high[row],
+        }
+        yield Finding("replacement", list(metrics)[row], values=numbers)
 
 
 def _on_estimator(label: str, values: UserValues) -> Iterator[Finding]:

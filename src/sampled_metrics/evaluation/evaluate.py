@@ -79,6 +79,8 @@ def evaluate(
         measures = checked_metrics(runs.first, metrics)
         values = values_of_runs(runs, list(measures.values()))
         asked, not_asked = questions({runs.name: values}, [runs])
+        if has_seeds and asked == [""]:
+            asked = [THESE_RUNS]
         rows = [_rows(measures, values.of_these_runs() if of == THESE_RUNS else values, of, setting) for of in asked]
         findings = [*about_metrics(runs.first, measures, values.point), *not_asked]
         if values.has_interval:
@@ -89,6 +91,7 @@ def evaluate(
         )
 
     recommenders = read_runs(ranks, "evaluate")
+    has_seeds = any(runs.are_seeds for runs in recommenders)
     for runs in recommenders:
         require_comparable([runs])
     return by_recommender({runs.name: by_group(runs, groups, of_runs) for runs in recommenders})

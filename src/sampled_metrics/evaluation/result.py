@@ -160,7 +160,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             >>> print(sm.evaluate(ranks, metrics="recall@10").to_latex().splitlines()[-4].rstrip(chr(92) + " "))
             X & 0.6667 [0.4710, 0.8294]
         """
-        if kwargs:
+        if kwargs or "metric" in self.index.names:
             return super().to_latex(buf, **kwargs)
         text = "\n".join([*(f"% {printable(remark)}" for remark in self._comments), self._latex_table()])
         if buf is None:
@@ -184,10 +184,12 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     def _latex_table(self) -> str:
         if not set(self.columns) >= _OF_VALUES:
             return as_latex(self.as_text())
-        labels = [
-            name for name in ("group", "recommender", "estimator", "of") if name in self and self[name].nunique() > 1
-        ]
-        labels = labels or ["recommender"] * ("recommender" in self)
+        columns = ("group", "recommender", "estimator", "of")
+        labels = [name for name in columns if name in self and (name == "of" or self[name].nunique() > 1)]
+        if "recommender" in self and labels in ([], ["of"]):
+            labels = ["recommender", *labels]
+        if self.duplicated([*labels, "metric"]).any():  # a column that told rows apart has been left out
+            return as_latex(self.as_text())
         rows: dict[tuple[str, ...], dict[str, str]] = {}
         for row in self.to_dict("records"):
             value, low, high = (row[name] for name in ("value", "low", "high"))

@@ -329,6 +329,7 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
     if are_draws:
         of_draws = Finding("draws", values={"draws": len(runs)})
         findings = (*(finding for finding in findings if finding.kind != SHARED), of_draws)
+    findings = _without_repeated_support(findings)
     low = np.mean([values.low for values in runs], axis=0)
     points = np.stack([values.point for values in runs])
     spreads: tuple[SeedSpread, ...] = ()
@@ -347,6 +348,17 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
         spreads=spreads,
         draws=tuple(runs) if are_draws else (),
     )
+
+
+def _without_repeated_support(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return findings of several runs with the smallest p-value of each assumption that their samples support."""
+    supported: dict[str, Finding] = {}
+    for finding in findings:
+        if finding.kind == "supported":
+            assumption = finding.values["assumption"]
+            known = supported.setdefault(assumption, finding)
+            supported[assumption] = min(known, finding, key=lambda one: float(one.values["p_value"]))
+    return (*(finding for finding in findings if finding.kind != "supported"), *supported.values())
 
 
 def mean_by_user(values: Floats, user: Ints) -> Floats:

@@ -219,6 +219,8 @@ def verdict_of_row(row: Mapping[str, Any], findings: Iterable[Any], names: Seque
 
     A row of two recommenders, whose names are given, does not name them.
     """
+    if "a" not in row and len(names) != 2:
+        return None
     a, b = (row["a"], row["b"]) if "a" in row else names
     group = row.get("group", ALL)
     wanted = (row["metric"], a, b, "" if group == ALL else group, row.get("of", ""))

@@ -128,7 +128,8 @@ def with_seeds(
         alpha: (metrics,) error rates.
 
     Returns:
-        The intervals. The standard error counts users and seeds; the p-value is that of a mean of 0.
+        The intervals. The standard error counts users and seeds, and is never below that of users. The p-value is that
+        of a mean of 0.
 
     Examples:
         Five seeds of a recommender, whose mean has an error of .003 by them, and of .004 by the users:
@@ -145,7 +146,7 @@ def with_seeds(
     return Intervals(
         np.maximum(np.minimum(interval.low, mean - reach), limits[:, 0]),
         np.minimum(np.maximum(interval.high, mean + reach), limits[:, 1]),
-        np.sqrt(of_users + sum(spread.variance for spread in spreads)),
+        np.fmax(np.sqrt(of_users + sum(spread.variance for spread in spreads)), interval.standard_error),
         np.maximum(interval.p_value, _p_value(np.abs(mean), of_users, of_seeds)),
     )
 

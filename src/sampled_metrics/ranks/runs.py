@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics._registry import kinds_of_tables
-from sampled_metrics._validation import Floats, Ints, enumerated
+from sampled_metrics._validation import Ints, enumerated
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.reading import UNNAMED, by_name
 from sampled_metrics.ranks.sampled import ONCE
@@ -100,8 +101,9 @@ def read_runs(ranks: Any, function: str, *, needs_names: bool = False, may_be_se
     is_unnamed = len(ranks) == 1 and UNNAMED in ranks
     recommenders = []
     for name, tables in (ranks if is_unnamed else by_name(ranks)).items():
-        is_list = may_be_several and isinstance(tables, list | tuple) and len(tables) > 0
-        recommenders.append(Runs(name, tuple(tables) if is_list else (tables,)))
+        is_list = isinstance(tables, list | tuple) and len(tables) > 0
+        is_taken = is_list and (may_be_several or (len(tables) == 1 and isinstance(tables[0], Table)))
+        recommenders.append(Runs(name, tuple(tables) if is_taken else (tables,)))
     for runs in recommenders:
         for table in runs.tables:
             _require_taken(table, runs.name or "ranks", function)
@@ -184,25 +186,23 @@ def _require_distinct(runs: Runs) -> None:
     They are one then, that was read twice, or a recommender without chance. Rows of few users, or of few different
     outcomes, do not show that.
     """
-    labels = list(runs.by_label)
-    for first, second in itertools.combinations(range(len(runs.tables)), 2):
-        table = runs.tables[first]
-        other = runs.tables[second]
+    if len(runs.tables) == 1:
+        return
+    [numbered], _ = paired([runs])
+    seed_by_digest: dict[bytes, str] = {}
+    for seed, table, users in zip(runs.seeds, numbered.tables, numbered.users, strict=True):
         if len(table.outcomes) < MANY_ROWS or len(np.unique(table.outcomes, axis=0)) < FEWEST_OUTCOMES:
             continue
-        (numbers, other_numbers), _ = table.pair([other], [labels[first], labels[second]])
-        if np.array_equal(_by_user(table, numbers), _by_user(other, other_numbers)):
-            what = "two draws of negatives" if runs.are_draws else f"seeds {runs.seeds[first]} and {runs.seeds[second]}"
+        outcomes = table.outcomes[np.lexsort((*table.outcomes.T, users))]
+        digest = hashlib.blake2b(np.ascontiguousarray(outcomes).tobytes()).digest()
+        first = seed_by_digest.setdefault(digest, seed)
+        if first != seed:
+            what = "two draws of negatives" if runs.are_draws else f"seeds {first} and {seed}"
             single = "draw" if runs.are_draws else "seed"
             raise DataError(
                 f"{runs.name or 'ranks'}: {what} have the same ranks of all users, so they are one {single}; give it "
-                "once"
+                f"once, as of a recommender without chance, or leave the rows of {seed} out"
             )
-
-
-def _by_user(table: Table, numbers: Ints) -> Floats:
-    """Return the (rows, numbers) outcomes of a table in the order of its users, from their (rows,) numbers."""
-    return np.asarray(table.outcomes[np.lexsort((*table.outcomes.T, numbers))])
 
 
 def _require_one_kind(recommenders: Sequence[Runs], function: str) -> None:

@@ -7,6 +7,7 @@ from itertools import permutations
 from typing import Any
 
 from sampled_metrics._validation import enumerated
+from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation.kinds import Kind
 from sampled_metrics.evaluation.phrases import ASSUMPTIONS, better, in_groups, percent
 from sampled_metrics.evaluation.questions import THESE_RUNS
@@ -280,25 +281,33 @@ def _groups_adjusted(finding: Finding, setting: Setting) -> str:
 # --- seeds ---
 
 
-def _seeds(finding: Finding, _: Setting) -> str:
-    numbers = finding.values["seeds"]
-    seeds = [f"{name} ({count} seeds)" if name else f"{count} seeds" for name, count in numbers.items()]
-    return (
-        f"The intervals of new runs include the spread between the seeds of {enumerated(seeds)}, whose "
-        "metrics are taken to vary normally. Those of these runs are of the mean over these seeds: users "
-        "are the only chance."
-    )
+def _seeds(alike: Sequence[Finding], _: Sequence[Any], setting: Setting) -> list[str]:
+    numbers: dict[str, int] = {}
+    for finding in alike:
+        numbers |= finding.values["seeds"]
+    seeds = [f"{name} ({count} seeds)" for name, count in numbers.items() if name]
+    between = f"the seeds of {enumerated(seeds)}" if seeds else f"the {next(iter(numbers.values()))} seeds"
+    return [
+        f"The intervals of new runs include the spread between {between}, whose metrics are taken to vary "
+        "normally. Those of these runs are of the mean over these seeds: users are the only chance."
+    ]
 
 
-def _these_runs(finding: Finding, _: Setting) -> str:
-    of = finding.values["of"]
-    reason = "as strict bounds do not show how seeds vary"
-    if finding.values["reason"] == "one seed":
-        reason = f"as {enumerated(of)} {'has' if len(of) == 1 else 'have'} one seed, which does not show how seeds vary"
-    return (
-        f"The intervals are of {THESE_RUNS} alone, the mean over the seeds that are here. Nothing is said of new runs, "
-        f"{reason}."
-    )
+def _these_runs(alike: Sequence[Finding], _: Sequence[Any], setting: Setting) -> list[str]:
+    sentences = []
+    for reason, findings in grouped(alike, lambda finding: finding.values["reason"]).items():
+        labels = dict.fromkeys(finding.values.get("estimator", "") for finding in findings)
+        names = dict.fromkeys(name for finding in findings for name in finding.values["of"])
+        intervals = f"intervals of {enumerated(map(estimator_name, labels))}" if all(labels) else "intervals"
+        because = "as strict bounds do not show how seeds vary"
+        if reason == "one seed":
+            has = "has" if len(names) == 1 else "have"
+            because = f"as {enumerated(names)} {has} one seed, which does not show how seeds vary"
+        sentences.append(
+            f"The {intervals} are of {THESE_RUNS} alone, the mean over the seeds that are here. They say nothing of "
+            f"new runs, {because}."
+        )
+    return sentences
 
 
 # --- what intervals assume ---
@@ -391,13 +400,13 @@ KINDS: dict[str, Kind] = {
     "seeds": Kind(
         when="all recommenders have several seeds, and new runs are judged, too",
         values="seeds: by recommender, their number",
-        sentence=_seeds,
+        together=_seeds,
         of_groups=False,
     ),
     "these-runs": Kind(
         when="there are several seeds, and new runs are not judged",
-        values="reason: strict bounds or one seed; of: the recommenders with one seed",
-        sentence=_these_runs,
+        values="reason: strict bounds or one seed; of: the recommenders with one seed; estimator (`correct`)",
+        together=_these_runs,
         of_groups=False,
     ),
     "more-seeds": Kind(
