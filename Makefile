@@ -125,7 +125,7 @@ docs-outputs: $(READY)  ## run the code blocks of the documentation and write th
 	$(BIN)/python tests/docs_blocks.py
 	$(BIN)/python docs/architecture.py
 
-evidence: $(READY)  ## make the numbers and the figure of the page on evidence again; ten minutes
+evidence: $(READY)  ## make the numbers and the figure of the page on evidence again; some 25 minutes of CPU time
 	$(BIN)/python docs/evidence.py printed
 	$(BIN)/python docs/evidence.py ranks
 	$(BIN)/python docs/evidence.py page

@@ -1,6 +1,6 @@
 """Set what sampled ranks and printed sampled values say of the true values beside the true ones.
 
-    python docs/evidence.py printed   # some ten minutes on two cores
+    python docs/evidence.py printed   # some 25 minutes of CPU time, on all cores
     python docs/evidence.py ranks     # a minute
     python docs/evidence.py page
 
@@ -286,6 +286,8 @@ def filled(text: str, tables: Tables) -> str:
     parts = {
         "number": [number_of(tables)],
         "held": held(tables),
+        "missed": missed(tables.printed),
+        "decided": [decided(tables)],
         "orders": orders_of(tables.pairs),
         "verdicts": verdicts_of(tables),
         "cases": cases_of(tables.ranks),
@@ -323,6 +325,18 @@ def held(tables: Tables) -> list[str]:
     return lines
 
 
+def missed(printed: pd.DataFrame) -> list[str]:
+    """Return a table of the printed values that an interval misses."""
+    head = ["data", "model", "metric", "sampled", "true", "*decreasing*", "*free*", "what contradicts"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    is_missed = ~(printed["holds_decreasing"] & printed["holds_free"])
+    for row in printed[is_missed].itertuples():
+        values = f"{row.metric} | {row.sampled or 'not printed'} | {row.true}"
+        intervals = " | ".join(intervals_of(row))
+        lines.append(f"| {row.dataset} ({row.source}) | {row.model} | {values} | {intervals} | {row.contradiction} |")
+    return lines
+
+
 def orders_of(pairs: pd.DataFrame) -> list[str]:
     """Return a table of the pairs of models."""
     lines = ["| data | models | the order turns | by exact ranks | by the sampled ranks |", "|---|---|---|---|---|"]
@@ -343,28 +357,50 @@ def cases_of(ranks: pd.DataFrame) -> list[str]:
     return lines
 
 
-def verdicts_of(tables: Tables) -> list[str]:
-    """Return a table of how many pairs turn, and how many the intervals order rightly or wrongly.
+def decided(tables: Tables) -> str:
+    """Return how many pairs turn, and how many the library orders, in words."""
+    rows = counts_by_table(tables)
+    total = total_of(rows)
+    known = total_of([row for row in rows if not pd.isna(row["right"])])
+    pairs = known["pairs"]
+    sentences = [
+        f"The sampled values put {total['turn']:,.0f} of {total['pairs']:,} pairs into the wrong order "
+        f"({total['turn'] / total['pairs']:.0%}).",
+        f"Of {pairs:,} pairs, the library orders {known['right'] + known['wrong']:,.0f}: {known['right']:,.0f} rightly "
+        f"and {known['wrong']:,.0f} wrongly. It leaves {known['undecided']:,.0f} undecided.",
+    ]
+    if pairs < total["pairs"]:
+        sentences.append(f"The files have no verdict on the other {total['pairs'] - pairs:,}, whose cells are empty.")
+    return " ".join(sentences)
 
-    A verdict that was not kept is an empty cell of the file, and so is its sum.
-    """
+
+def verdicts_of(tables: Tables) -> list[str]:
+    """Return a table of how many pairs turn, and how many the library orders rightly or wrongly."""
     head = ["source", "data", "pairs", "the order turns", "same sampled value", "right", "undecided", "wrong"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    rows = counts_by_table(tables)
+    return [*lines, *map(counts_line, rows), counts_line({"source": "all", "dataset": ""} | total_of(rows))]
+
+
+def counts_by_table(tables: Tables) -> list[dict[str, Any]]:
+    """Return the counts of pairs: of the ranks by source, and of each printed table."""
     rows = list[dict[str, Any]]()
     for source, pairs in tables.pairs.groupby("source", sort=False):
-        counts = {"pairs": len(pairs), "turn": int(pairs["turns"].sum())} | pairs[
-            "sampled_verdict"
-        ].value_counts().to_dict()
+        verdicts = pairs["sampled_verdict"].value_counts().to_dict()
+        counts = {"pairs": len(pairs), "turn": int(pairs["turns"].sum())} | verdicts
         data = ", ".join(pairs["dataset"].unique())
         rows.append(dict.fromkeys(COUNTS, 0) | counts | {"source": source, "dataset": data})
-    rows += tables.orders.to_dict("records")
-    total = {name: sum(row[name] for row in rows) for name in COUNTS}
-    return [*lines, *map(counts_line, rows), counts_line({"source": "all", "dataset": ""} | total)]
+    return rows + tables.orders.to_dict("records")
+
+
+def total_of(rows: list[dict[str, Any]]) -> dict[str, int]:
+    """Return the sum of each count."""
+    return {name: sum(row[name] for row in rows) for name in COUNTS}
 
 
 def counts_line(row: dict[str, Any]) -> str:
-    """Return a row of the table of verdicts."""
-    numbers = " | ".join("" if pd.isna(row[name]) else f"{int(row[name]):,}" for name in COUNTS)
+    """Return a row of the table of verdicts. A count that the files do not have is an empty cell, and so is its sum."""
+    numbers = " | ".join("" if pd.isna(row[name]) else f"{row[name]:,.0f}" for name in COUNTS)
     return f"| {row['source']} | {row['dataset']} | {numbers} |"
 
 

@@ -44,17 +44,48 @@ def test_the_turned_orders_are_those_of_the_printed_values() -> None:
     pairs = pairs[(pairs["full"] != "") & (pairs["sampled"] != "")]
     for row in orders.itertuples():
         rows = pairs[(pairs["source"] == row.source) & (pairs["dataset"] == row.dataset) & (pairs["n"] == str(row.n))]
-        turned, number = 0, 0
+        turned, number, same = 0, 0, 0
         for _, models in rows.groupby("metric"):
             true, sampled = (models[column].map(Decimal).tolist() for column in ("full", "sampled"))
             for first, second in itertools.combinations(range(len(models)), 2):
                 is_same_order = (true[first] > true[second]) == (sampled[first] > sampled[second])
                 differs = true[first] != true[second]
                 number += differs
+                same += differs and sampled[first] == sampled[second]
                 turned += differs and sampled[first] != sampled[second] and not is_same_order
-        assert (row.pairs, row.turn) == (number, turned)
-        if not pd.isna(row.right):  # the verdicts on this table were kept
-            assert (row.right + row.undecided, row.wrong) == (row.pairs, 0)
+        assert (row.pairs, row.turn, row.same) == (number, turned, same)
+        if not pd.isna(row.right):
+            assert row.right + row.undecided + row.wrong == row.pairs
+
+
+@pytest.mark.parametrize("place", range(len(pd.read_csv(EVIDENCE["ORDERS"]))))
+def test_no_more_pairs_are_ordered_than_have_intervals_apart(place: int) -> None:
+    """A verdict takes wider intervals than those of the file, so that it orders no pair whose intervals meet here."""
+    orders = pd.read_csv(EVIDENCE["ORDERS"]).iloc[place]
+    if pd.isna(orders["right"]):
+        pytest.skip("the file has no verdict on this table")
+    table = pd.read_csv(EVIDENCE["PRINTED"], dtype={"n": str}, keep_default_na=False)
+    names = ["source", "dataset", "n", "m"]
+    rows = table[(table[names].astype(str) == orders[names].astype(str)).all(axis="columns")]
+    right, wrong = 0, 0
+    for _, models in rows.groupby("metric"):
+        for (_, first), (_, second) in itertools.permutations(models.iterrows(), 2):
+            is_above = any(first[f"{shape}_low"] > second[f"{shape}_high"] for shape in ("free", "decreasing"))
+            right += is_above and first["true"] > second["true"]
+            wrong += is_above and first["true"] < second["true"]
+    assert 0 <= orders["right"] <= right
+    assert 0 <= orders["wrong"] <= wrong
+
+
+def test_the_values_that_are_missed_are_listed() -> None:
+    """As many as the table of the intervals leaves out."""
+    text = EVIDENCE["PAGE"].read_text(encoding="utf-8")
+    held = re.search("<!-- held -->(.*?)<!-- end of", text, re.DOTALL)
+    missed = re.search("<!-- missed -->(.*?)<!-- end of", text, re.DOTALL)
+    assert held is not None
+    assert missed is not None
+    counts = [[int(cell) for cell in line.split("|")[2:5]] for line in held[1].splitlines()[3:]]
+    assert missed[1].count(" (**misses**) |") == sum(2 * of - decreasing - free for of, decreasing, free in counts)
 
 
 @pytest.mark.slow
