@@ -12,13 +12,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sampled_metrics.inference.findings import Setting
+    from sampled_metrics.inference.setting import Setting
 
 WORDS = {
     "Order of two recommenders": "sampled_metrics.evaluation.words.order",
     "Expectations": "sampled_metrics.evaluation.words.expected",
     "Sampled ranks": "sampled_metrics.evaluation.words.samples",
     "Published numbers": "sampled_metrics.evaluation.words.published",
+    "What was read": "sampled_metrics.evaluation.words.readers",
     "Any ranks": "sampled_metrics.evaluation.words.results",
     "Plans": "sampled_metrics.evaluation.words.plans",
 }

@@ -17,9 +17,10 @@ from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation.kinds import KINDS, Kind
 from sampled_metrics.evaluation.phrases import percent
 from sampled_metrics.evaluation.standings import MANY
-from sampled_metrics.inference.findings import Setting
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.groups import ALL
+from sampled_metrics.ranks.reading import UNNAMED_TABLE
 
 
 class _Sentence(NamedTuple):
@@ -139,12 +140,18 @@ def _said(kind: Kind, finding: Any, setting: Setting) -> tuple[str, str]:
     """Return the sentence of a finding, and its clause, which may be empty."""
     if callable(kind.sentence):
         said = kind.sentence(finding, setting)
-        return said if isinstance(said, tuple) else (said, "")
+        return said if isinstance(said, tuple) else (_with_source(said, finding), "")
     words = {"metric": metric_name(finding.metric), "confidence": percent(setting.confidence_level)}
     if "estimator" in finding.values:
         words["estimator_name"] = estimator_name(finding.values["estimator"])
     values = {**finding.values, **words}
-    return kind.sentence.format(**values), kind.clause.format(**values)
+    return _with_source(kind.sentence.format(**values), finding), kind.clause.format(**values)
+
+
+def _with_source(text: str, finding: Any) -> str:
+    """Return a sentence with the name of the file or table that it is on, unless its recommender is called so."""
+    source = finding.values.get("source", "")
+    return text if source in ("", UNNAMED_TABLE, *finding.names) else f"{source}: {text}"
 
 
 def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[str]:
@@ -156,8 +163,6 @@ def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[str]:
         same = [other for other in sentences if other.text == text]
         is_of_all = set().union(*(other.names for other in same)) >= set(setting.names)
         name = "" if not sentence.names or (len(setting.names) > 1 and is_of_all) else sentence.names[0]
-        if text.startswith(f"{name}: "):  # a reader names the file, which is called as the recommender is
-            name = ""
         if KINDS[sentence.kind].names_groups or not sentence.group:
             named.append(f"{name}: {text}" if name else text)
         elif text not in of_all_users:

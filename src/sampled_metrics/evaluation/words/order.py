@@ -12,7 +12,8 @@ from sampled_metrics.evaluation.phrases import ASSUMPTIONS, better, in_groups, p
 from sampled_metrics.evaluation.questions import THESE_RUNS
 from sampled_metrics.evaluation.standings import MANY, Standings
 from sampled_metrics.evaluation.verdict import Conclusion, Size, Verdict
-from sampled_metrics.inference.findings import Finding, Setting, grouped
+from sampled_metrics.findings import Finding, grouped
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric, metric_name
 
 _FEW = 3  # recommenders that a sentence names in place of "all others"

@@ -8,7 +8,8 @@ from typing import Any
 from sampled_metrics._validation import counted, enumerated
 from sampled_metrics.evaluation.kinds import Kind
 from sampled_metrics.evaluation.phrases import better, percent
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.findings import Finding
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 
 
