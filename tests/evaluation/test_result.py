@@ -105,7 +105,7 @@ def test_text_and_html_have_rows_then_remarks(table):
     assert lines[4:] == ["", REMARKS[0], "", REMARKS[1]]
     page = table._repr_html_()
     assert ">0.1235</td>" in page
-    assert "<p>First &lt;remark&gt; &amp; more.</p>\n<p>Second.</p>" in page
+    assert "<p>The column &lt;remark&gt; &amp; more is not used.</p>\n<p>The index is taken as user.</p>" in page
     assert "<script>" not in Result({"a": ["<script>"]})._repr_html_()
 
 
