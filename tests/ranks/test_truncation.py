@@ -91,7 +91,7 @@ def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled() -> N
     assert [finding.kind for finding in result.found(result.findings).findings].count("shallow-ranks") == 1
     assert not any(said in remark for remark in read_and.evaluate(SHALLOW, candidates=900, exact=True).remarks)
     page = read_and.report({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=900, metrics="recall@10")
-    assert page.index('<p class="caution">x: no rank of 400') < page.index('<p class="verdict">')
+    assert page.index('<p class="caution">No rank of 400') < page.index('<p class="verdict">')
     assert read_and.evaluate(SHALLOW[:20], candidates=900).cautions
     assert not read_and.evaluate(SHALLOW[:19], candidates=900).cautions
 
