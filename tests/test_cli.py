@@ -359,7 +359,7 @@ def test_ranks_that_look_sampled_are_refused_unless_they_are_said_to_be_exact(ru
 
 def test_a_caution_stands_before_the_numbers_in_every_form(run):
     given = ("evaluate", "few.csv", "--candidates", 3561, "--zero-based", "--metrics", "recall@10")
-    said = "ranks: no rank of 199"
+    said = "No rank of 199"
     assert run(*given)[1].startswith(said)
     assert run(*given, "--latex")[1].startswith(f"% {said}")
     out = run(*given, "--json")[1]

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 import sampled_metrics as sm
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation.compare import BONFERRONI, LARGEST_T
-from sampled_metrics.evaluation.verdict import Size
+from sampled_metrics.evaluation.verdict import VERDICTS, Size
 from sampled_metrics.inference.means import mean_interval
 
 A = [1, 12, 3, 40, 2, 11]
@@ -60,7 +60,7 @@ def test_users_are_paired_by_name_wherever_both_say_theirs():
     for name in (users, [str(user) for user in users]):
         table = compare(frame(A, name), frame(np.array(B)[shuffled], users[shuffled]), candidates=50)
         pd.testing.assert_frame_equal(pd.DataFrame(table), pd.DataFrame(plain))
-        assert of_kind(table, "note") != of_kind(plain, "note")
+        assert len(of_kind(table, "paired-by-user")) == len(of_kind(plain, "paired-by-position")) == 1
 
 
 def test_users_are_paired_by_position_where_one_does_not_name_its_users():
@@ -96,7 +96,8 @@ def test_users_with_several_rows_count_once_with_their_mean():
 )
 def test_verdicts_stand_beside_what_they_assume(estimator, kinds):
     table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator=estimator)
-    assert {one.kind for one in table.findings[4:]} - {"note"} == kinds | {"drawn-by-user", "few-users"}
+    expected = kinds | {"drawn-by-user", "few-users", "paired-by-position"}
+    assert {one.kind for one in table.findings if one.kind not in VERDICTS} == expected
     assert [one.names for one in table.findings if one.kind == "few-users"] == [("A",), ("B",)]
     assert table.setting.is_uncorrected == (estimator == "uncorrected")
     assert of_kind(table, "assumes") == [{"assumption": estimator or "decreasing"}] * ("assumes" in kinds)

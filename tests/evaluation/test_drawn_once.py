@@ -5,7 +5,7 @@ import pytest
 
 import sampled_metrics as sm
 from sampled_metrics.evaluation.values import SHARED, UserValues, mean_of_runs
-from sampled_metrics.inference.findings import Finding
+from sampled_metrics.findings import Finding
 
 USERS, N, M = 300, 1000, 100
 AUC = np.array([[0.0, 1.0]])

@@ -9,15 +9,21 @@ import pytest
 
 import sampled_metrics as sm
 from sampled_metrics.evaluation.result import Result, by_recommender, cell, together
-from sampled_metrics.inference.findings import Finding, Setting, notes
+from sampled_metrics.findings import Finding
+from sampled_metrics.inference.setting import Setting
 
-REMARKS = ["First <remark> & more.", "Second."]
+ON_READING = [
+    Finding("columns-not-used", values={"columns": ["<remark> & more"], "unit": ""}),
+    Finding("index-as-user"),
+]
+REMARKS = ["The column <remark> & more is not used.", "The index is taken as user."]
+CAUTION = "No rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1."
 
 
 @pytest.fixture
 def table():
     result = Result({"metric": ["ap", "auc", "recall@10"], "value": [0.123456, np.nan, 12345.6]})
-    return result.found(notes(REMARKS), Setting(0.9))
+    return result.found(ON_READING, Setting(0.9))
 
 
 @pytest.mark.parametrize(
@@ -59,12 +65,12 @@ def test_findings_and_metrics_are_hashed_and_pickled(table):
 
 
 def test_findings_are_each_there_once_with_cautions_first_and_leave_the_table_as_it_was(table):
-    more = table.found([*notes(REMARKS), Finding("few-users", values={"users": 3}), *notes(REMARKS)])
-    assert [finding.kind for finding in more.findings] == ["note", "note", "few-users"]
+    more = table.found([*ON_READING, Finding("few-users", values={"users": 3}), *ON_READING])
+    assert [finding.kind for finding in more.findings] == ["columns-not-used", "index-as-user", "few-users"]
     assert (more.setting, len(table.findings)) == (Setting(0.9), 2)
-    warned = table.found(notes(["Wrong."], "caution"))
-    assert (warned.cautions, warned.further_remarks) == (("Wrong.",), tuple(REMARKS))
-    assert warned.remarks == ("Wrong.", *REMARKS)
+    warned = table.found([Finding("no-rank-zero", values={"source": "ranks"})])
+    assert (warned.cautions, warned.further_remarks) == ((CAUTION,), tuple(REMARKS))
+    assert warned.remarks == (CAUTION, *REMARKS)
 
 
 def test_findings_are_plain_as_json():
@@ -99,7 +105,7 @@ def test_text_and_html_have_rows_then_remarks(table):
     assert lines[4:] == ["", REMARKS[0], "", REMARKS[1]]
     page = table._repr_html_()
     assert ">0.1235</td>" in page
-    assert "<p>First &lt;remark&gt; &amp; more.</p>\n<p>Second.</p>" in page
+    assert "<p>The column &lt;remark&gt; &amp; more is not used.</p>\n<p>The index is taken as user.</p>" in page
     assert "<script>" not in Result({"a": ["<script>"]})._repr_html_()
 
 
@@ -147,11 +153,14 @@ SHOWN = r"X\n\input{other}\x1b[31m\u2028\x85!"
 
 
 def test_what_cannot_be_printed_is_escaped_in_names_and_in_remarks_of_all_forms():
-    texts = notes([f"{NAME} is far."]) + notes([f"{NAME} is wrong."], "caution")
-    table = Result({"recommender": [NAME], "value": [0.5]}).found(texts)
-    assert table.remarks == (f"{SHOWN} is wrong.", f"{SHOWN} is far.")
+    findings = [
+        Finding("columns-not-used", values={"columns": [NAME], "unit": ""}),
+        Finding("no-rank-zero", values={"source": NAME}),
+    ]
+    table = Result({"recommender": [NAME], "value": [0.5]}).found(findings)
+    assert table.remarks == (f"{SHOWN}: {CAUTION}", f"The column {SHOWN} is not used.")
     remarks, rows = table.to_latex().split("\\begin{tabular}")
-    assert remarks.splitlines() == [f"% {SHOWN} is wrong.", f"% {SHOWN} is far."]
+    assert remarks.splitlines() == [f"% {SHOWN}: {CAUTION}", f"% The column {SHOWN} is not used."]
     assert r"\input" not in rows
     assert all(line.isprintable() for form in (repr(table), table.to_latex()) for line in form.split("\n"))
     assert list(sm.exact_ranks({NAME: [1, 2, 30], "Y": [2, 3, 4]}, candidates=100)) == [SHOWN, "Y"]

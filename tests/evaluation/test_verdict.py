@@ -11,8 +11,8 @@ from sampled_metrics.evaluation.compare import Family, Part, orders_of_groups, v
 from sampled_metrics.evaluation.kinds import KINDS
 from sampled_metrics.evaluation.values import UserValues
 from sampled_metrics.evaluation.verdict import Conclusion, Size, adjusted, verdict_of_row
+from sampled_metrics.findings import Finding
 from sampled_metrics.inference.families import Margin
-from sampled_metrics.inference.findings import Finding
 
 USERS = 400
 RATES = np.array([0.05])

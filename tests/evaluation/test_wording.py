@@ -14,8 +14,9 @@ from sampled_metrics.evaluation.standings import Standing, Standings
 from sampled_metrics.evaluation.verdict import AgainstMargin, Conclusion, Size, Verdict
 from sampled_metrics.evaluation.wording import assumed, cautions, remarks, sentence
 from sampled_metrics.evaluation.words.order import margin_of_pairs, on_metrics, standing
+from sampled_metrics.findings import Finding
 from sampled_metrics.inference.families import Margin
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.inference.setting import Setting
 
 PAIR = Setting(names=("X", "Y"))
 SIZE = Margin(0.01)
@@ -56,8 +57,43 @@ ORDER = {"estimator": "uncorrected", "chance": 0.123, "exact_better": 0.2, "exac
 
 # a finding, its words with … for others between, and the setting unless it is PAIR
 SENTENCES = [
-    (of("caution", text="Read with care."), "Read with care."),
-    (of("note", text="Users are paired."), "Users are paired."),
+    (of("shallow-ranks", source="a.csv", column="place", rows=300, last=101, candidates=3540.5),
+     "a.csv: No place of 300 is above 101 of 3540 candidates. If … with negatives (--negatives). … exact=True"),
+    (of("fewer-negatives", source="ranks", column="rank", last=51, negatives=100, most=101),
+     "No rank is above 51, although 100 negatives allow up to 101. If fewer were sampled, … wrong: say how many."),
+    (of("no-rank-zero", source="X", names=("X",)), "X: No rank is 0, … leave it out if the best is 1."),
+    (of("not-uniform", p_value=0.00123, excess=4.26, items=400, never=7, never_by_chance=2.6),
+     "uniformly for each user (p = 0.0012): 7 of 400 items are never drawn, by chance 3, and popular items are drawn "
+     "too often by 4.3 standard errors."),
+    (of("not-uniform", p_value=0.0, excess=-4.26, items=400, never=7, never_by_chance=2.6),
+     "(p < 1e-16): … too rarely by 4.3 standard errors."),
+    (of("shared-negatives", partners=12.345), "with 12.3 other users on average, so they are read as drawn once."),
+    (of("index-as-user"), "The index is taken as user."),
+    (of("columns-taken", columns={"user": "uid"}), "The column uid is taken as user."),
+    (of("columns-taken", columns={"user": "uid", "candidates": "n"}),
+     "The columns uid and n are taken as user and candidates (how many items an exact evaluation ranks for each user)"),
+    (of("columns-not-used", columns=["a"], unit=""), "The column a is not used."),
+    (of("columns-not-used", columns=["a", "b"], unit="user"),
+     "The columns a, b are not used. Intervals take users as the unit. If a column names recommenders, say which by"),
+    (of("columns-not-used", columns=["a"], unit="row"), "Each row is taken to be a user. If a column names"),
+    (of("columns-not-read", source="a.csv", unread=64, all=66, columns=["f0", "f1"]),
+     "a.csv: 64 of its 66 columns are not used: f0, f1 ..."),
+    (of("spaces", column="user", ids=2, merged=1),
+     "Spaces around 2 ids of the column user are left out, which leaves 1 id fewer."),
+    (of("spaces", column="user", ids=1, merged=0), "Spaces around 1 id of the column user are left out."),
+    (of("one-grade"), "each is relevant, with grade 1."),
+    (of("nothing-relevant", users=2, all=9), "2 of 9 users have no relevant item, and count with the value 0."),
+    (of("not-judged", source="a.csv", users=2, all=9), "a.csv: 2 of 9 users have no judged item, and are left out."),
+    (of("empty-lists", source="ranks", users=2, all=9), "2 of 9 users … are missing, and count as empty lists."),
+    (of("equal-scores", source="ranks", users=2, all=9), "2 of 9 users have a relevant item with the score of others"),
+    (of("items-not-judged", source="Z", item="i1", judged="7"),
+     "Z: None of its items is judged for any user; they are such as 'i1', and the judged ones such as '7'."),
+    (of("paired-by-user"), "Users are paired by the column user."),
+    (of("paired-by-position"), "row i of both tables is taken to be the same user."),
+    (of("groups-left-out", users={"old": 1, "new": 0}),
+     "Left out, as an interval needs 2 users or more: old (1 user) and new (0 users)."),
+    (of("read-with-decimals", "hr@10", label="HR@10", value="0.7", read="0.700"),
+     'HR@10 is read as 0.700, with the decimals of the others. Text keeps its own: "0.7".'),
     (of("completed", **STAGED), "Staged ranks of 1,040 users, 228 scores for each of 3,541 candidates; 31 users were "),
     (of("completed", **STAGED | {"rows": 2000, "completed": 1, "least_candidates": 90}),
      "Staged ranks of 1,040 users in 2,000 rows, 228 scores for each of 90 to 3,541 candidates; 1 user was completed."),

@@ -75,7 +75,7 @@ def test_cautions_of_tables_have_the_name_of_the_recommender():
     ranks = sm.exact_ranks(np.arange(1, 41) % 9 + 1, candidates=1000)
     assert ranks.cautions
     compared = sm.compare({"old": ranks, "new": ranks}, metrics="auc")
-    assert [finding.names for finding in compared.findings if finding.kind == "caution"] == [("old",), ("new",)]
+    assert [finding.names for finding in compared.findings if finding.kind == "shallow-ranks"] == [("old",), ("new",)]
     assert len(compared.cautions) == 1  # which is of both
 
 
@@ -240,7 +240,8 @@ def test_a_number_of_negatives_that_is_stated_is_believed_with_a_caution():
     for ranks, candidates, negatives in ((best_third, 900, 400), (np.tile(np.arange(1, 21), 30), 1000, 100)):
         stated = sm.sampled_ranks(ranks, candidates=candidates, negatives=negatives)
         by_user = sm.sampled_ranks(ranks, candidates=candidates, negatives=np.full(len(ranks), negatives))
-        [caution] = stated.cautions
-        assert caution.startswith(f"ranks: no rank is above {ranks.max()}, although {negatives} negatives allow")
+        [finding] = stated.findings
+        values = {"column": "rank", "last": ranks.max(), "negatives": negatives, "most": negatives + 1}
+        assert (finding.kind, finding.values) == ("fewer-negatives", {"source": "ranks"} | values)
         assert (stated.negatives == by_user.negatives).all()
         assert by_user.cautions == ()

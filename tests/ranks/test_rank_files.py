@@ -113,7 +113,9 @@ def test_of_a_wide_table_the_columns_of_use_are_kept(monkeypatch):
     rows = [["user", "rank", *more], *([user, rank, *["0.5"] * len(more)] for user, rank in ("a4", "b5", "c6", "d7"))]
     table = parse("".join(",".join(row) + "\n" for row in rows))
     assert table.frame.to_dict("list") == {"user": ["a", "b", "c", "d"], "rank": [4, 5, 6, 7]}
-    assert table.remarks == (f"f.csv: 64 of its 66 columns are not used: {', '.join(more):.100} ...",)
+    [finding] = table.remarks
+    values = {"source": "f.csv", "unread": 64, "all": 66, "columns": more[:34]}
+    assert (finding.kind, finding.values) == ("columns-not-read", values)
 
 
 def test_read_ranks_reads_what_the_file_is(tmp_path):

@@ -76,10 +76,13 @@ def id_column(values: pd.Series) -> IdColumn:
 
 def about_spaces(column: IdColumn, name: str) -> list[str]:
     """Return a sentence on the ids of a column that had spaces around them; none if no id had."""
-    if not column.spaced:
-        return []
-    merged = f", which leaves {counted(column.merged, 'id')} fewer" if column.merged else ""
-    return [f"Spaces around {counted(column.spaced, 'id')} of the column {name} are left out{merged}."]
+    return [spaces_left_out(name, column.spaced, column.merged)] if column.spaced else []
+
+
+def spaces_left_out(column: str, ids: int, merged: int) -> str:
+    """Say that spaces around ids of a column are left out, which leaves fewer ids if some are merged."""
+    fewer = f", which leaves {counted(merged, 'id')} fewer" if merged else ""
+    return f"Spaces around {counted(ids, 'id')} of the column {column} are left out{fewer}."
 
 
 def _with_spaces(distinct: pd.Series, text: pd.Series) -> tuple[int, int]:

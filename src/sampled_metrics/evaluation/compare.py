@@ -29,9 +29,10 @@ from sampled_metrics.evaluation.verdict import (
     conclusion_of,
     without_p_values,
 )
+from sampled_metrics.findings import Finding, about
 from sampled_metrics.inference.families import Margin, max_t_rate, pairs_of
-from sampled_metrics.inference.findings import Finding, Setting, about, notes
 from sampled_metrics.inference.seeds import deciding_seeds
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import Metric, MetricsLike
 from sampled_metrics.ranks.groups import Groups, runs_by_group
 from sampled_metrics.ranks.runs import Runs, paired, read_runs, require_comparable
@@ -200,7 +201,7 @@ def compare(
             told = _about_values(part, of_group, names, recommenders, corrects, narrower)
             findings += about((finding for finding in told if KINDS[finding.kind].of_groups), group=part.group)
         findings.append(Finding("groups-adjusted", values={"groups": len(parts), "level": narrower.confidence_level}))
-        findings += notes(left_out)
+        findings += left_out
     return Comparison.of_verdicts([*verdicts, *of_groups], findings, setting)
 
 
@@ -250,7 +251,7 @@ def _values(
     setting: Setting,
 ) -> Part:
     """Return the values of the users of all recommenders, who are paired."""
-    numbered, sentences = paired(recommenders)
+    numbered, on_pairing = paired(recommenders)
     rate = (1 - setting.confidence_level) / len(pairs_of(len(numbered)))
     values = dict[str, UserValues]()
     places = dict[str, Floats]()
@@ -261,7 +262,7 @@ def _values(
     points = np.sum([of_recommender.point for of_recommender in values.values()], axis=0)
     findings = about_metrics(numbered[0].first, metrics, points)
     tables = [(runs.name, table) for runs in numbered for table in runs.tables]
-    return Part(group, metrics, values, places, [*findings, *notes(sentences), *from_readers(tables)])
+    return Part(group, metrics, values, places, [*findings, *on_pairing, *from_readers(tables)])
 
 
 def _family(part: Part, of: str, setting: Setting) -> Family:

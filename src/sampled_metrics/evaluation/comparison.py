@@ -12,7 +12,8 @@ from sampled_metrics.errors import printable
 from sampled_metrics.evaluation.result import Result, as_latex
 from sampled_metrics.evaluation.standings import Standings
 from sampled_metrics.evaluation.verdict import Verdict, verdict_of_row
-from sampled_metrics.inference.findings import Setting, grouped
+from sampled_metrics.findings import grouped
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.groups import ALL
 

@@ -18,7 +18,8 @@ from sampled_metrics.evaluation.evaluate import about_metrics, from_readers
 from sampled_metrics.evaluation.questions import THESE_RUNS, about_seeds, questions
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.evaluation.values import UserValues, about_users, finding_of_bounds, mean_of_runs, sampled_values
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.findings import Finding
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.inference.strict import Sample, unexplained
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metrics_by_label
 from sampled_metrics.ranks.groups import Groups

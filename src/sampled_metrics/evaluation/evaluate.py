@@ -11,10 +11,12 @@ import pandas as pd
 
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Floats, require_confidence_level
+from sampled_metrics.evaluation.kinds import KINDS
 from sampled_metrics.evaluation.questions import THESE_RUNS, about_seeds, questions
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.evaluation.values import UserValues, values_of_runs
-from sampled_metrics.inference.findings import Finding, Setting, about, notes
+from sampled_metrics.findings import Finding, about
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metrics_by_label
 from sampled_metrics.ranks.groups import Groups
 from sampled_metrics.ranks.runs import Runs, read_runs, require_comparable
@@ -140,7 +142,9 @@ def from_readers(tables: Iterable[tuple[str, Table]]) -> list[Finding]:
     """Return what the readers of tables say of them, as findings with the names of the recommenders."""
     findings = list[Finding]()
     for name, table in tables:
-        findings += [*about(notes(table.cautions, "caution"), name), *notes(table.notes)]
+        cautions = [finding for finding in table.findings if KINDS[finding.kind].is_caution]
+        findings += about(cautions, name)
+        findings += [finding for finding in table.findings if not KINDS[finding.kind].is_caution]
         if completion := table.completion():
             findings += about([Finding("completed", values=completion)], name)
     return findings

@@ -13,8 +13,9 @@ from sampled_metrics._running import on_one_thread
 from sampled_metrics.estimators import EstimatorsLike, estimators_by_label
 from sampled_metrics.evaluation.evaluate import from_readers
 from sampled_metrics.evaluation.result import Result
+from sampled_metrics.findings import Finding
 from sampled_metrics.inference.expectation import DesignWeights, Expectation, mean_of_rows
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import MetricsLike, metrics_by_label
 from sampled_metrics.ranks.runs import tables_by_name
 from sampled_metrics.sampling.distributions import SamplingDesign

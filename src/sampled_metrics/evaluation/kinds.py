@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sampled_metrics.inference.findings import Setting
+    from sampled_metrics.inference.setting import Setting
 
 
 WORDS = {
@@ -21,6 +21,7 @@ WORDS = {
     "Expectations": "sampled_metrics.evaluation.words.expected",
     "Sampled ranks": "sampled_metrics.evaluation.words.samples",
     "Published numbers": "sampled_metrics.evaluation.words.published",
+    "What was read": "sampled_metrics.evaluation.words.readers",
     "Any ranks": "sampled_metrics.evaluation.words.results",
     "Plans": "sampled_metrics.evaluation.words.plans",
 }

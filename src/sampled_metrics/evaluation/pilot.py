@@ -21,7 +21,7 @@ from sampled_metrics.estimators.shapes import density
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.estimators.strict_bounds import Bounds, ShapeEstimate, StrictBounds, has_bounds
 from sampled_metrics.evaluation.values import UserValues, sampled_values, values_of
-from sampled_metrics.inference.findings import Finding, about
+from sampled_metrics.findings import Finding, about
 from sampled_metrics.inference.strict import Chooser, Sample, strict_values
 from sampled_metrics.inference.variances import extreme_laws
 from sampled_metrics.metrics.metric import Metric

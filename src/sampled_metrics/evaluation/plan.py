@@ -32,7 +32,8 @@ from sampled_metrics.evaluation.pilot import LAWS, Draw, Pilot, SampledPilot, ga
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues, assumption_of
 from sampled_metrics.evaluation.words.plans import way_in_words
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.findings import Finding
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.runs import read_runs, require_same_design

@@ -20,7 +20,7 @@ from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS
 from sampled_metrics.evaluation.verdict import Conclusion, Verdict, verdict_of_row
 from sampled_metrics.evaluation.wording import assumed
 from sampled_metrics.evaluation.words.order import best_alone, verdict_in_words
-from sampled_metrics.inference.findings import Setting
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import WIDTH, literal, shown_or_written, style, styled, write_below
 

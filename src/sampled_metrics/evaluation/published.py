@@ -29,8 +29,9 @@ from sampled_metrics.estimators.shapes import DECREASING, FREE, SHAPES, Mixture
 from sampled_metrics.estimators.shapes import mixtures as mixtures_of
 from sampled_metrics.evaluation.result import Result, by_recommender
 from sampled_metrics.evaluation.values import assumption_of, finding_of_bounds
-from sampled_metrics.inference.findings import Finding, Setting, grouped, notes
+from sampled_metrics.findings import Finding, grouped
 from sampled_metrics.inference.known_means import KnownMeans, KnownRegion
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.ranks.reading import by_name
 from sampled_metrics.sampling.distributions import SamplingDesign
@@ -42,8 +43,8 @@ MOST_VALUES = 6
 
 def with_decimals(
     given: Mapping[str, Mapping[str, Metric]], values: Mapping[str, Mapping[str, float | str]]
-) -> tuple[dict[str, dict[str, float | str]], list[str]]:
-    """Return the values with the zeros at the end that numbers have lost, and sentences that say so."""
+) -> tuple[dict[str, dict[str, float | str]], list[Finding]]:
+    """Return the values with the zeros at the end that numbers have lost, and findings that say so."""
     written = [
         (name, label, metric.label, value)
         for name, metrics in given.items()
@@ -56,15 +57,16 @@ def with_decimals(
         )
         for metric, of_metric in grouped(written, lambda row: row[2]).items()
     }
-    read, texts = dict[str, dict[str, float | str]](), list[str]()
+    read = dict[str, dict[str, float | str]]()
+    findings = list[Finding]()
     for name, label, metric, value in written:
         number = f"{float(value):.{decimals[metric]}f}" if is_real(value) else str(value)
         is_longer = is_real(value) and len(number) > len(str(value)) and float(number) == value
         read.setdefault(name, {})[label] = number if is_longer else value
         if is_longer:
-            kept = f'Text keeps its own: "{value}".'
-            texts.append(f"{name}: {label} is read as {number}, with the decimals of the others. {kept}")
-    return read, texts
+            numbers = {"label": label, "value": str(value), "read": number}
+            findings.append(Finding("read-with-decimals", metric, (name,), values=numbers))
+    return read, findings
 
 
 def known_means(
@@ -159,8 +161,8 @@ class _Exact(NamedTuple):
 
 def _exact_values(
     exact: Mapping[str, Mapping[str, float | str]] | None, names: Mapping[str, Any]
-) -> tuple[dict[str, list[_Exact]], list[str]]:
-    """Return published exact metrics by recommender, and sentences on how they are read."""
+) -> tuple[dict[str, list[_Exact]], list[Finding]]:
+    """Return published exact metrics by recommender, and findings on how they are read."""
     if exact is None:
         return {}, []
     if not isinstance(exact, Mapping) or not all(isinstance(metrics, Mapping) for metrics in exact.values()):
@@ -171,7 +173,7 @@ def _exact_values(
     if unknown := [name for name in exact if name not in names]:
         raise ConfigError(f"exact: there are no sampled values of {shown(unknown[0])}; there are of {', '.join(names)}")
     metrics_of = {name: metrics_by_label(list(metrics), "exact") for name, metrics in exact.items() if metrics}
-    read, texts = with_decimals(metrics_of, exact)
+    read, on_decimals = with_decimals(metrics_of, exact)
     by_recommender = dict[str, list[_Exact]]()
     for name, metrics in metrics_of.items():
         by_recommender[name] = []
@@ -182,7 +184,7 @@ def _exact_values(
                 raise DataError(f"{name}: exact: {error}") from None
             ends = (low * metric.largest, high * metric.largest)
             by_recommender[name].append(_Exact(label, metric, str(value), *ends))
-    return by_recommender, texts
+    return by_recommender, on_decimals
 
 
 def _is_within(exact: _Exact, by_size: Sequence[Mapping[str, _Bounds]], metrics: Sequence[str]) -> bool:
@@ -312,7 +314,7 @@ def published(
 
         >>> values = {"GMF": {"hr@10": 0.68, "ndcg@10": 0.41}, "NCF": {"hr@10": 0.70}}
         >>> result = sm.published(values, negatives=99, candidates=3706, users=6040, metrics="hr@10")
-        >>> print(result.remarks[-2])  # doctest: +NORMALIZE_WHITESPACE
+        >>> print(result.remarks[0])  # doctest: +NORMALIZE_WHITESPACE
         These numbers do not order GMF and NCF by Hit rate@10 (GMF may be better by up to 0.23, NCF by up to 0.68),
         with 95 % confidence, even if better ranks are more frequent than worse ones in the better half of the ranks.
 
@@ -350,9 +352,8 @@ def published(
             raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
     values = by_name(values)
     given = {name: metrics_by_label(list(of_one), "values") for name, of_one in values.items()}
-    values, texts = with_decimals(given, values)
+    values, on_values = with_decimals(given, values)
     also_exact, on_exact = _exact_values(exact, values)
-    texts += on_exact
     known, said = dict[str, KnownMeans](), dict[str, list[Finding]]()
     for name, of_one in values.items():
         try:
@@ -387,7 +388,7 @@ def published(
         parameters = f"{users:,} users, n = {of_n}, m = {negatives:,}"
         results[name] = table.found([*said[name], Finding("drawn-by-user")], Setting(confidence_level, parameters))
     table = by_recommender(results)
-    return table.found([*_verdicts(found, list(wanted)), *notes(texts)])
+    return table.found([*_verdicts(found, list(wanted)), *on_values, *on_exact])
 
 
 def _table(

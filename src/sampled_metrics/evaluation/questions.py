@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sampled_metrics.evaluation.values import UserValues
-from sampled_metrics.inference.findings import Finding
+from sampled_metrics.findings import Finding
 from sampled_metrics.ranks.runs import Runs
 
 NEW_RUNS = "new runs"

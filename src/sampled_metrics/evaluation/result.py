@@ -17,7 +17,8 @@ from sampled_metrics._text import as_aligned_text
 from sampled_metrics.errors import ConfigError, printable
 from sampled_metrics.evaluation import wording
 from sampled_metrics.evaluation.kinds import KINDS
-from sampled_metrics.inference.findings import Finding, Setting, about, distinct, notes, plain
+from sampled_metrics.findings import Finding, about, distinct, plain
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.groups import ALL, Groups, runs_by_group
 from sampled_metrics.ranks.reading import UNNAMED
@@ -282,9 +283,9 @@ def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) ->
         results[group].findings = tuple(told)
     result = together({"": whole} | results, "group")
     result["group"] = result["group"].replace("", ALL)
-    return result.found([*notes(left_out), Finding("group-level")], whole.setting)
+    return result.found([*left_out, Finding("group-level")], whole.setting)
 
 
 def _of_paired(runs: Runs, result_of: Callable[[Runs], Result]) -> Result:
-    [numbered], sentences = paired([runs])
-    return result_of(numbered).found(notes(sentences))  # on how the seeds are paired
+    [numbered], on_seeds = paired([runs])
+    return result_of(numbered).found(on_seeds)

@@ -19,7 +19,7 @@ from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.shapes import DECREASING, FREE
 from sampled_metrics.estimators.strict_bounds import has_bounds
 from sampled_metrics.evaluation.kinds import KINDS
-from sampled_metrics.inference.findings import Finding
+from sampled_metrics.findings import Finding
 from sampled_metrics.inference.means import FEW_USERS, Intervals, intervals
 from sampled_metrics.inference.seeds import SeedSpread, with_seeds
 from sampled_metrics.inference.strict import Chooser, Sample, pseudo_values, strict_values, unexplained

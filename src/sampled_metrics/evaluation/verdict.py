@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from sampled_metrics.findings import plain
 from sampled_metrics.inference.families import holm
-from sampled_metrics.inference.findings import plain
 from sampled_metrics.ranks.groups import ALL
 from sampled_metrics.sampling.draws import EQUAL
 

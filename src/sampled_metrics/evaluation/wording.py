@@ -19,9 +19,10 @@ from sampled_metrics.evaluation.phrases import ASSUMPTIONS, percent
 from sampled_metrics.evaluation.standings import Standings
 from sampled_metrics.evaluation.verdict import Verdict
 from sampled_metrics.evaluation.words.order import compared_name, on_pair, standing
-from sampled_metrics.inference.findings import Setting
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.groups import ALL
+from sampled_metrics.ranks.reading import UNNAMED_TABLE
 
 
 class _Sentence(NamedTuple):
@@ -148,12 +149,18 @@ def _said(kind: Kind, finding: Any, setting: Setting) -> tuple[str, str]:
     """Return the sentence of a finding, and its clause, which may be empty."""
     if callable(kind.sentence):
         said = kind.sentence(finding, setting)
-        return said if isinstance(said, tuple) else (said, "")
+        return said if isinstance(said, tuple) else (_with_source(said, finding), "")
     words = {"metric": metric_name(finding.metric), "confidence": percent(setting.confidence_level)}
     if "estimator" in finding.values:
         words["estimator_name"] = estimator_name(finding.values["estimator"])
     values = {**finding.values, **words}
-    return kind.sentence.format(**values), kind.clause.format(**values)
+    return _with_source(kind.sentence.format(**values), finding), kind.clause.format(**values)
+
+
+def _with_source(text: str, finding: Any) -> str:
+    """Return a sentence with the name of the file or table that it is on, unless its recommender is called so."""
+    source = finding.values.get("source", "")
+    return text if source in ("", UNNAMED_TABLE, *finding.names) else f"{source}: {text}"
 
 
 def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[tuple[int, str]]:
@@ -172,8 +179,6 @@ def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[tuple[int, 
         place = -1 if kind.is_first else len(setting.names)
         if name in setting.names:
             place = setting.names.index(name)
-        if sentence.text.startswith(f"{name}: "):  # a reader names the file, which is called as the recommender is
-            name = ""
         group = "" if kind.names_groups else sentence.group
         if not group or sentence.text not in of_all_users:
             named.append((place, ": ".join(filter(None, [name, group, sentence.text]))))

@@ -31,7 +31,7 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.protocol import Estimate
 from sampled_metrics.estimators.shapes import FREE, SHAPES
 from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, SIGNIFICANCE, Bounds, ShapeEstimate, StrictBounds
-from sampled_metrics.inference.findings import Finding
+from sampled_metrics.findings import Finding
 from sampled_metrics.inference.means import FEW_USERS, intervals
 from sampled_metrics.ranks.sampled import ONCE, SampledRanks
 from sampled_metrics.sampling.outcomes import Outcomes

@@ -35,6 +35,7 @@ from sampled_metrics._validation import (
 from sampled_metrics.data.labels import has_labels
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.findings import Finding
 from sampled_metrics.ranking.factors import pair_scores
 from sampled_metrics.ranking.inputs import (
     Factors,
@@ -109,8 +110,8 @@ SIGNIFICANCE = 0.01
 """Negatives do not look uniform if their p-value is at most this."""
 
 
-def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> tuple[float, float, str]:
-    """Return the p-value of given negatives if they are uniform, the excess of popular items, and a sentence on both.
+def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> Finding:
+    """Return the p-value of given negatives if they are uniform, and the excess of popular items, as a finding.
 
     The excess is in standard errors. `item` are the (negatives,) items, and `user` the places of their users among
     (users,) users. With replacement, a user may have a negative twice.
@@ -144,19 +145,14 @@ def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement
     p_values = 2 * ndtr(-abs(standardised)), gammaincc(center**2 / width, squares * center / width) if center else 1.0
     is_candidate = expected > 0
     p_value = float(min(1.0, 2 * min(p_values)))
-    shown_p_value = f"p = {p_value:.2g}" if p_value > 1e-16 else "p < 1e-16"
-    often = "often" if standardised > 0 else "rarely"
-    return (
-        p_value,
-        standardised,
-        (
-            f"The given negatives do not look as if they were drawn uniformly for each user ({shown_p_value}): "
-            f"{(is_candidate & (counts == 0)).sum()} of {is_candidate.sum()} items are never drawn, by chance "
-            f"{np.exp(never[is_candidate]).sum():.0f}, and popular items are drawn too {often} by "
-            f"{abs(standardised):.1f} standard errors. Corrections of samples are for uniform negatives, so their "
-            "results do not hold here."
-        ),
-    )
+    values = {
+        "p_value": p_value,
+        "excess": standardised,
+        "items": int(is_candidate.sum()),
+        "never": int((is_candidate & (counts == 0)).sum()),
+        "never_by_chance": float(np.exp(never[is_candidate]).sum()),
+    }
+    return Finding("not-uniform", values=values)
 
 
 MOST_PARTNERS = 0.1
@@ -295,16 +291,15 @@ def rank_among_negatives(
     ranked = np.unique(split.user)
     free = split.shape.items - np.diff(split.excluded[ranked].indptr)
     partners, apart = sharing(*draw(ranked), free, split.shape.items)
-    notes: tuple[str, ...] = ()
+    findings = list[Finding]()
     if partners > MOST_PARTNERS:
         ranked = ranked[apart]
-        notes = (
-            f"A user shares the given negatives with {partners:.3g} other users on average, so they are read as "
-            "drawn once.",
-        )
-    p_value, _, caution = uniformity(*draw(ranked), ranked, split, replacement=replacement)
-    cautions = (caution,) if p_value <= SIGNIFICANCE else ()
-    return replace(table, cautions=cautions, notes=notes, drawn=ONCE if notes else BY_USER)
+        findings.append(Finding("shared-negatives", values={"partners": partners}))
+    drawn_as = ONCE if findings else BY_USER
+    departure = uniformity(*draw(ranked), ranked, split, replacement=replacement)
+    if departure.values["p_value"] <= SIGNIFICANCE:
+        findings.append(departure)
+    return replace(table, findings=tuple(findings), drawn=drawn_as)
 
 
 def _counts(

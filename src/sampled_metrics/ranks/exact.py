@@ -23,6 +23,7 @@ from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, requi
 from sampled_metrics.data.labels import refuse_other_labels
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
+from sampled_metrics.findings import Finding, from_source
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.reading import columns_by_recommender, has_counts, require_effect, tables_of
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, pair_users, require_exact_ids, span
@@ -50,8 +51,8 @@ class ExactRanks(Ranked):
         candidates: (rows,) int, n: the number of ranked items, including the held-out item.
         above: (rows,) int, number of candidates that score higher than the held-out item.
         tied: (rows,) int, number of other candidates that score exactly the same.
-        notes: sentences on how the ranks were read.
-        cautions: sentences on what would make all results wrong.
+        findings: on how the ranks were read, and on what would make all results wrong; notes and cautions have them in
+            words.
         source: name of the file or table that they are from.
         groups: (rows,) text, the group of each row, for metrics by group; None if there are none.
         seed_name: the seed of which the ranks are, as a column of seeds names it; empty if that is not known.
@@ -83,9 +84,8 @@ class ExactRanks(Ranked):
     above: Ints
     tied: Ints
     place: InitVar[Place | None] = None
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     source: str = ""
-    cautions: tuple[str, ...] = ()
     written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
     groups: NDArray[np.str_] | None = None
     seed_name: str = ""
@@ -230,17 +230,17 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         )
     if "rank" in columns and ("above" in columns or "tied" in columns):
         raise DataError(f"{columns.header}: has both rank and above or tied; ranks are rank alone, or above and tied")
-    cautions: tuple[str, ...] = ()
+    shifted: tuple[Finding, ...] = ()
     if "above" in columns or "tied" in columns:
         columns.require("above", "tied")
         above, tied = columns.whole_numbers("above", 0), columns.whole_numbers("tied", 0)
     else:
-        ranks, cautions = columns.ranks()
+        ranks, shifted = columns.ranks()
         above, tied = ranks - 1, np.zeros_like(ranks)
     n = columns.column_or_argument("candidates", candidates, 1)
     users, written, groups = columns.users(), columns.written, columns.groups()
-    of_rows = columns.place, columns.remarks, columns.name, cautions, written, groups, columns.seed_name
-    table = ExactRanks(users, n, above, tied, *of_rows)
+    told = (*columns.remarks, *shifted)
+    table = ExactRanks(users, n, above, tied, columns.place, told, columns.name, written, groups, columns.seed_name)
     if exact or "above" in columns:
         return table
     last, most = int(above.max()) + 1, float(np.median(n))
@@ -259,11 +259,8 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
             f"{shallow}, as among sampled negatives; if they are sampled, say how many negatives with --negatives "
             "(correct, compare and report take it); if they are exact, say --exact"
         )
-    caution = (
-        f"{shallow}. If these are ranks among sampled negatives, all numbers here are wrong: correct, compare and "
-        "report take them, with negatives (--negatives). If they are exact, say exact=True (--exact)."
-    )
-    return replace(table, cautions=(*cautions, caution))
+    values = {"column": rank, "rows": len(table), "last": last - 1 + best, "candidates": most}
+    return replace(table, findings=(*told, *from_source([Finding("shallow-ranks", values=values)], name)))
 
 
 @overload

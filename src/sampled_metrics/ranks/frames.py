@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._validation import Floats, Ints, enumerated, refuse_masked, shown
-from sampled_metrics.data.ids import INEXACT, IdColumn, about_spaces, as_text, id_column
+from sampled_metrics._validation import Floats, Ints, refuse_masked, shown
+from sampled_metrics.data.ids import INEXACT, IdColumn, as_text, id_column
 from sampled_metrics.data.labels import INDEX, has_labels, is_text, with_index
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError, reason
+from sampled_metrics.findings import Finding
 
 COLUMNS = ("user", "candidates", "negatives", "above", "tied", "rank")
 """Names of the columns that are used. Other columns are named in a remark."""
@@ -95,7 +96,7 @@ class Columns:
     Messages call the source `name`, a row `place(row)`, and the names of the columns `header`.
 
     Attributes:
-        notes: remarks on how it was read.
+        findings: on how it was read.
         refuses_shallow: whether exact ranks of many users are refused if none comes near n, as the command does.
         names: the name in the source of each column that is known; usual names are found when this is made.
         told: those of these columns that the caller named.
@@ -108,7 +109,7 @@ class Columns:
     frame: pd.DataFrame
     place: Place
     header: str
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     refuses_shallow: bool = False
     names: Mapping[str, Any] = field(default_factory=dict)
     told: tuple[str, ...] = ()
@@ -195,8 +196,8 @@ class Columns:
         """Return the rows of each recommender by the names in a column; raise DataError if a name is empty."""
         source = self.in_source(column)
         names = self.id_column(source)
-        notes = (*self.notes, *about_spaces(names, column))
-        return {name: replace(part, notes=notes) for name, part in self.parts(source, names).items()}
+        findings = (*self.findings, *on_spaces(names, column))
+        return {name: replace(part, findings=findings) for name, part in self.parts(source, names).items()}
 
     def parts(self, source: str, column: IdColumn) -> dict[str, "Columns"]:
         """Return the rows of each id of a column of the source, without this column, by these ids."""
@@ -263,8 +264,8 @@ class Columns:
         columns = ", ".join(map(repr, names))
         raise DataError(f"{self.header}: lacks the column {', '.join(missing)} (the columns are {columns:.300}){hint}")
 
-    def ranks(self) -> tuple[Ints, tuple[str, ...]]:
-        """Return the (rows,) ranks from 1, and a caution if they are said to start at 0 and none does.
+    def ranks(self) -> tuple[Ints, tuple[Finding, ...]]:
+        """Return the (rows,) ranks from 1, and a finding if they are said to start at 0 and none does.
 
         Raises:
             DataError: there are none, one is not a whole number, or the columns are those of a table of counts.
@@ -278,8 +279,9 @@ class Columns:
             )
         _, best = self.written
         ranks = self.whole_numbers("rank", best)
-        caution = f"{self.name}: no rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1."
-        return ranks + 1 - best, (caution,) if best == 0 and ranks.min() > 0 else ()
+        is_shifted = best == 0 and ranks.min() > 0
+        shifted = (Finding("no-rank-zero", values={"source": self.name}),) if is_shifted else ()
+        return ranks + 1 - best, shifted
 
     def whole_numbers(self, column: str, least: int) -> Ints:
         """Return a column as (rows,) integers; raise DataError if one is not a whole number of `least` or more."""
@@ -481,20 +483,19 @@ class Columns:
                 )
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """Return sentences on how ranks were read, and on columns that are not used."""
-        return self.remarks_on(COLUMNS, self._unused_may_matter())
+    def remarks(self) -> tuple[Finding, ...]:
+        """Return findings on how ranks were read, and on columns that are not used."""
+        return self.remarks_on(COLUMNS, self._unit_in_doubt())
 
-    def _unused_may_matter(self) -> str:
-        """Return what to think of where columns are not used.
+    def _unit_in_doubt(self) -> str:
+        """Return what a row is taken to be of, user or row, where a column that is not used may name recommenders.
 
-        It is nothing if each user has one row, and these columns hold numbers: then they name no recommenders.
+        It is empty if each user has one row, and these columns hold numbers: then they name no recommenders.
         """
         are_numbers = all(_is_numpy(values, "iufb") for values in self._unused(COLUMNS).values())
         if are_numbers and "user" in self and self["user"].is_unique:
             return ""
-        unit = "Intervals take users as the unit." if "user" in self else "Each row is taken to be a user."
-        return f" {unit} If a column names recommenders, say which by `by` (--by), or give each a table of its own."
+        return "user" if "user" in self else "row"
 
     def _unused(self, used: Collection[str]) -> dict[str, pd.Series]:
         """Return the columns that are not used, by name.
@@ -512,33 +513,32 @@ class Columns:
         """Return the columns of the source that are used, and that of an index that `to_csv` writes without a name."""
         return {*map(self.names.get, used), self.grouped_by, ""}
 
-    def remarks_on(self, used: Collection[str], of_others: str = "") -> tuple[str, ...]:
-        """Return sentences on how it was read, on columns that have usual names, and on those that are not used."""
-        sentences = list(self.notes)
+    def remarks_on(self, used: Collection[str], unit: str = "") -> tuple[Finding, ...]:
+        """Return findings on how it was read, on columns that have usual names, and on those that are not used."""
+        findings = list(self.findings)
         if self.names.get("user") == INDEX:
-            sentences.append("The index is taken as user.")
+            findings.append(Finding("index-as-user"))
         untold = {column: name for column, name in self.names.items() if column not in self.told and name != INDEX}
         taken = [column for column, name in untold.items() if column in used and plain(name) != column]
         if taken:
-            meanings = [f"{column} ({MEANINGS[column]})" if column in MEANINGS else column for column in taken]
-            names = enumerated(map(self.called, taken))
-            sentences.append(f"The {_are(names, len(taken))} taken as {enumerated(meanings)}.")
+            findings.append(Finding("columns-taken", values={"columns": {name: self.called(name) for name in taken}}))
         unused = self._unused(used)
         if unused:
-            names = ", ".join(unused)
-            sentences.append(f"The {_are(f'{names:.200}', len(unused))} not used.{of_others}")
+            findings.append(Finding("columns-not-used", values={"columns": list(unused), "unit": unit}))
         for source in dict.fromkeys([*(self.names.get(column) for column in ("user", "item")), self.grouped_by]):
             if source is not None and source not in unused and not _is_numpy(self.frame[source], "iufb"):
-                sentences += about_spaces(self.id_column(source), str(source))
-        return tuple(sentences)
+                findings += on_spaces(self.id_column(source), str(source))
+        return tuple(findings)
 
 
 def _place_of(place: Place, rows: Ints, row: int) -> str:
     return place(int(rows[row]))
 
 
-def _are(names: str, count: int) -> str:
-    return f"columns {names} are" if count > 1 else f"column {names} is"
+def on_spaces(column: IdColumn, name: str) -> list[Finding]:
+    """Return a finding on the ids of a column that had spaces around them; none if no id had."""
+    values = {"column": name, "ids": column.spaced, "merged": column.merged}
+    return [Finding("spaces", values=values)] if column.spaced else []
 
 
 def columns_of(data: Any, name: str, number: str = "score") -> Columns:

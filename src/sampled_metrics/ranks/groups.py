@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics._validation import counted, enumerated, shown
+from sampled_metrics._validation import counted, shown
 from sampled_metrics.data.ids import as_text
 from sampled_metrics.data.labels import counts_rows
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.findings import Finding
 from sampled_metrics.ranks.reading import read_columns
 from sampled_metrics.ranks.runs import Runs
 from sampled_metrics.ranks.table import Table
@@ -44,8 +45,8 @@ def read_groups(path: str, kind: str) -> dict[str, str]:
     return dict(zip(users[number], groups, strict=True))
 
 
-def runs_by_group(recommenders: Sequence[Runs], groups: Groups) -> tuple[dict[str, list[Runs]], list[str]]:
-    """Return the rows of recommenders by group, and the groups that are left out as they are too small, in words.
+def runs_by_group(recommenders: Sequence[Runs], groups: Groups) -> tuple[dict[str, list[Runs]], list[Finding]]:
+    """Return the rows of recommenders by group, and a finding on groups that are left out as they are too small.
 
     Groups are in the order of their names or numbers. Raises DataError or ConfigError as `groups_of_rows` does, and
     DataError if all groups are too small, or the tables do not have the same groups.
@@ -56,7 +57,7 @@ def runs_by_group(recommenders: Sequence[Runs], groups: Groups) -> tuple[dict[st
         label: groups_of_rows(table, label, groups) for runs in recommenders for label, table in runs.by_label.items()
     }
     parts = dict[str, list[Runs]]()
-    too_small = list[str]()
+    too_small = dict[str, int]()
     for group in _names(groups_by_table):
         positions = {label: np.flatnonzero(names == group) for label, names in groups_by_table.items()}
         if missing := [label for label, rows in positions.items() if not len(rows)]:
@@ -64,14 +65,14 @@ def runs_by_group(recommenders: Sequence[Runs], groups: Groups) -> tuple[dict[st
         part = [runs.rows([positions[label] for label in runs.by_label]) for runs in recommenders]
         users = min(len(np.unique(table.user_numbers)) for runs in part for table in runs.tables)
         if users < FEWEST_USERS:
-            too_small.append(f"{group} ({counted(users, 'user')})")
+            too_small[group] = users
         else:
             parts[group] = part
     if not parts:
         raise DataError(f"groups: none has the {FEWEST_USERS} users that an interval needs")
     if not too_small:
         return parts, []
-    return parts, [f"Left out, as an interval needs {FEWEST_USERS} users or more: {enumerated(too_small)}."]
+    return parts, [Finding("groups-left-out", values={"users": too_small})]
 
 
 def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from sampled_metrics._validation import Floats, Ints, is_real, shown
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.findings import Finding, from_source
 from sampled_metrics.metrics.metric import FORMULAS, Formula, Metric
 from sampled_metrics.ranks.frames import Columns
 from sampled_metrics.ranks.reading import columns_by_recommender, columns_of_table, require_effect, tables_of
@@ -36,7 +37,7 @@ class Judgements:
         pairs: (judgements,) the place of a user, times the number of items, plus the place of an item; ascending.
         grades: (judgements,) from 0.
         relevant_from: the lowest relevant grade; None if every grade above 0 is relevant.
-        remarks: sentences on the table.
+        findings: on the table.
         groups: (users,) the groups of the users; None if there are none.
     """
 
@@ -45,7 +46,7 @@ class Judgements:
     pairs: Ints
     grades: Floats
     relevant_from: float | None
-    remarks: tuple[str, ...]
+    findings: tuple[Finding, ...]
     groups: NDArray[np.str_] | None = None
 
     @classmethod
@@ -57,7 +58,7 @@ class Judgements:
         columns = columns.with_usual("item", "relevance")
         columns.require("user", "item")
         refuse_runs_of_judged_items(columns)
-        remarks = [*columns.remarks_on(("user", "item", "relevance"))]
+        findings = [*columns.remarks_on(("user", "item", "relevance"))]
         (user, users), (item, items) = columns.ids("user"), columns.ids("item")
         pairs = _distinct(user, item, items, columns)
         if "relevance" in columns:
@@ -67,13 +68,13 @@ class Judgements:
             grades = np.ones(len(columns))
             if relevant_from is not None:
                 raise DataError(f"{columns.header}: lacks the column relevance, which relevant_from is for")
-            remarks.append("The judged items have no column relevance: each is relevant, with grade 1.")
+            findings.append(Finding("one-grade"))
         relevant = grades > 0 if relevant_from is None else grades >= relevant_from
         if nothing := len(users) - len(np.unique(user[relevant])):
-            remarks.append(f"{nothing} of {len(users)} users have no relevant item, and count with the value 0.")
+            findings.append(Finding("nothing-relevant", values={"users": nothing, "all": len(users)}))
         order = np.argsort(pairs)
         of_users = _groups_of_users(columns, user)
-        return cls(users, items, pairs[order], grades[order], relevant_from, tuple(remarks), of_users)
+        return cls(users, items, pairs[order], grades[order], relevant_from, tuple(findings), of_users)
 
     def of_users(self, positions: Ints) -> "Judgements":
         """Return the judgements of the users at some ascending positions."""
@@ -89,8 +90,8 @@ class Judgements:
             groups=None if self.groups is None else self.groups[positions],
         )
 
-    def grades_of(self, run: Columns, name: str) -> tuple[csr_array, list[str]]:
-        """Return the grades of the lists of a run, (users, longest) by user and place, and remarks on the run.
+    def grades_of(self, run: Columns, name: str) -> tuple[csr_array, list[Finding]]:
+        """Return the grades of the lists of a run, (users, longest) by user and place, and findings on the run.
 
         The items are in the order of their scores; of equal scores, the last id as text comes first, as in trec_eval.
 
@@ -117,24 +118,21 @@ class Judgements:
         grade = np.where(self.pairs[nearest] == pairs, self.grades[nearest], 0.0)
         place, hit = _places(user), grade > 0
         counts = {
-            "of {all} users have no judged item, and are left out.": ((user_here < 0).sum(), users),
-            "of {all} users with judged items are missing, and count as empty lists.": (
-                len(self.users) - len(np.unique(user)),
-                self.users,
-            ),
-            "of {all} users have a relevant item with the score of others; of equal scores, the last item by its id as "
-            "text comes first, as in trec_eval.": (_ties(user, score, grade), self.users),
+            "not-judged": (int((user_here < 0).sum()), users),
+            "empty-lists": (len(self.users) - len(np.unique(user)), self.users),
+            "equal-scores": (_ties(user, score, grade), self.users),
         }
-        remarks = [f"{count} {text.format(all=len(of))}" for text, (count, of) in counts.items() if count]
+        findings = [
+            Finding(kind, values={"users": count, "all": len(all_users)})
+            for kind, (count, all_users) in counts.items()
+            if count
+        ]
         if (item_here < 0).all():
-            remarks.append(
-                f"none of its items is judged for any user; they are such as {shown(items[0])}, and the judged ones "
-                f"such as {shown(self.items[0])}. Ids are compared as text."
-            )
-        remarks += columns.remarks_on(("user", "item", "rank" if by_place else "score"))
+            findings.append(Finding("items-not-judged", values={"item": items[0], "judged": self.items[0]}))
+        findings += columns.remarks_on(("user", "item", "rank" if by_place else "score"))
         shape = len(self.users), 1 + int(place[hit].max(initial=0))
         grades = csr_array((grade[hit], (user[hit], place[hit])), shape=shape)
-        return grades, [f"{name}: {remark}" for remark in remarks]
+        return grades, from_source(findings, name)
 
     def values(self, lists: csr_array, metric: Metric) -> Floats:
         """Return the (users,) values of lists, as `grades_of` returns them, computed for some users at a time."""
@@ -174,16 +172,15 @@ class RankedLists(Table):
     Attributes:
         judgements: the judged items.
         grades: (users, longest) grades of the items of each judged user's list, by place; 0 if they are not relevant.
-        notes: sentences on how the lists and the judgements were read.
+        findings: on how the lists and the judgements were read; notes and cautions have them in words.
         source: name of the file or table that the lists are from.
         seed_name: the seed of which the lists are, as a column of seeds names it; empty if that is not known.
     """
 
     judgements: Judgements
     grades: csr_array
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     source: str = ""
-    cautions: tuple[str, ...] = ()
     seed_name: str = ""
 
     per_row: ClassVar[tuple[str, ...]] = ("grades",)
@@ -250,7 +247,7 @@ class RankedLists(Table):
         )
         return OutcomeValues(values, self.user_numbers, np.zeros_like(largest), largest, largest)
 
-    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
+    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
         """Return the users of the judgements; raise DataError if tables have other judgements."""
         for name, other in zip(names[1:], others, strict=True):
             if not (isinstance(other, RankedLists) and self.judgements.equals(other.judgements)):
@@ -322,10 +319,9 @@ def ranked_lists(
     judgements = Judgements.from_table(relevance, relevant_from, groups)
 
     def table_of(columns: Columns, name: str) -> RankedLists:
-        grades, remarks = judgements.grades_of(columns, name)
-        return RankedLists(
-            judgements, grades, (*judgements.remarks, *remarks), columns.name, seed_name=columns.seed_name
-        )
+        grades, on_lists = judgements.grades_of(columns, name)
+        findings = (*judgements.findings, *on_lists)
+        return RankedLists(judgements, grades, findings, columns.name, seed_name=columns.seed_name)
 
     columns = columns_by_recommender(lists, by, rank_column, zero_based, seeds=seeds)
     if zero_based:

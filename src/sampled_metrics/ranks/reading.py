@@ -31,6 +31,7 @@ from sampled_metrics.data.tables import (
     without_types,
 )
 from sampled_metrics.errors import ConfigError, DataError, printable, reason
+from sampled_metrics.findings import Finding
 from sampled_metrics.ranks.frames import (
     CONTENT,
     NAMES,
@@ -47,6 +48,8 @@ from sampled_metrics.ranks.table import Table
 
 MOST_COLUMNS = 64
 """Of a table with more columns, keep only those that are used."""
+
+_NAMED = 34  # columns that a finding names: a sentence shows 100 letters
 
 _TREC = {
     r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+[0-9]+[ \t]+\S+[ \t]+\S+\s*": {0: "user", 2: "item", 4: "score", 5: "run"},
@@ -157,22 +160,26 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
         or plain(column) in RUNS
         or (column == INDEX and place == 0)
     }
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     if wide:
-        unused = [column for place, column in header.items() if place not in used]
-        notes = (f"{text.name}: {len(unused)} of its {len(header)} columns are not used: {', '.join(unused):.100} ...",)
-    return _columns(table.rows(used, has_header=True, integers=used.values()), text.name, place, notes)
+        unread = [column for place, column in header.items() if place not in used]
+        values = {"source": text.name, "unread": len(unread), "all": len(header), "columns": unread[:_NAMED]}
+        findings = (Finding("columns-not-read", values=values),)
+    return _columns(table.rows(used, has_header=True, integers=used.values()), text.name, place, findings)
 
 
-def _columns(parts: Iterable[Rows], name: str, header: str, notes: tuple[str, ...] = ()) -> Columns:
+def _columns(parts: Iterable[Rows], name: str, header: str, findings: tuple[Finding, ...] = ()) -> Columns:
     rows = joined(list(parts))
-    return Columns(name, rows.frame, rows.place, header, notes)
+    return Columns(name, rows.frame, rows.place, header, findings)
 
 
 Kind = TypeVar("Kind", bound=Table)
 
 UNNAMED = ""
 """Name of a recommender that has none."""
+
+UNNAMED_TABLE = "ranks"
+"""What messages call the table of a recommender without a name."""
 
 
 Read = Columns | list[Columns] | dict[str, Columns | list[Columns]]
@@ -217,7 +224,7 @@ def columns_by_recommender(
 
 def named_parts(columns: Read) -> list[tuple[str, Columns]]:
     """Return the columns of each seed of each recommender, in order, with its name for messages."""
-    by_recommender = columns if isinstance(columns, dict) else {"ranks": columns}
+    by_recommender = columns if isinstance(columns, dict) else {UNNAMED_TABLE: columns}
     return [
         (f"{name}, seed {part.seed_name}" if part.seed_name else name, part)
         for name, parts in by_recommender.items()

@@ -14,6 +14,7 @@ import numpy as np
 from sampled_metrics._registry import kinds_of_tables
 from sampled_metrics._validation import Ints, enumerated
 from sampled_metrics.errors import DataError
+from sampled_metrics.findings import Finding
 from sampled_metrics.ranks.reading import UNNAMED, by_name
 from sampled_metrics.ranks.sampled import ONCE
 from sampled_metrics.ranks.table import Table
@@ -119,17 +120,17 @@ def tables_by_name(ranks: Any, function: str) -> dict[str, Any]:
     return {runs.name: runs.first for runs in read_runs(ranks, function, may_be_several=False)}
 
 
-def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[str]]:
-    """Return the runs with the numbers of their users, the same for the same users, and sentences on how they pair.
+def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
+    """Return the runs with the numbers of their users, the same for the same users, and findings on how they pair.
 
     Raises DataError if the users of the tables differ, or the rows or candidates of a user do.
     """
     tables = {label: table for runs in recommenders for label, table in runs.by_label.items()}
     first, *others = tables.values()
-    numbers, sentences = first.pair(others, list(tables))
+    numbers, findings = first.pair(others, list(tables))
     users = iter(numbers)
     numbered = [replace(runs, users=tuple(itertools.islice(users, len(runs.tables)))) for runs in recommenders]
-    return numbered, sentences
+    return numbered, findings
 
 
 def require_comparable(recommenders: Sequence[Runs]) -> None:

@@ -16,6 +16,7 @@ from sampled_metrics._validation import MOST, Floats, Ints, counted, enumerated,
 from sampled_metrics.data.labels import refuse_other_labels
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.findings import Finding, from_source
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.reading import columns_by_recommender, tables_of
@@ -41,8 +42,8 @@ class SampledRanks(Ranked):
         candidates: (rows,) or one number: n, the held-out item and all negatives that could have been sampled.
         replacement: whether a negative could be sampled twice for the same row.
         user: (rows,) the user of each row; None if users are not known.
-        notes: sentences on how the ranks were read.
-        cautions: sentences on what would make all results wrong.
+        findings: on how the ranks were read, and on what would make all results wrong; notes and cautions have them in
+            words.
         source: name of the file or table that they are from.
         groups: (rows,) text, the group of each row, for metrics by group; None if there are none.
         drawn: how the negatives are drawn, "by user" or "once", as in `sampled_ranks`.
@@ -60,9 +61,8 @@ class SampledRanks(Ranked):
     replacement: bool = False
     user: NDArray[np.generic] | None = None
     place: InitVar[Place | None] = None
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     source: str = ""
-    cautions: tuple[str, ...] = ()
     written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
     groups: NDArray[np.str_] | None = None
     drawn: str = BY_USER
@@ -253,17 +253,16 @@ def sampled_of_columns(
     drawn: str = BY_USER,
 ) -> SampledRanks:
     """Return ranks among sampled negatives; parameters and errors as in `sampled_ranks`."""
-    ranks, cautions = columns.ranks()
+    ranks, shifted = columns.ranks()
+    findings = [*columns.remarks, *shifted]
     x = ranks - 1
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)
     rank, best = written = columns.written
     if negatives is not None and np.ndim(negatives) == 0 and len(x) and seems_truncated(x + 1, float(m[0] + 1)):
-        cautions += (
-            f"{name}: no {rank} is above {x.max() + best}, although {m[0]} negatives allow up to {m[0] + best}. If "
-            "fewer were sampled, all numbers here are wrong: say how many.",
-        )
-    of_columns = columns.place, columns.remarks, columns.name, cautions, written, columns.groups()
+        values = {"column": rank, "last": int(x.max()) + best, "negatives": int(m[0]), "most": int(m[0]) + best}
+        findings += from_source([Finding("fewer-negatives", values=values)], name)
+    of_columns = columns.place, tuple(findings), columns.name, written, columns.groups()
     return SampledRanks(x, m, n, replacement, columns.users(), *of_columns, drawn, columns.seed_name)
 
 

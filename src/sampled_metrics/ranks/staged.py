@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from sampled_metrics._validation import Floats, Ints, shown
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.findings import Finding
 from sampled_metrics.ranks import staged_files
 from sampled_metrics.ranks.stopping import digest_of_users, last_boundary, shares
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
@@ -84,8 +85,7 @@ class StagedRanks(Ranked):
     scored: Ints
     digests: Mapping[str, str]
     source: str = ""
-    notes: tuple[str, ...] = ()
-    cautions: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     groups: ClassVar[None] = None  # type: ignore[misc]  # a mapping from users gives them
     per_row: ClassVar[tuple[str, ...]] = (*_COLUMNS, "above_at", "tied_at", "complete")

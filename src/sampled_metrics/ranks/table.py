@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from sampled_metrics._registry import renderer
 from sampled_metrics._validation import Floats, Ints, shown
 from sampled_metrics.data.ids import INEXACT, are_inexact, as_text
 from sampled_metrics.errors import DataError
+from sampled_metrics.findings import Finding, distinct
 
 if TYPE_CHECKING:
     from sampled_metrics.metrics.metric import Metric
@@ -46,8 +48,7 @@ class Table(ABC):
     Attributes:
         user: (rows,) the user of each row; None if users are not known.
         groups: (rows,) names of the groups of the rows, which metrics by group use; None if they are not known.
-        notes: sentences on how the table was read.
-        cautions: sentences on what would make all results wrong.
+        findings: on how the table was read, and on what would make all results wrong.
         source: name of the file or table that it is from.
         seed_name: the seed of which it is, as a column of seeds names it; empty if that is not known.
     """
@@ -84,8 +85,7 @@ class Table(ABC):
 
     user: NDArray[np.generic] | None
     groups: NDArray[np.str_] | None
-    notes: tuple[str, ...]
-    cautions: tuple[str, ...]
+    findings: tuple[Finding, ...]
     source: str
     seed_name: str = ""
 
@@ -125,6 +125,21 @@ class Table(ABC):
     def facts(self) -> dict[str, str]:
         """Return what was read, by the heading of a column of a report."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return sentences on how the table was read."""
+        return self._in_words("remarks")
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Return sentences on what would make all results wrong."""
+        return self._in_words("cautions")
+
+    def _in_words(self, function: str) -> tuple[str, ...]:
+        """Return the findings as sentences, by a function of the words, which lie in a layer above."""
+        wording: Any = import_module("sampled_metrics.evaluation.wording")
+        return getattr(wording, function)(self.findings, wording.Setting())
+
     def _repr_html_(self) -> str | None:
         show = renderer("page")
         if show is None:
@@ -163,8 +178,8 @@ class Table(ABC):
         return {}
 
     @abstractmethod
-    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
-        """Return for each table the (rows,) numbers of the users from 0, and sentences on how they were paired.
+    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
+        """Return for each table the (rows,) numbers of the users from 0, and findings on how they were paired.
 
         `names` are those of all tables. Raises DataError if the tables are not of the same users and items.
         """
@@ -225,23 +240,24 @@ class Ranked(Table):
         users = "one for each row" if self.user is None else str(self.user_numbers.max() + 1)
         return {"Rows": str(len(self)), "Users": users, "Candidates": span(self.candidates, "d")}
 
-    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
+    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
         """Pair each table with one: the first that has users, or, if none has, the first."""
         tables: list[Ranked] = [self, *others]
         base = next((place for place, table in enumerate(tables) if table.user is not None), 0)
-        numbers, sentences = [tables[base].user_numbers] * len(tables), []
+        numbers = [tables[base].user_numbers] * len(tables)
+        findings = list[Finding]()
         for place in [place for place in range(len(tables)) if place != base]:
             one, other = sorted((base, place))
-            first, second, sentence = pair_users(tables[one], tables[other], (names[one], names[other]))
+            first, second, finding = pair_users(tables[one], tables[other], (names[one], names[other]))
             in_base, own = (first, second) if one == base else (second, first)
             number = np.empty(in_base.max() + 1, dtype=np.int64)  # a user may have another number in another pair
             number[in_base] = numbers[base]
             numbers[place] = number[own]
-            sentences.append(sentence)
-        return numbers, list(dict.fromkeys(sentences))
+            findings.append(finding)
+        return numbers, list(distinct(findings))
 
 
-def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints, Ints, str]:
+def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints, Ints, Finding]:
     """Return the (rows,) numbers of the users of two tables, the same for the same users, and how they were paired.
 
     Users are paired by user if both tables have users, else by position. A user may have several rows. Raises
@@ -250,10 +266,10 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints
     known = one if one.user is not None else other
     if one.user is not None and other.user is not None:
         first, second = _numbered(pd.Index(one.user), pd.Index(other.user), names)
-        sentence = "Users are paired by the column user."
+        finding = Finding("paired-by-user")
     elif len(one) == len(other):
         first = second = known.user_numbers
-        sentence = "Users are paired by position: row i of both tables is taken to be the same user."
+        finding = Finding("paired-by-position")
     else:
         raise DataError(
             f"{names[0]} has {len(one)} users and {names[1]} {len(other)}; to be compared they must have the same users"
@@ -267,7 +283,7 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints
             f"{known.named(known_row)} has {n[row]} candidates in {names[0]} and {other_n[row]} in {names[1]}; "
             "to be compared they must have ranked the same items"
         )
-    return first, second, sentence
+    return first, second, finding
 
 
 def _numbered(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:

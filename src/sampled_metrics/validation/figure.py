@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from sampled_metrics.inference.findings import Setting
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import WIDTH, shown_or_written, style, styled, write_below
 from sampled_metrics.validation.standing import FIRST, NO, YES

@@ -21,7 +21,7 @@ from sampled_metrics.errors import ConfigError, Remark
 from sampled_metrics.evaluation.evaluate import result_of_values
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.values import values_of
-from sampled_metrics.inference.findings import Setting
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.ranking.inputs import PairsLike, split_and_users
 from sampled_metrics.ranking.labels import aligned

@@ -5,7 +5,8 @@ from __future__ import annotations
 from sampled_metrics._validation import counted
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation.kinds import Kind
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.findings import Finding
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 
 
@@ -29,6 +30,7 @@ KINDS: dict[str, Kind] = {
         values=("estimator, chance of the exact order, exact_better, exact_worse, expected_better, expected_worse"),
         sentence=_wrong_order,
         names_recommenders=True,
+        is_first=True,
     ),
     "order-undecided": Kind(
         when="there is such an order",

@@ -13,7 +13,8 @@ from sampled_metrics.evaluation.phrases import ASSUMPTIONS, better, in_groups, p
 from sampled_metrics.evaluation.questions import THESE_RUNS
 from sampled_metrics.evaluation.standings import MANY, Standings
 from sampled_metrics.evaluation.verdict import Conclusion, Size, Verdict
-from sampled_metrics.inference.findings import Finding, Setting, grouped
+from sampled_metrics.findings import Finding, grouped
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric, metric_name
 
 _FEW = 3  # recommenders that a sentence names in place of "all others"
@@ -360,12 +361,14 @@ KINDS: dict[str, Kind] = {
         values="by recommender, the groups for which it is better",
         sentence=_order_differs,
         names_recommenders=True,
+        is_first=True,
     ),
     "order-reversed": Kind(
         when="all users have one order of a pair, and the decided groups the other",
         values="groups",
         sentence=_order_reversed,
         names_recommenders=True,
+        is_first=True,
     ),
     "margin": Kind(
         when="there is a margin",

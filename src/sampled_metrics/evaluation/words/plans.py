@@ -8,7 +8,8 @@ from typing import Any
 from sampled_metrics._validation import counted, enumerated
 from sampled_metrics.evaluation.kinds import Kind
 from sampled_metrics.evaluation.phrases import better, percent
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.findings import Finding
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 
 
@@ -85,12 +86,14 @@ KINDS: dict[str, Kind] = {
         values="difference, low, high, users: of the pilot",
         sentence=_plan_pair,
         names_recommenders=True,
+        is_first=True,
     ),
     "plan-first": Kind(
         when=("a way decides in nine of ten evaluations, by the lower end of its chance; the cheapest one"),
         values="the columns of its row; total: scores of all users; share: 0.9",
         sentence=_plan_first,
         names_recommenders=True,
+        is_first=True,
     ),
     "plan-unsure": Kind(
         when=(
@@ -99,6 +102,7 @@ KINDS: dict[str, Kind] = {
         values="the same; is_open: whether the upper end of a way allows it",
         sentence=_plan_unsure,
         names_recommenders=True,
+        is_first=True,
     ),
     "plan-choice": Kind(
         when="a way is marked",
@@ -107,6 +111,7 @@ KINDS: dict[str, Kind] = {
             "decided, by whose end it is chosen"
         ),
         sentence=_plan_choice,
+        is_first=True,
     ),
     "plan-none": Kind(
         when="no way can be marked",
@@ -116,6 +121,7 @@ KINDS: dict[str, Kind] = {
             if finding.values["width"] is None
             else f"No way of these is sure to have a width of at most {finding.values['width']:g}; take more users."
         ),
+        is_first=True,
     ),
     "plan-wrong": Kind(
         when="a way often decides for the one that is worse in the pilot",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sampled_metrics.evaluation.kinds import Kind
 from sampled_metrics.evaluation.phrases import ASSUMPTIONS, as_published, better, percent, rounded_outward
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.findings import Finding
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 
 
@@ -42,6 +43,7 @@ KINDS: dict[str, Kind] = {
         values="low, high, assumption, is_decided",
         sentence=_published_order,
         names_recommenders=True,
+        is_first=True,
     ),
     "exact-contradicted": Kind(
         when="published sampled numbers exclude a published exact one",
@@ -52,6 +54,12 @@ KINDS: dict[str, Kind] = {
         ),
         sentence=_exact_contradicted,
         is_caution=True,
+    ),
+    "read-with-decimals": Kind(
+        when="a published number is read with zeros at its end, which others of its metric have",
+        values="label, value: as they are given; read: the number with the zeros",
+        sentence='{label} is read as {read}, with the decimals of the others. Text keeps its own: "{value}".',
+        of_groups=False,
     ),
     "no-share": Kind(
         when="no number of users has a published share",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sampled_metrics._validation import counted, enumerated
 from sampled_metrics.evaluation.kinds import Kind
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.findings import Finding
 from sampled_metrics.inference.means import FEW_USERS
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 
 
@@ -24,18 +25,6 @@ def _completed(finding: Finding, _: Setting) -> str:
 
 
 KINDS: dict[str, Kind] = {
-    "caution": Kind(
-        when="the reader of ranks says what would make all numbers wrong",
-        values="text",
-        sentence="{text}",
-        is_caution=True,
-    ),
-    "note": Kind(
-        when="the reader says something else",
-        values="text",
-        sentence="{text}",
-        of_groups=False,
-    ),
     "completed": Kind(
         when="the ranks are staged",
         values=(

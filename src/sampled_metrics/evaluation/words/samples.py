@@ -10,7 +10,8 @@ from sampled_metrics._validation import counted
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation.kinds import Kind
 from sampled_metrics.evaluation.phrases import ASSUMPTIONS, as_published, percent, rounded_outward
-from sampled_metrics.inference.findings import Finding, Setting
+from sampled_metrics.findings import Finding
+from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 
 

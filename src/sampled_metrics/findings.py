@@ -1,7 +1,7 @@
 """Findings: what a result says beside its numbers, as data.
 
-A program filters the findings of a result by `kind`. `sampled_metrics.evaluation.wording` turns them into sentences for
-people, and nothing else does.
+Readers of ranks and functions of results make them. A program filters the findings of a result by `kind`.
+`sampled_metrics.evaluation.wording` turns them into sentences for people, and nothing else does.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
-
-from sampled_metrics.inference.families import Margin
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -46,31 +44,6 @@ class Finding:
         }
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What all findings of a result have in common.
-
-    Attributes:
-        confidence_level: of its intervals.
-        parameters: what the numbers are of, such as "60 users, n = 100"; empty if there is nothing to say.
-        names: the recommenders, in the order in which they were given.
-        margin: the smallest difference that matters; None without a margin.
-        estimator: the label of the estimator of a comparison; empty for exact ranks and lists.
-        is_uncorrected: whether a comparison is of the metrics of sampled ranks as they are.
-        negatives: m of an expectation; 0 elsewhere.
-        gives_advice: whether sentences say what to do, as remarks do and a sentence of a paper does not.
-    """
-
-    confidence_level: float = 0.95
-    parameters: str = ""
-    names: tuple[str, ...] = ()
-    margin: Margin | None = None
-    estimator: str = ""
-    is_uncorrected: bool = False
-    negatives: int = 0
-    gives_advice: bool = True
-
-
 def about(findings: Iterable[Finding], name: str = "", group: str = "") -> list[Finding]:
     """Return the findings with the name of their recommender, or of their group, where they have none yet."""
     return [
@@ -87,9 +60,9 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
     return groups
 
 
-def notes(texts: Iterable[str], kind: str = "note") -> list[Finding]:
-    """Return sentences of a reader as findings."""
-    return [Finding(kind, values={"text": text}) for text in texts]
+def from_source(findings: Iterable[Finding], source: str) -> list[Finding]:
+    """Return the findings with the value source, the name of a file or table, where they have none yet."""
+    return [replace(finding, values={"source": source, **finding.values}) for finding in findings]
 
 
 def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
