@@ -33,6 +33,7 @@ from sampled_metrics.inference.families import Margin, max_t_rate, pairs_of
 from sampled_metrics.inference.findings import Finding, Setting, about, notes
 from sampled_metrics.inference.seeds import deciding_seeds
 from sampled_metrics.metrics.metric import Metric, MetricsLike
+from sampled_metrics.ranks.calls import says_what_to_write
 from sampled_metrics.ranks.groups import Groups, runs_by_group
 from sampled_metrics.ranks.runs import Runs, paired, read_runs, require_comparable
 from sampled_metrics.ranks.table import Table
@@ -43,6 +44,7 @@ BONFERRONI = "Bonferroni"
 """How the intervals of all pairs hold together."""
 
 
+@says_what_to_write
 @on_one_thread
 def compare(
     ranks: Mapping[str, Any],

@@ -16,11 +16,13 @@ from sampled_metrics.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.evaluation.values import UserValues, values_of_runs
 from sampled_metrics.inference.findings import Finding, Setting, about, notes
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metrics_by_label
+from sampled_metrics.ranks.calls import says_what_to_write
 from sampled_metrics.ranks.groups import Groups
 from sampled_metrics.ranks.runs import Runs, read_runs, require_comparable
 from sampled_metrics.ranks.table import Table
 
 
+@says_what_to_write
 @on_one_thread
 def evaluate(
     ranks: Any,

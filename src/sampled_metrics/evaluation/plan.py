@@ -34,6 +34,7 @@ from sampled_metrics.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues
 from sampled_metrics.evaluation.words.plans import way_in_words
 from sampled_metrics.inference.findings import Finding, Setting
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
+from sampled_metrics.ranks.calls import says_what_to_write
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.runs import read_runs, require_same_design
 from sampled_metrics.ranks.sampled import ONCE
@@ -90,6 +91,7 @@ class Plan(Result):
         return text.drop(columns=[name for name in text if name in hidden])
 
 
+@says_what_to_write
 @on_one_thread
 def plan(
     pilot: Any,

@@ -23,6 +23,7 @@ from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, requi
 from sampled_metrics.data.labels import refuse_other_labels
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.calls import reads
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.reading import columns_by_recommender, has_counts, require_effect, tables_of
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, pair_users, require_exact_ids, span
@@ -291,6 +292,7 @@ def exact_ranks(
 ) -> Any: ...
 
 
+@reads(ExactRanks)
 def exact_ranks(
     ranks: RanksLike | Mapping[str, RanksLike],
     *,

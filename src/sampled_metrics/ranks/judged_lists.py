@@ -18,6 +18,7 @@ from sampled_metrics._validation import Floats, Ints, is_real, shown
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.metric import FORMULAS, Formula, Metric
+from sampled_metrics.ranks.calls import reads
 from sampled_metrics.ranks.frames import Columns
 from sampled_metrics.ranks.reading import columns_by_recommender, columns_of_table, require_effect, tables_of
 from sampled_metrics.ranks.seeds import refuse_runs_of_judged_items
@@ -258,6 +259,7 @@ class RankedLists(Table):
         return [self.user_numbers] * (1 + len(others)), []
 
 
+@reads(RankedLists)
 def ranked_lists(
     lists: Any,
     *,

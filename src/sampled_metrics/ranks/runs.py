@@ -105,7 +105,7 @@ def read_runs(ranks: Any, function: str, *, needs_names: bool = False, may_be_se
     is_unnamed = len(ranks) == 1 and UNNAMED in ranks
     recommenders = []
     for name, tables in (ranks if is_unnamed else by_name(ranks)).items():
-        is_list = may_be_several and isinstance(tables, list | tuple) and len(tables) > 0
+        is_list = may_be_several and _are_seeds(tables)
         recommenders.append(Runs(name, tuple(tables) if is_list else (tables,)))
     for runs in recommenders:
         for table in runs.tables:
@@ -235,6 +235,11 @@ def _require_taken(table: Any, name: str, function: str) -> None:
         raise DataError(
             f"{name}: has {table.kind}, which {function} does not take; use {enumerated(table.taken_by, 'or')} instead"
         )
+
+
+def _are_seeds(tables: Any) -> bool:
+    """Return whether these are the tables of several seeds, and not a list of numbers or of files."""
+    return isinstance(tables, list | tuple) and any(isinstance(table, Table) for table in tables)
 
 
 def _a(value: Any) -> str:

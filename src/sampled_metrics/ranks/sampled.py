@@ -16,6 +16,7 @@ from sampled_metrics._validation import MOST, Floats, Ints, counted, enumerated,
 from sampled_metrics.data.labels import refuse_other_labels
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.ranks.calls import reads
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.reading import columns_by_recommender, tables_of
@@ -172,6 +173,7 @@ class SampledRanks(Ranked):
         return ExactRanks(None, self.negatives + 1, self.x, np.zeros_like(self.x))
 
 
+@reads(SampledRanks)
 def sampled_ranks(
     ranks: RanksLike | Mapping[str, RanksLike],
     *,
