@@ -6,6 +6,7 @@ import inspect
 import json
 import math
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
@@ -40,6 +41,7 @@ class Ranker:
     Args:
         score: a function from (pairs,) users and (pairs,) items to (pairs,) scores, higher is better. Users and items
             are indices, or ids if there are `user_ids` and `item_ids`. It is called with the pairs of many users.
+            A function ``ask`` of a single pair is written ``np.vectorize(ask, otypes=[float])``.
             Scores of -inf rank last and tie with each other.
         name: the name of what gives the scores, such as that of a model and its date. A file of another ranker is
             refused. The default is the name of the function with a digest of the file that it is in. Two models that
@@ -505,12 +507,16 @@ def _answered(function: Score, users: NDArray[Any], items: NDArray[Any]) -> Any:
     """Return what a function of the user returns. An exit of it is an error, as an interruption is not.
 
     Raises:
-        DataError: the function ends the process by SystemExit, or raises what is no Exception.
+        DataError: the function fails on arrays in place of single values, ends the process by
+            SystemExit, or raises what is no Exception.
     """
     with exits_as_errors("the function of scores"):
         try:
             return function(users, items)
-        except (TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            if re.search(r"\b(ndarray|arrays?)\b", str(error)):  # it took an array for a single value
+                cause = f"{type(error).__name__}: {error}"
+                raise DataError(f"score failed, {cause}; {_SINGLE}") from error
             if len(users) > 1:
                 error.add_note(f"score failed on {len(users)} pairs; {_SINGLE}")
             raise
