@@ -1,5 +1,7 @@
 """A function that scores pairs of users and items: how it is called, and the journal that keeps its answers."""
 
+from __future__ import annotations
+
 import functools
 import hashlib
 import inspect
@@ -283,7 +285,7 @@ class Journal:
             self._connection.execute("BEGIN")
             self._connection.executemany("INSERT INTO scores VALUES (?, ?, ?, ?)", rows)
 
-    def __enter__(self) -> "Journal":
+    def __enter__(self) -> Journal:
         return self
 
     def __exit__(
