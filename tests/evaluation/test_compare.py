@@ -102,6 +102,13 @@ def test_verdicts_stand_beside_what_they_assume(estimator, kinds):
     assert of_kind(table, "assumes") == [{"assumption": estimator or "decreasing"}] * ("assumes" in kinds)
 
 
+@pytest.mark.parametrize(("metrics", "cautions"), [(["AUC"], 0), (["recall@2"], 1), (["auc", "ap"], 1)])
+def test_the_auc_alone_needs_no_correction(metrics, cautions):
+    """The mean of the sampled AUC is the true one, whatever the ranks are."""
+    table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="uncorrected", metrics=metrics)
+    assert sum(finding.kind == "uncorrected-verdicts" for finding in table.findings) == cautions
+
+
 @pytest.mark.parametrize(
     ("given", "more", "error", "says"),
     [

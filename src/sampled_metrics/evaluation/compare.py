@@ -409,7 +409,9 @@ def _about_values(
         findings.append(Finding("best-pairs", next(iter(part.metrics)), values=numbers))
     elif have_intervals and len(names) > 2:
         findings += [family.finding for family in families]
-    findings += _about_intervals({name: part.values[name] for name in names}, estimator, setting)
+    is_auc_alone = {metric.label for metric in part.metrics.values()} == {"auc"}
+    if not (setting.is_uncorrected and is_auc_alone):  # whose uncorrected value has no bias
+        findings += _about_intervals({name: part.values[name] for name in names}, estimator, setting)
     if have_intervals:
         findings += about_seeds([family.of for family in families], recommenders)
     for name, values in part.values.items():

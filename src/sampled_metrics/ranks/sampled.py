@@ -257,6 +257,7 @@ def sampled_of_columns(
     """Return ranks among sampled negatives; parameters and errors as in `sampled_ranks`."""
     ranks, cautions = columns.ranks()
     x = ranks - 1
+    columns = columns if candidates is None else columns.without_candidates()
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)
     rank, best = written = columns.written
