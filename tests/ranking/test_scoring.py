@@ -88,6 +88,44 @@ def test_ranks_are_the_same_however_many_calls_run_at_a_time(concurrency):
         staged(Asked(calls=3), concurrency=concurrency)
 
 
+class Busy:
+    """Scores that take a millisecond each, and how long threads were busy, by the number of pairs of a call."""
+
+    def __init__(self):
+        self.seconds = []
+        self.pairs = []
+
+    def __call__(self, users, items):
+        begin = time.perf_counter()
+        time.sleep(len(users) / 1000)
+        self.seconds.append(time.perf_counter() - begin)
+        self.pairs.append(len(users))
+        return SCORES[users, items]
+
+
+def test_threads_are_busy_until_the_end_and_the_ranks_are_those_of_one():
+    """With calls of 1024 pairs, all held-out items are in one call, and few users keep one thread busy."""
+    busy = Busy()
+    begin = time.perf_counter()
+    table = staged(busy, concurrency=16, pairs_per_call=1024)
+    share = sum(busy.seconds) / (16 * (time.perf_counter() - begin))
+    assert share > 0.3
+    assert max(busy.pairs) <= 1024
+    single = Asked()
+    assert_same(table, staged(single))
+    assert sum(busy.pairs) == single.pairs.total()
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_the_traceback_of_an_interruption_ends_where_the_run_was_called(concurrency):
+    def score(users, items):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as interruption:
+        sm.staged_ranks(sm.Ranker(score, concurrency=concurrency), TRAINING, HELD_OUT)
+    assert [entry.name for entry in interruption.traceback][1:] == ["staged_ranks"]
+
+
 def test_an_async_function_is_refused_and_fits_into_one_that_is_not():
     async def score(users, items):
         return SCORES[users, items]

@@ -50,7 +50,8 @@ class Ranker:
             the same code loads have the same default; up to 32 pairs of a file are then scored again to tell them
             apart. Scores that vary from call to call need a name.
         pairs_per_call: the largest number of pairs in a call, of which a user has at most 32.
-        concurrency: the largest number of calls at a time, in threads.
+        concurrency: the largest number of calls at a time, in threads. With several, a call takes no more than the
+            share of its thread of what waits, down to one pair, so that none is idle.
 
     Raises:
         ConfigError: the score is not a function of two arguments, or an option is out of range.
@@ -341,6 +342,44 @@ class Request(NamedTuple):
     rest: Any
 
 
+@dataclass
+class _Asked:
+    """A request that is asked for, in parts.
+
+    Attributes:
+        request: the request.
+        scores: (pairs,) scores, which the answers fill in.
+        new: (new pairs,) the places of those that are not known.
+        left: how many parts are not answered.
+    """
+
+    request: Request
+    scores: Floats
+    new: Ints
+    left: int = 0
+
+    def parts(self, most: int) -> list[Ints]:
+        """Return the places of the pairs of each call, as even as can be; `most` calls, or one if all are known."""
+        parts = np.array_split(self.new, max(1, min(most, len(self.new))))
+        self.left = len(parts)
+        return parts
+
+
+class _Part(NamedTuple):
+    """The (pairs,) places in a request that a call is of."""
+
+    asked: _Asked
+    pairs: Ints
+
+    @property
+    def users(self) -> Ints:
+        return self.asked.request.users[self.pairs]
+
+    @property
+    def items(self) -> Ints:
+        return self.asked.request.items[self.pairs]
+
+
 class Scorer:
     """Asks a ranker for scores, and counts them.
 
@@ -396,7 +435,8 @@ class Scorer:
 
     def scores(self, users: Ints, items: Ints) -> Floats:
         """Return the scores of (pairs,) users and items."""
-        size, scores = self._ranker.pairs_per_call, np.empty(len(users))
+        scores = np.empty(len(users))
+        size = self.share(len(users), self._ranker.pairs_per_call)
         parts = (slice(first, first + size) for first in range(0, len(users), size))
         requests = (Request(users[part], items[part], part) for part in parts)
 
@@ -405,6 +445,14 @@ class Scorer:
 
         self.run(lambda: next(requests, None), take)
         return scores
+
+    def share(self, waiting: int, most: int) -> int:
+        """Return how many of those that wait, users or pairs, the next call takes, so that no thread is without any.
+
+        With one call at a time, these are as many as it may take. With several, it takes the share of a thread. So
+        users wait for the threads that end first, and the calls get smaller towards the end.
+        """
+        return max(1, min(most, math.ceil(waiting / self._ranker.concurrency)))
 
     def run(self, next_request: Callable[[], Request | None], take: Callable[[Request, Floats], object]) -> None:
         """Score what is asked for until nothing more is.
@@ -419,24 +467,33 @@ class Scorer:
         Raises:
             DataError: a score is NaN or +inf, or the function does not return a number for each pair.
         """
-        running: dict[Future[Any], tuple[Request, NDArray[np.bool_], Floats]] = {}
+        running: dict[Future[Any], _Part] = {}
         try:
             while True:
-                while len(running) < self._ranker.concurrency and (request := next_request()) is not None:
+                idle = self._ranker.concurrency - len(running)
+                asked = list[_Asked]()
+                while len(asked) < idle and (request := next_request()) is not None:
                     is_new, scores = self._known(request)
                     self.count += int(np.count_nonzero(is_new))
-                    running[self._begun(request.users[is_new], request.items[is_new])] = request, is_new, scores
+                    asked.append(_Asked(request, scores, np.flatnonzero(is_new)))
+                for place, waiting in enumerate(asked):
+                    threads = idle // len(asked) + (place < idle % len(asked))
+                    for pairs in waiting.parts(threads):
+                        call = self._begun(waiting.request.users[pairs], waiting.request.items[pairs])
+                        running[call] = _Part(waiting, pairs)
                 if not running:
                     return
                 for call in wait(running, return_when=FIRST_COMPLETED).done:
-                    request, is_new, scores = running.pop(call)
-                    scores[is_new] = self._kept(request.users[is_new], request.items[is_new], call.result())
-                    take(request, scores)
+                    part = running.pop(call)
+                    part.asked.scores[part.pairs] = self._kept(part.users, part.items, call.result())
+                    part.asked.left -= 1
+                    if not part.asked.left:
+                        take(part.asked.request, part.asked.scores)
         except BaseException as error:
             for call in wait(running, None if isinstance(error, Exception) else 0).done:
-                request, is_new, _ = running[call]
+                part = running[call]
                 with suppress(Exception):  # the first error is raised
-                    self._kept(request.users[is_new], request.items[is_new], call.result())
+                    self._kept(part.users, part.items, call.result())
             raise
 
     def _known(self, request: Request) -> tuple[NDArray[np.bool_], Floats]:
