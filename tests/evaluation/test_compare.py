@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from read_and import compare, evaluate
 from scipy.optimize import brentq
+from scipy.stats import ttest_rel
 
 import sampled_metrics as sm
 from sampled_metrics.errors import ConfigError, DataError
@@ -352,3 +353,72 @@ def test_the_same_ranks_are_no_second_seed_in_whatever_order(kind):
     if kind == "sampled":
         with pytest.raises(DataError, match="seeds 1 and 2 have the same ranks"):
             sm.correct({"A": [first, again]}, estimators="bv-0.1")
+
+
+LISTS = {"u": {"x": 3.0, "y": 1.0}, "v": {"x": 1.0, "y": 2.0}, "w": {"y": 2.0, "x": 0.5}}
+JUDGED = {"u": {"x": 1}, "v": {"x": 1}, "w": {"x": 1, "y": 1}}
+
+
+@pytest.mark.parametrize(
+    ("tables", "options"),
+    [
+        pytest.param(sm.exact_ranks({"A": [1, 7, 12], "B": [2, 3, 40]}, candidates=50), {}, id="exact"),
+        pytest.param(
+            sm.sampled_ranks({"A": [1, 4, 2], "B": [2, 3, 6]}, candidates=50, negatives=9),
+            {"estimator": "bv-0.1"},
+            id="sampled",
+        ),
+        pytest.param(
+            sm.ranked_lists({"A": LISTS, "B": {**LISTS, "u": {"y": 1.0, "x": 0.5}}}, relevance=JUDGED),
+            {},
+            id="lists",
+        ),
+        pytest.param(
+            {"A": [sm.exact_ranks(ranks, candidates=50) for ranks in ([1, 7, 12], [2, 9, 30])],
+             "B": [sm.exact_ranks(ranks, candidates=50) for ranks in ([1, 8, 12], [2, 9, 31])]},
+            {},
+            id="seeds",
+        ),
+    ],
+)  # fmt: skip
+def test_the_means_of_the_values_of_users_are_the_values(tables, options):
+    table = sm.compare(tables, metrics=["ap", "recall@10"], **options)
+    by_user = table.by_user
+    assert list(by_user) == ["recommender", "user", "ap", "recall@10"]
+    assert len(by_user) == 6
+    for row in table.to_dict("records"):
+        means = by_user.groupby("recommender")[row["metric"]].mean()
+        assert (means["A"], means["B"]) == pytest.approx((row["value_a"], row["value_b"]), abs=1e-12)
+    pd.testing.assert_frame_equal(table.iloc[:1].by_user, by_user)  # of rows, too
+
+
+def test_values_are_those_of_the_same_user_in_any_order_of_rows():
+    """The average precision of one relevant item is one over its rank; that of a user, the mean over the rows."""
+    first = pd.DataFrame({"user": ["b", "a", "b"], "rank": [4, 2, 1]})
+    second = pd.DataFrame({"user": ["a", "b", "b"], "rank": [5, 10, 2]})
+    by_user = sm.compare(sm.exact_ranks({"A": first, "B": second}, candidates=50), metrics="MAP").by_user
+    assert by_user.to_dict("list") == {
+        "recommender": ["A", "A", "B", "B"],
+        "user": ["a", "b", "a", "b"],
+        "MAP": pytest.approx([0.5, (0.25 + 1) / 2, 0.2, (0.1 + 0.5) / 2]),
+    }
+
+
+def test_bounds_have_no_values_of_users():
+    table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5)
+    with pytest.raises(DataError, match=r"by_user: strict bounds have no value of a user; .*bv-0.1"):
+        table.by_user  # noqa: B018
+
+
+def test_a_t_test_of_the_values_decides_what_compare_leaves_open():
+    """Each user is one place better, and the AUC by 1 / (n - 1), which differs little."""
+    old = np.arange(300) % 100 + 2
+    n = np.arange(300) + 900
+    table = sm.compare(sm.exact_ranks({"old": old, "new": old - 1}, candidates=n, exact=True), metrics="auc")
+    values = table.by_user.pivot(index="user", columns="recommender", values="auc")
+    gains = 1 / (n - 1.0)
+    np.testing.assert_allclose(values["new"] - values["old"], gains, atol=1e-12)
+    assert ttest_rel(values["new"], values["old"]).statistic == pytest.approx(
+        gains.mean() / (gains.std(ddof=1) / np.sqrt(300)), rel=1e-6
+    )
+    assert table["conclusion"].tolist() == ["undecided"]

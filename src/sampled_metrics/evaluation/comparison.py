@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+from numpy.typing import NDArray
 
-from sampled_metrics.errors import printable
+from sampled_metrics.errors import DataError, printable
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.standings import Standings
+from sampled_metrics.evaluation.values import UserValues
 from sampled_metrics.evaluation.verdict import Verdict
 from sampled_metrics.inference.findings import Setting, grouped
 from sampled_metrics.metrics.metric import metric_name
@@ -17,8 +20,40 @@ from sampled_metrics.ranks.groups import ALL
 from sampled_metrics.rendering.tables import as_latex
 
 
+@dataclass(frozen=True)
+class ValuesOfUsers:
+    """The values of the users of all recommenders.
+
+    Attributes:
+        ids: (users,) the users.
+        metrics: their labels.
+        values: by recommender.
+    """
+
+    ids: NDArray[Any]
+    metrics: Sequence[str]
+    values: Mapping[str, UserValues]
+
+    def table(self) -> pd.DataFrame:
+        """Return a row for each recommender and user; raise DataError if a user has no value of a metric."""
+        if not all(values.one_value for values in self.values.values()):
+            raise DataError(
+                "by_user: strict bounds have no value of a user; compare by an estimator that has one, such as "
+                'estimator="bv-0.1"'
+            )
+        parts = [
+            pd.DataFrame({"recommender": name, "user": self.ids, **dict(zip(self.metrics, values.low, strict=True))})
+            for name, values in self.values.items()
+        ]
+        return pd.concat(parts, ignore_index=True)
+
+
 class Comparison(Result):
     """A table of pairs of recommenders, with findings."""
+
+    _metadata = [*Result._metadata, "values_of_users"]  # noqa: RUF012  # pandas requires this
+
+    values_of_users: ValuesOfUsers | None = None
 
     @property
     def _constructor(self) -> Callable[..., Comparison]:
@@ -44,6 +79,32 @@ class Comparison(Result):
         """Return the verdicts on all pairs by all users; of several seeds those of new runs, if there are any."""
         verdicts = [finding for finding in self.findings if isinstance(finding, Verdict)]
         return [verdict for verdict in verdicts if not verdict.group and verdict.of == verdicts[0].of]
+
+    @property
+    def by_user(self) -> pd.DataFrame:
+        """Return the values of all users that are compared, for a test or a figure of your own.
+
+        Returns:
+            A row for each recommender and user, with the columns recommender, user (a number from 1 if the ranks have
+            no users) and one for each metric. The mean over the users is the value of the metric. Users are in the same
+            order for all recommenders. A user with several rows has the mean over them, and several seeds have the mean
+            over the seeds. Of sampled ranks, the values are those whose mean is the estimate, as are those of staged
+            ranks; they are no metrics of a single user.
+
+        Raises:
+            DataError: strict bounds have no value of a user.
+
+        Examples:
+            >>> import sampled_metrics as sm
+            >>> ranks = {"old": [5, 80, 3, 200], "new": [2, 40, 1, 90]}
+            >>> result = sm.compare(sm.exact_ranks(ranks, candidates=1000), metrics="recall@10")
+            >>> by_user = result.by_user.pivot(index="user", columns="recommender", values="recall@10")
+            >>> by_user["new"].tolist()
+            [1.0, 0.0, 1.0, 0.0]
+        """
+        if self.values_of_users is None:
+            raise DataError("by_user: only the result of compare has the values of users")
+        return self.values_of_users.table()
 
     @property
     def by_metric(self) -> dict[str, Standings]:

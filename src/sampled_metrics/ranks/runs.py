@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampled_metrics._validation import Floats, Ints, enumerated
 from sampled_metrics.errors import DataError
@@ -133,6 +134,16 @@ def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[str]]:
     users = iter(numbers)
     numbered = [replace(runs, users=tuple(itertools.islice(users, len(runs.tables)))) for runs in recommenders]
     return numbered, sentences
+
+
+def ids_of_users(recommenders: Sequence[Runs]) -> NDArray[Any]:
+    """Return the (users,) users of paired runs by their numbers; without ids, the numbers from 1."""
+    for runs in recommenders:
+        for table, numbers in zip(runs.tables, runs.users, strict=True):
+            if table.user is not None:
+                _, first = np.unique(numbers, return_index=True)
+                return np.asarray(table.user)[first]
+    return np.arange(1, int(recommenders[0].users[0].max()) + 2)
 
 
 def require_comparable(recommenders: Sequence[Runs]) -> None:
