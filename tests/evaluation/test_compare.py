@@ -193,15 +193,35 @@ def difference(row):
     return f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]".replace("-", "$-$")
 
 
-def test_latex_has_the_letters_of_groups_and_the_differences_from_the_best(ranks):
+def test_latex_has_the_letters_of_those_who_are_beaten_and_the_differences_from_the_best(ranks):
     values = [f"{evaluate(each, candidates=100, metrics='auc')['value'][0]:.4f}" for each in ranks.values()]
     three = compare({name.replace("o", "_"): each for name, each in ranks.items()}, candidates=100, metrics="auc")
     assert rows_of_latex(three)[1:] == [
-        *([r"g\_\_d", rf"{values[0]}\textsuperscript{{a}}"], ["fair", rf"{values[1]}\textsuperscript{{a}}"]),
-        [r"p\_\_r", rf"{values[2]}\textsuperscript{{b}}"],
-        [r"fair $-$ g\_\_d", difference(three.iloc[0])],
-        [r"p\_\_r $-$ g\_\_d", difference(three.iloc[1])],
+        ["a", r"g\_\_d", rf"{values[0]}\textsuperscript{{c}}"],
+        ["b", "fair", rf"{values[1]}\textsuperscript{{c}}"],
+        ["c", r"p\_\_r", values[2]],
+        ["", r"fair $-$ g\_\_d", difference(three.iloc[0])],
+        ["", r"p\_\_r $-$ g\_\_d", difference(three.iloc[1])],
     ]
+    caption = three.to_latex().split(r"\caption{")[1].split("}\n")[0]
+    assert caption.startswith("The letters of a value name the recommenders that are worse by the metric.")
+    assert r"at 95 \%" in caption
+
+
+def test_latex_in_per_cent_with_the_best_value_in_bold():
+    """Hits at 2 of 4, 1 of 4 and 2 of 4; the two best are equal, so that both are bold."""
+    ranks = {"A": [1, 1, 50, 60], "B": [1, 50, 60, 70], "C": [1, 50, 1, 60]}
+    table = sm.compare(sm.exact_ranks(ranks, candidates=100), metrics="recall@10")
+    text = table.to_latex(percent=True, bold=True, digits=1)
+    lines = [line.removesuffix(r" \\") for line in text.splitlines() if " & " in line]
+    assert lines[:4] == [
+        r"\# &  & Recall@10 (\%)",
+        r"a & A & \textbf{50.0}",
+        r"b & C & \textbf{50.0}",
+        r"c & B & 25.0",
+    ]
+    assert r"\textbf" not in table.to_latex(percent=True)
+    assert "& 50.00" in table.to_latex(percent=True)
 
 
 def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):

@@ -10,14 +10,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics.errors import DataError, printable
-from sampled_metrics.evaluation.result import Result
-from sampled_metrics.evaluation.standings import Standings
+from sampled_metrics.evaluation.result import NumberForm, Result
+from sampled_metrics.evaluation.standings import Standings, letter
 from sampled_metrics.evaluation.values import UserValues
 from sampled_metrics.evaluation.verdict import Verdict
 from sampled_metrics.inference.findings import Setting, grouped
-from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.groups import ALL
-from sampled_metrics.rendering.tables import as_latex
+from sampled_metrics.rendering.tables import as_latex, latex_text
 
 
 @dataclass(frozen=True)
@@ -127,28 +126,40 @@ class Comparison(Result):
             return self.remarks
         together = ", which hold together for the groups" if "group" in self else ""
         brackets = f"In brackets: {100 * self.setting.confidence_level:g} % intervals of the difference{together}."
-        letters = "Recommenders that have a letter in common cannot be told apart."
-        return (*self.remarks, brackets, *([letters] if len(self.setting.names) > 2 else []))
+        return (*self.remarks, *([brackets] if len(self.setting.names) == 2 else []))
 
-    def _latex_table(self) -> str:
+    def _latex_table(self, form: NumberForm) -> str:
         """Return the recommenders by metric, and by group if there are groups, best first by the first metric.
 
         Below them are the differences of the pairs that the best one is in, with their intervals. More than two have
-        the letters of their standings.
+        letters: those of a value are of the recommenders that it is shown to be better than, as in the tables of ranx.
+        The caption says so.
         """
         labels = list(self.by_metric)
         if not labels:  # no metric is defined
-            return super()._latex_table()
+            return super()._latex_table(form)
         rows = list[list[str]]()
         letters = list[list[str]]()
         for part in self._parts():
-            for cells, superscripts in self._latex_rows(labels, *part):
+            for cells, superscripts in self._latex_rows(labels, *part, form):
                 rows.append(cells)
                 letters.append(superscripts)
-        columns = ["Group", "Of", "", *map(metric_name, labels)]
-        idle = [name.capitalize() for name in ("group", "of") if name not in self]
+        is_pair = len(self.setting.names) == 2
+        columns = ["Group", "Of", "#", "", *map(form.head, labels)]
+        idle = [name.capitalize() for name in ("group", "of") if name not in self] + ["#"] * is_pair
         cells, superscripts = (pd.DataFrame(texts, columns=columns).map(printable) for texts in (rows, letters))
-        return as_latex(cells.drop(columns=idle), superscripts.drop(columns=idle))
+        table = as_latex(cells.drop(columns=idle), superscripts.drop(columns=idle))
+        if is_pair:
+            return table
+        level = f"{100 * self.setting.confidence_level:g} %"
+        together = " and groups" if "group" in self else ""
+        caption = (
+            "The letters of a value name the recommenders that are worse by the metric. In brackets: intervals of the "
+            f"difference. The intervals of a metric hold together for all pairs{together} at {level}."
+        )
+        return "\n".join(
+            [r"\begin{table}", r"\centering", rf"\caption{{{latex_text(caption)}}}", table, r"\end{table}"]
+        )
 
     def _parts(self) -> list[tuple[str, str]]:
         """Return the groups, and of which runs, that the rows are of."""
@@ -156,7 +167,9 @@ class Comparison(Result):
         runs = list(dict.fromkeys(self["of"])) if "of" in self else [""]
         return [(group, of) for group in groups for of in runs]
 
-    def _latex_rows(self, labels: Sequence[str], group: str, of: str) -> list[tuple[list[str], list[str]]]:
+    def _latex_rows(
+        self, labels: Sequence[str], group: str, of: str, form: NumberForm
+    ) -> list[tuple[list[str], list[str]]]:
         """Return the cells and the superscripts of the rows of a group."""
         is_pair = len(self.setting.names) == 2
         verdicts = [
@@ -167,12 +180,18 @@ class Comparison(Result):
         by_metric = {label: [verdict for verdict in verdicts if verdict.metric == label] for label in labels}
         standings = {label: Standings.from_verdicts(on_metric) for label, on_metric in by_metric.items()}
         names = next(([row.name for row in standing.rows] for standing in standings.values() if standing.rows), [])
+        letter_of = {name: letter(place) for place, name in enumerate(names)}
         rows = []
         for name in names:
-            places = [next((row for row in standing.rows if row.name == name), None) for standing in standings.values()]
-            cells = [f"{row.value:.4f}" if row else "-" for row in places]
-            superscripts = [row.letters if row and not is_pair else "" for row in places]
-            rows.append(([group, of, name, *cells], ["", "", "", *superscripts]))
+            cells = []
+            superscripts = []
+            for standing in standings.values():
+                value = next((form.number(row.value) for row in standing.rows if row.name == name), "-")
+                best = form.best(["" for _ in standing.rows], [row.value for row in standing.rows])
+                cells.append(f"**{value}**" if value == best.get("") else value)
+                beaten = [letter_of[other] for other in names if other in standing.beaten_by(name)]
+                superscripts.append("" if is_pair else "".join(beaten))
+            rows.append(([group, of, letter_of[name], name, *cells], ["", "", "", "", *superscripts]))
         pairs = dict.fromkeys((verdict.a, verdict.b) for verdict in verdicts if names[0] in (verdict.a, verdict.b))
         for a, b in pairs:
             is_turned = b == names[0] and not is_pair  # of many, all differences are from the best
@@ -180,14 +199,14 @@ class Comparison(Result):
             cells = []
             for on_metric in by_metric.values():
                 verdict = next((verdict for verdict in on_metric if (verdict.a, verdict.b) == (a, b)), None)
-                cells.append(_difference(verdict.turned() if verdict and is_turned else verdict))
-            rows.append(([group, of, label, *cells], [""] * (3 + len(cells))))
+                cells.append(_difference(verdict.turned() if verdict and is_turned else verdict, form))
+            rows.append(([group, of, "", label, *cells], [""] * (4 + len(cells))))
         return rows
 
 
-def _difference(verdict: Verdict | None) -> str:
+def _difference(verdict: Verdict | None, form: NumberForm) -> str:
     """Return the difference of a pair with its interval if there is one."""
     if verdict is None:
         return "-"
-    interval = f"{verdict.low:+.4f}, {verdict.high:+.4f}" if verdict.has_interval else "-"
-    return f"{verdict.difference:+.4f} [{interval}]"
+    interval = f"{form.number(verdict.low, '+')}, {form.number(verdict.high, '+')}"
+    return f"{form.number(verdict.difference, '+')} [{interval if verdict.has_interval else '-'}]"
