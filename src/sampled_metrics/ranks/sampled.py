@@ -196,8 +196,8 @@ def sampled_ranks(
             gives a mapping.
         negatives: (users,) or one number: m, the number of sampled negatives. Leave it out if the ranks have this
             column. An array is in the order of the ranks, and a Series is by the labels of its index.
-        candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item;
-            likewise.
+        candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item.
+            It replaces a column of the ranks, and a remark says so.
         replacement: whether a negative could be sampled twice for the same user.
         drawn: "by user" if the negatives of each user are drawn anew, as all intervals and verdicts assume. "once" if
             users share negatives, as of one list of candidates for everybody, or of the other items of a batch. One
