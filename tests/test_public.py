@@ -13,6 +13,7 @@ import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 
 FUNCTIONS = [name for name in sm.__all__ if inspect.isfunction(getattr(sm, name)) or name in ("metric", "ExactRanks")]
+CALLABLES = [name for name in sm.__all__ if callable(getattr(sm, name)) and not name.endswith("Error")]
 
 
 def test_all_names_exist_and_type_checkers_see_the_same():
@@ -32,6 +33,20 @@ def test_each_function_has_references_and_an_example_that_runs(name):
     [example] = doctest.DocTestFinder(recurse=False).find(inspect.unwrap(function), name, globs={})
     assert len(example.examples) > 1
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_help_has_the_names_of_types_that_people_read(name):
+    public = getattr(sm, name)
+    callables = {name: public}
+    if inspect.isclass(public):
+        own = [method for method in vars(public) if not method.startswith("_")]
+        callables |= {f"{name}.{method}": getattr(public, method) for method in own}
+    for where, function in callables.items():
+        if callable(function):
+            arguments = str(inspect.signature(function))
+            for module in ("numpy.", "typing.", "collections.abc.", "pandas."):
+                assert module not in arguments, where
 
 
 @pytest.mark.parametrize("name", ["evaluate", "correct", "compare", "expect", "plan"])

@@ -112,14 +112,16 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Yield a file of a user, open for reading as bytes.
 
     Every path of a user is opened here, and libraries get the open file: given a path, some of them fetch addresses,
-    such as those that begin with http: or s3:, or unpack what a name says is packed.
+    such as those that begin with http: or s3:, or unpack what a name says is packed. A path that begins with ~ is in
+    the home of the user, as in a shell, unless there is such a file.
 
     Raises:
         DataError: it is no path, there is no such file, it is a directory, or it cannot be read.
     """
     name = printable(path_text(path))
+    place = path if os.path.exists(path) else os.path.expanduser(path)
     try:
-        file = open(path, "rb")  # noqa: SIM115  # an error in the block is not one of opening
+        file = open(place, "rb")  # noqa: SIM115  # an error in the block is not one of opening
     except FileNotFoundError:
         raise DataError(f"{name}: there is no such file") from None
     except OSError as error:

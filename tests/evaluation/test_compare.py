@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from read_and import compare, evaluate
 from scipy.optimize import brentq
+from scipy.stats import ttest_rel
 
 import sampled_metrics as sm
 from sampled_metrics.errors import ConfigError, DataError
@@ -103,6 +104,13 @@ def test_verdicts_stand_beside_what_they_assume(estimator, kinds):
     assert of_kind(table, "assumes") == [{"assumption": estimator or "decreasing"}] * ("assumes" in kinds)
 
 
+@pytest.mark.parametrize(("metrics", "cautions"), [(["AUC"], 0), (["recall@2"], 1), (["auc", "ap"], 1)])
+def test_the_auc_alone_needs_no_correction(metrics, cautions):
+    """The mean of the sampled AUC is the true one, whatever the ranks are."""
+    table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="uncorrected", metrics=metrics)
+    assert sum(finding.kind == "uncorrected-verdicts" for finding in table.findings) == cautions
+
+
 @pytest.mark.parametrize(
     ("given", "more", "error", "says"),
     [
@@ -186,15 +194,35 @@ def difference(row):
     return f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]".replace("-", "$-$")
 
 
-def test_latex_has_the_letters_of_groups_and_the_differences_from_the_best(ranks):
+def test_latex_has_the_letters_of_those_who_are_beaten_and_the_differences_from_the_best(ranks):
     values = [f"{evaluate(each, candidates=100, metrics='auc')['value'][0]:.4f}" for each in ranks.values()]
     three = compare({name.replace("o", "_"): each for name, each in ranks.items()}, candidates=100, metrics="auc")
     assert rows_of_latex(three)[1:] == [
-        *([r"g\_\_d", rf"{values[0]}\textsuperscript{{a}}"], ["fair", rf"{values[1]}\textsuperscript{{a}}"]),
-        [r"p\_\_r", rf"{values[2]}\textsuperscript{{b}}"],
-        [r"fair $-$ g\_\_d", difference(three.iloc[0])],
-        [r"p\_\_r $-$ g\_\_d", difference(three.iloc[1])],
+        ["a", r"g\_\_d", rf"{values[0]}\textsuperscript{{c}}"],
+        ["b", "fair", rf"{values[1]}\textsuperscript{{c}}"],
+        ["c", r"p\_\_r", values[2]],
+        ["", r"fair $-$ g\_\_d", difference(three.iloc[0])],
+        ["", r"p\_\_r $-$ g\_\_d", difference(three.iloc[1])],
     ]
+    caption = three.to_latex().split(r"\caption{")[1].split("}\n")[0]
+    assert caption.startswith("The letters of a value name the recommenders that are worse by the metric.")
+    assert r"at 95 \%" in caption
+
+
+def test_latex_in_per_cent_with_the_best_value_in_bold():
+    """Hits at 2 of 4, 1 of 4 and 2 of 4; the two best are equal, so that both are bold."""
+    ranks = {"A": [1, 1, 50, 60], "B": [1, 50, 60, 70], "C": [1, 50, 1, 60]}
+    table = sm.compare(sm.exact_ranks(ranks, candidates=100), metrics="recall@10")
+    text = table.to_latex(percent=True, bold=True, digits=1)
+    lines = [line.removesuffix(r" \\") for line in text.splitlines() if " & " in line]
+    assert lines[:4] == [
+        r"\# &  & Recall@10 (\%)",
+        r"a & A & \textbf{50.0}",
+        r"b & C & \textbf{50.0}",
+        r"c & B & 25.0",
+    ]
+    assert r"\textbf" not in table.to_latex(percent=True)
+    assert "& 50.00" in table.to_latex(percent=True)
 
 
 def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):
@@ -359,3 +387,72 @@ def test_the_same_ranks_are_no_second_seed_in_whatever_order(kind):
     if kind == "sampled":
         with pytest.raises(DataError, match="seeds 1 and 2 have the same ranks"):
             sm.correct({"A": [first, again]}, estimators="bv-0.1")
+
+
+LISTS = {"u": {"x": 3.0, "y": 1.0}, "v": {"x": 1.0, "y": 2.0}, "w": {"y": 2.0, "x": 0.5}}
+JUDGED = {"u": {"x": 1}, "v": {"x": 1}, "w": {"x": 1, "y": 1}}
+
+
+@pytest.mark.parametrize(
+    ("tables", "options"),
+    [
+        pytest.param(sm.exact_ranks({"A": [1, 7, 12], "B": [2, 3, 40]}, candidates=50), {}, id="exact"),
+        pytest.param(
+            sm.sampled_ranks({"A": [1, 4, 2], "B": [2, 3, 6]}, candidates=50, negatives=9),
+            {"estimator": "bv-0.1"},
+            id="sampled",
+        ),
+        pytest.param(
+            sm.ranked_lists({"A": LISTS, "B": {**LISTS, "u": {"y": 1.0, "x": 0.5}}}, relevance=JUDGED),
+            {},
+            id="lists",
+        ),
+        pytest.param(
+            {"A": [sm.exact_ranks(ranks, candidates=50) for ranks in ([1, 7, 12], [2, 9, 30])],
+             "B": [sm.exact_ranks(ranks, candidates=50) for ranks in ([1, 8, 12], [2, 9, 31])]},
+            {},
+            id="seeds",
+        ),
+    ],
+)  # fmt: skip
+def test_the_means_of_the_values_of_users_are_the_values(tables, options):
+    table = sm.compare(tables, metrics=["ap", "recall@10"], **options)
+    by_user = table.by_user
+    assert list(by_user) == ["recommender", "user", "ap", "recall@10"]
+    assert len(by_user) == 6
+    for row in table.to_dict("records"):
+        means = by_user.groupby("recommender")[row["metric"]].mean()
+        assert (means["A"], means["B"]) == pytest.approx((row["value_a"], row["value_b"]), abs=1e-12)
+    pd.testing.assert_frame_equal(table.iloc[:1].by_user, by_user)  # of rows, too
+
+
+def test_values_are_those_of_the_same_user_in_any_order_of_rows():
+    """The average precision of one relevant item is one over its rank; that of a user, the mean over the rows."""
+    first = pd.DataFrame({"user": ["b", "a", "b"], "rank": [4, 2, 1]})
+    second = pd.DataFrame({"user": ["a", "b", "b"], "rank": [5, 10, 2]})
+    by_user = sm.compare(sm.exact_ranks({"A": first, "B": second}, candidates=50), metrics="MAP").by_user
+    assert by_user.to_dict("list") == {
+        "recommender": ["A", "A", "B", "B"],
+        "user": ["a", "b", "a", "b"],
+        "MAP": pytest.approx([0.5, (0.25 + 1) / 2, 0.2, (0.1 + 0.5) / 2]),
+    }
+
+
+def test_bounds_have_no_values_of_users():
+    table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5)
+    with pytest.raises(DataError, match=r"by_user: strict bounds have no value of a user; .*bv-0.1"):
+        table.by_user  # noqa: B018
+
+
+def test_a_t_test_of_the_values_decides_what_compare_leaves_open():
+    """Each user is one place better, and the AUC by 1 / (n - 1), which differs little."""
+    old = np.arange(300) % 100 + 2
+    n = np.arange(300) + 900
+    table = sm.compare(sm.exact_ranks({"old": old, "new": old - 1}, candidates=n, exact=True), metrics="auc")
+    values = table.by_user.pivot(index="user", columns="recommender", values="auc")
+    gains = 1 / (n - 1.0)
+    np.testing.assert_allclose(values["new"] - values["old"], gains, atol=1e-12)
+    assert ttest_rel(values["new"], values["old"]).statistic == pytest.approx(
+        gains.mean() / (gains.std(ddof=1) / np.sqrt(300)), rel=1e-6
+    )
+    assert table["conclusion"].tolist() == ["undecided"]

@@ -284,6 +284,7 @@ def test_coverage_of_a_binomial_share_by_enumeration() -> None:
         (dict.fromkeys([f"hr@{k}" for k in range(1, 8)], 0.5), {}, "at most 6 values"),
         ({"recall@5": 0.5}, {"estimators": "mle"}, "mle needs all ranks; .* free, decreasing$"),
         ({"precision@5": 0.3}, {}, "precision@5: the value must be from 0 to 0.2, not 0.3"),
+        ({"hr@10": 69.7}, {}, r"from 0 to 1, not 69.7; in per cent\? Write 0.697$"),
         ({"recall@10": "many"}, {}, "recall@10: the value must be a number, not 'many'"),
         ({"recall@10": "nan"}, {}, "recall@10: the value must be a number, not 'nan'"),
         ({"recall@200": 0.5}, {}, "recall@200: k must be at most the 99 negatives"),

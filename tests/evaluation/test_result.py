@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import sampled_metrics as sm
+from sampled_metrics.errors import ConfigError
 from sampled_metrics.evaluation.result import Result, by_recommender, cell, together
 from sampled_metrics.findings import Finding
 from sampled_metrics.inference.setting import Setting
@@ -142,9 +143,30 @@ def test_latex_has_a_row_for_each_recommender_and_estimator_and_a_sentence_is_of
     latex = VALUES.assign(estimator=["free", "free", "decreasing", "decreasing"]).to_latex()
     assert r"Recommender & Estimator & Recall@10 & AUC \\" in latex
     assert "Y & decreasing & 0.1250 [-] & - " in latex
-    assert VALUES.to_latex(index=False) == pd.DataFrame(VALUES).to_latex(index=False)
+    with pytest.raises(ConfigError, match=r"digits, percent and bold, not float_format; pandas.DataFrame"):
+        VALUES.to_latex(float_format="%.2f")
+    with pytest.raises(ConfigError, match="digits must be"):
+        VALUES.to_latex(digits=-1)
+    with pytest.raises(ConfigError, match="are for values with intervals"):
+        Result({"recommender": ["X"], "exact": [0.5]}).to_latex(digits=2)
     sentence = VALUES[VALUES["metric"] == "auc"].sentence()
     assert sentence == "AUC of X_1 is 0.5000 by Free (90 % interval 0.4500 to 0.5500)."
+
+
+def test_latex_has_the_digits_and_the_best_of_each_estimator_in_bold():
+    """Of each estimator and metric, one of two recommenders is the best."""
+    rows = [("X", "free", 0.125, 0.1, 0.2), ("Y", "free", 0.25, 0.2, 0.5)]
+    rows += [("X", "mle", 0.5, 0.4, 0.75), ("Y", "mle", 0.25, 0.2, 0.3)]
+    table = Result(rows, columns=["recommender", "estimator", "value", "low", "high"]).assign(metric="auc")
+    lines = [line.removesuffix(r" \\") for line in table.to_latex(percent=True, bold=True).splitlines() if "&" in line]
+    assert lines == [
+        r"Recommender & Estimator & AUC (\%)",
+        r"X & free & 12.50 [10.00, 20.00]",
+        r"Y & free & \textbf{25.00 [20.00, 50.00]}",
+        r"X & mle & \textbf{50.00 [40.00, 75.00]}",
+        r"Y & mle & 25.00 [20.00, 30.00]",
+    ]
+    assert "X & mle & 0.500 [0.400, 0.750]" in table.to_latex(digits=3)
 
 
 NAME = "X\n\\input{other}\x1b[31m\u2028\x85!"

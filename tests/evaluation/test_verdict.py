@@ -38,7 +38,9 @@ def verdict_of(a, b, margin=None, places=None, names=("A", "B"), group=""):
     """Return the verdict on two recommenders from values of users."""
     values = dict(zip(names, (a, b), strict=True))
     places = places or {name: -of_users.low for name, of_users in values.items()}
-    family = Family(Part(group, {"ap": sm.metric("ap")}, values, places, []), "", values, RATES, Finding("family"))
+    family = Family(
+        Part(group, {"ap": sm.metric("ap")}, values, places, np.arange(USERS), []), "", values, RATES, Finding("family")
+    )
     [verdict] = verdicts_on_pair(family, names, margin)
     return verdict
 

@@ -76,6 +76,7 @@ SENTENCES = [
     (of("columns-not-used", columns=["a", "b"], unit="user"),
      "The columns a, b are not used. Intervals take users as the unit. If a column names recommenders, say which by"),
     (of("columns-not-used", columns=["a"], unit="row"), "Each row is taken to be a user. If a column names"),
+    (of("candidates-of-argument", column="n"), "The column n is not used: the candidates are those of the argument."),
     (of("columns-not-read", source="a.csv", unread=64, all=66, columns=["f0", "f1"]),
      "a.csv: 64 of its 66 columns are not used: f0, f1 ..."),
     (of("spaces", column="user", ids=2, merged=1),

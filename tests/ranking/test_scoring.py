@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import functools
 import gc
+import json
 import os
 import re
 import sqlite3
@@ -87,6 +88,44 @@ def test_ranks_are_the_same_however_many_calls_run_at_a_time(concurrency):
         staged(Asked(calls=3), concurrency=concurrency)
 
 
+class Busy:
+    """Scores that take a millisecond each, and how long threads were busy, by the number of pairs of a call."""
+
+    def __init__(self):
+        self.seconds = []
+        self.pairs = []
+
+    def __call__(self, users, items):
+        begin = time.perf_counter()
+        time.sleep(len(users) / 1000)
+        self.seconds.append(time.perf_counter() - begin)
+        self.pairs.append(len(users))
+        return SCORES[users, items]
+
+
+def test_threads_are_busy_until_the_end_and_the_ranks_are_those_of_one():
+    """With calls of 1024 pairs, all held-out items are in one call, and few users keep one thread busy."""
+    busy = Busy()
+    begin = time.perf_counter()
+    table = staged(busy, concurrency=16, pairs_per_call=1024)
+    share = sum(busy.seconds) / (16 * (time.perf_counter() - begin))
+    assert share > 0.3
+    assert max(busy.pairs) <= 1024
+    single = Asked()
+    assert_same(table, staged(single))
+    assert sum(busy.pairs) == single.pairs.total()
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_the_traceback_of_an_interruption_ends_where_the_run_was_called(concurrency):
+    def score(users, items):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as interruption:
+        sm.staged_ranks(sm.Ranker(score, concurrency=concurrency), TRAINING, HELD_OUT)
+    assert [entry.name for entry in interruption.traceback][1:] == ["staged_ranks"]
+
+
 def test_an_async_function_is_refused_and_fits_into_one_that_is_not():
     async def score(users, items):
         return SCORES[users, items]
@@ -119,10 +158,32 @@ def test_a_function_of_a_single_pair_may_return_a_number_or_be_vectorised():
     assert sm.Ranker(functools.partial(vectorised)).label == sm.Ranker(score).label
     single = staged(lambda users, items: score(users[0], items[0]), pairs_per_call=1, users=slice(9))
     np.testing.assert_array_equal(single.above, by_arrays.above[:9])
-    for function in (score, lambda user, item: {}[user, item], lambda user, item: 1.0 if user > item else 0.0):
-        with pytest.raises((TypeError, ValueError)) as caught:
-            staged(function)
-        assert "np.vectorize(function, otypes=[float])" in caught.value.__notes__[0]
+    with pytest.raises(ValueError, match="not a score") as caught:
+        staged(lambda user, item: float("not a score"))
+    assert "np.vectorize(function, otypes=[float])" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+@pytest.mark.parametrize("pairs_per_call", [1, 1024])
+@pytest.mark.parametrize(
+    ("score", "cause"),
+    [
+        pytest.param(lambda user, item: {}[user, item], "TypeError: unhashable type", id="dict"),
+        pytest.param(lambda user, item: user.lower(), "AttributeError: .* has no attribute", id="text"),
+        pytest.param(lambda user, item: json.dumps([user]), "TypeError: .* not JSON", id="request"),
+        pytest.param(lambda user, item: [3.0][user], "TypeError: only .* arrays", id="list"),
+    ],
+)
+def test_a_function_of_a_single_pair_is_told_that_it_gets_arrays(score, cause, pairs_per_call, concurrency):
+    says = rf"^score failed, {cause}.*; it is called with arrays of users and items; .*np\.vectorize"
+    with pytest.raises(sm.DataError, match=says) as error:
+        staged(score, pairs_per_call=pairs_per_call, concurrency=concurrency)
+    assert error.value.__cause__ is not None
+
+
+def test_a_comparison_of_arrays_is_told_that_it_gets_arrays():
+    with pytest.raises(sm.DataError, match=r"[Tt]he truth value of an array .*; it is called with arrays"):
+        staged(lambda user, item: 1.0 if user > item else 0.0)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Columns of ranks from arrays, tables and mappings: what is taken, and what is refused with its row and column."""
 
+import functools
 from decimal import Decimal
 from fractions import Fraction
 
@@ -187,7 +188,6 @@ def test_numbers_for_all_rows_or_for_each_are_checked(numbers, says):
 
 SPLIT = {"a": RANKED, "b": RANKED[::-1]}
 REFUSED = [
-    (FRAME, {"candidates": 9}, "has a column candidates, so candidates must not"),
     (LONG, {"by": "modle"}, r"lacks the column modle \(the columns are 'user', 'model', 'rank'"),
     (LONG.assign(model=["a", ""] * 3), {"by": "model"}, "user 2: model is empty"),
     (frame(m=cells("a", pd.NA), rank=1), {"by": "m"}, "row 2: m is empty"),
@@ -297,3 +297,22 @@ def test_values_with_an_order_that_are_no_numbers_are_refused(read, kind):
 def test_numbers_of_any_type_are_numbers():
     for values in ([Decimal(1), Fraction(2), np.int8(3)], pd.Categorical([1, 2, 3]), pd.array([1, 2, 3], "Int64")):
         assert sm.exact_ranks(frame(rank=values), candidates=9000).above.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("reader", [sm.exact_ranks, functools.partial(sm.sampled_ranks, negatives=4)])
+def test_an_argument_wins_over_a_column_of_candidates_and_a_remark_says_so(reader):
+    ranks = pd.DataFrame({"n_items": [50, 60, 70], "rank": [1, 3, 5]})
+    table = reader(ranks, candidates=[80, 90, 100])
+    assert table.candidates.tolist() == [80, 90, 100]
+    assert [note for note in table.notes if "n_items" in note] == [
+        "The column n_items is not used: the candidates are those of the argument."
+    ]
+    assert reader(ranks).candidates.tolist() == [50, 60, 70]
+
+
+@pytest.mark.parametrize(("name", "option"), [("candidates", "--candidates"), ("negatives", "--negatives")])
+def test_what_is_lacking_is_named_as_an_argument_and_as_an_option(name, option):
+    known = {"negatives": 4, "candidates": 50}
+    del known[name]
+    with pytest.raises(sm.DataError, match=rf"lacks the column {name}, .*: {name}= \({option}\)$"):
+        sm.sampled_ranks([1, 3, 5], **known)

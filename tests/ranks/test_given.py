@@ -106,7 +106,7 @@ def test_events_of_other_users_are_refused() -> None:
         ((["a", "b"], [9, 9]), (["a", "c"], [9, 9]), "2 are in one of them only, for instance 'b' of A and 'c' of"),
         ((["a"], [9]), (["a", "c"], [9, 9]), "1 are in one of them only, for instance 'c' of B$"),
         ((None, [9]), (None, [9, 9]), "^A has 1 users and B 2; to be compared they must have the same users$"),
-        ((None, [9, 9]), (["b", "a"], [9, 8]), "^user 'a' has 9 candidates in A and 8 in B"),
+        ((None, [9, 9]), (["b", "a"], [9, 8]), "^row 2 has 9 candidates in A and 8 in B"),
         ((None, [9, 9]), (None, [9, 8]), "^row 2 has 9 candidates in A and 8 in B"),
         ((["a", "b", "a"], [9] * 3), (["a", "b", "b"], [9] * 3), "^user 'a' has 2 rows in A and 1 in B; to be comp"),
         ((["a", "b", "a"], [9, 9, 7]), (["b", "a", "a"], [9, 9, 8]), "^user 'a' has 7 candidates in A and 8 in B"),

@@ -53,7 +53,17 @@ REFUSED = {
     "a column twice": (b"candidates,rank,rank\n5,1,1\n", ", line 1: has the column 'rank' more than once"),
     "another separator": (b"user rank\n1 2\n", ", line 1: lacks the column rank (the columns are 'user rank'); is"),
     "scores": (b"user,item,score\n1,2,3\n", ", line 1: lacks the column rank "),
-    "json": (b'{"rank": 1}\n', ", line 1: is JSON"),
+    "json lines.jsonl": (b'{"rank": 1}\n', ", line 1: is JSON, and tables are csv or parquet; in Python, give"),
+    "array of json.json": (b'[{"rank": 1}]\n', ", line 1: is JSON"),
+    "events of a session": (
+        b'{"session": 1, "events": [{"aid": 7, "ts": 16617, "type": "clicks"}]}\n',
+        ", line 1: is JSON, and tables are csv or parquet; in Python, make a row of each of the nested objects, as "
+        'pandas.json_normalize(objects, "events", "session")',
+    ),
+    "a submission": (
+        b"session_type,labels\n12_clicks,5 6\n",
+        ", line 1: lacks the column rank (the columns are 'session_type', 'labels'); labels has several ",
+    ),
     "truncated.gz": (gzip.compress(b"rank\n" + bytes(range(48, 58)) * 500)[:-12], ": cannot be read: "),
     "not gzip.gz": (b"rank\n1\n", ": cannot be read: Not a gzipped"),
     "no.parquet": (b"user,rank\n1,2\n", ": cannot be read: "),
@@ -178,3 +188,33 @@ def test_a_mutated_file_is_refused_in_one_line_or_is_what_the_csv_module_reads(c
     for name, values in (("rank", table.x + 1), ("candidates", table.candidates), ("negatives", table.negatives)):
         column = header.index(name)
         assert np.array_equal(values, [int(float(line[column])) for line in islice(lines, 1, 1 + len(table))])
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"), [('{"rank": 2}\n{"rank": 9}\n', True), ('[{"rank": 2}, {"rank": 9}]', False)]
+)
+def test_the_table_that_is_named_in_place_of_json_is_read(tmp_path, content, lines):
+    (tmp_path / "ranks.json").write_text(content)
+    with pytest.raises(DataError) as error:
+        sm.exact_ranks(tmp_path / "ranks.json", candidates=20)
+    assert str(error.value).endswith(", lines=True)") == lines
+    table = pd.read_json(tmp_path / "ranks.json", lines=lines)
+    assert sm.exact_ranks(table, candidates=20).above.tolist() == [1, 8]
+
+
+def test_a_path_from_the_home_of_the_user(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / "films.csv").write_text("candidates,rank\n50,3\n")
+    assert sm.exact_ranks("~/films.csv").above.tolist() == [2]
+    with pytest.raises(DataError, match=r"^~/none.csv: there is no such file"):
+        sm.exact_ranks("~/none.csv")
+
+
+def test_rows_that_are_paired_by_position_are_named_by_their_place():
+    """The ids of one table say nothing about the rows of the other."""
+    known = sm.exact_ranks(pd.DataFrame({"user": ["u7", "u3"], "rank": 1, "candidates": [50, 60]}))
+    unknown = sm.exact_ranks(pd.DataFrame({"rank": [1, 1], "candidates": [50, 61]}))
+    for pair in ({"A": known, "B": unknown}, {"A": unknown, "B": known}):
+        with pytest.raises(DataError, match=r"^row 2 has 6[01] candidates in A and 6[01] in B"):
+            sm.compare(pair)

@@ -118,7 +118,7 @@ TRAINING_AND_HELD_OUT = together(
 WHOLE = click.IntRange(1, MOST)
 METRIC_LIST = label_option("metrics", METRICS)
 CANDIDATES = click.option(
-    "--candidates", type=WHOLE, help="n: how many items an exact evaluation ranks, unless a column says it."
+    "--candidates", type=WHOLE, help="n: how many items an exact evaluation ranks; in place of a column."
 )
 NEGATIVES = click.option("--negatives", type=WHOLE, help="m: how many negatives were sampled, unless a column says it.")
 EXACT = click.option("--exact", is_flag=True, help="The ranks are exact, although none comes near n.")

@@ -8,13 +8,14 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampled_metrics._running import late_progress, on_one_thread
 from sampled_metrics._validation import Floats, require_confidence_level, require_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, estimators_by_label
 from sampled_metrics.estimators.shapes import DECREASING, FREE
-from sampled_metrics.evaluation.comparison import Comparison
+from sampled_metrics.evaluation.comparison import Comparison, ValuesOfUsers
 from sampled_metrics.evaluation.evaluate import about_metrics, checked_metrics, from_readers
 from sampled_metrics.evaluation.kinds import KINDS
 from sampled_metrics.evaluation.questions import NEW_RUNS, THESE_RUNS, about_seeds, questions
@@ -34,8 +35,9 @@ from sampled_metrics.inference.families import Margin, max_t_rate, pairs_of
 from sampled_metrics.inference.seeds import deciding_seeds
 from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import Metric, MetricsLike
+from sampled_metrics.ranks.calls import says_what_to_write
 from sampled_metrics.ranks.groups import Groups, runs_by_group
-from sampled_metrics.ranks.runs import Runs, paired, read_runs, require_comparable
+from sampled_metrics.ranks.runs import Runs, ids_of_users, paired, read_runs, require_comparable
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.sampling.draws import EQUAL
 
@@ -44,6 +46,7 @@ BONFERRONI = "Bonferroni"
 """How the intervals of all pairs hold together."""
 
 
+@says_what_to_write
 @on_one_thread
 def compare(
     ranks: Mapping[str, Any],
@@ -107,7 +110,7 @@ def compare(
         column group, which is "all" for all rows. The attribute verdicts has the rows as `Verdict` objects, and the
         findings have them and all other conclusions as data, and the remarks as sentences. The method standings()
         gives the recommenders by metric, with letters for the groups that cannot be told apart, and to_latex() a LaTeX
-        table of them.
+        table of them. The attribute by_user has the values of the users.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. It is
         not the probability that a recommender is better. With more than two recommenders it may disagree with the
@@ -202,7 +205,9 @@ def compare(
             findings += about((finding for finding in told if KINDS[finding.kind].of_groups), group=part.group)
         findings.append(Finding("groups-adjusted", values={"groups": len(parts), "level": narrower.confidence_level}))
         findings += left_out
-    return Comparison.of_verdicts([*verdicts, *of_groups], findings, setting)
+    table = Comparison.of_verdicts([*verdicts, *of_groups], findings, setting)
+    table.values_of_users = ValuesOfUsers(whole.ids, list(measures), whole.values)
+    return table
 
 
 @dataclass(frozen=True)
@@ -214,6 +219,7 @@ class Part:
         metrics: the metrics by label.
         values: by recommender.
         places: by recommender, as `places_of_runs` returns them; empty without a margin.
+        ids: (users,) the users, or their numbers from 1.
         findings: on how users were paired, and on what was read.
     """
 
@@ -221,6 +227,7 @@ class Part:
     metrics: Mapping[str, Metric]
     values: Mapping[str, UserValues]
     places: Mapping[str, Floats]
+    ids: NDArray[Any]
     findings: Sequence[Finding]
 
 
@@ -262,7 +269,8 @@ def _values(
     points = np.sum([of_recommender.point for of_recommender in values.values()], axis=0)
     findings = about_metrics(numbered[0].first, metrics, points)
     tables = [(runs.name, table) for runs in numbered for table in runs.tables]
-    return Part(group, metrics, values, places, [*findings, *on_pairing, *from_readers(tables)])
+    told = [*findings, *on_pairing, *from_readers(tables)]
+    return Part(group, metrics, values, places, ids_of_users(numbered), told)
 
 
 def _family(part: Part, of: str, setting: Setting) -> Family:
@@ -419,7 +427,9 @@ def _about_values(
         findings.append(Finding("best-pairs", next(iter(part.metrics)), values=numbers))
     elif have_intervals and len(names) > 2:
         findings += [family.finding for family in families]
-    findings += _about_intervals({name: part.values[name] for name in names}, estimator, setting)
+    is_auc_alone = {metric.label for metric in part.metrics.values()} == {"auc"}
+    if not (setting.is_uncorrected and is_auc_alone):  # whose uncorrected value has no bias
+        findings += _about_intervals({name: part.values[name] for name in names}, estimator, setting)
     if have_intervals:
         findings += about_seeds([family.of for family in families], recommenders)
     for name, values in part.values.items():

@@ -22,6 +22,7 @@ from sampled_metrics.findings import Finding
 from sampled_metrics.inference.setting import Setting
 from sampled_metrics.inference.strict import Sample, unexplained
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metrics_by_label
+from sampled_metrics.ranks.calls import says_what_to_write
 from sampled_metrics.ranks.groups import Groups
 from sampled_metrics.ranks.runs import Runs, read_runs, require_comparable
 from sampled_metrics.ranks.sampled import impossible_with_replacement
@@ -37,6 +38,7 @@ BIAS_RESAMPLES = 200
 """Bootstrap samples for the error of the bias."""
 
 
+@says_what_to_write
 @on_one_thread
 def correct(
     ranks: Any,

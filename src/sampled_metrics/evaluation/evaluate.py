@@ -18,11 +18,13 @@ from sampled_metrics.evaluation.values import UserValues, values_of_runs
 from sampled_metrics.findings import Finding, about
 from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metrics_by_label
+from sampled_metrics.ranks.calls import says_what_to_write
 from sampled_metrics.ranks.groups import Groups
 from sampled_metrics.ranks.runs import Runs, read_runs, require_comparable
 from sampled_metrics.ranks.table import Table
 
 
+@says_what_to_write
 @on_one_thread
 def evaluate(
     ranks: Any,

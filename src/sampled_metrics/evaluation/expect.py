@@ -17,11 +17,13 @@ from sampled_metrics.findings import Finding
 from sampled_metrics.inference.expectation import DesignWeights, Expectation, mean_of_rows
 from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import MetricsLike, metrics_by_label
+from sampled_metrics.ranks.calls import says_what_to_write
 from sampled_metrics.ranks.runs import tables_by_name
 from sampled_metrics.sampling.distributions import SamplingDesign
 from sampled_metrics.sampling.draws import EQUAL, probability_of_order
 
 
+@says_what_to_write
 @on_one_thread
 def expect(
     ranks: Any,

@@ -35,6 +35,7 @@ from sampled_metrics.evaluation.words.plans import way_in_words
 from sampled_metrics.findings import Finding
 from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
+from sampled_metrics.ranks.calls import says_what_to_write
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.runs import read_runs, require_same_design
 from sampled_metrics.ranks.sampled import ONCE
@@ -91,6 +92,7 @@ class Plan(Result):
         return text.drop(columns=[name for name in text if name in hidden])
 
 
+@says_what_to_write
 @on_one_thread
 def plan(
     pilot: Any,

@@ -137,7 +137,9 @@ def _limits(label: str, value: float | str, metric: Metric) -> tuple[float, floa
     number, exponent = float(digits), int(digits.as_tuple().exponent)
     half = 0.5 * 10.0**exponent if exponent < 0 else 0.0  # of the last digit; whole numbers are not rounded
     if not 0 <= number <= metric.largest * (1 + 1e-9):
-        raise DataError(f"{label}: the value must be from 0 to {metric.largest:g}, not {value}")
+        share = number / 100
+        hint = f"; in per cent? Write {share:.12g}" if 1 < number <= 100 and share <= metric.largest else ""
+        raise DataError(f"{label}: the value must be from 0 to {metric.largest:g}, not {value}{hint}")
     return max(0.0, (number - half) / metric.largest), min(1.0, (number + half) / metric.largest)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
@@ -14,6 +14,7 @@ from pandas.plotting import PlotAccessor
 from sampled_metrics import _files
 from sampled_metrics._registry import renderer
 from sampled_metrics._text import as_aligned_text
+from sampled_metrics._validation import require_flags, require_whole
 from sampled_metrics.errors import ConfigError, printable
 from sampled_metrics.evaluation import wording
 from sampled_metrics.evaluation.kinds import KINDS
@@ -30,6 +31,40 @@ if TYPE_CHECKING:
 
 _OF_VALUES = {"metric", "value", "low", "high"}
 """Columns of a table of values with intervals."""
+
+
+@dataclass(frozen=True)
+class NumberForm:
+    """How a LaTeX table shows numbers; parameters as in `Result.to_latex`."""
+
+    digits: int = 4
+    percent: bool = False
+    bold: bool = False
+
+    @classmethod
+    def from_options(cls, digits: Any, percent: Any, bold: Any) -> NumberForm:
+        """Return the form; raise ConfigError if an option is wrong."""
+        require_flags(percent=percent, bold=bold)
+        if digits is None:
+            return cls(2 if percent else 4, percent, bold)
+        require_whole(0, 15, digits=digits)
+        return cls(int(digits), percent, bold)
+
+    def number(self, value: float, sign: str = "") -> str:
+        """Return a number as text; `sign` is + if it has a sign in any case."""
+        return f"{100 * value if self.percent else value:{sign}.{self.digits}f}"
+
+    def head(self, label: str) -> str:
+        """Return the head of the column of a metric."""
+        return f"{metric_name(label)} (%)" if self.percent else metric_name(label)
+
+    def best(self, keys: Iterable[Hashable], values: Iterable[float]) -> dict[Hashable, str]:
+        """Return the largest value with each key as it is shown, if it is to be bold and others are smaller."""
+        shown = dict[Hashable, dict[str, float]]()
+        for key, value in zip(keys, values, strict=True):
+            if self.bold and not math.isnan(value):
+                shown.setdefault(key, {})[self.number(value)] = value
+        return {key: max(texts, key=texts.__getitem__) for key, texts in shown.items() if len(texts) > 1}
 
 
 class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
@@ -145,7 +180,15 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             text["p_value"] = self["p_value"].map(p_value)
         return text
 
-    def to_latex(self, buf: Any = None, **kwargs: Any) -> str | None:
+    def to_latex(
+        self,
+        buf: Any = None,
+        *,
+        digits: int | None = None,
+        percent: bool = False,
+        bold: bool = False,
+        **others: Any,
+    ) -> str | None:
         """Return the table as LaTeX for a paper, with the remarks as comments above it; it needs booktabs.
 
         Values have their interval beside them, a column for each metric, and a row for each recommender; and for each
@@ -153,7 +196,14 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
         Args:
             buf: a path or an open file to write to, in place of returning the text.
-            kwargs: any further arguments are those of `pandas.DataFrame.to_latex`, which then makes the table.
+            digits: decimals of values and intervals; 4 by default, and 2 in per cent.
+            percent: whether values and intervals are in per cent.
+            bold: whether the best value of each metric is bold, unless all are equal.
+            others: arguments of pandas, which are refused: `pandas.DataFrame(result).to_latex` takes them.
+
+        Raises:
+            ConfigError: an argument is unknown or out of range; or digits, percent or bold is for a result that has no
+                intervals, which shows its numbers with four significant digits.
 
         Examples:
             >>> import sampled_metrics as sm
@@ -161,9 +211,15 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             >>> print(sm.evaluate(ranks, metrics="recall@10").to_latex().splitlines()[-4].rstrip(chr(92) + " "))
             X & 0.6667 [0.4710, 0.8294]
         """
-        if kwargs or "metric" in self.index.names:
-            return super().to_latex(buf, **kwargs)
-        text = "\n".join([*(f"% {printable(remark)}" for remark in self._comments), self._latex_table()])
+        if "metric" in self.index.names:
+            return self.reset_index().to_latex(buf, digits=digits, percent=percent, bold=bold, **others)
+        if others:
+            raise ConfigError(
+                f"to_latex takes digits, percent and bold, not {next(iter(others))}; "
+                "pandas.DataFrame(result).to_latex(...) makes the table of pandas"
+            )
+        form = NumberForm.from_options(digits, percent, bold)
+        text = "\n".join([*(f"% {printable(remark)}" for remark in self._comments), self._latex_table(form)])
         if buf is None:
             return text
         if hasattr(buf, "write"):
@@ -182,8 +238,10 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         interval = f"In brackets: {100 * self.setting.confidence_level:g} % intervals." if has_interval else ""
         return (*self.remarks, " ".join(filter(None, [parameters, interval])))
 
-    def _latex_table(self) -> str:
+    def _latex_table(self, form: NumberForm) -> str:
         if not set(self.columns) >= _OF_VALUES:
+            if form != NumberForm():
+                raise ConfigError("digits, percent and bold are for values with intervals, which this result lacks")
             return as_latex(self.as_text())
         columns = ("group", "recommender", "estimator", "of")
         labels = [name for name in columns if name in self and (name == "of" or self[name].nunique() > 1)]
@@ -191,12 +249,17 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             labels = ["recommender", *labels]
         if self.duplicated([*labels, "metric"]).any():  # a column that told rows apart has been left out
             return as_latex(self.as_text())
+        others = [self[name] for name in ("group", "estimator", "of") if name in self]
+        keys = [*zip(self["metric"], *others, strict=True)]  # a value is the best of recommenders alone
+        best = form.best(keys, self["value"])
         rows: dict[tuple[str, ...], dict[str, str]] = {}
-        for row in self.to_dict("records"):
+        for key, row in zip(keys, self.to_dict("records"), strict=True):
             value, low, high = (row[name] for name in ("value", "low", "high"))
-            text = "-" if math.isnan(value) else f"{value:.4f} [{low:.4f}, {high:.4f}]".replace("[nan, nan]", "[-]")
+            interval = f"[{form.number(low)}, {form.number(high)}]".replace("[nan, nan]", "[-]")
+            text = "-" if math.isnan(value) else f"{form.number(value)} {interval}"
             of_row = rows.setdefault(tuple(printable(str(row[name])) for name in labels), {})
-            of_row[metric_name(str(row["metric"]))] = text
+            is_best = form.number(value) == best.get(key)
+            of_row[form.head(str(row["metric"]))] = f"**{text}**" if is_best else text
         heads = pd.DataFrame([*rows], columns=[name.capitalize() for name in labels])
         return as_latex(pd.concat([heads, pd.DataFrame([*rows.values()]).fillna("-")], axis=1))
 
@@ -248,12 +311,12 @@ def together(results: Mapping[str, Result], column: str) -> Result:
     return table.found(findings, replace(first, names=names, parameters=first.parameters if alike else ""))
 
 
-def as_latex(table: pd.DataFrame, superscripts: pd.DataFrame | None = None) -> str:
+def as_latex(table: pd.DataFrame, superscripts: pd.DataFrame | None = None, caption: str = "") -> str:
     """Return a table of text as LaTeX; raise ConfigError if no package of the library writes it."""
     write = renderer("latex")
     if write is None:
         raise ConfigError("to_latex: sampled_metrics.reporting is not installed, which writes LaTeX")
-    return str(write(table, superscripts))
+    return str(write(table, superscripts, caption))
 
 
 def cell(value: Any) -> str:

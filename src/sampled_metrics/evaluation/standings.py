@@ -54,12 +54,21 @@ class Standings:
         is_decided = {*wins, *((worse, better) for better, worse in wins)}
         undecided = [pair for pair in pairs_of(len(names)) if pair not in is_decided]
         alike = groups(undecided, range(len(names)))
-        letters = [chr(ord("a") + number % 26) * (1 + number // 26) for number, _ in enumerate(alike)]
+        letters = [letter(number) for number, _ in enumerate(alike)]
         of_row = [
             "".join(letter for letter, group in zip(letters, alike, strict=True) if row in group)
             for row in range(len(names))
         ]
         return cls([Standing(name, values[name], of_row[row]) for row, name in enumerate(names)], wins, alike)
+
+    def beaten_by(self, name: str) -> list[str]:
+        """Return the recommenders that one is shown to be better than."""
+        return [self.rows[worse].name for better, worse in self.decided if self.rows[better].name == name]
+
+
+def letter(number: int) -> str:
+    """Return the letter of a number from 0: a to z, and then aa, bb and so on."""
+    return chr(ord("a") + number % 26) * (1 + number // 26)
 
 
 def best_of(values: Mapping[str, float], most: int) -> list[str]:

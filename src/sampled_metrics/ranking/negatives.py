@@ -8,6 +8,8 @@ taken as a gamma variable. It finds items that are drawn too often or never, and
 is twice the smaller one of the two.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial

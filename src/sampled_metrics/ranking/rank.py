@@ -5,6 +5,8 @@ that are not candidates are counted too and then subtracted, so no array has to 
 `sampled_metrics.ranking.factors` counts by factors on the host.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext

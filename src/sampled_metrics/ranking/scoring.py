@@ -1,11 +1,14 @@
 """A function that scores pairs of users and items: how it is called, and the journal that keeps its answers."""
 
+from __future__ import annotations
+
 import functools
 import hashlib
 import inspect
 import json
 import math
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
@@ -40,13 +43,15 @@ class Ranker:
     Args:
         score: a function from (pairs,) users and (pairs,) items to (pairs,) scores, higher is better. Users and items
             are indices, or ids if there are `user_ids` and `item_ids`. It is called with the pairs of many users.
+            A function ``ask`` of a single pair is written ``np.vectorize(ask, otypes=[float])``.
             Scores of -inf rank last and tie with each other.
         name: the name of what gives the scores, such as that of a model and its date. A file of another ranker is
             refused. The default is the name of the function with a digest of the file that it is in. Two models that
             the same code loads have the same default; up to 32 pairs of a file are then scored again to tell them
             apart. Scores that vary from call to call need a name.
         pairs_per_call: the largest number of pairs in a call, of which a user has at most 32.
-        concurrency: the largest number of calls at a time, in threads.
+        concurrency: the largest number of calls at a time, in threads. With several, a call takes no more than the
+            share of its thread of what waits, down to one pair, so that none is idle.
 
     Raises:
         ConfigError: the score is not a function of two arguments, or an option is out of range.
@@ -281,7 +286,7 @@ class Journal:
             self._connection.execute("BEGIN")
             self._connection.executemany("INSERT INTO scores VALUES (?, ?, ?, ?)", rows)
 
-    def __enter__(self) -> "Journal":
+    def __enter__(self) -> Journal:
         return self
 
     def __exit__(
@@ -335,6 +340,44 @@ class Request(NamedTuple):
     users: Ints
     items: Ints
     rest: Any
+
+
+@dataclass
+class _Asked:
+    """A request that is asked for, in parts.
+
+    Attributes:
+        request: the request.
+        scores: (pairs,) scores, which the answers fill in.
+        new: (new pairs,) the places of those that are not known.
+        left: how many parts are not answered.
+    """
+
+    request: Request
+    scores: Floats
+    new: Ints
+    left: int = 0
+
+    def parts(self, most: int) -> list[Ints]:
+        """Return the places of the pairs of each call, as even as can be; `most` calls, or one if all are known."""
+        parts = np.array_split(self.new, max(1, min(most, len(self.new))))
+        self.left = len(parts)
+        return parts
+
+
+class _Part(NamedTuple):
+    """The (pairs,) places in a request that a call is of."""
+
+    asked: _Asked
+    pairs: Ints
+
+    @property
+    def users(self) -> Ints:
+        return self.asked.request.users[self.pairs]
+
+    @property
+    def items(self) -> Ints:
+        return self.asked.request.items[self.pairs]
 
 
 class Scorer:
@@ -392,7 +435,8 @@ class Scorer:
 
     def scores(self, users: Ints, items: Ints) -> Floats:
         """Return the scores of (pairs,) users and items."""
-        size, scores = self._ranker.pairs_per_call, np.empty(len(users))
+        scores = np.empty(len(users))
+        size = self.share(len(users), self._ranker.pairs_per_call)
         parts = (slice(first, first + size) for first in range(0, len(users), size))
         requests = (Request(users[part], items[part], part) for part in parts)
 
@@ -401,6 +445,14 @@ class Scorer:
 
         self.run(lambda: next(requests, None), take)
         return scores
+
+    def share(self, waiting: int, most: int) -> int:
+        """Return how many of those that wait, users or pairs, the next call takes, so that no thread is without any.
+
+        With one call at a time, these are as many as it may take. With several, it takes the share of a thread. So
+        users wait for the threads that end first, and the calls get smaller towards the end.
+        """
+        return max(1, min(most, math.ceil(waiting / self._ranker.concurrency)))
 
     def run(self, next_request: Callable[[], Request | None], take: Callable[[Request, Floats], object]) -> None:
         """Score what is asked for until nothing more is.
@@ -415,24 +467,33 @@ class Scorer:
         Raises:
             DataError: a score is NaN or +inf, or the function does not return a number for each pair.
         """
-        running: dict[Future[Any], tuple[Request, NDArray[np.bool_], Floats]] = {}
+        running: dict[Future[Any], _Part] = {}
         try:
             while True:
-                while len(running) < self._ranker.concurrency and (request := next_request()) is not None:
+                idle = self._ranker.concurrency - len(running)
+                asked = list[_Asked]()
+                while len(asked) < idle and (request := next_request()) is not None:
                     is_new, scores = self._known(request)
                     self.count += int(np.count_nonzero(is_new))
-                    running[self._begun(request.users[is_new], request.items[is_new])] = request, is_new, scores
+                    asked.append(_Asked(request, scores, np.flatnonzero(is_new)))
+                for place, waiting in enumerate(asked):
+                    threads = idle // len(asked) + (place < idle % len(asked))
+                    for pairs in waiting.parts(threads):
+                        call = self._begun(waiting.request.users[pairs], waiting.request.items[pairs])
+                        running[call] = _Part(waiting, pairs)
                 if not running:
                     return
                 for call in wait(running, return_when=FIRST_COMPLETED).done:
-                    request, is_new, scores = running.pop(call)
-                    scores[is_new] = self._kept(request.users[is_new], request.items[is_new], call.result())
-                    take(request, scores)
+                    part = running.pop(call)
+                    part.asked.scores[part.pairs] = self._kept(part.users, part.items, call.result())
+                    part.asked.left -= 1
+                    if not part.asked.left:
+                        take(part.asked.request, part.asked.scores)
         except BaseException as error:
             for call in wait(running, None if isinstance(error, Exception) else 0).done:
-                request, is_new, _ = running[call]
+                part = running[call]
                 with suppress(Exception):  # the first error is raised
-                    self._kept(request.users[is_new], request.items[is_new], call.result())
+                    self._kept(part.users, part.items, call.result())
             raise
 
     def _known(self, request: Request) -> tuple[NDArray[np.bool_], Floats]:
@@ -505,12 +566,16 @@ def _answered(function: Score, users: NDArray[Any], items: NDArray[Any]) -> Any:
     """Return what a function of the user returns. An exit of it is an error, as an interruption is not.
 
     Raises:
-        DataError: the function ends the process by SystemExit, or raises what is no Exception.
+        DataError: the function fails on arrays in place of single values, ends the process by
+            SystemExit, or raises what is no Exception.
     """
     with exits_as_errors("the function of scores"):
         try:
             return function(users, items)
-        except (TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            if re.search(r"\b(ndarray|arrays?)\b", str(error)):  # it took an array for a single value
+                cause = f"{type(error).__name__}: {error}"
+                raise DataError(f"score failed, {cause}; {_SINGLE}") from error
             if len(users) > 1:
                 error.add_note(f"score failed on {len(users)} pairs; {_SINGLE}")
             raise

@@ -172,10 +172,12 @@ def staged_ranks(
         warnings.warn(f"{name} {says}", Remark, stacklevel=4)
         return table if is_deeper or table.depth == depth else table.at_depth(depth)
 
-    if file is None:
-        return ranks(None)
-    name, run = path_text(file), {"k": k, "seed": seed} | digests
-    return _kept(name, run, depth, ranks, finished)
+    name = "" if file is None else path_text(file)
+    run = {"k": k, "seed": seed} | digests
+    try:
+        return ranks(None) if file is None else _kept(name, run, depth, ranks, finished)
+    except KeyboardInterrupt as interruption:  # where it met the run says nothing
+        raise interruption.with_traceback(None) from None
 
 
 @dataclass(frozen=True)
@@ -397,9 +399,10 @@ class _Stages:
         stack: list[int] = block[np.argsort(-self.uniform[block], kind="stable")].tolist()
 
         def next_request() -> Request | None:
-            users = np.array(stack[: -self.users_per_call - 1 : -1], dtype=np.int64)
-            if not len(users):
+            if not stack:
                 return None
+            count = self.scorer.share(len(stack), self.users_per_call)
+            users = np.array(stack[: -count - 1 : -1], dtype=np.int64)
             del stack[-len(users) :]
             position = self.position[users]
             sizes = np.minimum(self.batch_size, self.end[users] - position)

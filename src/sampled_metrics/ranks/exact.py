@@ -24,6 +24,7 @@ from sampled_metrics.data.labels import refuse_other_labels
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.findings import Finding, from_source
+from sampled_metrics.ranks.calls import reads
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.reading import columns_by_recommender, has_counts, require_effect, tables_of
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, pair_users, require_exact_ids, span
@@ -237,6 +238,7 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
     else:
         ranks, shifted = columns.ranks()
         above, tied = ranks - 1, np.zeros_like(ranks)
+    columns = columns if candidates is None else columns.without_candidates()
     n = columns.column_or_argument("candidates", candidates, 1)
     users, written, groups = columns.users(), columns.written, columns.groups()
     told = (*columns.remarks, *shifted)
@@ -288,6 +290,7 @@ def exact_ranks(
 ) -> Any: ...
 
 
+@reads(ExactRanks)
 def exact_ranks(
     ranks: RanksLike | Mapping[str, RanksLike],
     *,
@@ -308,9 +311,9 @@ def exact_ranks(
             one of text without a name is the users if there is no such column. A column negatives raises an error,
             because it marks ranks among sampled negatives. A mapping from the names of recommenders to any of these
             gives a mapping.
-        candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
-            the ranks have this column. An array is in the order of the ranks, and a Series is by the labels of its
-            index, the users or the rows. Only AUC depends on it.
+        candidates: (users,) or one number: n, the number of ranked items, including the held-out item. It replaces a
+            column of the ranks, and a remark says so. An array is in the order of the ranks, and a
+            Series is by the labels of its index, the users or the rows. Only AUC depends on it.
         exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
             negatives are refused, and results begin with a caution if no rank is above a tenth of n
             (docs/how-to/tables.md). The columns above and tied are exact, so it is refused for them.

@@ -254,6 +254,9 @@ class Columns:
         hint = ""
         if "rank" in missing and "score" in self.with_usual("score"):
             hint = "; evaluate, compare and report take lists of items with scores, by relevance (--relevance)"
+        elif {"session_type", "labels"} <= set(names):
+            hint = "; labels has several items in a cell, as a submission to OTTO: give each a row, as "
+            hint += "table.assign(item=table.labels.str.split()).explode('item') does, with its place as rank"
         elif missing == ["rank"] and len(names) > 1:
             hint = "; call it rank, or name the column of ranks, or several of a single table, by rank_column "
             hint += "(--rank-column)"
@@ -362,6 +365,16 @@ class Columns:
                 raise DataError(f"{self.place(int(row))}: {name} is kept as float64, which would round {text:.40}")
         return numbers
 
+    def without_candidates(self) -> "Columns":
+        """Return the columns without that of candidates, which an argument replaces, and a remark if there is one."""
+        if "candidates" not in self:
+            return self
+        name = self.called("candidates")
+        remark = Finding("candidates-of-argument", values={"column": name})
+        others = {column: source for column, source in self.names.items() if column != "candidates"}
+        frame = self.frame.drop(columns=name)
+        return replace(self, frame=frame, names=others, findings=(*self.findings, remark))
+
     def column_or_argument(self, name: str, argument: ArrayLike | None, least: int) -> Ints:
         """Return candidates or negatives as (rows,) integers, from the column or from the argument of that name.
 
@@ -374,7 +387,8 @@ class Columns:
             return self.whole_numbers(name, least)
         if argument is None:
             raise DataError(
-                f"{self.header}: lacks the column {name}, {MEANINGS[name]}, and it is not given as an argument"
+                f"{self.header}: lacks the column {name}, {MEANINGS[name]}; add it, or give one "
+                f"number for all users: {name}= (--{name})"
             )
         refuse_masked(argument, f"{self.name}: {name}")
         if isinstance(argument, pd.Series) and has_labels(argument):

@@ -4,6 +4,8 @@ A run is a table of user, item and score. Judgements are a table of user, item a
 compared as text, so 7 and "7" are the same.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +21,7 @@ from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.findings import Finding, from_source
 from sampled_metrics.metrics.metric import FORMULAS, Formula, Metric
+from sampled_metrics.ranks.calls import reads
 from sampled_metrics.ranks.frames import Columns
 from sampled_metrics.ranks.reading import columns_by_recommender, columns_of_table, require_effect, tables_of
 from sampled_metrics.ranks.seeds import refuse_runs_of_judged_items
@@ -50,7 +53,7 @@ class Judgements:
     groups: NDArray[np.str_] | None = None
 
     @classmethod
-    def from_table(cls, relevance: Any, relevant_from: float | None = None, groups: str | None = None) -> "Judgements":
+    def from_table(cls, relevance: Any, relevant_from: float | None = None, groups: str | None = None) -> Judgements:
         """Return the judgements of a table; arguments and errors as in `ranked_lists`."""
         if relevant_from is not None and not (is_real(relevant_from) and 0 < relevant_from < np.inf):
             raise ConfigError(f"relevant_from must be a number above 0, not {shown(relevant_from)}")
@@ -76,7 +79,7 @@ class Judgements:
         of_users = _groups_of_users(columns, user)
         return cls(users, items, pairs[order], grades[order], relevant_from, tuple(findings), of_users)
 
-    def of_users(self, positions: Ints) -> "Judgements":
+    def of_users(self, positions: Ints) -> Judgements:
         """Return the judgements of the users at some ascending positions."""
         number = np.full(len(self.users), -1)
         number[positions] = np.arange(len(positions))
@@ -146,7 +149,7 @@ class Judgements:
             values.append(formula.of_lists(gains, formula.gains(judged[rows].toarray(), self.relevant_from), k))
         return np.concatenate(values)
 
-    def equals(self, other: "Judgements") -> bool:
+    def equals(self, other: Judgements) -> bool:
         """Return whether other judgements are the same."""
         return self is other or (
             self.users.equals(other.users)
@@ -209,7 +212,7 @@ class RankedLists(Table):
         """The (users,) judged users."""
         return np.asarray(self.judgements.users)
 
-    def rows(self, positions: Ints) -> "RankedLists":
+    def rows(self, positions: Ints) -> RankedLists:
         """Return the lists of the users at some ascending positions."""
         return replace(super().rows(positions), judgements=self.judgements.of_users(positions))
 
@@ -255,6 +258,7 @@ class RankedLists(Table):
         return [self.user_numbers] * (1 + len(others)), []
 
 
+@reads(RankedLists)
 def ranked_lists(
     lists: Any,
     *,

@@ -129,7 +129,7 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     top = text.block[:LONGEST_LINE].decode(errors="ignore")
     first = top.split("\n", 1)[0]
     if first.lstrip().startswith(("{", "[")):
-        raise DataError(f"{place}: is JSON, and tables of ranks are csv or parquet")
+        raise DataError(f"{place}: is JSON, and tables are csv or parquet; {_of_json(text.name, first)}")
     if separator is None and (
         trec := next((columns for pattern, columns in _TREC.items() if re.fullmatch(pattern, first)), None)
     ):
@@ -166,6 +166,17 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
         values = {"source": text.name, "unread": len(unread), "all": len(header), "columns": unread[:_NAMED]}
         findings = (Finding("columns-not-read", values=values),)
     return _columns(table.rows(used, has_header=True, integers=used.values()), text.name, place, findings)
+
+
+def _of_json(name: str, first: str) -> str:
+    """Return what is read in place of a file of JSON, by its first line."""
+    lines = ", lines=True" if first.lstrip().startswith("{") else ""
+    if lines and re.search(r":\s*\[\s*\{", first):  # a session with a list of events
+        return (
+            "in Python, make a row of each of the nested objects, as pandas.json_normalize(objects, "
+            '"events", "session") does, and give the table'
+        )
+    return f"in Python, give the table pandas.read_json({name!r}{lines})"
 
 
 def _columns(parts: Iterable[Rows], name: str, header: str, findings: tuple[Finding, ...] = ()) -> Columns:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampled_metrics._registry import kinds_of_tables
 from sampled_metrics._validation import Ints, enumerated
@@ -102,7 +103,7 @@ def read_runs(ranks: Any, function: str, *, needs_names: bool = False, may_be_se
     is_unnamed = len(ranks) == 1 and UNNAMED in ranks
     recommenders = []
     for name, tables in (ranks if is_unnamed else by_name(ranks)).items():
-        is_list = isinstance(tables, list | tuple) and len(tables) > 0
+        is_list = _are_seeds(tables)
         is_taken = is_list and (may_be_several or (len(tables) == 1 and isinstance(tables[0], Table)))
         recommenders.append(Runs(name, tuple(tables) if is_taken else (tables,)))
     for runs in recommenders:
@@ -131,6 +132,16 @@ def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
     users = iter(numbers)
     numbered = [replace(runs, users=tuple(itertools.islice(users, len(runs.tables)))) for runs in recommenders]
     return numbered, findings
+
+
+def ids_of_users(recommenders: Sequence[Runs]) -> NDArray[Any]:
+    """Return the (users,) users of paired runs by their numbers; without ids, the numbers from 1."""
+    for runs in recommenders:
+        for table, numbers in zip(runs.tables, runs.users, strict=True):
+            if table.user is not None:
+                _, first = np.unique(numbers, return_index=True)
+                return np.asarray(table.user)[first]
+    return np.arange(1, int(recommenders[0].users[0].max()) + 2)
 
 
 def require_comparable(recommenders: Sequence[Runs]) -> None:
@@ -231,6 +242,11 @@ def _require_taken(table: Any, name: str, function: str) -> None:
         raise DataError(
             f"{name}: has {table.kind}, which {function} does not take; use {enumerated(table.taken_by, 'or')} instead"
         )
+
+
+def _are_seeds(tables: Any) -> bool:
+    """Return whether these are the tables of several seeds, and not a list of numbers or of files."""
+    return isinstance(tables, list | tuple) and any(isinstance(table, Table) for table in tables)
 
 
 def _a(value: Any) -> str:

@@ -17,6 +17,7 @@ from sampled_metrics.data.labels import refuse_other_labels
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.findings import Finding, from_source
+from sampled_metrics.ranks.calls import reads
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.reading import columns_by_recommender, tables_of
@@ -172,6 +173,7 @@ class SampledRanks(Ranked):
         return ExactRanks(None, self.negatives + 1, self.x, np.zeros_like(self.x))
 
 
+@reads(SampledRanks)
 def sampled_ranks(
     ranks: RanksLike | Mapping[str, RanksLike],
     *,
@@ -194,8 +196,8 @@ def sampled_ranks(
             gives a mapping.
         negatives: (users,) or one number: m, the number of sampled negatives. Leave it out if the ranks have this
             column. An array is in the order of the ranks, and a Series is by the labels of its index.
-        candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item;
-            likewise.
+        candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item.
+            It replaces a column of the ranks, and a remark says so.
         replacement: whether a negative could be sampled twice for the same user.
         drawn: "by user" if the negatives of each user are drawn anew, as all intervals and verdicts assume. "once" if
             users share negatives, as of one list of candidates for everybody, or of the other items of a batch. One
@@ -253,6 +255,7 @@ def sampled_of_columns(
     drawn: str = BY_USER,
 ) -> SampledRanks:
     """Return ranks among sampled negatives; parameters and errors as in `sampled_ranks`."""
+    columns = columns if candidates is None else columns.without_candidates()
     ranks, shifted = columns.ranks()
     findings = [*columns.remarks, *shifted]
     x = ranks - 1

@@ -278,9 +278,10 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints
     n, other_n = one.candidates[order], other.candidates[other_order]
     if (n != other_n).any():
         row = int(np.argmax(n != other_n))
-        known_row = (order if known is one else other_order)[row]
+        are_named = one.user is not None and other.user is not None
+        label = one.named(order[row]) if are_named else f"row {order[row] + 1}"
         raise DataError(
-            f"{known.named(known_row)} has {n[row]} candidates in {names[0]} and {other_n[row]} in {names[1]}; "
+            f"{label} has {n[row]} candidates in {names[0]} and {other_n[row]} in {names[1]}; "
             "to be compared they must have ranked the same items"
         )
     return first, second, finding

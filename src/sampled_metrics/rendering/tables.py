@@ -55,12 +55,13 @@ _LATEX = str.maketrans(
 )  # fmt: skip
 
 
-def as_latex(table: pd.DataFrame, superscripts: pd.DataFrame | None = None) -> str:
+def as_latex(table: pd.DataFrame, superscripts: pd.DataFrame | None = None, caption: str = "") -> str:
     """Return a table as LaTeX, in the style of the package booktabs.
 
     Args:
         table: cells of text.
         superscripts: superscript of each cell, of the same shape; none by default.
+        caption: of a float around the table; without it, there is no float.
     """
     cells = table.map(_latex_cell)
     if superscripts is not None:
@@ -69,7 +70,11 @@ def as_latex(table: pd.DataFrame, superscripts: pd.DataFrame | None = None) -> s
     header, *lines = (" & ".join(row) + r" \\" for row in rows)
     columns = "".join("r" if is_numeric else "l" for is_numeric in are_numbers(table))
     start, rules = rf"\begin{{tabular}}{{{columns}}}", (r"\toprule", header, r"\midrule", *lines, r"\bottomrule")
-    return "\n".join([start, *rules, r"\end{tabular}"])
+    lines = [start, *rules, r"\end{tabular}"]
+    if caption:
+        head = [r"\begin{table}", r"\centering", rf"\caption{{{latex_text(caption)}}}"]
+        lines = [*head, *lines, r"\end{table}"]
+    return "\n".join(lines)
 
 
 _MINUS = re.compile(r"(?<![^\s\[(±])-(?=\.?\d)|(?<= )-(?= )")

@@ -28,6 +28,7 @@ from sampled_metrics.evaluation.standings import MANY
 from sampled_metrics.evaluation.verdict import Conclusion
 from sampled_metrics.evaluation.words.order import on_metrics
 from sampled_metrics.metrics.metric import MetricsLike, can_mislead, metric_name
+from sampled_metrics.ranks.calls import says_what_to_write
 from sampled_metrics.ranks.groups import Groups
 from sampled_metrics.ranks.runs import tables_by_name
 from sampled_metrics.ranks.table import Table
@@ -54,6 +55,7 @@ SHOWN_NEGATIVES = 100
 """The number of sampled negatives for which a page of exact ranks says who would be ordered wrongly."""
 
 
+@says_what_to_write
 @on_one_thread
 def report(
     ranks: Any,

@@ -132,6 +132,12 @@ KINDS: dict[str, Kind] = {
         sentence=_columns_not_used,
         of_groups=False,
     ),
+    "candidates-of-argument": Kind(
+        when="candidates are given as an argument, and the table has a column of them",
+        values="column; source",
+        sentence="The column {column} is not used: the candidates are those of the argument.",
+        of_groups=False,
+    ),
     "columns-not-read": Kind(
         when="a file has more than 64 columns, and some are not read",
         values="source; unread: their number; all: the number of all columns; columns: the first of them",
