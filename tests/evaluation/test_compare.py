@@ -269,7 +269,7 @@ def test_values_of_seeds_are_means():
     assert of_kind(table, "seeds") == [{"seeds": {"X": 2, "Y": 2}}]
 
 
-# --- margins: intervals of b - (1 + d) a by definition; test_verdicts.py has conclusions ------------------------------
+# --- margins: intervals of b - (1 + d) a by definition; test_verdict.py has conclusions ------------------------------
 
 HIT, MISS = 1, 40
 FEW = [HIT] * 20 + [MISS] * 80
