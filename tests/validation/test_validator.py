@@ -233,10 +233,67 @@ def test_the_state_of_another_validator_is_refused(held_out, options, says):
     assert other.history.empty
     damaged = validate.state_dict()
     del damaged["rows"]
-    for state in ({"epoch": 3}, None, {"format": 1}, damaged):
-        with pytest.raises(sm.DataError, match="state: is not what state_dict"):
+    for state in ({"epoch": 3}, None, {"format": 2}, damaged):
+        with pytest.raises(sm.DataError, match=r"state: is (not what state_dict|damaged)"):
             validate.load_state_dict(state)
     assert len(validate.history) == 1
+
+
+def without_standings(state):
+    state["standings"] = {}
+
+
+def without_contenders(state):
+    state["standings"]["ndcg@5"]["contenders"] = {}
+
+
+def with_an_unknown_best(state):
+    state["standings"]["ndcg@5"]["best"] = 77
+
+
+def with_short_codes(state):
+    kept = state["standings"]["ndcg@5"]["contenders"][1]
+    kept["codes"] = kept["codes"][:-5]
+
+
+def with_text_as_numbers(state):
+    contenders = state["standings"]["ndcg@5"]["contenders"]
+    state["standings"]["ndcg@5"]["contenders"] = {str(epoch): kept for epoch, kept in contenders.items()}
+
+
+def without_rows(state):
+    state["rows"] = []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        without_standings,
+        without_contenders,
+        with_an_unknown_best,
+        with_short_codes,
+        with_text_as_numbers,
+        without_rows,
+    ],
+)
+def test_a_damaged_state_is_refused_and_the_epochs_stay(damage):
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
+    validate(scores_by_gain(0, np.random.default_rng(8)))
+    before = validate.history
+    state = validate.state_dict()
+    damage(state)
+    with pytest.raises(sm.DataError, match="state: is damaged, or was changed"):
+        validate.load_state_dict(state)
+    pd.testing.assert_frame_equal(validate.history, before)
+    assert validate(scores_by_gain(1, np.random.default_rng(8))).epoch == 2
+
+
+def test_a_state_may_have_its_keys_in_another_order():
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
+    validate(scores_by_gain(0, np.random.default_rng(8)))
+    again = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
+    again.load_state_dict(dict(reversed(validate.state_dict().items())))
+    pd.testing.assert_frame_equal(again.history, validate.history)
 
 
 def test_a_step_is_the_number_that_the_loop_has():
@@ -328,6 +385,21 @@ def test_plot_draws_each_metric_by_epoch():
     panel = Figure().subplots()
     of_auc(NOTHING)
     assert of_auc.plot(ax=panel) is panel
+
+
+@pytest.mark.parametrize(
+    ("steps", "shade"),
+    [((1,), [(0.5, 1.5)]), ((0, 10, 1000), [(0, 5), (5, 505), (505, 1000)])],
+    ids=["one epoch", "far apart"],
+)
+def test_plot_has_whole_ticks_and_shades_up_to_the_last_epoch(steps, shade):
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
+    for step in steps:
+        validate(NOTHING, step=step)
+    panel = Figure().subplots()
+    validate.plot(ax=panel)
+    assert [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel.patches] == shade
+    assert all(tick == round(tick) for tick in panel.get_xticks())
 
 
 def test_plot_tells_epochs_apart_without_colour():

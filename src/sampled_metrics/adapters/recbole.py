@@ -1,6 +1,7 @@
 """Ranks of models of RecBole."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -57,19 +58,22 @@ def exact_validation(
     early and keeps the best epoch as before, and `trainer.evaluate` of test data is RecBole's own.
 
     After the first validation, `trainer.validator` is a `sampled_metrics.validator`: its history has the metrics with
-    intervals, and says which epochs are better than the best before. It begins anew with other validation data.
+    intervals, and says which epochs are better than the best before. It begins anew with other validation data. A
+    second `fit` of the trainer trains on, and its epochs are counted on from those of the first.
 
     Args:
         trainer: a trainer of a general or a sequential model, before `fit`. Its validation data have `mode: full` and
             one item of each user, as with `split: {LS: valid_and_test}`.
         epochs: the largest number of validations, if it is known, as in `sampled_metrics.validator`.
         state: what `trainer.validator.state_dict()` returned before a restart, to go on from its epochs beside
-            `trainer.resume_checkpoint`.
+            `trainer.resume_checkpoint`. It is for the first validation data, and has no
+            epoch after the checkpoint.
         confidence_level: as in `sampled_metrics.validator`.
 
     Raises:
         ConfigError: the config has a metric other than Recall, MRR, NDCG, Hit, Precision, MAP and GAUC.
-        DataError: on validation, that it is sampled, a user has several items, or the state is of other data.
+        DataError: on validation, that it is sampled, a user has several items, or the state is damaged, of other
+            data or of epochs after the checkpoint.
 
     Examples:
         >>> from sampled_metrics import adapters
@@ -83,11 +87,17 @@ def exact_validation(
         labels = ["gauc"] if name == "gauc" else [f"{name}@{k}" for k in config["topk"]]
         names |= {label: label.replace(name, _OF_RECBOLE[name]) for label in labels}
     known_data: list[Any] = []
-    trained_epochs: list[int] = []
+    states = [] if state is None else [state]
+    trained_epochs: list[_TrainedEpoch] = []
     train_epoch = trainer._train_epoch
 
     def counted_epoch(train_data: Any, epoch_idx: int, *arguments: Any, **options: Any) -> Any:
-        trained_epochs[:] = [epoch_idx + 1]
+        number = epoch_idx + 1
+        if trained_epochs and epoch_idx <= trained_epochs[-1].index:  # fit was called again
+            number = trained_epochs[-1].number + 1
+        elif trained_epochs:
+            number = trained_epochs[-1].number + epoch_idx - trained_epochs[-1].index
+        trained_epochs[:] = [_TrainedEpoch(epoch_idx, number)]
         return train_epoch(train_data, epoch_idx, *arguments, **options)
 
     def valid_epoch(valid_data: Any, show_progress: bool = False) -> tuple[float, dict[str, float]]:
@@ -98,10 +108,12 @@ def exact_validation(
             trainer.validator = validator(
                 had, held_out, metrics=metrics, epochs=epochs, user_ids=ids, confidence_level=confidence_level
             )
-            if state is not None:
-                trainer.validator.load_state_dict(state)
+            for first_state in states:
+                trainer.validator.load_state_dict(first_state)
+                _require_later(trained_epochs, first_state)
+            states.clear()
             known_data[:] = [valid_data]
-        step = trained_epochs[-1] if trained_epochs else None
+        step = trained_epochs[-1].number if trained_epochs else None
         result = trainer.validator(_scores(trainer, valid_data), step=step).result.set_index("metric")["value"]
         decimals = config["metric_decimal_place"]
         values = {label: round(float(result[name]), decimals) for label, name in names.items()}
@@ -109,6 +121,24 @@ def exact_validation(
 
     trainer._train_epoch = counted_epoch
     trainer._valid_epoch = valid_epoch
+
+
+@dataclass(frozen=True)
+class _TrainedEpoch:
+    """The last epoch that was trained: RecBole's index, which begins anew with each fit, and the number in all fits."""
+
+    index: int
+    number: int
+
+
+def _require_later(trained_epochs: list[_TrainedEpoch], state: Mapping[str, Any]) -> None:
+    """Refuse a checkpoint that is older than the state: what it had of the contenders then is not known any more."""
+    last = int(state["rows"][-1]["epoch"]) if state["rows"] else 0
+    if trained_epochs and trained_epochs[-1].number <= last:
+        number = trained_epochs[-1].number
+        raise DataError(
+            f"state: has epochs up to {last}, and epoch {number} was trained; give the state of its checkpoint"
+        )
 
 
 _OF_RECBOLE = {name: name for name in ("recall", "mrr", "ndcg", "hit", "precision")} | {"map": "ap", "gauc": "auc"}

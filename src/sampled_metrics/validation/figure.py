@@ -60,7 +60,7 @@ def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
     _draw_marks(rows[is_reference], axes, look | {"markersize": 6})
     if len(rows):
         axes.axvline(int(rows["best"].iloc[-1]), color="#404040", linestyle=":", linewidth=1.2, zorder=1)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set(xlabel="epoch", ylabel=f"value, {_interval(setting)}")
     axes.set_title(metric_name(str(history["metric"].iloc[0])))
 
@@ -72,13 +72,14 @@ def _draw_marks(rows: pd.DataFrame, axes: Axes, look: dict[str, Any]) -> None:
 
 
 def _shade_contenders(rows: pd.DataFrame, axes: Axes) -> None:
-    """Shade the epochs that may be the best, each up to the middle of its neighbours."""
+    """Shade the epochs that may be the best, up to the middle of its neighbours, and not beyond the last."""
     epochs = rows["epoch"].to_numpy(dtype=np.float64)
     if not len(epochs):
         return
-    gaps = np.diff(epochs) if len(epochs) > 1 else np.ones(1)
-    starts = epochs - np.append(gaps[:1], gaps)[: len(epochs)] / 2
-    ends = epochs + np.append(gaps, gaps[-1:])[-len(epochs) :] / 2
+    middles = (epochs[:-1] + epochs[1:]) / 2
+    margin = 0.5 if len(epochs) == 1 else 0.0  # so that a single epoch has a width
+    starts = np.append(epochs[0] - margin, middles)
+    ends = np.append(middles, epochs[-1] + margin)
     for start, end, is_contender in zip(starts, ends, rows["contender"], strict=True):
         if is_contender:
             axes.axvspan(start, end, facecolor="#e3e3e3", linewidth=0, zorder=0)

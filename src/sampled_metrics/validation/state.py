@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.validation.kept import KeptValues
 from sampled_metrics.validation.standing import Standing
 
-_FORMAT = 1
+_FORMAT = 2
 _NO_STATE = "state: is not what state_dict of a validator returned"
 
 
@@ -46,14 +47,16 @@ class State:
             }
             for label, standing in self.standings.items()
         }
-        return {"format": _FORMAT, "task": dict(task), "standings": standings, "rows": [dict(row) for row in self.rows]}
+        rows = [dict(row) for row in self.rows]
+        content = {"format": _FORMAT, "task": dict(task), "standings": standings, "rows": rows}
+        return content | {"checksum": _checksum(content)}
 
     @classmethod
     def from_plain(cls, plain: Any, task: Mapping[str, Any]) -> State:
         """Return the state that `to_plain` wrote.
 
         Raises:
-            DataError: it is none, or that of another task.
+            DataError: it is none, that of another task, or it was changed.
         """
         if not isinstance(plain, Mapping) or plain.get("format") != _FORMAT:
             raise DataError(_NO_STATE)
@@ -69,6 +72,9 @@ class State:
         for name, value in task.items():
             if plain["task"][name] != value:
                 raise DataError(f"state: is of a validator with other {name}")
+        content = {name: value for name, value in plain.items() if name != "checksum"}
+        if plain["checksum"] != _checksum(content):
+            raise DataError("state: is damaged, or was changed after state_dict returned it")
         standings = {
             label: Standing(
                 standing["best"],
@@ -78,3 +84,28 @@ class State:
             for label, standing in plain["standings"].items()
         }
         return cls(standings, tuple(dict(row) for row in plain["rows"]))
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    """Return a digest of a plain state, whatever the order of its keys."""
+    digest = hashlib.sha256()
+    for part in _parts(content):
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _parts(value: Any) -> Iterator[bytes]:
+    """Yield the bytes of a plain value, each with its type and length, so that no two values have the same."""
+    if isinstance(value, Mapping):
+        yield f"mapping {len(value)} ".encode()
+        for key in sorted(value, key=repr):
+            yield from _parts(key)
+            yield from _parts(value[key])
+    elif isinstance(value, list | tuple):
+        yield f"list {len(value)} ".encode()
+        for element in value:
+            yield from _parts(element)
+    else:
+        data = value if isinstance(value, bytes) else repr(value).encode()
+        yield f"{type(value).__name__} {len(data)} ".encode()
+        yield data

@@ -312,7 +312,7 @@ class Validator:
             state: of a validator of the same training and held-out items and the same options.
 
         Raises:
-            DataError: it is not a state, or that of another validator.
+            DataError: it is not a state, that of another validator, or damaged. The own epochs then stay.
         """
         loaded = State.from_plain(state, self._task())
         with self._lock:
