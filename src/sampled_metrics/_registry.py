@@ -113,6 +113,11 @@ def renderer(form: str) -> Any:
     return load(found[0]) if found else None
 
 
+def words() -> Any:
+    """Return the module that words findings."""
+    return _module("evaluation.wording")
+
+
 def load(reference: str) -> Any:
     """Return an object by its module and its name."""
     module, _, name = reference.partition(":")

@@ -144,7 +144,7 @@ def compare(
         S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
     """
     # --- read and check
-    require_confidence_level(confidence_level)
+    confidence_level = require_confidence_level(confidence_level)
     if best is not None:
         require_whole(2, None, best=best)
     smallest = None if margin is None else Margin.from_given(margin)

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics import _defaults
-from sampled_metrics._registry import renderer
+from sampled_metrics._registry import renderer, words
 from sampled_metrics._validation import Floats, Ints, shown
 from sampled_metrics.data.ids import INEXACT, are_inexact, as_text
 from sampled_metrics.errors import DataError
@@ -137,7 +136,7 @@ class Table(ABC):
 
     def _in_words(self, function: str) -> tuple[str, ...]:
         """Return the findings as sentences, by a function of the words, which lie in a layer above."""
-        wording: Any = import_module("sampled_metrics.evaluation.wording")
+        wording: Any = words()
         return getattr(wording, function)(self.findings, wording.Setting())
 
     def _repr_html_(self) -> str | None:
