@@ -6,13 +6,12 @@ A package that is taken away takes its entry along. Everything is imported when 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Package:
+class Package(NamedTuple):
     """What a package adds.
 
     Modules are named below `sampled_metrics`, and an object by its module and its name, as in "ranks.exact:ExactRanks".
@@ -26,7 +25,7 @@ class Package:
         page: the function that shows a table in a notebook.
     """
 
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     tables: tuple[str, ...] = ()
     layouts: tuple[str, ...] = ()
     figure: str = ""

@@ -1,5 +1,6 @@
 """The simulated trainings of benchmarks/training.py have the laws that it says, and the values of the library."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -9,11 +10,19 @@ import pytest
 import sampled_metrics as sm
 from sampled_metrics.evaluation.values import values_of
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-import training
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
-def test_values_are_those_of_the_library():
+@pytest.fixture(scope="module")
+def training():
+    """The simulation, imported as a script imports it; the path is as before afterwards."""
+    sys.path.insert(0, str(FOLDER))
+    yield importlib.import_module("training")
+    sys.path.remove(str(FOLDER))
+    del sys.modules["training"]
+
+
+def test_values_are_those_of_the_library(training):
     recall = np.array([0.1, 0.2])
     [first, second] = training.values_by_epoch(recall, 500, 0.9, training.LABELS, np.random.default_rng(1))
     ranks = list(training.ranks_by_epoch(recall, 500, 0.9, np.random.default_rng(1)))
@@ -25,7 +34,7 @@ def test_values_are_those_of_the_library():
         np.testing.assert_array_equal(values.limits, expected.limits)
 
 
-def test_ranks_have_the_recall_of_the_epoch():
+def test_ranks_have_the_recall_of_the_epoch(training):
     """Also Recall@1 of 2 %, and NDCG@10 as `true_ndcg` says; five standard errors."""
     users = 200_000
     recall = np.array([0.3, training.TWO_PERCENT])
@@ -38,7 +47,7 @@ def test_ranks_have_the_recall_of_the_epoch():
     assert last[1].point[1] == pytest.approx(0.02, abs=5 * np.sqrt(0.02 / users))
 
 
-def test_patience_stops_at_the_first_flat_part():
+def test_patience_stops_at_the_first_flat_part(training):
     values = np.array([1.0, 3, 2, 2, 2, 4, *[0.0] * 44])
     assert training.stopped_by_value(3, values, []) == 1
     assert training.stopped_by_value(5, values, []) == 5

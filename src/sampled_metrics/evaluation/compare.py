@@ -18,7 +18,7 @@ from sampled_metrics.estimators.shapes import DECREASING, FREE
 from sampled_metrics.evaluation.comparison import Comparison, ValuesOfUsers
 from sampled_metrics.evaluation.evaluate import about_metrics, checked_metrics, from_readers
 from sampled_metrics.evaluation.kinds import KINDS
-from sampled_metrics.evaluation.questions import NEW_RUNS, THESE_RUNS, about_seeds, questions
+from sampled_metrics.evaluation.questions import NEW_RUNS, THESE_RUNS, about_seeds, answerable
 from sampled_metrics.evaluation.standings import best_of
 from sampled_metrics.evaluation.values import UserValues, places_of_runs, values_of_runs
 from sampled_metrics.evaluation.verdict import (
@@ -170,44 +170,49 @@ def compare(
     parts, left_out = runs_by_group(recommenders, groups)
 
     # --- values
-    whole = _values("", recommenders, measures, corrects, setting)
+    all_users = _values("", recommenders, measures, corrects, setting)
     narrower = replace(setting, confidence_level=1 - (1 - confidence_level) / max(len(parts), 1))
-    by_group = [_values(group, part, measures, corrects, narrower) for group, part in parts.items()]
+    parts_by_group = [_values(group, part, measures, corrects, narrower) for group, part in parts.items()]
 
     # --- families
     names = list(setting.names)
     if best is not None and best < len(names):
-        names = best_of({name: float(values.point[0]) for name, values in whole.values.items()}, best)
-    asked, not_asked = questions(whole.values, recommenders)
-    families = [_family(whole, of, setting) for of in asked]
-    families_of_groups = [[_family(part, of, narrower) for of in asked] for part in by_group]
+        names = best_of({name: float(values.point[0]) for name, values in all_users.values.items()}, best)
+    questions, not_answered = answerable(all_users.values, recommenders)
+    families = [_family(all_users, of, setting) for of in questions]
+    families_of_groups = [[_family(part, of, narrower) for of in questions] for part in parts_by_group]
 
     # --- verdicts
-    finished = adjusted if len(names) == len(setting.names) else without_p_values
-    verdicts = finished(verdict for family in families for verdict in _verdicts(family, names, smallest))
-    of_groups = finished(
+    adjust = adjusted if len(names) == len(setting.names) else without_p_values
+    verdicts = adjust(verdict for family in families for verdict in _verdicts(family, names, smallest))
+    verdicts_of_groups = adjust(
         verdict
-        for of_group in families_of_groups
-        for family in of_group
+        for families_of_group in families_of_groups
+        for family in families_of_group
         for verdict in _verdicts(family, names, smallest)
     )
 
     # --- findings
     findings: list[Any] = [verdict for verdict in verdicts if verdict.is_defined]
     findings += _who_ranks_higher(verdicts, recommenders, setting)
-    findings += [*not_asked, *_seeds_that_would_decide(families[0], verdicts)]
-    findings += _about_values(whole, families, names, recommenders, corrects, setting)
-    if by_group:
-        findings += orders_of_groups(verdicts, of_groups, asked[0])
-        findings += [verdict for verdict in of_groups if verdict.is_defined]
-        for part, of_group in zip(by_group, families_of_groups, strict=True):
-            told = _about_values(part, of_group, names, recommenders, corrects, narrower)
-            findings += about((finding for finding in told if KINDS[finding.kind].of_groups), group=part.group)
+    findings += [*not_answered, *_seeds_that_would_decide(families[0], verdicts)]
+    findings += _about_values(all_users, families, names, recommenders, corrects, setting)
+    if parts_by_group:
+        findings += orders_of_groups(verdicts, verdicts_of_groups, questions[0])
+        findings += [verdict for verdict in verdicts_of_groups if verdict.is_defined]
+        for part, families_of_group in zip(parts_by_group, families_of_groups, strict=True):
+            findings_of_part = _about_values(part, families_of_group, names, recommenders, corrects, narrower)
+            findings += about(
+                (finding for finding in findings_of_part if KINDS[finding.kind].of_groups), group=part.group
+            )
         findings.append(Finding("groups-adjusted", values={"groups": len(parts), "level": narrower.confidence_level}))
         findings += left_out
-    table = Comparison.of_verdicts([*verdicts, *of_groups], findings, setting)
-    table.values_of_users = ValuesOfUsers(whole.ids, list(measures), whole.values)
+    table = Comparison.of_verdicts([*verdicts, *verdicts_of_groups], findings, setting)
+    table.values_of_users = ValuesOfUsers(all_users.ids, list(measures), all_users.values)
     return table
+
+
+# --- values ---
 
 
 @dataclass(frozen=True)
@@ -266,35 +271,41 @@ def _values(
         values[runs.name] = values_of_runs(runs, list(metrics.values()), estimator, rate)
         if setting.margin is not None:
             places[runs.name] = places_of_runs(runs, values[runs.name])
-    points = np.sum([of_recommender.point for of_recommender in values.values()], axis=0)
+    points = np.sum([users.point for users in values.values()], axis=0)
     findings = about_metrics(numbered[0].first, metrics, points)
     tables = [(runs.name, table) for runs in numbered for table in runs.tables]
-    told = [*findings, *on_pairing, *from_readers(tables)]
-    return Part(group, metrics, values, places, ids_of_users(numbered), told)
+    findings_of_part = [*findings, *on_pairing, *from_readers(tables)]
+    return Part(group, metrics, values, places, ids_of_users(numbered), findings_of_part)
+
+
+# --- families ---
 
 
 def _family(part: Part, of: str, setting: Setting) -> Family:
     """Return how the intervals of all pairs hold together, of new runs or of these runs."""
     values = dict(part.values)
     if of == THESE_RUNS:
-        values = {name: of_recommender.of_these_runs() for name, of_recommender in part.values.items()}
+        values = {name: users.of_these_runs() for name, users in part.values.items()}
     alpha = 1 - setting.confidence_level
     pairs = len(pairs_of(len(values)))
     rates = np.full(len(part.metrics), alpha / pairs)
     method = "" if pairs == 1 else BONFERRONI
     if pairs > 1 and all(users.one_value and not users.spreads for users in values.values()):
         by_metric = [np.stack([users.low[metric] for users in values.values()]) for metric in range(len(part.metrics))]
-        rates = np.array([max_t_rate(on_metric, alpha) for on_metric in by_metric])
+        rates = np.array([max_t_rate(verdicts_on_metric, alpha) for verdicts_on_metric in by_metric])
         method = LARGEST_T
     numbers = {"pairs": pairs, "method": method, "rate": alpha / pairs if method == BONFERRONI else 0.0}
     finding = Finding("family", values=numbers | ({"of": of} if of else {}))
     return Family(part, of, values, rates, finding)
 
 
+# --- verdicts ---
+
+
 def _verdicts(family: Family, names: Sequence[str], margin: Margin | None) -> list[Verdict]:
     """Return the verdicts on all pairs of the named recommenders, by metric, with p-values that are not adjusted."""
     by_pair = [verdicts_on_pair(family, pair, margin) for pair in late_progress(list(combinations(names, 2)))]
-    return [verdict for on_metric in zip(*by_pair, strict=True) for verdict in on_metric]
+    return [verdict for verdicts_on_metric in zip(*by_pair, strict=True) for verdict in verdicts_on_metric]
 
 
 def verdicts_on_pair(family: Family, pair: tuple[str, str], margin: Margin | None) -> list[Verdict]:
@@ -364,6 +375,9 @@ def _higher(a: Floats, b: Floats, metrics: int) -> Floats:
     gaps = a - b  # above 0 where the second one ranks higher; one row for all metrics, or a row for each
     shares = np.array([(gaps < -EQUAL).mean(axis=1), (gaps > EQUAL).mean(axis=1)])
     return np.broadcast_to(np.where(np.isfinite(gaps).all(axis=1), shares, np.nan), (2, metrics))
+
+
+# --- findings ---
 
 
 def _who_ranks_higher(verdicts: Sequence[Verdict], recommenders: Sequence[Runs], setting: Setting) -> list[Finding]:
@@ -479,6 +493,9 @@ def orders_of_groups(overall: Sequence[Verdict], verdicts: Sequence[Verdict], of
             groups = groups_by_better[verdict.worse]
             findings.append(Finding("order-reversed", verdict.metric, verdict.names, values={"groups": groups}))
     return findings
+
+
+# --- read and check ---
 
 
 def _one_estimator(estimator: str | Estimator | None, table: Table) -> tuple[str, Estimator | None]:

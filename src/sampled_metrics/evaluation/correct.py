@@ -15,7 +15,7 @@ from sampled_metrics.estimators import Estimate, Estimator, EstimatorsLike, esti
 from sampled_metrics.estimators.rank_distribution import MaximumLikelihood
 from sampled_metrics.estimators.strict_bounds import has_bounds
 from sampled_metrics.evaluation.evaluate import about_metrics, from_readers
-from sampled_metrics.evaluation.questions import THESE_RUNS, about_seeds, questions
+from sampled_metrics.evaluation.questions import THESE_RUNS, about_seeds, answerable
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.evaluation.values import UserValues, about_users, finding_of_bounds, mean_of_runs, sampled_values
 from sampled_metrics.findings import Finding
@@ -156,17 +156,17 @@ def _correct(
     rows = list[dict[str, Any]]()
     of_intervals = list[Finding]()
     of_rows = list[Finding]()
-    asked_of_any = dict[str, None]()
+    questions_of_any = dict[str, None]()
     for label, estimator in estimators.items():
-        asked, not_asked = questions({runs.name: values[label]}, [runs])
-        if has_seeds and asked == [""]:
-            asked = [THESE_RUNS]
-        asked_of_any |= dict.fromkeys(asked)
+        questions, not_answered = answerable({runs.name: values[label]}, [runs])
+        if has_seeds and questions == [""]:
+            questions = [THESE_RUNS]
+        questions_of_any |= dict.fromkeys(questions)
         of_intervals += values[label].findings
-        of_intervals += [replace(one, values={**one.values, "estimator": label}) for one in not_asked]
-        for of in asked:
-            of_question = values[label].of_these_runs() if of == THESE_RUNS else values[label]
-            rows += _rows(label, of, metrics, of_question, biases[label], alpha)
+        of_intervals += [replace(finding, values={**finding.values, "estimator": label}) for finding in not_answered]
+        for of in questions:
+            values_asked = values[label].of_these_runs() if of == THESE_RUNS else values[label]
+            rows += _rows(label, of, metrics, values_asked, biases[label], alpha)
         for row in rows[-len(metrics) :]:
             of_rows += _on_row(row, estimator, metrics[row["metric"]], negatives, auc)
         of_rows += _on_estimator(label, values[label])
@@ -182,7 +182,7 @@ def _correct(
     findings = [
         *of_intervals,
         *of_rows,
-        *about_seeds(list(asked_of_any), [runs]),
+        *about_seeds(list(questions_of_any), [runs]),
         *about_metrics(runs.first, metrics, np.zeros(len(metrics))),
         *about_users(runs.users[0]),
         *from_readers(("", table) for table in runs.tables),
@@ -240,13 +240,13 @@ def _of_sample(
     others = dict[str, UserValues]()
     for label, estimate in fitted.items():
         known = moments.get(estimate.estimator.replacement) if has_bounds(estimate) else None
-        of_users = sampled_values(sample, estimate, measures, alpha, known)
+        user_values = sampled_values(sample, estimate, measures, alpha, known)
         further: Iterable[Finding] = [] if known is not None else not_explained
         if known is not None and _may_differ_by_replacement(sample):
             outcomes = replace(sample.outcomes, replacement=not sample.outcomes.replacement)
             fit = estimators[label].fit(outcomes, measures)
             others[label] = sampled_values(replace(sample, outcomes=outcomes), fit, measures, alpha, known)
-        values[label] = replace(of_users, findings=(*of_users.findings, *further))
+        values[label] = replace(user_values, findings=(*user_values.findings, *further))
     auc = np.nan
     if (sample.outcomes.negatives > 0).all():
         fit = linear_estimator("uncorrected").fit(sample.outcomes, [metric("auc")])

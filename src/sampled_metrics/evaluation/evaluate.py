@@ -12,7 +12,7 @@ import pandas as pd
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Floats, require_confidence_level
 from sampled_metrics.evaluation.kinds import KINDS
-from sampled_metrics.evaluation.questions import THESE_RUNS, about_seeds, questions
+from sampled_metrics.evaluation.questions import THESE_RUNS, about_seeds, answerable
 from sampled_metrics.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.evaluation.values import UserValues, values_of_runs
 from sampled_metrics.findings import Finding, about
@@ -82,13 +82,15 @@ def evaluate(
     def of_runs(runs: Runs) -> Result:
         measures = checked_metrics(runs.first, metrics)
         values = values_of_runs(runs, list(measures.values()))
-        asked, not_asked = questions({runs.name: values}, [runs])
-        if has_seeds and asked == [""]:
-            asked = [THESE_RUNS]
-        rows = [_rows(measures, values.of_these_runs() if of == THESE_RUNS else values, of, setting) for of in asked]
-        findings = [*about_metrics(runs.first, measures, values.point), *not_asked]
+        questions, not_answered = answerable({runs.name: values}, [runs])
+        if has_seeds and questions == [""]:
+            questions = [THESE_RUNS]
+        rows = [
+            _rows(measures, values.of_these_runs() if of == THESE_RUNS else values, of, setting) for of in questions
+        ]
+        findings = [*about_metrics(runs.first, measures, values.point), *not_answered]
         if values.has_interval:
-            findings += about_seeds(asked, [runs])
+            findings += about_seeds(questions, [runs])
         findings += [*values.findings, *from_readers(("", table) for table in runs.tables)]
         return Result(pd.concat(rows, ignore_index=True)).found(
             findings, replace(setting, parameters=runs.first.description)

@@ -233,8 +233,13 @@ def _values(table: pd.DataFrame) -> Picture:
             name = part
         entries.append((row["metric"], name, mark))
     panels = _panels(entries, f"value, {interval}", by_metric=bool(labels) or "group" in table or "of" in table)
-    over = "over users, and of new runs over seeds, too" if "of" in table else "over users"
-    return Picture(panels, _assumptions(table, interval) if "assumes" in table else f"The {interval} is {over}.")
+    if "assumes" in table:
+        return Picture(panels, _assumptions(table, interval))
+    if "of" in table:
+        return Picture(
+            panels, f"The {interval} of these runs is over users, and that of new runs over users and seeds."
+        )
+    return Picture(panels, f"The {interval} is over users.")
 
 
 def _assumptions(table: pd.DataFrame, interval: str) -> str:
@@ -282,6 +287,8 @@ def _differences(table: pd.DataFrame) -> Picture:
         sentences.append(f"Hollow: {' or '.join(sorted(hollow, reverse=True))}, the interval includes 0.")
     if ((table["low"] > table["difference"]) | (table["high"] < table["difference"])).any():
         sentences.append("A marker beside its interval: no verdict, the interval excludes the difference itself.")
+    if "of" in table:
+        sentences.append("The interval of these runs is over users, and that of new runs over users and seeds.")
     if "group" in table:
         sentences.append("The intervals of the groups are wider, so that they hold together.")
     if setting.margin is not None and not setting.margin.is_relative:

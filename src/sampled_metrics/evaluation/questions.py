@@ -15,8 +15,8 @@ THESE_RUNS = "these runs"
 """The runs that were trained: the value of a user is the mean over the seeds, and users are the only chance."""
 
 
-def questions(values: Mapping[str, UserValues], recommenders: Sequence[Runs]) -> tuple[list[str], list[Finding]]:
-    """Return of which runs the values can be asked, the main question first, and a finding if it is one alone.
+def answerable(values: Mapping[str, UserValues], recommenders: Sequence[Runs]) -> tuple[list[str], list[Finding]]:
+    """Return the questions that the values answer, the main question first, and a finding if it is one alone.
 
     Without several seeds the question has no name. New runs need several seeds of every recommender, and one value of
     each user: strict bounds of the seeds hold the mean of these seeds, and do not show how new ones vary.
@@ -31,9 +31,9 @@ def questions(values: Mapping[str, UserValues], recommenders: Sequence[Runs]) ->
     return [NEW_RUNS, THESE_RUNS], []
 
 
-def about_seeds(asked: Sequence[str], recommenders: Sequence[Runs]) -> list[Finding]:
+def about_seeds(questions: Sequence[str], recommenders: Sequence[Runs]) -> list[Finding]:
     """Return the finding that intervals of new runs include the spread between the seeds."""
-    if NEW_RUNS not in asked:
+    if NEW_RUNS not in questions:
         return []
     seeds = {runs.name: len(runs.tables) for runs in recommenders}
     return [Finding("seeds", values={"seeds": seeds})]

@@ -183,16 +183,25 @@ def places_of_runs(runs: Runs, values: UserValues) -> Floats:
 def _known(table: Table, user: Ints, metrics: Sequence[Metric]) -> UserValues:
     """Return the values of exact ranks, staged ranks or lists."""
     values, outcome, least, most, largest = table.outcome_values(metrics)
-    means = mean_by_user(values[:, outcome], user)
-    bounds = np.stack((least, most), axis=1)
+    return _of_one_value(
+        mean_by_user(values[:, outcome], user),
+        bounds=np.stack((least, most), axis=1),
+        limits=np.stack((np.zeros_like(largest), largest), axis=1),
+        findings=tuple(about_users(user, table)),
+    )
+
+
+def _of_one_value(values: Floats, bounds: Floats, limits: Floats, **others: Any) -> UserValues:
+    """Return users with one value each, of (metrics, 2) bounds; the point is their mean unless another is given."""
+    point = others.pop("point") if "point" in others else values.mean(axis=1)
     return UserValues(
-        low=means,
-        high=means,
+        low=values,
+        high=values,
         one_value=True,
         bounds=np.stack((bounds, bounds), axis=1),
-        limits=np.stack((np.zeros_like(largest), largest), axis=1),
-        point=means.mean(axis=1),
-        findings=tuple(about_users(user, table)),
+        limits=limits,
+        point=point,
+        **others,
     )
 
 
@@ -231,15 +240,7 @@ def _fully_sampled(sample: Sample, metrics: Sequence[Metric]) -> UserValues:
     limits = _limits(metrics)
     no_ties = np.zeros_like(sample.outcomes.x)
     exact = np.stack([metric.over_ties(sample.outcomes.x, no_ties, sample.outcomes.candidates) for metric in metrics])
-    values = sample.of_users(exact)
-    return UserValues(
-        low=values,
-        high=values,
-        one_value=True,
-        bounds=np.stack((limits, limits), axis=1),
-        limits=limits,
-        point=values.mean(axis=1),
-    )
+    return _of_one_value(sample.of_users(exact), bounds=limits, limits=limits)
 
 
 def _bounded(
@@ -272,13 +273,9 @@ def _bounded(
 
 def _jackknife(sample: Sample, estimate: Estimate, metrics: Sequence[Metric]) -> UserValues:
     """Return the pseudo-values of users by an estimator that is not linear in the sample."""
-    values = pseudo_values(estimate, sample)
-    unbounded = np.array((-np.inf, np.inf))
-    return UserValues(
-        low=values,
-        high=values,
-        one_value=True,
-        bounds=np.broadcast_to(unbounded, (len(metrics), 2, 2)),
+    return _of_one_value(
+        pseudo_values(estimate, sample),
+        bounds=np.broadcast_to((-np.inf, np.inf), (len(metrics), 2)),
         limits=_limits(metrics),
         point=estimate.estimate(sample.counts),
         assumes=NO_BIAS,
@@ -288,13 +285,10 @@ def _jackknife(sample: Sample, estimate: Estimate, metrics: Sequence[Metric]) ->
 def _linear(sample: Sample, estimate: Estimate, metrics: Sequence[Metric]) -> UserValues:
     """Return the weights of users by an estimator that is linear in the sample."""
     assert estimate.weights is not None
-    values = sample.of_users(estimate.weights)
     bounds = _limits(metrics) if estimate.bounds is None else np.stack(estimate.bounds, axis=1)
-    return UserValues(
-        low=values,
-        high=values,
-        one_value=True,
-        bounds=np.stack((bounds, bounds), axis=1),
+    return _of_one_value(
+        sample.of_users(estimate.weights),
+        bounds=bounds,
         limits=bounds,
         point=estimate.estimate(sample.counts),
         assumes=NO_BIAS,
@@ -327,8 +321,8 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
             "bv-0.1"
         )
     if are_draws:
-        of_draws = Finding("draws", values={"draws": len(runs)})
-        findings = (*(finding for finding in findings if finding.kind != SHARED), of_draws)
+        rest = [finding for finding in findings if finding.kind != SHARED]
+        findings = (*rest, Finding("draws", values={"draws": len(runs)}))
     findings = _without_repeated_support(findings)
     low = np.mean([values.low for values in runs], axis=0)
     points = np.stack([values.point for values in runs])

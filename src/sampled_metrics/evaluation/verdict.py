@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics.findings import plain
+from sampled_metrics.findings import Finding
 from sampled_metrics.inference.families import holm
 from sampled_metrics.ranks.groups import ALL
 from sampled_metrics.sampling.draws import EQUAL
@@ -147,13 +147,7 @@ class Verdict:
 
     def plain(self) -> dict[str, Any]:
         """Return the verdict as JSON has a finding."""
-        return {
-            "kind": self.kind,
-            "metric": self.metric,
-            "names": list(self.names),
-            "group": self.group,
-            "values": {name: plain(value) for name, value in self.values.items()},
-        }
+        return Finding(self.kind, self.metric, self.names, self.group, self.values).plain()
 
     def turned(self) -> Verdict:
         """Return the verdict on the same pair the other way round."""
