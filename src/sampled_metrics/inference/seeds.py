@@ -46,7 +46,7 @@ and what no seeds can show.
 
 References:
     K. S. Banerjee, Approximate Confidence Interval for Linear Functions of Means of k Populations When the Population
-        Variances Are Not Equal, Sankhyā 22, 1960.
+    Variances Are Not Equal, Sankhyā 22, 1960.
     R. A. Fisher, The Fiducial Argument in Statistical Inference, Annals of Eugenics 6, 1935.
 """
 
