@@ -1,5 +1,7 @@
 """Figures of results: they show the numbers of the table, and are legible without colour."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -132,3 +134,35 @@ def test_what_is_decided_is_drawn_so_whatever_the_recommenders_are_called():
         assert axes.texts[0].get_text().endswith(f": {name} is better")
         assert axes.containers[0][0].get_markerfacecolor() != "white"
         assert "Hollow" not in caption(axes.figure)
+
+
+WITHOUT_MATPLOTLIB = """
+import sys
+import numpy as np
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "matplotlib":
+            raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+
+sys.meta_path.insert(0, Missing())
+import sampled_metrics as sm
+
+ranks = sm.exact_ranks([1, 2, 3] * 10, candidates=9, exact=True)
+validate = sm.validator(np.zeros((30, 20)), np.arange(30) % 20)
+validate(np.random.default_rng(0).random((30, 20)))
+for draw in (sm.evaluate(ranks).plot, sm.compare({"A": ranks, "B": ranks}).plot, validate.plot):
+    try:
+        draw("figure.svg")
+    except sm.ConfigError as error:
+        print(error)
+"""
+
+
+def test_without_matplotlib_a_figure_is_refused_in_one_line(tmp_path):
+    command = [sys.executable, "-c", WITHOUT_MATPLOTLIB]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = said.stdout.splitlines()
+    assert len(lines) == 3
+    assert all("matplotlib" in line and "pip install" in line for line in lines)
+    assert not (tmp_path / "figure.svg").exists()

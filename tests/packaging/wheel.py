@@ -17,7 +17,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-WITH_EXTRAS = ("rendering", "data", "evaluation.plots", "paper", "reporting", "study", "workflow")
+WITH_EXTRAS = (
+    "rendering",
+    "data",
+    "evaluation.plan_figure",
+    "evaluation.plots",
+    "paper",
+    "reporting",
+    "study",
+    "validation.figure",
+    "workflow",
+)
 """Packages with modules that need an extra, and such modules."""
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
 

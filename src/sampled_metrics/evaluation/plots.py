@@ -1,15 +1,14 @@
 """Draw the results of evaluate, correct, compare, expect and plan: values with intervals, legible without colour."""
 
+from __future__ import annotations
+
 import os
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
 
 from sampled_metrics._registry import layouts
 from sampled_metrics.errors import ConfigError
@@ -23,6 +22,10 @@ from sampled_metrics.evaluation.words.order import best_alone, verdict_in_words
 from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import WIDTH, literal, shown_or_written, style, styled, write_below
+
+if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _ROW = 0.44  # height of a mark, in inches
 _LABEL, _AXIS, _CAPTION = 17, 8, 17  # letters per line: of a label, and by inch of an axis and of a caption
@@ -193,6 +196,8 @@ def _writevalue_in_words(axes: Axes, mark: Mark, height: float) -> None:
 
 def _log_axis(axes: Axes, values: list[float]) -> None:
     """Make the axis of some numbers, which may be missing, logarithmic, with labels at 1, 2, 5, 10 and so on."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter("{x:,g}")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from sampled_metrics.inference.setting import Setting
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import WIDTH, shown_or_written, style, styled, write_below
 from sampled_metrics.validation.standing import FIRST, NO, YES
+
+if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _PANEL = 1.9  # height of a panel, in inches
 _LINE = 0.17  # height of a line of the caption
@@ -49,6 +50,8 @@ def draw_history(history: pd.DataFrame, figure: Figure, setting: Setting) -> lis
 @styled
 def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
     """Draw one metric of a validator by epoch."""
+    from matplotlib.ticker import MaxNLocator
+
     rows = history[history["value"].notna()]
     _shade_contenders(rows, axes)
     axes.plot(rows["epoch"], rows["value"], color="#7F7F7F", linewidth=0.8, zorder=1)
