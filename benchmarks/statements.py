@@ -12,6 +12,7 @@ import pandas as pd
 import sampled_metrics as sm
 from sampled_metrics.estimators import estimators_by_label
 from sampled_metrics.evaluation.plan import _Question, _ways, simulated
+from sampled_metrics.evaluation.questions import THESE_RUNS
 from sampled_metrics.evaluation.verdict import VERDICTS, Size
 from sampled_metrics.ranks.stopping import boundaries, last_boundary, shares
 from sampled_metrics.sampling.distributions import SamplingDesign
@@ -66,8 +67,14 @@ def compare(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> d
     )
     statements = {}
     for label in promise.metrics:
-        of_metric = [finding for finding in result.findings if finding.kind in VERDICTS and finding.metric == label]
-        verdicts = [verdict for verdict in of_metric if bool(verdict.group) == bool(promise.groups)]
+        verdicts = [
+            finding
+            for finding in result.findings
+            if finding.kind in VERDICTS
+            and finding.metric == label
+            and bool(finding.group) == bool(promise.groups)
+            and finding.of != THESE_RUNS  # the truth is that of the population of seeds
+        ]
         gaps = [_gap(verdict.values["a"], verdict.values["b"], truths[label]) for verdict in verdicts]
         low = max(verdict.values["low"] - gap for verdict, gap in zip(verdicts, gaps, strict=True))
         high = min(verdict.values["high"] - gap for verdict, gap in zip(verdicts, gaps, strict=True))

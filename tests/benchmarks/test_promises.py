@@ -78,6 +78,18 @@ def test_drawn_ranks_have_the_law(benchmark, laws):
     assert (ranks == 4).mean(axis=1).std() > 0.05
 
 
+def test_a_promise_on_seeds_is_that_of_new_runs(benchmark):
+    """These runs are decided, as the users hardly vary, and new runs are not, as the seeds do."""
+    ranks = np.full((4, 60), 50)
+    for seed, hits in enumerate((20, 30, 34, 44)):
+        ranks[seed, :hits] = 1
+    promise = benchmark.Promise("", benchmark.say.compare, 60, ("recall@10",), n=100, recommenders=2, seeds=(2, 2))
+    statement = promise.say(promise, ranks, {"recall@10": (0.5, 0.5)}, 0)["recall@10"]
+    gap = (34 + 44 - 20 - 30) / 120
+    assert statement.low < 0 < gap < statement.high
+    assert not statement.is_false
+
+
 def test_false_verdicts_are_counted(benchmark):
     """At the margin, a difference is neither more nor less; a better recommender has to be better."""
     promise = benchmark.Promise("", benchmark.say.compare, 60, ("ap",), n=100, recommenders=2)

@@ -21,8 +21,8 @@ r is right and the metrics of seeds are normal (K. S. Banerjee). The interval ov
 is wider. The p-value is the interval inverted: the α at which h(α) is the distance of the mean from 0.
 
 **One recommender.** r is Student's, t s / √S with S - 1 degrees of freedom. The same holds for draws of negatives that
-users share, which are paired, and for a recommender with several seeds against one with a single seed. The spread of
-the latter is not known and is left out, so the interval is for the second model as it is.
+users share, which are paired. A recommender with a single seed does not show how its seeds vary, so nothing is said of
+new runs of it.
 
 **Two recommenders.** Two seeds alone hardly show how much a recommender spreads, but those of the other recommender
 show it, too, as far as both spread alike. So the logarithm l of the ratio of their deviations, σ_A / σ_B, has a prior
