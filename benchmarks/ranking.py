@@ -27,10 +27,10 @@ from scipy.sparse import csr_array, csr_matrix, vstack
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from sampled_metrics.data.split import Split, pair_matrix, read_split
-from sampled_metrics.metrics.metric import metric
-from sampled_metrics.recommenders.models import FactorModel, read_model
-from sampled_metrics.recommenders.ranking import rank_by_model
+from sampled_metrics.core.metrics import metric
+from sampled_metrics.ranking.split import Split, pair_matrix, read_split
+from sampled_metrics_study.recommenders.models import FactorModel, read_model
+from sampled_metrics_study.recommenders.ranking import rank_by_model
 
 ROOT = Path(__file__).resolve().parents[1]
 STUDY = ROOT / "results/ml-1m"
@@ -242,7 +242,7 @@ def chart(catalogues: pd.DataFrame, path: Path) -> None:
     """Draw the milliseconds by the number of items, and write the figure."""
     import matplotlib as mpl
 
-    from sampled_metrics.rendering import drawing
+    from sampled_metrics.reporting import drawing
 
     with mpl.rc_context(drawing.SETTINGS):
         figure = drawing.new_figure()

@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtri, ndtr, ndtri, stdtrit
 
-from sampled_metrics.inference.means import Intervals
-from sampled_metrics.inference.seeds import SeedSpread, with_seeds
+from sampled_metrics.core.inference.means import Intervals
+from sampled_metrics.core.inference.seeds import SeedSpread, with_seeds
 
 PAIRS = ((2, 2), (3, 3), (5, 5), (10, 10), (2, 10), (2, 20), (3, 10), (5, 10))
 MORE = ((2, 3), (2, 4), (2, 5), (3, 4), (3, 5), (3, 20), (4, 4), (4, 5), (5, 20), (10, 20), (15, 20), (20, 20))

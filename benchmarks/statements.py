@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 import sampled_metrics as sm
-from sampled_metrics.estimators import estimators_by_label
-from sampled_metrics.evaluation.plan import _Question, _ways, simulated
-from sampled_metrics.evaluation.questions import THESE_RUNS
-from sampled_metrics.evaluation.verdict import VERDICTS, Size
-from sampled_metrics.ranks.stopping import boundaries, last_boundary, shares
-from sampled_metrics.sampling.distributions import SamplingDesign
+from sampled_metrics.core.estimators import estimators_by_label
+from sampled_metrics.core.evaluation.questions import THESE_RUNS
+from sampled_metrics.core.evaluation.verdict import VERDICTS, Size
+from sampled_metrics.core.sampling.distributions import SamplingDesign
+from sampled_metrics.planning.plan import _Question, _ways, simulated
+from sampled_metrics.stages.stopping import boundaries, last_boundary, shares
 
 EXACT = 1e-9  # ends of intervals and metrics that differ by less are equal
 CONTRADICTIONS = ("contradicted", "unexplained")  # kinds of findings that state that a sample contradicts an assumption

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 import sampled_metrics as sm
-from sampled_metrics.evaluation.values import UserValues
+from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.validation.kept import KeptValues
 from sampled_metrics.validation.standing import Answer, Spending, Standing
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pandas as pd
 
 import sampled_metrics as sm
-from sampled_metrics.rendering import drawing
-from sampled_metrics.study import budget
-from sampled_metrics.study.figures import Ends, draw
+from sampled_metrics.reporting import drawing
+from sampled_metrics_study import budget
+from sampled_metrics_study.figures import Ends, draw
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = ROOT / "docs/reproduction"

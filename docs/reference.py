@@ -8,16 +8,17 @@ from pathlib import Path
 
 import click
 
-from sampled_metrics.cli.commands import NAME, cli
-from sampled_metrics.data.formats import FORMATS
-from sampled_metrics.evaluation.kinds import tables_of_reference
+from sampled_metrics.cli.options import NAME
+from sampled_metrics.cli.program import cli
+from sampled_metrics.core.evaluation.kinds import tables_of_reference
+from sampled_metrics_study.data.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = "sampled_metrics"
+PACKAGES = ("sampled_metrics", "sampled_metrics_study")
 NAMES, COMMANDS, EVENT_FORMATS = "<!-- names -->\n", "<!-- commands -->\n", "<!-- formats -->\n"
 FINDINGS = re.compile(r"^<!-- findings: (.+) -->\n", re.MULTILINE)
-MODULES = re.compile(r"^<!-- modules of (\w+) -->\n", re.MULTILINE)
-DIRECTIVE = re.compile(rf"^\.\. auto(module|function|class|data):: {PACKAGE}\.(\S+)$", re.MULTILINE)
+MODULES = re.compile(r"^<!-- modules of ([\w.]+) -->\n", re.MULTILINE)
+DIRECTIVE = re.compile(rf"^\.\. auto(module|function|class|data):: ((?:{'|'.join(PACKAGES)})\.\S+)$", re.MULTILINE)
 
 
 def filled(page: str) -> str:
@@ -32,21 +33,20 @@ def filled(page: str) -> str:
 
 def modules(package: str) -> Iterator[str]:
     """Yield the documentation of each module of a package."""
-    for path in sorted((ROOT / "src" / PACKAGE / package).glob("[!_]*.py")):
-        name = f"{package}.{path.stem}"
-        yield f"```{{eval-rst}}\n.. automodule:: {PACKAGE}.{name}\n```\n"
+    for path in sorted((ROOT / "src" / package.replace(".", "/")).glob("[!_]*.py")):
+        yield f"```{{eval-rst}}\n.. automodule:: {package}.{path.stem}\n```\n"
 
 
 def names(section: str) -> Iterator[str]:
     """Yield what a section documents as a list with summaries: each module, and below it its functions and classes."""
     for kind, name in DIRECTIVE.findall(section):
-        link = f"- {{py:obj}}`{name} <{PACKAGE}.{name}>`"
+        link = f"- {{py:obj}}`{name.removeprefix(f'{PACKAGES[0]}.')} <{name}>`"
         if kind == "module":
-            [(_, summary), *members] = documented(file_of(f"{PACKAGE}.{name}"))
+            [(_, summary), *members] = documented(file_of(name))
             yield f"{link}: {summary}"
             yield from (f"  - `{member}`: {summary}" for member, summary in members if not member.isupper())
         else:
-            module, _, member = f"{PACKAGE}.{name}".rpartition(".")
+            module, _, member = name.rpartition(".")
             path = file_of(getattr(getattr(import_module(module), member), "__module__", module))
             yield f"{link}: {dict(documented(path))[member]}"
 

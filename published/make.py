@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
+from sampled_metrics.core.ranks.exact import ExactRanks, exact_ranks
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "published/ml-1m"

@@ -3,13 +3,13 @@
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.data.split import read_split
-from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.exact import read_rank_tables
-from sampled_metrics.recommenders.models import read_model
-from sampled_metrics.rendering import drawing, page
-from sampled_metrics.study import budget
-from sampled_metrics.study.jobs import progress_bar, run
+from sampled_metrics.core.metrics import metric
+from sampled_metrics.core.ranks.exact import read_rank_tables
+from sampled_metrics.ranking.split import read_split
+from sampled_metrics.reporting import drawing
+from sampled_metrics_study import budget, table_files
+from sampled_metrics_study.jobs import progress_bar, run
+from sampled_metrics_study.recommenders.models import read_model
 
 
 def main(snakemake: Any) -> None:
@@ -36,7 +36,9 @@ def main(snakemake: Any) -> None:
     )
     _files.write_csv(output.csv, widths)
     _files.write_csv(output.pair, chances)
-    page.write(budget.TITLE, budget.sections(widths, chances, figure["metric"], params.pair), output.md, output.html)
+    table_files.write(
+        budget.TITLE, budget.sections(widths, chances, figure["metric"], params.pair), output.md, output.html
+    )
     note = f"{dataset}: {next(iter(exact.values())).description}"
     drawing.write(budget.draw(widths, chances, figure["metric"], note), output.svg, output.png)
 

@@ -4,8 +4,8 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from sampled_metrics.data.downloads import download
-from sampled_metrics.study.jobs import run
+from sampled_metrics_study.data.downloads import download
+from sampled_metrics_study.jobs import run
 
 
 def main(snakemake: Any) -> None:

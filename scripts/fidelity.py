@@ -3,12 +3,11 @@
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.exact import read_rank_tables
-from sampled_metrics.rendering import page
-from sampled_metrics.study import claims, fidelity
-from sampled_metrics.study.jobs import run
-from sampled_metrics.study.own_files import read_table
-from sampled_metrics.study.reference import RECOMMENDERS, require_paper_users
+from sampled_metrics.core.ranks.exact import read_rank_tables
+from sampled_metrics_study import claims, fidelity, table_files
+from sampled_metrics_study.jobs import run
+from sampled_metrics_study.own_files import read_table
+from sampled_metrics_study.reference import RECOMMENDERS, require_paper_users
 
 
 def main(snakemake: Any) -> None:
@@ -24,9 +23,9 @@ def main(snakemake: Any) -> None:
     _files.write_csv(output.fidelity_csv, printed)
     _files.write_csv(output.claims_csv, claimed)
     title = "The paper's printed numbers beside ours: Tables 3 and 4"
-    page.write(title, fidelity.sections(printed), output.fidelity_md, output.fidelity_html)
+    table_files.write(title, fidelity.sections(printed), output.fidelity_md, output.fidelity_html)
     title = "What the paper says in words, and what we find: section 6"
-    page.write(title, claims.sections(claimed), output.claims_md, output.claims_html)
+    table_files.write(title, claims.sections(claimed), output.claims_md, output.claims_html)
 
 
 if __name__ == "__main__":

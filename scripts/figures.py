@@ -3,10 +3,10 @@
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.exact import read_rank_tables
-from sampled_metrics.rendering import drawing
-from sampled_metrics.study.entries import FIGURES, function
-from sampled_metrics.study.jobs import run
+from sampled_metrics.core.ranks.exact import read_rank_tables
+from sampled_metrics.reporting import drawing
+from sampled_metrics_study.entries import FIGURES, function
+from sampled_metrics_study.jobs import run
 
 
 def main(snakemake: Any) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.exact import COLUMNS, ExactRanks, log_ranks
-from sampled_metrics.study.jobs import run
+from sampled_metrics.core.ranks.exact import COLUMNS, ExactRanks, log_ranks
+from sampled_metrics_study.jobs import run
 
 
 def main(snakemake: Any) -> None:

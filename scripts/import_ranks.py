@@ -3,8 +3,8 @@
 import logging
 from typing import Any
 
-from sampled_metrics.ranks.exact import exact_ranks, log_ranks
-from sampled_metrics.study.jobs import run
+from sampled_metrics.core.ranks.exact import exact_ranks, log_ranks
+from sampled_metrics_study.jobs import run
 
 
 def main(snakemake: Any) -> None:

@@ -4,11 +4,11 @@ import logging
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.data.split import read_split
-from sampled_metrics.ranks.exact import COLUMNS, log_ranks
-from sampled_metrics.recommenders.models import read_model
-from sampled_metrics.recommenders.ranking import part_of_users, rank_by_model
-from sampled_metrics.study.jobs import progress_bar, run
+from sampled_metrics.core.ranks.exact import COLUMNS, log_ranks
+from sampled_metrics.ranking.split import read_split
+from sampled_metrics_study.jobs import progress_bar, run
+from sampled_metrics_study.recommenders.models import read_model
+from sampled_metrics_study.recommenders.ranking import part_of_users, rank_by_model
 
 
 def main(snakemake: Any) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.study.jobs import progress_bar, run, stream
-from sampled_metrics.study.repetitions import Evaluation, by_size, conditions, exact_moments, repeat
+from sampled_metrics.core.ranks.exact import exact_ranks
+from sampled_metrics_study.jobs import progress_bar, run, stream
+from sampled_metrics_study.repetitions import Evaluation, by_size, conditions, exact_moments, repeat
 
 
 def main(snakemake: Any) -> None:

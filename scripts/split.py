@@ -8,12 +8,12 @@ import numpy as np
 
 from sampled_metrics import _files
 from sampled_metrics._validation import require_candidates
-from sampled_metrics.data import archives, formats
-from sampled_metrics.data.events import binarize, k_core
-from sampled_metrics.data.formats import read_events
-from sampled_metrics.data.split import shared_last_times, split_events
 from sampled_metrics.errors import DataError
-from sampled_metrics.study.jobs import run, stream
+from sampled_metrics_study.data import archives, formats
+from sampled_metrics_study.data.events import binarize, k_core
+from sampled_metrics_study.data.formats import read_events
+from sampled_metrics_study.data.split import shared_last_times, split_events
+from sampled_metrics_study.jobs import run, stream
 
 
 def main(snakemake: Any) -> None:

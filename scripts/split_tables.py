@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.data.split import read_split, split_tables
-from sampled_metrics.study.jobs import run
+from sampled_metrics.ranking.split import read_split
+from sampled_metrics_study.data.split import split_tables
+from sampled_metrics_study.jobs import run
 
 
 def main(snakemake: Any) -> None:

@@ -8,14 +8,14 @@ import jinja2
 import pandas as pd
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.exact import read_rank_tables
-from sampled_metrics.rendering.page import Image
-from sampled_metrics.study import provenance
-from sampled_metrics.study.decided import exact_findings
-from sampled_metrics.study.jobs import run
-from sampled_metrics.study.own_files import read_facts, read_table
-from sampled_metrics.study.reference import stand_in
-from sampled_metrics.study.summary import Studied, summary
+from sampled_metrics.core.ranks.exact import read_rank_tables
+from sampled_metrics.reporting.page import Image
+from sampled_metrics_study import provenance
+from sampled_metrics_study.decided import exact_findings
+from sampled_metrics_study.jobs import run
+from sampled_metrics_study.own_files import read_facts, read_table
+from sampled_metrics_study.reference import stand_in
+from sampled_metrics_study.summary import Studied, summary
 
 
 def main(snakemake: Any) -> None:

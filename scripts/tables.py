@@ -4,12 +4,12 @@ from functools import partial
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.exact import read_rank_tables
-from sampled_metrics.rendering import page
-from sampled_metrics.study.entries import TABLES, function
-from sampled_metrics.study.inputs import Inputs
-from sampled_metrics.study.jobs import run, stream
-from sampled_metrics.study.own_files import read_facts, read_table
+from sampled_metrics.core.ranks.exact import read_rank_tables
+from sampled_metrics_study import table_files
+from sampled_metrics_study.entries import TABLES, function
+from sampled_metrics_study.inputs import Inputs
+from sampled_metrics_study.jobs import run, stream
+from sampled_metrics_study.own_files import read_facts, read_table
 
 
 def read_inputs(snakemake: Any) -> Inputs:
@@ -25,7 +25,7 @@ def read_inputs(snakemake: Any) -> Inputs:
         estimates=dict(zip(names, map(read_table, files.estimates), strict=True)),
         expected=dict(zip(names, map(read_table, files.expected), strict=True)),
         facts=read_facts(files.facts) if files.facts else {},
-        exact=function("study.decided.exact_findings")(ranks, params.options["metrics"]),
+        exact=function("decided.exact_findings")(ranks, params.options["metrics"]),
     )
 
 
@@ -38,7 +38,7 @@ def main(snakemake: Any) -> None:
         numbers = function(table.numbers)(inputs)
         _files.write_csv(csv, numbers)
         sections = function(table.layout)(numbers, inputs)
-        page.write(table.heading.format(of=snakemake.params.of), sections, *pages)
+        table_files.write(table.heading.format(of=snakemake.params.of), sections, *pages)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 import logging
 from typing import Any
 
-from sampled_metrics.data.split import read_split
-from sampled_metrics.recommenders.recommender import class_at, takes_events, trained
-from sampled_metrics.study.jobs import run, stream
+from sampled_metrics.ranking.split import read_split
+from sampled_metrics_study.jobs import run, stream
+from sampled_metrics_study.recommenders.recommender import class_at, takes_events, trained
 
 
 def main(snakemake: Any) -> None:

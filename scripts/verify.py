@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.data import archives
-from sampled_metrics.study.jobs import run
+from sampled_metrics_study.data import archives
+from sampled_metrics_study.jobs import run
 
 
 def main(snakemake: Any) -> None:

@@ -25,9 +25,9 @@ from typing import Any
 
 import yaml
 
-from sampled_metrics.recommenders.registry import parameters_of, path_of, recommender
-from sampled_metrics.study.config import assemble, complete, merged
-from sampled_metrics.study.config_files import read_config
+from sampled_metrics_study.config import assemble, complete, merged
+from sampled_metrics_study.config_files import read_config
+from sampled_metrics_study.recommenders.registry import parameters_of, path_of, recommender
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("Snakefile", "config.yaml", "datasets.yaml", "pyproject.toml")
@@ -165,10 +165,10 @@ class Project:
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run snakemake with the library of the copy; arguments come first, so that targets may be among them.
 
-        The folder loaded has a file for each script, with the modules that it has loaded (tests/workflow/recorder).
-        """
+        The folder loaded has a file for each script, with the modules that it has loaded
+        (tests/study/workflow/recorder)."""
         (self.folder / "loaded").mkdir(exist_ok=True)
-        places = os.pathsep.join([str(self.folder / "src"), str(ROOT / "tests/workflow/recorder")])
+        places = os.pathsep.join([str(self.folder / "src"), str(ROOT / "tests/study/workflow/recorder")])
         command = [sys.executable, "-m", "snakemake", *arguments, "--configfile", "study.yaml"]
         # each job compiles the copy's library anew if bytecode is not written
         environment = os.environ | {"PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": ""}

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics.data.split import Split, pair_matrix
-from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.core.ranks.exact import ExactRanks
+from sampled_metrics.ranking.split import Split, pair_matrix
 
 
 def one_each(held_out, items: int) -> csr_array:

@@ -8,9 +8,9 @@ import inspect
 import numpy as np
 
 import sampled_metrics as sm
-from sampled_metrics.ranks.frames import Columns
-from sampled_metrics.ranks.reading import columns_by_recommender
-from sampled_metrics.ranks.table import Table
+from sampled_metrics.core.ranks.frames import Columns
+from sampled_metrics.core.ranks.reading import columns_by_recommender
+from sampled_metrics.core.ranks.table import Table
 
 NAMES = ("A", "B")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.core.ranks.exact import ExactRanks
 
 
 def table_of(rows):

@@ -3,8 +3,8 @@
 import io
 
 import sampled_metrics as sm
-from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.ranks.reading import read_stream
+from sampled_metrics.core.ranks.exact import exact_ranks
+from sampled_metrics.core.ranks.reading import read_stream
 
 
 def rank_table(ranks, candidates=None, **options):

@@ -8,7 +8,7 @@ import numpy as np
 from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 
-from sampled_metrics.data.split import Split
+from sampled_metrics.ranking.split import Split
 
 SIZES = (6, 8)
 

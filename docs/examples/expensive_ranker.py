@@ -23,9 +23,9 @@ import pandas as pd
 
 import sampled_metrics as sm
 from docs.examples.film_ranker import FilmRanker, Floats, Ints, movielens, train
-from sampled_metrics.data.split import Split
-from sampled_metrics.recommenders.item_cf import ItemCF
-from sampled_metrics.recommenders.models import Model
+from sampled_metrics.ranking.split import Split
+from sampled_metrics_study.recommenders.item_cf import ItemCF
+from sampled_metrics_study.recommenders.models import Model
 
 SECONDS_PER_PAIR, CALLS, PAIRS, NEGATIVES = 0.25e-3, 8, 256, 100
 """What the service sleeps for a pair, calls at a time, pairs in a call, and negatives of each user."""

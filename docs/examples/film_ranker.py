@@ -17,10 +17,11 @@ import yaml
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics.data.downloads import download
-from sampled_metrics.data.events import binarize
-from sampled_metrics.data.formats import FORMATS, read_events
-from sampled_metrics.data.split import Split, leave_last_out
+from sampled_metrics.ranking.split import Split
+from sampled_metrics_study.data.downloads import download
+from sampled_metrics_study.data.events import binarize
+from sampled_metrics_study.data.formats import FORMATS, read_events
+from sampled_metrics_study.data.split import leave_last_out
 
 WHEEL = Path("data/ml-100k/recbole-1.2.1.whl")
 FILMS = "recbole/dataset_example/ml-100k/ml-100k.item"

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.ranks.exact import exact_ranks
-from sampled_metrics.sampling.distributions import SamplingDesign
-from sampled_metrics.sampling.draws import draw
+from sampled_metrics.core.ranks.exact import exact_ranks
+from sampled_metrics.core.sampling.distributions import SamplingDesign
+from sampled_metrics.core.sampling.draws import draw
 
 HERE = Path(__file__).resolve().parent
 PUBLISHED = HERE.parents[1] / "published/ml-1m"

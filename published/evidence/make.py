@@ -35,9 +35,9 @@ from scipy.special import erf
 from threadpoolctl import threadpool_limits
 
 from sampled_metrics import _files
-from sampled_metrics.data.events import binarize
-from sampled_metrics.data.formats import get, read_events
-from sampled_metrics.data.split import split_events
+from sampled_metrics_study.data.events import binarize
+from sampled_metrics_study.data.formats import get, read_events
+from sampled_metrics_study.data.split import split_events
 
 HERE = Path(__file__).resolve().parent
 NEGATIVES = 99

@@ -10,33 +10,33 @@ from typing import TYPE_CHECKING, Any
 from sampled_metrics._registry import public_names
 
 if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the workflow needs few of the modules
+    from sampled_metrics.core.estimators import estimator as estimator
+    from sampled_metrics.core.evaluation.compare import compare as compare
+    from sampled_metrics.core.evaluation.correct import correct as correct
+    from sampled_metrics.core.evaluation.evaluate import evaluate as evaluate
+    from sampled_metrics.core.evaluation.expect import expect as expect
+    from sampled_metrics.core.metrics import metric as metric
+    from sampled_metrics.core.ranks.exact import ExactRanks as ExactRanks
+    from sampled_metrics.core.ranks.exact import exact_ranks as exact_ranks
+    from sampled_metrics.core.ranks.sampled import SampledRanks as SampledRanks
+    from sampled_metrics.core.ranks.sampled import sampled_ranks as sampled_ranks
+    from sampled_metrics.core.ranks.saved import read_ranks as read_ranks
     from sampled_metrics.errors import ConfigError as ConfigError
     from sampled_metrics.errors import DataError as DataError
     from sampled_metrics.errors import DownloadError as DownloadError
     from sampled_metrics.errors import NumericError as NumericError
     from sampled_metrics.errors import SampledMetricsError as SampledMetricsError
     from sampled_metrics.errors import WriteError as WriteError
-    from sampled_metrics.estimators import estimator as estimator
-    from sampled_metrics.evaluation.compare import compare as compare
-    from sampled_metrics.evaluation.correct import correct as correct
-    from sampled_metrics.evaluation.evaluate import evaluate as evaluate
-    from sampled_metrics.evaluation.expect import expect as expect
-    from sampled_metrics.evaluation.plan import plan as plan
-    from sampled_metrics.evaluation.published import published as published
-    from sampled_metrics.metrics.metric import metric as metric
+    from sampled_metrics.lists.ranked_lists import RankedLists as RankedLists
+    from sampled_metrics.lists.ranked_lists import ranked_lists as ranked_lists
+    from sampled_metrics.papers.published import published as published
+    from sampled_metrics.planning.plan import plan as plan
     from sampled_metrics.ranking.negatives import rank_among_negatives as rank_among_negatives
     from sampled_metrics.ranking.rank import rank as rank
-    from sampled_metrics.ranking.scoring import Ranker as Ranker
-    from sampled_metrics.ranking.stages import staged_ranks as staged_ranks
-    from sampled_metrics.ranks.exact import ExactRanks as ExactRanks
-    from sampled_metrics.ranks.exact import exact_ranks as exact_ranks
-    from sampled_metrics.ranks.judged_lists import RankedLists as RankedLists
-    from sampled_metrics.ranks.judged_lists import ranked_lists as ranked_lists
-    from sampled_metrics.ranks.sampled import SampledRanks as SampledRanks
-    from sampled_metrics.ranks.sampled import sampled_ranks as sampled_ranks
-    from sampled_metrics.ranks.saved import read_ranks as read_ranks
-    from sampled_metrics.ranks.staged import StagedRanks as StagedRanks
     from sampled_metrics.reporting.report import report as report
+    from sampled_metrics.stages.rank import staged_ranks as staged_ranks
+    from sampled_metrics.stages.scoring import Ranker as Ranker
+    from sampled_metrics.stages.table import StagedRanks as StagedRanks
     from sampled_metrics.validation.validator import validator as validator
 
     __version__: str

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 class Package(NamedTuple):
     """What a package adds.
 
-    Modules are named below `sampled_metrics`, and an object by its module and its name, as in "ranks.exact:ExactRanks".
+    Modules are named below `sampled_metrics`, and an object by its module and its name, as in
+    "core.ranks.exact:ExactRanks".
 
     Attributes:
         names: the public names of `sampled_metrics`, by module.
@@ -23,6 +24,7 @@ class Package(NamedTuple):
         figure: the function that draws a result.
         latex: the function that writes a table as LaTeX.
         page: the function that shows a table in a notebook.
+        commands: commands of the program.
     """
 
     names: Mapping[str, tuple[str, ...]] = MappingProxyType({})
@@ -31,6 +33,7 @@ class Package(NamedTuple):
     figure: str = ""
     latex: str = ""
     page: str = ""
+    commands: tuple[str, ...] = ()
 
 
 PACKAGES: dict[str, Package] = {
@@ -44,45 +47,58 @@ PACKAGES: dict[str, Package] = {
                 "SampledMetricsError",
                 "WriteError",
             ),
-            "estimators": ("estimator",),
-            "evaluation.compare": ("compare",),
-            "evaluation.correct": ("correct",),
-            "evaluation.evaluate": ("evaluate",),
-            "evaluation.expect": ("expect",),
-            "metrics.metric": ("metric",),
-            "ranks.exact": ("ExactRanks", "exact_ranks"),
-            "ranks.saved": ("read_ranks",),
-            "ranks.sampled": ("SampledRanks", "sampled_ranks"),
+            "core.estimators": ("estimator",),
+            "core.evaluation.compare": ("compare",),
+            "core.evaluation.correct": ("correct",),
+            "core.evaluation.evaluate": ("evaluate",),
+            "core.evaluation.expect": ("expect",),
+            "core.metrics": ("metric",),
+            "core.ranks.exact": ("ExactRanks", "exact_ranks"),
+            "core.ranks.saved": ("read_ranks",),
+            "core.ranks.sampled": ("SampledRanks", "sampled_ranks"),
         },
-        tables=("ranks.exact:ExactRanks", "ranks.sampled:SampledRanks"),
+        tables=("core.ranks.exact:ExactRanks", "core.ranks.sampled:SampledRanks"),
+        commands=(
+            "cli.commands:evaluate",
+            "cli.commands:correct",
+            "cli.commands:compare",
+            "cli.commands:expect",
+        ),
     ),
     "lists": Package(
-        names={"ranks.judged_lists": ("RankedLists", "ranked_lists")},
-        tables=("ranks.judged_lists:RankedLists",),
+        names={"lists.ranked_lists": ("RankedLists", "ranked_lists")},
+        tables=("lists.ranked_lists:RankedLists",),
     ),
-    "ranking": Package(names={"ranking.negatives": ("rank_among_negatives",), "ranking.rank": ("rank",)}),
+    "ranking": Package(
+        names={"ranking.negatives": ("rank_among_negatives",), "ranking.rank": ("rank",)},
+        commands=("ranking.command:rank",),
+    ),
     "stages": Package(
         names={
-            "ranking.scoring": ("Ranker",),
-            "ranking.stages": ("staged_ranks",),
-            "ranks.staged": ("StagedRanks",),
+            "stages.scoring": ("Ranker",),
+            "stages.rank": ("staged_ranks",),
+            "stages.table": ("StagedRanks",),
         },
-        tables=("ranks.staged:StagedRanks",),
+        tables=("stages.table:StagedRanks",),
+        commands=("stages.command:stages", "stages.command:concat"),
     ),
-    "plan": Package(
-        names={"evaluation.plan": ("plan",)},
-        layouts=("evaluation.plan_figure",),
+    "planning": Package(
+        names={"planning.plan": ("plan",)},
+        layouts=("planning.figure",),
+        commands=("planning.command:plan",),
     ),
-    "published": Package(
-        names={"evaluation.published": ("published",)},
+    "papers": Package(
+        names={"papers.published": ("published",)},
+        commands=("papers.command:published",),
     ),
     "validation": Package(names={"validation.validator": ("validator",)}),
     "reporting": Package(
         names={"reporting.report": ("report",)},
-        layouts=("evaluation.plots",),
-        figure="evaluation.plots:show",
-        latex="rendering.tables:as_latex",
-        page="rendering.page:notebook_table",
+        layouts=("reporting.plots",),
+        figure="reporting.plots:show",
+        latex="reporting.tables:as_latex",
+        page="reporting.page:notebook_table",
+        commands=("reporting.command:report",),
     ),
 }
 """What each package registers."""
@@ -105,6 +121,11 @@ def layouts() -> Iterator[tuple[tuple[str, ...], Any]]:
             yield from _module(module).LAYOUTS.items()
 
 
+def commands() -> list[Any]:
+    """Return the commands of the program."""
+    return [load(command) for package in PACKAGES.values() for command in package.commands]
+
+
 def renderer(form: str) -> Any:
     """Return the function that renders a table as figure, latex or page; None if no package does."""
     references = [getattr(package, form) for package in PACKAGES.values()]
@@ -114,7 +135,7 @@ def renderer(form: str) -> Any:
 
 def words() -> Any:
     """Return the module that words findings."""
-    return _module("evaluation.wording")
+    return _module("core.evaluation.wording")
 
 
 def load(reference: str) -> Any:

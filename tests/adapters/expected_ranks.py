@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.core.ranks.exact import ExactRanks
 
 USERS, ITEMS = 40, 25
 

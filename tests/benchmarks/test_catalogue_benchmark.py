@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sampled_metrics.data import formats
-from sampled_metrics.data.events import binarize
-from sampled_metrics.data.formats import read_events
+from sampled_metrics_study.data import formats
+from sampled_metrics_study.data.events import binarize
+from sampled_metrics_study.data.formats import read_events
 
 SCRIPT = str(Path(__file__).resolve().parents[2] / "benchmarks/catalogue.py")
 

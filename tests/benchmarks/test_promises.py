@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sampled_metrics.metrics.metric import metric
+from sampled_metrics.core.metrics import metric
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sampled_metrics as sm
-from sampled_metrics.evaluation.values import values_of
+from sampled_metrics.core.evaluation.values import values_of
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 

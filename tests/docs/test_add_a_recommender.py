@@ -11,18 +11,18 @@ import yaml
 from docs_blocks import ROOT, blocks
 from two_groups import two_groups
 
-from sampled_metrics.ranks.exact import exact_ranks
+from sampled_metrics.core.ranks.exact import exact_ranks
 
 PAGE = "own-study.md"
 TRAIN_AND_RANK = """
 import json, sys
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.study.config import check_recommender
-from sampled_metrics.data.split import read_split
-from sampled_metrics.recommenders.models import read_model
-from sampled_metrics.recommenders.ranking import rank_by_model
-from sampled_metrics.recommenders.registry import recommender
-from sampled_metrics.study.jobs import stream
+from sampled_metrics_study.config import check_recommender
+from sampled_metrics.ranking.split import read_split
+from sampled_metrics_study.recommenders.models import read_model
+from sampled_metrics_study.recommenders.ranking import rank_by_model
+from sampled_metrics_study.recommenders.registry import recommender
+from sampled_metrics_study.jobs import stream
 entry = json.loads(sys.argv[1])
 check_recommender(entry, "recommenders.W")
 try:
@@ -37,7 +37,7 @@ rank_by_model(read_model("model.npz"), split).write("ranks.csv")
 
 def test_the_example_checks_its_parameter_trains_and_ranks_the_held_out_items_first(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    recommenders = tmp_path / "src/sampled_metrics/recommenders"
+    recommenders = tmp_path / "src/sampled_metrics_study/recommenders"
     [module] = [block for block in blocks(PAGE, "python") if "class Jaccard" in block]
     (recommenders / "jaccard.py").write_text(module, encoding="utf-8")
     [diff] = blocks(PAGE, "diff")  # a line, and the one that is added below it

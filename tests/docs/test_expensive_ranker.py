@@ -13,9 +13,10 @@ from docs_blocks import DOCS, blocks
 import sampled_metrics as sm
 from docs.examples import expensive_ranker as example
 from docs.examples.film_ranker import FilmRanker, train
-from sampled_metrics.data.events import Events
-from sampled_metrics.data.split import Split, leave_last_out
-from sampled_metrics.recommenders.simple import Popularity
+from sampled_metrics.ranking.split import Split
+from sampled_metrics_study.data.events import Events
+from sampled_metrics_study.data.split import leave_last_out
+from sampled_metrics_study.recommenders.simple import Popularity
 
 USERS, FILMS, SEEN = 40, 60, 12
 

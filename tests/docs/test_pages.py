@@ -20,8 +20,8 @@ from made_up_project import complete_config
 from packaging.requirements import Requirement
 
 import sampled_metrics
-from sampled_metrics.data.formats import FORMATS
-from sampled_metrics.evaluation.kinds import KINDS
+from sampled_metrics.core.evaluation.kinds import KINDS
+from sampled_metrics_study.data.formats import FORMATS
 
 ELSEWHERE = {
     "README.md": ["make demo"],  # CI runs it from a local copy of MovieLens 1M
@@ -30,11 +30,11 @@ ELSEWHERE = {
         "make reproduce CONFIG=study.yaml",  # trains for a minute; its config is checked below
         "# study.yaml",
         "study: [ours]",
-        "study: [films]",  # tests/workflow/test_examples.py runs it as pasted, and the two commands
+        "study: [films]",  # tests/study/workflow/test_examples.py runs it as pasted, and the two commands
         "snakemake --cores 2 --configfile examples/films.yaml",
         "snakemake results/films/split/train.csv",
-        'configfile: "study.yaml"',  # tests/workflow/test_import.py imports the workflow in these ways
-        '"""Recommend what users had next',  # tests/workflow/test_scripts.py trains it
+        'configfile: "study.yaml"',  # tests/study/workflow/test_import.py imports the workflow in these ways
+        '"""Recommend what users had next',  # tests/study/workflow/test_scripts.py trains it
         '"""Item-based',  # test_add_a_recommender.py does what these say, in a copy of the library
         " RECOMMENDERS = {",
         "recommenders:",
@@ -45,11 +45,10 @@ ELSEWHERE = {
         "executor: cluster-generic",
     ],
     "docs/workflow.md": [
-        ".venv/bin/snakemake --cores 4 --set-threads",  # tests/workflow/test_run.py sets them
+        ".venv/bin/snakemake --cores 4 --set-threads",  # tests/study/workflow/test_run.py sets them
         "archive",  # not code
-        "train E on ml-1m failed",  # tests/workflow/test_jobs.py has such a failure
+        "train E on ml-1m failed",  # tests/study/workflow/test_jobs.py has such a failure
     ],
-    "docs/architecture.md": ["study"],  # not code
     # tests/adapters runs these where the other library is installed
     "docs/adapters.md": ["import numpy as np\n", "import torch"],
     # its line of pip is test_recbole_is_installed_as_the_adapters_are_tested

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampled_metrics.data import archives, formats
-from sampled_metrics.data.formats import read_events
 from sampled_metrics.errors import DataError
+from sampled_metrics_study.data import archives, formats
+from sampled_metrics_study.data.formats import read_events
 
 RNG = random.Random(3)
 ROWS = [[user, RNG.randrange(1, 4000), RNG.randrange(1, 6), RNG.randrange(10**9)] for user in range(1, 2001)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from made_up_project import Project, complete_config, run_script
 
-from sampled_metrics.recommenders.registry import parameters_of, path_of, recommender
+from sampled_metrics_study.recommenders.registry import parameters_of, path_of, recommender
 
 RESULTS = Path("results/made-up")
 SPLIT = RESULTS / "split.npz"

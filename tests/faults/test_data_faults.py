@@ -10,11 +10,11 @@ import pytest
 from made_up_project import STUDY, archive, complete_config, ratings, split
 
 from sampled_metrics import rank
-from sampled_metrics.data import formats
-from sampled_metrics.data.events import binarize
-from sampled_metrics.data.split import leave_last_out
+from sampled_metrics.core.ranks.exact import exact_ranks
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.exact import exact_ranks
+from sampled_metrics_study.data import formats
+from sampled_metrics_study.data.events import binarize
+from sampled_metrics_study.data.split import leave_last_out
 
 Row = tuple[Any, Any, float, Any]
 ROWS: list[Row] = [(1, 10, 5, 100), (1, 20, 4, 90), (2, 10, 3, 80), (2, 30, 2, 85), (3, 20, 1, 70)]
@@ -162,7 +162,7 @@ def test_scores_that_are_unusual(scores: list, above: list[int], tied: list[int]
     ],
 )
 def test_ranks(content: str, says: str, tmp_path: Path) -> None:
-    """Wrong numbers and lines; tests/ranks has the columns that a file may lack."""
+    """Wrong numbers and lines; tests/core/ranks has the columns that a file may lack."""
     path = tmp_path / "ranks.csv"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(DataError) as caught:

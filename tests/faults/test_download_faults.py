@@ -16,8 +16,8 @@ import pytest
 
 from faults import hostile_server as bad
 from faults.hostile_server import CONTENT, WEB_PAGE, Answer, honest, serving
-from sampled_metrics.data import downloads
 from sampled_metrics.errors import DownloadError
+from sampled_metrics_study.data import downloads
 
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 STATED = 15.0
@@ -144,7 +144,7 @@ def test_two_processes_at_a_time(destination: Path) -> None:
     def cut_later(request: bad.Request) -> None:
         bad.then(bad.cut(150_000), lambda _: is_done.wait(STATED), bad.reset)(request)
 
-    code = "import sys, pathlib\nfrom sampled_metrics.data.downloads import download\n"
+    code = "import sys, pathlib\nfrom sampled_metrics_study.data.downloads import download\n"
     code += "download([sys.argv[1]], pathlib.Path(sys.argv[2]), sha256=sys.argv[3])\n"
     with serving(cut_later, honest) as slow, serving(honest) as fast:
         command = [sys.executable, "-c", code, slow.url, str(destination), SHA256]

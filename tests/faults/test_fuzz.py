@@ -25,14 +25,15 @@ from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 from tables_of_ranks import parse_columns, rank_table
 
-from sampled_metrics.data import archives, formats
-from sampled_metrics.data.events import binarize
-from sampled_metrics.data.split import Split, leave_last_out, read_split
+from sampled_metrics.core.ranks.exact import ExactRanks, exact_ranks
 from sampled_metrics.errors import SampledMetricsError
-from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
-from sampled_metrics.recommenders.models import FactorModel, Model, SparseSimilarityModel, read_model
-from sampled_metrics.study.config import complete
-from sampled_metrics.study.config_files import read_config
+from sampled_metrics.ranking.split import Split, read_split
+from sampled_metrics_study.config import complete
+from sampled_metrics_study.config_files import read_config
+from sampled_metrics_study.data import archives, formats
+from sampled_metrics_study.data.events import binarize
+from sampled_metrics_study.data.split import leave_last_out
+from sampled_metrics_study.recommenders.models import FactorModel, Model, SparseSimilarityModel, read_model
 
 SECONDS = 20  # within which every input has to have a result
 EXAMPLES = 1000  # inputs that are made of a seed

@@ -18,26 +18,22 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 WITH_EXTRAS = (
-    "rendering",
-    "data",
-    "evaluation.plan_figure",
-    "evaluation.plots",
-    "paper",
-    "reporting",
-    "study",
-    "validation.figure",
-    "workflow",
+    "sampled_metrics.planning.figure",
+    "sampled_metrics.reporting",
+    "sampled_metrics.validation.figure",
+    "sampled_metrics_study",
 )
 """Packages with modules that need an extra, and such modules."""
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
 
 USE = f"""
 import importlib, importlib.util, pkgutil, sys
-import sampled_metrics as s
-with_extras = tuple("sampled_metrics." + name for name in {WITH_EXTRAS!r})
+import sampled_metrics as s, sampled_metrics_study
+with_extras = {WITH_EXTRAS!r}
 extras = "matplotlib pooch requests urllib3 yaml jsonschema implicit snakemake tabulate jinja2".split()
 assert not [name for name in extras if importlib.util.find_spec(name)], "not an empty environment"
-for module in pkgutil.walk_packages(s.__path__, "sampled_metrics.", onerror=lambda _: None):
+packages = [(s.__path__, "sampled_metrics."), (sampled_metrics_study.__path__, "sampled_metrics_study.")]
+for module in (module for path, prefix in packages for module in pkgutil.walk_packages(path, prefix, lambda _: None)):
     try:
         module.name.endswith("__main__") or importlib.import_module(module.name)
     except (ModuleNotFoundError, s.ConfigError) as error:
@@ -84,7 +80,7 @@ def look_into_wheel(wheel: Path) -> None:
         names = archive.namelist()
         [points] = [archive.read(name).decode() for name in names if name.endswith(".dist-info/entry_points.txt")]
     source = ROOT / "src"
-    templates = [*source.glob("*/rendering/templates/*")]
+    templates = [*source.rglob("templates/*")]
     assert len(templates) > 5
     wanted = {path.relative_to(source).as_posix() for path in (*source.rglob("*.py"), *templates)}
     held = {name for name in names if ".dist-info/" not in name}

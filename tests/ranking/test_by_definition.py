@@ -21,15 +21,15 @@ from scipy.sparse import csr_array, csr_matrix
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking import factors, rank
-from sampled_metrics.recommenders import ranking
-from sampled_metrics.recommenders.models import (
+from sampled_metrics_study.recommenders import ranking
+from sampled_metrics_study.recommenders.models import (
     FactorModel,
     RandomModel,
     ScoreModel,
     SimilarityModel,
     SparseSimilarityModel,
 )
-from sampled_metrics.recommenders.ranking import rank_by_model
+from sampled_metrics_study.recommenders.ranking import rank_by_model
 
 
 class Case:

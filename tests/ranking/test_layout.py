@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from scipy.sparse import csr_array, save_npz
 
 import sampled_metrics as sm
-from sampled_metrics.cli.commands import cli
+from sampled_metrics.cli.program import cli
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.inputs import read_array, require_layout
 from sampled_metrics.ranking.layout import Known, require_numbers_alone

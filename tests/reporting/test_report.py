@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import read_and
-from rendering.read_pages import cells_of_html
+from read_pages import cells_of_html
 
 import sampled_metrics as sm
-from sampled_metrics.evaluation.result import cell
-from sampled_metrics.ranks.reading import read_columns
+from sampled_metrics.core.evaluation.result import cell
+from sampled_metrics.core.ranks.reading import read_columns
 
 RNG = np.random.default_rng(3)
 A, B = (RNG.geometric(chance, 400).clip(max=500) for chance in (0.01, 0.03))
@@ -28,7 +28,7 @@ METRICS = {"recall@10": "Recall@10", "auc": "AUC"}
 def few_resamples():
     """The estimated bias is on no page that is looked at."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("sampled_metrics.evaluation.correct"), "BIAS_RESAMPLES", 2)
+        patch.setattr(import_module("sampled_metrics.core.evaluation.correct"), "BIAS_RESAMPLES", 2)
         yield
 
 

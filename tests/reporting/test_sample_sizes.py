@@ -4,11 +4,11 @@ import pandas as pd
 import pytest
 from small_tables import random_table
 
-from sampled_metrics.estimators import estimator
-from sampled_metrics.metrics.metric import metric
+from sampled_metrics.core.estimators import estimator
+from sampled_metrics.core.metrics import metric
+from sampled_metrics.core.sampling.distributions import SamplingDesign, distribution_over_ties
+from sampled_metrics.core.sampling.outcomes import Outcomes
 from sampled_metrics.reporting.sample_sizes import draw, expected_by_sample_size
-from sampled_metrics.sampling.distributions import SamplingDesign, distribution_over_ties
-from sampled_metrics.sampling.outcomes import Outcomes
 
 RECALL = metric("recall@3")
 

@@ -1,4 +1,4 @@
-"""What a number of scores buys, on made-up models: the rows of `plan`, which tests/evaluation checks."""
+"""What a number of scores buys, on made-up models: the rows of `plan`, which tests/planning checks."""
 
 from functools import partial
 from importlib import import_module
@@ -9,10 +9,10 @@ import pytest
 from scipy.sparse import csr_array
 
 import sampled_metrics as sm
-from sampled_metrics.data.split import Split
-from sampled_metrics.recommenders.models import FactorModel
-from sampled_metrics.recommenders.ranking import rank_by_model
-from sampled_metrics.study import budget
+from sampled_metrics.ranking.split import Split
+from sampled_metrics_study import budget
+from sampled_metrics_study.recommenders.models import FactorModel
+from sampled_metrics_study.recommenders.ranking import rank_by_model
 
 RNG = np.random.default_rng(2)
 USERS, ITEMS = 40, 24
@@ -33,7 +33,7 @@ WAYS = ["all candidates", "stop at k", "stages", "stop at k, part of users", "al
 @pytest.fixture(autouse=True, scope="module")
 def _few_draws():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("sampled_metrics.evaluation.plan"), "FEWEST_DRAWS", 4)
+        patch.setattr(import_module("sampled_metrics.planning.plan"), "FEWEST_DRAWS", 4)
         patch.setattr(budget, "plan", FEW)
         yield
 

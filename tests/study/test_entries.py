@@ -5,7 +5,7 @@ import inspect
 import pytest
 from made_up_project import ROOT, complete_config
 
-from sampled_metrics.study.entries import FIGURES, TABLES, arguments, function, paths
+from sampled_metrics_study.entries import FIGURES, TABLES, arguments, function, paths
 
 FIRST = {"toy": set(), "dataset": {"ranks"}}
 ENTRIES = {name: (place, figure) for place, figures in FIGURES.items() for name, figure in figures.items()}
@@ -22,7 +22,7 @@ def test_an_entry_has_functions_that_take_its_keys_and_a_caption(name: str) -> N
 
 
 def test_the_paths_are_of_the_figures_of_one_place() -> None:
-    assert "sampled_metrics.study.toy_figures.figure_1" in paths(FIGURES["toy"])
+    assert "sampled_metrics_study.toy_figures.figure_1" in paths(FIGURES["toy"])
     assert not set(paths(FIGURES["toy"])) & set(paths(FIGURES["dataset"]))
 
 

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 from small_tables import table_of
 
-from sampled_metrics.study.dataset_figures import default_sizes
-from sampled_metrics.study.figures import Ends, draw
+from sampled_metrics_study.dataset_figures import default_sizes
+from sampled_metrics_study.figures import Ends, draw
 
 
 @pytest.mark.parametrize(

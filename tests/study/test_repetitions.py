@@ -7,11 +7,11 @@ from read_and import expect
 from scipy.stats import hypergeom
 from small_tables import random_table, table_of
 
-from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.sampling.distributions import SamplingDesign
-from sampled_metrics.sampling.draws import Draws
-from sampled_metrics.study import repetitions as study
+from sampled_metrics.core.metrics import metric
+from sampled_metrics.core.ranks.exact import ExactRanks
+from sampled_metrics.core.sampling.distributions import SamplingDesign
+from sampled_metrics.core.sampling.draws import Draws
+from sampled_metrics_study import repetitions as study
 
 CELL = ["metric", "estimator"]
 USER = np.array([3, 1, 1, 2, 1, 2, 4, 3, 1])

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendering.read_pages import plain, written
+from read_pages import plain
 from small_tables import table_of
+from study.read_tables import written
 
-from sampled_metrics.study import decided, tables
+from sampled_metrics_study import decided, tables
 
 TABLE_3 = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
 TABLE_4 = ["reading", "worse", "better", "metric", "estimator", "correct", "correct_exact"]

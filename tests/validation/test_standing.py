@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 
 import sampled_metrics as sm
-from sampled_metrics.evaluation.values import UserValues
+from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.validation.kept import KeptValues
 from sampled_metrics.validation.standing import Spending, Standing, most_deviance
 

@@ -10,7 +10,7 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import sampled_metrics as sm
-from sampled_metrics.ranking import stages
+from sampled_metrics.stages import rank as stages
 from sampled_metrics.validation import standing, validator
 
 USERS, ITEMS = 200, 30

@@ -37,14 +37,14 @@ if installed not in (version, f"{version}+checkout"):
         "run pip install --no-deps --editable . in the workflow's folder, or give pip its git address"
     )
 
-from sampled_metrics.data import archives
+from sampled_metrics_study.data import archives
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders.registry import parameters_of, path_of, recommender, summary_of
-from sampled_metrics.study import reference
-from sampled_metrics.study.code import code_of, code_of_class, content
-from sampled_metrics.study.config import assemble, compared_with_paper, complete, precomputed_ranks
-from sampled_metrics.study.config_files import read_config
-from sampled_metrics.study.entries import FIGURES, TABLES, arguments, paths
+from sampled_metrics_study.recommenders.registry import parameters_of, path_of, recommender, summary_of
+from sampled_metrics_study import reference
+from sampled_metrics_study.code import code_of, code_of_class, content
+from sampled_metrics_study.config import assemble, compared_with_paper, complete, precomputed_ranks
+from sampled_metrics_study.config_files import read_config
+from sampled_metrics_study.entries import FIGURES, TABLES, arguments, paths
 
 given = copy.deepcopy(config)  # from the command line, or from the workflow that imports this one
 try:

@@ -1,5 +1,5 @@
 # Needs: the rank tables of a dataset's recommenders, or the config of the running example. Makes: their figures, which
-# are entries of src/sampled_metrics/study/entries.py.
+# are entries of src/sampled_metrics_study/entries.py.
 
 
 rule figures:

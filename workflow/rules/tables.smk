@@ -1,5 +1,5 @@
 # Needs: the rank tables and the estimates of a dataset's recommenders, or the config of the running example. Makes:
-# their tables, which are entries of src/sampled_metrics/study/entries.py.
+# their tables, which are entries of src/sampled_metrics_study/entries.py.
 
 
 rule tables:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._validation import Ints, shown
+from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.sampled import SampledRanks
 
 
 def among_negatives(

@@ -5,9 +5,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, csr_matrix
 
+from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.rank import rank
-from sampled_metrics.ranks.exact import ExactRanks
 
 
 def ranks(

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics.adapters._unscored import tied_below
+from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.rank import rank
-from sampled_metrics.ranks.exact import ExactRanks
 
 
 def ranks(pipeline: Any, training: Any, test: Any) -> ExactRanks:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampled_metrics.adapters._among_negatives import among_negatives
+from sampled_metrics.core.ranks.exact import ExactRanks
+from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.rank import rank
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.validation.validator import validator
 
 

@@ -7,9 +7,9 @@ import pandas as pd
 
 from sampled_metrics.adapters._among_negatives import among_negatives
 from sampled_metrics.adapters._unscored import tied_below
+from sampled_metrics.core.ranks.exact import ExactRanks
+from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.ranking.rank import rank
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.sampled import SampledRanks
 
 
 def ranks(model: Any, dataset: Any, test: pd.DataFrame) -> ExactRanks:

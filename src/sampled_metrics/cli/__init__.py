@@ -1,6 +1,9 @@
-"""The command `sampled-metrics`: the functions of the library over files."""
+"""The command `sampled-metrics`: the functions of the library over files.
 
-from sampled_metrics.cli.commands import main
-from sampled_metrics.cli.stages import concat, stages
+`program` has the program. `commands` has the commands of the core; those of the other packages are in their own
+folders, in `command.py`, and `_registry` names them all. `options`, `reading` and `output` are what commands share.
+"""
 
-__all__ = ["concat", "main", "stages"]
+from sampled_metrics.cli.program import main
+
+__all__ = ["main"]

@@ -247,7 +247,7 @@ class FigureFile(OutputFile):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the path; its ending is that of a format."""
-        from sampled_metrics.rendering.drawing import check_ending  # loads matplotlib
+        from sampled_metrics.reporting.drawing import check_ending  # loads matplotlib
 
         check_ending(value)
         return super().convert(value, param, ctx)

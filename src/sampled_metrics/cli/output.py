@@ -15,7 +15,7 @@ from sampled_metrics.cli.options import FigureFile, together
 from sampled_metrics.errors import Remark, printable
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
-    from sampled_metrics.evaluation.result import Result
+    from sampled_metrics.core.evaluation.result import Result
 
 FAILED = 3
 """The exit code of a result that is not as wanted."""

@@ -14,8 +14,8 @@ from sampled_metrics.cli.options import named_files, together
 from sampled_metrics.errors import ConfigError, DataError, printable
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
-    from sampled_metrics.ranks.frames import Columns
-    from sampled_metrics.ranks.table import Table
+    from sampled_metrics.core.ranks.frames import Columns
+    from sampled_metrics.core.ranks.table import Table
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Reading:
         path, kind = self._file_of_groups
         if not path:
             return self.groups is not None
-        from sampled_metrics.ranks.groups import read_groups
+        from sampled_metrics.core.ranks.groups import read_groups
 
         return read_groups(path, kind)
 
@@ -93,8 +93,8 @@ class Reading:
 
         A file of staged ranks gives `StagedRanks`, which need no reader.
         """
-        from sampled_metrics.ranks.reading import read_columns, read_standard_input
-        from sampled_metrics.ranks.saved import table_of_file
+        from sampled_metrics.core.ranks.reading import read_columns, read_standard_input
+        from sampled_metrics.core.ranks.saved import table_of_file
 
         table = table_of_file(path)
         if table is not None:
@@ -147,7 +147,7 @@ class Reading:
             kind: exact or sampled. The others are ranked lists if there are judged items, sampled ranks if m is given
                 or a column, and else exact.
         """
-        from sampled_metrics.ranks.table import Table
+        from sampled_metrics.core.ranks.table import Table
 
         by_name = columns if isinstance(columns, dict) else {"ranks": columns}
         others = {name: table for name, table in by_name.items() if not isinstance(table, Table)}
@@ -248,6 +248,14 @@ ANY_TABLES = reading(
     shared.GROUPS,
 )
 """The options of a command that takes exact or sampled ranks, or ranked lists."""
+
+
+def are_sampled(tables: Any) -> bool:
+    """Return whether tables, by the names of recommenders, or one alone, are sampled ranks."""
+    from sampled_metrics.core.ranks.sampled import SampledRanks
+
+    table = next(iter(tables.values())) if isinstance(tables, dict) else tables
+    return isinstance(table[0] if isinstance(table, list) else table, SampledRanks)
 
 
 def _option(name: str) -> str:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.split import Split
 
 PAIRS = 2**11
 """Pairs that are scored at a time, so that their factors stay in the cache."""

@@ -22,14 +22,14 @@ from scipy.sparse import coo_array, csr_array, issparse, load_npz
 
 from sampled_metrics import _files
 from sampled_metrics._validation import Ints, refuse_masked, shown
-from sampled_metrics.data.ids import INEXACT, about_spaces, as_text, column_of, id_column
-from sampled_metrics.data.labels import counts_rows
-from sampled_metrics.data.split import Split, pair_matrix, valid_sparse
-from sampled_metrics.data.tables import refuse_rows
+from sampled_metrics.core.data.ids import INEXACT, about_spaces, as_text, column_of, id_column
+from sampled_metrics.core.data.labels import counts_rows
+from sampled_metrics.core.data.tables import refuse_rows
+from sampled_metrics.core.ranks.frames import NAMES, Columns, as_pandas, columns_of, plain
+from sampled_metrics.core.ranks.reading import read_columns, read_labelled, read_standard_input, standard_input
 from sampled_metrics.errors import DataError, Remark, reason
 from sampled_metrics.ranking.layout import Known, require_numbers_alone
-from sampled_metrics.ranks.frames import NAMES, Columns, as_pandas, columns_of, plain
-from sampled_metrics.ranks.reading import read_columns, read_labelled, read_standard_input, standard_input
+from sampled_metrics.ranking.split import Split, pair_matrix, valid_sparse
 
 MATRIX = "must be numbers, a row of them for each user and an entry for each item"
 

@@ -13,12 +13,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._validation import Ints, shown
-from sampled_metrics.data.ids import as_text, column_of
-from sampled_metrics.data.labels import counts_rows, has_labels
+from sampled_metrics.core.data.ids import as_text, column_of
+from sampled_metrics.core.data.labels import counts_rows, has_labels
+from sampled_metrics.core.ranks.frames import NAMES, plain
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.inputs import Factors, Ids, PairsLike, ScoreFunction, is_table
 from sampled_metrics.ranking.layout import require_numbers_alone
-from sampled_metrics.ranks.frames import NAMES, plain
 
 
 @dataclass(frozen=True)

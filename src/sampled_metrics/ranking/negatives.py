@@ -34,10 +34,11 @@ from sampled_metrics._validation import (
     require_whole,
     shown,
 )
-from sampled_metrics.data.labels import has_labels
-from sampled_metrics.data.split import Split
+from sampled_metrics.core.data.labels import has_labels
+from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.ranks.frames import Columns, columns_of
+from sampled_metrics.core.ranks.sampled import BY_USER, ONCE, SampledRanks
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.findings import Finding
 from sampled_metrics.ranking.factors import pair_scores
 from sampled_metrics.ranking.inputs import (
     Factors,
@@ -62,8 +63,7 @@ from sampled_metrics.ranking.rank import (
     scores_and_shape,
     users_of_batch,
 )
-from sampled_metrics.ranks.frames import Columns, columns_of
-from sampled_metrics.ranks.sampled import BY_USER, ONCE, SampledRanks
+from sampled_metrics.ranking.split import Split
 
 Streams = Callable[..., np.random.Generator]
 """Function from whole numbers to the random stream that has them as its address.

@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, issparse
 
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Ints, require_whole
-from sampled_metrics.data.split import Split, valid_sparse
+from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.factors import ROWS, FactorCounts, require_finite_scores
 from sampled_metrics.ranking.inputs import (
@@ -37,7 +37,7 @@ from sampled_metrics.ranking.inputs import (
     warn_of_last,
 )
 from sampled_metrics.ranking.labels import aligned, aligned_blocks
-from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.ranking.split import Split, valid_sparse
 
 TIE = 2.0**-40
 """Computed scores tie if they differ by no more than this fraction.

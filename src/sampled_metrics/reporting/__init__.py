@@ -1,3 +1,7 @@
-"""One html page on the given ranks or lists, and figures that it shares with the study."""
+"""What is looked at: figures of results, tables as text, LaTeX and html, and the report, one html page.
 
-from sampled_metrics.rendering import drawing  # noqa: F401  # first: it says in one line that matplotlib is missing
+It needs the core. Packages that add a figure of their own bring it along.
+
+Begin with `report.py`. `plots.py` lays out the figures of results, `drawing.py` has their style, `page.py` renders
+templates, and `tables.py` lays out tables.
+"""

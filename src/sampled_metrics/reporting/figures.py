@@ -1,16 +1,20 @@
 """The figures of a report, each narrow enough for a phone."""
 
+from __future__ import annotations
+
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.figure import Figure
 
-from sampled_metrics.evaluation import plots
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.rendering.drawing import new_figure, panels, styled
-from sampled_metrics.reporting import sample_sizes
+from sampled_metrics.core.ranks.exact import ExactRanks
+from sampled_metrics.reporting import plots, sample_sizes
+from sampled_metrics.reporting.drawing import new_figure, panels, styled
 from sampled_metrics.reporting.rank_histogram import draw_bars, rank_histogram
+
+if TYPE_CHECKING:  # `drawing` says in one line that matplotlib is missing
+    from matplotlib.figure import Figure
 
 WIDTH = 3.7
 """Inches."""

@@ -1,14 +1,19 @@
 """Users by the rank of their held-out item (Figure 5)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.rendering.drawing import WIDTH, literal, panels, style, styled
+from sampled_metrics.core.ranks.exact import ExactRanks
+from sampled_metrics.reporting.drawing import WIDTH, literal, panels, style, styled
+
+if TYPE_CHECKING:  # `drawing` says in one line that matplotlib is missing
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo", "--")
 

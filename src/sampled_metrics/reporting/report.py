@@ -16,28 +16,28 @@ from numpy.typing import NDArray
 from sampled_metrics import __version__, _files
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import enumerated
+from sampled_metrics.core.estimators import BOUNDS, estimator, estimator_name
+from sampled_metrics.core.evaluation import compare, correct, evaluate, expect, wording
+from sampled_metrics.core.evaluation.comparison import Comparison
+from sampled_metrics.core.evaluation.evaluate import checked_metrics
+from sampled_metrics.core.evaluation.expect import wrong_orders
+from sampled_metrics.core.evaluation.result import Result, by_recommender, cell
+from sampled_metrics.core.evaluation.standings import MANY
+from sampled_metrics.core.evaluation.verdict import Conclusion
+from sampled_metrics.core.evaluation.words.order import on_metrics
+from sampled_metrics.core.metrics import MetricsLike, can_mislead, metric_name
+from sampled_metrics.core.ranks.calls import says_what_to_write
+from sampled_metrics.core.ranks.groups import Groups
+from sampled_metrics.core.ranks.runs import tables_by_name
+from sampled_metrics.core.ranks.table import Table
+from sampled_metrics.core.sampling.draws import EQUAL
+from sampled_metrics.core.sampling.outcomes import Outcomes
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import BOUNDS, estimator, estimator_name
-from sampled_metrics.evaluation import compare, correct, evaluate, expect, wording
-from sampled_metrics.evaluation.comparison import Comparison
-from sampled_metrics.evaluation.evaluate import checked_metrics
-from sampled_metrics.evaluation.expect import wrong_orders
-from sampled_metrics.evaluation.plots import caption_of
-from sampled_metrics.evaluation.result import Result, by_recommender, cell
-from sampled_metrics.evaluation.standings import MANY
-from sampled_metrics.evaluation.verdict import Conclusion
-from sampled_metrics.evaluation.words.order import on_metrics
-from sampled_metrics.metrics.metric import MetricsLike, can_mislead, metric_name
-from sampled_metrics.ranks.calls import says_what_to_write
-from sampled_metrics.ranks.groups import Groups
-from sampled_metrics.ranks.runs import tables_by_name
-from sampled_metrics.ranks.table import Table
-from sampled_metrics.rendering.drawing import inline_svg
-from sampled_metrics.rendering.page import render
-from sampled_metrics.rendering.tables import laid_out
 from sampled_metrics.reporting import figures
-from sampled_metrics.sampling.draws import EQUAL
-from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.reporting.drawing import inline_svg
+from sampled_metrics.reporting.page import render
+from sampled_metrics.reporting.plots import caption_of
+from sampled_metrics.reporting.tables import laid_out
 
 if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed
     from matplotlib.figure import Figure

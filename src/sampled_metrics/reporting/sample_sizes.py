@@ -1,24 +1,28 @@
 """Expected estimates of a metric by sample size (Figure 6)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
+from sampled_metrics.core.estimators import estimator_name, linear_estimator
+from sampled_metrics.core.metrics import metric, metric_name
+from sampled_metrics.core.ranks.exact import ExactRanks
+from sampled_metrics.core.sampling.distributions import SamplingDesign
+from sampled_metrics.core.sampling.draws import EQUAL, expected_distribution, thinned
+from sampled_metrics.core.sampling.outcomes import Outcomes
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import estimator_name, linear_estimator
-from sampled_metrics.metrics.metric import metric, metric_name
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.rendering.drawing import literal, name_lines, panels, plain_numbers, styled, styles
-from sampled_metrics.sampling.distributions import SamplingDesign
-from sampled_metrics.sampling.draws import EQUAL, expected_distribution, thinned
-from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.reporting.drawing import literal, name_lines, panels, plain_numbers, styled, styles
+
+if TYPE_CHECKING:  # `drawing` says in one line that matplotlib is missing
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _FEW = 4  # recommenders whose crossing lines are marked
 _MAGNIFIED = 100  # m from which a second panel shows lines on a linear scale

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.inference.setting import Setting
-from sampled_metrics.metrics.metric import metric_name
-from sampled_metrics.rendering.drawing import WIDTH, shown_or_written, style, styled, write_below
+from sampled_metrics.core.inference.setting import Setting
+from sampled_metrics.core.metrics import metric_name
+from sampled_metrics.reporting.drawing import WIDTH, shown_or_written, style, styled, write_below
 from sampled_metrics.validation.standing import FIRST, NO, YES
 
 if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import Floats
-from sampled_metrics.evaluation.values import UserValues
+from sampled_metrics.core.evaluation.values import UserValues
 
 _CODES = (np.uint8, np.uint16, np.uint32)
 

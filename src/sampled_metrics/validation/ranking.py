@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from sampled_metrics._validation import Ints
-from sampled_metrics.data.split import Split
+from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.inputs import Ids
 from sampled_metrics.ranking.labels import aligned_blocks, aligned_scores
 from sampled_metrics.ranking.rank import rank_users, scores_and_shape
-from sampled_metrics.ranking.scoring import Ranker
-from sampled_metrics.ranking.stages import Prepared
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.staged import StagedRanks
+from sampled_metrics.ranking.split import Split
+from sampled_metrics.stages.rank import Prepared
+from sampled_metrics.stages.scoring import Ranker
+from sampled_metrics.stages.table import StagedRanks
 
 _PAIRS_PER_CALL = 1024
 

@@ -27,8 +27,8 @@ import numpy as np
 from scipy.special import chdtri, zeta
 
 from sampled_metrics._validation import Floats
-from sampled_metrics.evaluation.values import UserValues
-from sampled_metrics.inference.means import LowerSide, threshold
+from sampled_metrics.core.evaluation.values import UserValues
+from sampled_metrics.core.inference.means import LowerSide, threshold
 from sampled_metrics.validation.kept import KeptValues
 
 YES, NO, UNDECIDED, FIRST = "yes", "no", "undecided", "first"

@@ -17,17 +17,17 @@ from numpy.typing import ArrayLike
 from sampled_metrics import _defaults
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import MOST, require_confidence_level, require_whole
+from sampled_metrics.core.evaluation.evaluate import result_of_values
+from sampled_metrics.core.evaluation.result import Result
+from sampled_metrics.core.evaluation.values import values_of
+from sampled_metrics.core.inference.setting import Setting
+from sampled_metrics.core.metrics import Metric, MetricsLike, metrics_by_label
+from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import ConfigError, Remark
-from sampled_metrics.evaluation.evaluate import result_of_values
-from sampled_metrics.evaluation.result import Result
-from sampled_metrics.evaluation.values import values_of
-from sampled_metrics.inference.setting import Setting
-from sampled_metrics.metrics.metric import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.ranking.inputs import PairsLike, split_and_users
 from sampled_metrics.ranking.labels import aligned
-from sampled_metrics.ranking.stages import Prepared, digests_of_split, require_depth
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.staged import StagedRanks
+from sampled_metrics.stages.rank import Prepared, digests_of_split, require_depth
+from sampled_metrics.stages.table import StagedRanks
 from sampled_metrics.validation.ranking import AllCandidates, Stages
 from sampled_metrics.validation.standing import Answer, Spending, Standing
 from sampled_metrics.validation.state import State

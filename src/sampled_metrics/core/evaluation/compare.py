@@ -1,0 +1,514 @@
+"""Compare recommenders, paired by user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampled_metrics._running import late_progress, on_one_thread
+from sampled_metrics._validation import Floats, require_confidence_level, require_whole, shown
+from sampled_metrics.core.estimators import Estimator, estimators_by_label
+from sampled_metrics.core.estimators.shapes import DECREASING, FREE
+from sampled_metrics.core.evaluation.comparison import Comparison, ValuesOfUsers
+from sampled_metrics.core.evaluation.evaluate import about_metrics, checked_metrics, from_readers
+from sampled_metrics.core.evaluation.kinds import KINDS
+from sampled_metrics.core.evaluation.questions import NEW_RUNS, THESE_RUNS, about_seeds, answerable
+from sampled_metrics.core.evaluation.standings import best_of
+from sampled_metrics.core.evaluation.values import UserValues, places_of_runs, values_of_runs
+from sampled_metrics.core.evaluation.verdict import (
+    AgainstMargin,
+    Conclusion,
+    Size,
+    Verdict,
+    adjusted,
+    conclusion_of,
+    without_p_values,
+)
+from sampled_metrics.core.findings import Finding, about
+from sampled_metrics.core.inference.families import Margin, max_t_rate, pairs_of
+from sampled_metrics.core.inference.seeds import deciding_seeds
+from sampled_metrics.core.inference.setting import Setting
+from sampled_metrics.core.metrics import Metric, MetricsLike
+from sampled_metrics.core.ranks.calls import says_what_to_write
+from sampled_metrics.core.ranks.groups import Groups, runs_by_group
+from sampled_metrics.core.ranks.runs import Runs, ids_of_users, paired, read_runs, require_comparable
+from sampled_metrics.core.ranks.table import Table
+from sampled_metrics.core.sampling.draws import EQUAL
+from sampled_metrics.errors import ConfigError, DataError
+
+LARGEST_T = "the largest of several t"
+BONFERRONI = "Bonferroni"
+"""How the intervals of all pairs hold together."""
+
+
+@says_what_to_write
+@on_one_thread
+def compare(
+    ranks: Mapping[str, Any],
+    *,
+    metrics: MetricsLike | None = None,
+    estimator: str | Estimator | None = None,
+    margin: float | str | None = None,
+    groups: Groups = False,
+    confidence_level: float = 0.95,
+    best: int | None = None,
+) -> Comparison:
+    """Compare two recommenders or more on the same users, by exact or sampled ranks, or by ranked lists.
+
+    The difference of a metric is the mean over users of f(r_b) - f(r_a), where r_a and r_b are the ranks of the first
+    and the second recommender. Users are paired by the column user if both have one, else by position; a remark says
+    which.
+
+    Of more than two recommenders, all pairs are compared. The intervals of a metric hold together for all of its pairs,
+    by the largest of several t or, for strict bounds and several seeds, Bonferroni's inequality. The p-values are
+    adjusted for the pairs by the method of Holm. Each metric is a family of its own; metrics are not adjusted for one
+    another.
+
+    A list of several tables in place of one holds the seeds of a recommender. Two questions have an answer each, in
+    rows of their own. *New runs*: would recommenders that are trained anew differ in the mean? Users and seeds are both
+    chance. *These runs*: do the recommenders that were trained differ in the mean over their seeds? Users are the only
+    chance. The first question needs several seeds of every recommender, and ranks whose metric of a user is known or
+    estimated; strict bounds answer the second one alone.
+
+    Args:
+        ranks: a mapping from the names of two recommenders or more to their tables, all of one kind: `ExactRanks`,
+            `SampledRanks`, `StagedRanks` or `RankedLists`, as the readers, `rank` and `staged_ranks` return them.
+            `ExactRanks` and `StagedRanks` may be compared with each other. A list of several tables holds the seeds of
+            a recommender. Of sampled ranks that are drawn "once", a list holds independent draws of the negatives, as
+            many for each recommender and in the same order, so that they are compared draw by draw. One draw alone
+            gives no verdict.
+        metrics: labels such as recall@10, ndcg@10, ap, auc; the default is that of `evaluate`.
+        estimator: label of the estimator that corrects sampled ranks, or an estimator of your own. The default is
+            decreasing: the interval holds the true difference if better ranks are more frequent than worse ones in the
+            better half of the ranks. The estimator free assumes nothing. All others compare the means of the estimator,
+            and assume that its bias is equal for both recommenders; bv-0.1 has a low variance.
+        margin: the smallest difference that matters, as a number, or relative to the worse value, such as "2%". Then a
+            column says by how much a recommender is better. Choose it before you look.
+        groups: True for rows by the groups that the reader kept (its argument groups), or a mapping from users to
+            groups, as in `evaluate`. The verdicts by group are adjusted for the groups: the intervals of a metric hold
+            together for all groups and pairs, and Holm's method is over all of them. Those of all rows are as without
+            groups.
+        confidence_level: probability that the interval covers the difference, or those of all pairs: 1 - the
+            false-alarm rate of a metric.
+        best: of more recommenders than this, the pairs of the best by the first metric alone. Their intervals are those
+            of all pairs, and there are no p-values, as the method of Holm needs those of all pairs. The default is all
+            pairs.
+
+    Returns:
+        A row for each metric and pair, with the columns metric, a and b (names; only for more than two recommenders),
+        value_a, value_b, difference (b - a), low, high, p_value (two-sided), conclusion (a name, undecided, or no
+        verdict), users. With a margin, the conclusion may be equivalent, which means that the interval is within ± the
+        margin, and there are more columns: relative (the difference as a part of the worse value), higher_a and
+        higher_b (shares of users for whom each ranks the held-out item higher, or whose list has the higher metric;
+        missing for staged ranks), and size (more than the margin, less than the margin, or nothing if the interval does
+        not say). With several seeds there is a column of: "new runs" or "these runs". With groups, there is a first
+        column group, which is "all" for all rows. The attribute verdicts has the rows as `Verdict` objects, and the
+        findings have them and all other conclusions as data, and the remarks as sentences. The method standings()
+        gives the recommenders by metric, with letters for the groups that cannot be told apart, and to_latex() a LaTeX
+        table of them. The attribute by_user has the values of the users.
+
+        The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. It is
+        not the probability that a recommender is better. With more than two recommenders it may disagree with the
+        interval near the limit, because the two are adjusted by different methods; the conclusion is that of the
+        interval.
+
+    Raises:
+        DataError: the ranks have not been read by a reader, or are of several kinds; their users or a user's candidates
+            differ; or the estimator is not valid for them.
+        ConfigError: a metric, an estimator or an option does not exist, or a metric is repeated.
+
+    Examples:
+        >>> import sampled_metrics as sm
+        >>> ranks = {
+        ...     "old": [5, 80, 3, 200, 9, 30, 14, 7] * 5,
+        ...     "new": [2, 40, 1, 90, 4, 10, 6, 3] * 5,
+        ...     "newer": [3, 38, 1, 95, 4, 11, 6, 3] * 5,
+        ... }
+        >>> tables = sm.exact_ranks(ranks, candidates=1000, exact=True)
+        >>> result = sm.compare({"old": tables["old"], "new": tables["new"]}, metrics="ap")
+        >>> print(result.remarks[0])
+        AP: new is better than old; the difference (new - old) is +0.1846, with a 95 % interval of +0.0858 to +0.2642.
+
+        >>> print(sm.compare(tables, metrics="auc").remarks[0])
+        AUC: new, newer and old cannot be told apart.
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
+        T. Hothorn, F. Bretz and P. Westfall, Simultaneous Inference in General Parametric Models, Biometrical Journal
+        50, 2008.
+        S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
+    """
+    # --- read and check
+    confidence_level = require_confidence_level(confidence_level)
+    if best is not None:
+        require_whole(2, None, best=best)
+    smallest = None if margin is None else Margin.from_given(margin)
+    recommenders = read_runs(ranks, "compare", needs_names=True)
+    if len(recommenders) < 2:
+        raise DataError(f"compare takes two recommenders or more, not {shown([runs.name for runs in recommenders])}")
+    require_comparable(recommenders)
+    first = recommenders[0].first
+    measures = checked_metrics(first, metrics)
+    for table in (table for runs in recommenders for table in runs.tables):
+        table.check_metrics(measures)
+    if smallest is not None:
+        smallest.require_possible(measures)
+    label, corrects = _one_estimator(estimator, first)
+    setting = Setting(
+        confidence_level=confidence_level,
+        parameters=first.description,
+        names=tuple(runs.name for runs in recommenders),
+        margin=smallest,
+        estimator=label,
+        is_uncorrected=corrects is not None and corrects.is_uncorrected,
+    )
+    parts, left_out = runs_by_group(recommenders, groups)
+
+    # --- values
+    all_users = _values("", recommenders, measures, corrects, setting)
+    narrower = replace(setting, confidence_level=1 - (1 - confidence_level) / max(len(parts), 1))
+    parts_by_group = [_values(group, part, measures, corrects, narrower) for group, part in parts.items()]
+
+    # --- families
+    names = list(setting.names)
+    if best is not None and best < len(names):
+        names = best_of({name: float(values.point[0]) for name, values in all_users.values.items()}, best)
+    questions, not_answered = answerable(all_users.values, recommenders)
+    families = [_family(all_users, of, setting) for of in questions]
+    families_of_groups = [[_family(part, of, narrower) for of in questions] for part in parts_by_group]
+
+    # --- verdicts
+    adjust = adjusted if len(names) == len(setting.names) else without_p_values
+    verdicts = adjust(verdict for family in families for verdict in _verdicts(family, names, smallest))
+    verdicts_of_groups = adjust(
+        verdict
+        for families_of_group in families_of_groups
+        for family in families_of_group
+        for verdict in _verdicts(family, names, smallest)
+    )
+
+    # --- findings
+    findings: list[Any] = [verdict for verdict in verdicts if verdict.is_defined]
+    findings += _who_ranks_higher(verdicts, recommenders, setting)
+    findings += [*not_answered, *_seeds_that_would_decide(families[0], verdicts)]
+    findings += _about_values(all_users, families, names, recommenders, corrects, setting)
+    if parts_by_group:
+        findings += orders_of_groups(verdicts, verdicts_of_groups, questions[0])
+        findings += [verdict for verdict in verdicts_of_groups if verdict.is_defined]
+        for part, families_of_group in zip(parts_by_group, families_of_groups, strict=True):
+            findings_of_part = _about_values(part, families_of_group, names, recommenders, corrects, narrower)
+            findings += about(
+                (finding for finding in findings_of_part if KINDS[finding.kind].of_groups), group=part.group
+            )
+        findings.append(Finding("groups-adjusted", values={"groups": len(parts), "level": narrower.confidence_level}))
+        findings += left_out
+    table = Comparison.of_verdicts([*verdicts, *verdicts_of_groups], findings, setting)
+    table.values_of_users = ValuesOfUsers(all_users.ids, list(measures), all_users.values)
+    return table
+
+
+# --- values ---
+
+
+@dataclass(frozen=True)
+class Part:
+    """All users, or those of a group, with their values.
+
+    Attributes:
+        group: the group; empty for all users.
+        metrics: the metrics by label.
+        values: by recommender.
+        places: by recommender, as `places_of_runs` returns them; empty without a margin.
+        ids: (users,) the users, or their numbers from 1.
+        findings: on how users were paired, and on what was read.
+    """
+
+    group: str
+    metrics: Mapping[str, Metric]
+    values: Mapping[str, UserValues]
+    places: Mapping[str, Floats]
+    ids: NDArray[Any]
+    findings: Sequence[Finding]
+
+
+@dataclass(frozen=True)
+class Family:
+    """The pairs of all recommenders, whose intervals of a metric hold together.
+
+    Attributes:
+        part: the users.
+        of: new runs or these runs, or empty.
+        values: by recommender.
+        rates: (metrics,) error rate of the interval of each pair.
+        finding: how the intervals hold together.
+    """
+
+    part: Part
+    of: str
+    values: Mapping[str, UserValues]
+    rates: Floats
+    finding: Finding
+
+
+def _values(
+    group: str,
+    recommenders: Sequence[Runs],
+    metrics: Mapping[str, Metric],
+    estimator: Estimator | None,
+    setting: Setting,
+) -> Part:
+    """Return the values of the users of all recommenders, who are paired."""
+    numbered, on_pairing = paired(recommenders)
+    rate = (1 - setting.confidence_level) / len(pairs_of(len(numbered)))
+    values = dict[str, UserValues]()
+    places = dict[str, Floats]()
+    for runs in late_progress(numbered):
+        values[runs.name] = values_of_runs(runs, list(metrics.values()), estimator, rate)
+        if setting.margin is not None:
+            places[runs.name] = places_of_runs(runs, values[runs.name])
+    points = np.sum([users.point for users in values.values()], axis=0)
+    findings = about_metrics(numbered[0].first, metrics, points)
+    tables = [(runs.name, table) for runs in numbered for table in runs.tables]
+    findings_of_part = [*findings, *on_pairing, *from_readers(tables)]
+    return Part(group, metrics, values, places, ids_of_users(numbered), findings_of_part)
+
+
+# --- families ---
+
+
+def _family(part: Part, of: str, setting: Setting) -> Family:
+    """Return how the intervals of all pairs hold together, of new runs or of these runs."""
+    values = dict(part.values)
+    if of == THESE_RUNS:
+        values = {name: users.of_these_runs() for name, users in part.values.items()}
+    alpha = 1 - setting.confidence_level
+    pairs = len(pairs_of(len(values)))
+    rates = np.full(len(part.metrics), alpha / pairs)
+    method = "" if pairs == 1 else BONFERRONI
+    if pairs > 1 and all(users.one_value and not users.spreads for users in values.values()):
+        by_metric = [np.stack([users.low[metric] for users in values.values()]) for metric in range(len(part.metrics))]
+        rates = np.array([max_t_rate(verdicts_on_metric, alpha) for verdicts_on_metric in by_metric])
+        method = LARGEST_T
+    numbers = {"pairs": pairs, "method": method, "rate": alpha / pairs if method == BONFERRONI else 0.0}
+    finding = Finding("family", values=numbers | ({"of": of} if of else {}))
+    return Family(part, of, values, rates, finding)
+
+
+# --- verdicts ---
+
+
+def _verdicts(family: Family, names: Sequence[str], margin: Margin | None) -> list[Verdict]:
+    """Return the verdicts on all pairs of the named recommenders, by metric, with p-values that are not adjusted."""
+    by_pair = [verdicts_on_pair(family, pair, margin) for pair in late_progress(list(combinations(names, 2)))]
+    return [verdict for verdicts_on_metric in zip(*by_pair, strict=True) for verdict in verdicts_on_metric]
+
+
+def verdicts_on_pair(family: Family, pair: tuple[str, str], margin: Margin | None) -> list[Verdict]:
+    """Return the verdict on two recommenders by each metric."""
+    name_a, name_b = pair
+    a = family.values[name_a]
+    b = family.values[name_b]
+    gap = b.minus(a)
+    ends = gap.interval(family.rates, test=True)
+    verdicts = [
+        Verdict(
+            metric=label,
+            a=name_a,
+            b=name_b,
+            value_a=float(a.point[number]),
+            value_b=float(b.point[number]),
+            difference=float(gap.point[number]),
+            low=float(ends.low[number]),
+            high=float(ends.high[number]),
+            p_value=float(ends.p_value[number]),
+            conclusion=conclusion_of(gap.point[number], ends.low[number], ends.high[number]),
+            users=gap.users,
+            is_bounded=not gap.one_value,
+            group=family.part.group,
+            of=family.of,
+        )
+        for number, label in enumerate(family.part.metrics)
+    ]
+    if margin is None:
+        return verdicts
+    above = _above_margin(a, b, family.rates, margin, verdicts)
+    higher = _higher(family.part.places[name_a], family.part.places[name_b], len(verdicts))
+    return [_against_margin(verdict, above[..., number], higher[:, number]) for number, verdict in enumerate(verdicts)]
+
+
+def _above_margin(a: UserValues, b: UserValues, rates: Floats, margin: Margin, verdicts: Sequence[Verdict]) -> Floats:
+    """Return the ends of the intervals of what a difference is above the margin, (2, 2, metrics).
+
+    The first axis is that of the directions: of the second recommender from the first, and the reverse.
+    """
+    if not margin.is_relative:
+        lows = np.array([verdict.low for verdict in verdicts])
+        highs = np.array([verdict.high for verdict in verdicts])
+        return np.array([(lows, highs), (-highs, -lows)]) - margin.size
+    directions = [b.minus(a, 1 + margin.size), a.minus(b, 1 + margin.size)]
+    intervals = [direction.interval(rates) for direction in directions]
+    return np.array([(ends.low, ends.high) for ends in intervals])
+
+
+def _against_margin(verdict: Verdict, above: Floats, higher: Floats) -> Verdict:
+    """Return a verdict beside a margin, from the (2, 2) ends of `_above_margin` and the (2,) shares of `_higher`."""
+    conclusion = verdict.conclusion
+    if conclusion is Conclusion.UNDECIDED and above[:, 1].max() < -EQUAL:
+        conclusion = Conclusion.EQUIVALENT
+    size = Size.UNKNOWN
+    if verdict.better is not None:
+        low, high = above[0 if verdict.better == verdict.b else 1]
+        size = Size.MORE if low > EQUAL else Size.LESS if high < -EQUAL else Size.UNKNOWN
+    worse = min(verdict.value_a, verdict.value_b)
+    relative = verdict.difference / worse if worse > 0 else np.nan
+    margin = AgainstMargin(relative, higher_a=float(higher[0]), higher_b=float(higher[1]), size=size)
+    return replace(verdict, conclusion=conclusion, margin=margin)
+
+
+def _higher(a: Floats, b: Floats, metrics: int) -> Floats:
+    """Return the (2, metrics) shares of users for whom each of two ranks higher; NaN if ranks are not known."""
+    gaps = a - b  # above 0 where the second one ranks higher; one row for all metrics, or a row for each
+    shares = np.array([(gaps < -EQUAL).mean(axis=1), (gaps > EQUAL).mean(axis=1)])
+    return np.broadcast_to(np.where(np.isfinite(gaps).all(axis=1), shares, np.nan), (2, metrics))
+
+
+# --- findings ---
+
+
+def _who_ranks_higher(verdicts: Sequence[Verdict], recommenders: Sequence[Runs], setting: Setting) -> list[Finding]:
+    """Return, for two recommenders and a margin, for how many users each has the better rank.
+
+    There is none if ranks are not known. Lists have no ranks: their shares of users are those of a metric.
+    """
+    margin = verdicts[0].margin
+    have_ranks = all(table.places is not None for runs in recommenders for table in runs.tables)
+    if len(setting.names) > 2 or margin is None or not have_ranks or np.isnan(margin.higher_a):
+        return []
+    shares = {"higher_a": margin.higher_a, "higher_b": margin.higher_b, "is_sampled": bool(setting.estimator)}
+    return [Finding("higher", names=setting.names, values=shares)]
+
+
+def _seeds_that_would_decide(family: Family, verdicts: Sequence[Verdict]) -> list[Finding]:
+    """Return, for two recommenders and each metric that new runs leave undecided, how many seeds would decide it.
+
+    There is none where the users alone do not decide, or more than a thousand seeds would be needed.
+    """
+    if family.of != NEW_RUNS or len(family.values) > 2:
+        return []
+    a, b = family.values.values()
+    gap = b.minus(a)
+    of_users = gap.of_these_runs().interval(family.rates)
+    decided_by_users = (of_users.low > EQUAL) | (of_users.high < -EQUAL)
+    seeds = deciding_seeds(of_users.standard_error, gap.point, gap.spreads, family.rates)
+    fewest = min(spread.freedom + 1 for spread in gap.spreads)
+    of_new_runs = [verdict for verdict in verdicts if verdict.of == NEW_RUNS]
+    return [
+        Finding("more-seeds", verdict.metric, values={"seeds": int(number)})
+        for verdict, number, is_decided in zip(of_new_runs, seeds, decided_by_users, strict=True)
+        if is_decided and number > fewest and verdict.conclusion is Conclusion.UNDECIDED
+    ]
+
+
+def _about_values(
+    part: Part,
+    families: Sequence[Family],
+    names: Sequence[str],
+    recommenders: Sequence[Runs],
+    estimator: Estimator | None,
+    setting: Setting,
+) -> list[Finding]:
+    """Return findings on what the intervals are of, how they hold together and what they assume, and on the values."""
+    findings = list[Finding]()
+    have_intervals = any(values.has_interval for values in part.values.values())
+    if setting.margin is not None and have_intervals:
+        findings.append(Finding("margin"))
+    if len(names) < len(part.values):
+        methods = {family.of: family.finding.values["method"] for family in families}
+        method = families[0].finding.values["method"]
+        if len(set(methods.values())) > 1:
+            method = " and ".join(f"{method} for {of}" for of, method in methods.items())
+        numbers = {
+            "most": len(names),
+            "recommenders": len(part.values),
+            "pairs": families[0].finding.values["pairs"],
+            "method": method,
+        }
+        findings.append(Finding("best-pairs", next(iter(part.metrics)), values=numbers))
+    elif have_intervals and len(names) > 2:
+        findings += [family.finding for family in families]
+    is_auc_alone = {metric.label for metric in part.metrics.values()} == {"auc"}
+    if not (setting.is_uncorrected and is_auc_alone):  # whose uncorrected value has no bias
+        findings += _about_intervals({name: part.values[name] for name in names}, estimator, setting)
+    if have_intervals:
+        findings += about_seeds([family.of for family in families], recommenders)
+    for name, values in part.values.items():
+        findings += about(values.findings, name)
+    return [*findings, *part.findings]
+
+
+def _about_intervals(values: Mapping[str, UserValues], estimator: Estimator | None, setting: Setting) -> list[Finding]:
+    """Return findings on what the intervals of pairs assume."""
+    if estimator is None:
+        return []
+    if setting.is_uncorrected:
+        return [Finding("uncorrected-verdicts")]
+    pairs = list(combinations(values, 2))
+    with_interval = [(a, b) for a, b in pairs if values[a].has_interval and values[b].has_interval]
+    findings: list[Finding] = []
+    if estimator.assumed_shape is None:
+        findings.append(Finding("equal-bias", values={"estimator": setting.estimator}))
+        is_approximate = bool(np.isinf(next(iter(values.values())).bounds).any())
+        if is_approximate and with_interval:
+            findings.append(Finding("approximate", values={"estimator": setting.estimator}))
+        return findings
+    for a, b in with_interval:
+        assumption = DECREASING if DECREASING in (values[a].assumes, values[b].assumes) else FREE
+        findings.append(Finding("assumes", names=(a, b), values={"assumption": assumption}))
+    return findings
+
+
+def orders_of_groups(overall: Sequence[Verdict], verdicts: Sequence[Verdict], of: str) -> list[Finding]:
+    """Return the pairs that groups order in different ways, and those that all users together order otherwise.
+
+    `overall` are the verdicts on all users, and `of` says of which runs.
+    """
+    groups_by_pair: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    for verdict in verdicts:
+        if verdict.better is not None and verdict.of == of:
+            groups_by_better = groups_by_pair.setdefault((verdict.metric, verdict.a, verdict.b), {})
+            groups_by_better.setdefault(verdict.better, []).append(verdict.group)
+    findings = [
+        Finding("order-differs", metric, (a, b), values=groups_by_better)
+        for (metric, a, b), groups_by_better in groups_by_pair.items()
+        if len(groups_by_better) == 2
+    ]
+    for verdict in overall:
+        groups_by_better = groups_by_pair.get((verdict.metric, verdict.a, verdict.b), {})
+        if verdict.of == of and verdict.worse is not None and list(groups_by_better) == [verdict.worse]:
+            groups = groups_by_better[verdict.worse]
+            findings.append(Finding("order-reversed", verdict.metric, verdict.names, values={"groups": groups}))
+    return findings
+
+
+# --- read and check ---
+
+
+def _one_estimator(estimator: str | Estimator | None, table: Table) -> tuple[str, Estimator | None]:
+    """Return the label and the estimator of sampled ranks, or an empty label and none for other tables."""
+    if not table.is_sampled:
+        if estimator is not None:
+            raise DataError(
+                f"an estimator corrects sampled ranks, and these are read as {table.kind}: say how many negatives were "
+                "sampled, too"
+            )
+        return "", None
+    chosen = estimators_by_label("decreasing" if estimator is None else estimator, "estimator")
+    if len(chosen) > 1:
+        raise ConfigError(f"estimator: give one, not {', '.join(chosen)}")
+    [(label, corrects)] = chosen.items()
+    return label, corrects

@@ -1,0 +1,93 @@
+"""The kinds of findings: an entry for each, with its words and with what the library does for it.
+
+An entry is also the row of the kind in docs/reference/findings.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sampled_metrics.core.inference.setting import Setting
+
+
+WORDS = {
+    "Order of two recommenders": "sampled_metrics.core.evaluation.words.order",
+    "Expectations": "sampled_metrics.core.evaluation.words.expected",
+    "Sampled ranks": "sampled_metrics.core.evaluation.words.samples",
+    "Published numbers": "sampled_metrics.papers.words",
+    "What was read": "sampled_metrics.core.evaluation.words.readers",
+    "Any ranks": "sampled_metrics.core.evaluation.words.results",
+    "Plans": "sampled_metrics.planning.words",
+}
+"""The modules with the entries, by the title of their table in the reference."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What is known of a kind of finding.
+
+    Attributes:
+        when: when a result has such a finding, for the reference.
+        values: the values of the finding, for the reference.
+        sentence: the sentence of a finding, or a function that returns it, or it and its clause. A text names in braces
+            the values of the finding, and metric, estimator_name and confidence. Findings of the same sentence are one
+            sentence, with all of their clauses in place of ``{}``, which a text doubles.
+        clause: the clause of a sentence that is a text.
+        together: the sentences of all findings of the kind, from these and from all findings, in place of `sentence`.
+        is_caution: whether they stand above the numbers.
+        is_first: whether they come before all other remarks.
+        of_groups: whether they are told of each group, where they differ from those of all users.
+        forbids_interval: whether no interval holds, so that there is none.
+        names_recommenders: whether the sentence names its recommenders. Otherwise it begins with the name of the one
+            that it is about, unless it is about all.
+        names_groups: whether the sentence names its group, likewise.
+    """
+
+    when: str
+    values: str = ""
+    sentence: str | Callable[[Any, Setting], str | tuple[str, str]] = ""
+    clause: str = ""
+    together: Callable[[Sequence[Any], Sequence[Any], Setting], list[str]] | None = None
+    is_caution: bool = False
+    is_first: bool = False
+    of_groups: bool = True
+    forbids_interval: bool = False
+    names_recommenders: bool = False
+    names_groups: bool = False
+
+
+class _Kinds(Mapping[str, Kind]):
+    """All kinds by name. The modules of their words are imported when the first one is looked up."""
+
+    @cached_property
+    def _entries(self) -> dict[str, Kind]:
+        return {name: kind for module in _modules().values() for name, kind in module.KINDS.items()}
+
+    def __getitem__(self, name: str) -> Kind:
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def _modules() -> dict[str, Any]:
+    """Return the modules of `WORDS`, without those of packages that are not there."""
+    return {title: import_module(module) for title, module in WORDS.items() if find_spec(module)}
+
+
+KINDS: Mapping[str, Kind] = _Kinds()
+"""What is known of each kind of finding."""
+
+
+def tables_of_reference() -> dict[str, list[tuple[str, Kind]]]:
+    """Return the kinds by the title of their table in the reference."""
+    return {title: list(module.KINDS.items()) for title, module in _modules().items()}

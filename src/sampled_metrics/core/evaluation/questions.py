@@ -1,0 +1,39 @@
+"""Of which runs an interval is: of those that were trained, or of new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sampled_metrics.core.evaluation.values import UserValues
+from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.ranks.runs import Runs
+
+NEW_RUNS = "new runs"
+"""Runs that are trained anew: users and seeds are both chance."""
+
+THESE_RUNS = "these runs"
+"""The runs that were trained: the value of a user is the mean over the seeds, and users are the only chance."""
+
+
+def answerable(values: Mapping[str, UserValues], recommenders: Sequence[Runs]) -> tuple[list[str], list[Finding]]:
+    """Return the questions that the values answer, the main question first, and a finding if it is one alone.
+
+    Without several seeds the question has no name. New runs need several seeds of every recommender, and one value of
+    each user: strict bounds of the seeds hold the mean of these seeds, and do not show how new ones vary.
+    """
+    if not any(runs.are_seeds for runs in recommenders):
+        return [""], []
+    single = [runs.name for runs in recommenders if len(runs.tables) == 1]
+    if single:
+        return [THESE_RUNS], [Finding("these-runs", values={"reason": "one seed", "of": single})]
+    if not all(values[runs.name].one_value for runs in recommenders):
+        return [THESE_RUNS], [Finding("these-runs", values={"reason": "strict bounds", "of": []})]
+    return [NEW_RUNS, THESE_RUNS], []
+
+
+def about_seeds(questions: Sequence[str], recommenders: Sequence[Runs]) -> list[Finding]:
+    """Return the finding that intervals of new runs include the spread between the seeds."""
+    if NEW_RUNS not in questions:
+        return []
+    seeds = {runs.name: len(runs.tables) for runs in recommenders}
+    return [Finding("seeds", values={"seeds": seeds})]

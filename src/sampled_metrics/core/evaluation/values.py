@@ -1,0 +1,377 @@
+"""Values by user: what every kind of ranks answers with, and what every interval is made of.
+
+A metric is a mean over users. Of exact ranks and lists, the value of a user is the metric. Of staged ranks it is φ, of
+sampled ranks the weight of a linear estimator, or the pseudo-value of another one. Their mean is the estimate. Strict
+bounds give a user two values, whose means are, in expectation, at most and at least the metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.core.estimators.protocol import Estimate, Estimator
+from sampled_metrics.core.estimators.shapes import DECREASING, FREE
+from sampled_metrics.core.estimators.strict_bounds import has_bounds
+from sampled_metrics.core.evaluation.kinds import KINDS
+from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.inference.means import FEW_USERS, Intervals, intervals
+from sampled_metrics.core.inference.seeds import SeedSpread, with_seeds
+from sampled_metrics.core.inference.strict import Chooser, Sample, pseudo_values, strict_values, unexplained
+from sampled_metrics.core.metrics import Metric
+from sampled_metrics.core.ranks.runs import Runs
+from sampled_metrics.core.ranks.table import Table
+from sampled_metrics.errors import DataError
+
+SHARED = "drawn-once"
+"""The kind of finding that users share negatives, and that there is one draw of them."""
+
+NO_ASSUMPTION = "none"
+NO_BIAS = "bias is zero"
+"""What an interval assumes, beside the assumptions on the ranks."""
+
+
+@dataclass(frozen=True)
+class UserValues:
+    """Values of metrics for each user of a recommender.
+
+    Attributes:
+        low: (metrics, users) values whose mean is, in expectation, at most the metric.
+        high: (metrics, users) values whose mean is at least the metric.
+        one_value: whether a user has one value, known or estimated, so that low and high are the same, and not a
+            smallest and a largest one.
+        bounds: (metrics, 2, 2) smallest and largest value of any user, seen or not, of low and of high; infinite if
+            there are none, and then the interval is Student's.
+        limits: (metrics, 2) smallest and largest value of the mean.
+        point: (metrics,) the value that is printed.
+        assumes: what has to be right for the interval to hold the metric: none, decreasing, or that the bias is zero.
+        findings: what is to be said of the values.
+        spreads: what the seeds of each recommender with several ones, or the draws, add to the variance of the mean.
+        draws: the values of each draw of negatives that users share, if there are several.
+    """
+
+    low: Floats
+    high: Floats
+    one_value: bool
+    bounds: Floats
+    limits: Floats
+    point: Floats
+    assumes: str = NO_ASSUMPTION
+    findings: tuple[Finding, ...] = ()
+    spreads: tuple[SeedSpread, ...] = ()
+    draws: tuple[UserValues, ...] = ()
+
+    @property
+    def users(self) -> int:
+        """The number of users."""
+        return self.low.shape[1]
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether an interval of the mean can be trusted; a single user does not show how users vary."""
+        return self.users > 1 and not any(KINDS[finding.kind].forbids_interval for finding in self.findings)
+
+    def of_metric(self, number: int) -> UserValues:
+        """Return the values of one metric."""
+        rows = slice(number, number + 1)
+        return replace(
+            self,
+            low=self.low[rows],
+            high=self.high[rows],
+            bounds=self.bounds[rows],
+            limits=self.limits[rows],
+            point=self.point[rows],
+            spreads=tuple(spread.of_metric(number) for spread in self.spreads),
+            draws=tuple(draw.of_metric(number) for draw in self.draws),
+        )
+
+    def of_these_runs(self) -> UserValues:
+        """Return the values without the spread between seeds: the chance is that of users alone."""
+        return self if self.draws else replace(self, spreads=())
+
+    def interval(self, alpha: Floats | float, *, test: bool = False) -> Intervals:
+        """Return the (metrics,) intervals of the mean; parameters as in `inference.means.intervals`."""
+        high = self.low if self.one_value else self.high
+        ends = intervals(self.low, high, self.bounds, self.limits, alpha, test=test)
+        if self.spreads:
+            ends = with_seeds(ends, self.point, self.spreads, self.limits, alpha)
+        if self.has_interval:
+            return ends
+        missing = np.full_like(ends.low, np.nan)
+        error = missing if any(finding.kind == SHARED for finding in self.findings) else ends.standard_error
+        return Intervals(missing, missing, error, missing)
+
+    def minus(self, other: UserValues, ratio: float = 1.0) -> UserValues:
+        """Return the values of these users minus those of another recommender of the same users, times a ratio above 0.
+
+        The findings are those of both recommenders. Draws of shared negatives are paired: their spread is that of the
+        differences.
+        """
+        if self.draws:
+            pairs = zip(self.draws, other.draws, strict=True)
+            return mean_of_runs([draw.minus(other_draw, ratio) for draw, other_draw in pairs])
+        low = self.low - ratio * other.high
+        one_value = self.one_value and other.one_value
+        return UserValues(
+            low=low,
+            high=low if one_value else self.high - ratio * other.low,
+            one_value=one_value,
+            bounds=self.bounds - ratio * other.bounds[:, ::-1, ::-1],
+            limits=self.limits - ratio * other.limits[:, ::-1],
+            point=self.point - ratio * other.point,
+            findings=(*self.findings, *other.findings),
+            spreads=(*self.spreads, *(spread.scaled(ratio) for spread in other.spreads)),
+        )
+
+
+def values_of(
+    table: Any, user: Ints, metrics: Sequence[Metric], estimator: Estimator | None = None, alpha: float = 0.05
+) -> UserValues:
+    """Return the values of ranks or lists.
+
+    Args:
+        table: exact ranks, staged ranks or lists; or sampled ranks, with an estimator.
+        user: (rows,) numbers of the users, from 0.
+        metrics: the metrics.
+        estimator: corrects sampled ranks.
+        alpha: error rate of the interval for which strict bounds are best.
+    """
+    if estimator is None:
+        return _known(table, user, metrics)
+    sample = Sample.from_ranks(table, user)
+    estimate = estimator.fit(sample.outcomes, metrics)
+    values = sampled_values(sample, estimate, metrics, alpha)
+    further = [] if has_bounds(estimate) else unexplained(sample)
+    return replace(values, findings=(*values.findings, *further, *about_users(user)))
+
+
+def values_of_runs(
+    runs: Runs, metrics: Sequence[Metric], estimator: Estimator | None = None, alpha: float = 0.05
+) -> UserValues:
+    """Return the mean values over the paired runs of a recommender; parameters and errors as in the two functions."""
+    tables = zip(runs.tables, runs.users, strict=True)
+    return mean_of_runs([values_of(table, users, metrics, estimator, alpha) for table, users in tables])
+
+
+def assumption_of(shape: str | None) -> str:
+    """Return what the interval of an estimator assumes, by the shape of the ranks; None if it has no strict bounds."""
+    return NO_BIAS if shape is None else NO_ASSUMPTION if shape == FREE else shape
+
+
+def finding_of_bounds(row: Mapping[str, Any], negatives: Ints) -> Finding:
+    """Return the finding on the strict bounds of a row of a result."""
+    values = {name: row[name] for name in ("low", "high", "assumes", "estimator")}
+    values |= {"least_negatives": int(negatives.min()), "most_negatives": int(negatives.max())}
+    return Finding("bounds", row["metric"], values=values)
+
+
+def places_of_runs(runs: Runs, values: UserValues) -> Floats:
+    """Return (1 or metrics, users) mean places of users over the runs, the smaller the better; NaN if not known.
+
+    Places are ranks, which are the same for all metrics, or the negative values of lists.
+    """
+    if all(table.places is not None for table in runs.tables):
+        tables = zip(runs.tables, runs.users, strict=True)
+        return np.mean([mean_by_user(table.places[np.newaxis], users) for table, users in tables], axis=0)
+    return -values.low if runs.first.has_values_of_users else np.full_like(values.low, np.nan)
+
+
+def _known(table: Table, user: Ints, metrics: Sequence[Metric]) -> UserValues:
+    """Return the values of exact ranks, staged ranks or lists."""
+    values, outcome, least, most, largest = table.outcome_values(metrics)
+    return _of_one_value(
+        mean_by_user(values[:, outcome], user),
+        bounds=np.stack((least, most), axis=1),
+        limits=np.stack((np.zeros_like(largest), largest), axis=1),
+        findings=tuple(about_users(user, table)),
+    )
+
+
+def _of_one_value(values: Floats, bounds: Floats, limits: Floats, **others: Any) -> UserValues:
+    """Return users with one value each, of (metrics, 2) bounds; the point is their mean unless another is given."""
+    point = others.pop("point") if "point" in others else values.mean(axis=1)
+    return UserValues(
+        low=values,
+        high=values,
+        one_value=True,
+        bounds=np.stack((bounds, bounds), axis=1),
+        limits=limits,
+        point=point,
+        **others,
+    )
+
+
+def sampled_values(
+    sample: Sample,
+    estimate: Estimate,
+    metrics: Sequence[Metric],
+    alpha: float,
+    moments: tuple[Floats, Floats] | None = None,
+    chosen: Chooser | None = None,
+) -> UserValues:
+    """Return the values of sampled ranks by a fitted estimator.
+
+    Args:
+        sample: the sampled ranks.
+        estimate: the fitted estimator.
+        metrics: the metrics.
+        alpha: error rate of the interval for which strict bounds are best.
+        moments: (metrics,) means and variances over users by a strict bound of the same sample, if they are known.
+        chosen: weights of strict bounds that other samples chose, as in `strict_values`.
+    """
+    if has_bounds(estimate) and sample.outcomes.are_exact:
+        return _fully_sampled(sample, metrics)
+    if has_bounds(estimate):
+        values = _bounded(sample, estimate, metrics, alpha, moments, chosen)
+    elif estimate.weights is None:
+        values = _jackknife(sample, estimate, metrics)
+    else:
+        values = _linear(sample, estimate, metrics)
+    drawn = Finding(SHARED if sample.is_shared else "drawn-by-user")
+    return replace(values, findings=(drawn, *values.findings))
+
+
+def _fully_sampled(sample: Sample, metrics: Sequence[Metric]) -> UserValues:
+    """Return the values of a sample of all candidates, so that the ranks are exact."""
+    limits = _limits(metrics)
+    no_ties = np.zeros_like(sample.outcomes.x)
+    exact = np.stack([metric.over_ties(sample.outcomes.x, no_ties, sample.outcomes.candidates) for metric in metrics])
+    return _of_one_value(sample.of_users(exact), bounds=limits, limits=limits)
+
+
+def _bounded(
+    sample: Sample,
+    estimate: Any,
+    metrics: Sequence[Metric],
+    alpha: float,
+    moments: tuple[Floats, Floats] | None,
+    chosen: Chooser | None,
+) -> UserValues:
+    """Return the smallest and largest values of users by strict bounds; NaN where they show nothing."""
+    limits = _limits(metrics)
+    point, variances = estimate.moments(sample.counts) if moments is None else moments
+    if sample.is_shared or len(sample) == 1:
+        missing = np.full((len(metrics), len(sample)), np.nan)
+        bounds = np.stack((limits, limits), axis=1)
+        return UserValues(low=missing, high=missing, one_value=False, bounds=bounds, limits=limits, point=point)
+    support = strict_values(estimate, sample, variances, alpha, chosen)
+    return UserValues(
+        low=support.low,
+        high=support.high,
+        one_value=False,
+        bounds=support.bounds,
+        limits=limits,
+        point=point,
+        assumes=assumption_of(support.assumption),
+        findings=tuple(support.findings),
+    )
+
+
+def _jackknife(sample: Sample, estimate: Estimate, metrics: Sequence[Metric]) -> UserValues:
+    """Return the pseudo-values of users by an estimator that is not linear in the sample."""
+    return _of_one_value(
+        pseudo_values(estimate, sample),
+        bounds=np.broadcast_to((-np.inf, np.inf), (len(metrics), 2)),
+        limits=_limits(metrics),
+        point=estimate.estimate(sample.counts),
+        assumes=NO_BIAS,
+    )
+
+
+def _linear(sample: Sample, estimate: Estimate, metrics: Sequence[Metric]) -> UserValues:
+    """Return the weights of users by an estimator that is linear in the sample."""
+    assert estimate.weights is not None
+    bounds = _limits(metrics) if estimate.bounds is None else np.stack(estimate.bounds, axis=1)
+    return _of_one_value(
+        sample.of_users(estimate.weights),
+        bounds=bounds,
+        limits=bounds,
+        point=estimate.estimate(sample.counts),
+        assumes=NO_BIAS,
+    )
+
+
+def _limits(metrics: Sequence[Metric]) -> Floats:
+    """Return the (metrics, 2) smallest and largest value of a mean."""
+    return np.array([(0.0, metric.largest) for metric in metrics])
+
+
+def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
+    """Return the mean values over the seeds of a recommender, or over draws of negatives that users share.
+
+    The spread between the seeds, or the draws, is that of independent ones. Strict bounds have none: the means of the
+    smallest and of the largest values are at most and at least the mean metric of these seeds.
+
+    Raises:
+        DataError: there are several draws, and a user has a smallest and a largest value.
+    """
+    first, *further = runs
+    if not further:
+        return first
+    findings = tuple(finding for values in runs for finding in values.findings)
+    are_draws = any(finding.kind == SHARED for finding in findings)
+    has_one_value = all(values.one_value for values in runs)
+    if are_draws and not has_one_value:
+        raise DataError(
+            "strict bounds do not count the spread between draws of negatives; several draws need an estimator such as "
+            "bv-0.1"
+        )
+    if are_draws:
+        rest = [finding for finding in findings if finding.kind != SHARED]
+        findings = (*rest, Finding("draws", values={"draws": len(runs)}))
+    findings = _without_repeated_support(findings)
+    low = np.mean([values.low for values in runs], axis=0)
+    points = np.stack([values.point for values in runs])
+    spreads: tuple[SeedSpread, ...] = ()
+    if has_one_value:
+        spreads = (SeedSpread.from_seeds(points, np.stack([values.low for values in runs])),)
+    assumptions = {values.assumes for values in runs}
+    return UserValues(
+        low=low,
+        high=low if has_one_value else np.mean([values.high for values in runs], axis=0),
+        one_value=has_one_value,
+        bounds=np.mean([values.bounds for values in runs], axis=0),
+        limits=np.mean([values.limits for values in runs], axis=0),
+        point=points.mean(axis=0),
+        assumes=DECREASING if DECREASING in assumptions else first.assumes,
+        findings=findings,
+        spreads=spreads,
+        draws=tuple(runs) if are_draws else (),
+    )
+
+
+def _without_repeated_support(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return findings of several runs with the smallest p-value of each assumption that their samples support."""
+    supported: dict[str, Finding] = {}
+    for finding in findings:
+        if finding.kind == "supported":
+            assumption = finding.values["assumption"]
+            known = supported.setdefault(assumption, finding)
+            supported[assumption] = min(known, finding, key=lambda one: float(one.values["p_value"]))
+    return (*(finding for finding in findings if finding.kind != "supported"), *supported.values())
+
+
+def mean_by_user(values: Floats, user: Ints) -> Floats:
+    """Return (metrics, users) means over the rows of each user, from (metrics, rows) values."""
+    rows = np.bincount(user)
+    if (rows == 1).all():
+        means = np.empty_like(values)
+        means[:, user] = values
+        return means
+    return np.stack([np.bincount(user, row) for row in values]) / rows
+
+
+def about_users(user: Ints, table: Table | None = None) -> list[Finding]:
+    """Return findings if users have several rows, or if there are too few users to rely on an interval."""
+    rows = np.bincount(user)
+    findings = [Finding("several-rows")] if (rows > 1).any() else []
+    if len(rows) == 1:
+        is_open = table is not None and not table.is_all_known
+        findings.append(Finding("one-user", values={"is_open": is_open}))
+    elif len(rows) < FEW_USERS:
+        findings.append(Finding("few-users", values={"users": len(rows)}))
+    return findings

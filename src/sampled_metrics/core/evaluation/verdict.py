@@ -1,0 +1,223 @@
+"""The verdict on two recommenders by a metric. Rows, sentences, figures and LaTeX are made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.inference.families import holm
+from sampled_metrics.core.ranks.groups import ALL
+from sampled_metrics.core.sampling.draws import EQUAL
+
+
+class Conclusion(Enum):
+    """What the interval of a difference says. The values are the kinds of findings."""
+
+    BETTER = "better"
+    UNDECIDED = "undecided"
+    EQUIVALENT = "equivalent"
+    NO_VERDICT = "no-verdict"
+
+
+class Size(Enum):
+    """By how much a recommender is better, beside a margin."""
+
+    MORE = "more than the margin"
+    LESS = "less than the margin"
+    UNKNOWN = ""
+
+
+VERDICTS = frozenset(conclusion.value for conclusion in Conclusion)
+"""Kinds of findings on the order of two recommenders."""
+
+
+@dataclass(frozen=True)
+class AgainstMargin:
+    """What is known of a pair beside a margin.
+
+    Attributes:
+        relative: the difference as a part of the worse value; NaN if that is 0.
+        higher_a: share of the users for whom the first recommender ranks the held-out item higher; NaN if unknown.
+        higher_b: that of the second one.
+        size: by how much a recommender is better.
+    """
+
+    relative: float
+    higher_a: float
+    higher_b: float
+    size: Size = Size.UNKNOWN
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on two recommenders by a metric.
+
+    A verdict stands among the findings of a result, and has their attributes: kind, names and values.
+
+    Attributes:
+        metric: the label of the metric.
+        a: the first recommender.
+        b: the second one.
+        value_a: the value of the first one.
+        value_b: the value of the second one.
+        difference: the second value minus the first; NaN if the metric is not defined.
+        low: the lower end of the interval of the difference; NaN if there is none.
+        high: the upper end.
+        p_value: two-sided, adjusted for the family; NaN if there is none.
+        conclusion: what the interval says.
+        users: the number of users.
+        is_bounded: whether a user has a smallest and a largest value, so that more negatives would help.
+        margin: what is known beside a margin; None without a margin.
+        group: the group of users; empty for all users.
+        of: `NEW_RUNS` or `THESE_RUNS` if there are several seeds, else empty.
+    """
+
+    metric: str
+    a: str
+    b: str
+    value_a: float
+    value_b: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    conclusion: Conclusion
+    users: int
+    is_bounded: bool = False
+    margin: AgainstMargin | None = None
+    group: str = ""
+    of: str = ""
+
+    @property
+    def better(self) -> str | None:
+        """The name of the better recommender; None if no one is shown to be better."""
+        if self.conclusion is not Conclusion.BETTER:
+            return None
+        return self.b if self.low > EQUAL else self.a
+
+    @property
+    def worse(self) -> str | None:
+        """The name of the worse recommender; None if no one is shown to be better."""
+        return None if self.better is None else next(name for name in (self.a, self.b) if name != self.better)
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether the metric is defined for both recommenders."""
+        return not math.isnan(self.difference)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there is an interval of the difference."""
+        return not math.isnan(self.low)
+
+    @property
+    def size(self) -> Size:
+        """By how much a recommender is better; unknown without a margin."""
+        return Size.UNKNOWN if self.margin is None else self.margin.size
+
+    @property
+    def kind(self) -> str:
+        """The conclusion, as the kind of a finding."""
+        return self.conclusion.value
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The two recommenders, the better one first if one is better."""
+        return (self.b, self.a) if self.better == self.b else (self.a, self.b)
+
+    @property
+    def in_words(self) -> str:
+        """The name of the better recommender, or the conclusion."""
+        return self.better or self.kind.replace("-", " ")
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The numbers of the verdict, by name, as a finding has them."""
+        numbers = ("a", "b", "value_a", "value_b", "difference", "low", "high", "p_value", "is_bounded")
+        values = {name: getattr(self, name) for name in numbers}
+        if self.margin is not None:
+            values |= {"relative": self.margin.relative, "size": self.margin.size.value}
+        return values | ({"of": self.of} if self.of else {})
+
+    def plain(self) -> dict[str, Any]:
+        """Return the verdict as JSON has a finding."""
+        return Finding(self.kind, self.metric, self.names, self.group, self.values).plain()
+
+    def turned(self) -> Verdict:
+        """Return the verdict on the same pair the other way round."""
+        margin = self.margin
+        if margin is not None:
+            margin = replace(margin, relative=-margin.relative, higher_a=margin.higher_b, higher_b=margin.higher_a)
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            value_a=self.value_b,
+            value_b=self.value_a,
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+            margin=margin,
+        )
+
+    def row(self) -> dict[str, Any]:
+        """Return the row of a comparison, with all columns."""
+        row: dict[str, Any] = {"group": self.group or ALL, "of": self.of, "metric": self.metric}
+        row |= {"a": self.a, "b": self.b, "value_a": self.value_a, "value_b": self.value_b}
+        row |= {"difference": self.difference, "low": self.low, "high": self.high}
+        if self.margin is not None:
+            row |= {"relative": self.margin.relative}
+            row |= {"higher_a": self.margin.higher_a, "higher_b": self.margin.higher_b}
+        row |= {"p_value": self.p_value, "conclusion": self.in_words}
+        if self.margin is not None:
+            row["size"] = self.margin.size.value
+        return row | {"users": self.users}
+
+
+def conclusion_of(difference: float, low: float, high: float) -> Conclusion:
+    """Return what the interval of a difference says, without a margin."""
+    if math.isnan(difference) or math.isnan(low):
+        return Conclusion.NO_VERDICT
+    if low <= EQUAL and high >= -EQUAL:
+        return Conclusion.UNDECIDED
+    excludes_difference = difference < low - EQUAL or difference > high + EQUAL
+    return Conclusion.NO_VERDICT if excludes_difference else Conclusion.BETTER
+
+
+def adjusted(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Return verdicts with p-values that are adjusted by the method of Holm, for each metric and question."""
+    verdicts = list(verdicts)
+    families: dict[tuple[str, str], list[int]] = {}
+    for place, verdict in enumerate(verdicts):
+        families.setdefault((verdict.metric, verdict.of), []).append(place)
+    for places in families.values():
+        p_values = holm(np.array([verdicts[place].p_value for place in places]))
+        for place, p_value in zip(places, p_values, strict=True):
+            verdicts[place] = replace(verdicts[place], p_value=float(p_value))
+    return verdicts
+
+
+def without_p_values(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Return verdicts of some pairs of a family: the method of Holm needs the p-values of all."""
+    return [replace(verdict, p_value=math.nan) for verdict in verdicts]
+
+
+def verdict_of_row(row: Mapping[str, Any], findings: Iterable[Any], names: Sequence[str]) -> Verdict | None:
+    """Return the verdict of a row of a comparison; None of a metric that is not defined.
+
+    A row of two recommenders, whose names are given, does not name them.
+    """
+    if "a" not in row and len(names) != 2:
+        return None
+    a, b = (row["a"], row["b"]) if "a" in row else names
+    group = row.get("group", ALL)
+    wanted = (row["metric"], a, b, "" if group == ALL else group, row.get("of", ""))
+    verdicts = [finding for finding in findings if isinstance(finding, Verdict)]
+    keys = [(verdict.metric, verdict.a, verdict.b, verdict.group, verdict.of) for verdict in verdicts]
+    return verdicts[keys.index(wanted)] if wanted in keys else None

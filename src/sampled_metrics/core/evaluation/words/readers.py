@@ -1,0 +1,208 @@
+"""What was read, in words."""
+
+from __future__ import annotations
+
+from sampled_metrics._validation import counted, enumerated, shown
+from sampled_metrics.core.data.ids import spaces_left_out
+from sampled_metrics.core.evaluation.kinds import Kind
+from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.inference.setting import Setting
+from sampled_metrics.core.ranks.frames import MEANINGS
+from sampled_metrics.core.ranks.groups import FEWEST_USERS
+
+_UNITS = {
+    "user": "Intervals take users as the unit.",
+    "row": "Each row is taken to be a user.",
+}
+"""What a row is taken to be of."""
+
+
+def _columns(names: str, number: int) -> str:
+    return f"The columns {names} are" if number > 1 else f"The column {names} is"
+
+
+def _columns_taken(finding: Finding, _: Setting) -> str:
+    columns = finding.values["columns"]
+    meanings = [f"{column} ({MEANINGS[column]})" if column in MEANINGS else column for column in columns]
+    return f"{_columns(enumerated(columns.values()), len(columns))} taken as {enumerated(meanings)}."
+
+
+def _columns_not_used(finding: Finding, _: Setting) -> str:
+    columns = finding.values["columns"]
+    names = ", ".join(columns)
+    not_used = f"{_columns(f'{names:.200}', len(columns))} not used."
+    unit = finding.values["unit"]
+    if not unit:
+        return not_used
+    advice = "If a column names recommenders, say which by `by` (--by), or give each a table of its own."
+    return f"{not_used} {_UNITS[unit]} {advice}"
+
+
+def _columns_not_read(finding: Finding, _: Setting) -> str:
+    of = finding.values
+    return f"{of['unread']} of its {of['all']} columns are not used: {', '.join(of['columns']):.100} ..."
+
+
+def _spaces(finding: Finding, _: Setting) -> str:
+    return spaces_left_out(**finding.values)
+
+
+def _items_not_judged(finding: Finding, _: Setting) -> str:
+    return (
+        f"None of its items is judged for any user; they are such as {shown(finding.values['item'])}, and the judged "
+        f"ones such as {shown(finding.values['judged'])}. Ids are compared as text."
+    )
+
+
+def _not_uniform(finding: Finding, _: Setting) -> str:
+    of = finding.values
+    p_value = f"p = {of['p_value']:.2g}" if of["p_value"] > 1e-16 else "p < 1e-16"
+    often = "often" if of["excess"] > 0 else "rarely"
+    return (
+        f"The given negatives do not look as if they were drawn uniformly for each user ({p_value}): {of['never']} of "
+        f"{of['items']} items are never drawn, by chance {of['never_by_chance']:.0f}, and popular items are drawn too "
+        f"{often} by {abs(of['excess']):.1f} standard errors. Corrections of samples are for uniform negatives, so "
+        "their results do not hold here."
+    )
+
+
+def _groups_left_out(finding: Finding, _: Setting) -> str:
+    groups = [f"{group} ({counted(users, 'user')})" for group, users in finding.values["users"].items()]
+    return f"Left out, as an interval needs {FEWEST_USERS} users or more: {enumerated(groups)}."
+
+
+KINDS: dict[str, Kind] = {
+    "shallow-ranks": Kind(
+        when="no rank that is read as an exact one comes near the number of candidates",
+        values="source; column: of the ranks; rows; last: the largest rank; candidates: their median",
+        sentence=(
+            "No {column} of {rows} is above {last} of {candidates:.0f} candidates. If these are ranks among sampled "
+            "negatives, all numbers here are wrong: correct, compare and report take them, with negatives "
+            "(--negatives). If they are exact, say exact=True (--exact)."
+        ),
+        is_caution=True,
+    ),
+    "fewer-negatives": Kind(
+        when="sampled ranks seem to be among fewer negatives than is said",
+        values="source; column: of the ranks; last: the largest rank; negatives; most: the largest possible rank",
+        sentence=(
+            "No {column} is above {last}, although {negatives} negatives allow up to {most}. If fewer were sampled, "
+            "all numbers here are wrong: say how many."
+        ),
+        is_caution=True,
+    ),
+    "no-rank-zero": Kind(
+        when="ranks are said to start at 0, and none is 0",
+        values="source",
+        sentence="No rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1.",
+        is_caution=True,
+    ),
+    "not-uniform": Kind(
+        when="given negatives do not look as if they were drawn uniformly",
+        values=(
+            "p_value; excess: of popular items, in standard errors; items; never: those that are never drawn; "
+            "never_by_chance: the same, as uniform draws have it"
+        ),
+        sentence=_not_uniform,
+        is_caution=True,
+    ),
+    "shared-negatives": Kind(
+        when="users share given negatives, which are read as drawn once",
+        values="partners: with how many other users, on average",
+        sentence=(
+            "A user shares the given negatives with {partners:.3g} other users on average, so they are read as drawn "
+            "once."
+        ),
+        of_groups=False,
+    ),
+    "index-as-user": Kind(
+        when="the index of a table is taken as the column user",
+        sentence="The index is taken as user.",
+        of_groups=False,
+    ),
+    "columns-taken": Kind(
+        when="columns are found by their usual names",
+        values="columns: by what they are taken as",
+        sentence=_columns_taken,
+        of_groups=False,
+    ),
+    "columns-not-used": Kind(
+        when="columns are not used",
+        values="columns; unit: user or row, where one of them may name recommenders, else empty",
+        sentence=_columns_not_used,
+        of_groups=False,
+    ),
+    "candidates-of-argument": Kind(
+        when="candidates are given as an argument, and the table has a column of them",
+        values="column; source",
+        sentence="The column {column} is not used: the candidates are those of the argument.",
+        of_groups=False,
+    ),
+    "columns-not-read": Kind(
+        when="a file has more than 64 columns, and some are not read",
+        values="source; unread: their number; all: the number of all columns; columns: the first of them",
+        sentence=_columns_not_read,
+        of_groups=False,
+    ),
+    "spaces": Kind(
+        when="ids have spaces around them, which are left out",
+        values="column; ids: with spaces; merged: how many fewer ids there are without them",
+        sentence=_spaces,
+        of_groups=False,
+    ),
+    "one-grade": Kind(
+        when="judged items have no grades",
+        sentence="The judged items have no column relevance: each is relevant, with grade 1.",
+        of_groups=False,
+    ),
+    "nothing-relevant": Kind(
+        when="judged users have no relevant item",
+        values="users; all: the judged users",
+        sentence="{users} of {all} users have no relevant item, and count with the value 0.",
+        of_groups=False,
+    ),
+    "not-judged": Kind(
+        when="users of ranked lists have no judged item",
+        values="source; users; all: the users of the lists",
+        sentence="{users} of {all} users have no judged item, and are left out.",
+        of_groups=False,
+    ),
+    "empty-lists": Kind(
+        when="judged users have no list",
+        values="source; users; all: the judged users",
+        sentence="{users} of {all} users with judged items are missing, and count as empty lists.",
+        of_groups=False,
+    ),
+    "equal-scores": Kind(
+        when="a relevant item has the score of an item of another grade",
+        values="source; users; all: the judged users",
+        sentence=(
+            "{users} of {all} users have a relevant item with the score of others; of equal scores, the last item by "
+            "its id as text comes first, as in trec_eval."
+        ),
+        of_groups=False,
+    ),
+    "items-not-judged": Kind(
+        when="no item of ranked lists is judged",
+        values="source; item: of the lists; judged: of the judged items",
+        sentence=_items_not_judged,
+        of_groups=False,
+    ),
+    "paired-by-user": Kind(
+        when="the users of two tables are paired by the column user",
+        sentence="Users are paired by the column user.",
+        of_groups=False,
+    ),
+    "paired-by-position": Kind(
+        when="a table has no column user",
+        sentence="Users are paired by position: row i of both tables is taken to be the same user.",
+        of_groups=False,
+    ),
+    "groups-left-out": Kind(
+        when="groups have too few users for an interval",
+        values="users: their numbers, by group",
+        sentence=_groups_left_out,
+        of_groups=False,
+    ),
+}
+"""What is known of each kind of finding."""

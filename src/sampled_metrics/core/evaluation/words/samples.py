@@ -1,0 +1,206 @@
+"""Sampled ranks: what they allow, and what they contradict, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sampled_metrics._validation import counted
+from sampled_metrics.core.estimators import estimator_name
+from sampled_metrics.core.evaluation.kinds import Kind
+from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, as_published, percent, rounded_outward
+from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.inference.setting import Setting
+from sampled_metrics.core.metrics import metric_name
+
+
+def _bounds(finding: Finding, setting: Setting) -> tuple[str, str]:
+    of, name = finding.values, metric_name(finding.metric)
+    low, high = rounded_outward(of["low"], of["high"])
+    confidence = f"ith {percent(setting.confidence_level)} confidence"
+    if assumption := ASSUMPTIONS.get(of["assumes"]):
+        return f"W{confidence}, {{}}, if {assumption}.", f"{name} is between {low} and {high}"
+    least, most = of["least_negatives"], of["most_negatives"]
+    allow = (
+        f"{counted(least, 'negative')} allow{'s' if least == 1 else ''}"
+        if least == most
+        else f"{least} to {most} negatives allow"
+    )
+    return f"Without an assumption on the ranks, {allow} {{}}, w{confidence}.", f"any {name} from {low} to {high}"
+
+
+def _supported(alike: Sequence[Finding], _: Sequence[Finding], setting: Setting) -> list[str]:
+    values = [
+        f"p = {one.values['p_value']:.2g}{f' for {one.names[0]}' if one.names and len(setting.names) > 1 else ''}"
+        for one in alike
+    ]
+    samples = "samples do" if len(alike) > 1 else "sample does"
+    assumption = alike[0].values["assumption"]
+    return [
+        f"The {samples} not contradict {assumption} ({', '.join(dict.fromkeys(values))}). Not every wrong assumption "
+        "is noticed."
+    ]
+
+
+def _contradicted(finding: Finding, _: Setting) -> str:
+    of = finding.values
+    values = of.get("values", {})
+    subject = f"{as_published(values)} contradict{'s' * (len(values) == 1)}" if values else "The sample contradicts"
+    return f"{subject} {of['assumption']} (p = {of['p_value']:.2g}), so the interval is that of a weaker assumption."
+
+
+def _unexplained(finding: Finding, _: Setting) -> str:
+    values, causes = finding.values.get("values", {}), "Usual causes are"
+    explained = as_published(values) if values else "the sample"
+    if len(values) > 1:
+        causes = "The values contradict one another. Usual causes are a misprint, values of several runs,"
+    return (
+        f"No distribution of true ranks explains {explained} (p = {finding.values['p_value']:.2g}), so there is no "
+        f"interval and no verdict. {causes} negatives that all users share, ties that count in favour of the held-out "
+        "item, negatives that are not drawn uniformly, or with replacement, and a wrong number of candidates or "
+        "negatives."
+    )
+
+
+def _bias(finding: Finding, _: Setting) -> tuple[str, str]:
+    of, sentence = finding.values, "the estimated bias, with its standard error: {}."
+    if of["has_interval"]:
+        sentence = "the interval ignores the bias. The estimated bias, with its standard error: {}."
+    if of["error"] > 0:
+        decimals = max(0, -int(np.floor(np.log10(of["error"]))))
+        bias = f"{of['bias']:+.{decimals}f} ± {of['error']:.{decimals}f}"
+    else:
+        bias = f"{of['bias']:+.1g} (its standard error is not known, as all users are alike)"
+    return f"{estimator_name(of['estimator'])}: {sentence}", f"{metric_name(finding.metric)} {bias}"
+
+
+def _replacement(finding: Finding, _: Setting) -> tuple[str, str]:
+    of = finding.values
+    said, other = ("with", "without") if of["replacement"] else ("without", "with")
+    ends, others = (" to ".join(rounded_outward(of[f"{which}low"], of[f"{which}high"])) for which in ("", "other_"))
+    return (
+        f"The negatives are said to be drawn {said} replacement. If they are drawn {other} it, the intervals are "
+        "others: {}. Make sure which it was."
+    ), f"{metric_name(finding.metric)} from {others} in place of {ends} ({of['estimator']})"
+
+
+KINDS: dict[str, Kind] = {
+    "bounds": Kind(
+        when="strict bounds of a metric are computed",
+        values="estimator, low, high, assumes, least_negatives, most_negatives",
+        sentence=_bounds,
+        of_groups=False,
+    ),
+    "supported": Kind(
+        when="the sample does not contradict the assumption",
+        values="assumption, p_value",
+        together=_supported,
+        of_groups=False,
+    ),
+    "contradicted": Kind(
+        when="it does; a weaker one is taken",
+        values=(
+            "assumption, p_value; of published numbers also values: the fewest that contradict it, by label, as written"
+        ),
+        sentence=_contradicted,
+        is_caution=True,
+    ),
+    "narrow": Kind(
+        when="the assumption alone would decide; a weaker one is taken",
+        values="assumption",
+        sentence=(
+            "By {assumption}, the interval would be hardly wider than that of exact ranks of as "
+            "many users, so that the assumption alone would decide. The interval is that of a "
+            "weaker assumption."
+        ),
+        is_caution=True,
+    ),
+    "unexplained": Kind(
+        when="no distribution of true ranks explains the sample: no interval",
+        values=("assumption, p_value; of published numbers also values: the fewest that contradict one another"),
+        sentence=_unexplained,
+        is_caution=True,
+        forbids_interval=True,
+    ),
+    "uncorrected-values": Kind(
+        when="`uncorrected` is among the estimators",
+        sentence=(
+            "The rows of uncorrected have the metric of the sampled rank, which is not that of "
+            "the true rank (AUC excepted) and can order recommenders wrongly."
+        ),
+        is_caution=True,
+    ),
+    "bias": Kind(
+        when="the estimated bias is above half of the standard error",
+        values="estimator, bias, error, has_interval",
+        sentence=_bias,
+    ),
+    "no-bias": Kind(
+        when="the bias is not estimated, as the estimator is not linear",
+        values="estimator",
+        sentence=("No bias is estimated for {{}}: it is known of estimators that are linear in a uniform sample."),
+        clause="{estimator_name}",
+        of_groups=False,
+    ),
+    "approximate": Kind(
+        when="the interval is Student's, of pseudo-values",
+        values="estimator",
+        sentence=(
+            "The intervals of {{}} are Student's intervals of pseudo-values. They can be much "
+            "too narrow where hits are rare: rely on those of strict bounds."
+        ),
+        clause="{estimator_name}",
+    ),
+    "auc-too-low": Kind(
+        when="the AUC is far below that of the sample",
+        values="estimator, auc: of the sample",
+        sentence=("{estimator_name}: its AUC is too low. The AUC of the sample, which has no bias, is {auc:.3f}."),
+    ),
+    "out-of-range": Kind(
+        when="a value or an end of an interval is not from 0 to 1",
+        values="estimator, what, value",
+        sentence=(
+            "{estimator_name}: a metric is from 0 to 1, but not {{}}. Its weights vary too much "
+            "for this sample; take an estimator with a larger γ, or more negatives or users."
+        ),
+        clause="{what} of {metric} ({value:.4g})",
+    ),
+    "large-weight": Kind(
+        when="a single user counts more than 10",
+        values="estimator, largest",
+        sentence=(
+            "{estimator_name}: a single user counts up to {largest:.2g}, where a metric is at "
+            "most 1, because its equations are badly conditioned. Take a larger γ."
+        ),
+    ),
+    "replacement": Kind(
+        when="with replacement, or without, the interval moves by more than a tenth",
+        values="estimator, replacement: as given; low, high, other_low, other_high",
+        sentence=_replacement,
+    ),
+    "drawn-by-user": Kind(
+        when="intervals are of negatives that are drawn anew for each user",
+        sentence="The negatives of each user are taken to be drawn anew.",
+        of_groups=False,
+    ),
+    "drawn-once": Kind(
+        when="all users share one draw of negatives: no interval, no verdict",
+        sentence=(
+            "All users share one draw of negatives, whose error no number of users reduces or "
+            "shows. So there is no interval and no verdict. Several independent draws give them:"
+            " read each with drawn='once', and give a list of them."
+        ),
+        is_caution=True,
+        forbids_interval=True,
+    ),
+    "draws": Kind(
+        when="there are several such draws",
+        values="draws: their number",
+        sentence=(
+            "The intervals include the spread between {draws} draws of negatives, which are taken to be independent."
+        ),
+        of_groups=False,
+    ),
+}
+"""What is known of each kind of finding."""

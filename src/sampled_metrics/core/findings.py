@@ -1,0 +1,88 @@
+"""Findings: what a result says beside its numbers, as data.
+
+Readers of ranks and functions of results make them. A program filters the findings of a result by `kind`.
+`sampled_metrics.core.evaluation.wording` turns them into sentences for people, and nothing else does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a result says beside its numbers.
+
+    Attributes:
+        kind: what is found, such as better, undecided or contradicted; docs/reference/findings.md lists all kinds.
+        metric: the label of the metric that it is about; empty if it is about all.
+        names: the recommenders that it is about: one, or the two of a pair. Of a decided pair the better one is first.
+            Empty if it is about all.
+        group: the group of users that it is about; empty if it is about all users.
+        values: numbers and labels that belong to it, by name.
+    """
+
+    kind: str
+    metric: str = ""
+    names: tuple[str, ...] = ()
+    group: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the finding as JSON has it."""
+        return {
+            "kind": self.kind,
+            "metric": self.metric,
+            "names": list(self.names),
+            "group": self.group,
+            "values": {name: plain(value) for name, value in self.values.items()},
+        }
+
+
+def about(findings: Iterable[Finding], name: str = "", group: str = "") -> list[Finding]:
+    """Return the findings with the name of their recommender, or of their group, where they have none yet."""
+    return [
+        replace(finding, names=finding.names or ((name,) if name else ()), group=finding.group or group)
+        for finding in findings
+    ]
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Return the items by their key, in their order."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def from_source(findings: Iterable[Finding], source: str) -> list[Finding]:
+    """Return the findings with the value source, the name of a file or table, where they have none yet."""
+    return [replace(finding, values={"source": source, **finding.values}) for finding in findings]
+
+
+def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings, each once, in their order."""
+    kept: list[Finding] = []
+    seen: set[tuple[Any, ...]] = set()
+    for finding in findings:
+        key = (finding.kind, finding.metric, finding.names, finding.group, repr(finding.values))
+        if key not in seen:
+            seen.add(key)
+            kept.append(finding)
+    return tuple(kept)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it; what is not finite is None."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and (value != value or abs(value) == float("inf")) else value

@@ -1,0 +1,236 @@
+"""Values of users whose means bound true metrics, by strict bounds (`sampled_metrics.core.estimators.strict_bounds`).
+
+Weights that a sample chooses fit this sample too well. So the users are divided into five folds, and the weights for
+the users of a fold are those that are best for the users of the other folds. Whatever they choose, the mean of these
+weights over the users of the fold bounds the metric in expectation, so that the interval of the mean over all users
+holds the metric.
+
+Where the sample contradicts the assumption on the distribution of ranks, the weights are those without an assumption.
+Where it contradicts any distribution of ranks, there is no interval. A test does not notice all wrong assumptions. So
+an assumption is also dropped where it alone would decide, that is, where the interval would be hardly wider than one
+from the exact ranks of as many users. AUC needs no assumption, as samples have no bias for it.
+
+References:
+    P. Batlle, P. Patil, M. Stanley and M. Kuusela, Optimization-Based Frequentist Confidence Intervals for Functionals
+    in Constrained Inverse Problems: Resolving the Burrus Conjecture, 2023: why a single sample cannot both choose the
+    weights and be the sample they are applied to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import ndtri
+
+from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.core.estimators.protocol import Estimate
+from sampled_metrics.core.estimators.shapes import FREE, SHAPES
+from sampled_metrics.core.estimators.strict_bounds import IMPOSSIBLE, SIGNIFICANCE, Bounds, ShapeEstimate, StrictBounds
+from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.inference.means import FEW_USERS, intervals
+from sampled_metrics.core.ranks.sampled import ONCE, SampledRanks
+from sampled_metrics.core.sampling.outcomes import Outcomes
+
+FOLDS = 5
+"""Number of folds of the users, or fewer if there are fewer users."""
+
+MOST_LEFT_OUT = 1000
+"""Largest number of samples without a user for which a pseudo-value is computed; more users are left out in blocks."""
+
+_SEED = 0  # of the division into folds, and into blocks
+_NUMBERS = 2**25  # numbers that an estimate holds at once
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The sampled ranks of a recommender. A user with several rows counts by the mean over them.
+
+    Attributes:
+        outcomes: the distinct outcomes (n, m, x).
+        shares: (users, outcomes) share of a user's rows that have an outcome.
+        is_shared: whether users share negatives, so that their outcomes depend on one another.
+    """
+
+    outcomes: Outcomes
+    shares: csr_array
+    is_shared: bool = False
+
+    @classmethod
+    def from_ranks(cls, ranks: SampledRanks, user: Ints) -> Sample:
+        """Return the sample of ranks with the (rows,) numbers of their users, from 0."""
+        outcomes, outcome = Outcomes.observed(ranks)
+        rows = np.bincount(user)
+        shares = csr_array((1 / rows[user], (user, outcome)), shape=(len(rows), len(outcomes)))
+        return cls(outcomes, shares, ranks.drawn == ONCE and not outcomes.are_exact)
+
+    def __len__(self) -> int:
+        return int(self.shares.shape[0])
+
+    @cached_property
+    def counts(self) -> Floats:
+        """The (outcomes,) numbers of users with an outcome."""
+        return np.asarray(self.shares.sum(axis=0), dtype=np.float64)
+
+    @cached_property
+    def fold(self) -> Ints:
+        """The (users,) folds, of the same size up to one. The fold of a user depends on the user's number alone."""
+        users = len(self)
+        return np.random.default_rng(_SEED).permutation(users) % min(FOLDS, users)
+
+    def of_users(self, weights: Floats) -> Floats:
+        """Return the (metrics, users) values of users, from (metrics, outcomes) weights."""
+        return np.ascontiguousarray((self.shares @ weights.T).T)
+
+
+def pseudo_values(estimate: Estimate, sample: Sample) -> Floats:
+    """Return (metrics, users) pseudo-values U θ - (U - 1) θ₍₋ᵤ₎ of an estimate θ, moved so that their mean is θ.
+
+    θ₍₋ᵤ₎ is the estimate without user u. Users with the same outcome have the same one. More than a thousand different
+    users are left out in as many blocks. A user of a block of b users then has the deviation of the block's mean
+    pseudo-value times √b, as a mean of b values varies less by this factor.
+
+    The pseudo-value of a single user is the estimate.
+
+    References:
+        J. W. Tukey, Bias and Confidence in Not Quite Large Samples, Annals of Mathematical Statistics 29, 1958.
+    """
+    if len(sample) == 1:
+        return estimate.estimate(sample.counts)[:, np.newaxis]
+    users, single = len(sample), sample.shares.nnz == len(sample)
+    kinds, kind = np.unique(sample.shares.indices, return_inverse=True) if single else (np.arange(users),) * 2
+    sizes, left_out = np.ones(len(kinds)), np.eye(len(sample.counts))[kinds] if single else None
+    if len(kinds) > MOST_LEFT_OUT:
+        kind = np.random.default_rng(_SEED).permutation(users) % MOST_LEFT_OUT
+        sizes, left_out = np.bincount(kind).astype(np.float64), None
+    if left_out is None:
+        blocks = csr_array((np.ones(users), (kind, np.arange(users))), shape=(len(sizes), users))
+        left_out = (blocks @ sample.shares).toarray()
+    whole, step = estimate.estimate(sample.counts), max(1, _NUMBERS // len(sample.counts))
+    parts = [sample.counts - left_out[first : first + step] for first in range(0, len(left_out), step)]
+    without = np.concatenate([estimate.estimate(np.maximum(part, 0.0)) for part in parts])
+    influence = (((users - sizes) / np.sqrt(sizes))[:, np.newaxis] * (whole - without)).T[:, kind.ravel()]
+    return whole[:, np.newaxis] + influence - influence.mean(axis=1, keepdims=True)
+
+
+_HARDLY_WIDER = 1.25  # ratio of the width to that of exact ranks up to which an assumption alone decides
+
+
+Chooser = Callable[[str, int], Bounds]
+"""The weights of the users of a fold, by assumption."""
+
+
+class StrictValues(NamedTuple):
+    """Values of users whose means are, in expectation, at most and at least a metric.
+
+    Attributes:
+        low: (metrics, users) values for lower bounds.
+        high: (metrics, users) values for upper bounds.
+        bounds: (metrics, 2, 2) smallest and largest value of low, and of high.
+        assumption: on the distribution of ranks: free or decreasing.
+        findings: what the sample supports.
+    """
+
+    low: Floats
+    high: Floats
+    bounds: Floats
+    assumption: str
+    findings: list[Finding]
+
+
+def strict_values(
+    estimate: ShapeEstimate,
+    sample: Sample,
+    variances: Floats,
+    alpha: float,
+    chosen: Chooser | None = None,
+) -> StrictValues:
+    """Return the values under the strongest assumption that the sample supports, from the estimate's own downwards.
+
+    Args:
+        estimate: the bounds of the metrics.
+        sample: the sampled ranks.
+        variances: (metrics,) variances of the metrics over users, by the same estimate.
+        alpha: error rate of the interval for which the weights are best.
+        chosen: the weights of each fold by assumption that other samples chose, in place of the other folds.
+    """
+    findings: list[Finding] = []
+    values = _nothing(len(estimate.metrics), len(sample))
+    for assumption in SHAPES[SHAPES.index(estimate.estimator.shape) :: -1]:
+        p_value = _p_value(estimate, sample, assumption)
+        if p_value <= _significance(assumption):
+            of_test = {"assumption": assumption, "p_value": p_value}
+            if assumption == FREE:
+                return values._replace(findings=[Finding("unexplained", values=of_test)])
+            findings.append(Finding("contradicted", values=of_test))
+            continue
+        values = _by_fold(estimate, sample, assumption, alpha, chosen)
+        if assumption == FREE:
+            break
+        if len(sample) < FEW_USERS or not _is_too_narrow(values, estimate, variances, alpha):
+            findings.append(Finding("supported", values={"assumption": assumption, "p_value": p_value}))
+            break
+        findings.append(Finding("narrow", values={"assumption": assumption}))
+    return values._replace(findings=findings)
+
+
+def unexplained(sample: Sample) -> list[Finding]:
+    """Return a finding if no distribution of true ranks explains the sample of users who share no negatives."""
+    if sample.is_shared:
+        return []
+    p_value = _p_value(ShapeEstimate(StrictBounds(FREE), (), sample.outcomes), sample, FREE)
+    if p_value > IMPOSSIBLE:
+        return []
+    return [Finding("unexplained", values={"assumption": FREE, "p_value": p_value})]
+
+
+def _significance(assumption: str) -> float:
+    return IMPOSSIBLE if assumption == FREE else SIGNIFICANCE
+
+
+def _p_value(estimate: ShapeEstimate, sample: Sample, assumption: str) -> float:
+    """Return the p-value of an assumption on the distribution of true ranks."""
+    ones, fits = np.ones(len(sample), dtype=np.int64), estimate.fits(sample.counts, assumption)
+    return estimate.p_value(ones, sample.shares, fits, 0, _significance(assumption))
+
+
+def _by_fold(
+    estimate: ShapeEstimate, sample: Sample, assumption: str, alpha: float, chosen: Chooser | None
+) -> StrictValues:
+    """Return the values by the weights that the users of the other folds choose, or other samples."""
+    deviations, (low, high, bounds, *_) = -float(ndtri(alpha / 2)), _nothing(len(estimate.metrics), len(sample))
+    bounds[..., 0], bounds[..., 1] = np.inf, -np.inf
+    for fold in range(sample.fold.max() + 1):
+        in_fold = sample.fold == fold
+        own = sample.shares[in_fold]
+        if chosen is None:
+            others = sample.counts - np.asarray(own.sum(axis=0))
+            of_fold = estimate.bounding_weights(estimate.fits_of_part(assumption, others), deviations)
+        else:
+            of_fold = chosen(assumption, fold)
+        low[:, in_fold], high[:, in_fold] = ((own @ weights.T).T for weights in of_fold.weights)
+        bounds[..., 0] = np.minimum(bounds[..., 0], of_fold.least.T)
+        bounds[..., 1] = np.maximum(bounds[..., 1], of_fold.most.T)
+    return StrictValues(low, high, bounds, assumption, [])
+
+
+def _nothing(metrics: int, users: int) -> StrictValues:
+    """Return values that are not known."""
+    low, high = np.full((2, metrics, users), np.nan)
+    return StrictValues(low, high, np.full((metrics, 2, 2), np.nan), FREE, [])
+
+
+def _is_too_narrow(values: StrictValues, estimate: ShapeEstimate, variances: Floats, alpha: float) -> bool:
+    """Return whether an interval of a metric is hardly wider than one from the exact ranks of as many users.
+
+    AUC, for which samples have no bias, is not looked at.
+    """
+    limits = np.array([[-np.inf, np.inf]] * len(variances))
+    ends = intervals(values.low, values.high, values.bounds, limits, alpha)
+    biased = np.array([metric.label != "auc" for metric in estimate.metrics])
+    exact = -2 * float(ndtri(alpha / 2)) * np.sqrt(variances / values.low.shape[1])
+    return bool((ends.high - ends.low < _HARDLY_WIDER * exact)[biased].any())

@@ -1,0 +1,55 @@
+"""Files of ranks that this library or its workflow has written."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sampled_metrics._files import path_text
+from sampled_metrics._registry import kinds_of_tables
+from sampled_metrics.core.ranks.exact import table_of_columns
+from sampled_metrics.core.ranks.reading import columns_of_table
+from sampled_metrics.core.ranks.sampled import BY_USER, sampled_of_columns
+from sampled_metrics.core.ranks.seeds import refuse_unnamed_runs
+from sampled_metrics.errors import ConfigError
+
+
+def read_ranks(path: str | os.PathLike[str], *, replacement: bool = False, drawn: str = BY_USER) -> Any:
+    """Read a file that this library or its workflow has written, as the ranks that it holds.
+
+    Args:
+        path: a Parquet or SQLite file of staged ranks; or a csv or parquet file with the column negatives (sampled
+            ranks), or with candidates and above and tied, or rank (exact ranks).
+        replacement: of sampled ranks, whether a negative could be drawn twice.
+        drawn: of sampled ranks, whether negatives are drawn "by user" or "once", as in `sampled_ranks`.
+
+    Raises:
+        DataError: the file cannot be read, or lacks a column.
+        ConfigError: an option is for sampled ranks, and the file has others.
+
+    Examples:
+        >>> import sampled_metrics as sm
+        >>> sm.read_ranks("published/ml-1m/X.csv.gz")  # doctest: +SKIP
+        exact ranks of 6,040 users, among 1,393 to 3,687 candidates
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
+    """
+    name = path_text(path, "a file of ranks")
+    table = table_of_file(name)
+    if table is None:
+        columns = columns_of_table(name, name)
+        refuse_unnamed_runs(columns, may_be_by=False)
+        if "negatives" in columns:
+            return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
+        table = table_of_columns(columns, columns.name)
+    for option, is_given in {"replacement": replacement is not False, "drawn": drawn != BY_USER}.items():
+        if is_given:
+            raise ConfigError(f"{option}: is for sampled ranks, and {name} has {table.kind}; leave it out")
+    return table
+
+
+def table_of_file(name: str) -> Any:
+    """Return the table of a file of a format of its own, such as staged ranks; None of a table of columns."""
+    own = [kind for kind in kinds_of_tables() if kind.recognises(name)]
+    return own[0].read(name) if own else None

@@ -1,0 +1,324 @@
+"""What a function of the package takes: the ranks, or the ranked lists, of a recommender, and pairs of their users."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sampled_metrics import _defaults
+from sampled_metrics._registry import renderer, words
+from sampled_metrics._validation import Floats, Ints, shown
+from sampled_metrics.core.data.ids import INEXACT, are_inexact, as_text
+from sampled_metrics.core.findings import Finding, distinct
+from sampled_metrics.errors import DataError
+
+if TYPE_CHECKING:
+    from sampled_metrics.core.metrics import Metric
+
+
+class OutcomeValues(NamedTuple):
+    """Values of metrics for the rows of a table.
+
+    Attributes:
+        values: (metrics, outcomes) values of the distinct outcomes.
+        outcome: (rows,) the outcome of each row.
+        least: (metrics,) smallest value that a row may have.
+        most: (metrics,) largest value that a row may have.
+        largest: (metrics,) largest value of the metric, which is at least 0.
+    """
+
+    values: Floats
+    outcome: Ints
+    least: Floats
+    most: Floats
+    largest: Floats
+
+
+class Table(ABC):
+    """Ranks or ranked lists of a recommender, as a reader or a ranker returns them.
+
+    Attributes:
+        user: (rows,) the user of each row; None if users are not known.
+        groups: (rows,) names of the groups of the rows, which metrics by group use; None if they are not known.
+        findings: on how the table was read, and on what would make all results wrong.
+        source: name of the file or table that it is from.
+        seed_name: the seed of which it is, as a column of seeds names it; empty if that is not known.
+    """
+
+    kind: ClassVar[str]
+    """What the table holds, in words."""
+
+    title: ClassVar[str]
+    """The title of a page about tables of some recommenders, whose names are {names}."""
+
+    reader: ClassVar[str]
+    """The function that reads such a table."""
+
+    taken_by: ClassVar[tuple[str, ...]]
+    """The functions that take such a table."""
+
+    beside: ClassVar[tuple[str, ...]] = ()
+    """Other kinds that such a table is compared with."""
+
+    is_sampled: ClassVar[bool] = False
+    """Whether true metrics are estimated by an estimator, as from ranks among sampled negatives."""
+
+    has_one_relevant_item: ClassVar[bool] = True
+    """Whether a row is of one relevant item, for which some metrics are equal."""
+
+    has_values_of_users: ClassVar[bool] = True
+    """Whether the metric of each user is known, as of exact ranks and lists. Otherwise its mean alone is estimated."""
+
+    default_metrics: ClassVar[tuple[str, ...]] = _defaults.METRICS
+    """The labels of the metrics that are computed if none are given."""
+
+    per_row: ClassVar[tuple[str, ...]]
+    """The names of the attributes that have an entry for each row."""
+
+    user: NDArray[np.generic] | None
+    groups: NDArray[np.str_] | None
+    findings: tuple[Finding, ...]
+    source: str
+    seed_name: str = ""
+
+    @classmethod
+    def recognises(cls, path: str) -> bool:  # most kinds are tables of columns
+        """Return whether a file has such a table, in a format of its own."""
+        return False
+
+    @classmethod
+    def read(cls, path: str) -> Self:
+        """Return the table of a file that the kind recognises."""
+        raise NotImplementedError(path)
+
+    def rows(self, positions: Ints) -> Self:
+        """Return the table of the rows at some positions, in that order."""
+        columns = {name: getattr(self, name) for name in self.per_row}
+        table: Any = self
+        return replace(table, **{name: of_rows[positions] for name, of_rows in columns.items() if of_rows is not None})
+
+    @property
+    @abstractmethod
+    def user_numbers(self) -> Ints:
+        """The (rows,) numbers of the users from 0."""
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """Return what the numbers are of, such as "60 users, n = 100"; empty if there is nothing to say."""
+
+    @property
+    def design(self) -> dict[str, Any]:
+        """Return what tables that are compared must have in common, by name."""
+        return {}
+
+    @property
+    @abstractmethod
+    def facts(self) -> dict[str, str]:
+        """Return what was read, by the heading of a column of a report."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return sentences on how the table was read."""
+        return self._in_words("remarks")
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Return sentences on what would make all results wrong."""
+        return self._in_words("cautions")
+
+    def _in_words(self, function: str) -> tuple[str, ...]:
+        """Return the findings as sentences, by a function of the words, which lie in a layer above."""
+        wording: Any = words()
+        return getattr(wording, function)(self.findings, wording.Setting())
+
+    def _repr_html_(self) -> str | None:
+        show = renderer("page")
+        if show is None:
+            return None
+        return show(pd.DataFrame([{"Kind": self.kind} | self.facts]), self.cautions, self.notes)
+
+    @property
+    def is_all_known(self) -> bool:
+        """Whether the rank of every row is known, or that it has the metric 0; of staged ranks, some may be open."""
+        return True
+
+    @property
+    def ranked_items(self) -> Any:
+        """Return the `ExactRanks` of the held-out items among the ranked items; None if there are no ranks."""
+        return None
+
+    @property
+    def places(self) -> Floats | None:
+        """Return (rows,) ranks, the lower the better, that can be compared with those of other tables, if there are."""
+        return None
+
+    def check_metrics(self, metrics: Mapping[str, Metric]) -> None:  # noqa: B027  # most tables have all metrics
+        """Raise ConfigError if a metric does not exist for such a table."""
+
+    @property
+    @abstractmethod
+    def outcomes(self) -> NDArray[Any]:
+        """Return (rows, numbers) what was observed of each row; the same numbers are the same ranks, or lists."""
+
+    @abstractmethod
+    def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
+        """Return the values of metrics, by outcome."""
+
+    def completion(self) -> dict[str, Any]:
+        """Return what a run of stages completed, as numbers by name; empty for other ranks."""
+        return {}
+
+    @abstractmethod
+    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
+        """Return for each table the (rows,) numbers of the users from 0, and findings on how they were paired.
+
+        `names` are those of all tables. Raises DataError if the tables are not of the same users and items.
+        """
+
+
+class Ranked(Table):
+    """Ranks of held-out items, one row for each held-out item.
+
+    Attributes:
+        candidates: (rows,) int, n: the number of ranked items, including the held-out item.
+    """
+
+    candidates: Ints
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __repr__(self) -> str:
+        users = len(np.unique(self.user_numbers))
+        rows = f" in {len(self):,} rows" if users < len(self) else ""
+        among = f", {self._among}" if len(self) else ""
+        return f"{self.kind} of {users:,} user{'s' * (users != 1)}{rows}{among}"
+
+    @property
+    @abstractmethod
+    def _among(self) -> str:
+        """What the held-out items are ranked among, in words."""
+
+    @cached_property
+    def user_numbers(self) -> Ints:
+        """The (rows,) numbers of the users from 0; every row is of a user of its own if users are not known."""
+        if self.user is None:
+            return np.arange(len(self))
+        return np.asarray(pd.factorize(self.user, sort=True)[0])
+
+    def named(self, row: int) -> str:
+        """Return the user of a row, or its number from 1, for messages."""
+        return f"row {row + 1}" if self.user is None else f"user {shown(self.user[row])}"
+
+    @property
+    def description(self) -> str:
+        """Return how many users, candidates and negatives there are, such as "60 users, n = 100, m = 20"."""
+        numbers = [
+            f"{name} = {np.mean(values):,.0f}{' on average' if np.ptp(values) else ''}"
+            for name, values in self._numbers.items()
+        ]
+        users = len(np.unique(self.user_numbers))
+        return ", ".join([f"{users:,} user{'s' * (users != 1)}", *numbers])
+
+    @property
+    def _numbers(self) -> dict[str, Ints]:
+        """The numbers that `description` names."""
+        return {"n": self.candidates}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Return the numbers of rows, users and candidates."""
+        users = "one for each row" if self.user is None else str(self.user_numbers.max() + 1)
+        return {"Rows": str(len(self)), "Users": users, "Candidates": span(self.candidates, "d")}
+
+    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
+        """Pair each table with one: the first that has users, or, if none has, the first."""
+        tables: list[Ranked] = [self, *others]
+        base = next((place for place, table in enumerate(tables) if table.user is not None), 0)
+        numbers = [tables[base].user_numbers] * len(tables)
+        findings = list[Finding]()
+        for place in [place for place in range(len(tables)) if place != base]:
+            one, other = sorted((base, place))
+            first, second, finding = pair_users(tables[one], tables[other], (names[one], names[other]))
+            in_base, own = (first, second) if one == base else (second, first)
+            number = np.empty(in_base.max() + 1, dtype=np.int64)  # a user may have another number in another pair
+            number[in_base] = numbers[base]
+            numbers[place] = number[own]
+            findings.append(finding)
+        return numbers, list(distinct(findings))
+
+
+def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints, Ints, Finding]:
+    """Return the (rows,) numbers of the users of two tables, the same for the same users, and how they were paired.
+
+    Users are paired by user if both tables have users, else by position. A user may have several rows. Raises
+    DataError if the users of the tables differ, or the rows or candidates of a user do.
+    """
+    known = one if one.user is not None else other
+    if one.user is not None and other.user is not None:
+        first, second = _numbered(pd.Index(one.user), pd.Index(other.user), names)
+        finding = Finding("paired-by-user")
+    elif len(one) == len(other):
+        first = second = known.user_numbers
+        finding = Finding("paired-by-position")
+    else:
+        raise DataError(
+            f"{names[0]} has {len(one)} users and {names[1]} {len(other)}; to be compared they must have the same users"
+        )
+    order, other_order = np.lexsort((one.candidates, first)), np.lexsort((other.candidates, second))
+    n, other_n = one.candidates[order], other.candidates[other_order]
+    if (n != other_n).any():
+        row = int(np.argmax(n != other_n))
+        are_named = one.user is not None and other.user is not None
+        label = one.named(order[row]) if are_named else f"row {order[row] + 1}"
+        raise DataError(
+            f"{label} has {n[row]} candidates in {names[0]} and {other_n[row]} in {names[1]}; "
+            "to be compared they must have ranked the same items"
+        )
+    return first, second, finding
+
+
+def _numbered(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:
+    """Return the (rows,) numbers of the users of two tables; raise DataError if users, or their rows, differ."""
+    if first.dtype != second.dtype:  # users 1, 2 of one table and "1", "b" of the other are compared as text
+        first, second = (pd.Index(as_text(pd.Series(users))) for users in (first, second))
+    numbers, users = pd.factorize(first, sort=True)
+    other_numbers = users.get_indexer(second)
+    only = {names[0]: first.difference(second), names[1]: second.difference(first)}
+    if missing := sum(map(len, only.values())):
+        examples = [f"{shown(own[0])} of {name}" for name, own in only.items() if len(own)]
+        raise DataError(
+            f"{names[0]} and {names[1]} must have the same users to be compared: {missing} are in one of them only, "
+            f"for instance {' and '.join(examples)}"
+        )
+    rows, other_rows = np.bincount(numbers), np.bincount(other_numbers, minlength=len(users))
+    if (rows != other_rows).any():
+        user = int(np.argmax(rows != other_rows))
+        raise DataError(
+            f"user {shown(users[user])} has {rows[user]} rows in {names[0]} and {other_rows[user]} in {names[1]}; to "
+            "be compared they must have the same rows"
+        )
+    return np.asarray(numbers), np.asarray(other_numbers)
+
+
+def require_exact_ids(users: NDArray[np.generic] | None) -> None:
+    """Raise DataError if a user is a float that may stand for several ids."""
+    if users is not None and users.dtype.kind in "fO":
+        is_inexact = are_inexact(pd.Series(users))
+        if is_inexact.any():
+            row = int(np.argmax(is_inexact))
+            raise DataError(f"row {row + 1}: user is {shown(users[row])}, {INEXACT}")
+
+
+def span(numbers: Ints, form: str = ",d") -> str:
+    """Return a number, or the smallest and the largest of several, in words."""
+    least, most = int(numbers.min()), int(numbers.max())
+    return f"{least:{form}}" if least == most else f"{least:{form}} to {most:{form}}"

@@ -1,0 +1,156 @@
+"""Sampled evaluations of true ranks: repetitions, and exact means and variances (sections 4.3 and 4.4).
+
+An event has n candidates: the held-out item and n - 1 negatives. m negatives are drawn, and x of them score above the
+held-out item, so the sampled rank is x + 1. Given the true rank r, x is Binomial(m, (r-1)/(n-1)) with replacement and
+Hypergeometric(n-1, r-1, m) without.
+
+Means and variances are exact, and need no draws. Given the true ranks, including ties, the samples of different events
+are independent. A linear estimate with weights w then has the mean mean_u Σ_x P_u(x) w_x and the variance Σ_u
+Var_u(w_x) / |D|². A rank table gives the true ranks, a design how negatives are drawn, and a rule how ties in a sample
+are broken. If users have several rows, the rows count by the table's weights.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr
+
+from sampled_metrics._validation import Floats, Ints, require_sum_of_one
+from sampled_metrics.core.metrics import Metric
+from sampled_metrics.core.ranks.exact import ExactRanks
+from sampled_metrics.core.sampling.distributions import SamplingDesign, distribution_over_ties, pmf, tie_rule
+
+
+def thinned(distribution: ArrayLike, negatives: int) -> Floats:
+    """Return P(x) after a random selection of `negatives` from the m negatives of each sample.
+
+    A random part of a sample is a smaller sample of the same kind, with or without replacement. Takes (m + 1,) and
+    returns (negatives + 1,) probabilities.
+    """
+    distribution = np.asarray(distribution, dtype=np.float64)
+    drawn = len(distribution) - 1
+    if negatives < drawn:
+        distribution = distribution @ pmf(np.arange(drawn + 1), drawn, SamplingDesign(negatives))
+    require_sum_of_one(distribution, f"P(x) of samples of {drawn} negatives thinned to m = {negatives}")
+    return distribution
+
+
+def expected_metric(rank: ArrayLike, candidates: ArrayLike, design: SamplingDesign, metric: Metric) -> Floats:
+    """Return E[metric of the sampled rank], eq. 16, summed over x: (events,) values for (events,) true ranks."""
+    better = np.atleast_1d(np.asarray(rank, dtype=np.int64)) - 1
+    return pmf(better, np.asarray(candidates) - 1, design) @ metric.values(design.negatives + 1)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Samples of one repetition.
+
+    Attributes:
+        above: (events,) numbers of drawn negatives that score higher than the held-out item.
+        tied: (events,) numbers of drawn negatives that score the same.
+        uniform: (events,) numbers in [0, 1) that break the ties; all tie rules share them.
+    """
+
+    above: Ints
+    tied: Ints
+    uniform: Floats
+
+    def ranked_above(self, rule: str) -> Ints:
+        """Return x, the (events,) numbers of drawn negatives ranked above the held-out item."""
+        return self.above + tie_rule(rule).count_above(self.tied, self.uniform)
+
+
+def draw(above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign, rng: np.random.Generator) -> Draws:
+    """Draw m negatives for every event, from the (events,) counts of a rank table."""
+    m, below_or_tied = design.negatives, candidates - 1 - above
+    if design.replacement:
+        drawn_above = rng.binomial(m, above / (candidates - 1))
+        share = np.divide(tied, below_or_tied, out=np.zeros(len(tied)), where=below_or_tied > 0)
+        drawn_tied = rng.binomial(m - drawn_above, share)
+    else:
+        drawn_above = rng.hypergeometric(above, below_or_tied, m)
+        drawn_tied = np.zeros_like(drawn_above)
+        ties = tied > 0
+        drawn_tied[ties] = rng.hypergeometric(tied[ties], (below_or_tied - tied)[ties], (m - drawn_above)[ties])
+    return Draws(drawn_above, drawn_tied, rng.random(len(above)))
+
+
+_BLOCK = 2_000_000  # probabilities held at once
+
+EQUAL = 1e-12
+"""Exact metrics that differ by at most this are equal, because sums in another order differ by rounding."""
+
+
+def distributions(
+    table: ExactRanks, design: SamplingDesign, rule: str = "random"
+) -> Iterator[tuple[Floats, Floats | None]]:
+    """Yield P(x) of the events of a table, in blocks of (events, m + 1), and the weights of these events."""
+    step = max(1, _BLOCK // (design.negatives + 1))
+    for first in range(0, len(table), step):
+        events = slice(first, first + step)
+        counts = table.above[events], table.tied[events], table.candidates[events]
+        probabilities = distribution_over_ties(*counts, design, rule)
+        require_sum_of_one(probabilities, f"P(x) of events {first + 1} and on, with {design}")
+        yield probabilities, None if table.weights is None else table.weights[events, np.newaxis]
+
+
+def expected_distribution(table: ExactRanks, design: SamplingDesign, rule: str = "random") -> Floats:
+    """Return P(x) of a random event of a table, (m + 1,): the expected histogram of samples.
+
+    A linear estimate with weights w has the expected value P @ w.
+    """
+    total = np.zeros(design.negatives + 1)
+    for probabilities, weights in distributions(table, design, rule):
+        total += (probabilities if weights is None else weights * probabilities).sum(axis=0)
+    return total / len(table)
+
+
+def linear_moments(
+    table: ExactRanks, design: SamplingDesign, weights: Floats, rule: str = "random"
+) -> tuple[Floats, Floats]:
+    """Return exact (estimates,) means and standard deviations over draws, for (estimates, m + 1) weights."""
+    mean, variance = np.zeros(len(weights)), np.zeros(len(weights))
+    for probabilities, of_events in distributions(table, design, rule):
+        means = probabilities @ weights.T
+        variances = np.maximum(probabilities @ weights.T**2 - means**2, 0.0)
+        if of_events is not None:
+            means, variances = of_events * means, of_events**2 * variances
+        mean += means.sum(axis=0)
+        variance += variances.sum(axis=0)
+    return mean / len(table), np.sqrt(variance) / len(table)
+
+
+def user_moments(
+    table: ExactRanks, design: SamplingDesign, weights: Floats, which: Ints, rule: str = "random"
+) -> tuple[Floats, Floats]:
+    """Return exact (rows, estimates) means and variances of the weight of each row of a table.
+
+    `weights` are (kinds, estimates, m + 1), and `which` are the (rows,) kinds of rows.
+    """
+    design.check(table.candidates)
+    both = np.concatenate((weights, weights**2), axis=1)
+    moments = np.empty((len(table), both.shape[1]))
+    order = np.argsort(which, kind="stable")
+    step = max(1, _BLOCK // (design.negatives + 1))
+    for start in range(0, len(order), step):
+        rows = order[start : start + step]
+        counts = table.above[rows], table.tied[rows], table.candidates[rows]
+        probabilities = distribution_over_ties(*counts, design, rule)
+        numbers, firsts = np.unique(which[rows], return_index=True)
+        for number, first, last in zip(numbers, firsts, [*firsts[1:], len(rows)], strict=True):
+            moments[rows[first:last]] = probabilities[first:last] @ both[number].T
+    means, squares = np.split(moments, 2, axis=1)
+    return means, np.maximum(squares - means**2, 0.0)
+
+
+def probability_of_order(gap: float, deviation: float, step: float = 0.0) -> float:
+    """Return the probability that a normal variable with mean `gap` is above 0; it is 0 if both numbers are 0.
+
+    If the variable has multiples of `step` only, it can be exactly 0, which is no order. The probability is then that
+    of `step` or more, with a correction for continuity. It is NaN if an argument is NaN.
+    """
+    if np.isnan(gap) or np.isnan(deviation):
+        return np.nan
+    return float(ndtr((gap - step / 2) / deviation)) if deviation > 0 else float(gap > 0)

@@ -1,1 +1,0 @@
-"""Metrics of ranks and of ranked lists."""

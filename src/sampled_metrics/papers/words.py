@@ -1,0 +1,73 @@
+"""Published numbers, in words."""
+
+from __future__ import annotations
+
+from sampled_metrics.core.evaluation.kinds import Kind
+from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, as_published, better, percent, rounded_outward
+from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.inference.setting import Setting
+from sampled_metrics.core.metrics import metric_name
+
+
+def _exact_contradicted(finding: Finding, setting: Setting) -> str:
+    of, name = finding.values, metric_name(finding.metric)
+    least, most = rounded_outward(of["low"], of["high"])
+    assumption = ASSUMPTIONS[of["assumption"]]
+    condition = f"if {assumption}" if assumption else "whatever the ranks are"
+    return (
+        f"The exact {name} {of['value']} contradicts {as_published(of['values'])} of the sample, which "
+        f"{'allow' if len(of['values']) > 1 else 'allows'} {least} to {most}, {condition}. Usual causes are a "
+        "misprint, values of several runs, negatives that all users share or that are not drawn uniformly, and a "
+        "wrong number of candidates or negatives."
+    )
+
+
+def _published_order(finding: Finding, setting: Setting) -> tuple[str, str]:
+    of, name = finding.values, metric_name(finding.metric)
+    confidence, assumption = f"with {percent(setting.confidence_level)} confidence", ASSUMPTIONS[of["assumption"]]
+    if of["is_decided"]:
+        least, most = rounded_outward(*sorted((abs(of["low"]), abs(of["high"]))))
+        condition = f"if {assumption}" if assumption else "without an assumption on the ranks"
+        clause = f"{better(*finding.names)} by {name} ({least} to {most})"
+        return f"By these numbers, {confidence} and {condition}, {{}}.", clause
+    a, b = finding.names
+    for_a, for_b = (rounded_outward(0.0, end)[1] for end in (-of["low"], of["high"]))
+    condition = f", even if {assumption}" if assumption else ""
+    clause = f"{a} and {b} by {name} ({a} may be better by up to {for_a}, {b} by up to {for_b})"
+    return f"These numbers do not order {{}}, {confidence}{condition}.", clause
+
+
+KINDS: dict[str, Kind] = {
+    "published-order": Kind(
+        when="numbers of two recommenders are published",
+        values="low, high, assumption, is_decided",
+        sentence=_published_order,
+        names_recommenders=True,
+        is_first=True,
+    ),
+    "exact-contradicted": Kind(
+        when="published sampled numbers exclude a published exact one",
+        values=(
+            "value: the exact one; low, high: what the sampled ones allow; assumption: the "
+            "weakest under which they do; values: the fewest sampled ones that do, by label, as "
+            "written"
+        ),
+        sentence=_exact_contradicted,
+        is_caution=True,
+    ),
+    "read-with-decimals": Kind(
+        when="a published number is read with zeros at its end, which others of its metric have",
+        values="label, value: as they are given; read: the number with the zeros",
+        sentence='{label} is read as {read}, with the decimals of the others. Text keeps its own: "{value}".',
+        of_groups=False,
+    ),
+    "no-share": Kind(
+        when="no number of users has a published share",
+        values="value, users, below, above: the nearest shares",
+        sentence=(
+            "No number of {users:,} users has the {metric} {value}; the nearest are {below:.6g} "
+            "and {above:.6g}. It is taken to be a mean over seeds."
+        ),
+    ),
+}
+"""What is known of each kind of finding."""

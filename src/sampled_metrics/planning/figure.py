@@ -1,0 +1,33 @@
+"""The figure of a plan: the width of the interval by each way to evaluate, and the chance to decide rightly."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from sampled_metrics.core.evaluation.values import NO_ASSUMPTION
+from sampled_metrics.planning.words import way_in_words
+from sampled_metrics.reporting.plots import Mark, Panel, Picture, value_in_words
+
+
+def _lay_out(table: pd.DataFrame) -> Picture:
+    """Lay out the result of `plan`: the width by each way, and the chance that `compare` decides rightly."""
+    rows = table.to_dict("records")
+    labels = [f"{way_in_words(row)}: {row['scores']:,.0f} scores" for row in rows]
+    panels = []
+    for name, title in (("width", "Width of the interval"), ("decided", "Decided rightly")):
+        if name in table:
+            marks = {}
+            for label, row in zip(labels, rows, strict=True):
+                value, low, high = (float(row[column]) for column in (name, f"{name}_low", f"{name}_high"))
+                text = "no interval" if np.isnan(value) else value_in_words(value)
+                holds = row["assumes"] == NO_ASSUMPTION
+                marks[label] = [Mark(value, low, high, text, int(not holds), holds)]
+            panels.append(Panel(title, "promise and its interval", marks, log=name == "width"))
+    return Picture(panels, "Scores are for each user. Hollow: the interval holds the truth under an assumption only.")
+
+
+LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
+    ("way", "scores", "users", "assumes", "width"): _lay_out,
+}
+"""The columns of a plan, and the function that lays it out."""

@@ -1,1 +1,0 @@
-"""Tables, pages and figures as people see them; nothing here knows what they are about."""

@@ -1,0 +1,369 @@
+"""Draw the results of evaluate, correct, compare, expect and plan: values with intervals, legible without colour."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sampled_metrics._registry import layouts
+from sampled_metrics.core.estimators import estimator_name, line_styles
+from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS
+from sampled_metrics.core.evaluation.standings import MANY, best_of
+from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS
+from sampled_metrics.core.evaluation.verdict import Conclusion, Verdict, verdict_of_row
+from sampled_metrics.core.evaluation.wording import assumed
+from sampled_metrics.core.evaluation.words.order import best_alone, verdict_in_words
+from sampled_metrics.core.inference.setting import Setting
+from sampled_metrics.core.metrics import metric_name
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.reporting.drawing import WIDTH, literal, shown_or_written, style, styled, write_below
+
+if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_ROW = 0.44  # height of a mark, in inches
+_LABEL, _AXIS, _CAPTION = 17, 8, 17  # letters per line: of a label, and by inch of an axis and of a caption
+_LETTER, _SHARE = 4.2, 0.9  # width of a letter of a text, in points, and share of axes that the labels leave
+_NARROW = 0.04  # an interval is narrow if it is that part of the panel, and then its metric has a panel of its own
+
+
+class Mark(NamedTuple):
+    """A value with an interval; what is missing is NaN."""
+
+    value: float
+    low: float
+    high: float
+    text: str
+    style: int = 0  # number of its marker and its colour
+    filled: bool = True
+    name: str = ""  # in the legend
+
+
+_Entry = tuple[str, str, Mark]  # the label of a metric, the label of a row, and its mark
+
+
+class Panel(NamedTuple):
+    """Rows of marks over one axis."""
+
+    title: str
+    axis: str
+    rows: Mapping[str, list[Mark]]
+    log: bool = False
+    margin: float = 0.0  # differences from minus to plus this are shaded
+
+
+class Picture(NamedTuple):
+    """Panels, and the sentences below them."""
+
+    panels: list[Panel]
+    caption: str
+
+
+def picture(table: pd.DataFrame) -> Picture | None:
+    """Return what to draw of a result, or None if its columns are not those of a result."""
+    for columns, lay_out in layouts():
+        if set(columns) <= set(table.columns) and len(table):
+            shown, note = _best_of_many(table)
+            drawn = lay_out(shown)
+            parameters = setting_of(table).parameters
+            texts = (f"{parameters}." if parameters else "", note, drawn.caption)
+            return drawn._replace(caption=" ".join(filter(None, texts)))
+    return None
+
+
+def _best_of_many(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the rows of the best recommenders by the first metric, and a sentence, if there are many; else all."""
+    sides = {"a": "value_a", "b": "value_b", "recommender": "exact" if "exact" in table else "value"}
+    columns = {name: value for name, value in sides.items() if {name, value} <= set(table.columns)}
+    first = table[table["metric"] == table["metric"].iloc[0]] if columns else table
+    values: dict[str, float] = {}
+    for name, value in columns.items():
+        for recommender, number in zip(first[name], first[value], strict=True):
+            values.setdefault(str(recommender), float(number))
+    if len(values) <= MANY:
+        return table, ""
+    best = best_of(values, MANY)
+    shown = table[np.logical_and.reduce([table[name].isin(best) for name in columns])]
+    return shown, best_alone(str(table["metric"].iloc[0]), MANY, len(values))
+
+
+def show(table: pd.DataFrame, path: str | os.PathLike[str] | None, ax: Axes | None) -> Any:
+    """Draw a result into a file, axes or a figure of pyplot, and return the axes; None if it is no result."""
+    drawn = picture(table)
+    if drawn is None:
+        return None
+    if ax is not None:
+        draw_panel(only_panel(drawn.panels), ax, drawn.caption)
+        return ax
+    return shown_or_written(path, lambda figure: draw(drawn.panels, figure, drawn.caption))
+
+
+def setting_of(table: pd.DataFrame) -> Setting:
+    """Return the setting of a result; a table that lost it, such as one of plain pandas, has the default one."""
+    return getattr(table, "setting", Setting())
+
+
+def caption_of(table: pd.DataFrame) -> str:
+    """Return the sentences below the picture of a result, on what its intervals assume."""
+    drawn = picture(table)
+    return drawn.caption if drawn else ""
+
+
+@styled
+def draw(panels: list[Panel], figure: Figure, caption: str = "", width: float = WIDTH) -> list[Axes]:
+    """Draw panels one below the other, and a caption below them, into an empty figure; set its size."""
+    legend = {mark.name: mark for panel in panels for marks in panel.rows.values() for mark in marks if mark.name}
+    rows = [sum(map(len, panel.rows.values())) for panel in panels]
+    lines = [len(panel.axis) // (_AXIS * WIDTH) + bool(panel.title) for panel in panels]
+    heights = [0.75 + _ROW * number + 0.2 * of_panel for number, of_panel in zip(rows, lines, strict=True)]
+    axes = _axes(figure, heights, caption, width, more=len(legend))
+    for panel, of_panel in zip(panels, axes, strict=True):
+        draw_panel(panel, of_panel)
+    if legend:
+        handles = [_mark(axes[0], np.nan, np.nan, mark, label=literal(name)) for name, mark in legend.items()]
+        figure.legend(handles=handles, loc="outside upper left")
+    return axes
+
+
+def _axes(figure: Figure, heights: list[float], caption: str, width: float, more: int = 0) -> list[Axes]:
+    """Return axes of these heights in inches, with a caption and room for more lines; set the figure's size."""
+    text = textwrap.fill(literal(caption), round(_CAPTION * width))
+    figure.set_size_inches(width, sum(heights) + 0.17 * (text.count("\n") + 1 + more))
+    if caption:
+        write_below(figure, text)
+    axes: list[Axes] = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights).ravel().tolist()
+    return axes
+
+
+@styled
+def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
+    """Draw one panel, with a caption below it, into axes of a figure."""
+    height, ticks = 0.0, []
+    for label, marks in panel.rows.items():
+        if height and len(marks) > 1:
+            axes.axhline(height - 0.65, color="#bbbbbb", linewidth=0.6)
+        ticks.append((height + (len(marks) - 1) / 2, textwrap.fill(literal(label), _LABEL)))
+        for mark in marks:
+            if not np.isnan(mark.value):
+                _mark(axes, mark.value, height, mark)
+            height += 1
+    if "difference" in panel.axis:
+        axes.axvline(0, color="#404040", linewidth=0.9, zorder=1)
+        if panel.margin:
+            axes.axvspan(-panel.margin, panel.margin, color="#dddddd", linewidth=0, zorder=0)
+    axes.margins(x=0.15)
+    if panel.log:
+        _log_axis(axes, [mark.value for marks in panel.rows.values() for mark in marks])
+    else:
+        axes.locator_params(axis="x", nbins=5)
+    axes.set_yticks([place for place, _ in ticks], [label for _, label in ticks])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(height - 0.4, -0.75)
+    axes.grid(axis="y", visible=False)
+    axes.set_title(panel.title)
+    below = [textwrap.fill(literal(text), round(_AXIS * WIDTH)) for text in (panel.axis, caption) if text]
+    axes.set_xlabel("\n".join(below))
+    for place, mark in enumerate(mark for marks in panel.rows.values() for mark in marks):
+        _writevalue_in_words(axes, mark, place)
+
+
+def _writevalue_in_words(axes: Axes, mark: Mark, height: float) -> None:
+    """Write the text of a mark above it, within the axes; that of a missing one at the left."""
+    if np.isnan(mark.value):
+        axes.text(0.02, height, literal(mark.text), transform=axes.get_yaxis_transform(), va="center", fontsize="small")
+        return
+    across = axes.transLimits.transform(axes.transScale.transform((mark.value, height)))[0]
+    width = _SHARE * 72 * axes.bbox.width / axes.figure.dpi
+    half = min(_LETTER * len(mark.text) / width / 2, 0.5)
+    axes.annotate(
+        literal(mark.text),
+        (min(max(across, half), 1 - half), height),
+        (0, 6),
+        xycoords=axes.get_yaxis_transform(),
+        textcoords="offset points",
+        ha="center",
+        fontsize="small",
+        bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "linewidth": 0},
+        zorder=1.5,  # above the line at 0, and below the marks
+    )
+
+
+def _log_axis(axes: Axes, values: list[float]) -> None:
+    """Make the axis of some numbers, which may be missing, logarithmic, with labels at 1, 2, 5, 10 and so on."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_minor_locator(NullLocator())
+    if not np.isnan(values).all():
+        axes.set_xlim(np.nanmin(values) / 2, 2 * np.nanmax(values))
+
+
+def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> Any:
+    look = style(mark.style) | {"linestyle": "none", "capsize": 3, "markersize": 6, **more}
+    look |= {"markerfacecolor": look["color"] if mark.filled else "white"}
+    ends = np.array([[value - mark.low], [mark.high - value]])
+    if (ends < 0).any():  # the interval excludes the value
+        middle, reach = (mark.low + mark.high) / 2, (mark.high - mark.low) / 2
+        axes.errorbar([middle], [height], xerr=[reach], **look | {"marker": ""})
+    is_around = bool((ends >= 0).all())
+    return axes.errorbar([value], [height], xerr=ends if is_around else None, **look)
+
+
+# --- what each function's result shows --------------------------------------------------------------------------------
+
+
+def _values(table: pd.DataFrame) -> Picture:
+    """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and metric, or group."""
+    labels = [column for column in ("recommender", "estimator") if column in table]
+    styles: Mapping[Any, int] = {}
+    if labels:
+        by_style = list(dict.fromkeys(table[labels[-1]]))
+        styles = line_styles(by_style) if "estimator" in labels else {label: n for n, label in enumerate(by_style)}
+    interval, entries = _interval(getattr(table, "setting", None)), []
+    for row in table.to_dict("records"):
+        named = [estimator_name(str(row[column])) if column == "estimator" else str(row[column]) for column in labels]
+        name, number = ": ".join(named), styles[row[labels[-1]]] if labels else 0
+        mark = _mark_of(row, "value", value_in_words(row["value"]), number, row.get("assumes") != NO_BIAS)
+        part = ", ".join(str(row[column]) for column in ("group", "of") if column in table)
+        if part:
+            mark = mark._replace(name=name)
+            name = part
+        entries.append((row["metric"], name, mark))
+    panels = _panels(entries, f"value, {interval}", by_metric=bool(labels) or "group" in table or "of" in table)
+    if "assumes" in table:
+        return Picture(panels, _assumptions(table, interval))
+    if "of" in table:
+        return Picture(
+            panels, f"The {interval} of these runs is over users, and that of new runs over users and seeds."
+        )
+    return Picture(panels, f"The {interval} is over users.")
+
+
+def _assumptions(table: pd.DataFrame, interval: str) -> str:
+    """Return sentences on what the intervals of `correct` assume."""
+    groups: dict[str, list[str]] = {}
+    varying = table.groupby("estimator")["assumes"].nunique() > 1  # among recommenders
+    for row in table.to_dict("records"):
+        names, name = groups.setdefault(str(row["assumes"]), []), estimator_name(str(row["estimator"]))
+        if varying[row["estimator"]] and "recommender" in table:
+            name += f" of {row['recommender']}"
+        if name not in names:
+            names.append(name)
+    given = {assumes: f"if {shape}" for assumes, shape in ASSUMPTIONS.items()}
+    given |= {NO_ASSUMPTION: "without an assumption on the ranks"}
+    given |= {NO_BIAS: "only if the bias of the estimator is zero (hollow)"}
+    return " ".join(
+        f"{', '.join(names)}: the {interval} holds the true metric {given[assumes]}."
+        for assumes, names in groups.items()
+    )
+
+
+def _differences(table: pd.DataFrame) -> Picture:
+    """Lay out the result of `compare`: a row for each metric, or a panel for each with a row for each pair or group."""
+    entries = list[_Entry]()
+    pairs = dict[str, int]()
+    hollow = dict[str, None]()
+    setting = setting_of(table)
+    findings = getattr(table, "findings", ())
+    for row in table.to_dict("records"):
+        verdict = verdict_of_row(row, findings, setting.names) if findings else None
+        is_decided = verdict is not None and verdict.conclusion is Conclusion.BETTER
+        if verdict is not None and verdict.conclusion in (Conclusion.UNDECIDED, Conclusion.EQUIVALENT):
+            hollow[verdict.in_words] = None
+        mark = _mark_of(row, "difference", _text_of_verdict(row["difference"], verdict), 0, is_decided)
+        pair = f"{row['b']} - {row['a']}" if "a" in row else ""
+        label = ", ".join(str(row[name]) for name in ("group", "of") if name in row)
+        if label and pair:
+            mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
+        entries.append((row["metric"], label or pair, mark))
+    a, b = (setting.names or ("a", "b")) if "a" not in table else ("", "")
+    axis = f"difference{f' ({b} - {a})' if b else ''}, {_interval(getattr(table, 'setting', None))}"
+    panels = _panels(entries, axis, by_metric=any(name in table for name in ("a", "group", "of")))
+    sentences = [*assumed(getattr(table, "findings", ()), setting)]
+    if hollow:
+        sentences.append(f"Hollow: {' or '.join(sorted(hollow, reverse=True))}, the interval includes 0.")
+    if ((table["low"] > table["difference"]) | (table["high"] < table["difference"])).any():
+        sentences.append("A marker beside its interval: no verdict, the interval excludes the difference itself.")
+    if "of" in table:
+        sentences.append("The interval of these runs is over users, and that of new runs over users and seeds.")
+    if "group" in table:
+        sentences.append("The intervals of the groups are wider, so that they hold together.")
+    if setting.margin is not None and not setting.margin.is_relative:
+        panels = [panel._replace(margin=setting.margin.size) for panel in panels]
+        sentences.append(f"Shaded: differences within the margin of {setting.margin.text}.")
+    return Picture(panels, " ".join(filter(None, sentences)))
+
+
+def _text_of_verdict(difference: float, verdict: Verdict | None) -> str:
+    """Return a difference and its verdict in words; there is no verdict on a metric that is not defined."""
+    if verdict is None:
+        return "not defined"
+    size = f" by {verdict.size.value}" if verdict.size.value else ""
+    return f"{difference:+.4f}: {verdict_in_words(verdict)}{size}"
+
+
+def _expectations(table: pd.DataFrame) -> Picture:
+    """Lay out the result of `expect`: a row for each recommender, with the exact metric first."""
+    entries, styles = list[_Entry](), line_styles(table["estimator"])
+    for (what, name), rows in table.groupby(["metric", "recommender"], sort=False):
+        exact = float(rows["exact"].iloc[0])
+        marks = [Mark(exact, np.nan, np.nan, value_in_words(exact), 0, False, "exact")]
+        for row in rows.to_dict("records"):
+            value, deviation = float(row["expected"]), float(row["deviation"])
+            by, number = f"{estimator_name(str(row['estimator']))}, expected", styles[row["estimator"]]
+            marks.append(Mark(value, value - deviation, value + deviation, value_in_words(value), number, True, by))
+        entries += [(what, str(name), mark) for mark in marks]
+    panels = _panels(entries, "exact and expected metric", by_metric=True)
+    negatives = setting_of(table).negatives or "the"
+    caption = f"Among {negatives} sampled negatives. Bars: one standard deviation of an evaluation of these users."
+    return Picture(panels, caption)
+
+
+LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
+    ("metric", "difference", "low", "high", "conclusion"): _differences,
+    ("recommender", "estimator", "metric", "exact", "expected", "deviation"): _expectations,
+    ("metric", "value", "low", "high"): _values,
+}
+"""The columns of a result, and the function that lays it out."""
+
+
+def _panels(entries: Iterable[_Entry], axis: str, *, by_metric: bool) -> list[Panel]:
+    """Return a panel for each metric; or, if not `by_metric` and scales are alike, one with a row for each metric."""
+    rows: dict[str, dict[str, list[Mark]]] = {}
+    for metric, label, mark in entries:
+        rows.setdefault(metric_name(str(metric)), {}).setdefault(label, []).append(mark)
+    if not by_metric:
+        ends = np.array([[mark.low, mark.high] for marks in rows.values() for mark in marks[""]])
+        low, high = ends[~np.isnan(ends).any(axis=1)].T
+        if not len(low) or (high - low).min() >= _NARROW * (high.max() - low.min()):
+            return [Panel("", axis, {what: marks[""] for what, marks in rows.items()})]
+    return [Panel(what, axis, marks) for what, marks in rows.items()]
+
+
+def _mark_of(row: Mapping[str, Any], value: str, *look: Any) -> Mark:
+    return Mark(float(row[value]), float(row["low"]), float(row["high"]), *look)
+
+
+def value_in_words(value: float) -> str:
+    """Return a value as a figure has it; one that is missing is not defined."""
+    return "not defined" if np.isnan(value) else f"{value:.4g}"
+
+
+def _interval(setting: Setting | None) -> str:
+    return "interval" if setting is None else f"{100 * setting.confidence_level:g} % interval"
+
+
+def only_panel(panels: list[Panel]) -> Panel:
+    """Return the panel of a picture that has one; raise ConfigError if it has several."""
+    if len(panels) > 1:
+        titles = ", ".join(panel.title for panel in panels)
+        raise ConfigError(f"ax: there are {len(panels)} panels, {titles}; take the rows of one, or give no ax")
+    return panels[0]

@@ -1,1 +1,0 @@
-"""Repeated sampling of rank tables: the tables and figures of a study."""

@@ -1,0 +1,1 @@
+"""Where events come from: addresses, archives, formats, and how they are split."""

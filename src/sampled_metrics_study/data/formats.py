@@ -1,0 +1,345 @@
+"""Formats of files of events. A format is a few facts, and a new one is an entry of `FORMATS`."""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from sampled_metrics._running import LATE, terminal_bar
+from sampled_metrics._validation import did_you_mean
+from sampled_metrics.core.data.records import json_rows, list_rows, parquet_rows
+from sampled_metrics.core.data.tables import Csv, Rows, Text, require_columns, without_types
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics_study.data.archives import open_member
+from sampled_metrics_study.data.events import EventChunk, events_of_rows
+
+Column = str | int
+"""Name of a column, or its position from 1 in a file without a header."""
+
+
+def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the JSON schema of the options of a format, where `column` is the schema of a column."""
+    types = column["type"] if isinstance(column["type"], list) else [column["type"]]
+    optional = {**column, "type": [*types, "null"], "default": None}
+    properties = {
+        **more,
+        "columns": {
+            "description": "The columns of users, items, ratings and timestamps.",
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["user", "item"],
+            "properties": {
+                "user": {"description": "The column of user ids.", **column},
+                "item": {"description": "The column of item ids.", **column},
+                "rating": {"description": "The column of ratings; null if there is none.", **optional},
+                "timestamp": {"description": "The column of timestamps; null if there is none.", **optional},
+            },
+        },
+        "timestamp_format": {
+            "description": (
+                "How times are written: iso, as 2020-01-31 or 2020-01-31T23:59:59Z, or a pattern of strptime, as "
+                "%d/%m/%Y %H:%M. A time without an offset is in UTC. null: as the format says, else numbers."
+            ),
+            "type": ["string", "null"],
+            "pattern": "^iso$|%",
+            "default": None,
+        },
+        "timestamp": {
+            "description": "column: times are those of the column, if there is one. order: they are the line numbers.",
+            "enum": ["column", "order"],
+            "default": "column",
+        },
+        "keep": {
+            "description": "Keep only the lines that have one of `values` in `column`; null keeps all.",
+            "type": ["object", "null"],
+            "additionalProperties": False,
+            "required": ["column", "values"],
+            "properties": {
+                "column": {"description": "The column.", **column},
+                "values": {
+                    "description": "Values of that column, as in the file.",
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {"type": ["string", "integer", "boolean"]},
+                },
+            },
+            "default": None,
+        },
+        "on_bad_lines": {
+            "description": "error: a malformed line ends the run. skip: it is left out, and counted in the log.",
+            "enum": ["error", "skip"],
+            "default": "error",
+        },
+    }
+    return _schema(properties, ["columns"])
+
+
+def _schema(properties: Mapping[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(required)}
+
+
+_NAMED = _options({"type": "string", "minLength": 1})
+_NAMED_OR_NUMBERED = _options(
+    {"type": ["string", "integer"], "minLength": 1, "minimum": 1},
+    separator={
+        "description": "Separator of fields: a comma, semicolon, colon, bar, tab or space.",
+        "type": "string",
+        "pattern": r"^[,;:|\t ]$",
+        "maxLength": 1,
+        "default": ",",
+    },
+    quotes={
+        "description": "Whether a field may be in double quotes, as in csv; if false, quotes are part of the text.",
+        "type": "boolean",
+        "default": True,
+    },
+)
+
+
+@dataclass(frozen=True)
+class Format:
+    """Format of a file of events.
+
+    Attributes:
+        rows: function that yields rows with a column for each role, such as `json_rows`.
+        file: the layout of the file, in Markdown, for the documentation.
+        published_as: datasets that are published in this format, likewise.
+        columns: the column of each role: user, item, rating and timestamp; None if an option says so.
+        has_number_ids: whether ids are whole numbers from 0. Otherwise they are any text.
+        timestamp_format: "iso" or a pattern of strptime; None if timestamps are numbers. An option may name another.
+        member: name of the file of events inside the published archive, or a pattern such as `*.inter`; None if the
+            archive holds only that file.
+        options: JSON schema of the options of `parse`.
+    """
+
+    rows: Callable[..., Iterator[Rows]]
+    file: str
+    published_as: str
+    columns: Mapping[str, Column] | None = None
+    has_number_ids: bool = False
+    timestamp_format: str | None = None
+    member: str | None = None
+    options: Mapping[str, Any] = field(default_factory=lambda: _schema({}))
+
+    def parse(
+        self,
+        stream: BinaryIO,
+        name: str,
+        *,
+        columns: Mapping[str, Column | None] | None = None,
+        keep: Mapping[str, Any] | None = None,
+        timestamp_format: str | None = None,
+        timestamp: str = "column",
+        on_bad_lines: str = "error",
+        **reading: Any,
+    ) -> Iterator[EventChunk]:
+        """Return an iterator over the events, in the order of the file.
+
+        Args:
+            stream: the file's bytes.
+            name: name of the file in errors.
+            columns: the column of each role, for a format without its own; the options of this name and of the next
+                ones are described by the schema of options.
+            keep: the column and the values of the lines to keep.
+            timestamp_format: how times are written.
+            timestamp: whether times are those of a column, or the order of the lines.
+            on_bad_lines: whether malformed lines are refused or skipped.
+            reading: further options of the format, such as separator.
+
+        Raises:
+            ConfigError: two roles have the same column, or the format of timestamps is unknown.
+            DataError: a column is missing, a line is malformed, or there is no event.
+        """
+        columns_by_role = _chosen(self.columns or columns or {}, keep)
+        if timestamp == "order" and "timestamp" in columns_by_role:
+            raise ConfigError("timestamp: order has no use for the column of timestamps in columns; leave one out")
+        if timestamp_format is not None and "timestamp" not in columns_by_role:
+            raise ConfigError("timestamp_format: there is no column of timestamps in columns; leave it out")
+        skips = on_bad_lines == "skip"
+        timestamp_format = timestamp_format or self.timestamp_format
+        numbers = {"rating"} | ({"timestamp"} if timestamp_format is None else set())
+        if self.has_number_ids:
+            numbers |= {"user", "item"}
+        is_named = isinstance(columns_by_role["user"], str)
+        return events_of_rows(
+            self.rows(stream, name, columns_by_role, numbers=numbers, skips_bad_lines=skips, **reading),
+            name,
+            {role: str(column) if is_named else f"column {column}" for role, column in columns_by_role.items()},
+            has_number_ids=self.has_number_ids,
+            timestamp_format=timestamp_format,
+            kept=None if keep is None else {_text(value) for value in keep["values"]},
+            skips_bad_lines=skips,
+            ordered=timestamp == "order",
+            has_options="on_bad_lines" in self.options["properties"],
+        )
+
+
+def _chosen(columns: Mapping[str, Column | None], keep: Mapping[str, Any] | None) -> dict[str, Column]:
+    """Return the column of each role that the options name; the column of `keep` has the role "keep".
+
+    Raises:
+        ConfigError: two roles have the same column, or some columns are names and others positions.
+    """
+    chosen = {role: column for role, column in columns.items() if column is not None}
+    if keep is not None:
+        chosen["keep"] = keep["column"]
+    roles, named = " and ".join(chosen), list(chosen.values())
+    if len(set(named)) < len(named):
+        raise ConfigError(f"columns: {roles} must name different columns, not {named}")
+    if len(set(map(type, named))) > 1:
+        raise ConfigError(f"columns: {roles} must all be names or all be positions, not {named}")
+    return chosen
+
+
+def _text(value: str | int) -> str:
+    return value if isinstance(value, str) else json.dumps(value)  # true, as JSON and parquet files have it
+
+
+def _csv(
+    stream: BinaryIO,
+    name: str,
+    columns: Mapping[str, Column],
+    *,
+    numbers: Collection[str],
+    skips_bad_lines: bool,
+    separator: str = ",",
+    quotes: bool = True,
+    fields: int | None = None,
+    optional: Collection[str] = (),
+) -> Iterator[Rows]:
+    """Yield the rows of a file with a separator between fields.
+
+    Args:
+        stream: the file's bytes.
+        name: name of the file in errors.
+        columns: the column of each role, by name or, if the file has no header, by position.
+        numbers: the roles that are numbers.
+        skips_bad_lines: whether lines with more or fewer fields than the first are left out.
+        separator: separator of fields.
+        quotes: whether a field may be in double quotes.
+        fields: number of fields; None for that of the first line.
+        optional: roles that a file may lack.
+    """
+    table = Csv(Text(stream, name), separator, has_quotes=quotes)
+    has_header = isinstance(columns["user"], str)
+    header: list[Column] = list(range(1, len(table.first) + 1))
+    if has_header:
+        untyped = without_types(table.first)
+        header = [name if name in columns.values() else plain for name, plain in zip(table.first, untyped, strict=True)]
+    place = f"{name}, line {table.text.line}"
+    if fields is not None and len(header) not in (0, fields):
+        raise DataError(f"{place}: has {len(header)} fields, and {fields} are expected")
+    present = {role: column for role, column in columns.items() if column in header or role not in optional}
+    if header or has_header:
+        require_columns(place, header, present.values())
+    names = {header.index(column): role for role, column in present.items() if header}
+    yield from table.rows(
+        names,
+        has_header=has_header,
+        numbers=numbers,
+        integers={"user", "item"} - {*numbers},
+        text=object,
+        skips_bad_lines=skips_bad_lines,
+    )
+
+
+_POSITIONS = {"user": 1, "item": 2, "rating": 3, "timestamp": 4}
+_OF_MOVIELENS = {"user": "userId", "item": "movieId", "rating": "rating", "timestamp": "timestamp"}
+_OF_RECBOLE = {"user": "user_id", "item": "item_id", "rating": "rating", "timestamp": "timestamp"}
+_TABS = partial(_csv, separator="\t", quotes=False, fields=4)
+
+FORMATS = {
+    "movielens-dat": Format(
+        partial(_csv, separator="::", quotes=False, fields=4),
+        "`UserID::MovieID::Rating::Timestamp`",
+        "MovieLens 1M, 10M",
+        _POSITIONS,
+        has_number_ids=True,
+        member="ratings.dat",
+    ),
+    "movielens-csv": Format(
+        partial(_csv, quotes=False),
+        "csv with the header userId,movieId,rating,timestamp",
+        "MovieLens 20M, 25M, 32M, latest",
+        _OF_MOVIELENS,
+        has_number_ids=True,
+        member="ratings.csv",
+    ),
+    "movielens-100k": Format(
+        _TABS,
+        "tab-separated user, item, rating, timestamp",
+        "MovieLens 100K (u.data)",
+        _POSITIONS,
+        has_number_ids=True,
+        member="u.data",
+    ),
+    "recbole-inter": Format(
+        partial(_csv, separator="\t", quotes=False, optional=("rating", "timestamp")),
+        "atomic .inter: tab-separated, with a header of names and types, as `user_id:token`",
+        "RecBole's datasets",
+        _OF_RECBOLE,
+        member="*.inter",
+    ),
+    "item-lists": Format(
+        list_rows,
+        "`user item item …` on each line, separated by spaces; the timestamps are the order in the file",
+        "LightGCN, NGCF (train.txt, test.txt)",
+        {"user": 1, "item": 2, "timestamp": 3},
+    ),
+    "delimited": Format(
+        _csv,
+        "csv or tsv, with or without a header; its names may have RecBole's types",
+        "many",
+        options=_NAMED_OR_NUMBERED,
+    ),
+    "json-lines": Format(json_rows, "an object of JSON on each line", "Yelp, Amazon reviews 2023", options=_NAMED),
+    "parquet": Format(parquet_rows, "parquet; needs pyarrow (`pip install '.[parquet]'`)", "Yambda", options=_NAMED),
+}
+"""The formats by the `format` of a dataset's config entry."""
+
+
+def get(name: str) -> Format:
+    """Return the format of a name.
+
+    Raises:
+        ConfigError: no format has the name.
+    """
+    if name in FORMATS:
+        return FORMATS[name]
+    names = sorted(FORMATS)
+    raise ConfigError(f"unknown format {name!r}{did_you_mean(name, names)}; it may be {', '.join(names)}")
+
+
+def read_events(
+    path: Path,
+    form: Format,
+    *,
+    member: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    test: Path | None = None,
+) -> Iterator[EventChunk]:
+    """Yield the events of a dataset; a terminal shows a progress bar on stderr after two seconds.
+
+    Args:
+        path: the dataset's file: plain, gzipped, or a zip archive such as a wheel.
+        form: format of the events.
+        member: name of the file inside the archive; None for the default of the format.
+        options: options of the format's parser.
+        test: a second file in the same format, whose events are held out; those of the first file train.
+
+    Raises:
+        DataError: a file cannot be read or is malformed; the message names it and the line.
+    """
+    if test is not None:
+        for file, is_held_out in ((path, False), (test, True)):
+            for chunk in read_events(file, form, member=member, options=options):
+                yield chunk._replace(held_out=np.full(len(chunk.users), is_held_out))
+        return
+    with open_member(path, member or form.member) as stream:
+        source: Any = stream.raw
+        with terminal_bar(f"reading {path.name}", source.size, delay=LATE, of_bytes=True) as source.advance:
+            yield from form.parse(stream, source.name, **(options or {}))

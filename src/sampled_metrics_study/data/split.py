@@ -1,0 +1,211 @@
+"""How events are split: some of each user are held out, usually the last one (section 6); the others train."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sampled_metrics._validation import Ints
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.ranking.split import Split, pair_matrix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sampled_metrics_study.data.events import Events
+
+TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
+    "first": lambda positions, events, rng: -positions,
+    "last": lambda positions, events, rng: positions,
+    "random": lambda positions, events, rng: rng.permutation(events)[positions],
+}
+"""The rules for events of a user at the latest time: of these, the event with the greatest key counts as the last.
+
+A rule is a function from the positions of events in the file, the number of all events in it, and a random stream.
+"""
+
+
+def _positions(users: NDArray[np.generic], items: NDArray[np.generic], shape: tuple[int, int]) -> csr_array:
+    """Return a sparse matrix with the position of each of (pairs,) users and items, no two of which are the same."""
+    index = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
+    pairs = users.astype(index, copy=False), items.astype(index, copy=False)
+    return csr_array((np.arange(len(users), dtype=index), pairs), shape=shape)
+
+
+def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out: int = 1) -> Split:
+    """Return the split that holds out the last events of every user.
+
+    Users without another event are left out: they have nothing to train on.
+
+    Args:
+        events: at most one event for a (user, item) pair.
+        ties: key of `TIE_ORDER`: which of several events at the same time counts as the last.
+        rng: the random stream, for random ties.
+        held_out: k, the number of events of each user.
+
+    Raises:
+        ConfigError: the tie rule is unknown, or the events have no timestamps.
+        DataError: no user has more events.
+    """
+    if ties not in TIE_ORDER:
+        raise ConfigError(f"unknown tie rule {ties!r}; it may be {', '.join(TIE_ORDER)}")
+    times = _times(events, "last-event")
+    return _hold_out(events, _last(events, times, held_out, lambda latest: TIE_ORDER[ties](latest, len(events), rng)))
+
+
+def shared_last_times(events: Events, held_out: int = 1) -> int:
+    """Return the number of users of whom the times do not say which events are the last ones, so that a rule decides.
+
+    Args:
+        events: with timestamps.
+        held_out: k, the number of last events of each user.
+    """
+    users, times = events.users, _times(events, "last-event")
+    order = np.lexsort((times, users))
+    users, times = users[order], times[order]
+    last = np.flatnonzero(np.diff(users, append=-1)) + 1 - held_out  # the k-th last event of each user
+    last = last[last > 0]
+    return int(((times[last] == times[last - 1]) & (users[last + held_out - 1] == users[last - 1])).sum())
+
+
+def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.float64]:
+    if events.timestamps is None:
+        raise ConfigError(
+            f"split.strategy: {strategy} needs timestamps, and the file has none; use the strategy random-event"
+        )
+    return events.timestamps
+
+
+def _last(events: Events, times: NDArray[np.generic], held_out: int, tie: Callable[[Ints], Ints]) -> Ints:
+    """Return the last events of each user, by their times, and by the tie keys of events at the same time."""
+    latest = np.arange(len(events)) if held_out > 1 else _latest(events, times)
+    latest = latest[np.lexsort((tie(latest), times[latest], events.users[latest]))]
+    users = events.users[latest]
+    return np.asarray(latest[np.arange(len(users)) >= np.searchsorted(users, users, side="right") - held_out])
+
+
+def _latest(events: Events, times: NDArray[np.generic]) -> Ints:
+    """Return the indices, ascending, of all events at the latest time of their user."""
+    latest = np.empty(len(events.user_ids), dtype=times.dtype)
+    latest[events.users] = times  # any one of the user's times, to begin with
+    np.maximum.at(latest, events.users, times)
+    return np.flatnonzero(times == latest[events.users])
+
+
+def _hold_out(events: Events, test: Ints) -> Split:
+    """Return the split that holds out `test` events. Users without other events are left out."""
+    train = np.ones(len(events), dtype=np.bool_)
+    train[test] = False
+    kept = np.bincount(events.users[train], minlength=len(events.user_ids)) > 0
+    test = test[kept[events.users[test]]]
+    if not len(test):
+        raise DataError(
+            f"split: none of the {len(kept)} users has an event to train on and one to hold out; take a smaller "
+            "held_out, or another test_from or test_size"
+        )
+    number = np.cumsum(kept, dtype=np.int32) - 1  # index of a kept user among the kept ones
+    shape = (int(kept.sum()), len(events.item_ids))
+    held_out = pair_matrix(number[events.users[test]], events.items[test], shape)
+    placed = _positions(number[events.users[train]], events.items[train], shape)
+    times = None if events.timestamps is None else events.timestamps[train][placed.data]
+    training = csr_array((np.ones(placed.nnz), placed.indices, placed.indptr), shape=shape)
+    return Split(training, held_out, events.user_ids[kept], events.item_ids, times, placed.data)
+
+
+def leave_users_out(split: Split, min_training_events: int) -> Split:
+    """Return the split of the users who have `min_training_events` training events or more."""
+    counts = np.diff(split.training.indptr)
+    kept = counts >= min_training_events
+    if kept.all():
+        return split
+    if not kept[split.user].any():
+        raise DataError(f"no user has {min_training_events} (split.min_training_events) training events or more")
+    return Split(
+        split.training[kept],
+        split.held_out[kept],
+        split.user_ids[kept],
+        split.item_ids,
+        None if split.timestamps is None else split.timestamps[np.repeat(kept, counts)],
+        None if split.positions is None else split.positions[np.repeat(kept, counts)],
+    )
+
+
+def split_events(
+    events: Events,
+    strategy: str,
+    ties: str,
+    rng: np.random.Generator,
+    *,
+    held_out: int = 1,
+    test_from: float | None = None,
+    test_size: float | None = None,
+    min_training_events: int = 1,
+) -> Split:
+    """Return the split that the config describes; a file with a split of its own keeps that split.
+
+    Users without events on both sides are left out.
+
+    Args:
+        events: at most one event for a (user, item) pair.
+        strategy: last-event, random-event or global-time.
+        ties: key of `TIE_ORDER`, for last-event.
+        rng: the random stream.
+        held_out: events of each user, for last-event and random-event.
+        test_from: for global-time: the first time of the held-out events, in the unit of the file; None follows from
+            `test_size`.
+        test_size: the share of the events that are held out, the last ones. Events at the time of the first of them are
+            held out, too.
+        min_training_events: users with fewer events in training are left out; all items stay candidates.
+
+    Raises:
+        ConfigError: the strategy does not fit the events.
+        DataError: no user is left.
+    """
+    if events.held_out is not None:
+        split = _hold_out(events, np.flatnonzero(events.held_out))
+    elif strategy == "global-time":
+        times = _times(events, strategy)
+        if test_from is None:
+            count = max(1, round((test_size or 0) * len(events)))
+            test_from = np.partition(times, -count)[-count]
+        split = _hold_out(events, np.flatnonzero(times >= test_from))
+    elif strategy == "random-event":
+        split = _hold_out(events, _last(events, rng.permutation(len(events)), held_out, lambda latest: latest))
+    else:
+        split = leave_last_out(events, ties, rng, held_out)
+    train, out = split.training.nnz, split.held_out.nnz
+    left_out = int((~np.isin(events.user_ids, split.user_ids))[events.users].sum())
+    if train + out + left_out != len(events):
+        raise DataError(
+            f"the split has {train} training events, {out} held out and {left_out} of users that are left out, "
+            f"which are not the {len(events)} events together"
+        )
+    return leave_users_out(split, min_training_events)
+
+
+def split_tables(split: Split) -> dict[str, pd.DataFrame]:
+    """Return the tables of a split, with the ids of the file, by name.
+
+    Returns:
+        train: user, item and, if known, timestamp of the training events, in the order of users and then items.
+        held_out: user and item, a row for each held-out item.
+        users, items: the ids, in the order of the rows and columns of a (users, items) matrix.
+    """
+    import pandas as pd  # slow to import, and training does without
+
+    training = split.training
+    train = {
+        "user": np.repeat(split.user_ids, np.diff(training.indptr)),
+        "item": split.item_ids[training.indices],
+        **({} if split.timestamps is None else {"timestamp": split.timestamps}),
+    }
+    return {
+        "train": pd.DataFrame(train),
+        "held_out": pd.DataFrame({"user": split.user_ids[split.user], "item": split.item_ids[split.item]}),
+        "users": pd.DataFrame({"user": split.user_ids}),
+        "items": pd.DataFrame({"item": split.item_ids}),
+    }

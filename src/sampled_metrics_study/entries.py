@@ -1,0 +1,194 @@
+"""The figures and tables of a study. A new one is two functions, for numbers and form, a caption, and an entry here.
+
+The caption is workflow/report/NAME.rst. Keys of its own are in workflow/schemas/config.schema.yaml.
+A job depends on the functions of its own entries.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from importlib import import_module
+from typing import Any
+
+_STUDY = "sampled_metrics_study"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the running example, or of a dataset.
+
+    Attributes:
+        title: its name in the report.
+        numbers: path of the function that returns its table. Of a dataset, the first argument is its ranks.
+        draw: path of the function that draws the table, with a note.
+        keys: argument of the first function → key of the config.
+        note: path of the function of all arguments that returns the note. Of a dataset, the note
+            says what its ranks are of.
+        kinds: endings of its files.
+    """
+
+    title: str
+    numbers: str
+    draw: str
+    keys: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+    kinds: tuple[str, ...] = ("csv", "svg", "png")
+
+
+_OF_TOY = {"candidates": "toy.candidates", "metrics": "toy.metrics"}
+_TOY_NOTE = "toy_figures.note"
+
+OF_TOY = {
+    "figure-1": Figure(
+        "Figure 1: metrics by rank",
+        "toy_figures.figure_1",
+        "toy_figures.draw_1",
+        {**_OF_TOY, "zoom": "figures.figure-1.zoom"},
+        _TOY_NOTE,
+    ),
+    "figure-2": Figure(
+        "Figure 2: by sample size",
+        "toy_figures.figure_2",
+        "toy_figures.draw_2",
+        {**_OF_TOY, "ranks": "toy.ranks", "negatives": "figures.figure-2.negatives"},
+        _TOY_NOTE,
+    ),
+    "figure-3": Figure(
+        "Figure 3: by true rank",
+        "toy_figures.figure_3",
+        "toy_figures.draw_3",
+        {**_OF_TOY, "negatives": "figures.figure-3.negatives", "zoom": "figures.figure-3.zoom"},
+        _TOY_NOTE,
+    ),
+    "figure-4": Figure(
+        "Figure 4: corrected",
+        "toy_figures.figure_4",
+        "toy_figures.draw_4",
+        {
+            "candidates": "toy.candidates",
+            "metric_label": "figures.figure-4.metric",
+            "negatives": "figures.figure-4.negatives",
+            "estimators": "figures.figure-4.estimators",
+        },
+        _TOY_NOTE,
+    ),
+}
+"""The figures of the running example, by name."""
+
+OF_DATASET = {
+    "figure-5": Figure(
+        "Figure 5: ranks",
+        "dataset_figures.figure_5",
+        "dataset_figures.draw_5",
+        {"edges": "figures.figure-5.edges"},
+    ),
+    "figure-6": Figure(
+        "Figure 6: by sample size",
+        "dataset_figures.figure_6",
+        "dataset_figures.draw_6",
+        {
+            "metric": "figures.figure-6.metric",
+            "estimators": "figures.figure-6.estimators",
+            "negatives": "figures.figure-6.negatives",
+            "replacement": "sampling.replacement",
+            "model": "estimator_model",
+        },
+    ),
+}
+"""The figures of a dataset, by name."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the running example, or of a dataset.
+
+    Attributes:
+        title: its name in the report.
+        heading: what stands above it; {of} is the dataset.
+        numbers: path of the function of `Inputs` that returns what the csv file has.
+        layout: path of the function of these numbers and `Inputs` that returns sections of text.
+        kinds: endings of its files.
+    """
+
+    title: str
+    heading: str
+    numbers: str
+    layout: str
+    kinds: tuple[str, ...] = ("csv", "md", "tex", "html")
+
+
+TABLES = {
+    "toy": {
+        "table-1": Table(
+            "Table 1: exact",
+            "Table 1. The running example, evaluated exactly (bold: the best recommender)",
+            "toy.table_1",
+            "toy.layout",
+        ),
+        "table-2": Table(
+            "Table 2: sampled",
+            "Table 2. The running example, evaluated on samples (mean ± standard deviation of a "
+            "repetition; bold: the best recommender)",
+            "toy.table_2",
+            "toy.layout",
+        ),
+    },
+    "dataset": {
+        "studied": Table(
+            "What was studied",
+            "What was studied: {of}",
+            "dataset_tables.studied",
+            "dataset_tables.studied_layout",
+            ("csv", "md", "html"),
+        ),
+        "table-3": Table(
+            "Table 3: metrics",
+            "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation "
+            "of a repetition; bold: the best by the exact metric, and those that the exact ranks "
+            "do not distinguish from it, compared by user at 95 %)",
+            "dataset_tables.table_3",
+            "dataset_tables.layout_3",
+        ),
+        "table-4": Table(
+            "Table 4: order",
+            "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent "
+            "(bold: the best estimator of a row, and those that the repetitions do not distinguish "
+            "from it, at 95 %; nothing is bold where the exact ranks do not decide the order of "
+            "the pair)",
+            "dataset_tables.table_4",
+            "dataset_tables.layout_4",
+        ),
+    },
+}
+"""All tables, by what they are of, and by name."""
+
+FIGURES = {"toy": OF_TOY, "dataset": OF_DATASET}
+"""All figures, by what they are of."""
+
+
+def function(path: str) -> Any:
+    """Return the function at a path below this package."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(f"{_STUDY}.{module}"), name)
+
+
+def paths(entries: Mapping[str, Figure] | Mapping[str, Table]) -> list[str]:
+    """Return the dotted paths of the functions of some entries."""
+    names: set[str] = set()
+    for entry in entries.values():
+        further = (entry.draw, entry.note) if isinstance(entry, Figure) else (entry.layout,)
+        names |= {entry.numbers, *filter(None, further)}
+    return [f"{_STUDY}.{name}" for name in sorted(names)]
+
+
+def arguments(figures: Mapping[str, Figure], config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the arguments of the functions of figures that the config has, by figure."""
+    return {
+        name: {argument: _value(config, key) for argument, key in figure.keys.items()}
+        for name, figure in figures.items()
+    }
+
+
+def _value(config: Mapping[str, Any], key: str) -> Any:
+    """Return the value of a key such as figures.figure-1.zoom."""
+    return reduce(lambda part, name: part[name], key.split("."), config)

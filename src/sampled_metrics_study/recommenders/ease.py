@@ -1,0 +1,55 @@
+"""EASE, a linear model of all items with a zero diagonal (Steck, Embarrassingly Shallow Autoencoders, WWW 2019).
+
+With X the (users, items) events, B minimises ‖X - XB‖² + λ ‖B‖² subject to diag(B) = 0, so that no item predicts
+itself. In closed form B_ij = -P_ij / P_jj off the diagonal, with P = (XᵀX + λI)⁻¹ (section 3 there).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sampled_metrics._running import on_one_thread
+from sampled_metrics._validation import Floats
+from sampled_metrics.errors import ConfigError
+from sampled_metrics_study.recommenders.models import SimilarityModel
+from sampled_metrics_study.recommenders.recommender import Recommender, parameter
+
+
+@dataclass(frozen=True)
+class EASE(Recommender):
+    """Scores are XB: a user's row of X times the weights between items."""
+
+    is_random = has_factors = False
+    regularization: float = parameter("λ, the weight of ‖B‖²", default=500.0, type="number", exclusiveMinimum=0)
+
+    @on_one_thread
+    def fit(self, training: csr_array, rng: np.random.Generator) -> SimilarityModel:
+        """Solve for B, (items, items), in double precision. Nothing is random.
+
+        Raises:
+            ConfigError: λ is too small for any digit of B to be certain.
+        """
+        gram = (training.T @ training).toarray()
+        np.fill_diagonal(gram, gram.diagonal() + self.regularization)
+        try:
+            weights = np.linalg.inv(gram)
+        except np.linalg.LinAlgError:
+            weights = np.full_like(gram, np.nan)
+        self._require_digits(gram, weights)
+        weights /= -weights.diagonal()
+        np.fill_diagonal(weights, 0.0)
+        return SimilarityModel(weights)
+
+    def _require_digits(self, gram: Floats, inverse: Floats) -> None:
+        """Refuse an inverse with a relative error of 1 or more."""
+        # the relative error of P is n ε times the condition number of XᵀX + λI, scaled to a unit diagonal so that the
+        # items' numbers of events have no effect
+        scale = np.sqrt(gram.diagonal())
+        with np.errstate(all="ignore"):
+            norms = (np.abs(gram) @ (1 / scale) / scale).max() * (np.abs(inverse) @ scale * scale).max()
+        if not (norms * len(gram) * np.finfo(np.float64).eps < 1 and (inverse.diagonal() > 0).all()):
+            raise ConfigError(
+                f"EASE: regularization {self.regularization:g} is too small: XᵀX + λI of these events cannot be "
+                "inverted in double precision; take a larger one, such as 1 or more"
+            )

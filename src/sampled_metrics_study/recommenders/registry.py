@@ -1,0 +1,64 @@
+"""The recommenders by type, and the class of a config entry."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sampled_metrics._validation import did_you_mean
+from sampled_metrics.errors import ConfigError
+from sampled_metrics_study.recommenders.recommender import Recommender, class_at
+
+RECOMMENDERS = {
+    "ease": "ease.EASE",
+    "ials": "ials.IALS",
+    "implicit": "implicit_library.ImplicitLibrary",
+    "item-cf": "item_cf.ItemCF",
+    "popularity": "simple.Popularity",
+    "random": "simple.RandomScores",
+    "ranks": "simple.PrecomputedRanks",
+}
+"""The classes of the recommenders, as modules of this package and names in them, by the `type` of the config entry."""
+
+
+def recommender_type(kind: str) -> type[Recommender]:
+    """Return the class of a recommender by its type: a key of `RECOMMENDERS`, or a path, ``package.module.Class``.
+
+    A class with a path is imported from an installed package, or else from the working folder.
+
+    Raises:
+        ConfigError: the type is unknown, cannot be imported, or is not a recommender.
+    """
+    if kind in RECOMMENDERS:
+        return class_at(f"{__package__}.{RECOMMENDERS[kind]}")
+    if "." not in kind:
+        may_be = f"it may be {', '.join(RECOMMENDERS)}, or the path of a class, as mine.models.Mine"
+        raise ConfigError(f"unknown recommender type {kind!r}{did_you_mean(kind, list(RECOMMENDERS))}; {may_be}")
+    return class_at(kind)
+
+
+def parameters_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a config entry, without its type."""
+    return {key: value for key, value in entry.items() if key != "type"}
+
+
+def path_of(recommender: Recommender) -> str:
+    """Return the path of the class of a recommender, ``package.module.Class``."""
+    return f"{type(recommender).__module__}.{type(recommender).__qualname__}"
+
+
+def summary_of(recommender: Recommender) -> str:
+    """Return what a recommender is, by the first line of the docstring of its class, or by its name."""
+    return (type(recommender).__doc__ or type(recommender).__name__).partition("\n")[0]
+
+
+def recommender(entry: Mapping[str, Any]) -> Recommender:
+    """Return the recommender that a config entry describes, such as ``{"type": "item-cf", "exponent": 3}``.
+
+    Raises:
+        ConfigError: the type is unknown, or a parameter is unknown or missing.
+    """
+    kind = entry["type"]
+    cls = recommender_type(kind)
+    try:
+        return cls(**parameters_of(entry))
+    except TypeError as error:
+        raise ConfigError(f"recommender of type {kind}: {error}") from None

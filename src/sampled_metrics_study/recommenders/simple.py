@@ -1,0 +1,80 @@
+"""Recommenders that learn little or nothing: popularity, random scores, and ranks of another tool."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sampled_metrics.errors import ConfigError
+from sampled_metrics_study.recommenders.models import FactorModel, Model, RandomModel
+from sampled_metrics_study.recommenders.recommender import COUNT, Recommender, parameter
+
+
+@dataclass(frozen=True)
+class Popularity(Recommender):
+    """An item's score is the number of its training events; equally popular items tie."""
+
+    is_random = False
+
+    def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
+        """Count the events of each item. Nothing is random."""
+        users, items = training.shape
+        events = np.bincount(training.indices, minlength=items).astype(np.float64)
+        return FactorModel(np.ones((users, 1)), events[:, np.newaxis])  # one factor, so products are exact
+
+
+@dataclass(frozen=True)
+class RandomScores(Recommender):
+    """Scores are independent and uniform on [0, 1)."""
+
+    has_factors = False
+
+    def fit(self, training: csr_array, rng: np.random.Generator) -> RandomModel:
+        """Draw the key of the scores from rng; the events do not matter."""
+        return RandomModel(int(rng.integers(2**64, dtype=np.uint64)))
+
+
+@dataclass(frozen=True)
+class PrecomputedRanks(Recommender):
+    """Ranks of the held-out items that another tool computed.
+
+    `sampled_metrics.core.ranks.exact.exact_ranks` reads them.
+    """
+
+    path: str = parameter(
+        "a csv file, or .csv.gz, with the columns candidates, above and tied, or candidates and rank, and optionally "
+        "user; {dataset} in the path stands for the name of the dataset",
+        type="string",
+        minLength=1,
+    )
+    candidates: int | None = parameter(
+        "n, the candidates of every held-out item, for a file without that column", **COUNT
+    )
+    rank_column: str | None = parameter(
+        "the column of ranks, if it has another name than rank", default=None, type=["string", "null"], minLength=1
+    )
+    exact: bool = parameter(
+        "whether the ranks are exact although they look sampled: none is far down the candidates",
+        default=False,
+        type="boolean",
+    )
+    zero_based: bool = parameter("whether ranks start at 0, in place of 1", default=False, type="boolean")
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Return the options of `exact_ranks` that read the file."""
+        return {
+            "candidates": self.candidates,
+            "rank_column": self.rank_column,
+            "exact": self.exact,
+            "zero_based": self.zero_based,
+        }
+
+    def file(self, dataset: str) -> str:
+        """Return the file that holds the ranks on a dataset."""
+        return self.path.replace("{dataset}", dataset)
+
+    def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
+        """Raise ConfigError: there is nothing to train."""
+        raise ConfigError("precomputed ranks (type ranks) cannot be trained")

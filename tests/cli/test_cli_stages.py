@@ -1,0 +1,263 @@
+"""The commands of staged ranks: from files and a function of scores to ranks that the other commands read."""
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_cli import call
+
+import sampled_metrics as sm
+
+USERS, ITEMS = 60, 120
+RNG = np.random.default_rng(5)
+HELD_OUT = RNG.integers(0, ITEMS, USERS)
+SCORES = RNG.random((USERS, ITEMS)).round(3)
+SCORES[np.arange(USERS), HELD_OUT] += 0.4
+TRAINING = (RNG.random((USERS, ITEMS)) < 0.1) & (np.arange(ITEMS) != HELD_OUT[:, np.newaxis])
+EXACT = sm.rank(SCORES, TRAINING, HELD_OUT, user_ids=[f"u{user}" for user in range(USERS)])
+MODULE = """
+import time, warnings
+from pathlib import Path
+import numpy as np
+scores, calls, number = np.load("scores.npy"), [], 3
+def score(users, items):
+    return scores[[int(user[1:]) for user in users], [int(item[1:]) for item in items]]
+def fails(users, items):
+    raise TimeoutError("after 30 s")
+def ends(users, items, error=ConnectionError("no network")):
+    calls.append(1)
+    if len(calls) == 3:
+        raise error
+    return score(users, items)
+def stops(users, items):
+    return ends(users, items, KeyboardInterrupt())
+class Leaves:
+    def __init__(self, error):
+        self.error = error
+    def __float__(self):
+        raise self.error
+def leaves(users, items):
+    return [Leaves(SystemExit(0))] * len(users)
+def leaves_itself(users, items):
+    raise SystemExit
+def closes(users, items):
+    return [Leaves(GeneratorExit())] * len(users)
+async def waits(users, items):
+    return score(users, items)
+def is_careless(users, items):
+    warnings.warn("a warning of mine")
+    open("items.txt")  # is never closed
+    return score(users, items)
+def hangs(users, items):
+    with open("calls", "a") as file:
+        file.write("x")
+    if Path("calls").stat().st_size > 4:
+        time.sleep(60)
+    return score(users, items)
+"""
+FILES = ("--training", "train.csv", "--held-out", "test.csv", "--item-ids", "items.txt")
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    """Go to a folder with the files of a catalogue, and with a function of scores."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("mine", "broken"):  # of another test
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    pairs = {"train": TRAINING.nonzero(), "test": (np.arange(USERS), HELD_OUT)}
+    for name, (user, item) in pairs.items():
+        frame = pd.DataFrame({"user": [f"u{one}" for one in user], "item": [f"i{one}" for one in item]})
+        frame.to_csv(f"{name}.csv", index=False)
+    Path("items.txt").write_text("".join(f"i{one}\n" for one in range(ITEMS)))
+    EXACT.to_frame().to_csv("exact.csv", index=False)
+    np.save("scores.npy", SCORES)
+    Path("mine.py").write_text(MODULE)
+    Path("broken.py").write_text("import os\n1 / 0\n")
+    yield
+    for name in ("mine", "broken"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def run(capsys):
+    return lambda *arguments: call(capsys, *arguments)
+
+
+def stages(run, *options, score="mine:score", output="x.parquet"):
+    return run("stages", "--score", score, *FILES, "--depth", 20, *options, "-o", output)
+
+
+def test_ranks_are_those_of_the_function(run):
+    code, out, err = stages(run)
+    assert (code, err) == (0, "")
+    assert out.startswith("x.parquet: staged ranks of 60 users, ")
+    frame = sm.StagedRanks.read("x.parquet").to_frame().set_index("user")
+    above = EXACT.above[[int(user[1:]) for user in frame.index]]
+    is_complete, is_beaten = (frame["outcome"] == outcome for outcome in ("complete", "beaten"))
+    assert is_complete.sum() > 5
+    np.testing.assert_array_equal(frame.loc[is_complete, "above"], above[is_complete])
+    assert (above[is_beaten] >= 10).all()
+
+
+def test_threads_an_order_and_all_candidates(run):
+    np.save("order.npy", np.arange(ITEMS))
+    assert stages(run, "--concurrency", 4, "--order", "order.npy", "--depth", "none")[0] == 0
+    code, out, _ = run("evaluate", "x.parquet", "--metrics", "recall@10", "--json")
+    value = json.loads(out)["rows"][0]["value"]
+    assert (code, value) == (0, pytest.approx(EXACT.mean(sm.metric("recall@10")), abs=1e-14))
+
+
+def test_tables_with_another_sign_between_the_fields(run):
+    for name in ("train.csv", "test.csv"):
+        Path(name).write_text(Path(name).read_text().replace(",", " "))
+    code, _, err = stages(run)
+    assert (code, "is another sign between the fields (--separator)?" in err) == (1, True)
+    assert stages(run, "--separator", " ")[0] == 0
+
+
+def test_parts_join_and_commands_that_take_no_staged_ranks_say_which_do(run):
+    stages(run)
+    helps = "".join(run(command, "--help")[1] for command in ("stages", "concat"))
+    examples = re.findall(r"^  sampled-metrics (.*)$", helps, flags=re.MULTILINE)
+    assert len(examples) == 3
+    for part in (1, 2):
+        assert stages(run, "--part", f"{part}/2", output=f"part{part}.parquet")[0] == 0
+    assert run("concat", "part1.parquet", "part2.parquet", "-o", "joined.parquet")[0] == 0
+    whole, joined = (
+        pd.read_csv(io.StringIO(run("evaluate", file, "--metrics", "recall@10,mrr@5", "--csv")[1]))
+        for file in ("x.parquet", "joined.parquet")
+    )
+    pd.testing.assert_frame_equal(whole, joined, rtol=1e-12)
+    for line in ("correct x.parquet", "expect x.parquet --negatives 9"):
+        code, _, err = run(*line.split())
+        assert (code, "has staged ranks" in err, err.count("\n")) == (1, True, 1)
+    for example in examples:
+        assert run(*example.split())[0] == 0, example
+
+
+def test_groups_of_users_are_those_of_a_file(run):
+    """Staged ranks have no column of groups; exact ranks beside them have the same groups."""
+    assert stages(run, "--depth", "none")[0] == 0
+    groups = {f"u{user}": ("young", "old")[user % 2] for user in range(USERS)}
+    pd.Series(groups, name="age").rename_axis("user").to_csv("users.csv")
+    options = ["--groups", "users.csv:age", "--metrics", "recall@10", "--json"]
+    values = {row["group"]: row["value"] for row in json.loads(run("evaluate", "x.parquet", *options)[1])["rows"]}
+    expected = sm.evaluate(EXACT, metrics="recall@10", groups=groups)
+    assert values == pytest.approx(dict(zip(expected["group"], expected["value"], strict=True)), abs=1e-12)
+    code, out, _ = run("compare", "x.parquet", "exact.csv", *options)
+    assert (code, {row["conclusion"] for row in json.loads(out)["rows"]}) == (0, {"undecided"})
+    Path("bad.csv").write_text("user,age\nu1,x\nu1,y\n")
+    for where, says in (("bad.csv:town", "column town"), ("bad.csv:age", "twice"), ("gone.csv:age", "gone.csv: ")):
+        code, _, err = run("evaluate", "x.parquet", "--groups", where)
+        assert (code, err.startswith(f"error: {where[:-5].rstrip(':')}"), says in err) == (1, True, True)
+
+
+@pytest.mark.parametrize(("score", "code", "says"), [("ends", 1, "no network"), ("stops", 130, "error: interrupted")])
+def test_a_run_that_stops_says_where_its_scores_are_and_goes_on(run, score, code, says):
+    left, _, err = stages(run, "--ranker", "mine", score=f"mine:{score}")
+    last = err.splitlines()[-1]
+    assert (left, says in last, "x.parquet.journal" in last) == (code, True, True)
+    assert Path("x.parquet.journal").exists()
+    assert stages(run, "--ranker", "mine")[0] == 0
+    assert not Path("x.parquet.journal").exists()
+    code, out, err = stages(run, "--ranker", "mine", score="mine:fails")  # nothing is left to score
+    assert (code, out[:11], "x.parquet is complete; nothing was scored" in err) == (0, "x.parquet: ", True)
+
+
+PROGRAM = (sys.executable, "-m", "sampled_metrics")
+
+
+def test_the_first_interruption_ends_a_run_whose_calls_hang(run):
+    """The scores so far are kept, and no call is made after it."""
+    options = ("--ranker", "mine", "--depth", "20", "--pairs-per-call", "64", "--concurrency", "3", "-o", "x.sqlite")
+    command = (*PROGRAM, "stages", "--score", "mine:hangs", *FILES, *options)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: Path("calls").exists() and Path("calls").stat().st_size == 7)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)  # three calls sleep for a minute
+    last = "error: interrupted; what was scored is in x.sqlite.journal, and the same call goes on from there"
+    assert (process.returncode, err.strip()) == (130, last)
+    assert (Path("calls").stat().st_size, Path("x.sqlite").exists()) == (7, False)
+    asked = Path("calls").stat().st_size
+    assert run("stages", "--score", "mine:score", *FILES, *options)[0] == 0
+    assert sorted(path.name for path in Path().glob("x.*")) == ["x.sqlite"]
+    assert asked == 7
+
+
+def wait_until(is_so, seconds=60):
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("package", ["sampled_metrics.cli.commands", "numpy", "sampled_metrics.stages.rank"])
+def test_an_interruption_while_modules_are_imported_is_one_line(package):
+    """The process interrupts itself where a module is looked for."""
+    Path("sitecustomize.py").write_text(f"""
+import os, signal, sys
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == {package!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupts())
+""")
+    command = (*PROGRAM, "stages", "--score", "mine:score", *FILES, "-o", "x.sqlite")
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.getcwd()})
+    assert (done.returncode, done.stderr.strip()) == (130, "error: interrupted")
+
+
+def test_warnings_of_others_are_shown_as_python_shows_them(run):
+    """Once for each line that warns, and none of files that are left open."""
+    options = ("--score", "mine:is_careless", *FILES, "--pairs-per-call", "64", "-o", "x.sqlite")
+    done = subprocess.run((*PROGRAM, "stages", *options), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "a warning of mine\n")
+
+
+def test_a_changed_module_is_refused(run):
+    assert stages(run)[0] == 0
+    Path("mine.py").write_text(MODULE + "# another model\n")
+    sys.modules.pop("mine")
+    code, _, err = stages(run)
+    assert (code, "ranker is another one" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("code", "options", "says"),
+    [
+        (2, {"score": "mine"}, "MODULE:FUNCTION"),
+        (2, {"score": "nothing:score"}, "--score nothing:score: "),
+        (1, {"score": "broken:score"}, "--score broken:score: broken.py, line 2: ZeroDivisionError"),
+        (2, {"score": "mine:other"}, "mine has no other"),
+        (2, {"score": "mine:number"}, "is not a function"),
+        (1, {"score": "mine:leaves"}, "the function of scores ends by SystemExit: 0"),
+        (1, {"score": "mine:leaves", "--concurrency": "3"}, "the function of scores ends by SystemExit: 0"),
+        (1, {"score": "mine:leaves_itself", "--concurrency": "3"}, "the function of scores ends by SystemExit"),
+        (1, {"score": "mine:closes"}, "the function of scores ends by GeneratorExit"),
+        (1, {"score": "mine:waits", "--concurrency": "3"}, "score is async"),
+        (1, {"score": "mine:fails"}, "--score mine:fails: mine.py, line 9: TimeoutError"),
+        (2, {"output": "x.csv"}, "x.csv: "),
+        (2, {"--part": "3/2"}, "'3/2'"),
+        (2, {"--part": "1/" + "9" * 5000}, "is not a part such as 2/8"),
+        (2, {"--depth": "deep"}, "'deep'"),
+        (2, {"--depth": "0"}, "depth must be"),
+        (1, {"--order": "items.txt"}, "items.txt: "),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_no_file(run, code, options, says):
+    named = {name: value for name, value in options.items() if not name.startswith("-")}
+    others = [text for name, value in options.items() if name.startswith("-") for text in (name, value)]
+    left, _, err = stages(run, *others, **named)
+    assert (left, err.count("\n")) == (code, 1)
+    assert says in err
+    assert not list(Path().glob("x.*"))

@@ -1,0 +1,240 @@
+"""Ids are compared as text wherever they are read: which are the same, and which are refused."""
+
+import io
+import json
+import re
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import sampled_metrics as sm
+from sampled_metrics.core.data.ids import id_column
+from sampled_metrics.core.ranks.groups import read_groups
+from sampled_metrics.errors import DataError
+from sampled_metrics_study.data import formats
+from sampled_metrics_study.data.events import binarize
+
+LARGE = 2**53  # float64 has no 2^53 + 1
+
+SAME = {
+    "whole numbers of any type": [7, 7.0, "7", np.int8(7), np.float32(7), Decimal("7.00"), " 7 "],
+    "spaces around, of any width": ["u1", "u1 ", "\tu1", "\xa0u1", "\u3000u1\u2003"],
+    "bytes and text": [b"u1", "u1"],
+    "fractions": [1.5, "1.5", Decimal("1.50"), np.float32(1.5)],
+}
+APART = {
+    "truth and numbers": [True, 1, False, 0],
+    "zeros and signs in front": ["007", "07", 7, "+7", "-7", "7.0", "７"],
+    "case, and letters that look the same": ["é", "e\u0301", "É", "u\u200b1", "u1"],
+    "words for nothing": ["nan", "NaN", "NA", "None", "null", "<NA>"],
+    "large whole numbers": [LARGE, LARGE + 1, 2**64, 2**64 + 1, Decimal(2**70), 2**70 + 1],
+    "fractions": [0.1 + 0.2, 0.3],
+}
+
+
+def column_of(values: list) -> pd.Series:
+    return pd.Series(values, dtype=object)
+
+
+@pytest.mark.parametrize("values", SAME.values(), ids=SAME)
+def test_same_ids(values):
+    for first in (values, values[::-1]):
+        assert len(id_column(column_of(first)).ids) == 1
+
+
+@pytest.mark.parametrize("values", APART.values(), ids=APART)
+def test_different_ids(values):
+    for first in (values, values[::-1]):
+        column = id_column(column_of(first))
+        assert sorted(column.number.tolist()) == list(range(len(values)))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [np.int64, np.uint64, np.float64, np.float32, np.float16, "Int64", "Float32", "category", object],
+)
+def test_types_of_numbers(dtype):
+    column = id_column(pd.Series([3, 20, 3], dtype=dtype))
+    assert (column.number.tolist(), column.ids.tolist()) == ([1, 0, 1], ["20", "3"])
+    assert not column.is_inexact.any()
+
+
+@pytest.mark.parametrize(
+    ("values", "inexact"),
+    [
+        (np.array([LARGE - 1.0, LARGE, -float(LARGE), np.inf]), [1, 2, 3]),
+        (np.array([2**24 - 1, 2**24], dtype=np.float32), [1]),
+        (np.array([2**11 - 1, 2**11], dtype=np.float16), [1]),
+        (pd.array([1.0, float(LARGE), None], dtype="Float64"), [1]),
+        (pd.Categorical([float(LARGE), 1.0]), [0]),
+        (np.array([LARGE + 1, 1.0, True, "a"], dtype=object), []),
+        (np.array([float(LARGE), LARGE, None], dtype=object), [0]),
+        (np.array(["9007199254740992.0", "9007199254740991.0", "1e+16", "1e16", "12e4567", "1.5e+300"]), [0, 2, 5]),
+    ],
+)
+def test_floats_that_may_stand_for_several_ids(values, inexact):
+    assert np.flatnonzero(id_column(pd.Series(values)).is_inexact).tolist() == inexact
+
+
+# --- by each way in ---------------------------------------------------------------------------------------------------
+
+USERS = np.arange(120, dtype=np.float64) + LARGE
+"""120 users, of which 60 are no float64: 61 are left."""
+
+
+def test_120_users_are_not_61():
+    assert len(np.unique(USERS)) == 61
+    ranks = pd.DataFrame({"user": USERS, "candidates": 100, "rank": 1})
+    with pytest.raises(DataError, match=r"^ranks, user 9007199254740992\.0: user is 9007199254740992\.0, a float"):
+        sm.exact_ranks(ranks)
+    exact = ranks.assign(user=LARGE + np.arange(120))
+    assert len(np.unique(sm.exact_ranks(exact).user)) == 120
+    assert len(np.unique(sm.exact_ranks(exact.astype({"user": str})).user)) == 120
+
+
+def test_tables_of_ranks_refuse_them(tmp_path):
+    first = "9007199254740992.0, a float that may stand for several whole numbers; give ids as integers or as text"
+    ranks = pd.DataFrame({"user": USERS, "candidates": 100, "rank": 1, "negatives": 9})
+    users, ones = USERS[:3], np.ones(3, dtype=np.int64)
+    lists = pd.DataFrame({"user": [1, 2], "item": USERS[:2], "score": 1.0})
+    run = {1: {LARGE + 0.0: 1.0}, 2: {3.0: 1.0}}
+    judged = {1: {3: 1}, 2: {3: 1}}
+    path = tmp_path / "ranks.csv"
+    ranks.drop(columns="negatives").to_csv(path, index=False)
+    groups = tmp_path / "groups.parquet"
+    pd.DataFrame({"user": USERS, "age": "old"}).to_parquet(groups)
+    calls = {
+        "sampled": lambda: sm.sampled_ranks(ranks),
+        "csv": lambda: sm.exact_ranks(path),
+        "by": lambda: sm.exact_ranks(pd.DataFrame({"m": USERS, "rank": 1}), by="m", candidates=9),
+        "groups": lambda: sm.exact_ranks(pd.DataFrame({"g": USERS, "rank": 1}), groups="g", candidates=9),
+        "lists": lambda: sm.ranked_lists(lists, relevance=judged),
+        "run": lambda: sm.ranked_lists(run, relevance=judged),
+        "judged": lambda: sm.ranked_lists(judged, relevance=run),
+        "read": lambda: read_groups(str(groups), "age"),
+        "exact table": lambda: sm.ExactRanks(users, ones * 9, ones, ones),
+        "sampled table": lambda: sm.SampledRanks(ones, ones * 9, ones * 99, user=users),
+    }
+    for name, call in calls.items():
+        with pytest.raises(DataError) as caught:
+            call()
+        assert "a float that may stand for several whole numbers" in str(caught.value), name
+        assert first in str(caught.value).replace("'", ""), name
+
+
+def test_rankings_refuse_them():
+    scores, none = np.eye(3), np.zeros((3, 3))
+    pairs = pd.DataFrame({"user": USERS[:2], "item": [0, 1]})
+    for changes, place in (
+        ({"user_ids": USERS[:3]}, "user_ids: entry 1 is"),
+        ({"item_ids": [5.0, 2.0**60, 1.0]}, "item_ids: entry 2 is"),
+        ({"held_out": pairs}, "held_out, user 9007199254740992.0: user is"),
+    ):
+        arguments = {"training": none, "held_out": [0, 1, 2]} | changes
+        with pytest.raises(DataError, match=f"^{place} .*, a float that may stand for several"):
+            sm.rank(scores, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("form", "content"),
+    [
+        ("json-lines", json.dumps({"user": 1e16, "item": 1}).encode()),
+        ("delimited", b"user,item\n1,2\n1e+16,2\n"),
+        ("delimited", b"user,item\n1,2\n9007199254740992.0,2\n"),
+    ],
+)
+def test_events_refuse_them(form, content):
+    columns = {"user": "user", "item": "item"}
+    with pytest.raises(DataError, match=r"^x, line \d: user is .*, a float that may stand for several whole numbers"):
+        list(formats.get(form).parse(io.BytesIO(content), "x", columns=columns))
+
+
+def test_events_of_parquet_and_json_have_the_ids_of_csv():
+    """A column of floats holds the same ids as one of integers: Arrow would write 10000000000.0 as 1e+10."""
+    ids = [1e10, 3.0, 1.5]
+    to = io.BytesIO()
+    parquet.write_table(pa.table({"user": ids, "item": ids}), to)
+    lines = "".join(json.dumps({"user": number, "item": number}) + "\n" for number in ids)
+    table = "user,item\n10000000000,10000000000\n3,3\n1.5,1.5\n"
+    for form, content in (("parquet", to.getvalue()), ("json-lines", lines.encode()), ("delimited", table.encode())):
+        columns = {"user": "user", "item": "item"}
+        events = binarize(formats.get(form).parse(io.BytesIO(content), "x", columns=columns), 0)
+        assert sorted(events.user_ids.tolist()) == ["1.5", "10000000000", "3"], form
+
+
+# --- spaces -----------------------------------------------------------------------------------------------------------
+
+
+def test_spaces_are_left_out_everywhere(tmp_path, caplog):
+    """' i3 ' and 'i3 ' are one item by each way in; a sentence counts them."""
+    users, items = ["u1", " u1", "u2 "], [" i3 ", "i3 ", "i4"]
+    said = "Spaces around 2 ids of the column user are left out, which leaves 1 id fewer."
+    table = pd.DataFrame({"user": users, "candidates": 100, "rank": [1, 2, 3]})
+    ranks = sm.exact_ranks(table)
+    assert (ranks.user.tolist(), said in ranks.notes) == (["u1", "u1", "u2"], True)
+    path = tmp_path / "ranks.csv"
+    table.to_csv(path, index=False)
+    assert sm.exact_ranks(path).user.tolist() == ["u1", "u1", "u2"]
+    text = "user,item\n" + "".join(f"{user},{item}\n" for user, item in zip(users, items, strict=True))
+    columns = {"user": "user", "item": "item"}
+    events = binarize(formats.get("delimited").parse(io.BytesIO(text.encode()), "x", columns=columns), 0)
+    assert (events.user_ids.tolist(), events.item_ids.tolist()) == (["u1", "u2"], ["i3", "i4"])
+    assert "x: spaces around 4 ids of users and items, in 3 lines, are left out" in caplog.text
+    with pytest.warns(UserWarning, match=r"Spaces around 1 id of the column item_ids are left out"):
+        ranked = sm.rank(
+            np.eye(2),
+            pd.DataFrame({"user": ["u1"], "item": ["i4"]}),
+            pd.DataFrame({"user": ["u1", "u2"], "item": ["i3", "i4"]}),
+            user_ids=["u1", "u2"],
+            item_ids=["i3 ", "i4"],
+        )
+    assert ranked.user.tolist() == ["u1", "u2"]
+
+
+@pytest.mark.parametrize("space", [" ", "\t", "\xa0", "\u2003", "\u3000", "\x1f", "\x0b"])
+@pytest.mark.parametrize("form", ["{0}a,b", "a{0},b", "a,{0}b", "a,b{0}", '"{0}a",b', 'a,"b{0}"'])
+def test_no_space_of_a_block_is_overlooked(space, form):
+    line = form.format(space)
+    content = f"user,item\n{line}\na,b\n"
+    columns = {"user": "user", "item": "item"}
+    events = binarize(formats.get("delimited").parse(io.BytesIO(content.encode()), "x", columns=columns), 0)
+    assert (events.user_ids.tolist(), events.item_ids.tolist()) == (["a"], ["b"])
+
+
+# --- groups of users --------------------------------------------------------------------------------------------------
+
+
+def test_groups_of_a_mapping_are_by_the_same_rule():
+    ranks = sm.exact_ranks(pd.DataFrame({"user": [1, 2, 3, 4], "candidates": 9, "rank": 1}))
+    groups = {1.0: "old ", "2": "old", np.int64(3): 7.0, " 4": "7"}
+    result = sm.evaluate(ranks, metrics="recall@1", groups=groups)
+    assert result["group"].tolist() == ["all", "7", "old"]
+    with pytest.raises(DataError, match=r"^groups: user 7 is there twice, as text"):
+        sm.evaluate(ranks, groups={7: "a", "7": "b"})
+    with pytest.raises(DataError, match=r"^groups: 1 user of the ranks have none, for instance 4"):
+        sm.evaluate(ranks, groups={1: "a", 2: "a", 3: "b", 4: np.nan})
+
+
+def test_users_of_two_tables_are_paired_by_the_same_rule():
+    ones = np.ones(40, dtype=np.int64)
+    of_floats = sm.ExactRanks(np.arange(40.0), ones * 9, ones, ones * 0)
+    of_text = sm.ExactRanks(np.arange(40).astype(str), ones * 9, ones * 2, ones * 0)
+    result = sm.compare({"a": of_floats, "b": of_text}, metrics="recall@2")
+    assert result["users"].tolist() == [40]
+
+
+@pytest.mark.parametrize("text", ["1.6777216e+07", "1.67772e+07", "9.00719925474099E+16", "9.0072E+18", "1.000e+06"])
+def test_text_of_a_float_with_an_exponent_is_refused_as_digits_may_be_lost(text):
+    table = pd.DataFrame({"user": ["a", text, "b"], "rank": [1, 2, 30]})
+    with pytest.raises(sm.DataError, match=f"user is '{re.escape(text)}', a float that may stand for several"):
+        sm.exact_ranks(table, candidates=90)
+
+
+def test_text_with_an_e_or_a_sign_is_an_id():
+    ids = ["1E05", "12e3", "a+b", "c++", "+49", "1.5"]
+    table = pd.DataFrame({"user": ids, "rank": [1, 2, 30, 4, 5, 6]})
+    assert sm.exact_ranks(table, candidates=90).user.tolist() == ids

@@ -1,0 +1,105 @@
+"""Mixtures: what their members show, by sums over all ranks and in closed form."""
+
+import numpy as np
+import pytest
+from exact_probabilities import chances, dense
+
+from sampled_metrics.core.estimators.shapes import MIXTURES, SHAPES, mixtures
+from sampled_metrics.core.metrics import metric
+from sampled_metrics.core.ranks.sampled import SampledRanks
+from sampled_metrics.core.sampling.outcomes import Outcomes, rank_classes
+
+METRICS = tuple(metric(label) for label in ("recall@3", "ndcg@3", "ap", "auc"))
+
+
+def mixtures_of(n, m, replacement=False):
+    """The mixtures of the class of users with these n and m, of whom each shows x = 0."""
+    outcomes, _ = Outcomes.observed(SampledRanks(np.zeros(len(m), dtype=int), m, n, replacement))
+    [users] = rank_classes(outcomes)
+    return mixtures(users.sizes, METRICS)
+
+
+def values(n):
+    r = np.arange(1, n + 1)
+    return np.stack((r <= 3, (r <= 3) / np.log2(r + 1), 1 / r, (n - r) / (n - 1)), axis=1)
+
+
+def member(shape, k, n, after=None):
+    """A member by its definition, as (n,) probabilities; the last of `convex` has k = None.
+
+    Members that stand for a single rank k have all ranks above `after`, by default k - 1.
+    """
+    ranks, half = np.arange(1, n + 1), n // 2
+    if k is None:
+        of_shape = ranks <= half
+    elif shape == "free" or min(k, n) > half:
+        of_shape = (ranks <= min(k, n)) & (ranks > (min(k, n) - 1 if after is None else after))
+    else:
+        of_shape = {"decreasing": ranks <= k, "convex": np.maximum(k + 1 - ranks, 0)}[shape]
+    return of_shape / of_shape.sum()
+
+
+# n and m of users, and for each m the share of the users and the n of the members
+CLASSES = [
+    ([12, 12], [1, 1], [{1: (1, 12)}]),
+    ([12], [11], [{11: (1, 12)}]),
+    # the members are those of the smallest and of the largest n
+    ([12, 10, 12, 11, 11], [3, 3, 7, 7, 7], [{3: (2 / 5, 10), 7: (3 / 5, 11)}, {3: (2 / 5, 12), 7: (3 / 5, 12)}]),
+]
+
+
+@pytest.mark.parametrize("shape", MIXTURES)
+@pytest.mark.parametrize("replacement", [False, True])
+@pytest.mark.parametrize(("n", "m", "ends"), CLASSES, ids=["m = 1", "m = 11", "several n and m"])
+def test_members_are_sums_over_all_ranks(n, m, ends, replacement, shape):
+    found = mixtures_of(n, m, replacement)[shape]
+    probabilities, of_metrics = [], []
+    for end in ends:
+        for k in [*range(1, 13), *[None] * (shape == "convex")]:
+            laws = {negatives: share * member(shape, k, size) for negatives, (share, size) in end.items()}
+            shown = [law @ chances(len(law), negatives, replacement) for negatives, law in laws.items()]
+            probabilities.append(np.concatenate(shown))
+            of_metrics.append(sum(law @ values(len(law)) for law in laws.values()))
+    np.testing.assert_allclose(found.probabilities, probabilities, atol=1e-12)
+    np.testing.assert_allclose(found.values, of_metrics, atol=1e-12)
+
+
+def sizes(found, n):
+    """k of the members, from the mean ranks of `free`: each has the ranks from the k before it on."""
+    k = [0]
+    for mean in n - found["free"].values[:, 3] * (n - 1):
+        k.append(round(2 * mean - k[-1] - 1))
+    return np.array(k[1:])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("replacement", [False, True])
+def test_members_of_a_large_catalogue_are_sums_over_all_ranks(shape, replacement):
+    n, m = 3541, 30
+    every = mixtures_of([n], [m], replacement)
+    found, k = every[shape], sizes(every, n)
+    assert k[:60].tolist() == list(range(1, 61))
+    for at in (0, 1, 3, 59, 100, len(k) - 1):
+        law = member(shape, k[at], n, after=k[at - 1] if at else None)
+        np.testing.assert_allclose(found.probabilities[at], law @ dense(n, m, replacement), atol=1e-9)
+        np.testing.assert_allclose(found.values[at], law @ values(n), atol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 1), (10**7, 500)])
+def test_members_are_distributions(n, m):
+    for found in mixtures_of([n], [m]).values():
+        np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, rtol=1e-9)
+        assert found.probabilities.min() >= -1e-15
+        assert found.values.min() >= 0
+        assert found.values.max() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_distances_have_the_products_of_scaled_differences(shape):
+    """Between members; the shares may add the same to all products."""
+    found, rng = mixtures_of([300], [40])[shape], np.random.default_rng(1)
+    shares, scale = rng.dirichlet(np.ones(41)), rng.uniform(1, 100, 41)
+    differences, distances = (found.probabilities - shares) * scale, found.distances(shares, scale)
+    products, expected = distances.T @ distances, differences @ differences.T
+    ours, wanted = products - products.mean(), expected - expected.mean()
+    np.testing.assert_allclose(ours, wanted, atol=1e-8 * np.abs(wanted).max())

@@ -1,0 +1,145 @@
+"""What holds for all verbs: the order of rows is nothing, labels come back as written, and objects take their place."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+import read_and
+
+import sampled_metrics as sm
+from sampled_metrics.core.estimators.linear import LinearEstimator, Uncorrected
+from sampled_metrics.core.metrics import Metric
+
+RNG = np.random.default_rng(3)
+
+
+def ranks(users, negatives=None):
+    """Two rows of each user, with ties or among negatives; users are text and n differs by user."""
+    user, n = np.repeat(np.arange(users), 2), np.repeat(np.resize([150, 220, 300], users), 2)
+    above, tied = (RNG.beta(0.4, 2, len(user)) * (n - 10)).astype(int), RNG.integers(0, 5, len(user))
+    columns = {"above": above, "tied": tied}
+    if negatives is not None:
+        columns = {"rank": 1 + RNG.hypergeometric(above, n - 1 - above, negatives), "negatives": negatives}
+    return pd.DataFrame({"user": [f"u{each}" for each in user], "candidates": n} | columns)
+
+
+@pytest.mark.parametrize(
+    ("function", "negatives", "options"),
+    [
+        (lambda tables: read_and.evaluate(tables["a"]), None, {}),
+        (read_and.compare, None, {}),
+        (read_and.expect, None, {"negatives": 20}),
+        *((lambda tables, estimators: read_and.correct(tables["a"], estimators=estimators), 8, {"estimators": one})
+          for one in ("decreasing", "mle")),
+        *((read_and.compare, 8, {"estimator": one}) for one in ("decreasing", "mle")),
+    ],
+)  # fmt: skip
+def test_rows_in_another_order_give_the_same(function, negatives, options):
+    tables = {name: ranks(12, negatives) for name in "abc"}
+    found = function(tables, **options)
+    again = function({name: one.sample(frac=1, random_state=1) for name, one in tables.items()}, **options)
+    pd.testing.assert_frame_equal(pd.DataFrame(again), pd.DataFrame(found), rtol=1e-9, atol=1e-12)
+    assert [(one.kind, one.names) for one in again.findings] == [(one.kind, one.names) for one in found.findings]
+
+
+SAMPLED = [1, 3, 1, 12, 21, 2, 1, 7, 5, 1, 2, 4, 1, 1, 9]
+OF_20 = {"candidates": 500, "negatives": 20}
+EXACT = [4, 61, 2, 300, 480, 17, 1, 150, 88, 3, 40, 77, 6, 9, 201]
+METRICS = ["hr@10", "MAP", "AUC", "Recall@5"], ["hit-rate@10", "ap", "auc", "recall@5"]
+"""As they are written, and as they are usual."""
+LISTS = ["hr@10", "MAP", "DCG@2"], ["hit-rate@10", "ap", "dcg@2"]
+ESTIMATORS = ["sampled", "BV 0.1", "Decreasing", "EM"], ["uncorrected", "bv-0.1", "decreasing", "mle"]
+RUN = {"ann": {"film": 0.9, "song": 0.4}, "bob": {"film": 0.2, "book": 0.8, "song": 0.5}}
+GRADES = {"ann": {"song": 3}, "bob": {"book": 1, "film": 2}}
+
+
+@pytest.mark.parametrize(
+    ("call", "metrics", "estimators"),
+    [
+        (lambda m, e: read_and.correct(SAMPLED, **OF_20, metrics=m, estimators=e), METRICS, 4),
+        (lambda m, e: read_and.expect(EXACT, **OF_20, metrics=m, estimators=e), METRICS, 2),
+        (lambda m, e: read_and.compare(SAMPLED, SAMPLED[::-1], **OF_20, metrics=m, estimator=e[0]), METRICS, 1),
+        (lambda m, _: read_and.evaluate(RUN, relevance=GRADES, metrics=m), LISTS, 0),
+    ],
+    ids=["correct", "expect", "compare", "lists"],
+)
+def test_labels_come_back_as_they_are_written(call, metrics, estimators):
+    written, usual = (call(labels, of[:estimators]) for labels, of in zip(metrics, ESTIMATORS, strict=True))
+    assert written["metric"].unique().tolist() == metrics[0]
+    if "estimator" in written:
+        assert written["estimator"].unique().tolist() == ESTIMATORS[0][:estimators]
+    columns = [each for each in written.columns if each not in ("metric", "estimator")]
+    assert written[columns].equals(usual[columns])
+    assert written.remarks == usual.remarks
+
+
+def test_a_metric_of_ones_own():
+    """Rank-biased precision with p = 0.8."""
+    rbp = Metric("rbp", lambda rank, _: 0.2 * 0.8 ** (np.asarray(rank) - 1.0), linear_in_rank=False, cutoff=None)
+    found = read_and.evaluate([1, 2, 11], candidates=100, metrics=[rbp, "recall@10"])
+    assert found["metric"].tolist() == ["rbp", "recall@10"]
+    np.testing.assert_allclose(found["value"], [0.2 * (1 + 0.8 + 0.8**10) / 3, 2 / 3])
+    assert read_and.correct(SAMPLED, **OF_20, metrics=rbp)["value"].between(0, 0.2).all()
+    with pytest.raises(sm.ConfigError, match="is not a metric of ranked lists"):
+        read_and.evaluate(RUN, relevance=GRADES, metrics=[rbp])
+
+
+@dataclass(frozen=True)
+class Scaled(LinearEstimator):
+    """The uncorrected metric, times a factor."""
+
+    factor: float
+
+    def __str__(self):
+        return f"scaled-{self.factor:g}"
+
+    def weights(self, design, candidates, metrics):
+        return self.factor * Uncorrected().weights(design, candidates, metrics)
+
+
+def test_an_estimator_of_ones_own():
+    found = read_and.correct(SAMPLED, **OF_20, estimators=["uncorrected", Scaled(0.5)])
+    assert found["estimator"].unique().tolist() == ["uncorrected", "scaled-0.5"]
+    plain, half = (found[found["estimator"] == label] for label in ("uncorrected", "scaled-0.5"))
+    for column in ("value", "standard_error"):
+        np.testing.assert_allclose(half[column], plain[column] / 2)
+    expected = read_and.expect(EXACT, **OF_20, estimators=["uncorrected", Scaled(0.25)])
+    means = expected.groupby("estimator")["expected"].apply(list)
+    np.testing.assert_allclose(means["scaled-0.25"], np.array(means["uncorrected"]) / 4)
+
+
+ONE_OF_20 = sm.sampled_ranks([3], negatives=20, candidates=500)
+EVERY_ESTIMATOR = ["decreasing", "free", "bv-0.1", "cls", "mle", "mes", "smooth", "uncorrected"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: sm.evaluate(sm.exact_ranks([3], candidates=50, exact=True), metrics=["mrr", "recall@2"]),
+        lambda: sm.evaluate(sm.ranked_lists({"ann": {"x": 2, "y": 1}}, relevance={"ann": {"y": 1}}), metrics="mrr"),
+        lambda: sm.correct(ONE_OF_20, estimators=EVERY_ESTIMATOR, metrics=["recall@10", "auc"]),
+        lambda: sm.correct({"a": [ONE_OF_20, ONE_OF_20]}, estimators="bv-0.1", metrics="recall@10"),
+    ],
+    ids=["exact", "lists", "sampled", "seeds"],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_single_user_has_a_value_and_no_interval(call):
+    result = call()
+    assert result["value"].notna().all()
+    assert result[["low", "high", "standard_error"]].isna().all(axis=None)
+    kinds = {finding.kind for finding in result.findings}
+    assert "one-user" in kinds
+    assert not kinds & {"few-users", "approximate", "bounds", "supported", "contradicted"}
+    assert "without an interval" in result.sentence()
+    assert "%" not in result.sentence()  # no level of an interval
+
+
+@pytest.mark.parametrize("names", ["ab", "abc"])
+@pytest.mark.filterwarnings("error")
+def test_single_users_are_compared_without_a_verdict(names):
+    ranks = {name: [3 + number] for number, name in enumerate(names)}
+    result = sm.compare(sm.exact_ranks(ranks, candidates=50, exact=True), metrics="ap", margin="2%")
+    assert set(result["conclusion"]) == {"no verdict"}
+    assert result["difference"].iloc[0] == pytest.approx(1 / 4 - 1 / 3)
+    assert not {finding.kind for finding in result.findings} & {"family", "undecided", "better", "few-users"}

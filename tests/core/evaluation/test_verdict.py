@@ -1,0 +1,199 @@
+"""Verdicts on pairs: each conclusion from constructed values, margins, shares of users, and groups."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampled_metrics as sm
+from sampled_metrics.core.evaluation.compare import Family, Part, orders_of_groups, verdicts_on_pair
+from sampled_metrics.core.evaluation.kinds import KINDS
+from sampled_metrics.core.evaluation.values import UserValues
+from sampled_metrics.core.evaluation.verdict import Conclusion, Size, adjusted, verdict_of_row
+from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.inference.families import Margin
+
+USERS = 400
+RATES = np.array([0.05])
+RANKS = {"a": [1, 2, 3, 4] * 100, "b": [1, 1, 1, 9] * 100}
+
+
+def hits(number, first=0):
+    """Values of users of whom so many hit, from a first one on."""
+    return np.array([(np.arange(USERS) - first) % USERS < number], dtype=float)
+
+
+def known(low, findings=()):
+    bounds = np.array([[(0.0, 1.0)] * 2])
+    return UserValues(low, low, True, bounds, bounds[:, 0], low.mean(axis=1), findings=findings)
+
+
+def between(low, high, point):
+    """Values of strict bounds."""
+    return replace(known(low), high=high, one_value=False, point=np.array([point]))
+
+
+def verdict_of(a, b, margin=None, places=None, names=("A", "B"), group=""):
+    """Return the verdict on two recommenders from values of users."""
+    values = dict(zip(names, (a, b), strict=True))
+    places = places or {name: -of_users.low for name, of_users in values.items()}
+    family = Family(
+        Part(group, {"ap": sm.metric("ap")}, values, places, np.arange(USERS), []), "", values, RATES, Finding("family")
+    )
+    [verdict] = verdicts_on_pair(family, names, margin)
+    return verdict
+
+
+FEW, MANY = known(hits(100)), known(hits(180))
+BELOW, ABOVE = (between(of_one.low, np.minimum(of_one.low + 0.1, 1), 0.4) for of_one in (FEW, MANY))
+
+
+NOTHING_HOLDS = sorted(kind for kind in KINDS if KINDS[kind].forbids_interval)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "conclusion"),
+    [
+        pytest.param(FEW, MANY, Conclusion.BETTER, id="second-better"),
+        pytest.param(MANY, FEW, Conclusion.BETTER, id="first-better"),
+        pytest.param(known(hits(100)), known(hits(105, first=300)), Conclusion.UNDECIDED, id="alike"),
+        pytest.param(between(FEW.low, np.ones((1, USERS)), 0.3), MANY, Conclusion.UNDECIDED, id="wide-bounds"),
+        pytest.param(BELOW, ABOVE, Conclusion.NO_VERDICT, id="difference-of-0-and-an-interval-above-it"),
+        pytest.param(replace(BELOW, point=np.array([0.27])), ABOVE, Conclusion.BETTER, id="bounds-better"),
+        pytest.param(FEW, replace(MANY, point=np.array([0.2])), Conclusion.NO_VERDICT, id="interval-above"),
+        pytest.param(FEW, replace(MANY, point=np.array([0.9])), Conclusion.NO_VERDICT, id="interval-below"),
+        *(
+            pytest.param(FEW, replace(MANY, findings=(Finding(kind),)), Conclusion.NO_VERDICT, id=kind)
+            for kind in NOTHING_HOLDS
+        ),
+        pytest.param(FEW, replace(MANY, findings=(Finding("narrow"),)), Conclusion.BETTER, id="narrow"),
+    ],
+)
+def test_conclusions(a, b, conclusion):
+    verdict = verdict_of(a, b)
+    better = ("A", "B") if a is MANY else ("B", "A")
+    assert verdict.conclusion is conclusion
+    assert verdict.names == (better if conclusion is Conclusion.BETTER else ("A", "B"))
+    assert verdict.in_words == (better[0] if conclusion is Conclusion.BETTER else conclusion.value.replace("-", " "))
+    assert verdict.difference == pytest.approx(b.point[0] - a.point[0])
+    assert verdict.is_bounded is not (a.one_value and b.one_value)
+    assert verdict.has_interval == b.has_interval
+    assert np.isnan([verdict.low, verdict.high, verdict.p_value]).all() == (not b.has_interval)
+
+
+def test_kinds_that_forbid_an_interval_are_those_without_one():
+    assert NOTHING_HOLDS == ["drawn-once", "unexplained"]
+
+
+def test_a_metric_that_is_not_defined_has_no_verdict():
+    verdict = verdict_of(known(np.full((1, USERS), np.nan)), MANY)
+    assert (verdict.conclusion, verdict.is_defined, verdict.better) == (Conclusion.NO_VERDICT, False, None)
+
+
+@pytest.mark.parametrize("make", [Margin, lambda size: Margin(size / 0.25, True)], ids=["absolute", "relative"])
+def test_a_pair_that_is_alike_is_equivalent_if_the_interval_is_within_the_margins(make):
+    first = known(hits(100))
+    second = known(hits(100, first=20))
+    high = verdict_of(first, second).high
+    wide = verdict_of(first, second, make(1.4 * high))
+    narrow = verdict_of(first, second, make(0.6 * high))
+    assert (wide.conclusion, wide.size) == (Conclusion.EQUIVALENT, Size.UNKNOWN)
+    assert (narrow.conclusion, narrow.size) == (Conclusion.UNDECIDED, Size.UNKNOWN)
+
+
+def test_shares_are_of_the_users_for_whom_each_ranks_higher():
+    places = {"A": np.array([RANKS["a"]], dtype=float), "B": np.array([RANKS["b"]], dtype=float)}
+    margin = verdict_of(FEW, MANY, Margin(0.1), places).margin
+    assert (margin.higher_a, margin.higher_b) == (0.25, 0.5)
+    assert verdict_of(FEW, MANY).margin is None
+    unknown = verdict_of(FEW, MANY, Margin(0.1), {**places, "B": np.full((1, USERS), np.nan)}).margin
+    assert np.isnan([unknown.higher_a, unknown.higher_b]).all()
+
+
+def test_a_margin_of_two_recommenders_says_who_ranks_higher_if_there_are_ranks():
+    exact = sm.exact_ranks(RANKS, candidates=50, exact=True)
+    sampled = sm.sampled_ranks(RANKS, candidates=900, negatives=20)
+    scores = {"ann": {"x": 2.0, "y": 1.0}, "bob": {"x": 2.0, "y": 1.0}}
+    lists = sm.ranked_lists(scores, relevance={"ann": {"x": 1}, "bob": {"y": 1}})
+    for tables, is_sampled in ((exact, False), (sampled, True)):
+        [higher] = of_kind(sm.compare(tables, metrics="ap", margin=0.1), "higher")
+        assert higher.names == ("a", "b")
+        assert higher.values == {"higher_a": 0.25, "higher_b": 0.5, "is_sampled": is_sampled}
+    three = {**exact, "c": exact["a"].rows(np.arange(400)[::-1])}
+    assert of_kind(sm.compare(three, metrics="ap", margin=0.1), "higher") == []
+    assert of_kind(sm.compare({"a": lists, "b": lists}, metrics="ap", margin=0.1), "higher") == []
+
+
+def of_kind(result, kind):
+    return [finding for finding in result.findings if finding.kind == kind]
+
+
+def test_a_recommender_may_be_called_as_a_conclusion_is():
+    """B is better, and is called as if nothing were decided."""
+    verdict = verdict_of(FEW, MANY, names=("A", "undecided"))
+    assert (verdict.conclusion, verdict.better, verdict.worse) == (Conclusion.BETTER, "undecided", "A")
+    ranks = {"A": [9, 8, 7, 30] * 50, "undecided": [1, 2, 1, 3] * 50}
+    result = sm.compare(sm.exact_ranks(ranks, candidates=50, exact=True), metrics="ap")
+    [row] = result.to_dict("records")
+    assert verdict_of_row(row, result.findings, result.setting.names).better == "undecided"
+    assert verdict_of_row(row | {"metric": "auc"}, result.findings, result.setting.names) is None
+
+
+def test_a_verdict_turns_with_its_pair():
+    verdict = verdict_of(FEW, MANY, Margin(0.05))
+    turned = verdict.turned()
+    other = verdict_of(MANY, FEW, Margin(0.05), names=("B", "A"))
+    for name in ("a", "b", "value_a", "difference", "low", "high", "better", "names"):
+        assert getattr(turned, name) == pytest.approx(getattr(other, name)), name
+    assert turned.margin.higher_a == other.margin.higher_a
+
+
+def test_p_values_are_adjusted_within_a_metric_and_a_question():
+    """By Holm's method .01, .04 and .03 of a family are .03, .06 and .06."""
+    verdict = verdict_of(FEW, MANY)
+    family = [replace(verdict, p_value=p_value) for p_value in (0.01, 0.04, 0.03)]
+    others = [replace(verdict, p_value=0.5, metric="auc"), replace(verdict, p_value=0.4, of="these runs")]
+    p_values = [of_pair.p_value for of_pair in adjusted([*family, *others])]
+    assert p_values == pytest.approx([0.03, 0.06, 0.06, 0.5, 0.4])
+
+
+def test_the_row_of_a_verdict_has_its_numbers():
+    row = verdict_of(FEW, MANY).row()
+    assert (row["conclusion"], row["metric"], row["group"]) == ("B", "ap", "all")
+    assert row["value_b"] - row["value_a"] == pytest.approx(row["difference"])
+    assert "size" not in row
+    assert verdict_of(FEW, MANY, Margin(0.05)).row()["size"] == "more than the margin"
+
+
+def orders(overall, **pairs):
+    verdicts = [verdict_of(*pair, group=group) for group, pair in pairs.items()]
+    return orders_of_groups([verdict_of(*overall)], verdicts, "")
+
+
+def test_groups_have_a_finding_where_all_users_together_have_the_other_order():
+    """B is better than A for all users, and A than B in group x, the only one that is decided."""
+    [finding] = orders((FEW, MANY), x=(MANY, FEW), w=(FEW, FEW))
+    assert (finding.kind, finding.names, finding.values) == ("order-reversed", ("B", "A"), {"groups": ["x"]})
+    assert orders((FEW, MANY), x=(FEW, MANY), w=(FEW, FEW)) == []
+
+
+def test_groups_have_a_finding_where_their_order_differs():
+    [finding] = orders((FEW, FEW), x=(FEW, MANY), y=(MANY, FEW), z=(FEW, MANY), w=(FEW, FEW))
+    assert (finding.kind, finding.metric, finding.names) == ("order-differs", "ap", ("A", "B"))
+    assert finding.values == {"B": ["x", "z"], "A": ["y"]}
+
+
+def test_groups_have_findings_of_their_own_and_not_those_of_all():
+    ranks = pd.DataFrame(
+        {
+            "user": [*range(200)] * 2,
+            "model": ["A"] * 200 + ["B"] * 200,
+            "rank": [5, 80, 3, 9] * 50 + [2, 40, 1, 4] * 50,
+            "of": (["young"] * 150 + ["old"] * 50) * 2,
+        }
+    )
+    tables = sm.exact_ranks(ranks, by="model", groups="of", candidates=100, exact=True)
+    findings = sm.compare(tables, metrics="ap", groups=True).findings
+    assert [(one.group, one.names) for one in findings if one.kind == "few-users"] == [("old", ("A",)), ("old", ("B",))]
+    assert [one.values["groups"] for one in findings if one.kind == "groups-adjusted"] == [2]

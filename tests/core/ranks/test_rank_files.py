@@ -1,0 +1,220 @@
+"""The reader of files of ranks: what it gives, what it refuses, and that nothing else ever comes out of it."""
+
+import csv
+import gzip
+import io
+import re
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tables_of_ranks import parse_columns, rank_table, sampled_ranks
+
+import sampled_metrics as sm
+from sampled_metrics.core.data import tables
+from sampled_metrics.core.ranks.frames import NAMES
+from sampled_metrics.core.ranks.reading import MOST_COLUMNS, SEPARATORS
+from sampled_metrics.errors import DataError
+
+FRAME = pd.DataFrame({"user": ["ann", "bob", "eve"], "candidates": [50, 60, 70], "rank": [1, 12, 5]})
+
+
+def parse(text):
+    return parse_columns(text if isinstance(text, bytes) else text.encode(), "f.csv")
+
+
+def test_a_single_column_needs_no_header():
+    for text in ("\ufeff3\r\n1\r\n2", " 3 \n1\n2\n"):
+        table = parse(text)
+        assert table.whole_numbers("rank", 1).tolist() == [3, 1, 2]
+        assert table.place(0) == "f.csv, line 1"
+
+
+def test_csv_and_parquet_of_the_same_ranks_are_the_same(tmp_path):
+    FRAME.to_parquet(tmp_path / "r.parquet")
+    FRAME.to_csv(tmp_path / "r.csv", sep=";")  # with an index
+    FRAME.to_csv(tmp_path / "r.csv.gz", index=False)
+    for path in (tmp_path / "r.parquet", str(tmp_path / "r.csv"), Path(tmp_path / "r.csv.gz")):
+        table = sm.exact_ranks(path)
+        assert (table.user.tolist(), table.above.tolist(), table.notes) == (["ann", "bob", "eve"], [0, 11, 4], ())
+
+
+REFUSED = {
+    "a column is missing": (b"user,candidates,above\n1,5,0\n", ", line 1: lacks the column tied"),
+    "empty": (b"", ": is empty"),
+    "no rows": (b"candidates,above,tied\n", ": has no rows"),
+    "above n": (b"candidates,rank\n5,5\n5,6\n", ", line 3: rank 6 "),
+    "no user": (b"user,candidates,rank\n,5,1\n", ", line 2: user is empty"),
+    "sampled": (b"candidates,above,tied,negatives\n50,1,0,9\n", ", line 1: has a column negatives"),
+    "a column twice": (b"candidates,rank,rank\n5,1,1\n", ", line 1: has the column 'rank' more than once"),
+    "another separator": (b"user rank\n1 2\n", ", line 1: lacks the column rank (the columns are 'user rank'); is"),
+    "scores": (b"user,item,score\n1,2,3\n", ", line 1: lacks the column rank "),
+    "json lines.jsonl": (b'{"rank": 1}\n', ", line 1: is JSON, and tables are csv or parquet; in Python, give"),
+    "array of json.json": (b'[{"rank": 1}]\n', ", line 1: is JSON"),
+    "events of a session": (
+        b'{"session": 1, "events": [{"aid": 7, "ts": 16617, "type": "clicks"}]}\n',
+        ", line 1: is JSON, and tables are csv or parquet; in Python, make a row of each of the nested objects, as "
+        'pandas.json_normalize(objects, "events", "session")',
+    ),
+    "a submission": (
+        b"session_type,labels\n12_clicks,5 6\n",
+        ", line 1: lacks the column rank (the columns are 'session_type', 'labels'); labels has several ",
+    ),
+    "truncated.gz": (gzip.compress(b"rank\n" + bytes(range(48, 58)) * 500)[:-12], ": cannot be read: "),
+    "not gzip.gz": (b"rank\n1\n", ": cannot be read: Not a gzipped"),
+    "no.parquet": (b"user,rank\n1,2\n", ": cannot be read: "),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_file_is_refused_with_its_name_and_line(tmp_path, name):
+    (content, says), path = REFUSED[name], tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=f"^{re.escape(f'{path}{says}')}") as caught:
+        sm.exact_ranks(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("run", "judged", "says"),
+    [
+        (b"q1 Q0 d1 1 x bm25\nq1 Q0 d2 2 8.25 bm25\n", b"", "run, line 1: score must be a number, not 'x'"),
+        (b"q1 Q0 d1 1 9.5 bm25\n", b"q1 0 d1 x\n", "judged, line 2: relevance must be"),
+        (b"q1 Q0 d1 1 9.5 bm25\n", b"q1 0 d2 1 5\n", "judged, line 2: has 5 fields"),
+        (b"user,item,score\nq1,d1,9007199254740993\n", b"", "run, line 2: score"),
+    ],
+)
+def test_lists_and_judged_items_are_refused_with_the_line(tmp_path, run, judged, says):
+    (tmp_path / "run").write_bytes(run)
+    (tmp_path / "judged").write_bytes(b"q1 0 d3 1\n" + judged)
+    with pytest.raises(DataError, match=says):
+        sm.ranked_lists(tmp_path / "run", relevance=tmp_path / "judged")
+
+
+def test_a_parquet_file_is_refused_with_its_row(tmp_path):
+    FRAME.assign(rank=[1, -2, 3]).to_parquet(tmp_path / "wrong.parquet")
+    for path, says in (("wrong.parquet", "row 2: rank .* not -2"), ("", "is a directory"), ("none", "no such file")):
+        with pytest.raises(DataError, match=f"{path}.*{says}"):
+            sm.exact_ranks(tmp_path / path)
+
+
+RUN = b"q1 Q0 d1 1 9.5 bm25\nq1 Q0 d2 2 8.25 bm25\nq2\tQ0\td1\t1\t-0.5e1\tbm25  \n"
+
+
+@pytest.mark.parametrize("block", [1, 7, 30, 2**21])
+def test_runs_and_judgements_of_trec_have_no_header(block, monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", block)
+    run, qrels = parse(RUN), parse(b"q1 0 d2 1\nq2 0 d1 2\nq2 0 d3 0\n")
+    assert [*run.frame] == ["user", "item", "score", "run"]
+    assert run.frame["run"].tolist() == ["bm25"] * 3
+    scored = run.frame.drop(columns="run").to_numpy().tolist()
+    assert scored == [["q1", "d1", "9.5"], ["q1", "d2", "8.25"], ["q2", "d1", "-0.5e1"]]
+    assert [*qrels.frame] == ["user", "item", "relevance"]
+    assert qrels.frame.to_numpy().tolist() == [["q1", "d2", 1], ["q2", "d1", 2], ["q2", "d3", 0]]
+
+
+def test_of_a_wide_table_the_columns_of_use_are_kept(monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 800)  # three lines at a time
+    more = [f"f{number}" for number in range(MOST_COLUMNS)]
+    rows = [["user", "rank", *more], *([user, rank, *["0.5"] * len(more)] for user, rank in ("a4", "b5", "c6", "d7"))]
+    table = parse("".join(",".join(row) + "\n" for row in rows))
+    assert table.frame.to_dict("list") == {"user": ["a", "b", "c", "d"], "rank": [4, 5, 6, 7]}
+    [finding] = table.remarks
+    values = {"source": "f.csv", "unread": 64, "all": 66, "columns": more[:34]}
+    assert (finding.kind, finding.values) == ("columns-not-read", values)
+
+
+def test_read_ranks_reads_what_the_file_is(tmp_path):
+    ranks = sm.ExactRanks(np.array([7, 3]), np.array([6, 5]), np.array([0, 3]), np.array([2, 1]))
+    ranks.write(tmp_path / "x.csv.gz")
+    content = gzip.decompress((tmp_path / "x.csv.gz").read_bytes())
+    assert content == b"user,candidates,above,tied\n7,6,0,2\n3,5,3,1\n"
+    sampled = sm.sampled_ranks([1, 4, 2], negatives=9, candidates=100)
+    sampled.to_frame().to_csv(tmp_path / "s.csv", index=False)
+    for written, name in ((ranks, "x.csv.gz"), (sampled, "s.csv")):
+        again = sm.read_ranks(tmp_path / name)
+        assert type(again) is type(written)
+        pd.testing.assert_frame_equal(again.to_frame(), written.to_frame())
+
+
+VALID = b"user,candidates,rank,negatives\n1,50,3,9\n2,50,10,9\n3,60,1,9\n"
+SIGNS = [b'"', b",", b"\n", b"\r", b"\r\n", b";", b"\t", b"-", b"0", b"9" * 30, b"nan", b"\xef\xbb\xbf"]
+
+
+@st.composite
+def mutated(draw):
+    """A valid file to which one to five things happened."""
+    text = bytearray(VALID)
+    for _ in range(draw(st.integers(1, 5))):
+        at = draw(st.integers(0, len(text)))
+        to = draw(st.integers(at, min(len(text), at + 12)))
+        again = st.just(bytes(text[at:to]) * 2)
+        text[at:to] = draw(st.one_of(st.binary(max_size=3), st.sampled_from(SIGNS), again))
+    return bytes(text)
+
+
+def given_or_refused(read):
+    """Return what is read, or None after a DataError of one line that begins with the file's name."""
+    try:
+        return read()
+    except DataError as error:
+        message = str(error)
+    assert message.startswith("f.csv")
+    assert len(message.splitlines()) == 1
+    return None
+
+
+@given(mutated())
+def test_a_mutated_file_is_refused_in_one_line_or_is_what_the_csv_module_reads(content):
+    """Where ranks come out, they are those of Python's own reader, in its lines."""
+    columns = given_or_refused(lambda: parse(content))
+    if columns is None:
+        return
+    for options in ({}, {"candidates": 50}):
+        given_or_refused(lambda options=options: rank_table(columns, **options))
+    given_or_refused(lambda: sampled_ranks(columns, 50, 9))
+    table = given_or_refused(lambda: sampled_ranks(columns))
+    if table is None:
+        return
+    text = content.decode("utf-8-sig")
+    separator = next((sign for sign in SEPARATORS if sign in text.splitlines()[0]), ",")
+    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    plain = [re.sub("[^a-z]", "", name.lower()) for name in lines[0]]
+    header = [next((column for column, names in NAMES.items() if name in names), name) for name in plain]
+    for name, values in (("rank", table.x + 1), ("candidates", table.candidates), ("negatives", table.negatives)):
+        column = header.index(name)
+        assert np.array_equal(values, [int(float(line[column])) for line in islice(lines, 1, 1 + len(table))])
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"), [('{"rank": 2}\n{"rank": 9}\n', True), ('[{"rank": 2}, {"rank": 9}]', False)]
+)
+def test_the_table_that_is_named_in_place_of_json_is_read(tmp_path, content, lines):
+    (tmp_path / "ranks.json").write_text(content)
+    with pytest.raises(DataError) as error:
+        sm.exact_ranks(tmp_path / "ranks.json", candidates=20)
+    assert str(error.value).endswith(", lines=True)") == lines
+    table = pd.read_json(tmp_path / "ranks.json", lines=lines)
+    assert sm.exact_ranks(table, candidates=20).above.tolist() == [1, 8]
+
+
+def test_a_path_from_the_home_of_the_user(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / "films.csv").write_text("candidates,rank\n50,3\n")
+    assert sm.exact_ranks("~/films.csv").above.tolist() == [2]
+    with pytest.raises(DataError, match=r"^~/none.csv: there is no such file"):
+        sm.exact_ranks("~/none.csv")
+
+
+def test_rows_that_are_paired_by_position_are_named_by_their_place():
+    """The ids of one table say nothing about the rows of the other."""
+    known = sm.exact_ranks(pd.DataFrame({"user": ["u7", "u3"], "rank": 1, "candidates": [50, 60]}))
+    unknown = sm.exact_ranks(pd.DataFrame({"rank": [1, 1], "candidates": [50, 61]}))
+    for pair in ({"A": known, "B": unknown}, {"A": unknown, "B": known}):
+        with pytest.raises(DataError, match=r"^row 2 has 6[01] candidates in A and 6[01] in B"):
+            sm.compare(pair)

@@ -1,0 +1,62 @@
+"""The variances that values leave open, against the interval of a share and a search over all distributions."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from sampled_metrics.core.inference.means import LowerSide, mean_interval, threshold
+from sampled_metrics.planning.variances import extreme_laws
+
+
+def moments(law, values, largest=1.0):
+    shares = np.append(law.seen, [law.least, law.most])
+    points = np.append(values, [0.0, largest])
+    mean = shares @ points
+    return mean, shares @ (points - mean) ** 2, shares.sum()
+
+
+@pytest.mark.parametrize("users", [1, 2, 3, 7, 14, 26, 33, 60])
+def test_of_hits_are_those_of_the_interval_of_their_share(users):
+    """The smallest and the largest p (1 - p) of a share p in its interval, for each number of hits."""
+    for hits in range(users + 1):
+        values = np.repeat([0.0, 1.0], [users - hits, hits])
+        low, high = mean_interval(np.array([0.0, 1.0]), np.array([users - hits, hits]), (0.0, 1.0), alpha=0.05)
+        least, most = extreme_laws(values, 1.0, alpha=0.05)
+        largest = 0.25 if low < 0.5 < high else max(low * (1 - low), high * (1 - high))
+        for law, variance in ((least, min(low * (1 - low), high * (1 - high))), (most, largest)):
+            assert moments(law, values)[1:] == pytest.approx((variance, 1.0), abs=3e-4)
+
+
+def test_no_distribution_that_explains_values_as_well_has_a_smaller_or_a_larger_variance():
+    """SLSQP over all distributions on the values and both bounds, with the deviance that the law has."""
+    values = 1 / np.array([1, 1, 2, 3, 3, 5, 8, 20, 20, 20, 40, 90])
+    points = np.append(values, [0.0, 1.0])
+    for sign, law in zip((1, -1), extreme_laws(values, 1.0, alpha=0.05), strict=True):
+        deviance = -np.log(len(values) * law.seen).sum()
+        assert 1.5 < deviance < 5  # z²/2 = 1.9, and more for few users
+
+        def variance(shares, sign=sign):
+            return sign * (shares @ points**2 - (shares @ points) ** 2)
+
+        best = minimize(
+            variance,
+            np.append(np.full(12, 0.98 / 12), [0.01, 0.01]),
+            bounds=[(1e-9, 1.0)] * 14,
+            constraints=[
+                {"type": "eq", "fun": lambda shares: shares.sum() - 1},
+                {"type": "ineq", "fun": lambda shares, most=deviance: most + np.log(12 * shares[:12]).sum()},
+            ],
+            options={"maxiter": 1000, "ftol": 1e-12},
+        )
+        assert best.success
+        assert moments(law, values)[1] == pytest.approx(sign * best.fun, rel=1e-3)
+
+
+@pytest.mark.parametrize("values", [[0.0, 0.2, 0.2, 0.9], [0.5, 0.6, 0.7], [1.0, 1.0]])
+def test_the_law_of_an_end_has_its_mean_and_its_deviance(values):
+    distinct, counts = np.unique(values, return_counts=True)
+    side = LowerSide.from_values(distinct, counts, np.array([0.0, 1.0]))
+    shares, at_bound = side.law(0.05)
+    assert shares.sum() + at_bound == pytest.approx(1)
+    assert shares @ distinct == pytest.approx(side.end(0.05), abs=1e-9)
+    assert -counts @ np.log(shares / counts * counts.sum()) == pytest.approx(threshold(0.05, side.deciding))

@@ -1,0 +1,168 @@
+"""Figures of results: they show the numbers of the table, and are legible without colour."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import read_and
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+import sampled_metrics as sm
+from sampled_metrics.core.evaluation.result import Result
+from sampled_metrics.core.evaluation.verdict import Conclusion
+from sampled_metrics.reporting.plots import Mark, Panel, draw_panel, picture
+
+RNG = np.random.default_rng(5)
+X, Z = RNG.integers(1, 101, 300), RNG.integers(1, 61, 300)
+SAMPLED = {"candidates": 1000, "negatives": 20}
+FUNCTIONS = {
+    "correct": lambda **more: read_and.correct(RNG.integers(1, 22, 300), **SAMPLED, estimators="uncorrected", **more),
+    "plan": lambda **more: read_and.plan(
+        {"X": X, "Z": Z}, candidates=100, negatives=[20], draws=40, estimators="uncorrected", **more
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    pyplot.close("all")
+
+
+def marks(axes):
+    """The values of a panel from above, and the ends of their intervals."""
+    return [
+        (point.get_xdata()[0], tuple(bars[0].get_segments()[0][:, 0]) if bars else None)
+        for point, _, bars in axes.containers
+    ]
+
+
+def caption(figure):
+    return figure.get_supxlabel().replace("\n", " ")
+
+
+def test_values_and_intervals_are_drawn_with_what_is_decided():
+    table = read_and.compare({"X": X, "Z": Z}, candidates=100, metrics=["recall@10", "recall@2"])
+    assert list(table["conclusion"]) == ["Z", "undecided"]
+    axes = table.plot()
+    for row, (value, ends) in zip(table.itertuples(), marks(axes), strict=True):
+        assert value == row.difference
+        np.testing.assert_allclose(ends, (row.low, row.high))
+    words = [f"{gap:+.4f}: {what}" for gap, what in zip(table["difference"], ("Z is better", "undecided"), strict=True)]
+    assert [text.get_text() for text in axes.texts] == words
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["Recall@10", "Recall@2"]
+    assert [point.get_markerfacecolor() == "white" for point, _, _ in axes.containers] == [False, True]
+    assert "Hollow: undecided" in caption(axes.figure)
+
+
+def test_an_interval_that_excludes_its_difference_is_drawn_beside_it():
+    table = read_and.compare({"X": X, "a$_b$": Z}, candidates=100, metrics="auc")
+    [verdict] = table.verdicts
+    others = [finding for finding in table.findings if finding is not verdict]
+    changed = table.assign(difference=0.5, low=0.1, high=0.3)
+    changed.findings = (replace(verdict, conclusion=Conclusion.NO_VERDICT), *others)
+    axes = changed.plot()
+    assert marks(axes) == [(pytest.approx(0.2), pytest.approx((0.1, 0.3))), (0.5, None)]
+    assert "no verdict, the interval excludes the difference itself." in caption(axes.figure)
+    assert r"difference (a\$_b\$ - X)" in axes.get_xlabel().replace("\n", " ")  # no formula
+
+
+def test_expect_shows_exact_and_expected_values():
+    estimators = ["uncorrected", "bv-0.1"]
+    table = read_and.expect({"X": X, "Z": Z}, 20, candidates=100, metrics="recall@10", estimators=estimators)
+    axes = table.plot()
+    wanted = []
+    for first, second in zip(table[::2].itertuples(), table[1::2].itertuples(), strict=True):
+        ends = [(one.expected - one.deviation, one.expected + one.deviation) for one in (first, second)]
+        wanted += [(first.exact, None), (first.expected, ends[0]), (second.expected, ends[1])]
+    for (value, drawn), (expected, ends) in zip(marks(axes)[:6], wanted, strict=True):
+        assert (value, drawn) == (expected, ends if ends is None else pytest.approx(ends))
+    [legend] = axes.figure.legends
+    named = [text.get_text() for text in legend.get_texts()]
+    assert named == ["exact", "Sampled (uncorrected), expected", "BV 0.1, expected"]
+    assert len({point.get_marker() for point, _, _ in axes.containers}) == 3
+
+
+def test_the_caption_says_of_whom_an_estimator_assumes_less():
+    columns = {"recommender": list("aabb"), "estimator": ["free", "decreasing"] * 2, "metric": "auc"}
+    ends = {"value": 0.5, "low": 0.4, "high": 0.6, "assumes": ["none", "decreasing", "none", "none"]}
+    text = picture(Result(columns | ends)).caption
+    assert "Free, Decreasing of b: the 95 % interval holds the true metric without an assumption" in text
+    assert "Decreasing of a: the 95 % interval holds the true metric if better ranks" in text
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_no_text_is_cut_off(function):
+    axes = np.ravel(FUNCTIONS[function]().plot())
+    figure = axes[0].figure
+    assert "300 users, n = 1" in caption(figure)
+    figure.draw_without_rendering()
+    drawn = [text for each in axes for text in (*each.texts, *each.get_yticklabels(), each.title)]
+    for text in filter(lambda text: text.get_text(), (*drawn, *figure.texts)):
+        box = text.get_window_extent()
+        assert 0 <= box.x0 <= box.x1 <= figure.bbox.x1, text
+        assert 0 <= box.y0 <= box.y1 <= figure.bbox.y1, text
+
+
+def test_long_texts_stay_within_their_axes():
+    axes = Figure(figsize=(3.7, 3)).subplots()
+    long = [Mark(value, value, value, "+0.1234: new is better by more") for value in (0.0, 0.5, 1.0)]
+    draw_panel(Panel("", "value", {"row": long}), axes)
+    axes.figure.draw_without_rendering()
+    for text in axes.texts:
+        assert axes.bbox.x0 <= text.get_window_extent().x0 < text.get_window_extent().x1 <= axes.bbox.x1
+
+
+def test_into_given_axes_into_a_file_of_another_format_or_as_pandas_draws(tmp_path):
+    axes, table = Figure().subplots(), FUNCTIONS["correct"](metrics="auc")
+    assert table.plot(ax=axes) is axes
+    assert len(marks(axes)) == 1
+    assert "300 users" in axes.get_xlabel().replace("\n", " ")
+    with pytest.raises(sm.ConfigError, match="a figure is written as svg, png or pdf"):
+        table.plot(tmp_path / "figure.svg.gz")
+    assert list(tmp_path.iterdir()) == []
+    for axes in (table.plot(x="metric", y="value", kind="bar"), table.plot.bar(x="metric", y="value")):
+        assert [bar.get_height() for bar in axes.patches] == table["value"].tolist()
+
+
+def test_what_is_decided_is_drawn_so_whatever_the_recommenders_are_called():
+    for name in ("undecided", "equivalent", "no verdict"):
+        axes = read_and.compare({"X": X, name: Z}, candidates=100, metrics="recall@10").plot()
+        assert axes.texts[0].get_text().endswith(f": {name} is better")
+        assert axes.containers[0][0].get_markerfacecolor() != "white"
+        assert "Hollow" not in caption(axes.figure)
+
+
+WITHOUT_MATPLOTLIB = """
+import sys
+import numpy as np
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "matplotlib":
+            raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+
+sys.meta_path.insert(0, Missing())
+import sampled_metrics as sm
+
+ranks = sm.exact_ranks([1, 2, 3] * 10, candidates=9, exact=True)
+validate = sm.validator(np.zeros((30, 20)), np.arange(30) % 20)
+validate(np.random.default_rng(0).random((30, 20)))
+for draw in (sm.evaluate(ranks).plot, sm.compare({"A": ranks, "B": ranks}).plot, validate.plot):
+    try:
+        draw("figure.svg")
+    except sm.ConfigError as error:
+        print(error)
+"""
+
+
+def test_without_matplotlib_a_figure_is_refused_in_one_line(tmp_path):
+    command = [sys.executable, "-c", WITHOUT_MATPLOTLIB]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = said.stdout.splitlines()
+    assert len(lines) == 3
+    assert all("matplotlib" in line and "pip install" in line for line in lines)
+    assert not (tmp_path / "figure.svg").exists()

@@ -1,0 +1,390 @@
+"""Staged ranks: exact where all users go on, unbiased where a share does, whatever the batches and the order."""
+
+import contextlib
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampled_metrics as sm
+from sampled_metrics.stages import rank as stages
+
+RNG = np.random.default_rng(8)
+USERS, ITEMS = 150, 130
+TRAINING = RNG.random((USERS, ITEMS)) < 0.15
+SCORES = np.round(RNG.normal(size=(USERS, ITEMS)) + 0.02 * np.arange(ITEMS), 1)  # with ties
+TASTE = np.where(TRAINING, -np.inf, SCORES + RNG.gumbel(scale=0.6, size=SCORES.shape))
+HELD_OUT = TASTE.argmax(axis=1)
+METRICS = ["recall@10", "ndcg@10", "mrr@5", "recall@1"]
+
+
+def score(users, items):
+    return SCORES[users, items]
+
+
+def staged(function=score, held_out=HELD_OUT, *, pairs_per_call=1024, **options):
+    is_ranker = isinstance(function, sm.Ranker)
+    ranker = function if is_ranker else sm.Ranker(function, pairs_per_call=pairs_per_call)
+    return sm.staged_ranks(ranker, TRAINING, held_out, **options)
+
+
+def values(ranks, metrics=METRICS):
+    return ranks.outcome_values([sm.metric(label) for label in metrics]).values
+
+
+ORDERS = {
+    "popularity": "popularity",
+    "numbers": np.arange(ITEMS) % 7,
+    "a function of a user": lambda user: np.cos(user + np.arange(ITEMS)),
+    "the scores themselves": lambda user: SCORES[user],
+    "the worst": lambda user: -SCORES[user],
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_where_all_users_go_on_values_are_those_of_rank_user_by_user(order):
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+    for k in (1, 10, ITEMS):
+        metrics = [f"recall@{k}", f"ndcg@{k}", f"mrr@{k}"]
+        ranks = staged(k=k, depth=None, order=ORDERS[order])
+        expected = np.stack([exact.values(sm.metric(label)) for label in metrics])
+        np.testing.assert_allclose(values(ranks, metrics), expected, atol=1e-14)
+        assert ranks.candidates.tolist() == exact.candidates.tolist()
+        assert (ranks.complete | ranks.is_beaten).all()
+        np.testing.assert_array_equal(ranks.above[ranks.complete], exact.above[ranks.complete])
+        np.testing.assert_array_equal(ranks.tied[ranks.complete], exact.tied[ranks.complete])
+
+
+def test_several_held_out_items_masked_scores_and_groups_by_a_mapping():
+    held_out = np.zeros((USERS, ITEMS))
+    for user in range(USERS):
+        held_out[user, RNG.choice(np.flatnonzero(~TRAINING[user]), user % 3, replace=False)] = 1
+    masked = np.where(np.arange(ITEMS) % 5 == 0, -np.inf, SCORES)
+    last = f"{(held_out[:, ::5] > 0).sum()} of 150 held-out items score -inf, as a masked item does, and rank last"
+    without = "50 of 150 users have no held-out item"
+    with pytest.warns(UserWarning, match=without), pytest.warns(UserWarning, match=last):
+        exact = sm.rank(masked, TRAINING, held_out)
+    for order in (ORDERS["popularity"], ORDERS["a function of a user"]):
+        with pytest.warns(UserWarning, match=without), pytest.warns(UserWarning, match=last):
+            ranks = staged(lambda users, items: masked[users, items], held_out, depth=None, order=order)
+        assert ranks.user.tolist() == exact.user.tolist()
+        expected = np.stack([exact.values(sm.metric(label)) for label in METRICS])
+        np.testing.assert_allclose(values(ranks), expected, atol=1e-14)
+        groups = {user: "ab"[user % 2] for user in range(USERS)}
+        one, other = (sm.evaluate(table, metrics=METRICS, groups=groups) for table in (ranks, exact))
+        assert one["group"].tolist() == other["group"].tolist()
+        np.testing.assert_allclose(one["value"], other["value"], atol=1e-14)
+
+
+@pytest.mark.parametrize("depth", [8, None])
+def test_results_do_not_depend_on_batches(depth, monkeypatch):
+    options = {"k": 5, "depth": depth, "seed": 3}
+    monkeypatch.setattr(stages, "BATCH", 1)
+    one = staged(pairs_per_call=64, **options)
+    for batch, pairs in ((32, 7), (500, 5000)):
+        monkeypatch.setattr(stages, "BATCH", batch)
+        other = staged(pairs_per_call=pairs, **options)
+        for name in ("above_at", "above", "tied", "complete", "uniform", "fold"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
+        assert other.scored.sum() >= one.scored.sum()
+
+
+def test_a_larger_depth_goes_on_from_a_file_as_if_it_had_been_that_depth(tmp_path):
+    several, asked = np.eye(ITEMS)[HELD_OUT], []
+    several[::2] += np.eye(ITEMS)[TRAINING[::2].argmin(axis=1)]
+    several = several > 0
+
+    def noted(users, items):
+        asked.extend(zip(users.tolist(), items.tolist(), strict=True))
+        return SCORES[users, items]
+
+    for held_out, name in ((HELD_OUT, "one.sqlite"), (several, "several.sqlite")):
+        for depth in (4, 25, None):
+            fresh, said = staged(held_out=held_out, depth=depth), "goes on" if depth != 4 else ""
+            with pytest.warns(UserWarning, match=said) if said else contextlib.nullcontext():
+                ranks = staged(sm.Ranker(noted, name="A"), held_out, depth=depth, file=tmp_path / name)
+            for attribute in ("depth", *ranks.per_row):
+                np.testing.assert_array_equal(getattr(ranks, attribute), getattr(fresh, attribute), attribute)
+        assert len(asked) == len(set(asked))
+        asked.clear()
+        assert ranks.completed_users > 30
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda rows: rows[1:], ": users are not those who were ranked"),
+        (
+            lambda rows: rows.assign(scored=rows["scored"] - (rows["outcome"] == "open")),
+            r", row \d+: scored must be that of where the user stops",
+        ),
+    ],
+)
+def test_no_run_goes_on_from_a_damaged_file(tmp_path, monkeypatch, change, says):
+    monkeypatch.setattr(sm.StagedRanks, "to_frame", lambda ranks, of=sm.StagedRanks.to_frame: change(of(ranks)))
+    staged(depth=4, file=tmp_path / "x.sqlite")
+    with pytest.raises(sm.DataError, match=f"x.sqlite{says}"):
+        staged(depth=25, file=tmp_path / "x.sqlite")
+
+
+def test_the_fewest_scores_are_computed():
+    """By batches of one: the held-out item, and candidates until k are above it or none is left."""
+    ranks = staged(k=3, depth=None, order=np.arange(ITEMS), pairs_per_call=1, users=slice(30))
+    for user in range(30):
+        items = [item for item in range(ITEMS)[::-1] if not TRAINING[user, item] and item != HELD_OUT[user]]
+        above = np.cumsum(SCORES[user, items] > SCORES[user, HELD_OUT[user]])
+        needed = int(np.argmax(above == 3)) + 1 if above[-1] >= 3 else len(items)
+        assert ranks.scored[user] == 1 + needed
+
+
+def test_the_mean_over_seeds_is_that_of_exact_ranks_and_no_value_is_outside_its_bounds():
+    exact, metrics = sm.rank(SCORES, TRAINING, HELD_OUT), [sm.metric(label) for label in METRICS]
+    means = []
+    for seed in range(60):
+        phi, _, least, most, _ = staged(depth=8, seed=seed, pairs_per_call=10**5).outcome_values(metrics)
+        assert (phi.min(axis=1) >= least - 1e-12).all()
+        assert (phi.max(axis=1) <= most + 1e-12).all()
+        assert (most >= 1).all()
+        means.append(phi.mean(axis=1))
+    error = np.std(means, axis=0, ddof=1) / np.sqrt(60)
+    assert (error > 0).all()
+    truth = np.array([exact.mean(metric) for metric in metrics])
+    assert np.abs((np.mean(means, axis=0) - truth) / error).max() < 3.5
+
+
+def test_evaluations_beside_exact_ranks_and_other_staged_ones():
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+    table = sm.compare({"staged": staged(depth=None), "exact": exact}, metrics=["recall@10", "ndcg@10"])
+    assert table["difference"].abs().max() < 1e-14
+    tables = ({"staged": staged(depth=8), "exact": ranks} for ranks in (exact, staged(depth=None, k=20, seed=3)))
+    one, other = (sm.compare(given, metrics="recall@10") for given in tables)
+    pd.testing.assert_frame_equal(pd.DataFrame(one), pd.DataFrame(other))
+    part, again = staged(depth=60), staged(depth=60, order=np.arange(ITEMS))
+    assert part.completed_users >= 30
+    table = sm.compare({"a": part, "b": again}, metrics="recall@10")
+    assert table["low"].item() <= table["difference"].item() <= table["high"].item()
+
+
+WORST = np.where(TRAINING, np.inf, SCORES).argmin(axis=1)
+
+
+def first_ten(user, held_out):
+    """The scores of the first ten candidates by popularity."""
+    order = np.argsort(-TRAINING.sum(axis=0), kind="stable")
+    return SCORES[user, [item for item in order if not TRAINING[user, item] and item != held_out][:10]]
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.filterwarnings("ignore:depth=")
+def test_few_completed_users_have_an_interval_and_a_remark(depth):
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+    groups = {user: "ab"[user % 9 == 0] for user in range(USERS)}
+    ranks = staged(depth=depth)
+    assert 0 < ranks.completed_users < 30
+    table = sm.evaluate(ranks, metrics=METRICS, groups=groups)
+    assert table[["low", "high"]].notna().all(axis=None)
+    completed = [finding.values for finding in table.findings if finding.kind == "completed"]
+    assert completed[0]["completed"] == ranks.complete.sum()
+    assert [of_group["users"] for of_group in completed] == [150, 133, 17]
+    assert sum(of_group["completed"] for of_group in completed[1:]) == ranks.complete.sum()
+    for other in (exact, staged(depth=depth, held_out=WORST)):
+        for margin in (None, "50%"):
+            compared = sm.compare({"staged": ranks, "other": other}, metrics="recall@10", margin=margin)
+            assert compared[["low", "high"]].notna().all(axis=None)
+            assert compared["conclusion"].item() != "no verdict"
+    assert "staged: Staged ranks of 150 users" in " ".join(compared.remarks)
+
+
+def test_after_the_first_stage_a_line_says_how_many_users_can_be_completed(tmp_path):
+    """It knows the counts of all users up to there, and no user's number, so that a depth may be chosen by it."""
+    scores, given, asked = np.random.default_rng(1).random((40, 500)), (np.zeros((40, 500)), np.full(40, 7)), []
+
+    def noted(users, items):
+        asked.extend(zip(users.tolist(), items.tolist(), strict=True))
+        return scores[users, items]
+
+    def said(depth, **options):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            sm.staged_ranks(sm.Ranker(noted, name="A"), *given, k=5, depth=depth, **options)
+        return [str(warning.message) for warning in caught]
+
+    first = np.delete(scores, 7, axis=1)[:, :10]  # without training, the order is that of the items
+    left = int(np.sum((first > scores[:, [7]]).sum(axis=1) < 5))
+    mean = left * (5 / 100) ** 0.75  # the last boundary below half of 500 candidates is 100
+    line = (
+        f"depth=5: {left} of 40 users are not beaten by the first 10 candidates, and at most {mean:.1f} of these are "
+        "completed on average; a larger depth completes more, and depth=None all of them"
+    )
+    assert [said(5, seed=seed) for seed in range(4)] == [[line]] * 4
+    assert said(None) == said(5, users=slice(20)) == []
+    assert said(99) == []  # more than half of those who are left
+    asked.clear()
+    with pytest.raises(UserWarning, match="depth=5: "):  # pytest makes warnings errors
+        sm.staged_ranks(sm.Ranker(noted, name="A"), *given, k=5, depth=5, file=tmp_path / "x.sqlite")
+    assert len(asked) == len(set(asked)) <= 40 * 11
+    assert max(item for _, item in asked) == 10
+    said(5, file=tmp_path / "x.sqlite")
+    further = said(6, file=tmp_path / "x.sqlite")
+    assert "goes on from it to depth 6" in further[0]
+    assert further[1:] == said(6)
+
+
+@pytest.mark.parametrize("larger", [25, None])
+def test_a_file_of_a_larger_depth_answers_a_smaller_one_without_a_score(tmp_path, larger):
+    """In every column as a run of the smaller depth, also with several held-out items, and the file stays."""
+    several = np.eye(ITEMS)[HELD_OUT]
+    several[::2] += np.eye(ITEMS)[TRAINING[::2].argmin(axis=1)]
+
+    def unwanted(users, items):
+        raise AssertionError
+
+    for held_out, name in ((HELD_OUT, "one.sqlite"), (several > 0, "several.sqlite")):
+        staged(sm.Ranker(score, name="A"), held_out, depth=larger, file=tmp_path / name)
+        content = (tmp_path / name).read_bytes()
+        for depth in (4, 12.5):
+            fresh = staged(held_out=held_out, depth=depth)
+            assert not fresh.is_all_known
+            with pytest.warns(UserWarning, match=f"of which depth {depth:g} is a part; it stays as it is, and nothing"):
+                ranks = staged(sm.Ranker(unwanted, name="A"), held_out, depth=depth, file=tmp_path / name)
+            for attribute in ("depth", *ranks.per_row):
+                np.testing.assert_array_equal(getattr(ranks, attribute), getattr(fresh, attribute), attribute)
+        assert (tmp_path / name).read_bytes() == content
+    with pytest.raises(sm.DataError, match="ranks of depth 4 do not have the scores of depth None"):
+        staged(depth=4).at_depth(None)
+
+
+def test_the_interval_holds_the_metric_whatever_the_number_of_completed_users():
+    """1000 users of a population of 1500, their numbers and folds are drawn 250 times; up to a dozen are completed."""
+    rng = np.random.default_rng(3)
+    scores, given = rng.random((1500, 400)), (np.zeros((1500, 400)), np.full(1500, 7))
+    scores[:60, 7] = 1 - rng.random(60) / 20  # ranks up to about 20
+    known = sm.staged_ranks(lambda users, items: scores[users, items], *given, depth=None)
+    metrics = [sm.metric(label) for label in ("recall@1", "recall@10", "ndcg@10")]
+    truth = sm.rank(scores, *given)
+    missed, completed = [], []
+    for _ in range(250):
+        rows, users = rng.integers(1500, size=1000), np.arange(1000)
+        ranks = known.redrawn(rows, users, rng.random(1000), rng.integers(5, size=1000), 12)
+        table = sm.evaluate(ranks, metrics=metrics)
+        means = [truth.mean(metric) for metric in metrics]
+        missed.append((table["low"] > means) | (table["high"] < means))
+        completed.append(ranks.completed_users)
+    assert np.quantile(completed, [0.05, 0.95]).tolist() == pytest.approx([3, 12], abs=4)
+    assert (np.mean(missed, axis=0) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 250)).all()
+
+
+def test_ranks_without_a_hit_say_so_if_all_are_known_and_not_if_some_are_open():
+    masked = SCORES.copy()
+    masked[np.arange(USERS), HELD_OUT] = -1e9
+    none = staged(lambda users, items: masked[users, items], depth=None)
+    assert (
+        sm.evaluate(none)
+        .remarks[-1]
+        .endswith("; no user has a held-out item among the first 10, as if the ranker masked it.")
+    )
+    some = staged(depth=1, users=slice(4))
+    assert some.completed_users == 0
+    assert sm.evaluate(some).remarks[-1].endswith("; 0 users were completed.")
+
+
+def test_all_users_go_on_where_the_depth_exceeds_the_boundaries():
+    ranks = staged(held_out=WORST, depth=100)
+    assert ranks.completed_users < 30
+    table = sm.evaluate(ranks, metrics="recall@10")
+    assert table["low"].notna().all()
+    assert table["value"].item() == sm.rank(SCORES, TRAINING, WORST).mean(sm.metric("recall@10"))
+
+
+def test_metrics_of_ranks_above_k_and_other_stages_are_refused():
+    ranks = staged(depth=8)
+    for label in ("auc", "ap", "recall@20"):
+        with pytest.raises(sm.ConfigError, match="of staged ranks, only metrics of the first 10 ranks are known"):
+            sm.evaluate(ranks, metrics=label)
+    for other in ({"k": 5}, {"depth": 7}, {"seed": 1}):
+        with pytest.raises(sm.DataError, match=f"{next(iter(other))} = .*; staged ranks are compared with the same"):
+            sm.compare({"A": ranks, "B": staged(**{"depth": 8} | other)}, metrics="recall@5")
+
+
+def test_users_and_items_by_ids():
+    user_ids, item_ids = [f"u{user}" for user in range(USERS)], [f"i{item}" for item in range(ITEMS)]
+    scores = pd.DataFrame(SCORES, index=user_ids, columns=item_ids)
+    held_out = pd.DataFrame({"user": user_ids, "item": np.take(item_ids, HELD_OUT)})
+    ranks = staged(
+        lambda users, items: [scores.at[pair] for pair in zip(users, items, strict=True)],
+        held_out,
+        **{"depth": None, "user_ids": user_ids, "item_ids": item_ids, "order": lambda user: scores.loc[user]},
+    )
+    exact = pd.Series(sm.rank(SCORES, TRAINING, HELD_OUT).values(sm.metric("recall@10")), index=user_ids)
+    assert ranks.user.tolist() == sorted(user_ids)
+    np.testing.assert_allclose(values(ranks)[0], exact[ranks.user])
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "says"),
+    [
+        ({"k": 0}, sm.ConfigError, "k must be a whole number from 1 to"),
+        ({"depth": 0}, sm.ConfigError, "depth must be a number from 1 to"),
+        ({"depth": 10**400}, sm.ConfigError, "depth must be a number from 1 to"),
+        ({"seed": -1}, sm.ConfigError, "seed must be a whole number"),
+        ({"order": "random"}, sm.ConfigError, "order must be popularity, numbers of the items or a function"),
+        ({"order": [1, 2]}, sm.DataError, "order must be a number for each of the 130 items"),
+        ({"order": [10**400] * 130}, sm.DataError, "order must be a number for each of the 130 items"),
+        ({"order": lambda user: "a"}, sm.DataError, "order of user 0 must be a number for each of the 130 items"),
+        ({"users": slice(3, 9), "held_out": np.where(np.arange(150) < 9, -1, 1)}, sm.DataError, "none of the users"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.* users have no held-out item")
+def test_refuses(changes, error, says):
+    with pytest.raises(error, match=says):
+        sm.staged_ranks(**{"score": score, "training": np.zeros(TRAINING.shape), "held_out": HELD_OUT} | changes)
+
+
+def test_numbers_of_numpy_are_written(tmp_path):
+    options = {"k": np.int64(5), "depth": np.float64(20), "seed": np.int64(3), "file": tmp_path / "x.sqlite"}
+    np.testing.assert_array_equal(staged(**options).above_at, sm.StagedRanks.read(tmp_path / "x.sqlite").above_at)
+
+
+def test_parts_joined_in_any_order_are_the_whole():
+    user_ids = np.random.default_rng(1).permutation(USERS)
+    rows_of = np.argsort(user_ids)
+
+    def ranks(users=None):
+        options = {"depth": 30, "user_ids": user_ids, "item_ids": np.arange(ITEMS)}
+        return staged(lambda users, items: SCORES[rows_of[users], items], users=users, **options)
+
+    parts, whole = [ranks(slice(part, None, 3)) for part in range(3)], ranks()
+    for order in ([0, 1, 2], [2, 0, 1]):
+        joined = sm.StagedRanks.concat([parts[part] for part in order])
+        for name in whole.per_row:
+            np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
+        np.testing.assert_array_equal(values(joined)[0], values(whole)[0])
+        assert joined.run == whole.run
+
+
+@pytest.mark.parametrize("ending", ["parquet", "sqlite"])
+def test_a_run_goes_on_from_joined_parts(tmp_path, ending):
+    """Users of whom some have several items; the file is that of the whole, byte by byte."""
+    several = np.eye(ITEMS)[HELD_OUT]
+    several[::2] += np.eye(ITEMS)[TRAINING[::2].argmin(axis=1)]
+    ids = {"user_ids": [f"u{user}" for user in range(USERS)], "item_ids": np.arange(ITEMS)}
+    ranker = sm.Ranker(lambda users, items: SCORES[[int(user[1:]) for user in users], items], name="A")
+
+    def ranks(name, **options):
+        return staged(ranker, several > 0, file=tmp_path / f"{name}.{ending}", **ids, **options)
+
+    whole = ranks("whole", depth=5)
+    parts = [ranks(f"part{part}", depth=5, users=slice(part, None, 3)) for part in range(3)]
+    files = [sm.StagedRanks.read(tmp_path / f"part{part}.{ending}") for part in (2, 0, 1)]
+    for number, joined in enumerate((parts, files)):
+        file = tmp_path / f"joined{number}.{ending}"
+        sm.StagedRanks.concat(joined).write(file)
+        assert file.read_bytes() == (tmp_path / f"whole.{ending}").read_bytes()
+        with pytest.warns(match="goes on from it to all candidates"):
+            further = ranks(f"joined{number}", depth=None)
+        exact = staged(ranker, several > 0, depth=None, **ids)
+        for name in exact.per_row:
+            np.testing.assert_array_equal(getattr(further, name), getattr(exact, name), name)
+        assert further.run == exact.run
+    assert not whole.is_all_known

@@ -1,0 +1,116 @@
+"""The running example: Tables 1 and 2 and Figures 1-4 against direct computation, and the lines that are drawn."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from read_figures import assert_texts_are_apart
+from scipy import stats
+
+from sampled_metrics.core.metrics import metric
+from sampled_metrics_study import toy, toy_figures
+from sampled_metrics_study.entries import OF_TOY, function
+from sampled_metrics_study.inputs import Inputs
+from sampled_metrics_study.jobs import stream
+
+RANKS = {"A": [3, 3], "B": [1, 9]}
+METRICS = ["auc", "ap", "ndcg", "recall@2"]
+
+
+def expected(label, m, rank, n):
+    """The expectation of a metric at a rank over binomial ranks among m negatives."""
+    return stats.binom.pmf(range(m + 1), m, (rank - 1) / (n - 1)) @ metric(label).values(m + 1)
+
+
+def table_2(**changes):
+    given = {"ranks": RANKS, "candidates": 11, "metrics": ["ap"], "negatives": 4, "replacement": False}
+    return toy.table_2(Inputs(given | {"repetitions": 5} | changes, partial(stream, 1)))
+
+
+def test_table_1_by_hand():
+    table = toy.table_1(Inputs({"ranks": RANKS, "candidates": 11, "metrics": ["auc", "ap"]}))
+    assert table[["recommender", "metric"]].to_numpy().tolist() == [[name, of] for name in "AB" for of in ("auc", "ap")]
+    assert table["value"].tolist() == pytest.approx([0.8, 1 / 3, (1 + 0.2) / 2, (1 + 1 / 9) / 2])
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+def test_table_2_has_the_mean_and_deviation_of_a_repetitions_mean(replacement):
+    m, n, repetitions = 4, 11, 20_000
+    table = table_2(metrics=METRICS, replacement=replacement, repetitions=repetitions)
+    for row in table.itertuples():
+        f = metric(row.metric).values(m + 1)
+        better, x = np.array(RANKS[row.recommender])[:, np.newaxis] - 1, np.arange(m + 1)
+        law = stats.binom(m, better / (n - 1)) if replacement else stats.hypergeom(n - 1, better, m)
+        chances = law.pmf(x)
+        mean = np.mean([p @ f for p in chances])
+        variance = sum(p @ f**2 - (p @ f) ** 2 for p in chances) / len(chances) ** 2
+        assert abs(row.mean - mean) <= 4 * np.sqrt(variance / repetitions) + 1e-12
+        assert row.sd == pytest.approx(np.sqrt(variance), rel=0.05, abs=1e-9)
+
+
+def test_table_2_has_a_deviation_of_few_repetitions_and_streams_of_each_recommender():
+    draws = table_2(repetitions=2).set_index("recommender")
+    one, both = (table_2(repetitions=number).set_index("recommender")["mean"] for number in (1, 2))
+    # the first repetitions do not depend on their number, so the second is 2 · both - one
+    assert draws["sd"].to_dict() == pytest.approx((np.sqrt(2) * (both - one).abs()).to_dict())
+    alone = table_2(ranks={"B": RANKS["B"]}, repetitions=2).set_index("recommender")["mean"]
+    assert alone["B"] == both["B"]
+
+
+def test_figure_1_has_every_rank_of_both_panels_and_the_last():
+    table = toy_figures.figure_1(5000, ["ap", "auc"], 30)
+    for (panel, label), curve in table.groupby(["panel", "metric"]):
+        rank = curve["rank"].to_numpy()
+        assert (np.diff(rank) > 0).all()
+        assert set(range(1, 31)) <= set(rank.tolist())
+        assert rank[-1] == {"all": 5000, "first": 30}[panel]
+        np.testing.assert_allclose(curve["value"], 1 / rank if label == "ap" else (5000 - rank) / 4999)
+
+
+def test_figures_2_and_3_are_expectations_over_binomial_ranks():
+    table = toy_figures.figure_2(RANKS, 11, ["ap", "recall@2"], [1, 4, 30])
+    assert len(table) == 2 * 2 * 3
+    for row in table.itertuples():
+        values = [expected(row.metric, row.negatives, rank, 11) for rank in RANKS[row.recommender]]
+        assert row.expected == pytest.approx(np.mean(values))
+    table = toy_figures.figure_3(50, ["ap", "auc"], [1, 5], 20).set_index(["metric", "negatives", "rank"])["expected"]
+    assert sorted(set(table.index.get_level_values("negatives"))) == [1, 5, 49]
+    for (label, m, rank), value in table.items():  # the exact metric is among all 49
+        by_hand = expected(label, m, rank, 50) if m < 49 else {"ap": 1 / rank, "auc": (50 - rank) / 49}[label]
+        assert value == pytest.approx(by_hand)
+
+
+def test_figure_4_is_on_the_sample_and_in_expectation():
+    n, m = 40, 5
+    table = toy_figures.figure_4(n, "ap", m, ["uncorrected", "rank-estimate"])
+    cells = table.set_index(["panel", "estimator", "rank"])["value"].sort_index()
+    assert cells["sampled", "uncorrected"].to_dict() == pytest.approx({r: 1 / r for r in range(1, m + 2)})
+    scaled = [1 / (1 + (n - 1) * x // m) for x in range(m + 1)]
+    assert cells["sampled", "rank-estimate"].tolist() == pytest.approx(scaled)
+    assert cells["expected", "exact"].to_dict() == pytest.approx({r: 1 / r for r in range(1, n + 1)})
+    chances = [stats.binom.pmf(range(m + 1), m, (r - 1) / (n - 1)) for r in range(1, n + 1)]
+    assert cells["expected", "rank-estimate"].tolist() == pytest.approx(list(chances @ np.array(scaled)))
+    assert "exact" not in table[table["panel"] == "sampled"]["estimator"].tolist()
+
+
+@pytest.mark.parametrize("figure", OF_TOY)
+def test_texts_of_a_figure_are_apart(figure):
+    table = {
+        "figure-1": lambda: toy_figures.figure_1(5000, METRICS, 10),
+        "figure-2": lambda: toy_figures.figure_2(RANKS | {"C": [5, 5]}, 11, METRICS, [1, 4, 10]),
+        "figure-3": lambda: toy_figures.figure_3(60, METRICS, [1, 5], 30),
+        "figure-4": lambda: toy_figures.figure_4(60, "ap", 6, ["uncorrected", "cls", "bv-0.1"]),
+    }[figure]()
+    note = toy_figures.note(10000, negatives=100, metric_label="ap")
+    assert note == "AP, n = 10,000 items, m = 100 negatives drawn with replacement"
+    assert_texts_are_apart(function(OF_TOY[figure].draw)(table, note))
+
+
+def test_names_are_in_the_order_of_lines_and_those_of_lines_that_coincide_are_one():
+    """At true rank 1 the exact AP is 1, and an estimate is larger the less it corrects."""
+    figure = toy_figures.draw_4(toy_figures.figure_4(10_000, "ap", 100, ["bv-1", "cls", "uncorrected", "bv-0.01"]))
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["Exact", "Sampled (uncorrected)", "BV 0.01", "CLS", "BV 1"]
+    figure = toy_figures.draw_3(toy_figures.figure_3(10_000, ["auc", "recall@10"], [1, 10, 100], 500))
+    assert "m = 10, m = 1" in [text.get_text() for text in figure.axes[1].texts]
+    assert figure.axes[1].get_legend() is None

@@ -1,0 +1,122 @@
+"""Recommenders by config entry: their types and parameters, and types that are the path of a class."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from sampled_metrics.errors import ConfigError
+from sampled_metrics_study.config import check_recommender
+from sampled_metrics_study.recommenders import config_schema
+from sampled_metrics_study.recommenders.registry import RECOMMENDERS, recommender, recommender_type
+
+MODULE = """
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampled_metrics_study.recommenders import Recommender
+from sampled_metrics_study.recommenders.models import FactorModel
+from sampled_metrics_study.recommenders.recommender import parameter
+
+
+@dataclass(frozen=True)
+class InOrder(Recommender):
+    reverse: bool = parameter("whether the last item comes first", default=False, type="boolean")
+
+    def fit(self, training, rng, memory=None):
+        users, items = training.shape
+        scores = np.arange(items, dtype=np.float64)
+        return FactorModel(np.ones((users, 1)), (scores if self.reverse else -scores)[:, np.newaxis])
+
+
+class NoDataclass(Recommender):
+    reverse: bool = False
+
+
+WithoutFit = dataclass(frozen=True)(type("WithoutFit", (Recommender,), {}))
+PlainField = dataclass(frozen=True)(NoDataclass)
+function = print
+"""
+FAILING = {"fails": "import no_such_module", "ends": "import sys\nsys.exit('no licence')", "typo": "class Mine(:"}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A working folder with own_models/models.py and modules that fail."""
+    (tmp_path / "own_models").mkdir()
+    (tmp_path / "own_models/models.py").write_text(MODULE)
+    for name, code in FAILING.items():
+        (tmp_path / f"own_{name}.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith("own_")]:
+        del sys.modules[name]
+
+
+def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(here: Path) -> None:
+    entry = {"type": "own_models.models.InOrder"}
+    check_recommender(entry, "recommenders.W")
+    assert entry == {"type": "own_models.models.InOrder", "reverse": False}
+    for reverse in (False, True):
+        model = recommender(entry | {"reverse": reverse}).fit(np.zeros((2, 3)), np.random.default_rng(0))
+        assert model.item_factors.tolist() == [[0], [1 if reverse else -1], [2 if reverse else -2]]
+    for wrong, says in (
+        ({"revers": True}, r"W: unknown key 'revers' \(did you mean reverse\?\); it may be reverse, type$"),
+        ({"reverse": 1}, r"W\.reverse: must be of type boolean, not 1$"),
+        ({"type": "own_models.models.WithoutFit"}, r"W\.recommender of type own_models\.models\.WithoutFit: .*fit"),
+    ):
+        with pytest.raises(ConfigError, match=rf"^recommenders\.{says}"):
+            check_recommender({"type": "own_models.models.InOrder"} | wrong, "recommenders.W")
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("own_gone.Mine", "cannot be imported: ModuleNotFoundError: No module named 'own_gone'"),
+        ("own_models.models.Gone", "cannot be imported: AttributeError: module 'own_models.models' has no attribute"),
+        (".Mine", "cannot be imported: ValueError: Empty module name"),
+        ("own_fails.Mine", "cannot be imported: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("own_ends.Mine", "cannot be imported: SystemExit: no licence"),
+        ("own_typo.Mine", "cannot be imported: SyntaxError: invalid syntax (own_typo.py, line 1)"),
+        ("own_models.models.function", "is not a subclass of sampled_metrics_study.recommenders.Recommender"),
+        ("own_models.models.PlainField", "is not a dataclass whose fields are defined by `parameter`"),
+        ("own_models.models.NoDataclass", "is not a dataclass whose fields are defined by `parameter`"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_with_key_and_path(here: Path, kind: str, says: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        check_recommender({"type": kind}, "recommenders.W")
+    assert str(refused.value).startswith(f"recommenders.W.type: {kind!r} {says}")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ({"type": "knn"}, "^unknown recommender type 'knn'; it may be ease, ials, .*, ranks, or the path of a class, "),
+        ({"type": "ranks"}, "^recommender of type ranks: .*path"),
+        ({"type": "item-cf", "exponent": 1, "neighbors": 3}, "^recommender of type item-cf: .*neighbors"),
+        ({"type": "ials", "factors": 16, "alpha": 1}, "^recommender of type ials: .*alpha"),
+    ],
+)
+def test_an_error_names_the_type_and_the_parameter(entry, says):
+    with pytest.raises(ConfigError, match=says):
+        recommender(entry)
+
+
+@pytest.mark.parametrize("kind", RECOMMENDERS)
+def test_the_schema_describes_every_parameter_allows_its_default_and_refuses_others(kind):
+    schema = config_schema(recommender_type(kind))
+    Draft202012Validator.check_schema(schema)
+    assert schema["additionalProperties"] is False
+    for each in schema["properties"].values():
+        assert each["description"]
+        if "default" in each:
+            Draft202012Validator(each).validate(each["default"])
+    schema["properties"]["mine"] = {}  # the caller's own
+    assert "mine" not in config_schema(recommender_type(kind))["properties"]

@@ -1,0 +1,120 @@
+"""Jobs: what they say and log; a user's error is one line, any other error keeps its traceback; random streams."""
+
+import logging
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from made_up_project import RANKS, Project
+
+from sampled_metrics.errors import DataError
+from sampled_metrics_study import jobs
+from sampled_metrics_study.jobs import progress_bar, run, stream
+
+TITLE = "rank X on books"
+
+
+@pytest.fixture
+def log(tmp_path):
+    """The log of a job; handlers of the root logger are as before afterwards."""
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    yield tmp_path / "logs/a.log"
+    for handler in set(root.handlers) - set(before):
+        handler.close()
+    root.handlers = before
+    root.setLevel(level)
+
+
+def run_job(main, log):
+    given = {"wildcards": SimpleNamespace(recommender="X"), "params": SimpleNamespace(dataset="books")}
+    run(main, SimpleNamespace(log=[log], **given), "rank {wildcards.recommender} on {params.dataset}")
+
+
+@pytest.mark.parametrize(
+    ("error", "raised", "says"),
+    [
+        (DataError("ratings.dat, line 7: malformed"), SystemExit, "ratings.dat, line 7: malformed"),
+        (ZeroDivisionError("by 0\nor so"), ZeroDivisionError, "unexpected ZeroDivisionError: by 0"),
+        (ZeroDivisionError(), ZeroDivisionError, "unexpected ZeroDivisionError: "),
+    ],
+)
+def test_an_error_of_the_user_is_one_line_and_another_one_leaves_its_traceback(log, capsys, error, raised, says):
+    def main(snakemake):
+        raise error
+
+    with pytest.raises(raised) as caught:
+        run_job(main, log)
+    first, *traceback, last = log.read_text().splitlines()
+    assert (first, last) == (TITLE, f"error: {says}")
+    if raised is SystemExit:
+        assert (caught.value.code, traceback) == (1, [])
+    else:
+        assert "Traceback (most recent call last):" in traceback
+    assert capsys.readouterr().err == f"{TITLE}\n{TITLE} failed: {says}\n  log: {log}\n"
+
+
+def test_a_log_has_what_was_done_and_remarks_which_are_said_if_they_are_of_this_library(log, capsys):
+    def main(snakemake):
+        logging.info("wrote 7 rows")
+        logging.getLogger("sampled_metrics.core.ranks").warning("half tie")
+        logging.getLogger("matplotlib").warning("no such font")
+
+    log.parent.mkdir()
+    log.write_text("of an earlier run\n")
+    run_job(main, log)
+    assert capsys.readouterr().err == f"{TITLE}\n{TITLE}: half tie\n"
+    *lines, finished = log.read_text().splitlines()
+    assert lines == [TITLE, "wrote 7 rows", "half tie", "no such font"]
+    assert finished.startswith("finished in 0.")
+
+
+def test_the_log_estimates_the_time_left(log, monkeypatch):
+    """A step takes 6 seconds by a clock of its own: lines after 12 and 24 seconds, when 2 and 4 of 5 are done."""
+    now = 0
+    monkeypatch.setattr(jobs, "time", SimpleNamespace(monotonic=lambda: now))
+
+    def main(snakemake):
+        nonlocal now
+        for _ in progress_bar("rank")(range(5)):
+            now += 6
+
+    run_job(main, log)
+    estimates = ["rank: 2 of 5 done, about 18 s left", "rank: 4 of 5 done, about 6 s left"]
+    assert log.read_text().splitlines() == [TITLE, *estimates, "finished in 30.0 s"]
+
+
+def test_the_same_names_give_the_same_numbers_and_others_independent_ones():
+    names = (2020, "ml-1m", "X", "sample")
+    numbers = stream(*names).random(2000)
+    assert (stream(*names).random(2000) == numbers).all()
+    others = [(2020,), names[:3], (*names, ""), (2020, "X", "ml-1m", "sample"), (2020, "ml-1mX", "sample")]
+    for other in [(2021, *names[1:]), (2020, "ml-1m", "Y", "sample"), *others]:
+        assert abs(np.corrcoef(numbers, stream(*other).random(2000))[0, 1]) < 4 / np.sqrt(2000), other
+
+
+def test_a_run_says_its_jobs_their_remarks_and_what_failed(project: Project) -> None:
+    ranks = [f"{user},81,0,{40 if user <= 12 else 39}\n" for user in range(1, 61)]
+    (project.folder / RANKS).write_text("user,candidates,above,tied\n" + "".join(ranks), encoding="utf-8")
+    (project.folder / "wrong.csv").write_text("candidates,above,tied\n81,4,0\n81,71,10\n", encoding="utf-8")
+    paths = {"R": RANKS, "wrong": "wrong.csv"}
+    project.configure(recommenders={name: {"type": "ranks", "path": path} for name, path in paths.items()})
+    stale = project.folder / "results/logs/made-up/train-W.log"
+    stale.parent.mkdir(parents=True)
+    stale.write_text("train W on made-up\nerror: of an earlier run\n", encoding="utf-8")
+    targets = [f"results/made-up/ranks/{name}.csv.gz" for name in paths]
+    ran = project.snakemake(*targets, "--cores", "2", "--keep-going")
+    assert ran.returncode != 0
+    for noise in ("of an earlier run", "Traceback"):
+        assert noise not in ran.stdout + ran.stderr
+    assert [*project.results("made-up/ranks/*")] == targets[:1]
+    title, said = "import the ranks of R on made-up", ran.stderr.splitlines()
+    remark = "in 12 of 60 rows, half of the other candidates or more tie with the held-out item; "
+    assert said.count(title) == 1
+    assert len([line for line in said if line.startswith(f"{title}: {remark}")]) == 1
+    failed, logs = "import the ranks of wrong on made-up failed: ", "results/logs/made-up/ranks"
+    [line] = [line for line in said if line.startswith(f"{failed}wrong.csv, line 3: rank 82 (ties")]
+    assert said[said.index(line) + 1] == f"  log: {logs}/wrong.log"
+    *_, last = (project.folder / f"{logs}/wrong.log").read_text(encoding="utf-8").splitlines()
+    assert last == f"error: {line.removeprefix(failed)}"
+    assert remark in (project.folder / f"{logs}/R.log").read_text(encoding="utf-8")

@@ -1,0 +1,184 @@
+"""What a dry run would run again after an edit of a finished study: only what depends on it, and all that does.
+
+A job of one recommender is written with its name, as ``train X``. X has a random start and factors, Y has neither, and
+elsewhere has ready-made ranks.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from docs_blocks import blocks
+from made_up_project import MORE, RANKS, STUDY, Project, archive, merged, ratings
+
+TOY = {"toy_tables", "toy_fidelity"}
+OF_ALL = {"tables", "figures", "summary"}
+SUMMARY = {"summary"}  # it states the whole config
+
+
+def each(*rules: str, of: tuple[str, ...] = ("X", "Y", "elsewhere")) -> set[str]:
+    """Return the jobs of rules for recommenders."""
+    return {f"{rule} {name}" for rule in rules for name in of}
+
+
+def ranked(*names: str) -> set[str]:
+    """Return what depends on the ranks of recommenders."""
+    return each("sample", of=names) | OF_ALL
+
+
+def made(*names: str) -> set[str]:
+    """Return what depends on the models of recommenders, and these."""
+    return each("train", "rank", of=names) | ranked(*names)
+
+
+SPLIT = {"split", *made("X", "Y")}
+TOY_METRICS, SIZES = ["auc", "ap", "ndcg", "recall@10"], [10, 200, 500, 5000]
+IMPORTED = {"import_ranks", *ranked("elsewhere")}
+
+OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "another dataset": ({"datasets": {"other": {"path": "made-up.zip", "format": "movielens-dat"}}}, SUMMARY),
+    "seed": ({"seed": 7}, {"toy_tables", "toy_fidelity", *made("X"), *each("sample")}),
+    "urls beside a path": ({"datasets": {"made-up": {"urls": ["https://example.org/made-up.zip"]}}}, SUMMARY),
+    "sha256": ({"datasets": {"made-up": {"sha256": "0" * 64}}}, {"verify", *SUMMARY}),
+    "member": ({"datasets": {"made-up": {"member": "*.dat"}}}, SPLIT),
+    "core": ({"datasets": {"made-up": {"core": 2}}}, SPLIT),
+    "ranks of a dataset": ({"datasets": {"made-up": {"ranks": {"Y": RANKS}}}}, {"import_ranks", *ranked("Y")}),
+    "split.strategy": ({"split": {"strategy": "random-event"}}, SPLIT),
+    "split.min_training_events": ({"split": {"min_training_events": 2}}, SPLIT),
+    "a recommender more": ({"recommenders": {"sharp": {"type": "item-cf", "exponent": 5}}}, made("sharp")),
+    "X.factors": ({"recommenders": {"X": {"factors": 5}}}, made("X")),
+    "Y.exponent": ({"recommenders": {"Y": {"exponent": 2}}}, made("Y")),
+    "elsewhere.candidates": ({"recommenders": {"elsewhere": {"candidates": 90}}}, IMPORTED),
+    "ranking.precision": ({"ranking": {"precision": "float32"}}, {"rank X", *ranked("X")}),
+    "metrics": ({"metrics": ["recall@10", "ap"]}, {*each("sample"), "tables", *SUMMARY}),
+    "sampling.negatives": ({"sampling": {"negatives": 10}}, {*each("sample"), "tables", *SUMMARY}),
+    "sampling.replacement": ({"sampling": {"replacement": True}}, {*each("sample"), *OF_ALL}),
+    "estimators": ({"estimators": ["uncorrected", "bv-0.5"]}, {*each("sample"), "tables", *SUMMARY}),
+    "estimator_model": ({"estimator_model": "design"}, {*each("sample"), *OF_ALL}),
+    "margin": ({"margin": 0.01}, SUMMARY),
+    "toy.repetitions": ({"toy": {"repetitions": 21}}, {*TOY, *SUMMARY}),
+    "toy.negatives": ({"toy": {"negatives": 98}}, {"toy_tables", *SUMMARY}),  # no longer the paper's
+    "toy.metrics": ({"toy": {"metrics": [*TOY_METRICS, "recall@5"]}}, {*TOY, "toy_figures", *SUMMARY}),
+    "toy": ({"toy": None}, SUMMARY),
+    "figures.figure-2": ({"figures": {"figure-2": {"negatives": SIZES}}}, {"toy_figures", "toy_fidelity", *SUMMARY}),
+    # no longer the paper's
+    "figures.figure-4": ({"figures": {"figure-4": {"estimators": ["cls"]}}}, {"toy_figures", *SUMMARY}),
+    "figures.figure-5": ({"figures": {"figure-5": {"edges": [5, 50]}}}, {"figures", *SUMMARY}),
+    "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figures", *SUMMARY}),
+}
+HISTOGRAM = "src/sampled_metrics/reporting/rank_histogram.py"
+OF_METRICS = {*each("sample"), *OF_ALL, *TOY, "toy_figures"}
+OF_FILES = {
+    "src/sampled_metrics/core/metrics.py": OF_METRICS,  # an entry of the registry
+    "src/sampled_metrics/core/estimators/linear.py": OF_METRICS,
+    "src/sampled_metrics_study/recommenders/ease.py": set(),  # nobody has it
+    "src/sampled_metrics_study/recommenders/registry.py": set(),  # an entry of the registry
+    "src/sampled_metrics_study/recommenders/ials.py": made("X"),
+    "src/sampled_metrics_study/recommenders/models.py": made("X", "Y"),
+    "src/sampled_metrics_study/recommenders/ranking.py": {*each("rank", of=("X", "Y")), *ranked("X", "Y")},
+    "src/sampled_metrics/core/ranks/exact.py": {"import_ranks", *each("rank", of=("X", "Y")), *OF_METRICS},
+    "src/sampled_metrics/ranking/split.py": SPLIT,
+    "src/sampled_metrics_study/repetitions.py": {*each("sample"), "tables", "toy_fidelity", *SUMMARY},
+    HISTOGRAM: {"figures", *SUMMARY},
+    "src/sampled_metrics_study/templates/summary.html": SUMMARY,
+    "src/sampled_metrics_study/summary.py": SUMMARY,
+    "src/sampled_metrics/cli/commands.py": set(),
+    "scripts/tables.py": {"tables", "toy_tables", "toy_fidelity", *SUMMARY},
+    "scripts/train.py": made("X", "Y"),
+    "workflow/report/table-3.rst": SUMMARY,
+    "envs/environment.yaml": set(),
+}
+
+
+WORDS = {
+    "a word in a docstring": ("src/sampled_metrics/_validation.py", '"""Types of', '"""Kinds of'),
+    "a comment": ("src/sampled_metrics/core/ranks/exact.py", "\nCOLUMNS =", "\n# of a file\nCOLUMNS ="),
+    "an import for type checkers": (
+        "src/sampled_metrics/_files.py",
+        "if TYPE_CHECKING:",
+        "if TYPE_CHECKING:\n    import re",
+    ),
+}
+
+
+@pytest.fixture
+def project(finished: Project, tmp_path: Path) -> Project:
+    """A copy of a finished study."""
+    return finished.copy(tmp_path / "copy")
+
+
+def planned(project: Project, *targets: str) -> set[str]:
+    ran = project.snakemake(*targets, "--cores", "1", "--dry-run", "--quiet", "host")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    jobs = re.findall(r"^(?:local)?rule (\w+):\n((?: .*\n)*)", ran.stdout + ran.stderr, re.MULTILINE)
+    assert jobs or "Nothing to be done" in ran.stdout + ran.stderr
+    return {" ".join([rule, *re.findall(r"recommender=(\S+)", about)]) for rule, about in jobs} - {"all"}
+
+
+def edit(project: Project, changes: dict[str, Any], files: Sequence[str] = ()) -> None:
+    """Change the config, and append to files."""
+    project.configure(**merged(STUDY | {"recommenders": MORE}, changes))
+    for file in files:
+        with (project.folder / file).open("a", encoding="utf-8") as opened:
+            opened.write("\nEDITED = 1\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", [*OF_CONFIG, *OF_FILES])
+def test_after_an_edit(project: Project, what: str) -> None:
+    changes, runs = OF_CONFIG.get(what) or ({}, OF_FILES[what])
+    edit(project, changes, [what] if what in OF_FILES else ())
+    assert planned(project) == runs
+
+
+def test_after_edits_of_the_config_and_of_files_and_of_what_does_not_count(project: Project) -> None:
+    """Several of the above at once, as a dry run takes seconds."""
+    changes, of_config = OF_CONFIG["sampling.negatives"]
+    files = [HISTOGRAM, "scripts/tables.py", "src/sampled_metrics/cli/commands.py"]
+    edit(project, changes, files)
+    for file, old, new in WORDS.values():
+        text = (project.folder / file).read_text(encoding="utf-8")
+        assert old in text
+        (project.folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    (project.folder / "src/sampled_metrics_study/recommenders/new.py").write_text("", encoding="utf-8")
+    for file in ("made-up.zip", RANKS, "scripts/train.py", "config.yaml", "src/sampled_metrics/errors.py"):
+        (project.folder / file).touch()
+    assert planned(project) == of_config.union(*(OF_FILES[file] for file in files))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keeps_time", [False, True])
+def test_after_other_files_of_ones_own(project: Project, keeps_time: bool) -> None:
+    """By what a file holds, if size and time are the same, as after `cp -p` or rsync."""
+    ranks, events = (project.folder / name for name in (RANKS, "made-up.zip"))
+    times = {path: path.stat() for path in (ranks, events)}
+    text = ranks.read_text(encoding="utf-8")
+    ranks.write_text(re.sub(r"(?m)^1,(\d+),1,", r"1,\1,2,", text), encoding="utf-8")
+    assert ranks.stat().st_size == times[ranks].st_size
+    assert ranks.read_text(encoding="utf-8") != text
+    archive(events, ratings(seed=2))
+    for path, before in times.items() if keeps_time else ():
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert planned(project) == {"verify", *SPLIT, *IMPORTED}
+
+
+@pytest.mark.slow
+def test_after_an_edit_of_a_class_of_ones_own(project: Project) -> None:
+    """That of docs/own-study.md."""
+    [module] = [block for block in blocks("own-study.md", "python") if "class Jaccard" in block]
+    path = project.folder / "mine/models.py"
+    path.parent.mkdir()
+    path.write_text(module, encoding="utf-8")
+    edit(project, {"recommenders": {"W": {"type": "mine.models.Jaccard", "shrinkage": 10}}})
+    models = [f"results/made-up/models/{name}.npz" for name in ("W", "X")]
+    ran = project.snakemake(*models, "--cores", "1")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert re.findall(r"^train \w+ on made-up$", ran.stderr, re.MULTILINE) == ["train W on made-up"]
+    assert planned(project, *models) == set()
+    path.write_text(f"{module}# edited\n", encoding="utf-8")
+    assert planned(project, *models) == set()
+    path.write_text(f"{module}EDITED = 1\n", encoding="utf-8")
+    assert planned(project, *models) == {"train W"}
