@@ -1,16 +1,21 @@
 """Settings of all tests, and copies of the project: one in which nothing has run, and one in which the study has."""
 
+from __future__ import annotations
+
 import fcntl
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # before numpy is imported: as many processes run as there are cores
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import pytest
 from hypothesis import HealthCheck, settings
-from made_up_project import MORE, RANKS, Project, copy_of_project, write_ranks
+
+if TYPE_CHECKING:
+    from made_up_project import Project
 
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine is no failure
 settings.register_profile("brief", max_examples=20, derandomize=True, **BUSY)  # the same examples in each run
@@ -36,6 +41,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A copy of the project in which nothing has run."""
+    from made_up_project import copy_of_project  # of the study, which other tests do without
+
     return copy_of_project(tmp_path)
 
 
@@ -45,6 +52,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Projec
 
     The processes of pytest-xdist share it.
     """
+    from made_up_project import MORE, RANKS, Project, copy_of_project, write_ranks
+
     base = tmp_path_factory.getbasetemp()
     folder = (base if worker_id == "master" else base.parent) / "a folder with spaces"
     done = folder.with_suffix(".done")

@@ -20,6 +20,7 @@ class Package(NamedTuple):
     Attributes:
         names: the public names of `sampled_metrics`, by module.
         tables: kinds of tables.
+        words: modules with kinds of findings and their sentences (`KINDS`), by the title of their table.
         layouts: modules that lay out figures of results (`LAYOUTS`).
         figure: the function that draws a result.
         latex: the function that writes a table as LaTeX.
@@ -29,6 +30,7 @@ class Package(NamedTuple):
 
     names: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     tables: tuple[str, ...] = ()
+    words: Mapping[str, str] = MappingProxyType({})
     layouts: tuple[str, ...] = ()
     figure: str = ""
     latex: str = ""
@@ -84,11 +86,13 @@ PACKAGES: dict[str, Package] = {
     ),
     "planning": Package(
         names={"planning.plan": ("plan",)},
+        words={"Plans": "planning.words"},
         layouts=("planning.figure",),
         commands=("planning.command:plan",),
     ),
     "papers": Package(
         names={"papers.published": ("published",)},
+        words={"Published numbers": "papers.words"},
         commands=("papers.command:published",),
     ),
     "validation": Package(names={"validation.validator": ("validator",)}),
@@ -112,6 +116,13 @@ def public_names() -> dict[str, str]:
 def kinds_of_tables() -> list[Any]:
     """Return the classes of all kinds of tables."""
     return [load(table) for package in PACKAGES.values() for table in package.tables]
+
+
+def kinds_of_findings() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the kinds of findings of the packages, and the title of their table in the reference."""
+    for package in PACKAGES.values():
+        for title, module in package.words.items():
+            yield title, _module(module).KINDS
 
 
 def layouts() -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+
+from sampled_metrics._registry import kinds_of_findings
 
 if TYPE_CHECKING:
     from sampled_metrics.core.inference.setting import Setting
@@ -20,12 +20,13 @@ WORDS = {
     "Order of two recommenders": "sampled_metrics.core.evaluation.words.order",
     "Expectations": "sampled_metrics.core.evaluation.words.expected",
     "Sampled ranks": "sampled_metrics.core.evaluation.words.samples",
-    "Published numbers": "sampled_metrics.papers.words",
     "What was read": "sampled_metrics.core.evaluation.words.readers",
     "Any ranks": "sampled_metrics.core.evaluation.words.results",
-    "Plans": "sampled_metrics.planning.words",
 }
-"""The modules with the entries, by the title of their table in the reference."""
+"""The modules with the entries of the core, by the title of their table in the reference.
+
+Those of other packages stand in `sampled_metrics._registry`.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,25 +64,26 @@ class Kind:
 
 
 class _Kinds(Mapping[str, Kind]):
-    """All kinds by name. The modules of their words are imported when the first one is looked up."""
-
-    @cached_property
-    def _entries(self) -> dict[str, Kind]:
-        return {name: kind for module in _modules().values() for name, kind in module.KINDS.items()}
+    """All kinds by name. A module of their words is imported when a kind is looked up that those before it lack."""
 
     def __getitem__(self, name: str) -> Kind:
-        return self._entries[name]
+        for _, kinds in _tables():
+            if name in kinds:
+                return kinds[name]
+        raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return (name for _, kinds in _tables() for name in kinds)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return sum(len(kinds) for _, kinds in _tables())
 
 
-def _modules() -> dict[str, Any]:
-    """Return the modules of `WORDS`, without those of packages that are not there."""
-    return {title: import_module(module) for title, module in WORDS.items() if find_spec(module)}
+def _tables() -> Iterator[tuple[str, Mapping[str, Kind]]]:
+    """Yield the kinds of each module, those of the core first, and the title of their table in the reference."""
+    for title, module in WORDS.items():
+        yield title, import_module(module).KINDS
+    yield from kinds_of_findings()
 
 
 KINDS: Mapping[str, Kind] = _Kinds()
@@ -90,4 +92,4 @@ KINDS: Mapping[str, Kind] = _Kinds()
 
 def tables_of_reference() -> dict[str, list[tuple[str, Kind]]]:
     """Return the kinds by the title of their table in the reference."""
-    return {title: list(module.KINDS.items()) for title, module in _modules().items()}
+    return {title: list(kinds.items()) for title, kinds in _tables()}

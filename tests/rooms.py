@@ -1,0 +1,141 @@
+"""Take packages of the library away, one after the other, and run the tests of what is left.
+
+python tests/rooms.py                     each package beside the core, and the study
+python tests/rooms.py lists planning      these
+python tests/rooms.py --core-alone        all of them at once
+
+In a copy of the project, the folder of a package is deleted with its tests and its entry in `_registry.py`,
+and so are the packages that import it, and the program, which has the commands of all. The other tests must
+pass."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import grimp
+
+ROOT = Path(__file__).resolve().parents[1]
+LIBRARY, STUDY = "sampled_metrics", "sampled_metrics_study"
+PACKAGES = ("lists", "papers", "ranking", "reporting", "stages", "planning", "validation", "adapters", "cli")
+OF_ALL = ("benchmarks", "browser", "docs", "faults", "packaging", "slurm", "whole")
+"""Folders of tests that need all of the project."""
+
+
+def module_of(package: str) -> str:
+    """Return the dotted name of a package."""
+    return package if package == STUDY else f"{LIBRARY}.{package}"
+
+
+def without(packages: set[str]) -> set[str]:
+    """Return what goes when packages are taken away: they, what imports them, and the program."""
+    graph = grimp.build_graph(LIBRARY, STUDY, exclude_type_checking_imports=True, cache_dir=None)
+    gone = set(packages)
+    if gone - {STUDY}:
+        gone.add("cli")
+    while True:
+        above = {
+            package
+            for package in (*PACKAGES, STUDY)
+            for name in gone
+            if package not in gone and imports(graph, package, name)
+        }
+        if not above:
+            return gone
+        gone |= above
+
+
+def imports(graph: grimp.ImportGraph, package: str, imported: str) -> bool:
+    """Return whether a package imports another one, but for its command and its figure, which nothing else loads."""
+    chains = graph.find_shortest_chains(module_of(package), module_of(imported), as_packages=True)
+    optional = (f"{module_of(package)}.command", f"{module_of(package)}.figure")
+    return any(len(chain) == 2 and chain[0] not in optional for chain in chains)
+
+
+def copy_without(packages: set[str], folder: Path) -> None:
+    """Copy the project to a folder, without packages, their tests and their entries, and without the tests of all."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in listed.stdout.splitlines():
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    for package in packages:
+        shutil.rmtree(folder / "src" / module_of(package).replace(".", "/"))
+        shutil.rmtree(folder / "tests" / ("study" if package == STUDY else package))
+    for name in OF_ALL:
+        shutil.rmtree(folder / "tests" / name)
+    for path in (folder / "tests").rglob("test_*.py"):
+        if path.stem.removeprefix("test_with_") in packages:
+            path.unlink()
+    registry = folder / "src" / LIBRARY / "_registry.py"
+    registry.write_text(without_entries(registry.read_text(encoding="utf-8"), packages), encoding="utf-8")
+
+
+def without_entries(text: str, packages: set[str]) -> str:
+    """Return the registry without the entries of packages, and without the commands if the program is gone."""
+    lines = text.splitlines(keepends=True)
+    tree = ast.parse(text)
+    entries = next(
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == "PACKAGES"
+    )
+    assert isinstance(entries, ast.Dict)
+    removed: list[ast.expr | ast.keyword] = []
+    for key, entry in zip(entries.keys, entries.values, strict=True):
+        assert isinstance(key, ast.Constant)
+        assert isinstance(entry, ast.Call)
+        if key.value in packages:
+            removed.append(entry)
+            lines[key.lineno - 1] = lines[key.lineno - 1].replace(f'"{key.value}": ', "")
+        elif "cli" in packages:
+            removed += [keyword for keyword in entry.keywords if keyword.arg == "commands"]
+    for node in removed:
+        for number in range(node.lineno - 1, node.end_lineno or node.lineno):
+            lines[number] = ""
+    return "".join(lines)
+
+
+def passes(packages: set[str]) -> bool:
+    """Take packages away in a copy, and run the tests; say how it went."""
+    gone = without(packages)
+    print(f"without {', '.join(sorted(gone))}:", flush=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        copy_without(gone, folder)
+        environment = os.environ | {"PYTHONPATH": str(folder / "src")}
+        command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", "tests"]
+        ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    lines = ran.stdout.splitlines()
+    if ran.returncode:
+        print(
+            "\n".join(line for line in lines if line.startswith(("FAILED", "ERROR", "E  "))) or ran.stdout + ran.stderr
+        )
+    print(f"  {lines[-1] if lines else ran.stderr}", flush=True)
+    return ran.returncode == 0
+
+
+def main() -> int:
+    """Return 0 if all tests pass without each package."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("packages", nargs="*", choices=[[], *PACKAGES, STUDY], help="those to take away")
+    parser.add_argument("--core-alone", action="store_true", help="take all away at once")
+    options = parser.parse_args()
+    if options.core_alone:
+        cases = [{*PACKAGES, STUDY}]
+    else:
+        cases = [{package} for package in options.packages or (*PACKAGES, STUDY)]
+    results = [passes(case) for case in cases]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
