@@ -1,4 +1,4 @@
-"""The values that the summary of a run shows. The template summary.html has its text and its structure."""
+"""The values that the summary of a run shows. The template summary.html has its structure, summary_words its words."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -17,7 +17,7 @@ from sampled_metrics.core.sampling.draws import EQUAL
 from sampled_metrics.reporting.drawing import inline_svg
 from sampled_metrics.reporting.page import render
 from sampled_metrics.reporting.tables import PageTable, laid_out
-from sampled_metrics_study import decided, fidelity, figures, reference, tables
+from sampled_metrics_study import decided, fidelity, figures, reference, summary_words, tables
 from sampled_metrics_study.repetitions import VARIANTS, of_size, sizes_of
 
 _WIDER = 1.25  # how much wider than with all candidates an interval of stages may be that the page names
@@ -93,9 +93,8 @@ def summary(
         paper=None if printed is None else _comparison_with_paper(printed, claims, config),
         made_from=_rows(["What", "Version or SHA-256"], made_from.items()),
         version=__version__,
-        counted=counted,
+        words=summary_words,
         enumerated=enumerated,
-        metric_name=metric_name,
         metrics=list(map(metric_name, config["metrics"])),
         estimators=list(map(estimator_name, config["estimators"])),
         rows=_rows,

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
 
 from sampled_metrics.core.evaluation.values import NO_ASSUMPTION
+from sampled_metrics.core.evaluation.words.captions import OF_PLAN, width_in_words
 from sampled_metrics.planning.words import way_in_words
-from sampled_metrics.reporting.plots import Mark, Panel, Picture, value_in_words
+from sampled_metrics.reporting.plots import Mark, Panel, Picture
 
 
 def _lay_out(table: pd.DataFrame) -> Picture:
@@ -20,11 +20,10 @@ def _lay_out(table: pd.DataFrame) -> Picture:
             marks = {}
             for label, row in zip(labels, rows, strict=True):
                 value, low, high = (float(row[column]) for column in (name, f"{name}_low", f"{name}_high"))
-                text = "no interval" if np.isnan(value) else value_in_words(value)
                 holds = row["assumes"] == NO_ASSUMPTION
-                marks[label] = [Mark(value, low, high, text, int(not holds), holds)]
+                marks[label] = [Mark(value, low, high, width_in_words(value), int(not holds), holds)]
             panels.append(Panel(title, "promise and its interval", marks, log=name == "width"))
-    return Picture(panels, "Scores are for each user. Hollow: the interval holds the truth under an assumption only.")
+    return Picture(panels, OF_PLAN)
 
 
 LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {

@@ -12,12 +12,13 @@ import pandas as pd
 
 from sampled_metrics._registry import layouts
 from sampled_metrics.core.estimators import estimator_name, line_styles
-from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS
 from sampled_metrics.core.evaluation.standings import MANY, best_of
-from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS
+from sampled_metrics.core.evaluation.values import NO_BIAS
 from sampled_metrics.core.evaluation.verdict import Conclusion, Verdict, verdict_of_row
 from sampled_metrics.core.evaluation.wording import assumed
-from sampled_metrics.core.evaluation.words.order import best_alone, verdict_in_words
+from sampled_metrics.core.evaluation.words import captions
+from sampled_metrics.core.evaluation.words.captions import difference_in_words, value_in_words
+from sampled_metrics.core.evaluation.words.order import best_alone
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import metric_name
 from sampled_metrics.errors import ConfigError
@@ -55,6 +56,7 @@ class Panel(NamedTuple):
     axis: str
     rows: Mapping[str, list[Mark]]
     log: bool = False
+    of_differences: bool = False  # with a line at 0
     margin: float = 0.0  # differences from minus to plus this are shaded
 
 
@@ -153,7 +155,7 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
             if not np.isnan(mark.value):
                 _mark(axes, mark.value, height, mark)
             height += 1
-    if "difference" in panel.axis:
+    if panel.of_differences:
         axes.axvline(0, color="#404040", linewidth=0.9, zorder=1)
         if panel.margin:
             axes.axvspan(-panel.margin, panel.margin, color="#dddddd", linewidth=0, zorder=0)
@@ -170,10 +172,10 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
     below = [textwrap.fill(literal(text), round(_AXIS * WIDTH)) for text in (panel.axis, caption) if text]
     axes.set_xlabel("\n".join(below))
     for place, mark in enumerate(mark for marks in panel.rows.values() for mark in marks):
-        _writevalue_in_words(axes, mark, place)
+        _write_value(axes, mark, place)
 
 
-def _writevalue_in_words(axes: Axes, mark: Mark, height: float) -> None:
+def _write_value(axes: Axes, mark: Mark, height: float) -> None:
     """Write the text of a mark above it, within the axes; that of a missing one at the left."""
     if np.isnan(mark.value):
         axes.text(0.02, height, literal(mark.text), transform=axes.get_yaxis_transform(), va="center", fontsize="small")
@@ -227,7 +229,8 @@ def _values(table: pd.DataFrame) -> Picture:
     if labels:
         by_style = list(dict.fromkeys(table[labels[-1]]))
         styles = line_styles(by_style) if "estimator" in labels else {label: n for n, label in enumerate(by_style)}
-    interval, entries = _interval(getattr(table, "setting", None)), []
+    interval = captions.interval_in_words(getattr(table, "setting", None))
+    entries = list[_Entry]()
     for row in table.to_dict("records"):
         named = [estimator_name(str(row[column])) if column == "estimator" else str(row[column]) for column in labels]
         name, number = ": ".join(named), styles[row[labels[-1]]] if labels else 0
@@ -240,74 +243,57 @@ def _values(table: pd.DataFrame) -> Picture:
     panels = _panels(entries, f"value, {interval}", by_metric=bool(labels) or "group" in table or "of" in table)
     if "assumes" in table:
         return Picture(panels, _assumptions(table, interval))
-    if "of" in table:
-        return Picture(
-            panels, f"The {interval} of these runs is over users, and that of new runs over users and seeds."
-        )
-    return Picture(panels, f"The {interval} is over users.")
+    over = captions.over_users_and_seeds if "of" in table else captions.over_users
+    return Picture(panels, over(interval))
 
 
 def _assumptions(table: pd.DataFrame, interval: str) -> str:
     """Return sentences on what the intervals of `correct` assume."""
-    groups: dict[str, list[str]] = {}
     varying = table.groupby("estimator")["assumes"].nunique() > 1  # among recommenders
+    names_by_assumption: dict[str, list[str]] = {}
     for row in table.to_dict("records"):
-        names, name = groups.setdefault(str(row["assumes"]), []), estimator_name(str(row["estimator"]))
-        if varying[row["estimator"]] and "recommender" in table:
-            name += f" of {row['recommender']}"
+        differs = varying[row["estimator"]] and "recommender" in table
+        name = captions.estimator_in_words(str(row["estimator"]), str(row["recommender"]) if differs else "")
+        names = names_by_assumption.setdefault(str(row["assumes"]), [])
         if name not in names:
             names.append(name)
-    given = {assumes: f"if {shape}" for assumes, shape in ASSUMPTIONS.items()}
-    given |= {NO_ASSUMPTION: "without an assumption on the ranks"}
-    given |= {NO_BIAS: "only if the bias of the estimator is zero (hollow)"}
-    return " ".join(
-        f"{', '.join(names)}: the {interval} holds the true metric {given[assumes]}."
-        for assumes, names in groups.items()
-    )
+    return captions.assumed_by_estimators(names_by_assumption, interval)
 
 
 def _differences(table: pd.DataFrame) -> Picture:
     """Lay out the result of `compare`: a row for each metric, or a panel for each with a row for each pair or group."""
     entries = list[_Entry]()
     pairs = dict[str, int]()
-    hollow = dict[str, None]()
+    hollow = list[Verdict]()
     setting = setting_of(table)
     findings = getattr(table, "findings", ())
     for row in table.to_dict("records"):
         verdict = verdict_of_row(row, findings, setting.names) if findings else None
         is_decided = verdict is not None and verdict.conclusion is Conclusion.BETTER
         if verdict is not None and verdict.conclusion in (Conclusion.UNDECIDED, Conclusion.EQUIVALENT):
-            hollow[verdict.in_words] = None
-        mark = _mark_of(row, "difference", _text_of_verdict(row["difference"], verdict), 0, is_decided)
+            hollow.append(verdict)
+        mark = _mark_of(row, "difference", difference_in_words(row["difference"], verdict), 0, is_decided)
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
         label = ", ".join(str(row[name]) for name in ("group", "of") if name in row)
         if label and pair:
             mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
         entries.append((row["metric"], label or pair, mark))
     a, b = (setting.names or ("a", "b")) if "a" not in table else ("", "")
-    axis = f"difference{f' ({b} - {a})' if b else ''}, {_interval(getattr(table, 'setting', None))}"
+    axis = f"difference{f' ({b} - {a})' if b else ''}, {captions.interval_in_words(getattr(table, 'setting', None))}"
     panels = _panels(entries, axis, by_metric=any(name in table for name in ("a", "group", "of")))
-    sentences = [*assumed(getattr(table, "findings", ()), setting)]
-    if hollow:
-        sentences.append(f"Hollow: {' or '.join(sorted(hollow, reverse=True))}, the interval includes 0.")
+    sentences = [*assumed(findings, setting), captions.hollow(hollow)]
     if ((table["low"] > table["difference"]) | (table["high"] < table["difference"])).any():
-        sentences.append("A marker beside its interval: no verdict, the interval excludes the difference itself.")
+        sentences.append(captions.BESIDE_INTERVAL)
     if "of" in table:
-        sentences.append("The interval of these runs is over users, and that of new runs over users and seeds.")
+        sentences.append(captions.over_users_and_seeds("interval"))
     if "group" in table:
-        sentences.append("The intervals of the groups are wider, so that they hold together.")
+        sentences.append(captions.OF_GROUPS)
+    margin = 0.0
     if setting.margin is not None and not setting.margin.is_relative:
-        panels = [panel._replace(margin=setting.margin.size) for panel in panels]
-        sentences.append(f"Shaded: differences within the margin of {setting.margin.text}.")
+        margin = setting.margin.size
+        sentences.append(captions.within_margin(setting.margin.text))
+    panels = [panel._replace(of_differences=True, margin=margin) for panel in panels]
     return Picture(panels, " ".join(filter(None, sentences)))
-
-
-def _text_of_verdict(difference: float, verdict: Verdict | None) -> str:
-    """Return a difference and its verdict in words; there is no verdict on a metric that is not defined."""
-    if verdict is None:
-        return "not defined"
-    size = f" by {verdict.size.value}" if verdict.size.value else ""
-    return f"{difference:+.4f}: {verdict_in_words(verdict)}{size}"
 
 
 def _expectations(table: pd.DataFrame) -> Picture:
@@ -322,9 +308,7 @@ def _expectations(table: pd.DataFrame) -> Picture:
             marks.append(Mark(value, value - deviation, value + deviation, value_in_words(value), number, True, by))
         entries += [(what, str(name), mark) for mark in marks]
     panels = _panels(entries, "exact and expected metric", by_metric=True)
-    negatives = setting_of(table).negatives or "the"
-    caption = f"Among {negatives} sampled negatives. Bars: one standard deviation of an evaluation of these users."
-    return Picture(panels, caption)
+    return Picture(panels, captions.of_expectations(setting_of(table).negatives))
 
 
 LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
@@ -350,15 +334,6 @@ def _panels(entries: Iterable[_Entry], axis: str, *, by_metric: bool) -> list[Pa
 
 def _mark_of(row: Mapping[str, Any], value: str, *look: Any) -> Mark:
     return Mark(float(row[value]), float(row["low"]), float(row["high"]), *look)
-
-
-def value_in_words(value: float) -> str:
-    """Return a value as a figure has it; one that is missing is not defined."""
-    return "not defined" if np.isnan(value) else f"{value:.4g}"
-
-
-def _interval(setting: Setting | None) -> str:
-    return "interval" if setting is None else f"{100 * setting.confidence_level:g} % interval"
 
 
 def only_panel(panels: list[Panel]) -> Panel:

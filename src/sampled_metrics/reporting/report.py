@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -21,10 +20,8 @@ from sampled_metrics.core.evaluation import compare, correct, evaluate, expect, 
 from sampled_metrics.core.evaluation.comparison import Comparison
 from sampled_metrics.core.evaluation.evaluate import checked_metrics
 from sampled_metrics.core.evaluation.expect import wrong_orders
-from sampled_metrics.core.evaluation.result import Result, by_recommender, cell
+from sampled_metrics.core.evaluation.result import Result, by_recommender
 from sampled_metrics.core.evaluation.standings import MANY
-from sampled_metrics.core.evaluation.verdict import Conclusion
-from sampled_metrics.core.evaluation.words.order import on_metrics
 from sampled_metrics.core.metrics import MetricsLike, can_mislead, metric_name
 from sampled_metrics.core.ranks.calls import says_what_to_write
 from sampled_metrics.core.ranks.groups import Groups
@@ -33,7 +30,7 @@ from sampled_metrics.core.ranks.table import Table
 from sampled_metrics.core.sampling.draws import EQUAL
 from sampled_metrics.core.sampling.outcomes import Outcomes
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.reporting import figures
+from sampled_metrics.reporting import figures, words
 from sampled_metrics.reporting.drawing import inline_svg
 from sampled_metrics.reporting.page import render
 from sampled_metrics.reporting.plots import caption_of
@@ -133,16 +130,16 @@ def report(
     by_group = _by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn) if groups else []
     text = render(
         "report.html",
-        title=first.title.format(names=_title(tables) if is_named else "one recommender"),
+        title=first.title.format(names=words.several_in_words(tables) if is_named else "one recommender"),
         cautions=cautions,
-        verdicts=[] if compared is None else _verdicts(compared),
+        verdicts=[] if compared is None else words.verdicts_in_words(compared),
         reversals=[text for part in by_group for text in part["verdicts"]],
-        shortest=_shortest(results, first.is_sampled) if first.is_sampled or len(tables) == 1 else [],
+        shortest=_shortest(results, first.is_sampled),
         values={**values, "heading": "True metrics, estimated" if first.is_sampled else "Metrics"},
         comparison=None if compared is None else _comparison(compared, list(best), drawn),
         groups=by_group,
         negatives=_sampled_negatives(exact, wanted, replacement, progress, compared, drawn) if exact else None,
-        ranks=_histograms(best, "the sampled negatives" if first.is_sampled else "all candidates", drawn),
+        ranks=_histograms(best, first.is_sampled, drawn),
         read=laid_out(_what_was_read(tables)),
         version=__version__,
         level=f"{100 * confidence_level:g}",
@@ -161,10 +158,6 @@ def _check(tables: Mapping[str, Table], path: Any, margin: Any, replacement: boo
         raise ConfigError(f"replacement: is for what a sample of exact ranks would show, not for {kind}; leave it out")
     if path is not None and Path(path).suffix.lower() not in ("", ".html", ".htm"):
         raise ConfigError(f"{os.fspath(path)}: a page is html, so the name of its file ends in .html")
-
-
-def _title(names: Collection[str]) -> str:
-    return enumerated(names) if len(names) <= MANY else f"{len(names)} recommenders"
 
 
 class _Drawn:
@@ -199,30 +192,18 @@ def _best(tables: Mapping[str, Table], compared: Comparison) -> dict[str, Table]
 # --- in short, and ranks ----------------------------------------------------------------------------------------------
 
 
-def _verdicts(compared: Comparison) -> tuple[str, ...]:
-    """Return who is better, in words."""
-    if len(compared.setting.names) == 2:
-        return (on_metrics(compared.verdicts, compared.setting),)
-    on_best = [finding for finding in compared.findings if finding.kind == "best-pairs"]
-    return wording.remarks([*compared.verdicts, *on_best], compared.setting)
-
-
 def _shortest(results: Mapping[str, Result], is_sampled: bool) -> list[str]:
-    """Return the metrics of each recommender as a sentence: of sampled ranks, what its strict bounds allow."""
-    if not is_sampled:
-        return [f"{name}: {_values(table)}." for name, table in results.items()]
-    bounds = {
-        name: wording.remarks([one for one in table.findings if one.kind == "bounds"], table.setting)
-        for name, table in results.items()
-    }
-    return [f"{name}: {sentences[0]}" for name, sentences in bounds.items() if sentences]
+    """Return what strict bounds of sampled ranks allow, or the metrics of a single recommender."""
+    if is_sampled:
+        return words.bounds_in_words(results)
+    return words.metrics_in_words(results) if len(results) == 1 else []
 
 
-def _histograms(tables: Mapping[str, Table], among: str, drawn: _Drawn) -> dict[str, Any]:
+def _histograms(tables: Mapping[str, Table], is_sampled: bool, drawn: _Drawn) -> dict[str, Any]:
     """Return the histograms of the ranks of those recommenders that have ranks."""
     ranks = {name: table.ranked_items for name, table in tables.items() if table.ranked_items is not None}
     histograms = ((figure, "Histogram of ranks") for figure in figures.histograms(ranks)) if ranks else ()
-    return {"figures": drawn(histograms), "among": among}
+    return {"figures": drawn(histograms), "caption": words.of_histograms(is_sampled)}
 
 
 # --- metrics ----------------------------------------------------------------------------------------------------------
@@ -237,7 +218,7 @@ def _corrected(sampled: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[
             try:
                 estimator(label).fit(outcomes, options["metrics"])
             except DataError as error:
-                left_out.append(f"{estimator_name(label)} is left out for {name}: {error}.")
+                left_out.append(words.left_out(label, name, error))
             else:
                 labels.append(label)
         results[name] = correct(table, estimators=labels, **options)
@@ -252,19 +233,20 @@ def _values_of(
     Cautions that are known are left out, as the page begins with them.
     """
     cautions = {name: [text for text in result.cautions if text not in known] for name, result in results.items()}
+    further = {name: result.further_remarks for name, result in results.items()}
     [first, *_] = results.values()
     table = by_recommender(results) if len(results) > 1 else first
     bounds = table[_holds_truth(table)]
     if len(results) == 1 and first["metric"].is_unique:
-        tables = [{"heading": "", "is_auc": False, "table": laid_out(_worded(first)), "biased": None}]
+        tables = [{"heading": "", "note": "", "table": laid_out(_worded(first)), "biased": None}]
     else:
         tables = [_of_metric(str(label), cells) for label, cells in table.groupby("metric", sort=False)]
     return {
-        "cautions": [text for text in _by_names(cautions) if text not in known],
+        "cautions": [text for text in words.by_recommender_in_words(cautions) if text not in known],
         "tables": tables,
         "figures": drawn(figures.intervals(bounds)),
         "caption": caption_of(bounds),
-        "remarks": [*_by_names({name: result.further_remarks for name, result in results.items()}), *left_out],
+        "remarks": [*words.by_recommender_in_words(further), *left_out],
     }
 
 
@@ -274,7 +256,7 @@ def _of_metric(label: str, cells: Result) -> dict[str, Any]:
     bounds, biased = (_worded(part).drop(columns="Metric") for part in (cells[holds], cells[~holds]))
     return {
         "heading": metric_name(label),
-        "is_auc": label == "auc",
+        "note": words.BIASED_AUC if label == "auc" else words.BIASED,
         "table": laid_out(bounds),
         "biased": laid_out(biased) if len(biased) else None,
     }
@@ -296,25 +278,6 @@ def _comparison(compared: Comparison, names: Sequence[str], drawn: _Drawn) -> di
     }
 
 
-def _by_names(sentences: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the sentences on recommenders once each, with the names of those that have them, if not all do."""
-    names: dict[str, list[str]] = {}
-    for name, of_recommender in sentences.items():
-        for sentence in of_recommender:
-            names.setdefault(sentence, []).append(name)
-    return [
-        text if len(having) == len(sentences) else f"{enumerated(having)}: {text}" for text, having in names.items()
-    ]
-
-
-def _values(table: Result) -> str:
-    """Return the metrics of a result in words."""
-    return ", ".join(
-        f"{metric_name(row['metric'])} is {cell(row['value'])} ({cell(row['low'])} to {cell(row['high'])})"
-        for row in table.to_dict("records")
-    )
-
-
 def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     """Return a result as text, in words."""
     text = table.as_text().reset_index(drop=True)
@@ -326,14 +289,14 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     if "conclusion" in text:  # before the numbers, as a wide table goes on beyond the page
         first = [column for column in ("group", "metric", "a", "b", "conclusion", "size") if column in text]
         text = text[[*first, *text.columns.difference(first, sort=False)]]
-    words = {column: column.replace("_", " ").capitalize() for column in text}
-    words |= {"value_a": "Value of A", "value_b": "Value of B", "difference": "B - A"}
-    words |= {"higher_a": "A higher", "higher_b": "B higher"}
+    headings = {column: column.replace("_", " ").capitalize() for column in text}
+    headings |= {"value_a": "Value of A", "value_b": "Value of B", "difference": "B - A"}
+    headings |= {"higher_a": "A higher", "higher_b": "B higher"}
     if names:
-        words |= {"value_a": f"Value of {names[0]}", "value_b": f"Value of {names[1]}"}
-        words |= {"difference": f"{names[1]} - {names[0]}"}
-        words |= {"higher_a": f"{names[0]} higher", "higher_b": f"{names[1]} higher"}
-    return text.rename(columns=words)
+        headings |= {"value_a": f"Value of {names[0]}", "value_b": f"Value of {names[1]}"}
+        headings |= {"difference": f"{names[1]} - {names[0]}"}
+        headings |= {"higher_a": f"{names[0]} higher", "higher_b": f"{names[1]} higher"}
+    return text.rename(columns=headings)
 
 
 # --- by group ---------------------------------------------------------------------------------------------------------
@@ -393,7 +356,7 @@ def _sampled_negatives(
     most = min(int(table.candidates.min()) for table in tables.values()) - 1
     sizes = [digit * 10**power for power in range(9) for digit in (1, 2, 5) if digit * 10**power <= most]
     if not sizes:
-        return {"figures": [], "orders": []}
+        return {"figures": [], "orders": [], "note": words.NOTHING_TO_SAMPLE}
     expected = {m: expect(tables, negatives=m, metrics=wanted, replacement=replacement) for m in progress(sizes)}
     rows = pd.concat([pd.DataFrame(table).assign(negatives=m) for m, table in expected.items()], ignore_index=True)
     by_size = (
@@ -401,7 +364,7 @@ def _sampled_negatives(
     )
     is_shown = SHOWN_NEGATIVES in expected and compared is not None
     orders = _orders(expected[SHOWN_NEGATIVES], compared) if is_shown and compared is not None else []
-    return {"figures": drawn(by_size), "orders": orders}
+    return {"figures": drawn(by_size), "orders": orders, "caption": words.BY_SAMPLE_SIZE}
 
 
 def _orders(expected: Result, compared: Comparison) -> list[str]:
@@ -412,31 +375,19 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
     names = set(expected["recommender"])
     if len(names) < 2:
         return []
-    verdicts = [one for one in compared.verdicts if set(one.names) <= names and can_mislead(one.metric)]
-    unchanged = [label for label in dict.fromkeys(compared["metric"]) if not can_mislead(label)]
-    decided = {(verdict.metric, *verdict.names) for verdict in verdicts if verdict.better is not None}
-    wrong_of_decided = [one for one in wrong_orders(expected) if (one.metric, *one.names) in decided]
-    wrong = wording.remarks(wrong_of_decided, expected.setting)
+    verdicts = [verdict for verdict in compared.verdicts if {*verdict.names} <= names and can_mislead(verdict.metric)]
+    decided = {(verdict.metric, *verdict.names): verdict for verdict in verdicts if verdict.better is not None}
     values = expected.set_index(["metric", "recommender"])["expected"]
     alike = [
-        f"By the exact {metric_name(label)}, {better} is better than {worse}. Among {SHOWN_NEGATIVES} sampled "
-        "negatives, both have the same value on average."
-        for label, better, worse in sorted(decided)
+        verdict
+        for (label, better, worse), verdict in sorted(decided.items(), key=lambda item: item[0])
         if abs(values[label, better] - values[label, worse]) <= EQUAL
     ]
-    sentences = [*wrong, *alike]
-    conclusions = Counter(verdict.conclusion for verdict in verdicts)
-    equivalent = conclusions[Conclusion.EQUIVALENT]
-    undecided = conclusions[Conclusion.UNDECIDED] + equivalent
-    if decided and not sentences:
-        pairs = "all decided pairs" if undecided else "all recommenders"
-        sentences.append(f"With {SHOWN_NEGATIVES} sampled negatives, {pairs} are ordered rightly on average.")
-    if undecided:
-        sentences.append(
-            f"Undecided{' or equivalent' if equivalent else ''} by the exact ranks: {undecided} of {len(verdicts)} "
-            "comparisons of two recommenders by a metric. No order of these is right or wrong."
-        )
-    if unchanged:
-        labels = enumerated(map(metric_name, unchanged))
-        sentences.append(f"{labels} is left out here: sampling does not change it on average.")
-    return sentences
+    orders = words.Orders(
+        negatives=expected.setting.negatives,
+        verdicts=verdicts,
+        wrong=[finding for finding in wrong_orders(expected) if (finding.metric, *finding.names) in decided],
+        alike=alike,
+        unchanged=[label for label in dict.fromkeys(compared["metric"]) if not can_mislead(label)],
+    )
+    return words.orders_in_words(orders, expected.setting)

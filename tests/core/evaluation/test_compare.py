@@ -64,6 +64,26 @@ def test_users_are_paired_by_name_wherever_both_say_theirs():
         assert len(of_kind(table, "paired-by-user")) == len(of_kind(plain, "paired-by-position")) == 1
 
 
+def test_the_finding_names_the_tables_that_are_paired_by_position():
+    """The first table with users is that with which tables without users are paired."""
+    users = np.arange(10, 16)
+    tables = {"plain": sm.exact_ranks(A, candidates=50)}
+    tables |= {name: sm.exact_ranks(frame(A, users), candidates=50) for name in ("named", "other")}
+    result = sm.compare(tables, metrics="auc")
+    [by_user] = of_kind(result, "paired-by-user")
+    [by_position] = of_kind(result, "paired-by-position")
+    assert by_user == {"tables": ["named", "other"], "are_all": False}
+    assert by_position == {"tables": ["plain", "named"], "without": ["plain"]}
+
+
+def test_what_a_reader_says_of_one_table_names_its_recommender_and_of_all_it_does_not():
+    users = np.arange(10, 16)
+    own = {name: sm.exact_ranks(frame(A, users).assign(age=7), candidates=50) for name in "XY"}
+    other = sm.exact_ranks(frame(A, users), candidates=50)
+    assert "The column age is not used." in sm.compare(own, metrics="auc").remarks
+    assert "X: The column age is not used." in sm.compare({"X": own["X"], "Y": other}, metrics="auc").remarks
+
+
 def test_users_are_paired_by_position_where_one_does_not_name_its_users():
     """Ranks i of both are those of one user, in any numbering."""
     one, other, numbers = np.random.default_rng(5).permuted(np.tile(np.arange(1, 31), (3, 1)), axis=1)

@@ -207,6 +207,7 @@ def test_without_users_seeds_need_as_many_rows():
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 NAMES = ["seed", "Seed", "SEED", "random_state", "run", "Run", "run_id", "fold", "trial", "repetition", "replicate"]
+NAMES += ["draw", "draws", "cv", "n_run"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -102,15 +102,16 @@ def compare(
     Returns:
         A row for each metric and pair, with the columns metric, a and b (names; only for more than two recommenders),
         value_a, value_b, difference (b - a), low, high, p_value (two-sided), conclusion (a name, undecided, or no
-        verdict), users. With a margin, the conclusion may be equivalent, which means that the interval is within ± the
-        margin, and there are more columns: relative (the difference as a part of the worse value), higher_a and
-        higher_b (shares of users for whom each ranks the held-out item higher, or whose list has the higher metric;
-        missing for staged ranks), and size (more than the margin, less than the margin, or nothing if the interval does
-        not say). With several seeds there is a column of: "new runs" or "these runs". With groups, there is a first
-        column group, which is "all" for all rows. The attribute verdicts has the rows as `Verdict` objects, and the
-        findings have them and all other conclusions as data, and the remarks as sentences. The method standings()
-        gives the recommenders by metric, with letters for the groups that cannot be told apart, and to_latex() a LaTeX
-        table of them. The attribute by_user has the values of the users.
+        verdict; the name of a recommender that is called so is in quotation marks), users. With a margin, the
+        conclusion may be equivalent, which means that the interval is within ± the margin, and there are more columns:
+        relative (the difference as a part of the worse value), higher_a and higher_b (shares of users for whom each
+        ranks the held-out item higher, or whose list has the higher metric; missing for staged ranks), and size (more
+        than the margin, less than the margin, or nothing if the interval does not say). With several seeds there is a
+        column of: "new runs" or "these runs". With groups, there is a first column group, which is "all" for all rows.
+        The attribute verdicts has the rows as `Verdict` objects, and the findings have them and all other conclusions
+        as data, and the remarks as sentences. The method standings() gives the recommenders by metric, with letters for
+        the groups that cannot be told apart, and to_latex() a LaTeX table of them. The attribute by_user has the values
+        of the users.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. It is
         not the probability that a recommender is better. With more than two recommenders it may disagree with the
@@ -483,7 +484,7 @@ def orders_of_groups(overall: Sequence[Verdict], verdicts: Sequence[Verdict], of
             groups_by_better = groups_by_pair.setdefault((verdict.metric, verdict.a, verdict.b), {})
             groups_by_better.setdefault(verdict.better, []).append(verdict.group)
     findings = [
-        Finding("order-differs", metric, (a, b), values=groups_by_better)
+        Finding("order-differs", metric, (a, b), values={"groups": groups_by_better})
         for (metric, a, b), groups_by_better in groups_by_pair.items()
         if len(groups_by_better) == 2
     ]

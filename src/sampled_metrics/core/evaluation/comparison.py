@@ -14,6 +14,7 @@ from sampled_metrics.core.evaluation.result import NumberForm, Result, as_latex
 from sampled_metrics.core.evaluation.standings import Standings, letter
 from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.core.evaluation.verdict import Verdict, verdict_of_row
+from sampled_metrics.core.evaluation.words.captions import differences_in_brackets, letters_and_brackets
 from sampled_metrics.core.findings import grouped
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.ranks.groups import ALL
@@ -143,11 +144,9 @@ class Comparison(Result):
 
     @property
     def _comments(self) -> tuple[str, ...]:
-        if not self.by_metric:
+        if not self.by_metric or len(self.setting.names) > 2:
             return self.remarks
-        together = ", which hold together for the groups" if "group" in self else ""
-        brackets = f"In brackets: {100 * self.setting.confidence_level:g} % intervals of the difference{together}."
-        return (*self.remarks, *([brackets] if len(self.setting.names) == 2 else []))
+        return (*self.remarks, differences_in_brackets(self.setting, by_group="group" in self))
 
     def _latex_table(self, form: NumberForm) -> str:
         """Return the recommenders by metric, and by group if there are groups, best first by the first metric.
@@ -174,12 +173,7 @@ class Comparison(Result):
         cells, superscripts = (pd.DataFrame(texts, columns=columns).map(printable) for texts in (rows, letters))
         if is_pair:
             return as_latex(cells.drop(columns=idle), superscripts.drop(columns=idle))
-        level = f"{100 * self.setting.confidence_level:g} %"
-        together = " and groups" if "group" in self else ""
-        caption = (
-            "The letters of a value name the recommenders that are worse by the metric. In brackets: intervals of the "
-            f"difference. The intervals of a metric hold together for all pairs{together} at {level}."
-        )
+        caption = letters_and_brackets(self.setting, by_group="group" in self)
         return as_latex(cells.drop(columns=idle), superscripts.drop(columns=idle), caption)
 
     def _parts(self) -> list[tuple[str, str]]:

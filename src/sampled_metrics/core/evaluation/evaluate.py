@@ -11,7 +11,6 @@ import pandas as pd
 
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Floats, require_confidence_level
-from sampled_metrics.core.evaluation.kinds import KINDS
 from sampled_metrics.core.evaluation.questions import THESE_RUNS, about_seeds, answerable
 from sampled_metrics.core.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.core.evaluation.values import UserValues, values_of_runs
@@ -146,9 +145,7 @@ def from_readers(tables: Iterable[tuple[str, Table]]) -> list[Finding]:
     """Return what the readers of tables say of them, as findings with the names of the recommenders."""
     findings = list[Finding]()
     for name, table in tables:
-        cautions = [finding for finding in table.findings if KINDS[finding.kind].is_caution]
-        findings += about(cautions, name)
-        findings += [finding for finding in table.findings if not KINDS[finding.kind].is_caution]
+        findings += about(table.findings, name)
         if completion := table.completion():
             findings += about([Finding("completed", values=completion)], name)
     return findings

@@ -17,6 +17,7 @@ from sampled_metrics._text import as_aligned_text
 from sampled_metrics._validation import require_flags, require_whole
 from sampled_metrics.core.evaluation import wording
 from sampled_metrics.core.evaluation.kinds import KINDS
+from sampled_metrics.core.evaluation.words.captions import in_brackets
 from sampled_metrics.core.findings import Finding, about, distinct, plain
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import metric_name
@@ -235,7 +236,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             return self.remarks
         parameters = f"{self.setting.parameters}." if self.setting.parameters else ""
         has_interval = bool(self["low"].notna().any())
-        interval = f"In brackets: {100 * self.setting.confidence_level:g} % intervals." if has_interval else ""
+        interval = in_brackets(self.setting) if has_interval else ""
         return (*self.remarks, " ".join(filter(None, [parameters, interval])))
 
     def _latex_table(self, form: NumberForm) -> str:

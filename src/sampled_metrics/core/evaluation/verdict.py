@@ -33,6 +33,13 @@ class Size(Enum):
     UNKNOWN = ""
 
 
+_WORDS = {
+    Conclusion.UNDECIDED: "undecided",
+    Conclusion.EQUIVALENT: "equivalent",
+    Conclusion.NO_VERDICT: "no verdict",
+}
+"""The words of the conclusions in which no recommender is better."""
+
 VERDICTS = frozenset(conclusion.value for conclusion in Conclusion)
 """Kinds of findings on the order of two recommenders."""
 
@@ -133,8 +140,13 @@ class Verdict:
 
     @property
     def in_words(self) -> str:
-        """The name of the better recommender, or the conclusion."""
-        return self.better or self.kind.replace("-", " ")
+        """The conclusion in words, which is the name of the better recommender if one is better.
+
+        The name of a recommender that is called as a conclusion is in quotation marks.
+        """
+        if self.better is None:
+            return _WORDS[self.conclusion]
+        return f'"{self.better}"' if self.better.strip('"') in _WORDS.values() else self.better
 
     @property
     def values(self) -> Mapping[str, Any]:

@@ -320,8 +320,8 @@ def exact_ranks(
         by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
         seeds: the column that says of which seed of a training each row is. A recommender with several seeds gives a
             list of their tables, in the order of the seeds, as `compare` and `correct` take it. Without this argument,
-            a column that is called seed, run, fold, trial, repetition or replicate, or likewise, is refused if it has
-            several values. Folds, of which each user is in one, are no seeds: leave their column out.
+            a column that is called seed, run, draw, fold, trial, repetition or replicate, or likewise, is refused if it
+            has several values. Folds, of which each user is in one, are no seeds: leave their column out.
         rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
             mapping from these names.
         zero_based: whether ranks start at 0, in place of 1.

@@ -57,8 +57,9 @@ COUNTS = {"users", "nusers", "numusers", "numberofusers", "count", "counts", "fr
 
 RUNS = {
     *("seed", "seeds", "seedid", "randomseed", "rngseed", "randomstate"),
-    *("run", "runs", "runid", "runname", "runtag", "runnumber"),
-    *("fold", "folds", "foldid", "cvfold", "kfold"),
+    *("run", "runs", "runid", "runname", "runtag", "runnumber", "runno", "runnr", "nrun", "irun"),
+    *("fold", "folds", "foldid", "foldno", "cvfold", "kfold", "cv", "cvid", "cvsplit"),
+    *("draw", "draws", "drawid", "drawno", "drawnumber"),
     *("trial", "trials", "trialid"),
     *("repetition", "repetitions", "rep", "repeat", "repeats", "replicate", "replicates", "replication"),
 }

@@ -16,7 +16,7 @@ from sampled_metrics import _defaults
 from sampled_metrics._registry import renderer, words
 from sampled_metrics._validation import Floats, Ints, shown
 from sampled_metrics.core.data.ids import INEXACT, are_inexact, as_text
-from sampled_metrics.core.findings import Finding, distinct
+from sampled_metrics.core.findings import Finding
 from sampled_metrics.errors import DataError
 
 if TYPE_CHECKING:
@@ -244,20 +244,33 @@ class Ranked(Table):
         tables: list[Ranked] = [self, *others]
         base = next((place for place, table in enumerate(tables) if table.user is not None), 0)
         numbers = [tables[base].user_numbers] * len(tables)
-        findings = list[Finding]()
         for place in [place for place in range(len(tables)) if place != base]:
             one, other = sorted((base, place))
-            first, second, finding = pair_users(tables[one], tables[other], (names[one], names[other]))
+            first, second = pair_users(tables[one], tables[other], (names[one], names[other]))
             in_base, own = (first, second) if one == base else (second, first)
             number = np.empty(in_base.max() + 1, dtype=np.int64)  # a user may have another number in another pair
             number[in_base] = numbers[base]
             numbers[place] = number[own]
-            findings.append(finding)
-        return numbers, list(distinct(findings))
+        return numbers, _on_pairing(tables, names)
 
 
-def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints, Ints, Finding]:
-    """Return the (rows,) numbers of the users of two tables, the same for the same users, and how they were paired.
+def _on_pairing(tables: Sequence[Ranked], names: Sequence[str]) -> list[Finding]:
+    """Return findings on which tables were paired by user, and which by position with the first one that has users."""
+    if len(tables) == 1:
+        return []
+    with_users = [name for name, table in zip(names, tables, strict=True) if table.user is not None]
+    without = [name for name in names if name not in with_users]
+    findings = list[Finding]()
+    if len(with_users) > 1:
+        findings.append(Finding("paired-by-user", values={"tables": with_users, "are_all": not without}))
+    if without:
+        by_position = [name for name in names if name in without or name in with_users[:1]]
+        findings.append(Finding("paired-by-position", values={"tables": by_position, "without": without}))
+    return findings
+
+
+def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints, Ints]:
+    """Return the (rows,) numbers of the users of two tables, the same for the same users.
 
     Users are paired by user if both tables have users, else by position. A user may have several rows. Raises
     DataError if the users of the tables differ, or the rows or candidates of a user do.
@@ -265,10 +278,8 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints
     known = one if one.user is not None else other
     if one.user is not None and other.user is not None:
         first, second = _numbered(pd.Index(one.user), pd.Index(other.user), names)
-        finding = Finding("paired-by-user")
     elif len(one) == len(other):
         first = second = known.user_numbers
-        finding = Finding("paired-by-position")
     else:
         raise DataError(
             f"{names[0]} has {len(one)} users and {names[1]} {len(other)}; to be compared they must have the same users"
@@ -283,7 +294,7 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints
             f"{label} has {n[row]} candidates in {names[0]} and {other_n[row]} in {names[1]}; "
             "to be compared they must have ranked the same items"
         )
-    return first, second, finding
+    return first, second
 
 
 def _numbered(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:

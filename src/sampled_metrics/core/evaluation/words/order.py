@@ -236,7 +236,7 @@ def _higher(finding: Finding, _: Setting) -> str:
 
 def _order_differs(finding: Finding, setting: Setting) -> str:
     a, b = finding.names
-    groups = finding.values
+    groups = finding.values["groups"]
     for_b = f"{better(b, a)} for {in_groups(groups[b])}"
     for_a = f"{better(a, b)} for {in_groups(groups[a])}"
     return f"The order by {compared_name(finding.metric, setting)} differs between groups: {for_b}, and {for_a}."
@@ -358,7 +358,7 @@ KINDS: dict[str, Kind] = {
     },
     "order-differs": Kind(
         when="groups order a pair in different ways",
-        values="by recommender, the groups for which it is better",
+        values="groups: by recommender, those for which it is better",
         sentence=_order_differs,
         names_recommenders=True,
         is_first=True,

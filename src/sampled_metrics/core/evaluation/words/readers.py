@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sampled_metrics._validation import counted, enumerated, shown
 from sampled_metrics.core.data.ids import spaces_left_out
 from sampled_metrics.core.evaluation.kinds import Kind
@@ -15,6 +17,10 @@ _UNITS = {
     "row": "Each row is taken to be a user.",
 }
 """What a row is taken to be of."""
+
+
+_MOST_TABLES = 3
+"""How many tables are named before the number of the others."""
 
 
 def _columns(names: str, number: int) -> str:
@@ -64,6 +70,30 @@ def _not_uniform(finding: Finding, _: Setting) -> str:
         f"{often} by {abs(of['excess']):.1f} standard errors. Corrections of samples are for uniform negatives, so "
         "their results do not hold here."
     )
+
+
+def _tables(names: Sequence[str]) -> str:
+    """Return the names of tables, or of many the first ones and how many others there are.
+
+    A name such as "A, seed 1" has a comma.
+    """
+    others = len(names) - _MOST_TABLES
+    return " and ".join(names if others < 2 else [*names[:_MOST_TABLES], f"{others} others"])
+
+
+def _paired_by_user(finding: Finding, _: Setting) -> str:
+    of = "" if finding.values["are_all"] else f" of {_tables(finding.values['tables'])}"
+    return f"Users{of} are paired by the column user."
+
+
+def _paired_by_position(finding: Finding, _: Setting) -> str:
+    tables = finding.values["tables"]
+    without = finding.values["without"]
+    if len(without) < len(tables):
+        reason = f", as {_tables(without)} {'has' if len(without) == 1 else 'have'} no column user"
+        return f"Users are paired by position: row i of {_tables(tables)} is taken to be the same user{reason}."
+    names = _tables(tables) if len(tables) == 2 else f"all {len(tables)} tables"
+    return f"Users are paired by position: row i of {names} is taken to be the same user."
 
 
 def _groups_left_out(finding: Finding, _: Setting) -> str:
@@ -189,13 +219,16 @@ KINDS: dict[str, Kind] = {
         of_groups=False,
     ),
     "paired-by-user": Kind(
-        when="the users of two tables are paired by the column user",
-        sentence="Users are paired by the column user.",
+        when="the users of tables are paired by the column user",
+        values="tables: their names; are_all: whether they are all that are compared",
+        sentence=_paired_by_user,
         of_groups=False,
     ),
     "paired-by-position": Kind(
         when="a table has no column user",
-        sentence="Users are paired by position: row i of both tables is taken to be the same user.",
+        values="tables: those that are paired so; without: those of them that have no column user",
+        sentence=_paired_by_position,
+        names_recommenders=True,
         of_groups=False,
     ),
     "groups-left-out": Kind(

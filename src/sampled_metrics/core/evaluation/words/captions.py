@@ -1,0 +1,125 @@
+"""Captions of figures and tables: what the marks, the intervals and the letters of a result are, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from sampled_metrics.core.estimators import estimator_name
+from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, percent
+from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS
+from sampled_metrics.core.evaluation.verdict import Size, Verdict
+from sampled_metrics.core.evaluation.words.order import verdict_in_words
+from sampled_metrics.core.inference.setting import Setting
+
+BESIDE_INTERVAL = "A marker beside its interval: no verdict, the interval excludes the difference itself."
+OF_GROUPS = "The intervals of the groups are wider, so that they hold together."
+OF_PLAN = "Scores are for each user. Hollow: the interval holds the truth under an assumption only."
+
+_CONDITIONS = {
+    **{shape: f"if {condition}" for shape, condition in ASSUMPTIONS.items()},
+    NO_ASSUMPTION: "without an assumption on the ranks",
+    NO_BIAS: "only if the bias of the estimator is zero (hollow)",
+}
+"""When an interval holds the true metric, by what it assumes."""
+
+
+# --- marks ---
+
+
+def value_in_words(value: float) -> str:
+    """Return a value as a figure has it; one that is missing is not defined."""
+    return "not defined" if np.isnan(value) else f"{value:.4g}"
+
+
+def width_in_words(width: float) -> str:
+    """Return the width of an interval, or the chance to decide; one that is missing has no interval."""
+    return "no interval" if np.isnan(width) else value_in_words(width)
+
+
+def difference_in_words(difference: float, verdict: Verdict | None) -> str:
+    """Return a difference and its verdict; there is no verdict on a metric that is not defined."""
+    if verdict is None:
+        return "not defined"
+    size = "" if verdict.size is Size.UNKNOWN else f" by {verdict.size.value}"
+    return f"{difference:+.4f}: {verdict_in_words(verdict)}{size}"
+
+
+# --- intervals ---
+
+
+def interval_in_words(setting: Setting | None) -> str:
+    """Return what an interval is called: by its level, if that is known."""
+    return "interval" if setting is None else f"{percent(setting.confidence_level)} interval"
+
+
+def over_users(interval: str) -> str:
+    """Say that users are the only chance of an interval."""
+    return f"The {interval} is over users."
+
+
+def over_users_and_seeds(interval: str) -> str:
+    """Say which chance the interval of each question counts."""
+    return f"The {interval} of these runs is over users, and that of new runs over users and seeds."
+
+
+def assumed_by_estimators(names_by_assumption: Mapping[str, Sequence[str]], interval: str) -> str:
+    """Say when the intervals of `correct` hold the true metric, of the estimators by what they assume."""
+    return " ".join(
+        f"{', '.join(names)}: the {interval} holds the true metric {_CONDITIONS[assumption]}."
+        for assumption, names in names_by_assumption.items()
+    )
+
+
+def estimator_in_words(label: str, recommender: str = "") -> str:
+    """Return the name of an estimator, of a recommender if it assumes something else of others."""
+    return f"{estimator_name(label)} of {recommender}" if recommender else estimator_name(label)
+
+
+# --- pairs ---
+
+
+def hollow(verdicts: Iterable[Verdict]) -> str:
+    """Say what the hollow marks of these verdicts are; nothing if there are none."""
+    conclusions = sorted({verdict.kind for verdict in verdicts}, reverse=True)
+    return f"Hollow: {' or '.join(conclusions)}, the interval includes 0." if conclusions else ""
+
+
+def within_margin(margin: str) -> str:
+    """Say what the shaded part of a figure is."""
+    return f"Shaded: differences within the margin of {margin}."
+
+
+# --- LaTeX tables ---
+
+
+def in_brackets(setting: Setting) -> str:
+    """Say what stands beside the values of a table."""
+    return f"In brackets: {percent(setting.confidence_level)} intervals."
+
+
+def differences_in_brackets(setting: Setting, *, by_group: bool) -> str:
+    """Say what stands beside the differences of a table of two recommenders."""
+    together = ", which hold together for the groups" if by_group else ""
+    return f"In brackets: {percent(setting.confidence_level)} intervals of the difference{together}."
+
+
+def letters_and_brackets(setting: Setting, *, by_group: bool) -> str:
+    """Say what the letters of values, and the brackets, are in a table of more than two recommenders."""
+    together = " and groups" if by_group else ""
+    return (
+        "The letters of a value name the recommenders that are worse by the metric. In brackets: intervals of the "
+        f"difference. The intervals of a metric hold together for all pairs{together} at "
+        f"{percent(setting.confidence_level)}."
+    )
+
+
+# --- expectations ---
+
+
+def of_expectations(negatives: int) -> str:
+    """Say among how many negatives a metric is expected, and what the bars are; 0 if that is not known."""
+    return (
+        f"Among {negatives or 'the'} sampled negatives. Bars: one standard deviation of an evaluation of these users."
+    )

@@ -1,0 +1,133 @@
+"""The words of a report: what its results and figures show, beside the remarks of the results themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sampled_metrics._validation import enumerated
+from sampled_metrics.core.estimators import estimator_name
+from sampled_metrics.core.evaluation import wording
+from sampled_metrics.core.evaluation.comparison import Comparison
+from sampled_metrics.core.evaluation.phrases import better
+from sampled_metrics.core.evaluation.result import Result, cell
+from sampled_metrics.core.evaluation.standings import MANY
+from sampled_metrics.core.evaluation.verdict import Conclusion, Verdict
+from sampled_metrics.core.evaluation.words.order import on_metrics
+from sampled_metrics.core.inference.setting import Setting
+from sampled_metrics.core.metrics import metric_name
+
+BIASED = (
+    "The next values are not the true metric. The uncorrected metric is another one, and the intervals of the others "
+    "do not cover their bias."
+)
+BIASED_AUC = "The uncorrected AUC of a uniform sample has no bias. The intervals of the others do not cover their bias."
+"""What stands above the values of estimators with a bias."""
+
+BY_SAMPLE_SIZE = "The mean of an evaluation on sampled negatives, over all samples, by their number; thin lines: exact."
+NOTHING_TO_SAMPLE = "A user has no candidates besides the held-out item, so there is nothing to sample."
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What a sampled evaluation makes of the order of recommenders.
+
+    Attributes:
+        negatives: how many are sampled.
+        verdicts: on all pairs, by the exact ranks, of the metrics that sampling may change.
+        wrong: findings on the decided pairs that it orders wrongly on average.
+        alike: verdicts on the decided pairs of which both have the same value on average.
+        unchanged: labels of the metrics that sampling does not change on average.
+    """
+
+    negatives: int
+    verdicts: Sequence[Verdict]
+    wrong: Sequence[Any]
+    alike: Sequence[Verdict]
+    unchanged: Sequence[str]
+
+
+def orders_in_words(orders: Orders, setting: Setting) -> list[str]:
+    """Say which decided pairs a sample orders wrongly, and how many pairs the exact ranks do not decide."""
+    sentences = list(wording.remarks(orders.wrong, setting))
+    for verdict in orders.alike:
+        sentences.append(
+            f"By the exact {metric_name(verdict.metric)}, {better(*verdict.names)}. Among {orders.negatives} sampled "
+            "negatives, both have the same value on average."
+        )
+    conclusions = [verdict.conclusion for verdict in orders.verdicts]
+    equivalent = conclusions.count(Conclusion.EQUIVALENT)
+    undecided = conclusions.count(Conclusion.UNDECIDED) + equivalent
+    if Conclusion.BETTER in conclusions and not sentences:
+        pairs = "all decided pairs" if undecided else "all recommenders"
+        sentences.append(f"With {orders.negatives} sampled negatives, {pairs} are ordered rightly on average.")
+    if undecided:
+        sentences.append(
+            f"Undecided{' or equivalent' if equivalent else ''} by the exact ranks: {undecided} of {len(conclusions)} "
+            "comparisons of two recommenders by a metric. No order of these is right or wrong."
+        )
+    if orders.unchanged:
+        labels = enumerated(map(metric_name, orders.unchanged))
+        sentences.append(f"{labels} is left out here: sampling does not change it on average.")
+    return sentences
+
+
+def verdicts_in_words(compared: Comparison) -> tuple[str, ...]:
+    """Say who is better."""
+    if len(compared.setting.names) == 2:
+        return (on_metrics(compared.verdicts, compared.setting),)
+    best_pairs = [finding for finding in compared.findings if finding.kind == "best-pairs"]
+    return wording.remarks([*compared.verdicts, *best_pairs], compared.setting)
+
+
+def metrics_in_words(results: Mapping[str, Result]) -> list[str]:
+    """Return the metrics of each recommender as a sentence."""
+    sentences = []
+    for name, table in results.items():
+        values = [
+            f"{metric_name(row['metric'])} is {cell(row['value'])} ({cell(row['low'])} to {cell(row['high'])})"
+            for row in table.to_dict("records")
+        ]
+        sentences.append(f"{name}: {', '.join(values)}.")
+    return sentences
+
+
+def bounds_in_words(results: Mapping[str, Result]) -> list[str]:
+    """Return what the strict bounds of each recommender allow: the first sentence on them."""
+    sentences = []
+    for name, table in results.items():
+        bounds = [finding for finding in table.findings if finding.kind == "bounds"]
+        sentences += [f"{name}: {sentence}" for sentence in wording.remarks(bounds, table.setting)[:1]]
+    return sentences
+
+
+def left_out(estimator: str, recommender: str, error: Exception) -> str:
+    """Say why an estimator has no values."""
+    return f"{estimator_name(estimator)} is left out for {recommender}: {error}."
+
+
+def by_recommender_in_words(sentences_by_name: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the sentences on recommenders once each, with the names of those that have them, if not all do."""
+    names_by_sentence: dict[str, list[str]] = {}
+    for name, sentences in sentences_by_name.items():
+        for sentence in sentences:
+            names_by_sentence.setdefault(sentence, []).append(name)
+    return [
+        sentence if len(names) == len(sentences_by_name) else f"{enumerated(names)}: {sentence}"
+        for sentence, names in names_by_sentence.items()
+    ]
+
+
+def several_in_words(names: Collection[str]) -> str:
+    """Return the names of recommenders, or of many their number."""
+    return enumerated(names) if len(names) <= MANY else f"{len(names)} recommenders"
+
+
+def of_histograms(is_sampled: bool) -> str:
+    """Say what the bars of histograms of ranks are."""
+    among = "the sampled negatives" if is_sampled else "all candidates"
+    return (
+        f"Ranks of the held-out items among {among}, from best to worst; the last bars are those up to half of the "
+        "ranked items, and the worse half. Ties count in expectation."
+    )
