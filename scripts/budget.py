@@ -1,5 +1,6 @@
 """Compute what a number of scores buys, from the models of a dataset."""
 
+import logging
 from typing import Any
 
 from sampled_metrics import _files
@@ -18,6 +19,7 @@ def main(snakemake: Any) -> None:
     figure, names = params.figure, params.recommenders
     exact = read_rank_tables(names, snakemake.input.ranks)
     split = read_split(snakemake.input.split)
+    logging.warning("plans the evaluations of %d recommenders, which takes minutes", len(names))
     progress = progress_bar(f"what scores buy on {dataset}")
     pilots, k = {}, int(metric(figure["metric"]).cutoff or 1)
     for name, path in zip(names, snakemake.input.models, strict=True):

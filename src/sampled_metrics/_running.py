@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import ExitStack, contextmanager
 from functools import wraps
-from threading import Lock, get_ident
+from threading import Lock, Timer, get_ident
 from time import monotonic
 from typing import Any, ParamSpec, TypeVar
 
@@ -44,17 +44,19 @@ def terminal_bar(
 
     byte_columns = (DownloadColumn(binary_units=True), TransferSpeedColumn()) if of_bytes else ()
     bar = Progress(*Progress.get_default_columns(), *byte_columns, console=Console(stderr=True), transient=True)
-    task, started = bar.add_task(escape(printable(what)), total=total), monotonic()
-
-    def advance(count: int) -> None:
-        bar.advance(task, count)
-        if not bar.live.is_started and monotonic() - started >= delay:
-            bar.start()
-
+    task = bar.add_task(escape(printable(what)), total=total)
+    late_start = Timer(delay, bar.start)  # a first step may take far longer than the delay
+    late_start.daemon = True
     try:
-        advance(0)
-        yield advance
+        if delay > 0:
+            late_start.start()
+        else:
+            bar.start()
+        yield lambda count: bar.advance(task, count)
     finally:
+        late_start.cancel()
+        if late_start.is_alive():
+            late_start.join()  # it may have just begun to show the bar
         if bar.live.is_started:
             bar.stop()
 

@@ -108,7 +108,7 @@ def sections(
     text = _laid_out(widths, ("width",))
     text.insert(0, "Recommender", widths["recommender"])
     text.insert(3, "Users", widths["users"].map("{:,.0f}".format))
-    tables = [(f"Width of the 95 % interval of {what}, in per cent", text)]
+    tables = [(f"Width of the 95 % interval of {what}, in percentage points", text)]
     if len(chances):
         worse, better = chances[["worse", "better"]].iloc[0]
         heading = f"How often {better} comes out better than {worse} by {what}, in per cent"
@@ -156,7 +156,7 @@ def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = ""
         panel.yaxis.set_major_formatter("{x:g}")
         panel.yaxis.set_minor_locator(NullLocator())
     for panel in axes[: len(names) : _COLUMNS]:
-        panel.set_ylabel(f"width for {metric_name(label)}, %")
+        panel.set_ylabel(f"width for {metric_name(label)},\npercentage points")
     if len(chances):
         _lines(axes[-1], chances, "decided")
         worse, better = chances[["worse", "better"]].iloc[0]

@@ -93,14 +93,18 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
     _check_use_of_split(config, schema)
     if config["figures"]["figure-6"]["metric"] is None:
         config["figures"]["figure-6"]["metric"] = config["metrics"][0]
+    budget = config["figures"]["budget"]
+    if budget and budget["metric"] is None:
+        with_cutoff = [label for label in config["metrics"] if metric(label).cutoff is not None]
+        budget["metric"] = with_cutoff[0] if with_cutoff else "recall@10"
     settle_labels(config, schema)
     _check_solvable("estimators", config["estimators"], config["sampling"]["negatives"], config)
     figure_6 = config["figures"]["figure-6"]
     _check_solvable("figures.figure-6.estimators", figure_6["estimators"], figure_6["negatives"] or 100, config)
     if config["margin"] is not None:
         Margin.from_given(config["margin"]).require_possible(metrics_by_label(config["metrics"]))
-    if config["figures"]["budget"]:
-        _check_pair(config["figures"]["budget"]["pair"], config["recommenders"])
+    if budget:
+        _check_pair(budget["pair"], config["recommenders"])
     if config["toy"] is not None:
         figure_3 = schema["properties"]["figures"]["properties"]["figure-3"]["properties"]
         _check_toy(config["toy"], config["figures"], figure_3["negatives"]["default"])

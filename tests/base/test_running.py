@@ -4,7 +4,9 @@ import io
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Event, get_ident
+from threading import Event, Timer, get_ident
+from threading import enumerate as living_threads
+from time import sleep
 
 import matplotlib
 import numpy as np
@@ -16,7 +18,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import sampled_metrics as sm
 from sampled_metrics import _running
-from sampled_metrics._running import LATE, late_progress, on_one_thread, terminal_progress
+from sampled_metrics._running import late_progress, on_one_thread, terminal_progress
 from sampled_metrics.core.metrics import Metric
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.ranking.split import Split
@@ -34,17 +36,25 @@ def stderr(monkeypatch, is_terminal):
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_progress_is_shown_on_a_terminal_alone_and_that_of_short_work_after_two_seconds(monkeypatch, is_terminal):
+def test_progress_is_shown_on_a_terminal_alone_and_that_of_short_work_after_a_delay(monkeypatch, is_terminal):
     for steps in (range(4), iter(range(4))):  # of a known number, and of an unknown one
         shown = stderr(monkeypatch, is_terminal)
         assert list(terminal_progress(steps, "rank [X]")) == [0, 1, 2, 3]
         assert ("rank [X]" in shown.getvalue(), bool(shown.getvalue())) == (is_terminal, is_terminal)
-    for seconds, is_late in ((LATE / 3, False), (LATE, True)):
-        now, shown = [0.0], stderr(monkeypatch, is_terminal)
-        monkeypatch.setattr(_running, "monotonic", lambda now=now: now[0])
-        for _ in late_progress(range(2)):
-            now[0] += seconds
-        assert bool(shown.getvalue()) == (is_late and is_terminal)
+    for delay, is_late in ((60.0, False), (0.05, True)):  # the bar appears within the first step, which may be long
+        shown = stderr(monkeypatch, is_terminal)
+        steps = terminal_progress(range(2), "plan", delay=delay)
+        next(steps)
+        sleep(0.5)
+        assert ("plan" in shown.getvalue()) == (is_late and is_terminal)
+        assert list(steps) == [1]
+        assert not any(isinstance(thread, Timer) for thread in living_threads())
+
+
+def test_late_progress_waits_for_two_seconds(monkeypatch):
+    delays = []
+    monkeypatch.setattr(_running, "terminal_progress", lambda steps, *, delay: delays.append(delay) or iter(steps))
+    assert (list(late_progress(range(3))), delays) == ([0, 1, 2], [2.0])
 
 
 # --- threads ---

@@ -36,10 +36,8 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
     show_default=True,
     help="The metric to plan for.",
 )
-@click.option("--sizes", type=Labels(int), default="20,50,100,300", show_default=True, help="m to try.")
-@click.option(
-    "--depths", type=Labels(float), default="30,100,300,1000", show_default=True, help="Depths of stages to try."
-)
+@click.option("--sizes", type=Labels(int), default="20,100,300", show_default=True, help="m to try.")
+@click.option("--depths", type=Labels(float), default="30,100,300", show_default=True, help="Depths of stages to try.")
 @click.option("--users", type=shared.WHOLE, help="How many users the evaluation has.  [default: those of the pilot]")
 @label_option("estimators", PLANNED, known=BOUNDS + LINEAR)
 @click.option("--draws", type=shared.WHOLE, default=100, show_default=True, help="Simulated evaluations of each way.")

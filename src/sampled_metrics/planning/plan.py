@@ -55,7 +55,7 @@ ENOUGH = 0.9
 MOSTLY = 0.5
 """The way that decides most often is marked if one surely decides in more than this share of evaluations."""
 
-_SIZES, _DEPTHS = (20, 50, 100, 300), (30, 100, 300, 1000)  # the defaults of negatives and depths
+_SIZES, _DEPTHS = (20, 100, 300), (30, 100, 300)  # the defaults of negatives and depths
 _SHARES = ("ordered", "decided", "wrong")
 _LEVEL = 0.95  # of the intervals of the promises
 _FEWEST_OF_LAW = 10  # least number of simulated evaluations of each of `LAWS`, who are a fifth of those of the pilot
@@ -396,7 +396,7 @@ def _ways(
     if pilot.staged:
         stop = max(table.scores_per_user for table in pilot.staged.values())
         add_whole("stop at k", stop)
-        for depth in depths:
+        for depth in late_progress(list(depths)):
             add("stages", partial(pilot.of_stages, depth), depth=float(depth))
             drawn = (pilot.drawn(number, users) for number in range(FEWEST_DRAWS))
             spent = float(np.mean([pilot.of_stages(depth, draw)[1] for draw in drawn]))

@@ -1,12 +1,14 @@
 """Strict bounds: the best fit and the ends of the bounds by general solvers, and what makes them bounds."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from sampled_metrics.core.estimators.shapes import SHAPES, mixtures
-from sampled_metrics.core.estimators.strict_bounds import Fit, StrictBounds, p_value_of
+from sampled_metrics.core.estimators.strict_bounds import ROUGH, Fit, ShapeTest, StrictBounds, _steps, p_value_of
 from sampled_metrics.core.metrics import metric
 from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.core.sampling.distributions import SamplingDesign, pmf
@@ -84,6 +86,38 @@ def test_weights_bound_the_metric_of_every_member_also_between_those_of_the_grid
         assert end(coarse, weights, side, 1.96) == pytest.approx(end(fine, finer, side, 1.96), abs=1e-4)
 
 
+def nearest_of_hull(points):
+    """The squared distance of the hull of (points, 2) points, all with positive coordinates, from 0, edge by edge."""
+    ends = [(a, b) for a in points for b in points]
+    shares = [np.clip(a @ (a - b) / max((a - b) @ (a - b), 1e-300), 0, 1) for a, b in ends]
+    return min(float(np.sum((a + share * (b - a)) ** 2)) for (a, b), share in zip(ends, shares, strict=True))
+
+
+def test_the_steps_to_the_nearest_mixture_have_its_distance_between_their_bounds():
+    rng = np.random.default_rng(6)
+    for _ in range(50):
+        points = rng.uniform(0.1, 3.0, (12, 2))
+        distance, start = nearest_of_hull(points), np.zeros(12)
+        start[rng.integers(12)] = 1.0
+        steps = list(_steps(points.T, start, ROUGH))
+        assert all(step.least <= distance * (1 + 1e-9) for step in steps)
+        assert all(step.most >= distance * (1 - 1e-9) for step in steps)
+        assert [step.most for step in steps] == sorted((step.most for step in steps), reverse=True)
+        assert steps[-1].most == pytest.approx(distance, rel=0.05)
+
+
+def test_a_statistic_is_beyond_a_limit_as_its_value_says_whatever_the_step_that_decides():
+    rng = np.random.default_rng(7)
+    for _ in range(50):
+        points, place = rng.uniform(0.1, 3.0, (12, 2)), rng.uniform(-2.0, 0.0, 2)
+        fit = SimpleNamespace(proportions=np.eye(12)[rng.integers(12)])
+        test = ShapeTest(fit, directions=None, members=points.T, observed=None)
+        distance = nearest_of_hull(points - place)
+        limits = distance * np.array([0.01, 0.5, 0.9, 1.1, 2.0, 100.0])
+        assert [test.is_beyond(place, limit) for limit in limits] == [True] * 3 + [False] * 3
+        assert test.is_beyond(place, test.statistic(place))
+
+
 class DrawnByHand:
     """A test of a shape whose statistic is the place itself."""
 
@@ -95,6 +129,9 @@ class DrawnByHand:
 
     def statistic(self, place):
         return place
+
+    def is_beyond(self, place, limit):
+        return place >= limit
 
 
 @pytest.mark.parametrize(("drawn", "p_value"), [

@@ -238,6 +238,13 @@ def test_a_study_of_other_data_has_what_fits_the_paper_only_if_it_states_it(tmp_
     config = complete_config(own | {"metrics": ["ndcg@3", "ap"]})
     assert (config["toy"], config["sampling"]["readings"]) == (None, ["default"])
     assert config["figures"]["figure-6"].items() >= {"metric": "ndcg@3", "negatives": None}.items()
+    for metrics, stated, expected in (
+        (["ap", "ndcg@3"], {}, "ndcg@3"),
+        (["ap", "auc"], {}, "recall@10"),
+        (["ndcg@3"], {"metric": "recall@5"}, "recall@5"),
+    ):
+        config = complete_config(own | {"metrics": metrics, "figures": {"budget": stated}})
+        assert config["figures"]["budget"]["metric"] == expected
     stated = {"toy": {"negatives": 9}, "figures": {"figure-6": {"metric": "ap"}}}
     config = complete_config(own | stated | {"sampling": {"readings": ["as-printed"]}})
     assert config["toy"].items() >= {"negatives": 9, "candidates": 10000}.items()

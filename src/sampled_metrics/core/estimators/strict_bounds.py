@@ -25,13 +25,14 @@ References:
     and prior-optimized confidence intervals, Journal of Instrumentation 17, 2022.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import count
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.sparse import csr_array
 
@@ -56,6 +57,7 @@ _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matt
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
 _MISSING = 1e-9  # a member with a slope above minus this is not missing
 _LEAST_SQUARES = 0.1  # smallest sum of squares that slopes are compared with; the sum of a perfect fit is 0
+_ROUNDING = 1e-9  # relative error of the bounds of a distance
 _FIRST = 12  # members that are taken first, about
 _FIRST_REACH = 5.0  # the first target of a search, relative to the best mixture of the fit and one member
 _NEAR = 1 / 8  # below this part of the wanted distance, Newton's method would go too far
@@ -412,9 +414,28 @@ class ShapeTest:
     def statistic(self, place: Floats) -> float:
         """Return the squared distance of the nearest mixture from a place."""
         apart = self.members - place[:, np.newaxis]
-        start = np.zeros(apart.shape[1])
+        return float(np.sum((apart @ _nearest(apart, self._start, ROUGH)) ** 2))
+
+    def is_beyond(self, place: Floats, limit: float) -> bool:
+        """Return whether the statistic at a place is at least a limit.
+
+        The steps to the nearest mixture have bounds of the statistic, and end once these decide.
+        """
+        apart = self.members - place[:, np.newaxis]
+        margin = _ROUNDING * abs(limit)
+        for step in _steps(apart, self._start, ROUGH):
+            if step.most < limit - margin:
+                return False
+            if step.least > limit + margin:
+                return True
+        return float(np.sum((apart @ step.proportions) ** 2)) >= limit
+
+    @property
+    def _start(self) -> Floats:
+        """The (members,) proportions of the fit."""
+        start = np.zeros(self.members.shape[1])
         start[: len(self.fit.proportions)] = self.fit.proportions
-        return float(np.sum((apart @ _nearest(apart, start, ROUGH)) ** 2))
+        return start
 
 
 def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> float:
@@ -425,10 +446,19 @@ def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> fl
     """
     rng, samples = np.random.default_rng(seed), round(_DECISIVE / significance)
     observed, further, drawn = sum(test.statistic(test.observed) for test in tests), 1, 1
+    limit = observed - _NEGLIGIBLE**2  # up to rounding
     while drawn < samples and further <= _DECISIVE:
-        distance = sum(test.statistic(test.draw(rng)) for test in tests)
-        further, drawn = further + (distance >= observed - _NEGLIGIBLE**2), drawn + 1  # up to rounding
+        further, drawn = further + _are_beyond(tests, [test.draw(rng) for test in tests], limit), drawn + 1
     return further / drawn
+
+
+def _are_beyond(tests: Sequence[ShapeTest], places: Sequence[Floats], limit: float) -> bool:
+    """Return whether the sum of the statistics of tests at their places is at least a limit."""
+    if not tests:
+        return limit <= 0
+    *others, last = zip(tests, places, strict=True)
+    rest = limit - sum(test.statistic(place) for test, place in others)
+    return last[0].is_beyond(last[1], rest)
 
 
 def class_mixtures(
@@ -472,6 +502,57 @@ def _without_negligible(coordinates: Floats, tolerance: Tolerance) -> Floats:
 def _nearest(coordinates: Floats, start: Floats, tolerance: Tolerance = PRECISE) -> Floats:
     """Return the (members,) proportions for which ‖Σ_k ν_k c_k‖ is least, from (dimensions, members) coordinates.
 
+    The proportions are those of the last of `_steps`.
+    """
+    for step in _steps(coordinates, start, tolerance):
+        last = step
+    return last.proportions
+
+
+class _Step(NamedTuple):
+    """A step to the nearest mixture.
+
+    Attributes:
+        taken: (members,) whether a member may have a proportion.
+        solution: (taken,) best proportions of the members that are taken, up to a factor.
+        residual: (dimensions + 1,) what these leave of the target, whose last dimension is the sum of the proportions.
+        steepest: the largest increase of the fit by a member.
+    """
+
+    taken: NDArray[np.bool_]
+    solution: Floats
+    residual: Floats
+    steepest: float
+
+    @property
+    def proportions(self) -> Floats:
+        """The (members,) proportions."""
+        proportions = np.zeros(len(self.taken))
+        proportions[self.taken] = self.solution / self.solution.sum()
+        return proportions
+
+    @property
+    def most(self) -> float:
+        """The squared distance of these proportions. Later steps are nearer."""
+        return float(np.sum(self.residual[:-1] ** 2) / self.solution.sum() ** 2)
+
+    @property
+    def least(self) -> float:
+        """A squared distance below which no proportions are.
+
+        Less the steepest increase in its last dimension, the residual is at an obtuse angle to all members. So its part
+        along the target is a bound of the residual of any proportions.
+        """
+        along = float(self.residual[-1]) - max(self.steepest, 0.0)
+        if along <= 0:
+            return 0.0
+        others = float(np.sum(self.residual[:-1] ** 2))
+        return along**2 / others if others > 0 else np.inf
+
+
+def _steps(coordinates: Floats, start: Floats, tolerance: Tolerance) -> Iterator[_Step]:
+    """Yield the steps to the proportions for which ‖Σ_k ν_k c_k‖ is least.
+
     The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same direction; it is
     1 - Σ_k ν_k. The problem is solved for the members of `start`, or a dozen if it is 0. Others are added until none is
     missing, and those that are 0 are left out, in the first steps only, so that rounding cannot repeat a step for ever.
@@ -484,15 +565,14 @@ def _nearest(coordinates: Floats, start: Floats, tolerance: Tolerance = PRECISE)
         taken[:: max(1, members // _FIRST)] = True
     for step in count():
         solution = nonnegative_least_squares(rows[:, taken], target)
-        slope = rows.T @ (rows[:, taken] @ solution - target)
+        excess = rows[:, taken] @ solution - target
+        slope = rows.T @ excess
+        yield _Step(taken.copy(), solution, -excess, float(-slope.min()))
         around = np.concatenate(([np.inf], slope, [np.inf]))
         least = -max(tolerance.slope * max(1 - solution.sum(), _LEAST_SQUARES), _MISSING)
         missing = (slope < least) & (slope <= around[:-2]) & (slope <= around[2:]) & ~taken
         if not missing.any():
-            break
+            return
         if step < _STEPS:
             taken[taken] = solution > 0
         taken |= missing
-    proportions = np.zeros(members)
-    proportions[taken] = solution / solution.sum()
-    return proportions
