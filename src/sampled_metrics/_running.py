@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from threading import Lock, Timer, get_ident
@@ -145,3 +146,20 @@ class _SharedLimit:
 
 
 _ONE_THREAD = _SharedLimit()
+
+
+def threads_of_linear_algebra() -> int:
+    """Return the number of threads of the libraries of linear algebra, which OMP_NUM_THREADS limits; 1 if unknown."""
+    from threadpoolctl import threadpool_info
+
+    return min((library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"), default=1)
+
+
+@contextmanager
+def parallel(threads: int) -> Iterator[Callable[..., Iterable[Any]]]:
+    """Yield a function like `map` that runs calls in threads, with linear algebra on one thread; `map` for one."""
+    if threads == 1:
+        yield map
+        return
+    with _ONE_THREAD, ThreadPoolExecutor(threads) as pool:
+        yield pool.map

@@ -51,6 +51,19 @@ def test_counts_by_factors_are_those_of_numpy(on_device: str, kind: type, scale:
     assert wanted.tied.sum() > USERS
 
 
+@pytest.mark.parametrize("d", [1, 40])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_last_digit_decides(on_device: str, kind: type, d: int) -> None:
+    """float32 products decide most ranks of such factors wrongly; tests/ranking/test_device_factors.py shows it."""
+    digits = RNG.integers(-2, 3, (ITEMS, d)) * float(np.finfo(kind).eps)
+    factors = (
+        RNG.normal(size=(USERS, d)).astype(kind),
+        (RNG.normal(size=(1, d)).astype(kind) * (1 + digits)).astype(kind),
+    )
+    table = sm.rank(tuple(array_of(on_device, part) for part in factors), TRAINING, HELD_OUT)
+    assert table.to_frame().equals(sm.rank(doubles(factors), TRAINING, HELD_OUT).to_frame())
+
+
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_factors_on_the_cpu_need_no_namespace(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tensors = tuple(array_of(library, part.astype(np.float32)) for part in WHOLE)

@@ -5,6 +5,7 @@ some none, some have no training item, and some candidates score -∞. Near ties
 added in order.
 """
 
+import math
 import warnings
 from collections.abc import Callable
 from itertools import product
@@ -131,6 +132,11 @@ def test_ranks_are_those_of_the_definition(name, seed, users, items, size, threa
         patched.setattr(factors, "ROWS", 3 * size)
         patched.setattr(factors, "ITEMS", 2 * size)
         patched.setattr(factors, "SCORES", size * size)
+        patched.setattr(factors, "UNDECIDED", size)
+        patched.setattr(factors, "NUMBERS", size)
+        patched.setattr(factors, "_FEW_ROWS", size)
+        patched.setattr(rank, "_MUCH_WORK", 0)
+        patched.setattr(rank, "threads_of_linear_algebra", lambda: threads)
         patched.setattr(ranking, "BLOCK_BYTES", 8 * items * size)
         patched.setattr(rank, "_TOGETHER", together)
         patched.setattr(rank, "_TOGETHER_ON_DEVICE", together)
@@ -236,6 +242,51 @@ def test_do_not_depend_on_the_product(monkeypatch):
 
     monkeypatch.setattr(factors.np, "matmul", off)
     assert rows(rank_by_model(model, split)) == wanted
+
+
+def test_many_items_with_the_factors_of_held_out_ones_tie(monkeypatch):
+    """More pairs than items are undecided, so items with the same factors are looked up and not compared."""
+    monkeypatch.setattr(factors, "UNDECIDED", 50)
+    rng, kinds = np.random.default_rng(4), np.arange(90) % 3
+    model = FactorModel(rng.normal(size=(40, 6)), rng.normal(size=(3, 6))[kinds])
+    held_out = rng.integers(90, size=40)
+    table = rank_by_model(model, split_of(np.zeros((40, 90)), held_out))
+    scores = model.user_factors @ model.item_factors[:3].T
+    target = scores[np.arange(40), kinds[held_out]]
+    above = 30 * (scores > target[:, np.newaxis]).sum(axis=1)
+    assert rows(table) == [(number, 29) for number in above]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("exponent", [-1070, -140, -3, 0, 60, 1000])
+def test_factors_are_scaled_as_by_ldexp(kind, exponent):
+    """The largest is in [1/2, 1), and each number is rounded to float32 once."""
+    numbers = np.random.default_rng(3).uniform(-0.7, 0.7, (50, 7)).tolist()
+    with np.errstate(over="ignore", under="ignore"):
+        matrix = np.array([[math.ldexp(number, exponent) for number in line] for line in numbers]).astype(kind)
+    if not np.isfinite(matrix).all() or not matrix.any():
+        pytest.skip("the type has no such numbers")
+    largest = float(np.abs(matrix).max())
+    assert factors.largest_number(matrix) == largest
+    scaled, longest = factors.scaled_by(matrix, math.frexp(largest)[1])
+    wanted = [[np.float32(math.ldexp(float(number), -math.frexp(largest)[1])) for number in line] for line in matrix]
+    assert scaled.tolist() == np.array(wanted).tolist()
+    assert longest == pytest.approx(max(math.hypot(*line) for line in scaled.tolist()), rel=1e-12)
+
+
+def test_scores_between_the_thresholds_are_found():
+    rng = np.random.default_rng(6)
+    for height, width in ((1, 1), (3, 8), (5, 13), (2, 2100)):
+        scores = rng.integers(0, 9, (height, width)).astype(np.float32)
+        low = rng.integers(0, 6, (height, 1)).astype(np.float32)
+        high = low + rng.integers(0, 3, (height, 1)).astype(np.float32)
+        bits = np.ones((2, height + 1, -(-width // 8) * 8 + 8), dtype=bool)
+        certain, row, column = factors.compared(scores, low, high, bits)
+        assert certain.tolist() == [
+            sum(score > most for score in line) for line, most in zip(scores, high, strict=True)
+        ]
+        between = [place for place in np.ndindex(height, width) if low[place[0]] <= scores[place] <= high[place[0]]]
+        assert list(zip(row.tolist(), column.tolist(), strict=True)) == between
 
 
 @pytest.mark.parametrize(

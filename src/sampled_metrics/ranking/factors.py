@@ -10,7 +10,9 @@ largest rounding error, and counted while it is in the cache. Items in between a
 thousand. They are compared by their exact scores. So the counts do not depend on the product.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,11 +25,16 @@ from sampled_metrics.ranking.split import Split
 PAIRS = 2**11
 """Pairs that are scored at a time, so that their factors stay in the cache."""
 
+NUMBERS = 2**16
+"""Numbers of factors that are prepared at a time, so that they stay in the cache."""
+
 SLACK = 1.0 + 2.0**-10
 """Factor that widens an error bound, for the rounding of the bound itself."""
 
 Floats32 = NDArray[np.float32]
 FactorMatrix = Floats32 | Floats
+Run = Callable[..., Iterable[Any]]
+"""`map`, or that of a pool of threads."""
 
 
 def pair_scores(users: FactorMatrix, items: FactorMatrix, user: Ints, item: Ints) -> FactorMatrix:
@@ -52,21 +59,74 @@ def scale(factors: FactorMatrix, *, by_row: bool) -> tuple[Floats32, Ints]:
     return np.ldexp(factors, -exponents[..., np.newaxis]).astype(np.float32), exponents
 
 
-def error_bound(d: int, kind: str, exponents: Ints) -> Floats:
+def largest_number(factors: NDArray[Any], run: Run = map) -> float:
+    """Return the largest absolute number of (rows, d) factors, or NaN if one is NaN; without a copy of them."""
+
+    def largest(rows: slice) -> np.floating[Any]:
+        part = factors[rows]
+        return np.maximum(part.max(initial=0.0), -part.min(initial=0.0))
+
+    return float(np.max([0.0, *run(largest, parts_of(factors))]))
+
+
+def parts_of(factors: NDArray[Any]) -> list[slice]:
+    """Return consecutive parts of the rows of (rows, d) factors that stay in the cache."""
+    size = max(1, NUMBERS // factors.shape[1])
+    return [slice(first, first + size) for first in range(0, len(factors), size)]
+
+
+def scaled_by(factors: FactorMatrix, exponent: int, run: Run = map) -> tuple[Floats32, float]:
+    """Return (rows, d) factors, divided by two to an exponent, in float32, and the largest length of a row.
+
+    They are those of `scale` if the exponent is; parts of the rows are scaled in the cache, perhaps by several threads.
+    """
+    scaled = np.empty(factors.shape, dtype=np.float32)
+    is_exact = abs(exponent) < -np.finfo(factors.dtype).minexp
+
+    def longest(rows: slice) -> float:
+        if is_exact:
+            np.multiply(factors[rows], factors.dtype.type(2.0**-exponent), out=scaled[rows], casting="same_kind")
+        else:  # a single factor would overflow, or be rounded
+            scaled[rows] = np.ldexp(factors[rows], -exponent)
+        return float(lengths(scaled[rows]).max(initial=0.0))
+
+    return scaled, max(run(longest, parts_of(factors)), default=0.0)
+
+
+def error_bound(d: int, kind: str, exponents: Ints, product: str = "float32", roundoffs: float = 1.0) -> Floats:
     """Return the largest difference between product and score, for scaled factors of length 1 at most.
 
-    Both the float32 product, in any order, and the score of precision `kind` differ from the exact dot product by at
-    most γ ‖u‖ ‖v‖, γ_n = n ε / (1 - n ε), with n = d, or n = d + 2 if the factors are rounded to float32 first (Higham,
-    Accuracy and Stability of Numerical Algorithms, 2nd edition, eq. 3.5, and Cauchy-Schwarz; ε is the unit roundoff).
+    Both the product of precision `product`, in any order, and the score of precision `kind` differ from the exact dot
+    product by at most γ ‖u‖ ‖v‖, γ_n = n ε / (1 - n ε), with n = d, or n = d + 2 if the factors are rounded to that of
+    the product first (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, eq. 3.5, and Cauchy-Schwarz;
+    ε is the unit roundoff).
     The bound adds the error of terms too small for normal numbers, multiplied by four because lengths are 1/2 or more.
-    It has the shape of the exponents of the scales of user and item together, and may be infinite.
+    It has the shape of the exponents of the scales of user and item together, and may be infinite. `roundoffs` is the
+    largest rounding error of an operation of the product in unit roundoffs: 2 where sums are cut off.
     """
-    roundings = (((d + 2), np.finfo(np.float32)), (d, np.finfo(kind)))
-    gamma = sum(n * float(precision.eps) / 2 / (1 - n * float(precision.eps) / 2) for n, precision in roundings)
+    products = np.finfo(product)
+    roundings = ((d + 2, roundoffs * float(products.eps) / 2), (d, float(np.finfo(kind).eps) / 2))
+    gamma = sum(n * roundoff / (1 - n * roundoff) for n, roundoff in roundings)
     with np.errstate(over="ignore"):
         lost = np.ldexp(float(np.finfo(kind).smallest_subnormal), -exponents)
-    bound: Floats = SLACK * (gamma + 4 * d * (lost + float(np.finfo(np.float32).smallest_normal)))
+    bound: Floats = SLACK * (gamma + 4 * d * (lost + float(products.smallest_normal)))
     return bound
+
+
+def thresholds(target: Floats, error: Floats, product: str = "float32") -> tuple[Any, Any]:
+    """Return low and high, (rows, 1) each: products from low to high are undecided.
+
+    Args:
+        target: (rows,) scores of the held-out items, scaled like the products.
+        error: (rows,) largest differences between product and score.
+        product: the precision of the products.
+    """
+    most = np.finfo(product).max
+    low, high = (
+        np.nextafter(np.clip(end, -most, most).astype(product), towards)
+        for end, towards in ((target - error, -most), (target + error, most))
+    )
+    return low[:, np.newaxis], high[:, np.newaxis]
 
 
 def prefilter(
@@ -85,14 +145,10 @@ def prefilter(
     scaled, exponents = scale(factors, by_row=True)
     exponents = exponents + exponent
     error = error_bound(scaled.shape[1], factors.dtype.name, exponents) * lengths(scaled) * longest
-    scaled_target, most = np.ldexp(target.astype(np.float64), -exponents), np.finfo(np.float32).max
-    low, high = (
-        np.nextafter(np.clip(end, -most, most).astype(np.float32), towards)
-        for end, towards in ((scaled_target - error, -most), (scaled_target + error, most))
-    )
+    low, high = thresholds(np.ldexp(target.astype(np.float64), -exponents), error)
     without_factors = ~factors.any(axis=1)
     low[without_factors], high[without_factors] = np.inf, np.inf
-    return scaled, low[:, np.newaxis], high[:, np.newaxis]
+    return scaled, low, high
 
 
 def lengths(factors: Floats32) -> Floats:
@@ -119,13 +175,43 @@ def first_same(items: FactorMatrix) -> Ints:
 
 
 ROWS = 1024
-"""Held-out items of a block. One thread counts a block."""
+"""Most held-out items of a block. One thread counts a block."""
 
-SCORES, ITEMS = 2**20, 4096
-"""Number of scores that are computed at a time, which take four megabytes, and largest number of items among them."""
+SCORES, ITEMS = 2**19, 512
+"""Number of scores that are computed at a time, which take two megabytes, and least number of items among them.
+
+High blocks are fast to multiply, and narrow ones stay in the cache between product and comparisons.
+"""
 
 WORDS = 255
 """Number of words of eight bytes, each 0 or 1, that can be added before a byte overflows."""
+
+UNDECIDED = 2**20
+"""Number of undecided pairs that wait for their exact scores, which takes some of the memory of a block of scores."""
+
+_FEW_ROWS = 64
+"""A block of so few held-out items is not divided among threads."""
+
+
+def blocks_of_rows(rows: Ints, threads: int) -> list[Ints]:
+    """Return the rows in blocks of equal size: `ROWS` at most, and as many blocks for each thread."""
+    if not len(rows):
+        return []
+    busy = min(threads, -(-len(rows) // _FEW_ROWS))
+    count = -(-len(rows) // (ROWS * busy)) * busy
+    size = -(-len(rows) // count)
+    return [rows[first : first + size] for first in range(0, len(rows), size)]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The rows of a block: their users' factors, (rows, d), held-out items, scores of these, and the counts so far."""
+
+    factors: FactorMatrix
+    held_out: Ints
+    target: FactorMatrix
+    above: Ints
+    tied: Ints
 
 
 class FactorCounts:
@@ -135,18 +221,20 @@ class FactorCounts:
         user_factors: (users, d), perhaps in a file; only the factors of a block of users are read.
         item_factors: (items, d), float64 or float32.
         split: training and held-out items.
+        run: runs the parts of the preparation, perhaps in threads.
     """
 
-    def __init__(self, user_factors: NDArray[Any], item_factors: FactorMatrix, split: Split) -> None:
+    def __init__(self, user_factors: NDArray[Any], item_factors: FactorMatrix, split: Split, run: Run = map) -> None:
         self._users, self._items, self._split = user_factors, item_factors, split
-        self._largest = float(np.abs(item_factors).max(initial=0.0))
-        self._same = first_same(item_factors)
-        scaled, self._exponent = scale(item_factors, by_row=False)
-        self._longest = float(lengths(scaled).max(initial=0.0))
-        self._scaled_items = np.ascontiguousarray(scaled.T)
-        items = len(item_factors)
-        self._width = items if items <= ITEMS else ITEMS // 2
-        self._height = max(1, SCORES // self._width)
+        self._largest = largest_number(item_factors, run)
+        require_finite_scores(item_factors.shape[1], (0.0, self._largest), item_factors.dtype.name)
+        self._exponent = np.asarray(np.frexp(self._largest)[1])
+        self._scaled_items, self._longest = scaled_by(item_factors, int(self._exponent), run)
+        self._undecided = 0  # pairs so far
+
+    @cached_property
+    def _same(self) -> Ints:
+        return first_same(self._items)
 
     def count(self, rows: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (rows,) each, of the rows of a block.
@@ -156,42 +244,53 @@ class FactorCounts:
         """
         split, items = self._split, len(self._items)
         factors: Any = self._users[split.user[rows]].astype(self._items.dtype, copy=False)
-        largest = float(np.abs(factors).max(initial=0.0))
+        largest = largest_number(factors)
         require_finite_scores(factors.shape[1], (largest, self._largest), self._items.dtype.name)
         held_out, (excluded, offsets) = split.item[rows], split.non_candidates(rows)
         target = pair_scores(factors, self._items, np.arange(len(rows)), held_out)
         scaled, low, high = prefilter(factors, target, self._exponent, self._longest)
-        above = np.zeros(len(rows), dtype=np.int64)
-        undecided = [(above[:0], above[:0])]
-        bits = np.zeros((self._height, -(-self._width // 8) * 8), dtype=np.bool_)
-        for top, first, scores in self._blocks_of_scores(scaled, held_out, excluded, offsets):
-            block = slice(top, top + len(scores))
-            certain = count_rows(scores, np.greater, high[block], bits)
-            possible = count_rows(scores, np.greater_equal, low[block], bits)
-            above[block] += certain
-            rows_left = np.flatnonzero(possible != certain)
-            if len(rows_left):
-                near = (scores[rows_left] >= low[block][rows_left]) & (scores[rows_left] <= high[block][rows_left])
-                row, column = np.nonzero(near)
-                undecided.append((top + rows_left[row], first + column))
-        row, item = (np.concatenate(part) for part in zip(*undecided, strict=True))
-        same = self._same[item] == self._same[held_out[row]]
-        tied = np.bincount(row[same], minlength=len(rows))
-        row, item = row[~same], item[~same]
-        score = pair_scores(factors, self._items, row, item)
-        above += np.bincount(row[score > target[row]], minlength=len(rows))
-        tied += np.bincount(row[score == target[row]], minlength=len(rows))
-        return above, np.where(factors.any(axis=1), tied, items - np.diff(offsets) - 1)
+        block = _Block(factors, held_out, target, *np.zeros((2, len(rows)), dtype=np.int64))
+        waiting: list[tuple[Ints, Ints]] = []
+        for top, first, scores, bits in self._blocks_of_scores(scaled, held_out, excluded, offsets):
+            part = slice(top, top + len(scores))
+            certain, row, column = compared(scores, low[part], high[part], bits)
+            block.above[part] += certain
+            waiting.append((top + row, first + column))
+            if sum(len(row) for row, _ in waiting) >= UNDECIDED:
+                self._decide(block, waiting)
+        self._decide(block, waiting)
+        return block.above, np.where(factors.any(axis=1), block.tied, items - np.diff(offsets) - 1)
+
+    def _decide(self, block: _Block, waiting: list[tuple[Ints, Ints]]) -> None:
+        """Add pairs of rows and items to the counts of a block, by their exact scores, and forget them."""
+        if not waiting:
+            return
+        row, item = (np.concatenate(part) for part in zip(*waiting, strict=True))
+        waiting.clear()
+        self._undecided += len(row)
+        if self._undecided > len(self._items):  # then many items may have the factors of a held-out one
+            same = self._same[item] == self._same[block.held_out[row]]
+            block.tied[:] += np.bincount(row[same], minlength=len(block.tied))
+            row, item = row[~same], item[~same]
+        score = pair_scores(block.factors, self._items, row, item)
+        block.above[:] += np.bincount(row[score > block.target[row]], minlength=len(block.above))
+        block.tied[:] += np.bincount(row[score == block.target[row]], minlength=len(block.tied))
+
+    def _shape_of_blocks(self, rows: int) -> tuple[int, int]:
+        """Return the numbers of rows and of items of a block of scores; the blocks are of about the same size."""
+        height = max(1, min(rows, SCORES // ITEMS))
+        columns = -(-len(self._items) // max(ITEMS, SCORES // height))
+        return height, -(-len(self._items) // columns)
 
     def _blocks_of_scores(
         self, scaled: Floats32, held_out: Ints, excluded: Ints, offsets: Ints
-    ) -> Iterator[tuple[int, int, Floats32]]:
+    ) -> Iterator[tuple[int, int, Floats32, NDArray[np.bool_]]]:
         """Yield the first row, first item and scores of each block, from (rows, d) factors and (rows,) held-out items.
 
         The score of a held-out item is -∞, and that of an item that is not a candidate; `Split.non_candidates` gives
-        these as excluded and offsets.
+        these as excluded and offsets. The working memory of `compared` comes with them.
         """
-        height, width, items = self._height, self._width, len(self._items)
+        (height, width), items = self._shape_of_blocks(len(scaled)), len(self._items)
         columns, tops = -(-items // width), -(-len(scaled) // height)
         row = np.repeat(np.arange(len(scaled)), np.diff(offsets))
         number = row // height * columns + excluded // width  # of the block
@@ -201,27 +300,42 @@ class FactorCounts:
             order = np.argsort(few, kind="stable")
             row, excluded = row[order], excluded[order]
         memory = np.empty(height * width, dtype=np.float32)
+        bits = np.zeros((2, height, -(-width // 8) * 8), dtype=np.bool_)
         for block in range(tops * columns):
             top, first = block // columns * height, block % columns * width
-            left, right = scaled[top : top + height], self._scaled_items[:, first : first + width]
-            shape = len(left), right.shape[1]
-            scores = np.matmul(left, right, out=memory[: shape[0] * shape[1]].reshape(shape))
+            left, right = scaled[top : top + height], self._scaled_items[first : first + width]
+            shape = len(left), len(right)
+            scores = np.matmul(left, right.T, out=memory[: shape[0] * shape[1]].reshape(shape))
             stored = slice(ends[block], ends[block + 1])
             memory[(row[stored] - top) * shape[1] + (excluded[stored] - first)] = -np.inf
             column = held_out[top : top + height] - first
             is_here = np.flatnonzero((column >= 0) & (column < shape[1]))
             scores[is_here, column[is_here]] = -np.inf
-            yield top, first, scores
+            yield top, first, scores, bits
 
 
-def count_rows(scores: Floats32, compare: np.ufunc, threshold: Floats32, bits: NDArray[np.bool_]) -> Ints:
-    """Return how many scores of each row compare true with its threshold, (rows, 1); `bits` is working memory."""
+def compared(scores: Floats32, low: Floats32, high: Floats32, bits: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints]:
+    """Return how many (rows, items) scores of each row are above `high`, and the rows and items of those from `low` on.
+
+    The thresholds are (rows, 1). `bits` is working memory, (2, rows, items) or larger, with a multiple of 8 of items.
+    """
     wide = scores.shape[1]
-    is_true = bits[: len(scores), : -(-wide // 8) * 8]
-    is_true[:, wide:] = False
-    compare(scores, threshold, out=is_true[:, :wide])
+    is_certain, is_possible = bits[:, : len(scores), : -(-wide // 8) * 8]
+    for is_true, compare, threshold in ((is_certain, np.greater, high), (is_possible, np.greater_equal, low)):
+        is_true[:, wide:] = False
+        compare(scores, threshold, out=is_true[:, :wide])
+    certain = count_true(is_certain)
+    words = (is_certain.view(np.uint64) ^ is_possible.view(np.uint64)).ravel()
+    place = np.flatnonzero(words)
+    word, byte = np.nonzero(words[place].view(np.uint8).reshape(-1, 8))
+    row, column = np.divmod(8 * place[word] + byte, is_certain.shape[1])
+    return certain, row, column
+
+
+def count_true(is_true: NDArray[np.bool_]) -> Ints:
+    """Return how many of each row of (rows, items) are true; the items are a multiple of 8."""
     words = is_true.view(np.uint64)  # eight at a time: adding words adds their bytes
-    total = np.zeros(len(scores), dtype=np.int64)
+    total = np.zeros(len(is_true), dtype=np.int64)
     for first in range(0, words.shape[1], WORDS):
         sums = words[:, first : first + WORDS].sum(axis=1, keepdims=True)
         total += sums.view(np.uint8).sum(axis=1, dtype=np.int64)

@@ -39,6 +39,9 @@ _FEW = 3
 _WHOLE = 2.0**53
 """Below it, float64 holds every whole number."""
 
+_LONG = 512
+"""Rows with so many entries are counted one by one."""
+
 ScoreFunction = Callable[[slice], ArrayLike]
 """Function from a slice of the users to their (users, items) scores."""
 
@@ -112,8 +115,22 @@ class Device:
         """Return entries or rows of an array on the device, by indices on the host."""
         return self.xp.take(array, self.put(index), axis=0)
 
+    def rows(self, array: Any, index: NDArray[np.integer]) -> Any:
+        """Return ascending rows of (rows, columns), by indices on the host; consecutive ones are not copied."""
+        is_consecutive = (np.diff(index) == 1).all()
+        return array[int(index[0]) : int(index[-1]) + 1, ...] if is_consecutive else self.take(array, index)
+
+    def entries(self, array: Any, row: NDArray[np.integer], column: NDArray[np.integer]) -> NDArray[Any]:
+        """Return a copy on the host of entries of (rows, columns), by indices on the host, in a type that numpy has."""
+        if self.is_host:
+            return np.asarray(array[row, column])
+        place = row * array.shape[1] + column
+        return self.pull(self.comparable(self.take(self.xp.reshape(array, (-1,)), place)))
+
     def count(self, is_true: Any) -> NDArray[np.int64]:
         """Return how many entries of each row of (rows, items) are true, on the host."""
+        if self.is_host and is_true.shape[1] >= _LONG:  # numpy counts a whole array several times as fast
+            return np.array([np.count_nonzero(row) for row in is_true], dtype=np.int64)
         return self.pull(self.xp.count_nonzero(is_true, axis=1)).astype(np.int64)
 
     def comparable(self, scores: Any) -> Any:

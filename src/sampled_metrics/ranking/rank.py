@@ -2,14 +2,13 @@
 
 A model, a matrix or a function gives the scores of a block of users and all items, on the host or on a device. Items
 that are not candidates are counted too and then subtracted, so no array has to mark the candidates.
-`sampled_metrics.ranking.factors` counts by factors on the host.
+`sampled_metrics.ranking.factors` counts by factors on the host, and `sampled_metrics.ranking.device_factors` on a
+device.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -17,11 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
-from sampled_metrics._running import Progress, no_progress
+from sampled_metrics._running import Progress, no_progress, parallel, threads_of_linear_algebra
 from sampled_metrics._validation import Ints, require_whole
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.factors import ROWS, FactorCounts, require_finite_scores
+from sampled_metrics.ranking.device_factors import DeviceCounts
+from sampled_metrics.ranking.factors import FactorCounts, blocks_of_rows
 from sampled_metrics.ranking.inputs import (
     MATRIX,
     Device,
@@ -42,10 +42,10 @@ from sampled_metrics.ranking.split import Split, valid_sparse
 TIE = 2.0**-40
 """Computed scores tie if they differ by no more than this fraction.
 
-It is a fraction of the held-out item's sum of similarities, or of the largest product that factors of such lengths can
-have. Rounding separates sums that are equal in exact arithmetic. If no term is negative and each sum takes n roundings,
-the sums differ by a fraction of n ε at most, with ε = 2⁻⁵². So n may be 4000. On MovieLens 1M, rounding separates sums
-of item-CF by less than 10⁻¹⁵, and the other sums differ by 10⁻⁹ or more.
+It is a fraction of the held-out item's sum of similarities. Rounding separates sums that are equal in exact
+arithmetic. If no term is negative and each sum takes n roundings, the sums differ by a fraction of n ε at most, with
+ε = 2⁻⁵². So n may be 4000. On MovieLens 1M, rounding separates sums of item-CF by less than 10⁻¹⁵, and the other sums
+differ by 10⁻⁹ or more.
 """
 
 BATCH_BYTES = 2**28
@@ -54,8 +54,11 @@ BATCH_BYTES = 2**28
 MOST_USERS = 1024
 """Largest number of users of a block, unless the caller chooses another."""
 
-_TOGETHER, _TOGETHER_ON_DEVICE = 2**16, 2**25
+_TOGETHER, _TOGETHER_ON_DEVICE = 2**18, 2**25
 """Scores that are counted at a time. Those on the host stay in the cache between the comparisons."""
+
+_MUCH_WORK = 2**26
+"""Products of factors that are worth the start of threads, which takes a millisecond."""
 
 Tolerance = Callable[[Ints, NDArray[Any]], NDArray[Any]]
 """Function from users, (rows,), and scores of their held-out items, (rows,), to the largest difference of a tie."""
@@ -68,7 +71,7 @@ def rank_users(
     *,
     batch_size: int | None = None,
     tolerance: Tolerance | None = None,
-    threads: int = 1,
+    threads: int | None = None,
     progress: Progress = no_progress,
 ) -> ExactRanks:
     """Return the ranks of users' held-out items among their candidates.
@@ -82,7 +85,8 @@ def rank_users(
         users: a part of the users, ascending. The tables of parts, one after another, are the table of all.
         batch_size: number of users of a block; the default is that of `users_of_batch`.
         tolerance: of scores from a function; by default they are compared exactly, in their own type.
-        threads: number of blocks to count at a time; the counts do not depend on it.
+        threads: number of blocks to count at a time; the counts do not depend on it. The default is 1 for scores, and
+            for many scores of factors as many as linear algebra has.
         progress: wraps the range of blocks, for a progress bar.
 
     Raises:
@@ -90,26 +94,35 @@ def rank_users(
     """
     chosen = np.arange(split.shape.users)[users]
     rows = np.flatnonzero(np.isin(split.user, chosen))
-    if isinstance(scores, tuple) and is_on_device(scores[0]):
-        scores, tolerance = _scores_on_device(*scores)
-    count: Callable[[Ints], tuple[Ints, Ints]]
     last: list[int] = []
-    if isinstance(scores, tuple):
-        count, blocks = FactorCounts(*scores, split).count, in_blocks(rows, np.arange(len(rows)) // ROWS)
-    else:
-        # The last digit of a score may depend on the other users of its block. So the blocks are those of all users.
-        size = users_of_batch(split.shape.items, batch_size)
-        begins_block = (np.diff(chosen, prepend=-2) > 1) | (np.diff(chosen // size, prepend=-1) > 0)
-        number = np.cumsum(begins_block)[np.searchsorted(chosen, split.user[rows])]
-        count = partial(_count_scores, scores=scores, split=split, tolerance=tolerance, last=last)
-        blocks = in_blocks(rows, number)
-    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-        counts = (pool.map if pool else map)(count, blocks)
-        counted = [block_counts for _, block_counts in zip(progress(range(len(blocks))), counts, strict=True)]
+    threads = _threads_for(scores, len(rows)) if threads is None else threads
+    with parallel(threads) as run:
+        count: Callable[[Ints], tuple[Ints, Ints]]
+        if not isinstance(scores, tuple):
+            # The last digit of a score may depend on the other users of its block. So the blocks are those of all.
+            size = users_of_batch(split.shape.items, batch_size)
+            begins_block = (np.diff(chosen, prepend=-2) > 1) | (np.diff(chosen // size, prepend=-1) > 0)
+            number = np.cumsum(begins_block)[np.searchsorted(chosen, split.user[rows])]
+            count = partial(_count_scores, scores=scores, split=split, tolerance=tolerance, last=last)
+            blocks = in_blocks(rows, number)
+        elif is_on_device(scores[0]):
+            on_device = DeviceCounts(*scores, split)
+            count, blocks = on_device.count, on_device.blocks_of_rows(rows)
+        else:
+            count, blocks = FactorCounts(*scores, split, run).count, blocks_of_rows(rows, threads)
+        steps = progress(range(len(blocks)))
+        counted = [block_counts for _, block_counts in zip(steps, run(count, blocks), strict=True)]
     warn_of_last(sum(last), len(rows), stacklevel=4)
     nothing = np.empty(0, dtype=np.int64)
     above, tied = (np.concatenate(column) for column in zip((nothing, nothing), *counted, strict=True))
     return ExactRanks(split.user_ids[split.user[rows]], split.candidates[rows], above, tied)
+
+
+def _threads_for(scores: ScoreFunction | Factors, rows: int) -> int:
+    """Return how many threads are worth their start: those of linear algebra, for much work by factors on the host."""
+    if not isinstance(scores, tuple) or is_on_device(scores[0]) or rows * scores[1].size < _MUCH_WORK:
+        return 1
+    return threads_of_linear_algebra()
 
 
 def users_of_batch(items: int, batch_size: int | None = None, most_bytes: int = BATCH_BYTES) -> int:
@@ -154,46 +167,52 @@ def _count_scores(
     rows: Ints, scores: ScoreFunction, split: Split, tolerance: Tolerance | None, last: list[int]
 ) -> tuple[Ints, Ints]:
     """Return above and tied, (rows,) each, of a block of users, and add the number of items at -inf to `last`."""
-    user, items = split.user[rows], split.shape.items
-    block = block_of_scores(scores, slice(int(user[0]), int(user[-1]) + 1), items, as_array)
+    user = split.user[rows]
+    block = block_of_scores(scores, slice(int(user[0]), int(user[-1]) + 1), split.shape.items, as_array)
     device = Device(block)
-    step = max(1, (_TOGETHER if device.is_host else _TOGETHER_ON_DEVICE) // items)
-    counts = np.empty((2, len(rows)), dtype=np.int64)
-    for first in range(0, len(rows), step):
-        part = slice(first, first + step)
-        row = user[part] - user[0]
-        is_consecutive = (np.diff(row) == 1).all()  # then the scores are not copied
-        some = block[int(row[0]) : int(row[-1]) + 1, ...] if is_consecutive else device.take(block, row)
-        counts[:, part] = _compared(device, device.comparable(some), rows[part], split, tolerance, last)
-    return counts[0], counts[1]
-
-
-def _compared(
-    device: Device, scores: Any, rows: Ints, split: Split, tolerance: Tolerance | None, last: list[int]
-) -> tuple[Ints, Ints]:
-    """Return above and tied of rows, from their (rows, items) scores; `last` is that of `_count_scores`."""
-    xp, items = device.xp, scores.shape[1]
+    row = user - user[0]
     excluded, offsets = split.non_candidates(rows)
-    row = np.repeat(np.arange(len(rows)), np.diff(offsets))
-    flat = xp.reshape(scores, (-1,))
-    target = device.pull(device.take(flat, np.arange(len(rows)) * items + split.item[rows]))
-    excluded_scores = device.pull(device.take(flat, row * items + excluded))
-
-    def count(is_true: Any, is_true_of_excluded: NDArray[np.bool_]) -> Ints:
-        return device.count(is_true) - np.bincount(row[is_true_of_excluded], minlength=len(rows))
-
-    if target.dtype.kind == "f" and not (device.pull(xp.max(scores, axis=1)) < np.inf).all():
-        wrong = count(~(scores < np.inf), not_comparable(excluded_scores)) > 0
-        require_comparable(wrong, split.user_ids[split.user[rows]])
-    last.append(int(np.count_nonzero(target == -np.inf)))
+    owner = np.repeat(np.arange(len(rows)), np.diff(offsets))
+    target = device.entries(block, row, split.item[rows])
+    excluded_scores = device.entries(block, row[owner], excluded)
     low, high = target, target
     if tolerance is not None:
         with np.errstate(invalid="ignore"):
-            slack = np.where(np.isfinite(target), tolerance(split.user[rows], target), 0.0)
+            slack = np.where(np.isfinite(target), tolerance(user, target), 0.0)
         low, high = target - slack, target + slack
-    above = count(scores > device.put(high[:, np.newaxis]), excluded_scores > high[row])
-    reached = count(scores >= device.put(low[:, np.newaxis]), excluded_scores >= low[row])
+    above, reached, wrong = _compared(device, block, row, (low, high))
+    if wrong.any():
+        wrong -= np.bincount(owner[not_comparable(excluded_scores)], minlength=len(rows))
+        require_comparable(wrong > 0, split.user_ids[user])
+    last.append(int(np.count_nonzero(target == -np.inf)))
+    above -= np.bincount(owner[excluded_scores > high[owner]], minlength=len(rows))
+    reached -= np.bincount(owner[excluded_scores >= low[owner]], minlength=len(rows))
     return above, reached - above - 1
+
+
+def _compared(
+    device: Device, block: Any, row: Ints, thresholds: tuple[NDArray[Any], NDArray[Any]]
+) -> NDArray[np.int64]:
+    """Return how many scores are above the high threshold, from the low one on, and NaN or +∞: (3, rows).
+
+    Args:
+        device: of the block.
+        block: (users, items) scores.
+        row: (rows,) rows of the block, ascending.
+        thresholds: low and high, (rows,) each.
+    """
+    items = block.shape[1]
+    step = max(1, (_TOGETHER if device.is_host else _TOGETHER_ON_DEVICE) // items)
+    counts = np.zeros((3, len(row)), dtype=np.int64)
+    for first in range(0, len(row), step):
+        part = slice(first, first + step)
+        scores = device.comparable(device.rows(block, row[part]))
+        low, high = (device.put(threshold[part, np.newaxis]) for threshold in thresholds)
+        counts[0, part] = device.count(scores > high)
+        counts[1, part] = device.count(scores >= low)
+        if thresholds[0].dtype.kind == "f" and not device.pull(device.xp.max(scores)) < np.inf:
+            counts[2, part] = device.count(~(scores < np.inf))
+    return counts
 
 
 ScoresLike = Any
@@ -223,8 +242,8 @@ def rank(
     Labels are compared as text. An index by default (0, 1, 2, …, without a name) has no labels: it is in the order of
     the ids.
 
-    Factors are multiplied on the threads of the library of linear algebra, which OMP_NUM_THREADS limits. The ranks do
-    not depend on their number.
+    By factors, as many threads rank blocks of users as the library of linear algebra has, which OMP_NUM_THREADS limits.
+    The ranks do not depend on their number.
 
     Args:
         scores: one of
@@ -237,8 +256,9 @@ def rank(
 
             Higher is better, equal is a tie. Candidates with -inf, such as masked items, rank last and tie with each
             other; factors are finite. Scores are compared in their own type, without rounding. Dense scores
-            and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are counted there, factors in
-            double precision; this needs array-api-compat. Both factors must be of one library and on one device.
+            and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are counted there, in blocks
+            of 1.5 GB at most; this needs array-api-compat. Both factors must be of one library and on one device.
+            Their ranks are those of the same factors in double precision on the host.
         training: what the users have in training: (users, items), sparse or dense, not 0 where the user has the item;
             or a DataFrame with the columns user and item, in any order, of which an index may have one or both.
         held_out: (users,) index of each user's held-out item, negative or missing (NaN, None) for none; or (users,
@@ -337,47 +357,6 @@ def scores_and_shape(
     if dense.ndim != 2:
         raise DataError(f"scores {MATRIX}")
     return lambda users: dense[users, ...], tuple(dense.shape)
-
-
-def _scores_on_device(users: Any, items: Any) -> tuple[ScoreFunction | Factors, Tolerance | None]:
-    """Return a function of scores that multiplies factors on their device in double precision, and its tolerance.
-
-    No setting of a library makes products of float64 less exact, as TensorFloat-32 does those of float32. If the
-    device lacks float64, the factors are returned on the host.
-    """
-    device, d = Device(users, items), items.shape[1]
-    xp = device.xp
-    if not device.has_float64():
-        users, items = (device.pull(device.comparable(factors)).astype(np.float64) for factors in (users, items))
-        return (users, items), None
-
-    def wide(factors: Any) -> Any:
-        return xp.astype(factors, xp.float64)
-
-    def largest(factors: Any) -> float:
-        return float(xp.max(xp.abs(wide(factors))))
-
-    largest_of_items = largest(items)
-    require_finite_scores(d, (0.0, largest_of_items), "float64")
-    columns, longest = xp.matrix_transpose(wide(items)), float(xp.max(_lengths(xp, wide(items))))
-
-    def scores(block: slice) -> Any:
-        factors = users[block, ...]
-        require_finite_scores(d, (largest(factors), largest_of_items), "float64")
-        return xp.matmul(wide(factors), columns)
-
-    def tolerance(user: Ints, target: NDArray[Any]) -> NDArray[Any]:
-        lengths = device.pull(_lengths(xp, wide(device.take(users, user))))
-        return max(TIE, d * float(np.finfo(np.float64).eps)) * lengths * longest
-
-    return scores, tolerance
-
-
-def _lengths(xp: Any, factors: Any) -> Any:
-    """Return the length of each row of (rows, d) factors."""
-    largest = xp.max(xp.abs(factors), axis=1, keepdims=True)
-    scaled = factors / xp.where(largest > 0, largest, xp.ones_like(largest))  # so that no square overflows
-    return largest[:, 0] * xp.sqrt(xp.sum(scaled * scaled, axis=1))
 
 
 def _factors(pair: tuple[Any, ...]) -> Factors:

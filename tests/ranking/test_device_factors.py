@@ -1,0 +1,203 @@
+"""Ranks by factors on a device are those in double precision on the host, whatever the device's products round.
+
+array-api-strict stands for the device; tests/adapters/test_arrays.py has torch and JAX, where they are installed. The
+scores to compare with are added term by term by Python's own floats, or exact fractions.
+"""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from ranked_by_argsort import by_argsort, rows
+
+import sampled_metrics as sm
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking import device_factors, rank
+from sampled_metrics.ranking.inputs import Device
+
+strict = pytest.importorskip("array_api_strict")
+PRODUCT = strict.matmul
+
+
+def on_device(*arrays: np.ndarray) -> tuple[Any, ...]:
+    return tuple(strict.asarray(array, device=strict.Device("device1")) for array in arrays)
+
+
+def added_in_order(users: np.ndarray, items: np.ndarray) -> np.ndarray:
+    """The scores in double precision, term by term in the order of the factors; `sum` may compensate for rounding."""
+    scores = np.zeros((len(users), len(items)))
+    for user, item in np.ndindex(*scores.shape):
+        for left, right in zip(users[user].tolist(), items[item].tolist(), strict=True):
+            scores[user, item] += float(left) * float(right)
+    return scores
+
+
+class Data:
+    """Factors, and training and held-out items of 40 users and some items."""
+
+    def __init__(self, users: np.ndarray, items: np.ndarray) -> None:
+        rng = np.random.default_rng(7)
+        self.factors = users, items
+        self.held_out = rng.integers(len(items), size=len(users))
+        is_held_out = np.arange(len(items)) == self.held_out[:, np.newaxis]
+        self.training = (rng.random((len(users), len(items))) < 0.2) & ~is_held_out
+        self.expected = by_argsort(added_in_order(users, items), self.training, self.held_out)
+
+    def ranks(self) -> list[tuple[int, int]]:
+        return rows(sm.rank(on_device(*self.factors), self.training, self.held_out))
+
+
+def last_digits(d: int, kind: type) -> Data:
+    """Items that differ by last digits alone, and some not at all."""
+    rng, digit = np.random.default_rng(d), float(np.finfo(kind).eps)
+    items = rng.normal(size=(1, d)).astype(kind) * (1 + digit * rng.integers(-2, 3, (70, d))).astype(kind)
+    return Data(rng.normal(size=(40, d)).astype(kind), items)
+
+
+ADVERSARIAL = {f"{kind.__name__}, d = {d}": (d, kind) for kind in (np.float32, np.float64) for d in (1, 3, 40)}
+
+
+@pytest.fixture(params=ADVERSARIAL.values(), ids=ADVERSARIAL)
+def adversarial(request: pytest.FixtureRequest) -> Data:
+    return last_digits(*request.param)
+
+
+@pytest.fixture(params=["one block", "small blocks"])
+def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "small blocks":
+        for name, size in {"SCORES": 60, "ITEMS": 15, "NUMBERS": 30, "UNDECIDED": 10}.items():
+            monkeypatch.setattr(device_factors, name, size)
+
+
+def short(users: Any, items: Any) -> Any:
+    """A product whose factors of float32 are rounded to the 11 bits of TensorFloat-32."""
+    if users.dtype != strict.float32:
+        return PRODUCT(users, items)
+
+    def rounded(array: Any) -> Any:
+        numbers = np.from_dlpack(array, device="cpu", copy=True)
+        digits, exponents = np.frexp(numbers)
+        cut = np.ldexp(np.rint(np.ldexp(digits, 11)), exponents - 11).astype(np.float32)
+        return strict.asarray(cut, device=array.device)
+
+    return PRODUCT(rounded(users), rounded(items))
+
+
+def off_within_the_bound(users: Any, items: Any) -> Any:
+    """A product of the float32 type with the error that d operations may have, and exact where nothing is rounded."""
+    product = PRODUCT(users, items)
+    left, right = (np.from_dlpack(array, device="cpu", copy=True) for array in (users, items))
+    lengths = np.outer(np.linalg.norm(left, axis=1), np.linalg.norm(right, axis=0))
+    is_rounded = (left[:, np.newaxis, :] * right.T != 0).sum(axis=2) > 1
+    signs = np.random.default_rng(1).choice([-1, 1], lengths.shape)
+    error = is_rounded * signs * left.shape[1] * float(np.finfo(left.dtype).eps) * lengths
+    return product + strict.asarray(error.astype(left.dtype), device=product.device)
+
+
+@pytest.mark.usefixtures("blocks")
+def test_a_last_digit_decides(adversarial: Data) -> None:
+    assert adversarial.ranks() == adversarial.expected
+
+
+def test_products_of_float32_alone_decide_wrongly() -> None:
+    """So the data above are hard: of float32 factors, most ranks by their products are others."""
+    data = last_digits(40, np.float32)
+    by_products = by_argsort(data.factors[0] @ data.factors[1].T, data.training, data.held_out)
+    assert np.mean([row != wanted for row, wanted in zip(by_products, data.expected, strict=True)]) > 0.5
+
+
+@pytest.mark.usefixtures("blocks")
+@pytest.mark.parametrize("product", [short, off_within_the_bound], ids=["TensorFloat-32", "off within the bound"])
+def test_ranks_do_not_depend_on_the_product(adversarial: Data, product: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strict, "matmul", product)
+    assert adversarial.ranks() == adversarial.expected
+
+
+@pytest.mark.parametrize("product", [PRODUCT, short], ids=["float32", "TensorFloat-32"])
+def test_without_float64_the_host_decides(product: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = last_digits(24, np.float32)
+    monkeypatch.setattr(Device, "has_float64", lambda device: False)
+    monkeypatch.setattr(strict, "matmul", product)
+    assert data.ranks() == data.expected
+
+
+def test_a_product_that_loses_digits_is_noticed_whatever_its_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds: list[Any] = []
+
+    def recorded(users: Any, items: Any) -> Any:
+        kinds.append((users.dtype, users.shape[0], items.shape[1]))
+        return short(users, items)
+
+    monkeypatch.setattr(strict, "matmul", recorded)
+    for users, items in ((1, 2), (2, 1), (1, 1), (9, 13)):
+        kinds.clear()
+        rng = np.random.default_rng(users)
+        factors = on_device(*(rng.normal(size=(count, 5)) for count in (users, items)))
+        sm.rank(factors, np.zeros((users, items)), np.zeros(users, dtype=int))
+        assert kinds == [(strict.float32, users, items), (strict.float64, users, items)]
+
+
+def test_blocks_fit_and_no_block_of_scores_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    users, items = 90, 700
+    monkeypatch.setattr(device_factors, "SCORES", 2000)
+    monkeypatch.setattr(device_factors, "ITEMS", 150)
+    monkeypatch.setattr(device_factors, "NUMBERS", 400)
+    products: list[int] = []
+    pulled: list[int] = []
+    pull = Device.pull
+
+    def multiplied(left: Any, right: Any) -> Any:
+        products.append(left.shape[0] * right.shape[1])
+        return PRODUCT(left, right)
+
+    def copied(device: Device, array: Any) -> np.ndarray:
+        pulled.append(math.prod(array.shape))
+        return pull(device, array)
+
+    monkeypatch.setattr(strict, "matmul", multiplied)
+    monkeypatch.setattr(Device, "pull", copied)
+    rng = np.random.default_rng(0)
+    factors = tuple(rng.normal(size=(count, 8)).astype(np.float32) for count in (users, items))
+    held_out = rng.integers(items, size=users)
+    table = sm.rank(on_device(*factors), np.zeros((users, items)), held_out)
+    wanted = by_argsort(added_in_order(*factors), np.zeros((users, items), dtype=bool), held_out)
+    assert rows(table) == wanted
+    assert max(products) <= 2000
+    assert max(pulled) <= 100  # of a row for each user, or numbers of pairs
+    assert sum(pulled) < users * items / 10
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+def test_users_and_items_without_factors_tie(kind: type) -> None:
+    rng = np.random.default_rng(3)
+    users, items = rng.integers(-3, 4, (40, 5)).astype(kind), rng.integers(-3, 4, (60, 5)).astype(kind)
+    users[::3], items[::2] = 0, 0
+    for columns in (items, np.zeros((60, 5), dtype=kind)):
+        data = Data(users, columns)
+        assert data.ranks() == data.expected
+
+
+def test_scores_that_float64_rounds_are_those_of_the_host() -> None:
+    """The terms are added in order: 1 is lost beside 2^60, unless the large terms cancel first."""
+    large = 2.0**60
+    users = np.ones((3, 3))
+    items = np.array([[large, 1, -large], [large, -large, 1], [1, large, -large], [0.0, 0.5, 0.0]])
+    assert [sum(map(Fraction, line)) for line in items.tolist()] == [1, 1, 1, Fraction(1, 2)]
+    assert rows(sm.rank(on_device(users, items), np.zeros((3, 4)), [0, 1, 3])) == [(2, 1), (0, 0), (1, 0)]
+
+
+@pytest.mark.parametrize(("user", "item"), [(1.0, np.nan), (-np.inf, 1.0), (np.nan, 1.0), (1e160, 1e160)])
+def test_factors_that_are_not_finite_or_too_large_are_refused(user: float, item: float) -> None:
+    users, items = np.ones((5, 2)), np.ones((6, 2))
+    users[1, 1], items[1, 1] = user, item
+    with pytest.raises(DataError, match=r"too large for scores in float64$"):
+        sm.rank(on_device(users, items), np.zeros((5, 6)), np.arange(5))
+
+
+def test_a_validator_ranks_factors_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = last_digits(40, np.float32)
+    monkeypatch.setattr(rank, "FactorCounts", None)  # that of the host
+    validator = sm.validator(data.training, data.held_out, metrics=["recall@10"])
+    assert rows(validator(on_device(*data.factors)).ranks) == data.expected
