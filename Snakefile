@@ -35,7 +35,9 @@ from sampled_metrics._files import remove_leftovers
 onstart:
     for folder in written_folders():
         if not os.access(folder, os.W_OK):
-            raise WorkflowError(f"error: {folder}: cannot be written: Read-only file system, or no permission")
+            raise WorkflowError(
+                f"error: {folder}: cannot be written: Read-only file system, or no permission"
+            )
     remove_leftovers(written_folders())
 
 

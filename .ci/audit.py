@@ -1,8 +1,8 @@
 """Ask whether a vulnerability is known of any package that the lock files name, by pip-audit.
 
-pip-audit says "No known vulnerabilities found" of packages that it could ask nobody about, too. This says how many it
-was told of, and fails where any was not: `make audit`. With --or-say it then only says so: `make lint`, which works
-offline.
+pip-audit says "No known vulnerabilities found" of packages that it could ask nobody about, too.
+This says how many it was told of, and fails where any was not: `make audit`. With --or-say it then
+only says so: `make lint`, which works offline.
 """
 
 import json
@@ -13,12 +13,23 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PIP_AUDIT = ROOT / ".venv/audit/bin/pip-audit"
-OPTIONS = ("--disable-pip", "--no-deps", "--progress-spinner", "off", "--timeout", "10", "--format", "json")
+OPTIONS = (
+    "--disable-pip",
+    "--no-deps",
+    "--progress-spinner",
+    "off",
+    "--timeout",
+    "10",
+    "--format",
+    "json",
+)
 SECONDS = 300
 
 
 def asked(lock: Path) -> tuple[list[dict[str, Any]], str]:
-    """Return what pip-audit found out of each package of a lock file, and why it did not if it did not."""
+    """Return what pip-audit found out of each package of a lock file, and why it did not if it did
+    not.
+    """
     command = [str(PIP_AUDIT), *OPTIONS, "--requirement", str(lock)]
     try:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
@@ -34,23 +45,36 @@ def asked(lock: Path) -> tuple[list[dict[str, Any]], str]:
 
 def main(locks: list[Path], *, may_be_unasked: bool) -> int:
     """Audit lock files, say what came of it, and return the exit code."""
-    known, unasked, audited = [], [], 0
+    known = []
+    unasked = []
+    audited = 0
     for lock in locks:
         packages, reason = asked(lock)
         skipped = [each for each in packages if "skip_reason" in each]
         audited += len(packages) - len(skipped)
         known += [(lock, each, found) for each in packages for found in each.get("vulns", [])]
         if skipped:
-            reason = f"{len(skipped)} of {len(packages)} packages, such as: {skipped[0]['skip_reason']}"
+            reason = (
+                f"{len(skipped)} of {len(packages)} packages, such as: {skipped[0]['skip_reason']}"
+            )
         if reason:
             unasked.append(f"not audited: {lock.relative_to(ROOT)}: {reason}")
     for lock, package, found in known:
         fixed = ", ".join(found.get("fix_versions", [])) or "none"
-        print(f"{lock.relative_to(ROOT)}: {package['name']} {package['version']}: {found['id']} (fixed in: {fixed})")
-    verdict = f"{len(known)} known vulnerabilities" if audited else "nobody could be asked, so that nothing is known"
+        print(
+            f"{lock.relative_to(ROOT)}: {package['name']} {package['version']}: {found['id']} "
+            f"(fixed in: {fixed})"
+        )
+    verdict = (
+        f"{len(known)} known vulnerabilities"
+        if audited
+        else "nobody could be asked, so that nothing is known"
+    )
     print(*unasked, f"audited: {audited} packages, {verdict}", sep="\n")
     return 1 if known or (unasked and not may_be_unasked) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sorted((ROOT / "envs").glob("*.lock")), may_be_unasked="--or-say" in sys.argv[1:]))
+    sys.exit(
+        main(sorted((ROOT / "envs").glob("*.lock")), may_be_unasked="--or-say" in sys.argv[1:])
+    )

@@ -1,4 +1,6 @@
-"""Fail unless every printed number is reproduced, in the reading that has the slips of the paper's numbers."""
+"""Fail unless every printed number is reproduced, in the reading that has the slips of the paper's
+numbers.
+"""
 
 import csv
 import sys
@@ -12,6 +14,9 @@ for path in sys.argv[1:]:
             if row["reading"] == "as-printed" or row["table"] in "12":
                 counts[row["table"]] += 1
                 if row["ok"] != "True":
-                    wrong.append(f"Table {row['table']}, {row['cell']}: {row['printed']} printed, ours {row['ours']}")
+                    wrong.append(
+                        f"Table {row['table']}, {row['cell']}: {row['printed']} printed, ours "
+                        f"{row['ours']}"
+                    )
 print("\n".join(wrong) if wrong else f"every printed number is reproduced: {counts}")
 sys.exit(bool(wrong) or counts != PRINTED)

@@ -1,11 +1,13 @@
-"""Write seeded synthetic events with the shape of MovieLens 32M, as a zip archive that the format movielens-csv reads.
+"""Write seeded synthetic events with the shape of MovieLens 32M, as a zip archive that the format
+movielens-csv reads.
 
-The archive has exactly the requested numbers of users, items and events. Every user and item occurs, and no pair occurs
-twice. The number of events of a user is log-normal from 20 up. The popularity of items follows the law of Zipf and
-Mandelbrot, (place + q)^-2.2. With the default shape, half of the users have the most popular item, and half of the
-items have a handful of events, as in MovieLens. Every user has a taste, a genre to which half of the user's draws are
-confined, so that a recommender can learn something. The same arguments give the same bytes. Memory is bounded by a
-block of events.
+The archive has exactly the requested numbers of users, items and events. Every user and item
+occurs, and no pair occurs twice. The number of events of a user is log-normal from 20 up. The
+popularity of items follows the law of Zipf and Mandelbrot, (place + q)^-2.2. With the default
+shape, half of the users have the most popular item, and half of the items have a handful of events,
+as in MovieLens. Every user has a taste, a genre to which half of the user's draws are confined, so
+that a recommender can learn something. The same arguments give the same bytes. Memory is bounded by
+a block of events.
 
     python benchmarks/catalogue.py --output data/synthetic-32m/events.zip
 """
@@ -26,7 +28,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from sampled_metrics import _files
 from sampled_metrics._validation import Ints
 
-USERS, ITEMS, EVENTS = 200_948, 84_432, 32_000_204
+USERS = 200_948
+ITEMS = 84_432
+EVENTS = 32_000_204
 """The shape of MovieLens 32M."""
 
 FEWEST = 20  # events of a user, if there are enough
@@ -35,9 +39,12 @@ EXPONENT = 2.2
 FLAT = 0.85  # q, in mean events of a user
 GENRES = 20
 OF_TASTE = 0.5  # share of a user's draws from the genre of the user's taste
-FIRST_DAY, DAYS, SPAN = 9131, 10_000, 30  # users start within 10,000 days from 1995 on, and are active for 30 days
+FIRST_DAY = 9131  # users start within 10,000 days from 1995 on, and are active for 30 days
+DAYS = 10_000
+SPAN = 30
 SEED = 2020
-BLOCK = 1_000_000  # events made at a time, or those of a single user if they are more; another size gives other events
+# events made at a time, or those of a single user if they are more; another size gives other events
+BLOCK = 1_000_000
 
 Draw = Callable[[Ints], Ints]
 """Function from tastes to an item for each, drawn with replacement."""
@@ -48,7 +55,8 @@ def users_events(users: int, items: int, events: int, rng: np.random.Generator) 
     highest = items // 2
     lowest = min(FEWEST, events // users, highest)
     shares = np.exp(DEVIATION * ndtri((np.arange(users) + 0.5) / users))
-    low, high = 0.0, float(events)
+    low = 0.0
+    high = float(events)
     for _ in range(100):  # the largest scale that does not give more than all events
         middle = (low + high) / 2
         fits = np.minimum(lowest + np.floor(middle * shares), highest).sum() <= events
@@ -60,7 +68,9 @@ def users_events(users: int, items: int, events: int, rng: np.random.Generator) 
 
 
 def random_catalogue(users: int, items: int, events: int, rng: np.random.Generator) -> Draw:
-    """Return the draws from a catalogue, in which an item's number does not depend on its popularity or genre."""
+    """Return the draws from a catalogue, in which an item's number does not depend on its
+    popularity or genre.
+    """
     weights = rng.permutation((np.arange(1, items + 1) + FLAT * events / users) ** -EXPONENT)
     genres = rng.permutation(np.arange(items) % GENRES)
     by_genre = np.argsort(genres, kind="stable")
@@ -68,8 +78,10 @@ def random_catalogue(users: int, items: int, events: int, rng: np.random.Generat
     cumulative = np.concatenate(([0.0], np.cumsum(weights[by_genre])))
 
     def draw(tastes: Ints) -> Ints:
-        uniform, is_own = rng.random(len(tastes)), rng.random(len(tastes)) < OF_TASTE
-        first, last = np.where(is_own, starts[tastes], 0), np.where(is_own, starts[tastes + 1], items)
+        uniform = rng.random(len(tastes))
+        is_own = rng.random(len(tastes)) < OF_TASTE
+        first = np.where(is_own, starts[tastes], 0)
+        last = np.where(is_own, starts[tastes + 1], items)
         weight = cumulative[first] + uniform * (cumulative[last] - cumulative[first])
         # in a small catalogue, a genre may have no items; the draw is then an item of another genre
         position = np.searchsorted(cumulative, weight, side="right") - 1
@@ -79,9 +91,11 @@ def random_catalogue(users: int, items: int, events: int, rng: np.random.Generat
 
 
 def draw_pairs(counts: Ints, tastes: Ints, pairs: Ints, size: int, draw: Draw) -> Ints:
-    """Return the pairs of users, user × size + item, ascending: to some given pairs, draws are added up to the counts.
+    """Return the pairs of users, user × size + item, ascending: to some given pairs, draws are
+    added up to the counts.
 
-    The counts and the tastes are (users,), and size is the number of all items. Repeated draws do not count.
+    The counts and the tastes are (users,), and size is the number of all items. Repeated draws do
+    not count.
     """
     draws_per_item = 1
     while (short := counts - np.bincount(pairs // size, minlength=len(counts))).any():
@@ -89,7 +103,9 @@ def draw_pairs(counts: Ints, tastes: Ints, pairs: Ints, size: int, draw: Draw) -
         series = pd.Series(np.append(pairs, user * size + draw(tastes[user]))).drop_duplicates()
         user = series // size
         pairs = series[user.groupby(user).cumcount() < counts[user]].to_numpy()
-        draws_per_item = min(2 * draws_per_item, 64)  # the remaining users have most of the items that they draw
+        draws_per_item = min(
+            2 * draws_per_item, 64
+        )  # the remaining users have most of the items that they draw
     return np.sort(pairs)
 
 
@@ -100,7 +116,9 @@ def blocks(users: int, items: int, events: int) -> Iterator[pd.DataFrame]:
     tastes = rng.integers(GENRES, size=users)
     draw = random_catalogue(users, items, events, rng)
     # so that every item occurs, each item starts with an event of its own
-    owners = np.searchsorted(np.cumsum(counts), rng.choice(events, size=items, replace=False), side="right")
+    owners = np.searchsorted(
+        np.cumsum(counts), rng.choice(events, size=items, replace=False), side="right"
+    )
     owned = np.sort(owners * items + np.arange(items))
     starts = 86_400 * (FIRST_DAY + rng.integers(DAYS, size=users))
     last_of_block = np.flatnonzero(np.diff((np.cumsum(counts) - 1) // BLOCK, append=-1))
@@ -116,15 +134,21 @@ def blocks(users: int, items: int, events: int) -> Iterator[pd.DataFrame]:
 
 def main() -> None:
     """Write the archive."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--users", type=int, default=USERS)
     parser.add_argument("--items", type=int, default=ITEMS)
     parser.add_argument("--events", type=int, default=EVENTS)
     parser.add_argument("--output", type=Path, required=True, help="the zip archive")
     given = parser.parse_args()
     if given.users < 1 or given.items < 2:
-        sys.exit(f"error: users must be 1 or more, not {given.users}, and items 2 or more, not {given.items}")
-    lowest, highest = max(given.users, given.items), given.users * (given.items // 2)
+        sys.exit(
+            f"error: users must be 1 or more, not {given.users}, and items 2 or more, not "
+            f"{given.items}"
+        )
+    lowest = max(given.users, given.items)
+    highest = given.users * (given.items // 2)
     if not lowest <= given.events <= highest:
         limits = f"{lowest} (one for each user and item) to {highest} (half of the pairs)"
         sys.exit(f"error: events must be {limits}, not {given.events}")
@@ -135,7 +159,9 @@ def main() -> None:
             archive.open("ratings.csv", "w", force_zip64=True) as file,  # its time is always 1980
         ):
             for number, block in enumerate(blocks(given.users, given.items, given.events)):
-                file.write(block.to_csv(index=False, header=number == 0, lineterminator="\n").encode())
+                file.write(
+                    block.to_csv(index=False, header=number == 0, lineterminator="\n").encode()
+                )
     except OSError as error:
         sys.exit(f"error: {error}")
 

@@ -1,16 +1,18 @@
-"""Train recommenders of other libraries on data of others, and write their exact and their sampled ranks.
+"""Train recommenders of other libraries on data of others, and write their exact and their sampled
+ranks.
 
     python benchmarks/evidence.py implicit NAME FILE
     python benchmarks/evidence.py recbole NAME FILE [MODEL ...]
 
-NAME is that of the data, and FILE has events: `.inter` of RecBole, `ratings.csv` of MovieLens, or lines of a user and
-an item in the order of time, as SASRec's files have them. Of each user the last event is held out, and the one before
-it is for validation. One file for each model goes to published/evidence/trained/ (user, candidates, exact_rank,
-negatives, sampled_rank). Users are numbers in the order of the file: no data of others is in it.
+NAME is that of the data, and FILE has events: `.inter` of RecBole, `ratings.csv` of MovieLens, or
+lines of a user and an item in the order of time, as SASRec's files have them. Of each user the last
+event is held out, and the one before it is for validation. One file for each model goes to
+published/evidence/trained/ (user, candidates, exact_rank, negatives, sampled_rank). Users are
+numbers in the order of the file: no data of others is in it.
 
-RecBole draws the negatives itself (`uni100`), with replacement, and ranks each item once, so that users have somewhat
-fewer than 100. implicit has no sampled evaluation, so its negatives are those of `rank_among_negatives`. RecBole needs
-the environment of `make .venv-peers/ready`.
+RecBole draws the negatives itself (`uni100`), with replacement, and ranks each item once, so that
+users have somewhat fewer than 100. implicit has no sampled evaluation, so its negatives are those
+of `rank_among_negatives`. RecBole needs the environment of `make .venv-peers/ready`.
 """
 
 import argparse
@@ -48,7 +50,9 @@ RECBOLE: dict[str, dict[str, Any]] = {
         "inner_size": 64,
     },
 }
-"""Models of RecBole, and settings that are not its defaults: small ones, that one core trains in some minutes."""
+"""Models of RecBole, and settings that are not its defaults: small ones, that one core trains in
+some minutes.
+"""
 
 
 def read_events(path: Path) -> pd.DataFrame:
@@ -57,7 +61,9 @@ def read_events(path: Path) -> pd.DataFrame:
         table = pd.read_csv(path, sep="\t").rename(columns=lambda name: name.split(":")[0])
         table = table.rename(columns={"user_id": "user", "item_id": "item", "timestamp": "time"})
     elif path.suffix == ".csv":
-        table = pd.read_csv(path).rename(columns={"userId": "user", "movieId": "item", "timestamp": "time"})
+        table = pd.read_csv(path).rename(
+            columns={"userId": "user", "movieId": "item", "timestamp": "time"}
+        )
     else:
         table = pd.read_csv(path, sep=" ", header=None, names=["user", "item"])
         table["time"] = np.arange(len(table))
@@ -71,7 +77,9 @@ def read_events(path: Path) -> pd.DataFrame:
 
 def write(name: str, exact: sm.ExactRanks, sampled: sm.SampledRanks) -> None:
     """Write the ranks of a model. Ties of exact ranks are broken at random."""
-    columns = exact.to_frame().merge(sampled.to_frame()[["user", "negatives", "rank"]], on="user", validate="1:1")
+    columns = exact.to_frame().merge(
+        sampled.to_frame()[["user", "negatives", "rank"]], on="user", validate="1:1"
+    )
     ties = np.random.default_rng(SEED).integers(columns["tied"] + 1)
     table = pd.DataFrame(
         {
@@ -85,7 +93,10 @@ def write(name: str, exact: sm.ExactRanks, sampled: sm.SampledRanks) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     table.to_csv(FOLDER / f"{name}.csv.gz", index=False, compression={"method": "gzip", "mtime": 0})
     hits = [(table[column] <= 10).mean() for column in ("sampled_rank", "exact_rank")]
-    print(f"{name}: {len(table)} users, HR@10 among {NEGATIVES} {hits[0]:.4f}, among all {hits[1]:.4f}")
+    print(
+        f"{name}: {len(table)} users, HR@10 among {NEGATIVES} {hits[0]:.4f}, among all "
+        f"{hits[1]:.4f}"
+    )
 
 
 def of_implicit(data: str, path: Path) -> None:
@@ -94,12 +105,15 @@ def of_implicit(data: str, path: Path) -> None:
     from implicit.bpr import BayesianPersonalizedRanking
 
     events = read_events(path)
-    users, items = events["user"].max() + 1, events["item"].max() + 1
+    users = events["user"].max() + 1
+    items = events["item"].max() + 1
     is_last = ~events.duplicated("user", keep="last")
     held_out = np.full(users, -1)
     held_out[events["user"][is_last]] = events["item"][is_last]
     rest = events[~is_last]
-    training = csr_array((np.ones(len(rest), dtype=np.float32), (rest["user"], rest["item"])), shape=(users, items))
+    training = csr_array(
+        (np.ones(len(rest), dtype=np.float32), (rest["user"], rest["item"])), shape=(users, items)
+    )
     models = {
         "ALS": AlternatingLeastSquares(factors=64, iterations=15, random_state=SEED),
         "BPR": BayesianPersonalizedRanking(factors=64, iterations=100, random_state=SEED),
@@ -108,12 +122,16 @@ def of_implicit(data: str, path: Path) -> None:
         model.fit(csr_matrix(training), show_progress=False)
         exact = adapters.implicit.ranks(model, training, held_out)
         factors = np.asarray(model.user_factors), np.asarray(model.item_factors)
-        sampled = sm.rank_among_negatives(factors, training, held_out, negatives=NEGATIVES, seed=SEED)
+        sampled = sm.rank_among_negatives(
+            factors, training, held_out, negatives=NEGATIVES, seed=SEED
+        )
         write(f"{data}-implicit-{name}", exact, sampled)
 
 
 def of_recbole(data: str, path: Path, names: list[str]) -> None:
-    """Train models of RecBole, and rank the last event of each user among all items and among RecBole's negatives."""
+    """Train models of RecBole, and rank the last event of each user among all items and among
+    RecBole's negatives.
+    """
     for name in names:
         model, test, of_sample = trained_by_recbole(data, path, name)
         exact = adapters.recbole.ranks(model, test)
@@ -130,7 +148,9 @@ def trained_by_recbole(data: str, path: Path, name: str) -> tuple[Any, Any, Any]
     folder = Path("/tmp/evidence") / data
     folder.mkdir(parents=True, exist_ok=True)
     columns = {"user": "user_id:token", "item": "item_id:token", "time": "timestamp:float"}
-    read_events(path).rename(columns=columns).to_csv(folder / f"{data}.inter", sep="\t", index=False)
+    read_events(path).rename(columns=columns).to_csv(
+        folder / f"{data}.inter", sep="\t", index=False
+    )
     split = {"split": {"LS": "valid_and_test"}, "group_by": "user", "order": "TO"}
     common = {
         "data_path": str(folder.parent),
@@ -162,7 +182,9 @@ def trained_by_recbole(data: str, path: Path, name: str) -> tuple[Any, Any, Any]
 
 def main() -> None:
     """Run a command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("library", choices=["implicit", "recbole"])
     parser.add_argument("name")
     parser.add_argument("file", type=Path)

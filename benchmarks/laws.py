@@ -1,7 +1,7 @@
 """Laws of true ranks, of one recommender or of several on the same users.
 
-A law is a mixture of parts, such as single ranks, flat stretches and power laws, which a search changes step by step;
-or it is the users of rank tables.
+A law is a mixture of parts, such as single ranks, flat stretches and power laws, which a search
+changes step by step; or it is the users of rank tables.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,13 +28,18 @@ class Part:
 
     def words(self) -> str:
         """Return the part in words."""
-        return f"{self.share:.4g} {self.kind} ({', '.join(f'{number:.4g}' for number in self.numbers)})"
+        return (
+            f"{self.share:.4g} {self.kind} "
+            f"({', '.join(f'{number:.4g}' for number in self.numbers)})"
+        )
 
 
 def _capped(r: np.ndarray, first: float, shift: float, most: float) -> np.ndarray:
     falling = np.divide(1.0, r - shift, out=np.zeros(len(r)), where=r >= first)
     possible = most * (r >= first)
-    scale = brentq(lambda c: np.minimum(c * falling, possible).sum() - 1, 0.0, 1.0 / falling[falling > 0].min())
+    scale = brentq(
+        lambda c: np.minimum(c * falling, possible).sum() - 1, 0.0, 1.0 / falling[falling > 0].min()
+    )
     return np.minimum(scale * falling, possible)
 
 
@@ -42,7 +47,9 @@ WEIGHTS: dict[str, Callable[..., np.ndarray]] = {
     "ranks": lambda r, first, last: 1.0 * ((r >= first) & (r <= last)),
     "falling to": lambda r, last: np.maximum(last + 1.0 - r, 0.0),
     "power": lambda r, exponent, offset, first=1: (r >= first) * (r + offset) ** -exponent,
-    "lognormal": lambda r, mean, deviation: np.exp(-(((np.log(r) - mean) / deviation) ** 2) / 2) / r,
+    "lognormal": lambda r, mean, deviation: (
+        np.exp(-(((np.log(r) - mean) / deviation) ** 2) / 2) / r
+    ),
     "normal": lambda r, mean, deviation: np.exp(-(((r - mean) / deviation) ** 2) / 2),
     "capped": _capped,
 }
@@ -58,13 +65,18 @@ def ranks(first: int, last: int | None = None, share: float = 1.0) -> Part:
 
 
 def law(*parts: Part) -> Law:
-    """Return the law of some parts. Equal parts become one, and the shares are scaled to sum to 1."""
+    """Return the law of some parts.
+
+    Equal parts become one, and the shares are scaled to sum to 1.
+    """
     shares: dict[tuple[str, tuple[float, ...]], float] = {}
     for part in parts:
         key = part.kind, part.numbers
         shares[key] = shares.get(key, 0.0) + part.share
     total = sum(shares.values())
-    return tuple(Part(share / total, *key) for key, share in shares.items() if share > ROUNDING * total)
+    return tuple(
+        Part(share / total, *key) for key, share in shares.items() if share > ROUNDING * total
+    )
 
 
 def whole(kind: str, *numbers: float) -> Law:
@@ -75,19 +87,25 @@ def whole(kind: str, *numbers: float) -> Law:
 def mixed(one: Law, other: Law, share: float) -> Law:
     """Return the first law with a share of the second."""
     scaled = ((one, 1 - share), (other, share))
-    return law(*(replace(part, share=part.share * factor) for parts, factor in scaled for part in parts))
+    return law(
+        *(replace(part, share=part.share * factor) for parts, factor in scaled for part in parts)
+    )
 
 
 @lru_cache(maxsize=1000)
 def rank_probabilities(parts: Law, n: int) -> np.ndarray:
     """Return (n,) probabilities of the ranks."""
-    weights = [(part.share, WEIGHTS[part.kind](np.arange(1, n + 1), *part.numbers)) for part in parts]
+    weights = [
+        (part.share, WEIGHTS[part.kind](np.arange(1, n + 1), *part.numbers)) for part in parts
+    ]
     probabilities = np.sum([share * of_part / of_part.sum() for share, of_part in weights], axis=0)
     return np.asarray(probabilities / probabilities.sum())
 
 
 def has_shape(probabilities: np.ndarray, shape: str) -> bool:
-    """Return whether the probabilities of ranks meet an assumption, which is on the better half of the ranks only."""
+    """Return whether the probabilities of ranks meet an assumption, which is on the better half of
+    the ranks only.
+    """
     better_half = probabilities[: max(1, len(probabilities) // 2)]
     return shape == "free" or bool((np.diff(better_half) <= ROUNDING).all())
 
@@ -97,7 +115,8 @@ class Population:
     """The true ranks of recommenders on the same users."""
 
     sides: tuple[Law, ...]  # the law of each recommender; of more recommenders, the laws take turns
-    coupled: float = 0.0  # share of users whose ranks by all are at the same quantiles, if negative at opposite ones
+    # share of users whose ranks by all are at the same quantiles, if negative at opposite ones
+    coupled: float = 0.0
 
     def words(self) -> str:
         """Return the population in words."""
@@ -116,7 +135,8 @@ class Population:
         return [float(rank_probabilities(side, len(values)) @ values) for side in self.sides]
 
     def balanced(self, values: np.ndarray, ratio: float = 1.0, margin: float = 0.0) -> "Population":
-        """Return a population in which the second metric is the first one times a ratio, and a margin.
+        """Return a population in which the second metric is the first one times a ratio, and a
+        margin.
 
         One law gets more users at rank 1. The population is the same if that is not possible.
         """
@@ -130,12 +150,20 @@ class Population:
         return Population(tuple(sides), self.coupled)
 
     def draw(self, n: int, users: int, recommenders: int, rng: np.random.Generator) -> np.ndarray:
-        """Return (recommenders, users) true ranks. The same generator gives common random numbers."""
+        """Return (recommenders, users) true ranks.
+
+        The same generator gives common random numbers.
+        """
         first = rng.random(users)
-        dependent, drawn = first if self.coupled >= 0 else 1 - first, []
+        dependent = first if self.coupled >= 0 else 1 - first
+        drawn = []
         for number in range(recommenders):
             independent, choice = (first, first) if number == 0 else rng.random((2, users))
-            quantile = first if number == 0 else np.where(choice < abs(self.coupled), dependent, independent)
+            quantile = (
+                first
+                if number == 0
+                else np.where(choice < abs(self.coupled), dependent, independent)
+            )
             cumulative = np.cumsum(rank_probabilities(self.sides[number % len(self.sides)], n))[:-1]
             drawn.append(np.searchsorted(cumulative, quantile, side="right") + 1)
         return np.array(drawn)
@@ -154,7 +182,9 @@ class Users:
         return self.name
 
     def means(self, values: np.ndarray) -> list[float]:
-        """Return the true metric of each recommender, from the (n,) values of the metric by rank."""
+        """Return the true metric of each recommender, from the (n,) values of the metric by
+        rank.
+        """
         return [float(values[side - 1].mean()) for side in self.ranks]
 
     def draw(self, n: int, users: int, recommenders: int, rng: np.random.Generator) -> np.ndarray:
@@ -164,7 +194,10 @@ class Users:
 
 def of_tables(folder: str | Path, name: str) -> Iterator[Users]:
     """Yield each recommender of the rank tables in a folder, and all of them together."""
-    tables = {path.name.split(".")[0]: sm.exact_ranks(path) for path in sorted(Path(folder).glob("*.csv.gz"))}
+    tables = {
+        path.name.split(".")[0]: sm.exact_ranks(path)
+        for path in sorted(Path(folder).glob("*.csv.gz"))
+    }
     n = round(float(np.mean([table.candidates.mean() for table in tables.values()])))
     columns = []
     for label, table in tables.items():
@@ -174,7 +207,7 @@ def of_tables(folder: str | Path, name: str) -> Iterator[Users]:
     yield Users(f"{name} {', '.join(tables)}", np.array(columns), n)
 
 
-# --- made-up laws -----------------------------------------------------------------------------------------------------
+# --- made-up laws -------------------------------------------------------------------------------
 
 
 def usual(n: int = 3541) -> list[Law]:
@@ -202,14 +235,19 @@ def two(first: float, second: float, coupled: float = 0.0, n: int = 1000) -> tup
 
 
 def capped_pair() -> Population:
-    """Return two decreasing laws with equal Recall@10: one is flat in the middle, the other falls from the start."""
+    """Return two decreasing laws with equal Recall@10: one is flat in the middle, the other falls
+    from the start.
+    """
     top = ranks(1, 10, share=0.1)
-    return Population((law(top, ranks(11, 200, share=0.9)), law(top, Part(0.9, "capped", (11, 8, 0.01 / 0.9)))))
+    return Population(
+        (law(top, ranks(11, 200, share=0.9)), law(top, Part(0.9, "capped", (11, 8, 0.01 / 0.9))))
+    )
 
 
 def starts(n: int, users: int) -> list[Law]:
     """Return the first laws of a search; the first ones differ most."""
-    half, tenth = n // 2, n // 10
+    half = n // 2
+    tenth = n // 10
     flat = law(ranks(1, half))
 
     def top(share: float, last: int = 1) -> Law:
@@ -245,10 +283,17 @@ def starts(n: int, users: int) -> list[Law]:
 
 
 def pairs(n: int, users: int) -> list[Population]:
-    """Return pairs of laws, with independent, coupled and opposite users. The first ones have about equal AP."""
-    half, share = n // 2, min(0.02, 3 / users)
-    power, flat, third = whole("power", 1.0, 0.0), law(ranks(1, half)), law(ranks(1, n // 3))
-    worse_half, rare = law(ranks(half + 1, n)), law(ranks(1, share=share), ranks(half + 1, n, share=1 - share))
+    """Return pairs of laws, with independent, coupled and opposite users.
+
+    The first ones have about equal AP.
+    """
+    half = n // 2
+    share = min(0.02, 3 / users)
+    power = whole("power", 1.0, 0.0)
+    flat = law(ranks(1, half))
+    third = law(ranks(1, n // 3))
+    worse_half = law(ranks(half + 1, n))
+    rare = law(ranks(1, share=share), ranks(half + 1, n, share=1 - share))
     return [
         *(Population((worse_half, law(ranks(k)))) for k in (88, 30, 160)),
         capped_pair(),
@@ -271,14 +316,16 @@ def pairs(n: int, users: int) -> list[Population]:
     ]
 
 
-# --- changes ----------------------------------------------------------------------------------------------------------
+# --- changes ------------------------------------------------------------------------------------
 
 
 def changed(old: Law, shape: str, n: int, others: list[Law], rng: np.random.Generator) -> Law:
     """Return a law of the shape near an old one; the old one if no change keeps the shape."""
     for _ in range(50):
-        kind, index = rng.integers(4), rng.integers(len(old))
-        part, rest = old[index], (*old[:index], *old[index + 1 :])
+        kind = rng.integers(4)
+        index = rng.integers(len(old))
+        part = old[index]
+        rest = (*old[:index], *old[index + 1 :])
         if kind == 0:
             new = law(*rest, replace(part, share=part.share * np.exp(0.7 * rng.normal())))
         elif kind == 1:
@@ -302,6 +349,7 @@ def changed_population(
     sides = list(old.sides)
     if len(sides) == 2 and rng.random() < 0.15:
         return Population(old.sides, float(rng.choice([0.0, 0.5, 0.9, 1.0, -1.0])))
-    index, laws = rng.integers(len(sides)), [side for population in others for side in population.sides]
+    index = rng.integers(len(sides))
+    laws = [side for population in others for side in population.sides]
     sides[index] = changed(sides[index], shape, n, laws, rng)
     return Population(tuple(sides), old.coupled)

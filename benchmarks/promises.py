@@ -1,13 +1,17 @@
-"""Simulate the promises of the library, which are intervals and verdicts with a level of confidence.
+r"""Simulate the promises of the library, which are intervals and verdicts with a level of
+confidence.
 
-A promise covers a class of laws of true ranks: all laws for exact ranks, those of the assumed shape for strict bounds.
-With `--laws worst`, laws of the class are simulated with common random numbers, the worst is changed step by step, and
-the worst of all is simulated anew. With `--laws usual`, laws as they are met are simulated, of any shape, and the users
-of rank tables. With `--laws pilots`, plans are made where hits are rare, and of equal recommenders. The same seed gives
-the same table. docs/coverage.md names the command of each of its tables.
+A promise covers a class of laws of true ranks: all laws for exact ranks, those of the assumed shape
+for strict bounds. With `--laws worst`, laws of the class are simulated with common random numbers,
+the worst is changed step by step, and the worst of all is simulated anew. With `--laws usual`, laws
+as they are met are simulated, of any shape, and the users of rank tables. With `--laws pilots`,
+plans are made where hits are rare, and of equal recommenders. The same seed gives the same table.
+docs/coverage.md names the command of each of its tables.
 
-    python benchmarks/promises.py evaluate "compare decreasing" --search 20 --simulations 400 --output worst.csv
-    python benchmarks/promises.py "correct decreasing" --laws usual --ranks ml-1m=published/ml-1m --output usual.csv
+    python benchmarks/promises.py evaluate "compare decreasing" --search 20 \
+        --simulations 400 --output worst.csv
+    python benchmarks/promises.py "correct decreasing" --laws usual \
+        --ranks ml-1m=published/ml-1m --output usual.csv
     python benchmarks/promises.py plan --laws usual --simulations 200 --output plans.csv
     python benchmarks/promises.py --laws pilots --simulations 200
 """
@@ -33,17 +37,21 @@ from threadpoolctl import threadpool_limits
 
 import sampled_metrics as sm
 
-FINALISTS = 3  # laws that are searched from, and that are in the last choice, besides the known ones
+FINALISTS = (
+    3  # laws that are searched from, and that are in the last choice, besides the known ones
+)
 LEAST_GAP = 0.01  # of the metrics of two recommenders whose evaluation is planned
 SPREADS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = {
     "uniform": lambda rng, shape: rng.uniform(-1, 1, shape),
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "t3": lambda rng, shape: rng.standard_t(3, shape) / np.sqrt(3),
-    "lognormal": lambda rng, shape: (np.exp(rng.standard_normal(shape)) - np.exp(0.5)) / np.sqrt((np.e - 1) * np.e),
+    "lognormal": lambda rng, shape: (
+        (np.exp(rng.standard_normal(shape)) - np.exp(0.5)) / np.sqrt((np.e - 1) * np.e)
+    ),
 }  # laws of seeds, with the mean 0
 Law = Population | laws.Users
 
-# --- promises ---------------------------------------------------------------------------------------------------------
+# --- promises ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -51,41 +59,63 @@ class Promise:
     """A promise of the library, in a setting."""
 
     name: str
-    say: Callable[..., dict[str, Statement]]  # of the promise, (recommenders or seeds, users) ranks, truths and a seed
+    say: Callable[
+        ..., dict[str, Statement]
+    ]  # of the promise, (recommenders or seeds, users) ranks, truths and a seed
     users: int
-    metrics: tuple[str, ...] = ("recall@10",)  # each with its worst law; one where recommenders are equal by it
+    metrics: tuple[str, ...] = (
+        "recall@10",
+    )  # each with its worst law; one where recommenders are equal by it
     m: int = 0  # number of negatives; 0 for exact ranks
     n: int = 1000  # number of candidates
     estimator: str = ""  # of sampled ranks and published values
     recommenders: int = 1
-    equal: str = "metric"  # what recommenders have in common: their metric, up to the margin, their "law", or "no"
+    # what recommenders have in common: their metric, up to the margin, their "law", or "no"
+    equal: str = "metric"
     margin: float = 0.0  # the smallest difference that matters; 0 for none
     is_relative: bool = False  # whether it is relative to the worse metric
     groups: tuple[float, ...] = ()  # shares of the users by group, with the same laws in all groups
-    seeds: tuple[int, ...] = ()  # number of seeds of each recommender; the law of a seed is a mixture of two laws
-    spread: float = 0.0  # scale of the deviations of the share of the first law in this mixture from one half
-    spreads: str = "uniform"  # law of these deviations, whose scale is the largest one, or else the standard deviation
-    ratio: float = 1.0  # of the spread of the seeds of the first recommender and that of the second one
+    seeds: tuple[
+        int, ...
+    ] = ()  # number of seeds of each recommender; the law of a seed is a mixture of two laws
+    spread: float = (
+        0.0  # scale of the deviations of the share of the first law in this mixture from one half
+    )
+    # law of these deviations, whose scale is the largest one, or else the standard deviation
+    spreads: str = "uniform"
+    ratio: float = (
+        1.0  # of the spread of the seeds of the first recommender and that of the second one
+    )
     depth: float = 0.0  # of staged ranks; 0 for others
-    order: float = 1.0  # of their candidates: those above are at quantiles u^order, above 1 early, below 1 late
+    # of their candidates: those above are at quantiles u^order, above 1 early, below 1 late
+    order: float = 1.0
     values: tuple[str, ...] = ()  # labels of published values
-    draws: int = 0  # of negatives that all users share, where the items have one order; 0 for negatives by user
+    # of negatives that all users share, where the items have one order; 0 for negatives by user
+    draws: int = 0
     way: str = ""  # to evaluate, of a plan
     pilot: int = 0  # users of the pilot of a plan
     planned: str = "recall@10"  # the metric of a plan
     is_of_estimator: bool = False  # whether the truth is the mean of the estimator
     level: float = 0.95
-    known: tuple[Population, ...] = ()  # first populations of the search that take part in the last choice, too
+    known: tuple[
+        Population, ...
+    ] = ()  # first populations of the search that take part in the last choice, too
 
     def __str__(self) -> str:
         sample = f", m = {self.m}" if self.m else f", depth = {self.depth:g}" if self.depth else ""
-        alike = "" if self.recommenders == 1 or self.equal == "metric" else {"law": ", same law", "no": ", unequal"}
+        alike = (
+            ""
+            if self.recommenders == 1 or self.equal == "metric"
+            else {"law": ", same law", "no": ", unequal"}
+        )
         seeds = f", seeds within {self.spread:g}" if self.seeds else ""
         seeds += f", {self.spreads}" if self.spreads != "uniform" else ""
         seeds += f", {self.ratio:g} to 1" if self.ratio != 1 else ""
         sample += f", order {self.order:g}" if self.order != 1 else ""
         level = "" if self.level == 0.95 else f", {100 * self.level:g} %"
-        name = f"{self.name}: n = {self.n}{sample}, {self.users} users, {' and '.join(self.metrics)}"
+        name = (
+            f"{self.name}: n = {self.n}{sample}, {self.users} users, {' and '.join(self.metrics)}"
+        )
         return f"{name}{alike[self.equal] if alike else ''}{seeds}{level}"
 
     @property
@@ -102,10 +132,15 @@ class Promise:
             means = {label: [float(np.mean(of_laws))] for label, of_laws in means.items()}
         if self.is_of_estimator:
             means = {label: [0.0] for label in means}
-        return {label: list(islice(cycle(of_laws), self.recommenders)) for label, of_laws in means.items()}
+        return {
+            label: list(islice(cycle(of_laws), self.recommenders))
+            for label, of_laws in means.items()
+        }
 
     def fitted(self, population: Population) -> Population | None:
-        """Return a population, changed so that recommenders are as equal as the promise says; None if not possible."""
+        """Return a population, changed so that recommenders are as equal as the promise says; None
+        if not possible.
+        """
         if self.recommenders == 1 or self.equal == "law":
             population = Population(population.sides[:1], population.coupled)
         elif self.equal == "metric" and not self.seeds:
@@ -122,10 +157,20 @@ class Promise:
         return population if population.keeps(self.shape, self.n) else None
 
     def starts(self) -> list[Population]:
-        """Return the first populations of a search, all different and of the class, the known ones first."""
+        """Return the first populations of a search, all different and of the class, the known ones
+        first.
+        """
         couplings = (0.0,) if self.recommenders == 1 else (0.0, 0.9)
-        alike = (Population((side,), share) for side in laws.starts(self.n, self.users) for share in couplings)
-        usual = alike if self.recommenders == 1 or self.equal == "law" else laws.pairs(self.n, self.users)
+        alike = (
+            Population((side,), share)
+            for side in laws.starts(self.n, self.users)
+            for share in couplings
+        )
+        usual = (
+            alike
+            if self.recommenders == 1 or self.equal == "law"
+            else laws.pairs(self.n, self.users)
+        )
         return [*filter(None, dict.fromkeys(map(self.fitted, (*self.known, *usual))))]
 
     def draw(self, population: Law, rng: np.random.Generator) -> np.ndarray:
@@ -138,7 +183,10 @@ class Promise:
             return np.where(rng.random((count, self.users)) < share, of_laws[::2], of_laws[1::2])
         sides = population.draw(self.n, self.pilot or self.users, self.recommenders, rng)
         if self.draws:
-            drawn = [1 + np.sort(rng.choice(self.n - 1, self.m, replace=False)) for _ in range(self.draws)]
+            drawn = [
+                1 + np.sort(rng.choice(self.n - 1, self.m, replace=False))
+                for _ in range(self.draws)
+            ]
             return np.array([np.searchsorted(items, side) + 1 for side in sides for items in drawn])
         if self.way:
             return sides
@@ -147,12 +195,19 @@ class Promise:
 
 def promises() -> Iterator[Promise]:
     """Yield all promises."""
-    one, two = Promise("evaluate", say.evaluate, 100, ("ap",)), Promise("compare", say.compare, 100, recommenders=2)
-    yield from (replace(one, users=users, metrics=("recall@10", "ap")) for users in (30, 60, 200, 1000))
+    one = Promise("evaluate", say.evaluate, 100, ("ap",))
+    two = Promise("compare", say.compare, 100, recommenders=2)
+    yield from (
+        replace(one, users=users, metrics=("recall@10", "ap")) for users in (30, 60, 200, 1000)
+    )
     yield replace(one, level=0.8)
     for users in (30, 60, 200, 400, 1500):
         yield replace(two, users=users, metrics=("ap",), known=laws.two(0.005, 0.005))
-    yield from (two, replace(two, metrics=("ap",), equal="no"), replace(two, metrics=("ap",), level=0.8))
+    yield from (
+        two,
+        replace(two, metrics=("ap",), equal="no"),
+        replace(two, metrics=("ap",), level=0.8),
+    )
     yield replace(two, users=200, metrics=("ap",), level=0.99)
     yield from of_margins_groups_and_seeds(two)
     for count in (3, 10):
@@ -166,18 +221,31 @@ def promises() -> Iterator[Promise]:
     yield from of_few_completed(one, two)
     yield from of_samples(two)
     yield from of_published_values()
-    plan = Promise("plan", say.plan, 2000, ("width", *CHANCES), recommenders=2, equal="no", pilot=600)
+    plan = Promise(
+        "plan", say.plan, 2000, ("width", *CHANCES), recommenders=2, equal="no", pilot=600
+    )
     for way in ("all candidates", "all candidates, part of users"):
         yield replace(plan, name=f"plan, {way}", way=way, m=100)
     for way in ("all candidates", "stop at k", "stages"):
-        yield replace(plan, name=f"plan of stages, {way}", metrics=("width",), recommenders=1, way=way, depth=100.0)
+        yield replace(
+            plan,
+            name=f"plan of stages, {way}",
+            metrics=("width",),
+            recommenders=1,
+            way=way,
+            depth=100.0,
+        )
     for estimator, m in (("bv-0.1", 100), ("decreasing", 20), ("uncorrected", 50)):
         yield replace(plan, name=f"plan, {estimator}", way="negatives", m=m, estimator=estimator)
 
 
 def of_pilots() -> Iterator[tuple[Promise, Population]]:
-    """Yield promises of plans with laws of rare hits, and the advice of plans for recommenders that are equal."""
-    plan = Promise("plan, all candidates", say.plan, 2000, ("width",), equal="no", way="all candidates")
+    """Yield promises of plans with laws of rare hits, and the advice of plans for recommenders that
+    are equal.
+    """
+    plan = Promise(
+        "plan, all candidates", say.plan, 2000, ("width",), equal="no", way="all candidates"
+    )
     hit = replace(plan, planned="recall@1")
     for promise, share, pilot in (
         (hit, 0.02, 60),
@@ -192,7 +260,9 @@ def of_pilots() -> Iterator[tuple[Promise, Population]]:
     stages = replace(hit, name="plan of stages, stages", way="stages", depth=100.0, pilot=200)
     yield stages, Population((laws.hits(0.05, hit.n),))
     for estimator, m in (("uncorrected", 50), ("bv-0.1", 100), ("decreasing", 20)):
-        way = replace(hit, name=f"plan, {estimator}", way="negatives", m=m, estimator=estimator, pilot=60)
+        way = replace(
+            hit, name=f"plan, {estimator}", way="negatives", m=m, estimator=estimator, pilot=60
+        )
         yield way, Population((laws.hits(0.02, hit.n),))
     equal = Promise("advice of a plan", say.advice, 2000, recommenders=2, equal="law", pilot=600)
     for pilot in (100, 600):
@@ -201,47 +271,87 @@ def of_pilots() -> Iterator[tuple[Promise, Population]]:
 
 
 def of_margins_groups_and_seeds(two: Promise) -> Iterator[Promise]:
-    """Yield the promises of a comparison of two on exact ranks, with more than two tables or one difference."""
-    ap, double = replace(two, metrics=("ap",)), laws.two(0.5, 1.0, 1.0)
+    """Yield the promises of a comparison of two on exact ranks, with more than two tables or one
+    difference.
+    """
+    ap = replace(two, metrics=("ap",))
+    double = laws.two(0.5, 1.0, 1.0)
     for users in (30, 100, 400):
-        yield replace(ap, name="margin .01", users=users, margin=0.01, known=laws.two(0.495, 0.505, -1.0))
+        yield replace(
+            ap, name="margin .01", users=users, margin=0.01, known=laws.two(0.495, 0.505, -1.0)
+        )
         yield replace(two, name="margin .1", users=users, margin=0.1)
         yield replace(ap, name="margin 5 %", users=users, margin=0.05, is_relative=True)
-        yield replace(two, name="margin 100 %", users=users, margin=1.0, is_relative=True, known=double)
+        yield replace(
+            two, name="margin 100 %", users=users, margin=1.0, is_relative=True, known=double
+        )
     for users in (90, 600):
         yield replace(ap, name="groups of 1/3", users=users, groups=(1 / 3, 1 / 3, 1 / 3))
     unequal = replace(two, name="groups of .6, .3, .1", users=300, groups=(0.6, 0.3, 0.1))
     yield from (unequal, replace(unequal, metrics=("ap",), equal="no"))
     for counts, spread in (((3, 3), 0.5), ((3, 3), 0.05), ((2, 10), 0.5), ((2, 10), 0.1)):
-        yield replace(two, name=f"seeds {counts[0]} and {counts[1]}", users=200, seeds=counts, spread=spread)
-    for counts, law, ratio in (((2, 2), "normal", 3.0), ((3, 3), "normal", 3.0), ((3, 5), "normal", 3.0),
-                               ((2, 10), "normal", 3.0), ((2, 2), "uniform", 1.0), ((3, 20), "uniform", 1.0),
-                               ((5, 5), "t3", 3.0), ((3, 3), "lognormal", 3.0)):  # fmt: skip
-        worst_seeds = replace(two, name=f"worst seeds {counts[0]} and {counts[1]}", users=200, seeds=counts)
         yield replace(
-            worst_seeds, spread=0.05 if ratio > 1 else 0.5, spreads=law, ratio=ratio, known=laws.two(0.9, 0.1)
+            two, name=f"seeds {counts[0]} and {counts[1]}", users=200, seeds=counts, spread=spread
+        )
+    for counts, law, ratio in (
+        ((2, 2), "normal", 3.0),
+        ((3, 3), "normal", 3.0),
+        ((3, 5), "normal", 3.0),
+        ((2, 10), "normal", 3.0),
+        ((2, 2), "uniform", 1.0),
+        ((3, 20), "uniform", 1.0),
+        ((5, 5), "t3", 3.0),
+        ((3, 3), "lognormal", 3.0),
+    ):
+        worst_seeds = replace(
+            two, name=f"worst seeds {counts[0]} and {counts[1]}", users=200, seeds=counts
+        )
+        yield replace(
+            worst_seeds,
+            spread=0.05 if ratio > 1 else 0.5,
+            spreads=law,
+            ratio=ratio,
+            known=laws.two(0.9, 0.1),
         )
 
 
 def of_few_completed(one: Promise, two: Promise) -> Iterator[Promise]:
-    """Yield the promises of staged ranks whose depth is small for their users, so that few are completed."""
-    three, rare = ("recall@10", "recall@1", "ndcg@10"), laws.law(laws.ranks(1, 10, 0.02), laws.ranks(11, 1000, 0.98))
-    for users, depth, order in ((2000, 130.0, 1.0), (2000, 160.0, 1.0), (400, 100.0, 1.0), (1000, 30.0, 3.0),
-                                (1000, 30.0, 0.4), (100, 10.0, 1.0)):  # fmt: skip
-        few = {"name": "evaluate staged, few completed", "known": (Population((rare,)),), "order": order}
+    """Yield the promises of staged ranks whose depth is small for their users, so that few are
+    completed.
+    """
+    three = ("recall@10", "recall@1", "ndcg@10")
+    rare = laws.law(laws.ranks(1, 10, 0.02), laws.ranks(11, 1000, 0.98))
+    for users, depth, order in (
+        (2000, 130.0, 1.0),
+        (2000, 160.0, 1.0),
+        (400, 100.0, 1.0),
+        (1000, 30.0, 3.0),
+        (1000, 30.0, 0.4),
+        (100, 10.0, 1.0),
+    ):
+        few = {
+            "name": "evaluate staged, few completed",
+            "known": (Population((rare,)),),
+            "order": order,
+        }
         yield replace(one, users=users, metrics=three, depth=depth, **few)
     yield replace(two, name="compare staged, few completed", users=1000, depth=30.0)
 
 
 def of_samples(two: Promise) -> Iterator[Promise]:
     """Yield the promises of sampled ranks."""
-    one, flat = Promise("correct", say.correct, 200, ("recall@10", "ap"), m=100), laws.law(laws.ranks(1, 500))
+    one = Promise("correct", say.correct, 200, ("recall@10", "ap"), m=100)
+    flat = laws.law(laws.ranks(1, 500))
     for estimator in ("decreasing", "free"):
-        of_one = replace(one, name=f"correct {estimator}", estimator=estimator, known=(Population((flat,)),))
+        of_one = replace(
+            one, name=f"correct {estimator}", estimator=estimator, known=(Population((flat,)),)
+        )
         yield from (replace(of_one, users=users) for users in (30, 200, 1000, 6000))
         of_two = {"users": 300, "m": 100, "estimator": estimator, "known": (laws.capped_pair(),)}
         of_two = replace(two, name=f"compare {estimator}", **of_two)
-        yield from (replace(of_two, users=users, m=m) for users in (300, 1000, 6000) for m in (20, 100))
+        yield from (
+            replace(of_two, users=users, m=m) for users in (300, 1000, 6000) for m in (20, 100)
+        )
         yield replace(of_two, equal="no")
         yield replace(of_two, name=f"compare of 3 {estimator}", recommenders=3)
         yield replace(of_two, name=f"groups of 1/2 {estimator}", groups=(0.5, 0.5))
@@ -251,36 +361,59 @@ def of_samples(two: Promise) -> Iterator[Promise]:
             yield replace(one, name=f"mean of {estimator}", is_of_estimator=True, **own)
             yield replace(two, name=f"compare {estimator}", equal="law", **own)
     for draws in (3, 10):
-        once = {"users": 200, "m": 100, "estimator": "uncorrected", "draws": draws, "is_of_estimator": True}
+        once = {
+            "users": 200,
+            "m": 100,
+            "estimator": "uncorrected",
+            "draws": draws,
+            "is_of_estimator": True,
+        }
         yield replace(one, name=f"drawn once, {draws} times", **once)
         yield replace(two, name=f"compare drawn once, {draws} times", equal="law", **once)
 
 
 def of_published_values() -> Iterator[Promise]:
     """Yield the promises of published values."""
-    rate, both, three = ("recall@10",), ("recall@10", "ap"), ("recall@10", "ndcg@10", "mrr")
+    rate = ("recall@10",)
+    both = ("recall@10", "ap")
+    three = ("recall@10", "ndcg@10", "mrr")
     one = Promise("published", say.published, 200, m=100, estimator="free", values=rate)
     yield replace(one, users=30, n=100, m=99, known=laws.two(0.4155, 0.4155, n=100))
     for estimator in ("free", "decreasing"):
-        yield replace(one, name=f"published hit rate {estimator}", metrics=both, estimator=estimator)
-        yield replace(one, name=f"published hit rates {estimator}", estimator=estimator, recommenders=2)
-    yield replace(one, name="published MRR", m=10, metrics=both, values=("mrr",), known=laws.two(0.0104, 0.0104))
+        yield replace(
+            one, name=f"published hit rate {estimator}", metrics=both, estimator=estimator
+        )
+        yield replace(
+            one, name=f"published hit rates {estimator}", estimator=estimator, recommenders=2
+        )
+    yield replace(
+        one,
+        name="published MRR",
+        m=10,
+        metrics=both,
+        values=("mrr",),
+        known=laws.two(0.0104, 0.0104),
+    )
     yield replace(one, name="published three", values=three)
     yield replace(one, name="published three of two", values=three, recommenders=2)
 
 
-# --- simulations ------------------------------------------------------------------------------------------------------
+# --- simulations --------------------------------------------------------------------------------
 
 
 class Tally(NamedTuple):
     """Shares of the simulations of a population."""
 
-    wrong: float  # the interval misses the truth, or a verdict is false; contradicted samples count too
+    # the interval misses the truth, or a verdict is false; contradicted samples count too
+    wrong: float
     missed: float  # the interval misses the truth
-    false_verdicts: float  # a recommender is stated to be better and is not, or by more or less than the margin
+    false_verdicts: (
+        float  # a recommender is stated to be better and is not, or by more or less than the margin
+    )
     refused: float  # there is no interval
     contradicted: float  # the sample is stated to contradict an assumption
-    unnoticed: float  # the interval misses the truth, and the sample is not stated to contradict an assumption
+    # the interval misses the truth, and the sample is not stated to contradict an assumption
+    unnoticed: float
     right_verdicts: float
     width: float  # mean width of the intervals
     score: float  # what the search maximizes
@@ -289,27 +422,39 @@ class Tally(NamedTuple):
 def tally(statements: Sequence[Statement], *, is_of_estimator: bool = False) -> Tally:
     """Return the shares of statements about the same truth, which may be the mean of their values.
 
-    The score is the mean of the share that is wrong and of the share that would miss if the ends had a normal
-    distribution with the same means and deviations, which distinguishes laws that few simulations do not. The latter
-    counts up to one standard error above the former, which noise may explain.
+    The score is the mean of the share that is wrong and of the share that would miss if the ends
+    had a normal distribution with the same means and deviations, which distinguishes laws that few
+    simulations do not. The latter counts up to one standard error above the former, which noise may
+    explain.
     """
     low, high, is_false, contradicted, value, is_right = np.array(statements, dtype=float).T
     if is_of_estimator and not np.isnan(value).all():
-        low, high = low - np.nanmean(value), high - np.nanmean(value)
-    has_interval, missed = np.isfinite(low) & np.isfinite(high), (high < -EXACT) | (low > EXACT)
+        low = low - np.nanmean(value)
+        high = high - np.nanmean(value)
+    has_interval = np.isfinite(low) & np.isfinite(high)
+    missed = (high < -EXACT) | (low > EXACT)
     wrong = float((missed | (is_false > 0)).mean())
     error = np.sqrt(max(wrong, 1 / len(low)) * (1 - wrong) / len(low))
     smooth = _share_beyond(low[has_interval]) + _share_beyond(-high[has_interval])
-    columns = (missed, is_false, ~has_interval, contradicted, missed & (contradicted == 0), is_right)
+    columns = (
+        missed,
+        is_false,
+        ~has_interval,
+        contradicted,
+        missed & (contradicted == 0),
+        is_right,
+    )
     width = float((high - low)[has_interval].mean()) if has_interval.any() else np.nan
     score = float(wrong + min(smooth, wrong + error)) / 2
     return Tally(wrong, *(float(column.mean()) for column in columns), width, score)
 
 
 def _share_beyond(gaps: np.ndarray) -> float:
-    """Return the share above 0 of a normal distribution with the mean and the deviation of some gaps.
+    """Return the share above 0 of a normal distribution with the mean and the deviation of some
+    gaps.
 
-    Gaps of 0 are left out: both the end and the truth are the largest or smallest possible value then.
+    Gaps of 0 are left out: both the end and the truth are the largest or smallest possible value
+    then.
     """
     nonzero = gaps[np.abs(gaps) > EXACT]
     if len(nonzero) < 2 or nonzero.std() < EXACT:
@@ -318,13 +463,18 @@ def _share_beyond(gaps: np.ndarray) -> float:
 
 
 def generator(promise: Promise, stage: str, *numbers: int) -> np.random.Generator:
-    """Return the generator of a simulation, which is the same for all laws in a stage of a promise."""
+    """Return the generator of a simulation, which is the same for all laws in a stage of a
+    promise.
+    """
     return np.random.default_rng([crc32(str(promise).encode()), crc32(stage.encode()), *numbers])
 
 
-def simulate(promise: Promise, population: Law, stage: str, simulations: int, seed: int) -> dict[str, Tally]:
+def simulate(
+    promise: Promise, population: Law, stage: str, simulations: int, seed: int
+) -> dict[str, Tally]:
     """Return a tally for each metric. Users are at the same quantiles for all laws of a stage."""
-    truths, statements = promise.truths(population), []
+    truths = promise.truths(population)
+    statements = []
     for number in range(simulations):
         sides = promise.draw(population, generator(promise, stage, seed, number))
         try:
@@ -332,44 +482,69 @@ def simulate(promise: Promise, population: Law, stage: str, simulations: int, se
         except sm.DataError:
             statements.append(dict.fromkeys(promise.metrics, REFUSED))
     own = promise.is_of_estimator
-    return {label: tally([said[label] for said in statements], is_of_estimator=own) for label in promise.metrics}
+    return {
+        label: tally([said[label] for said in statements], is_of_estimator=own)
+        for label in promise.metrics
+    }
 
 
-# --- search -----------------------------------------------------------------------------------------------------------
+# --- search -------------------------------------------------------------------------------------
 
 
-def worst(promise: Promise, label: str, tried: Mapping[Population, Any], search: int, seed: int) -> Population:
-    """Return the population that is wrong most often, by hill climbing from the worst of those that were tried."""
+def worst(
+    promise: Promise, label: str, tried: Mapping[Population, Any], search: int, seed: int
+) -> Population:
+    """Return the population that is wrong most often, by hill climbing from the worst of those that
+    were tried.
+    """
 
     def simulated(population: Population, stage: str, simulations: int) -> Tally:
         return simulate(promise, population, stage, simulations, seed)[label]
 
     known = [population for population in map(promise.fitted, promise.known) if population in tried]
-    kept = sorted(tried, key=lambda population: tried[population][label].score, reverse=True)[:FINALISTS]
+    kept = sorted(tried, key=lambda population: tried[population][label].score, reverse=True)[
+        :FINALISTS
+    ]
     kept = [*dict.fromkeys([*kept, *known])]
     scores = {population: simulated(population, "search", search).score for population in kept}
-    best, rng = max(scores, key=scores.__getitem__), generator(promise, f"changes, {label}", seed)
+    best = max(scores, key=scores.__getitem__)
+    rng = generator(promise, f"changes, {label}", seed)
     for _ in range(max(3, search // 8)):
         other = promise.fitted(laws.changed_population(best, promise.shape, promise.n, kept, rng))
         if other is not None and other not in scores:
             scores[other] = simulated(other, "search", search).score
             best = other if scores[other] >= scores[best] else best
-    finalists = dict.fromkeys([*sorted(scores, key=scores.__getitem__, reverse=True)[:FINALISTS], *known])
+    finalists = dict.fromkeys(
+        [*sorted(scores, key=scores.__getitem__, reverse=True)[:FINALISTS], *known]
+    )
     return max(finalists, key=lambda population: simulated(population, "final", 2 * search).wrong)
 
 
-def searched(promise: Promise, search: int, simulations: int, seed: int) -> Iterator[dict[str, Any]]:
+def searched(
+    promise: Promise, search: int, simulations: int, seed: int
+) -> Iterator[dict[str, Any]]:
     """Yield a row for each metric of a promise: its worst law, with new simulations."""
     first = promise.starts()[:search]
-    tried = {start: simulate(promise, start, "search", max(5, search // 3), seed) for start in first}
-    worst_by_metric = {label: worst(promise, label, tried, search, seed) for label in promise.metrics}
-    fresh = {one: simulate(promise, one, "fresh", simulations, seed) for one in {*worst_by_metric.values()}}
+    tried = {
+        start: simulate(promise, start, "search", max(5, search // 3), seed) for start in first
+    }
+    worst_by_metric = {
+        label: worst(promise, label, tried, search, seed) for label in promise.metrics
+    }
+    fresh = {
+        one: simulate(promise, one, "fresh", simulations, seed)
+        for one in {*worst_by_metric.values()}
+    }
     for label, population in worst_by_metric.items():
         yield row_of(promise, label, population, simulations, fresh[population][label])
 
 
-def met(promise: Promise, folders: Sequence[str], simulations: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield a row for each metric and each usual law, of one recommender or of a pair, or users of rank tables."""
+def met(
+    promise: Promise, folders: Sequence[str], simulations: int, seed: int
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each metric and each usual law, of one recommender or of a pair, or users of
+    rank tables.
+    """
     first, *others = laws.usual()
     recommenders = min(2, promise.recommenders)
     populations: list[Law] = [Population((side, first)[:recommenders]) for side in (first, *others)]
@@ -390,11 +565,27 @@ def piloted(simulations: int, seed: int, beginnings: Sequence[str]) -> Iterator[
                 yield row_of(promise, label, population, simulations, found)
 
 
-def row_of(promise: Promise, label: str, population: Any, simulations: int, found: Tally) -> dict[str, Any]:
+def row_of(
+    promise: Promise, label: str, population: Any, simulations: int, found: Tally
+) -> dict[str, Any]:
     """Return what was simulated, and how often it was wrong."""
-    kept = ("n", "m", "depth", "users", "pilot", "planned", "level", "equal", "spread", "spreads", "ratio")
+    kept = (
+        "n",
+        "m",
+        "depth",
+        "users",
+        "pilot",
+        "planned",
+        "level",
+        "equal",
+        "spread",
+        "spreads",
+        "ratio",
+    )
     allowed = 1 - promise.level + 2 * np.sqrt(promise.level * (1 - promise.level) / simulations)
-    row = {"promise": promise.name, "metric": label} | {name: getattr(promise, name) for name in kept}
+    row = {"promise": promise.name, "metric": label} | {
+        name: getattr(promise, name) for name in kept
+    }
     row |= {"law": population.words(), "simulations": simulations} | found._asdict()
     error = np.sqrt(found.wrong * (1 - found.wrong) / simulations)
     return row | {"standard_error": error, "allowed": allowed, "is_broken": found.wrong > allowed}
@@ -419,8 +610,11 @@ def markdown(rows: pd.DataFrame) -> str:
 
 
 def settings(promise: Promise, options: argparse.Namespace) -> Iterator[Promise]:
-    """Yield a promise with each number of users and of negatives, and the metrics, that are asked for."""
-    metrics, equal = tuple(options.metrics or promise.metrics), "no" if promise.recommenders > 1 else "metric"
+    """Yield a promise with each number of users and of negatives, and the metrics, that are asked
+    for.
+    """
+    metrics = tuple(options.metrics or promise.metrics)
+    equal = "no" if promise.recommenders > 1 else "metric"
     for users in options.users or (promise.users,):
         for m in (options.negatives or (promise.m,)) if promise.m else (0,):
             yield replace(promise, users=users, m=m, metrics=metrics, equal=equal)
@@ -428,15 +622,27 @@ def settings(promise: Promise, options: argparse.Namespace) -> Iterator[Promise]
 
 def main() -> None:
     """Simulate, write the csv after each promise, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("promises", nargs="*", default=[""], help="promises whose name starts so; without one, all")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "promises", nargs="*", default=[""], help="promises whose name starts so; without one, all"
+    )
     parser.add_argument("--laws", choices=("worst", "usual", "pilots"), default="worst")
-    parser.add_argument("--ranks", action="append", default=[], help="NAME=FOLDER of rank tables, beside usual laws")
-    parser.add_argument("--users", type=int, nargs="+", help="in place of those of the promises; of usual laws")
+    parser.add_argument(
+        "--ranks", action="append", default=[], help="NAME=FOLDER of rank tables, beside usual laws"
+    )
+    parser.add_argument(
+        "--users", type=int, nargs="+", help="in place of those of the promises; of usual laws"
+    )
     parser.add_argument("--negatives", type=int, nargs="+", help="likewise")
     parser.add_argument("--metrics", nargs="+", help="likewise")
-    parser.add_argument("--simulations", type=int, default=1000, help="of each law, or of the worst")
-    parser.add_argument("--search", type=int, default=40, help="simulations of each law in the search")
+    parser.add_argument(
+        "--simulations", type=int, default=1000, help="of each law, or of the worst"
+    )
+    parser.add_argument(
+        "--search", type=int, default=40, help="simulations of each law in the search"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, help="csv file")
     options = parser.parse_args()
@@ -450,16 +656,23 @@ def main() -> None:
         return
     chosen = [promise for promise in promises() if str(promise).startswith(tuple(options.promises))]
     if options.laws == "usual":
-        chosen = list(dict.fromkeys(setting for promise in chosen for setting in settings(promise, options)))
+        chosen = list(
+            dict.fromkeys(setting for promise in chosen for setting in settings(promise, options))
+        )
     for promise in chosen:
-        start, before = time.perf_counter(), len(rows)
+        start = time.perf_counter()
+        before = len(rows)
         with threadpool_limits(1):
             if options.laws == "worst":
                 rows += searched(promise, options.search, options.simulations, options.seed)
             else:
                 rows += met(promise, options.ranks, options.simulations, options.seed)
         wrong = max((row["wrong"] for row in rows[before:]), default=np.nan)
-        print(f"{time.perf_counter() - start:.0f} s  {promise}: wrong {100 * wrong:.1f} %", file=sys.stderr, flush=True)
+        print(
+            f"{time.perf_counter() - start:.0f} s  {promise}: wrong {100 * wrong:.1f} %",
+            file=sys.stderr,
+            flush=True,
+        )
         if options.output:
             pd.DataFrame(rows).to_csv(options.output, index=False)
     print(markdown(pd.DataFrame(rows)))

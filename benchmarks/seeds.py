@@ -1,11 +1,13 @@
-"""Search for the numbers of seeds and the laws where intervals of new runs miss, and print the misses and the widths.
+"""Search for the numbers of seeds and the laws where intervals of new runs miss, and print the
+misses and the widths.
 
-The means over seeds are drawn from a law, and their difference is 0. The means over users add a normal part, whose
-deviation is .1 to 10 times that of the difference by the seeds. Four intervals are compared: that of Behrens and
-Fisher, which the library had until 2026-11-26, Satterthwaite's, half widths added in quadrature with Student's
-quantiles, and that of the library. The first one is slow, and is simulated with a tenth of the draws. With
-`--collapse`, a model collapses in one run of ten, and its mean over all runs is that of the other one. The same seed
-gives the same table. docs/coverage.md has the tables.
+The means over seeds are drawn from a law, and their difference is 0. The means over users add a
+normal part, whose deviation is .1 to 10 times that of the difference by the seeds. Four intervals
+are compared: that of Behrens and Fisher, which the library had until 2026-11-26, Satterthwaite's,
+half widths added in quadrature with Student's quantiles, and that of the library. The first one is
+slow, and is simulated with a tenth of the draws. With `--collapse`, a model collapses in one run of
+ten, and its mean over all runs is that of the other one. The same seed gives the same table.
+docs/coverage.md has the tables.
 
     python benchmarks/seeds.py --output seeds.csv
     python benchmarks/seeds.py --rates 0.00111 --ratios 1 3 --laws normal --simulations 1000000
@@ -27,14 +29,41 @@ from sampled_metrics.core.inference.means import Intervals
 from sampled_metrics.core.inference.seeds import SeedSpread, with_seeds
 
 PAIRS = ((2, 2), (3, 3), (5, 5), (10, 10), (2, 10), (2, 20), (3, 10), (5, 10))
-MORE = ((2, 3), (2, 4), (2, 5), (3, 4), (3, 5), (3, 20), (4, 4), (4, 5), (5, 20), (10, 20), (15, 20), (20, 20))
+MORE = (
+    (2, 3),
+    (2, 4),
+    (2, 5),
+    (3, 4),
+    (3, 5),
+    (3, 20),
+    (4, 4),
+    (4, 5),
+    (5, 20),
+    (10, 20),
+    (15, 20),
+    (20, 20),
+)
 ALONE = ((2, 0), (3, 0), (5, 0), (10, 0), (20, 0))  # of one recommender
-RATIOS = (1 / 3, 1 / 2, 1.0, 2.0, 3.0)  # of the deviations of seeds of the first and the second recommender
-USERS = (0.1, 0.3, 1.0, 3.0, 10.0)  # deviations of the users' part, relative to that of the difference by seeds
+RATIOS = (
+    1 / 3,
+    1 / 2,
+    1.0,
+    2.0,
+    3.0,
+)  # of the deviations of seeds of the first and the second recommender
+USERS = (
+    0.1,
+    0.3,
+    1.0,
+    3.0,
+    10.0,
+)  # deviations of the users' part, relative to that of the difference by seeds
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "t3": lambda rng, shape: rng.standard_t(3, shape) / np.sqrt(3),
-    "lognormal": lambda rng, shape: (np.exp(rng.standard_normal(shape)) - np.exp(0.5)) / np.sqrt((np.e - 1) * np.e),
+    "lognormal": lambda rng, shape: (
+        (np.exp(rng.standard_normal(shape)) - np.exp(0.5)) / np.sqrt((np.e - 1) * np.e)
+    ),
     "uniform": lambda rng, shape: rng.uniform(-np.sqrt(3), np.sqrt(3), shape),
 }  # all with the mean 0 and the variance 1
 SLOW = 10  # a tenth of the draws is used for the slow interval
@@ -43,7 +72,9 @@ LOGS = np.linspace(-17, 17, 401)  # of the ratios for which the interval of the 
 
 
 class Draws(NamedTuple):
-    """Simulated differences, and the estimated variances of the means of both recommenders over seeds."""
+    """Simulated differences, and the estimated variances of the means of both recommenders over
+    seeds.
+    """
 
     gap: np.ndarray
     first: np.ndarray
@@ -52,18 +83,29 @@ class Draws(NamedTuple):
     counts: tuple[int, int]  # numbers of seeds; 0 for no second recommender
 
 
-def drawn(counts: tuple[int, int], law: str, ratio: float, users: float, simulations: int, seed: int) -> Draws:
+def drawn(
+    counts: tuple[int, int], law: str, ratio: float, users: float, simulations: int, seed: int
+) -> Draws:
     """Return simulated differences of 0."""
     rng = np.random.default_rng([seed, *counts, list(LAWS).index(law)])
-    sides = [LAWS[law](rng, (simulations, count)) if count else np.zeros((simulations, 2)) for count in counts]
+    sides = [
+        LAWS[law](rng, (simulations, count)) if count else np.zeros((simulations, 2))
+        for count in counts
+    ]
     sides[0] *= ratio
-    of_seeds = sum(deviation**2 / count for deviation, count in zip((ratio, 1.0), counts, strict=True) if count)
-    gap = sides[0].mean(axis=1) - sides[1].mean(axis=1) + users * np.sqrt(of_seeds) * rng.standard_normal(simulations)
+    of_seeds = sum(
+        deviation**2 / count for deviation, count in zip((ratio, 1.0), counts, strict=True) if count
+    )
+    gap = (
+        sides[0].mean(axis=1)
+        - sides[1].mean(axis=1)
+        + users * np.sqrt(of_seeds) * rng.standard_normal(simulations)
+    )
     first, second = (side.var(axis=1, ddof=1) / side.shape[1] for side in sides)
     return Draws(gap, first, second, users**2 * of_seeds, counts)
 
 
-# --- intervals: each returns the half widths --------------------------------------------------------------------------
+# --- intervals: each returns the half widths ----------------------------------------------------
 
 
 def satterthwaite(draws: Draws, alpha: float) -> np.ndarray:
@@ -75,37 +117,52 @@ def satterthwaite(draws: Draws, alpha: float) -> np.ndarray:
 
 
 def quadrature(draws: Draws, alpha: float) -> np.ndarray:
-    """Quantiles of each part added in quadrature, with a pooled variance for equal numbers of seeds."""
+    """Quantiles of each part added in quadrature, with a pooled variance for equal numbers of
+    seeds.
+    """
     first, second = draws.counts
     users = ndtri(alpha / 2) ** 2 * draws.of_users
     if first == second:
-        return np.sqrt(users + stdtrit(2 * first - 2, alpha / 2) ** 2 * (draws.first + draws.second))
+        return np.sqrt(
+            users + stdtrit(2 * first - 2, alpha / 2) ** 2 * (draws.first + draws.second)
+        )
     rest = stdtrit(second - 1, alpha / 2) ** 2 * draws.second if second else 0.0
     return np.sqrt(users + stdtrit(first - 1, alpha / 2) ** 2 * draws.first + rest)
 
 
 @lru_cache
 def _tabled(counts: tuple[int, int], alpha: float) -> np.ndarray:
-    """Return the half widths of the library by seeds alone, relative to the standard error, for ratios of variances."""
+    """Return the half widths of the library by seeds alone, relative to the standard error, for
+    ratios of variances.
+    """
     parts = 1 / (1 + np.exp(-LOGS)), 1 / (1 + np.exp(LOGS))
     none = np.zeros_like(LOGS)
     spreads = [SeedSpread(part, none, count - 1) for part, count in zip(parts, counts, strict=True)]
     limits = np.tile([-1e30, 1e30], (len(LOGS), 1))
-    return np.asarray(with_seeds(Intervals(none, none, none, none), none, spreads, limits, alpha).high)
+    return np.asarray(
+        with_seeds(Intervals(none, none, none, none), none, spreads, limits, alpha).high
+    )
 
 
 def library(draws: Draws, alpha: float) -> np.ndarray:
-    """Of the library: the parts are added in quadrature, and that of the seeds is scaled from a table."""
+    """Of the library: the parts are added in quadrature, and that of the seeds is scaled from a
+    table.
+    """
     if not draws.counts[1]:
         return quadrature(draws, alpha)
     relative = np.interp(np.log(draws.first / draws.second), LOGS, _tabled(draws.counts, alpha))
-    return np.sqrt(ndtri(alpha / 2) ** 2 * draws.of_users + relative**2 * (draws.first + draws.second))
+    return np.sqrt(
+        ndtri(alpha / 2) ** 2 * draws.of_users + relative**2 * (draws.first + draws.second)
+    )
 
 
 def behrens_fisher_p_value(draws: Draws, distance: np.ndarray) -> np.ndarray:
-    """Return the p-values of distances by the formula of Behrens and Fisher with 32 nodes a variance."""
+    """Return the p-values of distances by the formula of Behrens and Fisher with 32 nodes a
+    variance.
+    """
     points, weights = np.polynomial.legendre.leggauss(32)
-    parts, shares = [np.full((len(distance), 1), draws.of_users)], np.ones(1)
+    parts = [np.full((len(distance), 1), draws.of_users)]
+    shares = np.ones(1)
     for variance, count in zip((draws.first, draws.second), draws.counts, strict=True):
         if count:
             ratios = (count - 1) / chdtri(count - 1, (1 - points) / 2)
@@ -117,79 +174,120 @@ def behrens_fisher_p_value(draws: Draws, distance: np.ndarray) -> np.ndarray:
 
 def behrens_fisher(draws: Draws, alpha: float) -> np.ndarray:
     """Of Behrens and Fisher, by 30 halvings."""
-    low, high = np.zeros_like(draws.gap), 1000 * np.sqrt(draws.of_users + draws.first + draws.second)
+    low = np.zeros_like(draws.gap)
+    high = 1000 * np.sqrt(draws.of_users + draws.first + draws.second)
     for _ in range(30):
         middle = (low + high) / 2
         is_short = behrens_fisher_p_value(draws, middle) > alpha
-        low, high = np.where(is_short, middle, low), np.where(is_short, high, middle)
+        low = np.where(is_short, middle, low)
+        high = np.where(is_short, high, middle)
     return high
 
 
-# --- tables -----------------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------
 
 FAST = {"satterthwaite": satterthwaite, "quadrature": quadrature, "library": library}
 
 
 def cells(options: argparse.Namespace) -> Iterator[dict[str, object]]:
-    """Yield a row for each cell: the share of intervals that miss, and the mean width by the true standard error."""
+    """Yield a row for each cell: the share of intervals that miss, and the mean width by the true
+    standard error.
+    """
     pairs = (*PAIRS, *MORE, *((b, a) for a, b in MORE if a != b), *ALONE) if options.all else PAIRS
-    for counts, law, ratio, users, alpha in product(pairs, options.laws, options.ratios, USERS, options.rates):
+    for counts, law, ratio, users, alpha in product(
+        pairs, options.laws, options.ratios, USERS, options.rates
+    ):
         if not counts[1] and ratio != 1:
             continue
         draws = drawn(counts, law, ratio, users, options.simulations, options.seed)
         first, second = counts
         error = np.sqrt(draws.of_users + ratio**2 / first + (1 / second if second else 0.0))
-        row = {"first": first, "second": second, "law": law, "ratio": ratio, "users": users, "alpha": alpha}
+        row = {
+            "first": first,
+            "second": second,
+            "law": law,
+            "ratio": ratio,
+            "users": users,
+            "alpha": alpha,
+        }
         for name, half_width in FAST.items():
             widths = half_width(draws, alpha)
             row[f"{name}_misses"] = (np.abs(draws.gap) > widths).mean()
             row[f"{name}_width"] = widths.mean() / error
         if not options.fast:
             some = Draws(*(part[: len(part) // SLOW] for part in draws[:3]), *draws[3:])
-            row["behrens_fisher_misses"] = (behrens_fisher_p_value(some, np.abs(some.gap)) < alpha).mean()
+            row["behrens_fisher_misses"] = (
+                behrens_fisher_p_value(some, np.abs(some.gap)) < alpha
+            ).mean()
             few = Draws(*(part[:WIDTHS] for part in draws[:3]), *draws[3:])
             row["behrens_fisher_width"] = behrens_fisher(few, alpha).mean() / error
         yield row
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the most misses by pair, law, and whether one spreads more, and the widths for equal normal seeds."""
+    """Return the most misses by pair, law, and whether one spreads more, and the widths for equal
+    normal seeds.
+    """
     methods = ["behrens_fisher", *FAST] if "behrens_fisher_misses" in rows else list(FAST)
     rows = rows.assign(spreads=np.where(rows["ratio"] == 1, "equal", "unequal"))
-    misses = rows.groupby(["first", "second", "law", "spreads"], sort=False)[[f"{name}_misses" for name in methods]]
+    misses = rows.groupby(["first", "second", "law", "spreads"], sort=False)[
+        [f"{name}_misses" for name in methods]
+    ]
     widths = rows[(rows["ratio"] == 1)].pivot_table(
-        index=["first", "second", "law"], columns="users", values=[f"{name}_width" for name in methods]
+        index=["first", "second", "law"],
+        columns="users",
+        values=[f"{name}_width" for name in methods],
     )
     widths.columns = [f"{name} at {users:g}" for name, users in widths.columns]
     return (
-        (100 * misses.max()).round(1).reset_index().merge(widths.round(2).reset_index(), on=["first", "second", "law"])
+        (100 * misses.max())
+        .round(1)
+        .reset_index()
+        .merge(widths.round(2).reset_index(), on=["first", "second", "law"])
     )
 
 
 def collapses(options: argparse.Namespace) -> pd.DataFrame:
-    """Return shares of false verdicts if a model has 0 in one run of ten, and the mean of the other in all runs.
+    """Return shares of false verdicts if a model has 0 in one run of ten, and the mean of the other
+    in all runs.
 
-    Both have a mean of .18 over runs. Those that do not collapse vary by .004, and the users' part is .004.
+    Both have a mean of .18 over runs. Those that do not collapse vary by .004, and the users' part
+    is .004.
     """
-    rng, rows = np.random.default_rng(options.seed), []
+    rng = np.random.default_rng(options.seed)
+    rows = []
     for count in (2, 3, 5, 10, 20, 50):
         noise = 0.004 * rng.standard_normal((2, options.simulations, count))
         steady = 0.18 + noise[0]
         collapsing = np.where(rng.random(steady.shape) < 0.1, 0.0, 0.2) + noise[1]
-        gap = collapsing.mean(axis=1) - steady.mean(axis=1) + 0.004 * rng.standard_normal(options.simulations)
+        gap = (
+            collapsing.mean(axis=1)
+            - steady.mean(axis=1)
+            + 0.004 * rng.standard_normal(options.simulations)
+        )
         variances = (side.var(axis=1, ddof=1) / count for side in (collapsing, steady))
         draws = Draws(gap, *variances, 0.004**2, (count, count))
         row = {"seeds": count, "no run collapsed": (collapsing > 0.1).all(axis=1).mean()}
-        rows.append(row | {name: (np.abs(gap) > half(draws, 0.05)).mean() for name, half in FAST.items()})
+        rows.append(
+            row | {name: (np.abs(gap) > half(draws, 0.05)).mean() for name, half in FAST.items()}
+        )
     return pd.DataFrame(rows)
 
 
 def main() -> None:
     """Simulate, write the csv, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collapse", action="store_true", help="simulate a model that collapses instead")
-    parser.add_argument("--all", action="store_true", help="also other numbers of seeds, and one recommender")
-    parser.add_argument("--fast", action="store_true", help="without the interval of Behrens and Fisher")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--collapse", action="store_true", help="simulate a model that collapses instead"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="also other numbers of seeds, and one recommender"
+    )
+    parser.add_argument(
+        "--fast", action="store_true", help="without the interval of Behrens and Fisher"
+    )
     parser.add_argument("--laws", nargs="+", choices=LAWS, default=list(LAWS))
     parser.add_argument("--ratios", nargs="+", type=float, default=RATIOS)
     parser.add_argument("--rates", nargs="+", type=float, default=[0.05], help="error rates")

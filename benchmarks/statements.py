@@ -1,4 +1,6 @@
-"""What the library states about simulated ranks, by promise: the only place of the search that calls it."""
+"""What the library states about simulated ranks, by promise: the only place of the search that
+calls it.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,17 +20,24 @@ from sampled_metrics.planning.plan import _Question, _ways, simulated
 from sampled_metrics.stages.stopping import boundaries, last_boundary, shares
 
 EXACT = 1e-9  # ends of intervals and metrics that differ by less are equal
-CONTRADICTIONS = ("contradicted", "unexplained")  # kinds of findings that state that a sample contradicts an assumption
+CONTRADICTIONS = (
+    "contradicted",
+    "unexplained",
+)  # kinds of findings that state that a sample contradicts an assumption
 CHANCES = ("ordered", "decided", "wrong")
 LARGE = 200_000  # users who stand for a law
 Promise = Any  # of promises.py, which imports this module
-Truths = Mapping[str, Sequence[float]]  # the true metric of each recommender, by the label of the metric
+Truths = Mapping[
+    str, Sequence[float]
+]  # the true metric of each recommender, by the label of the metric
 
 
 class Statement(NamedTuple):
     """What the library states about a metric, or about the differences of recommenders."""
 
-    low: float  # the lower end of the interval minus the truth, the highest one of several; NaN without interval
+    # the lower end of the interval minus the truth, the highest one of several; NaN without
+    # interval
+    low: float
     high: float  # likewise the upper end, the lowest one of several
     is_false: bool = False  # whether a verdict is false
     is_contradicted: bool = False  # whether the sample is stated to contradict an assumption
@@ -38,25 +47,37 @@ class Statement(NamedTuple):
 
 REFUSED = Statement(np.nan, np.nan)
 
-# --- promises: each returns the statements by metric ------------------------------------------------------------------
+# --- promises: each returns the statements by metric ---------------------------------------------
 
 
-def evaluate(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+def evaluate(
+    promise: Promise, sides: np.ndarray, truths: Truths, seed: int
+) -> dict[str, Statement]:
     """Of `evaluate` on exact or staged ranks."""
     table = staged(promise, sides, seed)["R0"] if promise.depth else tables(promise, sides)["R0"]
-    return of_rows(sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level), truths)
+    return of_rows(
+        sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level), truths
+    )
 
 
 def correct(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Of `correct` on sampled ranks."""
-    asked = {"estimators": promise.estimator, "metrics": promise.metrics, "confidence_level": promise.level}
+    asked = {
+        "estimators": promise.estimator,
+        "metrics": promise.metrics,
+        "confidence_level": promise.level,
+    }
     by_name = tables(promise, sides)
     return of_rows(sm.correct(by_name if promise.draws else by_name["R0"], **asked), truths)
 
 
 def compare(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Of `compare`: with a margin the verdicts, and with groups what it says of all groups together."""
-    groups = np.searchsorted(np.cumsum(promise.groups), (np.arange(promise.users) + 0.5) / promise.users)
+    """Of `compare`: with a margin the verdicts, and with groups what it says of all groups
+    together.
+    """
+    groups = np.searchsorted(
+        np.cumsum(promise.groups), (np.arange(promise.users) + 0.5) / promise.users
+    )
     result = sm.compare(
         staged(promise, sides, seed) if promise.depth else tables(promise, sides),
         metrics=promise.metrics,
@@ -75,9 +96,13 @@ def compare(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> d
             and bool(finding.group) == bool(promise.groups)
             and finding.of != THESE_RUNS  # the truth is that of the population of seeds
         ]
-        gaps = [_gap(verdict.values["a"], verdict.values["b"], truths[label]) for verdict in verdicts]
+        gaps = [
+            _gap(verdict.values["a"], verdict.values["b"], truths[label]) for verdict in verdicts
+        ]
         low = max(verdict.values["low"] - gap for verdict, gap in zip(verdicts, gaps, strict=True))
-        high = min(verdict.values["high"] - gap for verdict, gap in zip(verdicts, gaps, strict=True))
+        high = min(
+            verdict.values["high"] - gap for verdict, gap in zip(verdicts, gaps, strict=True)
+        )
         is_false = any(_is_false(promise, verdict, truths[label]) for verdict in verdicts)
         is_right = not is_false and any(verdict.kind == "better" for verdict in verdicts)
         ends = (-1.0, 1.0) if promise.margin else (low, high)
@@ -85,23 +110,37 @@ def compare(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> d
     return statements
 
 
-def published(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
+def published(
+    promise: Promise, sides: np.ndarray, truths: Truths, seed: int
+) -> dict[str, Statement]:
     """Of `published` on the sampled metrics of a sample, of two recommenders on their order."""
     metrics = [sm.metric(label) for label in promise.values]
-    printed = tuple(tuple(f"{one.of_rank(side, promise.m + 1).mean():.3f}" for one in metrics) for side in sides)
+    printed = tuple(
+        tuple(f"{one.of_rank(side, promise.m + 1).mean():.3f}" for one in metrics) for side in sides
+    )
     result = _published(promise, printed)
-    statements = dict.fromkeys(promise.metrics, REFUSED) | (of_rows(result, truths) if len(sides) == 1 else {})
+    statements = dict.fromkeys(promise.metrics, REFUSED) | (
+        of_rows(result, truths) if len(sides) == 1 else {}
+    )
     for order in result.findings:
         if order.kind == "published-order":
-            ends = (order.values[end] - _gap("R0", "R1", truths[order.metric]) for end in ("low", "high"))
-            is_false = order.values["is_decided"] and _gap(*order.names[::-1], truths[order.metric]) <= 0
+            ends = (
+                order.values[end] - _gap("R0", "R1", truths[order.metric])
+                for end in ("low", "high")
+            )
+            is_false = (
+                order.values["is_decided"] and _gap(*order.names[::-1], truths[order.metric]) <= 0
+            )
             statements[order.metric] = Statement(*ends, is_false, _is_contradicted(result))
     return statements
 
 
 def plan(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Of `plan` on a way to evaluate: on the width of an evaluation, and on its chances."""
-    design = {"negatives": [promise.m] if promise.m else [], "estimators": [promise.estimator or "bv-0.1"]}
+    design = {
+        "negatives": [promise.m] if promise.m else [],
+        "estimators": [promise.estimator or "bv-0.1"],
+    }
     design["depths"] = [promise.depth] if promise.depth else []
     # by chance, the recommenders have the same metric in the pilot, which is a DataError
     pilot = pilot_of(promise, sides, seed)
@@ -109,20 +148,24 @@ def plan(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict
     [row] = result[(result["way"] == promise.way)].head(1).to_dict("records")
     statements = {}
     for label, of_law in truths.items():
-        truth, low, high = of_law[seed % len(of_law)], row[f"{label}_low"], row[f"{label}_high"]
+        truth = of_law[seed % len(of_law)]
+        low = row[f"{label}_low"]
+        high = row[f"{label}_high"]
         statements[label] = Statement(low - truth, high - truth)
     return statements
 
 
 def advice(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
-    """Of the first sentence of `plan`: a way that decides rightly between equal recommenders is false advice."""
+    """Of the first sentence of `plan`: a way that decides rightly between equal recommenders is
+    false advice.
+    """
     pilot = pilot_of(promise, sides, seed)
     result = sm.plan(pilot, metric=promise.planned, users=promise.users, negatives=[])
     is_false = any(finding.kind == "plan-first" for finding in result.findings)
     return {label: Statement(-1.0, 1.0, is_false) for label in promise.metrics}
 
 
-# --- what promises share ----------------------------------------------------------------------------------------------
+# --- what promises share ------------------------------------------------------------------------
 
 
 def of_rows(result: pd.DataFrame, truths: Truths) -> dict[str, Statement]:
@@ -130,7 +173,11 @@ def of_rows(result: pd.DataFrame, truths: Truths) -> dict[str, Statement]:
     contradicted = _is_contradicted(result)
     return {
         row.metric: Statement(
-            row.low - truths[row.metric][0], row.high - truths[row.metric][0], False, contradicted, row.value
+            row.low - truths[row.metric][0],
+            row.high - truths[row.metric][0],
+            False,
+            contradicted,
+            row.value,
         )
         for row in result.itertuples()
     }
@@ -141,15 +188,21 @@ def _is_contradicted(result: Any) -> bool:
 
 
 def _gap(a: str, b: str, truths: Sequence[float]) -> float:
-    """Return the true difference of two recommenders, by their names; differences up to `EXACT` are none."""
+    """Return the true difference of two recommenders, by their names; differences up to `EXACT` are
+    none.
+    """
     gap = truths[int(b[1:])] - truths[int(a[1:])]
     return gap if abs(gap) > EXACT else 0.0
 
 
 def _is_false(promise: Promise, verdict: Any, truths: Sequence[float]) -> bool:
-    """Return whether a verdict is false. At the margin, a difference is neither more nor less than it."""
+    """Return whether a verdict is false.
+
+    At the margin, a difference is neither more nor less than it.
+    """
     winner, loser = verdict.names
-    gap, size = _gap(loser, winner, truths), verdict.values.get("size")
+    gap = _gap(loser, winner, truths)
+    size = verdict.values.get("size")
     margin = promise.margin * (min(truths) if promise.is_relative else 1.0)
     is_less = size == Size.LESS.value or verdict.kind == "equivalent"
     return (
@@ -162,9 +215,18 @@ def _is_false(promise: Promise, verdict: Any, truths: Sequence[float]) -> bool:
 @lru_cache(maxsize=10_000)
 def _published(promise: Promise, printed: tuple[tuple[str, ...], ...]) -> pd.DataFrame:
     """Return what `published` says of printed values."""
-    values = {f"R{number}": dict(zip(promise.values, of_one, strict=True)) for number, of_one in enumerate(printed)}
-    asked = {"estimators": promise.estimator, "metrics": promise.metrics, "confidence_level": promise.level}
-    return sm.published(values, negatives=promise.m, candidates=promise.n, users=promise.users, **asked)
+    values = {
+        f"R{number}": dict(zip(promise.values, of_one, strict=True))
+        for number, of_one in enumerate(printed)
+    }
+    asked = {
+        "estimators": promise.estimator,
+        "metrics": promise.metrics,
+        "confidence_level": promise.level,
+    }
+    return sm.published(
+        values, negatives=promise.m, candidates=promise.n, users=promise.users, **asked
+    )
 
 
 @lru_cache(maxsize=100)
@@ -172,17 +234,24 @@ def of_evaluations(promise: Promise, population: Any) -> Truths:
     """Return the widths of 300 evaluations of a law, and the chances of their verdicts."""
     users = 4 * promise.users if promise.depth else LARGE
     sides = population.draw(promise.n, users, promise.recommenders, np.random.default_rng(0))
-    question = _Question.from_given(pilot_of(promise, sides, 0), promise.planned, promise.users, promise.level)
+    question = _Question.from_given(
+        pilot_of(promise, sides, 0), promise.planned, promise.users, promise.level
+    )
     designs = [SamplingDesign(promise.m)] if promise.m else []
     estimators = estimators_by_label(promise.estimator or "bv-0.1")
     [pilot, *_] = question.pilots
-    ways, _ = _ways(pilot, question, estimators, designs, [promise.depth] if promise.depth else [], 300)
+    ways, _ = _ways(
+        pilot, question, estimators, designs, [promise.depth] if promise.depth else [], 300
+    )
     way = next(way for way in ways if way.columns["way"] == promise.way)
     widths, gaps, *_ = simulated(replace(way, draws=300), pilot, question)
     of_law = {"width": widths[:, np.nanmean(widths, axis=0).argmax()].tolist()}
     if promise.recommenders > 1:
         value, low, high = gaps[:, 0].T
-        of_law |= {label: [float((end > 0).mean())] for label, end in zip(CHANCES, (value, low, -high), strict=True)}
+        of_law |= {
+            label: [float((end > 0).mean())]
+            for label, end in zip(CHANCES, (value, low, -high), strict=True)
+        }
     return of_law
 
 
@@ -193,11 +262,17 @@ def pilot_of(promise: Promise, sides: np.ndarray, seed: int) -> dict[str, Any]:
 
 
 def tables(promise: Promise, sides: np.ndarray) -> dict[str, Any]:
-    """Return exact or sampled ranks by recommender, with a list of the seeds or draws where there are several."""
+    """Return exact or sampled ranks by recommender, with a list of the seeds or draws where there
+    are several.
+    """
     sample = {"negatives": promise.m, "drawn": "once" if promise.draws else "by user"}
     design = {"candidates": promise.n} | (sample if promise.m else {"exact": True})
-    read, users = sm.sampled_ranks if promise.m else sm.exact_ranks, np.arange(promise.users)
-    seeds = read({f"{row}": pd.DataFrame({"user": users, "rank": side}) for row, side in enumerate(sides)}, **design)
+    read = sm.sampled_ranks if promise.m else sm.exact_ranks
+    users = np.arange(promise.users)
+    seeds = read(
+        {f"{row}": pd.DataFrame({"user": users, "rank": side}) for row, side in enumerate(sides)},
+        **design,
+    )
     rows = iter(seeds.values())
     counts = promise.seeds or (promise.draws,) * promise.recommenders
     if not any(counts):
@@ -207,43 +282,76 @@ def tables(promise: Promise, sides: np.ndarray) -> dict[str, Any]:
 
 def staged(promise: Promise, sides: np.ndarray, seed: int) -> dict[str, sm.StagedRanks]:
     """Return the staged ranks of users with these ranks, by the order of the promise."""
-    rng, n, users, k = np.random.default_rng([seed, 1]), promise.n, promise.users, 10
-    steps, uniform, fold = boundaries(n), rng.random(users), rng.integers(0, 5, users)
-    share, last, by_name = shares(promise.depth, steps), last_boundary(steps, np.array([n]))[0], {}
+    rng = np.random.default_rng([seed, 1])
+    n = promise.n
+    users = promise.users
+    k = 10
+    steps = boundaries(n)
+    uniform = rng.random(users)
+    fold = rng.integers(0, 5, users)
+    share = shares(promise.depth, steps)
+    last = last_boundary(steps, np.array([n]))[0]
+    by_name = {}
     for number, side in enumerate(sides):
         counts = _above_at(side, steps, n, promise.order, rng)
-        above_at, above = np.full((users, len(steps)), -1), np.zeros(users, dtype=np.int64)
+        above_at = np.full((users, len(steps)), -1)
+        above = np.zeros(users, dtype=np.int64)
         goes_on = np.ones(users, dtype=bool)
         for stage in range(last + 1):
             above[goes_on] = counts[goes_on, stage]
             above_at[goes_on, stage] = np.minimum(above[goes_on], k)
             goes_on &= (above < k) & (uniform < share[stage])
-        above, nothing = np.minimum(np.where(goes_on, side - 1, above), k), np.zeros(users, dtype=np.int64)
+        above = np.minimum(np.where(goes_on, side - 1, above), k)
+        nothing = np.zeros(users, dtype=np.int64)
         by_name[f"R{number}"] = sm.StagedRanks(
-            user=np.arange(users), item=np.arange(users), score=np.zeros(users), candidates=np.full(users, n), k=k,
-            depth=promise.depth, seed=0, boundaries=steps, above_at=above_at, tied_at=np.minimum(above_at, 0),
-            above=above, tied=nothing, complete=goes_on & (above < k), uniform=uniform, fold=fold, scored=nothing + 1,
+            user=np.arange(users),
+            item=np.arange(users),
+            score=np.zeros(users),
+            candidates=np.full(users, n),
+            k=k,
+            depth=promise.depth,
+            seed=0,
+            boundaries=steps,
+            above_at=above_at,
+            tied_at=np.minimum(above_at, 0),
+            above=above,
+            tied=nothing,
+            complete=goes_on & (above < k),
+            uniform=uniform,
+            fold=fold,
+            scored=nothing + 1,
             digests={},
-        )  # fmt: skip
+        )
     return by_name
 
 
-def _above_at(side: np.ndarray, steps: np.ndarray, n: int, order: float, rng: np.random.Generator) -> np.ndarray:
-    """Return (users, boundaries) numbers of candidates above among the first ones up to each boundary.
+def _above_at(
+    side: np.ndarray, steps: np.ndarray, n: int, order: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Return (users, boundaries) numbers of candidates above among the first ones up to each
+    boundary.
 
-    In random order they are hypergeometric. In another order, the candidates above are at the quantiles u^order of all,
-    with u uniform, and only ten of them are counted.
+    In random order they are hypergeometric. In another order, the candidates above are at the
+    quantiles u^order of all, with u uniform, and only ten of them are counted.
     """
     counts = np.zeros((len(side), len(steps)), dtype=np.int64)
     if order == 1:
         for stage in range(1, len(steps)):
-            left, before = n - 1 - steps[stage - 1], counts[:, stage - 1]
-            drawn = rng.hypergeometric(side - 1 - before, left - (side - 1 - before), steps[stage] - steps[stage - 1])
+            left = n - 1 - steps[stage - 1]
+            before = counts[:, stage - 1]
+            drawn = rng.hypergeometric(
+                side - 1 - before, left - (side - 1 - before), steps[stage] - steps[stage - 1]
+            )
             counts[:, stage] = before + drawn
         return counts
-    above, smallest = side - 1, np.zeros(len(side))
-    for number in range(10):  # the smallest of the uniform numbers that are larger than the last one
+    above = side - 1
+    smallest = np.zeros(len(side))
+    for number in range(
+        10
+    ):  # the smallest of the uniform numbers that are larger than the last one
         smallest = 1 - (1 - smallest) * rng.random(len(side)) ** (1 / np.maximum(above - number, 1))
-        is_among = (smallest[:, np.newaxis] ** order <= steps / (n - 1)) & (above > number)[:, np.newaxis]
+        is_among = (smallest[:, np.newaxis] ** order <= steps / (n - 1)) & (above > number)[
+            :, np.newaxis
+        ]
         counts += is_among & (steps > 0)
     return counts

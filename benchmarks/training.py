@@ -6,10 +6,10 @@
     python benchmarks/training.py stopping [--runs 200]
     python benchmarks/training.py memory
 
-A training has 50 epochs. A user's rank in epoch k is ⌈n u^γ⌉ of n = 1000, where γ belongs to the epoch and u is
-uniform, so that Recall@10 is (10 / n)^(1/γ). The u of a user is Φ of a normal process with a correlation from epoch to
-epoch (AR(1); 0 is a new draw each time). The number of epochs is known, or not. docs/coverage.md and
-docs/how-to/validate.md have the tables.
+A training has 50 epochs. A user's rank in epoch k is ⌈n u^γ⌉ of n = 1000, where γ belongs to the
+epoch and u is uniform, so that Recall@10 is (10 / n)^(1/γ). The u of a user is Φ of a normal
+process with a correlation from epoch to epoch (AR(1); 0 is a new draw each time). The number of
+epochs is known, or not. docs/coverage.md and docs/how-to/validate.md have the tables.
 """
 
 import argparse
@@ -50,13 +50,17 @@ def shapes() -> dict[str, Floats]:
     return {
         ".077 rising to .292": 0.077 + (0.292 - 0.077) * share,
         ".08 to .25, saturating": 0.25 - (0.25 - 0.08) * np.exp(-epoch / 8),
-        "rises to .25, then overfits to .18": np.interp(epoch, [0, peak, EPOCHS - 1], [0.08, 0.25, 0.18]),
+        "rises to .25, then overfits to .18": np.interp(
+            epoch, [0, peak, EPOCHS - 1], [0.08, 0.25, 0.18]
+        ),
         "fast, then flat at .25": 0.25 - (0.25 - 0.08) * np.exp(-epoch / 2),
         "equal models": np.full(EPOCHS, 0.2),
     }
 
 
-def ranks_by_epoch(recall: Floats, users: int, memory: float, rng: np.random.Generator) -> Iterator[NDArray[Any]]:
+def ranks_by_epoch(
+    recall: Floats, users: int, memory: float, rng: np.random.Generator
+) -> Iterator[NDArray[Any]]:
     """Yield the (users,) ranks of each epoch, from 1, by (epochs,) values of Recall@10."""
     powers = np.log(CUTOFF / CANDIDATES) / np.log(recall)
     noise = rng.normal(size=users)
@@ -68,7 +72,9 @@ def ranks_by_epoch(recall: Floats, users: int, memory: float, rng: np.random.Gen
 @cache
 def values_by_rank(labels: tuple[str, ...]) -> Floats:
     """Return the (metrics, candidates) values of ranks from 1."""
-    return np.array([sm.metric(label).of_rank(np.arange(1, CANDIDATES + 1), CANDIDATES) for label in labels])
+    return np.array(
+        [sm.metric(label).of_rank(np.arange(1, CANDIDATES + 1), CANDIDATES) for label in labels]
+    )
 
 
 def values_by_epoch(
@@ -93,11 +99,15 @@ def answers(values: Iterator[UserValues], metric: int, spending: Spending) -> li
     return said
 
 
-def public_answers(recall: Floats, users: int, memory: float, label: str, seed: int, known: bool) -> list[str]:
+def public_answers(
+    recall: Floats, users: int, memory: float, label: str, seed: int, known: bool
+) -> list[str]:
     """Return the same by the public call, with scores that give these ranks."""
     rng = np.random.default_rng(seed)
     held_out = np.zeros(users, dtype=np.int64)
-    validate = sm.validator(np.zeros((users, CANDIDATES)), held_out, metrics=label, epochs=EPOCHS if known else None)
+    validate = sm.validator(
+        np.zeros((users, CANDIDATES)), held_out, metrics=label, epochs=EPOCHS if known else None
+    )
     others = np.arange(1, CANDIDATES, dtype=np.float64)
     scores = np.empty((users, CANDIDATES))
     scores[:, 1:] = -others
@@ -114,7 +124,9 @@ def seeds(cell: str, runs: int) -> list[int]:
 
 
 def level_of_run(users: int, memory: float, seed: int) -> dict[tuple[str, bool], bool]:
-    """Return whether a training of equal models has a false answer, by metric and by whether K is known."""
+    """Return whether a training of equal models has a false answer, by metric and by whether K is
+    known.
+    """
     recall = np.full(EPOCHS, TWO_PERCENT)
     epochs = list(values_by_epoch(recall, users, memory, LABELS, np.random.default_rng(seed)))
     return {
@@ -136,33 +148,51 @@ def level(runs: int, public: int) -> None:
     """Print the share of trainings of equal models with any false answer."""
     rows = []
     for users, memory in product(USERS, MEMORIES):
-        outcomes = in_parallel(partial(level_of_run, users, memory), seeds(f"level {users} {memory}", runs))
+        outcomes = in_parallel(
+            partial(level_of_run, users, memory), seeds(f"level {users} {memory}", runs)
+        )
         for label, known in outcomes[0]:
             share = np.mean([outcome[label, known] for outcome in outcomes])
             rows.append((users, memory, label, "known" if known else "unknown", share))
-        print(pd.DataFrame(rows[-2 * len(LABELS) :]).to_string(header=False, index=False), flush=True)
+        print(
+            pd.DataFrame(rows[-2 * len(LABELS) :]).to_string(header=False, index=False), flush=True
+        )
     table = pd.DataFrame(rows, columns=["users", "memory", "metric", "K", "false"])
-    print(table.pivot_table(index=["K", "metric"], columns=["users", "memory"], values="false").to_string())
-    print(f"largest of {len(table)} cells of {runs} runs: {table['false'].max():.4f}, mean {table['false'].mean():.4f}")
+    print(
+        table.pivot_table(
+            index=["K", "metric"], columns=["users", "memory"], values="false"
+        ).to_string()
+    )
+    print(
+        f"largest of {len(table)} cells of {runs} runs: {table['false'].max():.4f}, mean "
+        f"{table['false'].mean():.4f}"
+    )
     for label, known in product(("recall@10", "ndcg@10"), (True, False)) if public else ():
         recall = np.full(EPOCHS, TWO_PERCENT)
         work = partial(public_answers, recall, 200, 0.9, label, known=known)
         said = in_parallel(work, seeds(f"public {label}", public))
         share = np.mean([bool({"yes", "no"} & set(run)) for run in said])
-        print(f"public call, 200 users, AR .9, {label}, K {'known' if known else 'unknown'}: {share:.4f} of {public}")
+        print(
+            f"public call, 200 users, AR .9, {label}, K {'known' if known else 'unknown'}: "
+            f"{share:.4f} of {public}"
+        )
 
 
 def power_of_run(recall: Floats, users: int, label: str, known: bool, seed: int) -> tuple[int, int]:
     """Return the numbers of "yes" and "no" in a training."""
     values = values_by_epoch(recall, users, 0.9, (label,), np.random.default_rng(seed))
-    said = [answer.better for answer in answers(values, 0, Spending(ALPHA, EPOCHS if known else None))]
+    said = [
+        answer.better for answer in answers(values, 0, Spending(ALPHA, EPOCHS if known else None))
+    ]
     return said.count("yes"), said.count("no")
 
 
 def power(runs: int) -> None:
     """Print how often a training is seen to improve, and to get worse."""
     rows = []
-    for (name, recall), users, label in product(shapes().items(), (300, 1000), ("recall@10", "ndcg@10")):
+    for (name, recall), users, label in product(
+        shapes().items(), (300, 1000), ("recall@10", "ndcg@10")
+    ):
         for known in (True, False):
             work = partial(power_of_run, recall, users, label, known)
             counts = np.array(in_parallel(work, seeds(f"power {name} {users}", runs)))
@@ -181,18 +211,25 @@ def power(runs: int) -> None:
     print(pd.DataFrame(rows).round(3).to_string(index=False))
 
 
-def contenders_of_run(recall: Floats, users: int, memory: float, label: str, known: bool, seed: int) -> list[float]:
-    """Return whether the truly best epoch so far is a contender after each epoch, and how many there are at the end."""
+def contenders_of_run(
+    recall: Floats, users: int, memory: float, label: str, known: bool, seed: int
+) -> list[float]:
+    """Return whether the truly best epoch so far is a contender after each epoch, and how many
+    there are at the end.
+    """
     values = values_by_epoch(recall, users, memory, (label,), np.random.default_rng(seed))
     said = answers(values, 0, Spending(ALPHA, EPOCHS if known else None))
     is_held = all(
-        int(np.argmax(recall[: number + 1])) + 1 in answer.standing.contenders for number, answer in enumerate(said)
+        int(np.argmax(recall[: number + 1])) + 1 in answer.standing.contenders
+        for number, answer in enumerate(said)
     )
     return [float(is_held), float(len(said[-1].standing.contenders))]
 
 
 def contenders(runs: int) -> None:
-    """Print how often the truly best epoch so far is a contender after every epoch of a training."""
+    """Print how often the truly best epoch so far is a contender after every epoch of a
+    training.
+    """
     print("training, users, memory, K: share of trainings; contenders at the end")
     for users, memory, known in product((1000, 200), (0.9, 0.0), (True, False)):
         for name, recall in shapes().items():
@@ -203,7 +240,9 @@ def contenders(runs: int) -> None:
 
 
 def stopped_by_value(patience: int, values: Floats, said: list[str]) -> int:
-    """Return the epoch, from 0, that is kept if training stops when the highest value is some epochs ago."""
+    """Return the epoch, from 0, that is kept if training stops when the highest value is some
+    epochs ago.
+    """
     del said
     best = 0
     for epoch in range(1, EPOCHS):
@@ -214,7 +253,9 @@ def stopped_by_value(patience: int, values: Floats, said: list[str]) -> int:
 
 
 def stopped_by_yes(patience: int, values: Floats, said: list[str]) -> int:
-    """Return the epoch with the highest value, if training stops when the last "yes" is some epochs ago."""
+    """Return the epoch with the highest value, if training stops when the last "yes" is some epochs
+    ago.
+    """
     last = 0
     for epoch in range(1, EPOCHS):
         last = epoch if said[epoch] == "yes" else last
@@ -224,7 +265,9 @@ def stopped_by_yes(patience: int, values: Floats, said: list[str]) -> int:
 
 
 def stopping_of_run(recall: Floats, users: int, seed: int) -> list[float]:
-    """Return the share of the best true value that the rules keep, in the order of the columns of `stopping`."""
+    """Return the share of the best true value that the rules keep, in the order of the columns of
+    `stopping`.
+    """
     label = "ndcg@10"
     rng = np.random.default_rng(seed)
     epochs = list(values_by_epoch(recall, users, 0.9, (label,), rng))
@@ -250,10 +293,16 @@ def stopping(runs: int) -> None:
     """Print the share of the best true value that rules for stopping keep."""
     rows = []
     for (name, recall), users in product(list(shapes().items())[:-1], (300, 1000, 6000)):
-        kept = np.array(in_parallel(partial(stopping_of_run, recall, users), seeds(f"stopping {name} {users}", runs)))
+        kept = np.array(
+            in_parallel(
+                partial(stopping_of_run, recall, users), seeds(f"stopping {name} {users}", runs)
+            )
+        )
         rows.append((name, users, *100 * kept.mean(axis=0)))
     columns = [f"{rule} {patience}" for rule, patience in product(("value", "yes"), (3, 5, 10))]
-    print(pd.DataFrame(rows, columns=["training", "users", *columns]).round(1).to_string(index=False))
+    print(
+        pd.DataFrame(rows, columns=["training", "users", *columns]).round(1).to_string(index=False)
+    )
 
 
 def memory() -> None:
@@ -263,15 +312,21 @@ def memory() -> None:
     [values] = values_by_epoch(recall, 200_000, 0.0, labels, np.random.default_rng(1))
     for index, label in enumerate(labels):
         kept = KeptValues.from_values(values.of_metric(index))
-        print(f"{label}: {kept.nbytes / 2**20:.2f} MiB of {values.low[index].nbytes / 2**20:.2f} MiB")
+        print(
+            f"{label}: {kept.nbytes / 2**20:.2f} MiB of {values.low[index].nbytes / 2**20:.2f} MiB"
+        )
 
 
 def main() -> None:
     """Run a command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("command", choices=["level", "power", "contenders", "stopping", "memory"])
     parser.add_argument("--runs", type=int, default=None, help="trainings of each cell")
-    parser.add_argument("--public", type=int, default=100, help="trainings of equal models by the public call")
+    parser.add_argument(
+        "--public", type=int, default=100, help="trainings of equal models by the public call"
+    )
     options = parser.parse_args()
     if options.command == "level":
         level(options.runs or 400, options.public)

@@ -1,9 +1,10 @@
-"""Train models of RecBole on MovieLens 100K, which is in its package, and print what the validator says of the epochs.
+"""Train models of RecBole on MovieLens 100K, which is in its package, and print what the validator
+says of the epochs.
 
     .venv-peers/bin/python benchmarks/training_recbole.py [MODEL:EPOCHS ...]
 
-It needs the environment of `make .venv-peers/ready`. The metric is NDCG@10, and the settings are RecBole's own, but for
-a loss over all items of SASRec.
+It needs the environment of `make .venv-peers/ready`. The metric is NDCG@10, and the settings are
+RecBole's own, but for a loss over all items of SASRec.
 """
 
 import argparse
@@ -48,9 +49,14 @@ def history_of(model: str, epochs: int, folder: str) -> None:
     start = perf_counter()
     trainer.fit(training, validation, saved=False, show_progress=False)
     history = trainer.validator.history
-    by_answer = {answer: history["epoch"][history["better"] == answer].tolist() for answer in ("yes", "no")}
+    by_answer = {
+        answer: history["epoch"][history["better"] == answer].tolist() for answer in ("yes", "no")
+    }
     seconds = perf_counter() - start
-    print(f"{model}, {epochs} epochs, {seconds:.0f} s, of which {history['seconds'].sum():.1f} s are validation")
+    print(
+        f"{model}, {epochs} epochs, {seconds:.0f} s, of which {history['seconds'].sum():.1f} s "
+        "are validation"
+    )
     print("NDCG@10:", *(f"{value:.3f}" for value in history["value"]))
     print("yes:", *by_answer["yes"], "no:", *by_answer["no"], "best:", history["best"].iloc[-1])
     print("contenders:", *trainer.validator.contenders, flush=True)
@@ -58,8 +64,12 @@ def history_of(model: str, epochs: int, folder: str) -> None:
 
 def main() -> None:
     """Train the models of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="*", default=MODELS, help="the name of a model, and its number of epochs")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "models", nargs="*", default=MODELS, help="the name of a model, and its number of epochs"
+    )
     models = parser.parse_args().models
     sys.argv = sys.argv[:1]  # RecBole reads it, too
     logging.disable()

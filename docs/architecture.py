@@ -1,4 +1,5 @@
-"""Draw docs/architecture.svg: the packages of the library, what they are, and the imports between them.
+"""Draw docs/architecture.svg: the packages of the library, what they are, and the imports between
+them.
 
 python docs/architecture.py
 """
@@ -19,12 +20,17 @@ from matplotlib.patches import Rectangle
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
-LIBRARY, STUDY = "sampled_metrics", "sampled_metrics_study"
+LIBRARY = "sampled_metrics"
+STUDY = "sampled_metrics_study"
 PICTURE = ROOT / "docs/architecture.svg"
 BASE = "base"
-WIDTH, GAP = 9.0, 0.12  # inches: of the picture, and between layers
+WIDTH = 9.0  # inches: of the picture, and between layers
+GAP = 0.12
 HEIGHT = {1: 0.62, 2: 0.62, 3: 0.88}  # inches: of a box, by how many are beside each other
-LEGEND = "The last line of a box says what it imports, beside the core and the base. A command.py imports cli, too."
+LEGEND = (
+    "The last line of a box says what it imports, beside the core and the base. A command.py "
+    "imports cli, too."
+)
 
 
 class Box(NamedTuple):
@@ -37,16 +43,29 @@ class Box(NamedTuple):
 
 
 def layers() -> list[list[str]]:
-    """The packages by layer, from the top: the study, and the library as the contract in pyproject.toml has it."""
-    rows = [layer for layer in layers_of(LIBRARY) if not layer[0].startswith("_") and layer != ["errors"]]
+    """The packages by layer, from the top: the study, and the library as the contract in
+    pyproject.toml has it.
+    """
+    rows = [
+        layer
+        for layer in layers_of(LIBRARY)
+        if not layer[0].startswith("_") and layer != ["errors"]
+    ]
     return [[STUDY], *rows, [BASE]]
 
 
 def layers_of(container: str) -> list[list[str]]:
     """The layers of the contract of a package, from the top."""
-    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    contract = next(contract for contract in config["contracts"] if contract.get("containers") == [container])
-    return [[package.strip() for package in layer.replace(":", "|").split("|")] for layer in contract["layers"]]
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+        "importlinter"
+    ]
+    contract = next(
+        contract for contract in config["contracts"] if contract.get("containers") == [container]
+    )
+    return [
+        [package.strip() for package in layer.replace(":", "|").split("|")]
+        for layer in contract["layers"]
+    ]
 
 
 def files() -> dict[str, list[Path]]:
@@ -62,7 +81,8 @@ def files() -> dict[str, list[Path]]:
 
 @cache
 def imports() -> Counter[tuple[str, str]]:
-    """Count the imports from the files of one package in those of another; without those for type checking.
+    """Count the imports from the files of one package in those of another; without those for type
+    checking.
 
     A command.py, which the program alone loads, imports cli; these imports are left out, too.
     """
@@ -103,7 +123,10 @@ def summary(package: str) -> str:
 def description() -> str:
     """Return the picture in words: the packages, and the imports between each two."""
     packages = [f"{package}: {summary(package)}" for package in files()]
-    arrows = [f"{package} -> {imported}: {count}" for (package, imported), count in sorted(imports().items())]
+    arrows = [
+        f"{package} -> {imported}: {count}"
+        for (package, imported), count in sorted(imports().items())
+    ]
     return "\n".join([*packages, *arrows])
 
 
@@ -125,7 +148,9 @@ def draw(path: Path = PICTURE) -> None:
     """Write the picture."""
     places = boxes()
     height = max(box.top + box.height for box in places.values()) + 0.35
-    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "architecture", "font.family": "sans-serif"})
+    mpl.rcParams.update(
+        {"svg.fonttype": "none", "svg.hashsalt": "architecture", "font.family": "sans-serif"}
+    )
     figure = plt.figure(figsize=(WIDTH, height))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, WIDTH), ylim=(height, 0))
@@ -134,7 +159,14 @@ def draw(path: Path = PICTURE) -> None:
         draw_package(axes, places[package], package, nodes(paths), beside(package))
     draw_core(axes, places["core"])
     axes.text(0.2, height - 0.15, LEGEND, size=7.5, va="center")
-    figure.savefig(path, metadata={"Date": None, "Title": "Packages of sampled_metrics", "Description": description()})
+    figure.savefig(
+        path,
+        metadata={
+            "Date": None,
+            "Title": "Packages of sampled_metrics",
+            "Description": description(),
+        },
+    )
 
 
 def beside(package: str) -> list[str]:
@@ -143,19 +175,44 @@ def beside(package: str) -> list[str]:
 
 
 def draw_package(axes: Axes, box: Box, package: str, count: int, imported: list[str]) -> None:
-    """Draw a box with the name of a package, the nodes of its syntax trees, what it is, and what it imports."""
+    """Draw a box with the name of a package, the nodes of its syntax trees, what it is, and what it
+    imports.
+    """
     axes.add_patch(
-        Rectangle((box.left, box.top), box.width, box.height, facecolor="white", edgecolor="black", zorder=3)
+        Rectangle(
+            (box.left, box.top),
+            box.width,
+            box.height,
+            facecolor="white",
+            edgecolor="black",
+            zorder=3,
+        )
     )
     text_at = box.left + 0.08
     axes.text(text_at, box.top + 0.16, package, weight="bold", size=9.5, va="center", zorder=4)
     size = f"{count:,} nodes"
-    axes.text(box.left + box.width - 0.08, box.top + 0.16, size, size=6.5, va="center", ha="right", zorder=4)
+    axes.text(
+        box.left + box.width - 0.08,
+        box.top + 0.16,
+        size,
+        size=6.5,
+        va="center",
+        ha="right",
+        zorder=4,
+    )
     for number, line in enumerate(wrapped(summary(package), box.width)):
         axes.text(text_at, box.top + 0.36 + 0.14 * number, line, size=7.5, va="center", zorder=4)
     if imported:
         last = f"imports {', '.join(imported)}"
-        axes.text(text_at, box.top + box.height - 0.12, last, size=7, va="center", style="italic", zorder=4)
+        axes.text(
+            text_at,
+            box.top + box.height - 0.12,
+            last,
+            size=7,
+            va="center",
+            style="italic",
+            zorder=4,
+        )
 
 
 def wrapped(text: str, width: float) -> list[str]:
@@ -175,7 +232,9 @@ def draw_core(axes: Axes, box: Box) -> None:
     top = box.top + box.height - 0.72
     for number, part in enumerate(parts):
         left = box.left + 0.1 + number * (width + 0.1)
-        axes.add_patch(Rectangle((left, top), width, 0.4, facecolor="0.93", edgecolor="0.4", zorder=4))
+        axes.add_patch(
+            Rectangle((left, top), width, 0.4, facecolor="0.93", edgecolor="0.4", zorder=4)
+        )
         axes.text(left + width / 2, top + 0.2, part, size=8, ha="center", va="center", zorder=5)
     note = "each of these imports from those to the right of it"
     axes.text(box.left + 0.1, box.top + box.height - 0.16, note, size=6.5, va="center", zorder=5)

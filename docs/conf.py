@@ -16,12 +16,16 @@ sys.path.insert(0, str(ROOT / "src"))
 filled = runpy.run_path(str(ROOT / "docs/reference.py"))["filled"]
 
 project = "sampled-metrics"
-release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "version"
+]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "paper"]
 default_role = "code"
 nitpicky = True
-nitpick_ignore_regex = [(r"py:.*", r"(?!sampled_metrics).*")]  # no links to the documentation of other projects
+nitpick_ignore_regex = [
+    (r"py:.*", r"(?!sampled_metrics).*")
+]  # no links to the documentation of other projects
 myst_heading_anchors = 3
 myst_enable_extensions = ["html_image"]  # the figure of README, which has a width
 add_module_names = False
@@ -32,7 +36,9 @@ autodoc_preserve_defaults = True
 autodoc_typehints = "none"  # docstrings state shapes and types
 
 html_theme = "furo"
-html_theme_options = {"light_css_variables": {"code-font-size": "0.72rem"}}  # 100 columns fit beside the menu
+html_theme_options = {
+    "light_css_variables": {"code-font-size": "0.72rem"}
+}  # 100 columns fit beside the menu
 html_title = project
 html_copy_source = False
 html_show_sphinx = html_show_copyright = False
@@ -49,12 +55,18 @@ def with_readme(app: Sphinx, page: str, content: list[str]) -> None:
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
         readme = re.sub(r"\]\((?!\w+:)", "](../", readme).replace("](../docs/", "](")
         readme = readme.replace('src="docs/', 'src="')
-        readme = re.sub(r"\[([^]]*)\]\(\.\./(?:published/evidence/)?[A-Z]+\.md\)", r"\1", readme)  # not on the site
+        readme = re.sub(
+            r"\[([^]]*)\]\(\.\./(?:published/evidence/)?[A-Z]+\.md\)", r"\1", readme
+        )  # not on the site
         content[0] = content[0].replace("<!-- README.md -->", readme)
 
 
-def escape(app: Sphinx, what: str, name: str, documented: Any, options: Any, lines: list[str]) -> None:
-    """Escape |R|, which is not a substitution, initials, which are no list, and words before a colon, no types."""
+def escape(
+    app: Sphinx, what: str, name: str, documented: Any, options: Any, lines: list[str]
+) -> None:
+    """Escape |R|, which is not a substitution, initials, which are no list, and words before a
+    colon, no types.
+    """
     for number, line in enumerate(lines):
         lines[number] = re.sub(r"^( *[A-Z])\. ", r"\1\. ", line.replace("|", r"\|"))
         if number == 0 and what in ("property", "data"):
@@ -65,10 +77,15 @@ def escape(app: Sphinx, what: str, name: str, documented: Any, options: Any, lin
 
 def standalone(inliner: Inliner, match: re.Match[str], line: int) -> list[nodes.Node]:
     """Show a label such as recall@10 as code: docutils takes it for the address of a mail."""
-    return [nodes.literal("", match["whole"])] if match["email"] else _standalone_uri(inliner, match, line)
+    return (
+        [nodes.literal("", match["whole"])]
+        if match["email"]
+        else _standalone_uri(inliner, match, line)
+    )
 
 
-_standalone_uri, Inliner.standalone_uri = Inliner.standalone_uri, standalone
+_standalone_uri = Inliner.standalone_uri
+Inliner.standalone_uri = standalone
 
 
 def setup(app: Sphinx) -> None:

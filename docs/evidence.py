@@ -4,10 +4,11 @@
     python docs/evidence.py ranks     # a minute
     python docs/evidence.py page
 
-`printed` asks `published` for the values of published/evidence/pairs.csv, and for the order of the models. `ranks`
-asks `correct` and `compare` for the ranks of published/evidence, of weights that their authors published and of models
-that other libraries have trained (benchmarks/evidence.py). Their csv files are in docs/reproduction. `page` writes
-docs/evidence.md and its figure from these files.
+`printed` asks `published` for the values of published/evidence/pairs.csv, and for the order of the
+models. `ranks` asks `correct` and `compare` for the ranks of published/evidence, of weights that
+their authors published and of models that other libraries have trained (benchmarks/evidence.py).
+Their csv files are in docs/reproduction. `page` writes docs/evidence.md and its figure from these
+files.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ COUNTS = ("pairs", "turn", "same", "right", "undecided", "wrong")
 
 
 def printed() -> None:
-    """Write the rows of all printed pairs by uniform negatives, and the counts of the orders of their models."""
+    """Write the rows of all printed pairs by uniform negatives, and the counts of the orders of
+    their models.
+    """
     pairs = pd.read_csv(PAIRS, dtype=str, keep_default_na=False)
     groups = list(pairs[is_covered(pairs)].groupby(SETTING, sort=False))
     settings = [dict(zip(SETTING, setting, strict=True)) for setting, _ in groups]
@@ -61,16 +64,24 @@ def printed() -> None:
 
 
 def is_covered(pairs: pd.DataFrame) -> pd.Series:
-    """Return whether `published` is made for the rows: uniform negatives, one relevant item, n and users known."""
-    is_uniform = pairs["sampling"].str.startswith("uniform") & ~pairs["sampling"].str.contains("all test items")
+    """Return whether `published` is made for the rows: uniform negatives, one relevant item, n and
+    users known.
+    """
+    is_uniform = pairs["sampling"].str.startswith("uniform") & ~pairs["sampling"].str.contains(
+        "all test items"
+    )
     return is_uniform & (pairs["n"] != "") & (pairs["users"] != "")
 
 
-def compared(setting: dict[str, str], cases: pd.DataFrame) -> tuple[list[dict[str, Any]], Counter[str]]:
+def compared(
+    setting: dict[str, str], cases: pd.DataFrame
+) -> tuple[list[dict[str, Any]], Counter[str]]:
     """Return the rows of the models of a setting, and counts of what `published` says of them."""
     values = {column: values_of(cases, column) for column in ("sampled", "full")}
     metrics = [
-        metric for metric in dict.fromkeys(cases["metric"]) if any(metric in of for of in values["full"].values())
+        metric
+        for metric in dict.fromkeys(cases["metric"])
+        if any(metric in of for of in values["full"].values())
     ]
     result = sm.published(
         values["sampled"],
@@ -81,12 +92,19 @@ def compared(setting: dict[str, str], cases: pd.DataFrame) -> tuple[list[dict[st
         metrics=metrics,
         exact=values["full"],
     )
-    ends = {(row.recommender, row.metric, row.estimator): (row.low, row.high) for row in result.itertuples()}
+    ends = {
+        (row.recommender, row.metric, row.estimator): (row.low, row.high)
+        for row in result.itertuples()
+    }
     contradictions = {
-        (finding.names[0], finding.metric): finding for finding in result.findings if is_contradiction(finding)
+        (finding.names[0], finding.metric): finding
+        for finding in result.findings
+        if is_contradiction(finding)
     }
     rows = []
-    for model, metric, sampled, true in cases[["model", "metric", "sampled", "full"]].itertuples(index=False):
+    for model, metric, sampled, true in cases[["model", "metric", "sampled", "full"]].itertuples(
+        index=False
+    ):
         if true:
             row = setting | {"model": model, "metric": metric, "sampled": sampled, "true": true}
             for shape in SHAPES:
@@ -97,8 +115,13 @@ def compared(setting: dict[str, str], cases: pd.DataFrame) -> tuple[list[dict[st
             finding = contradictions.get((model, metric)) or contradictions.get((model, ""))
             row["contradiction"] = in_words(finding) if finding else ""
             rows.append(row)
-    counts = Counter(models=cases["model"].nunique(), values=len(rows), contradictions=len(contradictions))
-    counts.update(decreasing=sum(row["holds_decreasing"] for row in rows), free=sum(row["holds_free"] for row in rows))
+    counts = Counter(
+        models=cases["model"].nunique(), values=len(rows), contradictions=len(contradictions)
+    )
+    counts.update(
+        decreasing=sum(row["holds_decreasing"] for row in rows),
+        free=sum(row["holds_free"] for row in rows),
+    )
     return rows, counts + orders(values, metrics, result)
 
 
@@ -106,13 +129,17 @@ def values_of(cases: pd.DataFrame, column: str) -> dict[str, dict[str, str]]:
     """Return the printed values of a column, by model and metric."""
     is_printed = cases[column] != ""
     values = dict[str, dict[str, str]]()
-    for model, metric, value in cases.loc[is_printed, ["model", "metric", column]].itertuples(index=False):
+    for model, metric, value in cases.loc[is_printed, ["model", "metric", column]].itertuples(
+        index=False
+    ):
         values.setdefault(model, {})[metric] = value
     return values
 
 
 def candidates_of(text: str) -> int | tuple[int, int]:
-    """Return n of "3706", or the least and the largest of "18345-26744" and of "1089 (mean; 1054-1093)"."""
+    """Return n of "3706", or the least and the largest of "18345-26744" and of "1089 (mean;
+    1054-1093)".
+    """
     if ends := re.search(r"(\d+)-(\d+)", text):
         return int(ends[1]), int(ends[2])
     return int(text)
@@ -125,7 +152,9 @@ def holds(true: str, low: float, high: float) -> bool:
 
 
 def is_contradiction(finding: Any) -> bool:
-    """Return whether a finding says that printed values cannot be of the same ranks, whatever these are."""
+    """Return whether a finding says that printed values cannot be of the same ranks, whatever these
+    are.
+    """
     return finding.kind == "unexplained" or (
         finding.kind == "exact-contradicted" and finding.values["assumption"] == "free"
     )
@@ -139,10 +168,14 @@ def in_words(finding: Any) -> str:
     return f"true {finding.metric}={finding.values['value']} beside sampled {sampled}"
 
 
-def orders(values: dict[str, dict[str, dict[str, str]]], metrics: list[str], result: sm.Result) -> Counter[str]:
-    """Count the pairs of models that turn between sampled and true values, and those that `published` orders.
+def orders(
+    values: dict[str, dict[str, dict[str, str]]], metrics: list[str], result: sm.Result
+) -> Counter[str]:
+    """Count the pairs of models that turn between sampled and true values, and those that
+    `published` orders.
 
-    A pair is of two models and a metric, with both values of both models. Pairs of the same true value are left out.
+    A pair is of two models and a metric, with both values of both models. Pairs of the same true
+    value are left out.
     """
     counts = Counter[str]()
     decided = {
@@ -151,9 +184,16 @@ def orders(values: dict[str, dict[str, dict[str, str]]], metrics: list[str], res
         if finding.kind == "published-order" and finding.values["is_decided"]
     }
     for metric in metrics:
-        models = [model for model in values["full"] if all(metric in values[kind].get(model, {}) for kind in values)]
+        models = [
+            model
+            for model in values["full"]
+            if all(metric in values[kind].get(model, {}) for kind in values)
+        ]
         for pair in combinations(models, 2):
-            gaps = {kind: np.subtract(*(float(values[kind][model][metric]) for model in pair)) for kind in values}
+            gaps = {
+                kind: np.subtract(*(float(values[kind][model][metric]) for model in pair))
+                for kind in values
+            }
             if gaps["full"] == 0:
                 continue
             better = decided.get((frozenset(pair), metric))
@@ -165,20 +205,28 @@ def orders(values: dict[str, dict[str, dict[str, str]]], metrics: list[str], res
     return counts
 
 
-# --- ranks ------------------------------------------------------------------------------------------------------------
+# --- ranks --------------------------------------------------------------------------------------
 
 
 def ranks() -> None:
-    """Write what `correct` says of each file of ranks, and what `compare` says of the pairs of the same data."""
+    """Write what `correct` says of each file of ranks, and what `compare` says of the pairs of the
+    same data.
+    """
     for path, rows in rank_tables().items():
         path.write_text(pd.DataFrame(rows).to_csv(index=False), encoding="utf-8")
 
 
 def rank_tables() -> dict[Path, list[dict[str, Any]]]:
-    """Return the rows of the cases from ranks and those of their pairs, by the csv file that has them."""
+    """Return the rows of the cases from ranks and those of their pairs, by the csv file that has
+    them.
+    """
     files = [*sorted(FOLDER.glob("*.csv.gz")), *sorted((FOLDER / "trained").glob("*.csv.gz"))]
     cases = sorted((case_of(path) for path in files), key=lambda case: case.row["source"])
-    pairs = [pair_of(first, second) for first, second in combinations(cases, 2) if are_comparable(first, second)]
+    pairs = [
+        pair_of(first, second)
+        for first, second in combinations(cases, 2)
+        if are_comparable(first, second)
+    ]
     return {OF_RANKS: [case.row for case in cases], OF_PAIRS: pairs}
 
 
@@ -194,11 +242,15 @@ def case_of(path: Path) -> Case:
     """Return the case of a file of ranks."""
     table = pd.read_csv(path)
     trained = re.fullmatch(r"(.+)-(implicit|recbole)-(.+)", path.name.removesuffix(".csv.gz"))
-    dataset, model = trained.group(1, 3) if trained else path.name.removesuffix(".csv.gz").split("-", 1)
+    dataset, model = (
+        trained.group(1, 3) if trained else path.name.removesuffix(".csv.gz").split("-", 1)
+    )
     dataset = {"ncf": "ml-1m, NCF"}.get(dataset, dataset)
     exact = sm.exact_ranks(table[["user", "candidates", "exact_rank"]], rank_column="exact_rank")
     given = {} if "negatives" in table else {"negatives": 99}
-    sampled = sm.sampled_ranks(table.drop(columns="exact_rank"), rank_column="sampled_rank", **given)
+    sampled = sm.sampled_ranks(
+        table.drop(columns="exact_rank"), rank_column="sampled_rank", **given
+    )
     result = sm.correct(sampled, metrics=METRIC).set_index("estimator")
     true = float((table["exact_rank"] <= 10).mean())
     row = {
@@ -220,7 +272,8 @@ def case_of(path: Path) -> Case:
 
 
 def are_comparable(first: Case, second: Case) -> bool:
-    """Return whether two cases are of one source and data set, and have ranked as many items for each user.
+    """Return whether two cases are of one source and data set, and have ranked as many items for
+    each user.
 
     RecBole ranks the items of the history for a sequential model, and not for others.
     """
@@ -234,7 +287,9 @@ def pair_of(first: Case, second: Case) -> dict[str, Any]:
     verdicts = {}
     for kind in ("exact", "sampled"):
         tables = {case.row["model"]: getattr(case, kind) for case in (first, second)}
-        [finding] = [one for one in sm.compare(tables, metrics=METRIC).findings if one.kind in VERDICTS]
+        [finding] = [
+            one for one in sm.compare(tables, metrics=METRIC).findings if one.kind in VERDICTS
+        ]
         verdicts[kind] = finding.names[0] if finding.kind == "better" else finding.kind
     gaps = {column: second.row[column] - first.row[column] for column in ("sampled", "true")}
     return {
@@ -250,13 +305,19 @@ def pair_of(first: Case, second: Case) -> dict[str, Any]:
 
 
 def verdict_of(by_sampled_ranks: str, first: dict[str, Any], second: dict[str, Any]) -> str:
-    """Return whether the model that the sampled ranks call the better one has the larger true value."""
+    """Return whether the model that the sampled ranks call the better one has the larger true
+    value.
+    """
     if by_sampled_ranks not in (first["model"], second["model"]):
         return "undecided"
-    return "right" if by_sampled_ranks == max(first, second, key=lambda row: row["true"])["model"] else "wrong"
+    return (
+        "right"
+        if by_sampled_ranks == max(first, second, key=lambda row: row["true"])["model"]
+        else "wrong"
+    )
 
 
-# --- the page ---------------------------------------------------------------------------------------------------------
+# --- the page -----------------------------------------------------------------------------------
 
 
 def page() -> None:
@@ -267,7 +328,9 @@ def page() -> None:
 
 
 class Tables(NamedTuple):
-    """The csv files: cases from ranks and their pairs, printed values and the orders of their models."""
+    """The csv files: cases from ranks and their pairs, printed values and the orders of their
+    models.
+    """
 
     ranks: pd.DataFrame
     pairs: pd.DataFrame
@@ -277,7 +340,9 @@ class Tables(NamedTuple):
     @classmethod
     def read(cls) -> Tables:
         """Return the files, with the values as they are printed."""
-        printed = pd.read_csv(PRINTED, dtype=dict.fromkeys(("sampled", "true", "n"), str), keep_default_na=False)
+        printed = pd.read_csv(
+            PRINTED, dtype=dict.fromkeys(("sampled", "true", "n"), str), keep_default_na=False
+        )
         return cls(pd.read_csv(OF_RANKS), pd.read_csv(OF_PAIRS), printed, pd.read_csv(ORDERS))
 
 
@@ -295,7 +360,9 @@ def filled(text: str, tables: Tables) -> str:
     }
     for name, lines in parts.items():
         place = re.compile(f"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", flags=re.DOTALL)
-        text = place.sub(lambda match, lines=lines: match[1] + "\n".join(lines) + "\n" + match[2], text)
+        text = place.sub(
+            lambda match, lines=lines: match[1] + "\n".join(lines) + "\n" + match[2], text
+        )
     return text
 
 
@@ -303,13 +370,16 @@ def number_of(tables: Tables) -> str:
     """Return how many cases the page has."""
     counts = [len(tables.ranks), len(one_of_each(tables.printed))]
     return (
-        f"A case is a model on a data set, with one number of negatives. The page has {sum(counts)}: "
-        f"{counts[0]} from ranks, and {counts[1]} from printed tables, with {len(tables.printed)} printed true values."
+        "A case is a model on a data set, with one number of negatives. The page has "
+        f"{sum(counts)}: {counts[0]} from ranks, and {counts[1]} from printed tables, with "
+        f"{len(tables.printed)} printed true values."
     )
 
 
 def one_of_each(tables: pd.DataFrame) -> pd.DataFrame:
-    """Return one row of each model of printed tables: of HR@10 or Recall@10, or of the metric that comes first."""
+    """Return one row of each model of printed tables: of HR@10 or Recall@10, or of the metric that
+    comes first.
+    """
     is_usual = tables["metric"].isin(["hr@10", "recall@10", "hit-rate@10"])
     ordered = tables.assign(order=~is_usual).sort_values("order", kind="stable")
     return ordered.drop_duplicates(["source", "place", "dataset", "model", "m"]).sort_index()
@@ -320,26 +390,43 @@ def held(tables: Tables) -> list[str]:
     lines = ["| source | values | in *decreasing* | in *free* |", "|---|---|---|---|"]
     for table in (tables.ranks, tables.printed):
         for source, rows in table.groupby("source", sort=False):
-            counts = [int(rows[f"holds_{shape}"].astype(bool).sum()) for shape in ("decreasing", "free")]
+            counts = [
+                int(rows[f"holds_{shape}"].astype(bool).sum()) for shape in ("decreasing", "free")
+            ]
             lines.append(f"| {source} | {len(rows)} | {counts[0]} | {counts[1]} |")
     return lines
 
 
 def missed(printed: pd.DataFrame) -> list[str]:
     """Return a table of the printed values that an interval misses."""
-    head = ["data", "model", "metric", "sampled", "true", "*decreasing*", "*free*", "what contradicts"]
+    head = [
+        "data",
+        "model",
+        "metric",
+        "sampled",
+        "true",
+        "*decreasing*",
+        "*free*",
+        "what contradicts",
+    ]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     is_missed = ~(printed["holds_decreasing"] & printed["holds_free"])
     for row in printed[is_missed].itertuples():
         values = f"{row.metric} | {row.sampled or 'not printed'} | {row.true}"
         intervals = " | ".join(intervals_of(row))
-        lines.append(f"| {row.dataset} ({row.source}) | {row.model} | {values} | {intervals} | {row.contradiction} |")
+        lines.append(
+            f"| {row.dataset} ({row.source}) | {row.model} | {values} | {intervals} | "
+            f"{row.contradiction} |"
+        )
     return lines
 
 
 def orders_of(pairs: pd.DataFrame) -> list[str]:
     """Return a table of the pairs of models."""
-    lines = ["| data | models | the order turns | by exact ranks | by the sampled ranks |", "|---|---|---|---|---|"]
+    lines = [
+        "| data | models | the order turns | by exact ranks | by the sampled ranks |",
+        "|---|---|---|---|---|",
+    ]
     for row in pairs.itertuples():
         turns = "**yes**" if row.turns else "no"
         models = f"{row.dataset} ({row.source}) | {row.a}, {row.b}"
@@ -353,7 +440,10 @@ def cases_of(ranks: pd.DataFrame) -> list[str]:
     lines = [head, "|---|---|---|---|---|---|---|---|---|"]
     for row in ranks.itertuples():
         numbers = f"{row.users:,} | {row.n:,} | {row.m} | {row.sampled:.4f} | {row.true:.4f}"
-        lines.append(f"| {row.dataset} ({row.source}) | {row.model} | {numbers} | {' | '.join(intervals_of(row))} |")
+        lines.append(
+            f"| {row.dataset} ({row.source}) | {row.model} | {numbers} | "
+            f"{' | '.join(intervals_of(row))} |"
+        )
     return lines
 
 
@@ -364,22 +454,39 @@ def decided(tables: Tables) -> str:
     known = total_of([row for row in rows if not pd.isna(row["right"])])
     pairs = known["pairs"]
     sentences = [
-        f"The sampled values put {total['turn']:,.0f} of {total['pairs']:,} pairs into the wrong order "
-        f"({total['turn'] / total['pairs']:.0%}).",
-        f"Of {pairs:,} pairs, the library orders {known['right'] + known['wrong']:,.0f}: {known['right']:,.0f} rightly "
-        f"and {known['wrong']:,.0f} wrongly. It leaves {known['undecided']:,.0f} undecided.",
+        f"The sampled values put {total['turn']:,.0f} of {total['pairs']:,} pairs into the wrong "
+        f"order ({total['turn'] / total['pairs']:.0%}).",
+        f"Of {pairs:,} pairs, the library orders {known['right'] + known['wrong']:,.0f}: "
+        f"{known['right']:,.0f} rightly and {known['wrong']:,.0f} wrongly. It leaves "
+        f"{known['undecided']:,.0f} undecided.",
     ]
     if pairs < total["pairs"]:
-        sentences.append(f"The files have no verdict on the other {total['pairs'] - pairs:,}, whose cells are empty.")
+        sentences.append(
+            f"The files have no verdict on the other {total['pairs'] - pairs:,}, whose cells are "
+            "empty."
+        )
     return " ".join(sentences)
 
 
 def verdicts_of(tables: Tables) -> list[str]:
     """Return a table of how many pairs turn, and how many the library orders rightly or wrongly."""
-    head = ["source", "data", "pairs", "the order turns", "same sampled value", "right", "undecided", "wrong"]
+    head = [
+        "source",
+        "data",
+        "pairs",
+        "the order turns",
+        "same sampled value",
+        "right",
+        "undecided",
+        "wrong",
+    ]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     rows = counts_by_table(tables)
-    return [*lines, *map(counts_line, rows), counts_line({"source": "all", "dataset": ""} | total_of(rows))]
+    return [
+        *lines,
+        *map(counts_line, rows),
+        counts_line({"source": "all", "dataset": ""} | total_of(rows)),
+    ]
 
 
 def counts_by_table(tables: Tables) -> list[dict[str, Any]]:
@@ -399,7 +506,10 @@ def total_of(rows: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def counts_line(row: dict[str, Any]) -> str:
-    """Return a row of the table of verdicts. A count that the files do not have is an empty cell, and so is its sum."""
+    """Return a row of the table of verdicts.
+
+    A count that the files do not have is an empty cell, and so is its sum.
+    """
     numbers = " | ".join("" if pd.isna(row[name]) else f"{row[name]:,.0f}" for name in COUNTS)
     return f"| {row['source']} | {row['dataset']} | {numbers} |"
 
@@ -408,11 +518,20 @@ def printed_of(cases: pd.DataFrame) -> list[str]:
     """Return a table of the models of each source."""
     lines = []
     for source, rows in cases.groupby("source", sort=False):
-        lines += ["", f"**{source}**", "", "| data | model | n | m | metric | sampled | true | *decreasing* | *free* |"]
+        lines += [
+            "",
+            f"**{source}**",
+            "",
+            "| data | model | n | m | metric | sampled | true | *decreasing* | *free* |",
+        ]
         lines.append("|---" * 9 + "|")
         for row in rows.itertuples():
-            numbers = f"{row.n} | {row.m} | {row.metric} | {row.sampled or 'not printed'} | {row.true}"
-            lines.append(f"| {row.dataset} | {row.model} | {numbers} | {' | '.join(intervals_of(row))} |")
+            numbers = (
+                f"{row.n} | {row.m} | {row.metric} | {row.sampled or 'not printed'} | {row.true}"
+            )
+            lines.append(
+                f"| {row.dataset} | {row.model} | {numbers} | {' | '.join(intervals_of(row))} |"
+            )
     return lines[1:]
 
 
@@ -428,25 +547,54 @@ def intervals_of(row: Any) -> list[str]:
 
 
 def draw(cases: pd.DataFrame) -> None:
-    """Draw the true value of each case as a dot on its interval, and the sampled value as an open mark."""
+    """Draw the true value of each case as a dot on its interval, and the sampled value as an open
+    mark.
+    """
     from matplotlib.figure import Figure
 
     starts = cases["source"].ne(cases["source"].shift())
     place = np.arange(len(cases)) + ROWS_BETWEEN_SOURCES * (starts.cumsum() - 1).to_numpy()
     figure = Figure(figsize=(7, 1.2 + 0.045 * place.max()), layout="constrained")
     axes = figure.subplots()
-    axes.hlines(place, cases["decreasing_low"], cases["decreasing_high"], color="#0072B2", linewidth=1.2, zorder=2)
-    axes.hlines(place, cases["free_low"], cases["free_high"], color="#BBBBBB", linewidth=0.8, zorder=1)
-    axes.plot(cases["true"].astype(float), place, ".", color="black", markersize=4, zorder=3, label="true value")
+    axes.hlines(
+        place,
+        cases["decreasing_low"],
+        cases["decreasing_high"],
+        color="#0072B2",
+        linewidth=1.2,
+        zorder=2,
+    )
+    axes.hlines(
+        place, cases["free_low"], cases["free_high"], color="#BBBBBB", linewidth=0.8, zorder=1
+    )
+    axes.plot(
+        cases["true"].astype(float),
+        place,
+        ".",
+        color="black",
+        markersize=4,
+        zorder=3,
+        label="true value",
+    )
     sampled = pd.to_numeric(cases["sampled"])  # empty where it is not printed
-    axes.plot(sampled, place, "D", color="#D55E00", markerfacecolor="white", markersize=2.5, label="sampled value")
+    axes.plot(
+        sampled,
+        place,
+        "D",
+        color="#D55E00",
+        markerfacecolor="white",
+        markersize=2.5,
+        label="sampled value",
+    )
     axes.set_yticks(place[starts], cases["source"][starts], fontsize=7)
     axes.set_xscale("log")
     axes.set_xlim(0.001, 1.1)  # an interval from 0 goes on to the left
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_ylim(place.max() + 2, -2)
     axes.set_xlabel(
-        "HR@10, or the metric that was printed\nthick line: interval by decreasing, thin line: by free", fontsize=8
+        "HR@10, or the metric that was printed\nthick line: interval by decreasing, thin line: "
+        "by free",
+        fontsize=8,
     )
     figure.legend(loc="outside upper center", ncols=2, fontsize=8)
     figure.savefig(ROOT / "docs/reproduction/evidence.png", dpi=130)

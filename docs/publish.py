@@ -41,22 +41,35 @@ ASSUMES = {
 
 
 def budget_table(path: Path = SHOWN / "budget-pair.csv") -> str:
-    """Return the Markdown table of a pair on MovieLens 1M with about a hundred scores for each user.
+    """Return the Markdown table of a pair on MovieLens 1M with about a hundred scores for each
+    user.
 
-    The rows are those of stages of depth 100, and of each other way with the nearest number of scores. All cells of a
-    row are of the same evaluations.
+    The rows are those of stages of depth 100, and of each other way with the nearest number of
+    scores. All cells of a row are of the same evaluations.
     """
     pair = pd.read_csv(path)
-    spent, ways = pair.loc[pair["depth"] == 100, "scores"].item(), _ways(pair)
+    spent = pair.loc[pair["depth"] == 100, "scores"].item()
+    ways = _ways(pair)
     worse, better = pair[["worse", "better"]].iloc[0]
     decided = f"{better} is better than {worse}, decided"
-    lines = [f"| | scores for each user | assumes | width of the 95 % interval | {decided} |", "|---|---|---|---|---|"]
+    lines = [
+        f"| | scores for each user | assumes | width of the 95 % interval | {decided} |",
+        "|---|---|---|---|---|",
+    ]
     for way, name in WAYS.items():
         of_way = pair[ways == way]
         row = of_way.loc[(of_way["scores"] - spent).abs().idxmin()]
         width = f"{row['width']:.4f} ({row['width_low']:.4f} to {row['width_high']:.4f})"
-        chance, low, high = (f"{100 * row[column]:.0f}" for column in ("decided", "decided_low", "decided_high"))
-        cells = [name, f"{row['scores']:,.0f}", ASSUMES[row["assumes"]], width, f"{chance} % ({low} to {high})"]
+        chance, low, high = (
+            f"{100 * row[column]:.0f}" for column in ("decided", "decided_low", "decided_high")
+        )
+        cells = [
+            name,
+            f"{row['scores']:,.0f}",
+            ASSUMES[row["assumes"]],
+            width,
+            f"{chance} % ({low} to {high})",
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -67,8 +80,12 @@ def _ways(table: pd.DataFrame) -> "pd.Series[str]":
 
 
 def publish_budget() -> None:
-    """Copy the table and the figure of what a number of scores buys, and write the numbers into the pages."""
-    tables = {name: pd.read_csv(ROOT / f"results/{name}/budget.csv") for name in ("ml-1m", "ml-100k")}
+    """Copy the table and the figure of what a number of scores buys, and write the numbers into the
+    pages.
+    """
+    tables = {
+        name: pd.read_csv(ROOT / f"results/{name}/budget.csv") for name in ("ml-1m", "ml-100k")
+    }
     table = pd.concat(tables, names=["dataset"]).reset_index("dataset")
     table.round(6).to_csv(SHOWN / "budget.csv", index=False, lineterminator="\n")
     pair = pd.read_csv(ROOT / "results/ml-1m/budget-pair.csv")
@@ -82,16 +99,24 @@ def publish_budget() -> None:
 
 
 def beauty_sides() -> list[Ends]:
-    """Return HR@10 of two recommenders on Beauty, among 99 negatives and among all items, with 95 % intervals."""
-    files = {name: ROOT / f"published/evidence/beauty-{name}.csv.gz" for name in ("FMLP-Rec", "S3-Rec")}
+    """Return HR@10 of two recommenders on Beauty, among 99 negatives and among all items, with 95 %
+    intervals.
+    """
+    files = {
+        name: ROOT / f"published/evidence/beauty-{name}.csv.gz" for name in ("FMLP-Rec", "S3-Rec")
+    }
     sampled = sm.sampled_ranks(files, rank_column="sampled_rank", negatives=99)
     exact = sm.exact_ranks(files, rank_column="exact_rank")
     tables = {
         "HR@10 among 99": sm.correct(sampled, metrics="hr@10", estimators="uncorrected"),
         "HR@10 among all": sm.evaluate(exact, metrics="hr@10"),
     }
-    values = {title: pd.DataFrame(table).set_index("recommender") for title, table in tables.items()}
-    return [Ends(title, table["value"], table["low"], table["high"]) for title, table in values.items()]
+    values = {
+        title: pd.DataFrame(table).set_index("recommender") for title, table in tables.items()
+    }
+    return [
+        Ends(title, table["value"], table["low"], table["high"]) for title, table in values.items()
+    ]
 
 
 def publish_beauty() -> None:

@@ -1,4 +1,6 @@
-"""What the site shows beside docstrings: names with their summaries, the help of the commands, and the formats."""
+"""What the site shows beside docstrings: names with their summaries, the help of the commands, and
+the formats.
+"""
 
 import ast
 import re
@@ -15,18 +17,28 @@ from sampled_metrics_study.data.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("sampled_metrics", "sampled_metrics_study")
-NAMES, COMMANDS, EVENT_FORMATS = "<!-- names -->\n", "<!-- commands -->\n", "<!-- formats -->\n"
+NAMES = "<!-- names -->\n"
+COMMANDS = "<!-- commands -->\n"
+EVENT_FORMATS = "<!-- formats -->\n"
 FINDINGS = re.compile(r"^<!-- findings: (.+) -->\n", re.MULTILINE)
 MODULES = re.compile(r"^<!-- modules of ([\w.]+) -->\n", re.MULTILINE)
-DIRECTIVE = re.compile(rf"^\.\. auto(module|function|class|data):: ((?:{'|'.join(PACKAGES)})\.\S+)$", re.MULTILINE)
+DIRECTIVE = re.compile(
+    rf"^\.\. auto(module|function|class|data):: ((?:{'|'.join(PACKAGES)})\.\S+)$", re.MULTILINE
+)
 
 
 def filled(page: str) -> str:
-    """Return a page with lists in place of its marks: modules, names, commands, formats and findings."""
-    page = FINDINGS.sub(lambda mark: "".join(f"{line}\n" for line in rows_of_findings(mark[1])), page)
+    """Return a page with lists in place of its marks: modules, names, commands, formats and
+    findings.
+    """
+    page = FINDINGS.sub(
+        lambda mark: "".join(f"{line}\n" for line in rows_of_findings(mark[1])), page
+    )
     page = MODULES.sub(lambda mark: "\n".join(modules(mark[1])), page)
     start, *sections = page.split(NAMES)
-    page = start + "".join("".join(f"{line}\n" for line in names(section)) + section for section in sections)
+    page = start + "".join(
+        "".join(f"{line}\n" for line in names(section)) + section for section in sections
+    )
     page = page.replace(EVENT_FORMATS, "".join(f"{line}\n" for line in rows_of_formats()))
     return page.replace(COMMANDS, "\n".join(helps()))
 
@@ -38,13 +50,17 @@ def modules(package: str) -> Iterator[str]:
 
 
 def names(section: str) -> Iterator[str]:
-    """Yield what a section documents as a list with summaries: each module, and below it its functions and classes."""
+    """Yield what a section documents as a list with summaries: each module, and below it its
+    functions and classes.
+    """
     for kind, name in DIRECTIVE.findall(section):
         link = f"- {{py:obj}}`{name.removeprefix(f'{PACKAGES[0]}.')} <{name}>`"
         if kind == "module":
             [(_, summary), *members] = documented(file_of(name))
             yield f"{link}: {summary}"
-            yield from (f"  - `{member}`: {summary}" for member, summary in members if not member.isupper())
+            yield from (
+                f"  - `{member}`: {summary}" for member, summary in members if not member.isupper()
+            )
         else:
             module, _, member = name.rpartition(".")
             path = file_of(getattr(getattr(import_module(module), member), "__module__", module))
@@ -64,7 +80,8 @@ def rows_of_formats() -> Iterator[str]:
     yield "| `format` | file | published as | ids | times |"
     yield "|---|---|---|---|---|"
     for name, form in FORMATS.items():
-        ids, times = "numbers" if form.has_number_ids else "text", form.timestamp_format or "numbers"
+        ids = "numbers" if form.has_number_ids else "text"
+        times = form.timestamp_format or "numbers"
         yield f"| `{name}` | {form.file} | {form.published_as} | {ids} | {times} |"
 
 
@@ -84,13 +101,17 @@ def file_of(module: str) -> Path:
 
 
 def documented(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield what a file documents, and the summary: first the file, as '', then its functions, classes and data."""
+    """Yield what a file documents, and the summary: first the file, as '', then its functions,
+    classes and data.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     yield "", summary_of(ast.get_docstring(tree))
     for statement, after in zip(tree.body, [*tree.body[1:], None], strict=True):
-        name, docstring = None, None
+        name = None
+        docstring = None
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            name, docstring = statement.name, ast.get_docstring(statement)
+            name = statement.name
+            docstring = ast.get_docstring(statement)
         elif isinstance(statement, ast.Assign | ast.AnnAssign):
             target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
             name = target.id if isinstance(target, ast.Name) else None

@@ -2,8 +2,9 @@
 
     make reproduce && python published/make.py
 
-The lines are brought into an order that depends on the ranks alone, and users are numbered in it, the same for every
-recommender, so that a user's ranks under X, Y and Z can be compared but not traced to the dataset.
+The lines are brought into an order that depends on the ranks alone, and users are numbered in it,
+the same for every recommender, so that a user's ranks under X, Y and Z can be compared but not
+traced to the dataset.
 """
 
 import hashlib
@@ -27,7 +28,9 @@ def main() -> None:
     for name, table in tables.items():
         path = HERE / f"{name}.csv.gz"
         users = np.arange(1, len(table) + 1)
-        ExactRanks(users, table.candidates[order], table.above[order], table.tied[order]).write(path)
+        ExactRanks(users, table.candidates[order], table.above[order], table.tied[order]).write(
+            path
+        )
         sums.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n")
     (HERE / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
 

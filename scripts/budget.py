@@ -15,13 +15,17 @@ from sampled_metrics_study.recommenders.models import read_model
 
 def main(snakemake: Any) -> None:
     """Write the widths, the chances of the pair, their page and the figure."""
-    params, output, dataset = snakemake.params, snakemake.output, snakemake.wildcards.dataset
-    figure, names = params.figure, params.recommenders
+    params = snakemake.params
+    output = snakemake.output
+    dataset = snakemake.wildcards.dataset
+    figure = params.figure
+    names = params.recommenders
     exact = read_rank_tables(names, snakemake.input.ranks)
     split = read_split(snakemake.input.split)
     logging.warning("plans the evaluations of %d recommenders, which takes minutes", len(names))
     progress = progress_bar(f"what scores buy on {dataset}")
-    pilots, k = {}, int(metric(figure["metric"]).cutoff or 1)
+    pilots = {}
+    k = int(metric(figure["metric"]).cutoff or 1)
     for name, path in zip(names, snakemake.input.models, strict=True):
         model = read_model(path)
         model.check(split, path)
@@ -39,7 +43,10 @@ def main(snakemake: Any) -> None:
     _files.write_csv(output.csv, widths)
     _files.write_csv(output.pair, chances)
     table_files.write(
-        budget.TITLE, budget.sections(widths, chances, figure["metric"], params.pair), output.md, output.html
+        budget.TITLE,
+        budget.sections(widths, chances, figure["metric"], params.pair),
+        output.md,
+        output.html,
     )
     note = f"{dataset}: {next(iter(exact.values())).description}"
     drawing.write(budget.draw(widths, chances, figure["metric"], note), output.svg, output.png)

@@ -12,7 +12,9 @@ from sampled_metrics_study.reference import RECOMMENDERS, require_paper_users
 
 def main(snakemake: Any) -> None:
     """Write the comparisons of numbers and claims, and their pages."""
-    given, params, output = snakemake.input, snakemake.params, snakemake.output
+    given = snakemake.input
+    params = snakemake.params
+    output = snakemake.output
     ranks = read_rank_tables(params.recommenders, given.ranks)
     require_paper_users(ranks[RECOMMENDERS[0]], snakemake.wildcards.dataset)
     table_3 = read_table(given.table_3)

@@ -23,7 +23,8 @@ def main(snakemake: Any) -> None:
         table = function(figure.numbers)(*first, **arguments)
         note = function(figure.note)(**arguments) if figure.note else of_ranks
         csv, svg, png = (
-            getattr(snakemake.output, f"{name}_{kind}".replace("-", "_")) for kind in ("csv", "svg", "png")
+            getattr(snakemake.output, f"{name}_{kind}".replace("-", "_"))
+            for kind in ("csv", "svg", "png")
         )
         _files.write_csv(csv, table)
         drawing.write(function(figure.draw)(table, note), svg, png)

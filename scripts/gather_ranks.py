@@ -11,8 +11,12 @@ from sampled_metrics_study.jobs import run
 
 def main(snakemake: Any) -> None:
     """Write the rank table."""
-    parts = [_files.read_npz(path, "a part of a rank table", COLUMNS) for path in snakemake.input.parts]
-    user, candidates, above, tied = (np.concatenate([part[name] for part in parts]) for name in COLUMNS)
+    parts = [
+        _files.read_npz(path, "a part of a rank table", COLUMNS) for path in snakemake.input.parts
+    ]
+    user, candidates, above, tied = (
+        np.concatenate([part[name] for part in parts]) for name in COLUMNS
+    )
     table = ExactRanks(user, candidates, above, tied)
     log_ranks(table)
     table.write(snakemake.output.ranks)

@@ -9,10 +9,13 @@ from sampled_metrics_study.jobs import run
 
 def main(snakemake: Any) -> None:
     """Write the rank table."""
-    given, params = snakemake.input, snakemake.params
+    given = snakemake.input
+    params = snakemake.params
     table = exact_ranks(given.ranks, **params.reading)
     if table.weights is not None:
-        logging.warning("some users have several rows: a user counts once, by the mean over the user's rows")
+        logging.warning(
+            "some users have several rows: a user counts once, by the mean over the user's rows"
+        )
     log_ranks(table)
     table.write(snakemake.output.ranks)
 

@@ -12,15 +12,23 @@ from sampled_metrics_study.recommenders.ranking import part_of_users, rank_by_mo
 
 
 def main(snakemake: Any) -> None:
-    """Write the rank table. If the users are divided (wildcard scatteritem), write the table of one part of them."""
-    path, wildcards, precision = snakemake.input.model, snakemake.wildcards, snakemake.params.precision
-    model, split = read_model(path), read_split(snakemake.input.split)
+    """Write the rank table.
+
+    If the users are divided (wildcard scatteritem), write the table of one part of them.
+    """
+    path = snakemake.input.model
+    wildcards = snakemake.wildcards
+    precision = snakemake.params.precision
+    model = read_model(path)
+    split = read_split(snakemake.input.split)
     model.check(split, path)
     item = getattr(wildcards, "scatteritem", None)
     part, parts = map(int, (item or "1-of-1").split("-of-"))
     progress = progress_bar(f"rank {wildcards.recommender} on {wildcards.dataset}")
     users = part_of_users(split.shape, part, parts)
-    table = rank_by_model(model, split, users, precision=precision, threads=snakemake.threads, progress=progress)
+    table = rank_by_model(
+        model, split, users, precision=precision, threads=snakemake.threads, progress=progress
+    )
     if item is None:
         log_ranks(table)
         table.write(snakemake.output.ranks)

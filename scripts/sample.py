@@ -15,9 +15,13 @@ from sampled_metrics_study.repetitions import Evaluation, by_size, conditions, e
 
 def main(snakemake: Any) -> None:
     """Write the estimates, their exact moments, and the condition numbers of the fits."""
-    params, dataset, recommender = snakemake.params, snakemake.wildcards.dataset, snakemake.wildcards.recommender
+    params = snakemake.params
+    dataset = snakemake.wildcards.dataset
+    recommender = snakemake.wildcards.recommender
     table = exact_ranks(snakemake.input.ranks)
-    evaluations = Evaluation.from_config(params.sampling, params.estimators, params.metrics, params.assume_replacement)
+    evaluations = Evaluation.from_config(
+        params.sampling, params.estimators, params.metrics, params.assume_replacement
+    )
     progress = progress_bar(f"sample {recommender} on {dataset}")
     estimates = {
         # each m has the same stream, so its numbers do not depend on the other m

@@ -18,16 +18,29 @@ from sampled_metrics_study.jobs import run, stream
 
 def main(snakemake: Any) -> None:
     """Write the split, and facts about the dataset."""
-    archive, dataset, name = Path(snakemake.input.archive), snakemake.params.dataset, snakemake.wildcards.dataset
-    stated, sampling = snakemake.config["datasets"][name], snakemake.config["sampling"]  # other ones do not train again
-    archives.verify(archive, md5=stated["md5"], sha256=stated["sha256"], is_own=bool(dataset["path"]))
+    archive = Path(snakemake.input.archive)
+    dataset = snakemake.params.dataset
+    name = snakemake.wildcards.dataset
+    stated = snakemake.config["datasets"][name]  # other ones do not train again
+    sampling = snakemake.config["sampling"]
+    archives.verify(
+        archive, md5=stated["md5"], sha256=stated["sha256"], is_own=bool(dataset["path"])
+    )
     sha256 = _files.digest(archive, "sha256")
     member = dataset["member"] or (None if dataset["path"] else archives.member(dataset["urls"]))
     test = Path(dataset["test"]) if dataset["test"] else None
-    chunks = read_events(archive, formats.get(dataset["format"]), member=member, options=dataset["options"], test=test)
+    chunks = read_events(
+        archive,
+        formats.get(dataset["format"]),
+        member=member,
+        options=dataset["options"],
+        test=test,
+    )
     events = binarize(chunks, dataset["min_rating"], dataset["repeated"])
     left_out = events.left_out
-    all_events, all_users, all_items = len(events), len(events.user_ids), len(events.item_ids)
+    all_events = len(events)
+    all_users = len(events.user_ids)
+    all_items = len(events.item_ids)
     events = k_core(events, dataset["core"])
     rng = stream(snakemake.params.seed, name, "split")
     options = snakemake.params.split
@@ -41,10 +54,12 @@ def main(snakemake: Any) -> None:
         )
     except DataError as error:
         raise DataError(f"sampling.negatives, dataset {name}: {error}") from None
-    sizes, fewest = snakemake.config["figures"]["figure-6"]["negatives"], int(split.candidates.min()) - 1
+    sizes = snakemake.config["figures"]["figure-6"]["negatives"]
+    fewest = int(split.candidates.min()) - 1
     if sizes and min(sizes) > fewest and not sampling["replacement"]:
         raise DataError(
-            f"figures.figure-6.negatives, dataset {name}: each is above {fewest}, the fewest negatives of a user"
+            f"figures.figure-6.negatives, dataset {name}: each is above {fewest}, the fewest "
+            "negatives of a user"
         )
     split.write(snakemake.output.split)
     trained = np.bincount(split.training.indices, minlength=len(split.item_ids)) > 0
@@ -61,7 +76,9 @@ def main(snakemake: Any) -> None:
         "training_events": split.training.nnz,
         "users_left_out_with_few_training_events": len(events.user_ids) - len(split.user_ids),
         "users_without_held_out_items": len(split.user_ids) - len(np.unique(split.user)),
-        "users_whose_last_time_is_shared": shared_last_times(events, options["held_out"]) if is_by_time else 0,
+        "users_whose_last_time_is_shared": shared_last_times(events, options["held_out"])
+        if is_by_time
+        else 0,
         "events_in_file": all_events + sum(left_out.values()),
         **{f"events_left_out_{reason}": count for reason, count in left_out.items()},
         "events_left_out_by_core": all_events - len(events),

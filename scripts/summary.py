@@ -20,14 +20,19 @@ from sampled_metrics_study.summary import Studied, summary
 
 def main(snakemake: Any) -> None:
     """Write the page from the tables, the figures and their captions."""
-    given, params, config = snakemake.input, snakemake.params, snakemake.params.config
+    given = snakemake.input
+    params = snakemake.params
+    config = snakemake.params.config
     captions = {
-        Path(path).stem: jinja2.Template(Path(path).read_text(encoding="utf-8")).render(snakemake=snakemake)
+        Path(path).stem: jinja2.Template(Path(path).read_text(encoding="utf-8")).render(
+            snakemake=snakemake
+        )
         for path in given.captions
     }
     archives = {Path(path).parts[-2]: read_facts(path) for path in given.facts}
     budgets = {Path(path).parts[-2]: path for path in given.budgets}
-    studied, names = [], list(config["recommenders"])
+    studied = []
+    names = list(config["recommenders"])
     for index, (name, trained) in enumerate(params.trained.items()):
         ranks = read_rank_tables(names, given.ranks[index * len(names) : (index + 1) * len(names)])
         exact = exact_findings(ranks, config["metrics"], config["margin"])
@@ -60,14 +65,34 @@ def main(snakemake: Any) -> None:
         pd.concat(map(read_table, paths), ignore_index=True) if paths else None
         for paths in (given.fidelity, given.claims)
     )
-    code, software = provenance.code(), provenance.software()
+    code = provenance.code()
+    software = provenance.software()
     data = provenance.checksums(given.ranks, archives)
-    files = {f"{dataset}: {file}": digest for dataset, digests in data.items() for file, digest in digests.items()}
-    page = summary(config, studied, captions, {"Code": code, **software, **files}, printed, claims, params.kinds)
+    files = {
+        f"{dataset}: {file}": digest
+        for dataset, digests in data.items()
+        for file, digest in digests.items()
+    }
+    page = summary(
+        config,
+        studied,
+        captions,
+        {"Code": code, **software, **files},
+        printed,
+        claims,
+        params.kinds,
+    )
     _files.write_text(snakemake.output.page, page)
-    made_from = {"code": code, "software": software, "data": data, "seed": config["seed"], "config": config}
+    made_from = {
+        "code": code,
+        "software": software,
+        "data": data,
+        "seed": config["seed"],
+        "config": config,
+    }
     _files.write_json(
-        snakemake.output.provenance, {**made_from, "finished": datetime.now(UTC).isoformat(timespec="seconds")}
+        snakemake.output.provenance,
+        {**made_from, "finished": datetime.now(UTC).isoformat(timespec="seconds")},
     )
 
 

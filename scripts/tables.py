@@ -1,4 +1,6 @@
-"""Compute the numbers of tables, and lay them out: those of a dataset, or of the running example."""
+"""Compute the numbers of tables, and lay them out: those of a dataset, or of the running
+example.
+"""
 
 from functools import partial
 from typing import Any
@@ -14,7 +16,8 @@ from sampled_metrics_study.own_files import read_facts, read_table
 
 def read_inputs(snakemake: Any) -> Inputs:
     """Return what the tables are made from."""
-    params, files = snakemake.params, snakemake.input
+    params = snakemake.params
+    files = snakemake.input
     if params.place == "toy":
         return Inputs(params.options, partial(stream, params.seed, "toy"))
     names = params.recommenders

@@ -10,8 +10,11 @@ from sampled_metrics_study.own_files import read_table
 
 def main(snakemake: Any) -> None:
     """Write the comparisons of numbers and claims, and their pages."""
-    toy, output = snakemake.params.toy, snakemake.output
-    figures = {f"figure_{number}": read_table(snakemake.input[f"figure_{number}"]) for number in (2, 3, 4)}
+    toy = snakemake.params.toy
+    output = snakemake.output
+    figures = {
+        f"figure_{number}": read_table(snakemake.input[f"figure_{number}"]) for number in (2, 3, 4)
+    }
     table_1, table_2 = (read_table(snakemake.input[f"table_{number}"]) for number in (1, 2))
     printed = fidelity.compare_toy(table_1, table_2, toy["repetitions"])
     claimed = claims.check_toy(toy, table_1, **figures)

@@ -17,7 +17,9 @@ def main(snakemake: Any) -> None:
     model = trained(algorithm, split, rng)
     model.check(split, f"recommender {wildcards.recommender}")
     model.write(snakemake.output.model)
-    logging.info("trained on %d events of %d users and %d items", split.shape.events, *split.shape[:2])
+    logging.info(
+        "trained on %d events of %d users and %d items", split.shape.events, *split.shape[:2]
+    )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ def main(snakemake: Any) -> None:
     """Write the name and the SHA-256 of the archive."""
     archive = Path(snakemake.input.archive)
     is_own = bool(snakemake.config["datasets"][snakemake.wildcards.dataset]["path"])
-    archives.verify(archive, md5=snakemake.params.md5, sha256=snakemake.params.sha256, is_own=is_own)
+    archives.verify(
+        archive, md5=snakemake.params.md5, sha256=snakemake.params.sha256, is_own=is_own
+    )
     facts = {"source": archive.name, "sha256": _files.digest(archive, "sha256")}
     _files.write_json(snakemake.output.verified, facts)
 

@@ -1,4 +1,6 @@
-"""Settings of all tests, and copies of the project: one in which nothing has run, and one in which the study has."""
+"""Settings of all tests, and copies of the project: one in which nothing has run, and one in which
+the study has.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,21 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from made_up_project import Project
 
-BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine is no failure
-settings.register_profile("brief", max_examples=20, derandomize=True, **BUSY)  # the same examples in each run
+BUSY = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow],
+}  # a busy machine is no failure
+settings.register_profile(
+    "brief", max_examples=20, derandomize=True, **BUSY
+)  # the same examples in each run
 settings.register_profile("thorough", max_examples=300, **BUSY)  # --hypothesis-profile thorough
 settings.load_profile("brief")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, and look at the finished study once it is there, so that no process waits."""
+    """Begin with what takes longest, and look at the finished study once it is there, so that no
+    process waits.
+    """
 
     lookers = {item.path for item in items if "finished" in item.fixturenames}
 
@@ -48,7 +57,8 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Project:
-    """A copy in which the whole study has run, with ready-made ranks beside; tests only look at it, or dry-run.
+    """A copy in which the whole study has run, with ready-made ranks beside; tests only look at it,
+    or dry-run.
 
     The processes of pytest-xdist share it.
     """

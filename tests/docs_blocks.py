@@ -22,10 +22,13 @@ from sampled_metrics.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-sys.path.append(str(ROOT))  # pages import docs.examples, as a reader does in the root of the repository
+sys.path.append(
+    str(ROOT)
+)  # pages import docs.examples, as a reader does in the root of the repository
 FENCE = re.compile(r"^```(?P<language>\S*)\n(?P<content>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 COLUMNS = 100
-"""How wide a terminal the documentation shows; lines that are longer go on below, as they do there."""
+"""How wide a terminal the documentation shows; lines that are longer go on below, as they do there.
+"""
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -35,7 +38,9 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 class Block(NamedTuple):
-    """A fenced block, and the (first, last) characters of the text that follows at once, which is what it prints."""
+    """A fenced block, and the (first, last) characters of the text that follows at once, which is
+    what it prints.
+    """
 
     language: str
     content: str
@@ -46,7 +51,8 @@ class Block(NamedTuple):
         """Whether it is Python, or nothing but uses of the command."""
         commands = self.content.replace("\\\n", " ").splitlines()
         return self.language == "python" or (
-            self.language == "sh" and all(re.match(r"sampled-metrics |#|$", line) for line in commands)
+            self.language == "sh"
+            and all(re.match(r"sampled-metrics |#|$", line) for line in commands)
         )
 
 
@@ -66,7 +72,11 @@ def blocks_of(text: str) -> Iterator[Block]:
 
 def _as_shown(printed: str) -> str:
     lines = printed.splitlines()
-    parts = [part for line in lines for part in ([line] if len(line) <= COLUMNS else textwrap.wrap(line, COLUMNS))]
+    parts = [
+        part
+        for line in lines
+        for part in ([line] if len(line) <= COLUMNS else textwrap.wrap(line, COLUMNS))
+    ]
     return "".join(f"{part.rstrip()}\n" for part in parts)
 
 
@@ -79,13 +89,17 @@ def _run_commands(commands: str) -> str:
         if not words:
             continue
         if set("|&;<>$") & set("".join(words)):
-            raise RuntimeError(f"a page may show the command alone, not other words of a shell: {line}")
+            raise RuntimeError(
+                f"a page may show the command alone, not other words of a shell: {line}"
+            )
         with shown, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             try:
                 main(words[1:])
             except SystemExit as ended:  # 1 and 2: an error that the page may show
                 if ended.code not in (0, 1, 2):
-                    raise RuntimeError(f"{line} ended with {ended.code}: {printed.getvalue()}") from None
+                    raise RuntimeError(
+                        f"{line} ended with {ended.code}: {printed.getvalue()}"
+                    ) from None
     return printed.getvalue()
 
 
@@ -102,7 +116,8 @@ def with_outputs(text: str, pictures: Path | None = None) -> str:
     The pictures that they draw and the page shows are copied to the folder `pictures`.
     """
     namespace: dict[str, Any] = {}
-    parts, end = [], 0
+    parts = []
+    end = 0
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for name in ("docs", "published"):
             Path(name).symlink_to(ROOT / name)
@@ -110,12 +125,16 @@ def with_outputs(text: str, pictures: Path | None = None) -> str:
             if not block.is_run:
                 continue
             shell = block.language == "sh"
-            printed = _run_commands(block.content) if shell else _run_python(block.content, namespace)
+            printed = (
+                _run_commands(block.content) if shell else _run_python(block.content, namespace)
+            )
             if block.output:
                 parts += [text[end : block.output[0]], _as_shown(printed)]
                 end = block.output[1]
             elif shell and printed:
-                raise RuntimeError(f"a page does not show what this prints: {block.content}{printed}")
+                raise RuntimeError(
+                    f"a page does not show what this prints: {block.content}{printed}"
+                )
         for picture in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text) if pictures else []:
             if Path(picture).is_file() and "/" not in picture:
                 shutil.copy(picture, pictures)
@@ -123,8 +142,14 @@ def with_outputs(text: str, pictures: Path | None = None) -> str:
 
 
 def pages() -> list[str]:
-    """README.md and the pages of the site, from the root of the repository; not what a run of the workflow wrote."""
-    found = [path for path in DOCS.rglob("*.md") if not {"reproduction", "_build"} & set(path.relative_to(DOCS).parts)]
+    """README.md and the pages of the site, from the root of the repository; not what a run of the
+    workflow wrote.
+    """
+    found = [
+        path
+        for path in DOCS.rglob("*.md")
+        if not {"reproduction", "_build"} & set(path.relative_to(DOCS).parts)
+    ]
     return ["README.md", *sorted(str(path.relative_to(ROOT)) for path in found)]
 
 

@@ -14,10 +14,16 @@ def exact(n, m, replacement):
     pool = n - 1
     if replacement:
         return [
-            [comb(m, x) * Fraction(b, pool) ** x * Fraction(pool - b, pool) ** (m - x) for x in range(m + 1)]
+            [
+                comb(m, x) * Fraction(b, pool) ** x * Fraction(pool - b, pool) ** (m - x)
+                for x in range(m + 1)
+            ]
             for b in range(n)
         ]
-    return [[Fraction(comb(b, x) * comb(pool - b, m - x), comb(pool, m)) for x in range(m + 1)] for b in range(n)]
+    return [
+        [Fraction(comb(b, x) * comb(pool - b, m - x), comb(pool, m)) for x in range(m + 1)]
+        for b in range(n)
+    ]
 
 
 def chances(n, m, replacement=False):
@@ -36,15 +42,25 @@ def enumerated(better, pool, draws, replacement):
 
 @cache
 def dense(n, m, replacement=False):
-    """P(x | r) of thousands of ranks, (n, m + 1), from sums of logarithms; to about 10 digits, read-only."""
-    logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1.0, max(n, m) + 1)))))  # of factorials
-    x, better = np.arange(m + 1), np.arange(n)[:, np.newaxis]
+    """P(x | r) of thousands of ranks, (n, m + 1), from sums of logarithms; to about 10 digits,
+    read-only.
+    """
+    logs = np.concatenate(
+        ([0.0], np.cumsum(np.log(np.arange(1.0, max(n, m) + 1))))
+    )  # of factorials
+    x = np.arange(m + 1)
+    better = np.arange(n)[:, np.newaxis]
     if replacement:
         share = better / (n - 1)
-        chances = np.exp(logs[m] - logs[x] - logs[m - x] + xlogy(x, share) + xlogy(m - x, 1 - share))
+        chances = np.exp(
+            logs[m] - logs[x] - logs[m - x] + xlogy(x, share) + xlogy(m - x, 1 - share)
+        )
     else:
-        least, rest = np.maximum(better - x, 0), np.maximum(n - 1 - better - (m - x), 0)
-        counted = logs[better] - logs[x] - logs[least] + logs[n - 1 - better] - logs[m - x] - logs[rest]
+        least = np.maximum(better - x, 0)
+        rest = np.maximum(n - 1 - better - (m - x), 0)
+        counted = (
+            logs[better] - logs[x] - logs[least] + logs[n - 1 - better] - logs[m - x] - logs[rest]
+        )
         counted -= logs[n - 1] - logs[m] - logs[n - 1 - m]
         chances = np.exp(counted) * ((better >= x) & (n - 1 - better >= m - x))
     chances.flags.writeable = False
@@ -52,12 +68,18 @@ def dense(n, m, replacement=False):
 
 
 def over_ties(above, tied, candidates, m, replacement, rule):
-    """P(x) by listing every sample of items, and for each the orders of its tied copies and the held-out item."""
+    """P(x) by listing every sample of items, and for each the orders of its tied copies and the
+    held-out item.
+    """
     items = ["above"] * above + ["tied"] * tied + ["below"] * (candidates - 1 - above - tied)
     samples = list(product(items, repeat=m) if replacement else combinations(items, m))
     law = [Fraction(0)] * (m + 1)
     for sample in samples:
-        rivals = sample.count("tied") - (rule == "beats-one" and "tied" in sample)  # one of them is below
+        rivals = sample.count("tied") - (
+            rule == "beats-one" and "tied" in sample
+        )  # one of them is below
         for order in permutations(range(rivals + 1)):
-            law[sample.count("above") + order.index(0)] += Fraction(1, len(samples) * factorial(rivals + 1))
+            law[sample.count("above") + order.index(0)] += Fraction(
+                1, len(samples) * factorial(rivals + 1)
+            )
     return law

@@ -1,6 +1,8 @@
-"""A copy of the project to run, and a made-up dataset of 60 users and 90 items, small enough to run in seconds.
+"""A copy of the project to run, and a made-up dataset of 60 users and 90 items, small enough to run
+in seconds.
 
-Scripts and configs of the workflow also run here in the process of the tests, as Snakemake takes seconds to start.
+Scripts and configs of the workflow also run here in the process of the tests, as Snakemake takes
+seconds to start.
 """
 
 import contextlib
@@ -50,7 +52,8 @@ MORE = STUDY["recommenders"] | {
     "Y": {"type": "item-cf", "exponent": 1},
     "elsewhere": {"type": "ranks", "path": RANKS},
 }
-"""The recommenders of the study, one without anything random, and ready-made ranks of another one."""
+"""The recommenders of the study, one without anything random, and ready-made ranks of another one.
+"""
 
 
 def ratings(users: int = 60, items: int = 90, seed: int = 1) -> str:
@@ -59,7 +62,10 @@ def ratings(users: int = 60, items: int = 90, seed: int = 1) -> str:
     lines = []
     for user in range(1, users + 1):
         count = rng.randint(5, 20)
-        had = sorted({min(items, int(rng.paretovariate(0.6))) for _ in range(4 * count)}, key=lambda _: rng.random())
+        had = sorted(
+            {min(items, int(rng.paretovariate(0.6))) for _ in range(4 * count)},
+            key=lambda _: rng.random(),
+        )
         for event, item in enumerate(had[:count]):
             lines.append(f"{user}::{item}::{rng.randint(1, 5)}::{1000 + event // 2}\n")
     for item in range(1, items + 1):  # so that every item is there
@@ -75,15 +81,24 @@ def archive(path: Path, text: str) -> str:
 
 
 def write_ranks(path: Path) -> None:
-    """Write ranks of every user of the made-up dataset: above and tied are small numbers that differ."""
+    """Write ranks of every user of the made-up dataset: above and tied are small numbers that
+    differ.
+    """
     events = {tuple(line.split("::")[:2]) for line in ratings().splitlines()}
-    items, count = len({item for _, item in events}), Counter(user for user, _ in events)
-    lines = [f"{user},{items - had + 1},{int(user) % 5},{int(user) % 3}\n" for user, had in count.items() if had > 1]
+    items = len({item for _, item in events})
+    count = Counter(user for user, _ in events)
+    lines = [
+        f"{user},{items - had + 1},{int(user) % 5},{int(user) % 3}\n"
+        for user, had in count.items()
+        if had > 1
+    ]
     path.write_text("user,candidates,above,tied\n" + "".join(lines), encoding="utf-8")
 
 
 def complete_config(*given: dict | Path) -> dict:
-    """Return the config that workflow/rules/common.smk makes of such files over config.yaml, in the current folder."""
+    """Return the config that workflow/rules/common.smk makes of such files over config.yaml, in the
+    current folder.
+    """
     layers = [layer if isinstance(layer, dict) else read_config(layer) for layer in given]
     own: dict = reduce(merged, layers, {})
     if stated := [layer["recommenders"] for layer in layers if layer.get("recommenders")]:
@@ -98,18 +113,26 @@ def run_script(name: str, **given: Any) -> list[str]:
 
     Args:
         name: of the script, without .py.
-        given: what Snakemake would give it: input, output, params and wildcards as mappings, config, and threads.
+        given: what Snakemake would give it: input, output, params and wildcards as mappings,
+            config, and threads.
 
     Returns:
         The lines by which it refuses, none if it completes. Nothing else may end it.
     """
     given["wildcards"] = {"dataset": "made-up", "recommender": "X", **given.get("wildcards", {})}
-    named = {key: SimpleNamespace(**given.get(key, {})) for key in ("input", "output", "params", "wildcards")}
-    snakemake = SimpleNamespace(config=given.get("config"), threads=given.get("threads", 1), log=["job.log"], **named)
+    named = {
+        key: SimpleNamespace(**given.get(key, {}))
+        for key in ("input", "output", "params", "wildcards")
+    }
+    snakemake = SimpleNamespace(
+        config=given.get("config"), threads=given.get("threads", 1), log=["job.log"], **named
+    )
     for path in vars(snakemake.output).values():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-    said, root = io.StringIO(), logging.getLogger()
-    handlers, root.handlers = root.handlers, []  # the script replaces them
+    said = io.StringIO()
+    root = logging.getLogger()
+    handlers = root.handlers  # the script replaces them
+    root.handlers = []
     with contextlib.redirect_stderr(said):
         try:
             runpy.run_path(str(ROOT / f"scripts/{name}.py"), {"snakemake": snakemake}, "__main__")
@@ -126,26 +149,46 @@ def run_script(name: str, **given: Any) -> list[str]:
 
 
 def split(config: dict, dataset: str) -> list[str]:
-    """Split a dataset of a complete config by the script, to split.npz; return the lines by which it refuses."""
+    """Split a dataset of a complete config by the script, to split.npz; return the lines by which
+    it refuses.
+    """
     return run_script(
         "split",
         input={"archive": config["datasets"][dataset]["path"]},
         output={"split": "split.npz", "facts": "dataset.json"},
-        params={"dataset": config["datasets"][dataset], "split": config["split"], "seed": config["seed"]},
+        params={
+            "dataset": config["datasets"][dataset],
+            "split": config["split"],
+            "seed": config["seed"],
+        },
         wildcards={"dataset": dataset},
         config=config,
     )
 
 
 def ranked(config: dict, dataset: str, name: str) -> None:
-    """Train a recommender of a complete config on split.npz, and rank with it, to NAME.npz and NAME.csv.gz."""
+    """Train a recommender of a complete config on split.npz, and rank with it, to NAME.npz and
+    NAME.csv.gz.
+    """
     asked = {"wildcards": {"dataset": dataset, "recommender": name}, "config": config}
     stated = config["recommenders"][name]
-    trained = {"path": path_of(recommender(stated)), "parameters": parameters_of(stated), "seed": config["seed"]}
+    trained = {
+        "path": path_of(recommender(stated)),
+        "parameters": parameters_of(stated),
+        "seed": config["seed"],
+    }
     files = {"split": "split.npz", "model": f"{name}.npz"}
-    assert run_script("train", input=files, output={"model": f"{name}.npz"}, params=trained, **asked) == []
+    assert (
+        run_script("train", input=files, output={"model": f"{name}.npz"}, params=trained, **asked)
+        == []
+    )
     precision = {"precision": config["ranking"]["precision"]}
-    assert run_script("rank", input=files, output={"ranks": f"{name}.csv.gz"}, params=precision, **asked) == []
+    assert (
+        run_script(
+            "rank", input=files, output={"ranks": f"{name}.csv.gz"}, params=precision, **asked
+        )
+        == []
+    )
 
 
 @dataclass(frozen=True)
@@ -155,7 +198,9 @@ class Project:
     folder: Path
 
     def configure(self, **changes: Any) -> None:
-        """Write study.yaml: the made-up dataset, sampling to match, and changes by top-level key."""
+        """Write study.yaml: the made-up dataset, sampling to match, and changes by top-level
+        key.
+        """
         (self.folder / "study.yaml").write_text(yaml.safe_dump(STUDY | changes), encoding="utf-8")
 
     def copy(self, folder: Path) -> "Project":
@@ -163,18 +208,27 @@ class Project:
         return Project(shutil.copytree(self.folder, folder, symlinks=True))
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run snakemake with the library of the copy; arguments come first, so that targets may be among them.
+        """Run snakemake with the library of the copy; arguments come first, so that targets may be
+        among them.
 
         The folder loaded has a file for each script, with the modules that it has loaded
         (tests/study/workflow/recorder)."""
         (self.folder / "loaded").mkdir(exist_ok=True)
-        places = os.pathsep.join([str(self.folder / "src"), str(ROOT / "tests/study/workflow/recorder")])
+        places = os.pathsep.join(
+            [str(self.folder / "src"), str(ROOT / "tests/study/workflow/recorder")]
+        )
         command = [sys.executable, "-m", "snakemake", *arguments, "--configfile", "study.yaml"]
         # each job compiles the copy's library anew if bytecode is not written
         environment = os.environ | {"PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": ""}
         environment["LOADED_MODULES"] = str(self.folder / "loaded")
         return subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=900, check=False
+            command,
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=900,
+            check=False,
         )
 
     def planned(self) -> dict[str, str]:
@@ -187,14 +241,20 @@ class Project:
     def results(self, pattern: str) -> dict[str, bytes]:
         """Return the contents of result files by name."""
         found = sorted((self.folder / "results").glob(pattern))
-        return {str(path.relative_to(self.folder)): path.read_bytes() for path in found if path.is_file()}
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes()
+            for path in found
+            if path.is_file()
+        }
 
 
 def copy_of_project(folder: Path) -> Project:
     for name in FILES:
         shutil.copy(ROOT / name, folder / name)
     for name in FOLDERS:
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.png"))
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.png")
+        )
     archive(folder / "made-up.zip", ratings())
     project = Project(folder)
     project.configure()

@@ -1,6 +1,7 @@
 """Change one thing in the source at a time, and see whether the tests notice it.
 
-python tests/mutants.py --chosen inference  # the changes of CHOSEN in a package, or in all of them without a name
+python tests/mutants.py --chosen inference  # the changes of CHOSEN in a package, or in all of them
+without a name
 """
 
 import argparse
@@ -29,10 +30,22 @@ PACKAGES = {
 CHOSEN = (
     ("evaluation/compare.py", "if len(seeds) < 2:", "if len(seeds) < 1:"),
     ("evaluation/compare.py", "of_pair = alpha / len(pairs_of(len(seeds)))", "of_pair = alpha"),
-    ("evaluation/compare.py", "np.full(metrics, alpha / pairs), BONFERRONI", "np.full(metrics, alpha), BONFERRONI"),
-    ("evaluation/compare.py", "confidence_level=1 - (1 - level) / len(parts)", "confidence_level=level"),
+    (
+        "evaluation/compare.py",
+        "np.full(metrics, alpha / pairs), BONFERRONI",
+        "np.full(metrics, alpha), BONFERRONI",
+    ),
+    (
+        "evaluation/compare.py",
+        "confidence_level=1 - (1 - level) / len(parts)",
+        "confidence_level=level",
+    ),
     ("evaluation/correct.py", "row[end] > 1 + 1e-9", "row[end] > 2"),
-    ("evaluation/correct.py", 'max(4 * row["standard_error"], 0.01)', 'max(4 * row["standard_error"], 1.0)'),
+    (
+        "evaluation/correct.py",
+        'max(4 * row["standard_error"], 0.01)',
+        'max(4 * row["standard_error"], 1.0)',
+    ),
     ("evaluation/correct.py", "bias[1:].std(axis=0, ddof=1)", "bias[1:].std(axis=0, ddof=1) / 3"),
     ("evaluation/correct.py", "m < n if outcomes.replacement", "m <= n if outcomes.replacement"),
     ("evaluation/expect.py", "variances.sum(axis=0)) /", "variances.mean(axis=0)) /"),
@@ -40,52 +53,112 @@ CHOSEN = (
     ("evaluation/published.py", "0.5 * 10.0**exponent if", "10.0**exponent if"),
     ("evaluation/published.py", "(1 - confidence_level) / len(values)", "(1 - confidence_level)"),
     ("evaluation/published.py", "second.ends - first.ends[:, ::-1]", "second.ends - first.ends"),
-    ("evaluation/standings.py", "key=lambda name: -values[name])", "key=lambda name: values[name])"),
-    ("evaluation/values.py", "ratio * other.bounds[:, ::-1, ::-1]", "ratio * other.bounds[:, ::-1]"),
+    (
+        "evaluation/standings.py",
+        "key=lambda name: -values[name])",
+        "key=lambda name: values[name])",
+    ),
+    (
+        "evaluation/values.py",
+        "ratio * other.bounds[:, ::-1, ::-1]",
+        "ratio * other.bounds[:, ::-1]",
+    ),
     ("evaluation/values.py", '"unexplained", SHARED', '"unexplained"'),
     ("evaluation/verdicts.py", "or difference > high + EQUAL else", "else"),
     ("evaluation/verdicts.py", "(-high, -low)]) - margin", "(-low, -high)]) - margin"),
-    ("evaluation/verdicts.py", "[(gaps < -EQUAL).mean(axis=1), (gaps >", "[(gaps > EQUAL).mean(axis=1), (gaps >"),
+    (
+        "evaluation/verdicts.py",
+        "[(gaps < -EQUAL).mean(axis=1), (gaps >",
+        "[(gaps > EQUAL).mean(axis=1), (gaps >",
+    ),
     ("evaluation/plan.py", "return self.alpha / max(1, len(self.pairs))", "return self.alpha"),
-    ("evaluation/plan.py", "scaled.std(ddof=1) * np.sqrt(1 + ratio)", "scaled.std(ddof=1) * np.sqrt(ratio)"),
+    (
+        "evaluation/plan.py",
+        "scaled.std(ddof=1) * np.sqrt(1 + ratio)",
+        "scaled.std(ddof=1) * np.sqrt(ratio)",
+    ),
     ("evaluation/wording.py", "np.ceil(high * scale - 1e-9)", "np.floor(high * scale - 1e-9)"),
     ("validation/standing.py", "later**_POWER / (later - 1)", "later / (later - 1)"),
     ("validation/standing.py", "(self.epochs - 1) / (later - 1)", "(self.epochs - 1)"),
-    ("validation/standing.py", "leaders = {self.best, self.reference}", "leaders = {self.reference}"),
+    (
+        "validation/standing.py",
+        "leaders = {self.best, self.reference}",
+        "leaders = {self.reference}",
+    ),
     ("validation/standing.py", "if is_reference or is_best:", "if is_reference:"),
     ("validation/standing.py", "epoch if is_reference else self.reference", "self.reference"),
     ("validation/standing.py", "squares - 2 / 3 * cubes / reach", "squares"),
-    ("validation/validator.py", "numbers.index(best) >= patience", "numbers.index(best) > patience"),
-    ("estimators/linear.py", "rest * x // (design.negatives +", "rest * x // (design.negatives + 1 +"),
+    (
+        "validation/validator.py",
+        "numbers.index(best) >= patience",
+        "numbers.index(best) > patience",
+    ),
+    (
+        "estimators/linear.py",
+        "rest * x // (design.negatives +",
+        "rest * x // (design.negatives + 1 +",
+    ),
     ("estimators/linear.py", "* (n + k) / (n - k)", "* (n - k) / (n + k)"),
-    ("estimators/linear.py", "if condition > WORST_CONDITION:", "if condition > 100 * WORST_CONDITION:"),
+    (
+        "estimators/linear.py",
+        "if condition > WORST_CONDITION:",
+        "if condition > 100 * WORST_CONDITION:",
+    ),
     ("estimators/linear.py", "(1 - self.gamma) * singular**2", "singular**2"),
     ("estimators/linear.py", "np.min([weights.min(axis=1)", "np.max([weights.min(axis=1)"),
     ("estimators/rank_distribution.py", "np.maximum(square - mean**2, 0.0)", "square"),
     ("estimators/rank_distribution.py", "sample @ (negatives + 1)", "sample @ negatives"),
     ("estimators/shapes.py", "max(1, candidates // 2)", "candidates"),
     ("estimators/shapes.py", "[min, max] if several else [max]", "[max]"),
-    ("estimators/smooth.py", "PRIOR * (1 / exponents - 1), curvature", "PRIOR / exponents, curvature"),
+    (
+        "estimators/smooth.py",
+        "PRIOR * (1 / exponents - 1), curvature",
+        "PRIOR / exponents, curvature",
+    ),
     ("estimators/smooth.py", "+ normalising / 2", "+ normalising"),
     ("estimators/strict_bounds.py", "return further / drawn", "return (further - 1) / drawn"),
     ("estimators/strict_bounds.py", "deviations * float(np.sqrt(share))", "deviations"),
-    ("inference/expectation.py", "mean_of_rows(variances / rows, user)", "mean_of_rows(variances, user)"),
-    ("inference/families.py", "np.arange(len(p_values), 0, -1)", "np.full(len(p_values), len(p_values))"),
+    (
+        "inference/expectation.py",
+        "mean_of_rows(variances / rows, user)",
+        "mean_of_rows(variances, user)",
+    ),
+    (
+        "inference/families.py",
+        "np.arange(len(p_values), 0, -1)",
+        "np.full(len(p_values), len(p_values))",
+    ),
     ("inference/families.py", "alpha / pairs, alpha))", "0.0, alpha))"),
     ("inference/families.py", "alpha / pairs, alpha))", "alpha / pairs, 1.0))"),
     ("inference/known_means.py", "return 1.0 + self.users * max", "return 1e9 + self.users * max"),
     ("inference/means.py", "return float(many + few / deciding)", "return float(many)"),
-    ("inference/means.py", "_effective_number(above, counts) + 1)", "_effective_number(above, counts))"),
-    ("inference/means.py", "share * (mean - limits[0]), share * (limits[1] - mean)", "share * mean, share * mean"),
+    (
+        "inference/means.py",
+        "_effective_number(above, counts) + 1)",
+        "_effective_number(above, counts))",
+    ),
+    (
+        "inference/means.py",
+        "share * (mean - limits[0]), share * (limits[1] - mean)",
+        "share * mean, share * mean",
+    ),
     ("inference/seeds.py", "/ (max(users - 1, 1) * (seeds - 1)) /", "/ (users * seeds) /"),
     ("inference/strict.py", "IMPOSSIBLE if assumption == FREE else SIGNIFICANCE", "SIGNIFICANCE"),
-    ("inference/strict.py", "others = sample.counts - np.asarray(own.sum(axis=0))", "others = sample.counts"),
+    (
+        "inference/strict.py",
+        "others = sample.counts - np.asarray(own.sum(axis=0))",
+        "others = sample.counts",
+    ),
     ("inference/strict.py", "_HARDLY_WIDER = 1.25", "_HARDLY_WIDER = 0.25"),
     ("sampling/distributions.py", "lambda tied: np.maximum(tied, 1)", "lambda tied: tied + 1"),
     ("sampling/draws.py", "rng.binomial(m - drawn_above, share)", "rng.binomial(m, share)"),
     ("sampling/draws.py", "of_events**2 * variances", "of_events * variances"),
     ("sampling/draws.py", "(gap - step / 2) / deviation", "(gap - step) / deviation"),
-    ("sampling/outcomes.py", "classes[-1][0].candidates <= FACTOR", "classes[-1][-1].candidates <= FACTOR"),
+    (
+        "sampling/outcomes.py",
+        "classes[-1][0].candidates <= FACTOR",
+        "classes[-1][-1].candidates <= FACTOR",
+    ),
     ("sampling/outcomes.py", "+= group.events * values", "+= values"),
     (
         "sampling/outcomes.py",
@@ -101,20 +174,46 @@ CHOSEN = (
     ("ranks/exact.py", "last >= n,", "last > n,"),
     ("ranks/exact.py", "((self.tied + 1.0) ** 2 - 1) / 12", "(self.tied + 1.0) ** 2 / 12"),
     ("ranks/sampled.py", "(x < 0) | (x > m)", "x < 0"),
-    ("ranks/staged.py", "np.cumsum(falls * high), np.cumsum(falls * low)", "np.cumsum(falls), np.cumsum(falls * low)"),
+    (
+        "ranks/staged.py",
+        "np.cumsum(falls * high), np.cumsum(falls * low)",
+        "np.cumsum(falls), np.cumsum(falls * low)",
+    ),
     ("ranking/candidate_order.py", "joined[offsets[index] + place]", "joined[place]"),
     ("ranking/inputs.py", "np.argsort(order)[excluded.indices]", "order[excluded.indices]"),
-    ("ranking/labels.py", "ordered = data if order is None else data.iloc[order]", "ordered = data"),
-    ("ranking/labels.py", "return ordered if order is None else ordered.iloc[:, order]", "return ordered"),
+    (
+        "ranking/labels.py",
+        "ordered = data if order is None else data.iloc[order]",
+        "ordered = data",
+    ),
+    (
+        "ranking/labels.py",
+        "return ordered if order is None else ordered.iloc[:, order]",
+        "return ordered",
+    ),
     ("ranking/labels.py", "return users, items[users.columns]", "return users, items"),
     ("ranking/negatives.py", "(tie * (tied + 1))", "(tie * tied)"),
-    ("ranking/negatives.py", "(np.diff(pair, prepend=-1) == 0) & (not replacement)", "np.diff(pair, prepend=-1) == 0"),
+    (
+        "ranking/negatives.py",
+        "(np.diff(pair, prepend=-1) == 0) & (not replacement)",
+        "np.diff(pair, prepend=-1) == 0",
+    ),
     ("ranking/scoring.py", "np.isnan(scores) | (scores == math.inf)", "np.isnan(scores)"),
-    ("data/split.py", "self.training.shape[1] + 1 - own[self.user]", "self.training.shape[1] - own[self.user]"),
+    (
+        "data/split.py",
+        "self.training.shape[1] + 1 - own[self.user]",
+        "self.training.shape[1] - own[self.user]",
+    ),
     ("data/split.py", 'side="right") - held_out])', 'side="left") - held_out])'),
-    ("data/split.py", "lambda positions, events, rng: -positions", "lambda positions, events, rng: positions"),
+    (
+        "data/split.py",
+        "lambda positions, events, rng: -positions",
+        "lambda positions, events, rng: positions",
+    ),
 )
-"""File, text that is there once, and the text in its place: changes by hand, of each of which a test should fail."""
+"""File, text that is there once, and the text in its place: changes by hand, of each of which a
+test should fail.
+"""
 TIMEOUT = 300
 """Seconds after which a change counts as found, as it makes the tests hang."""
 Mutant = tuple[Path, int, str, str]
@@ -122,10 +221,16 @@ Mutant = tuple[Path, int, str, str]
 
 
 def tests_of(path: Path, package: str) -> list[str]:
-    """Return the files of tests that are run for a change of a file: first those about it, which fail soonest."""
+    """Return the files of tests that are run for a change of a file: first those about it, which
+    fail soonest.
+    """
     module = ".".join(("sampled_metrics", *path.relative_to(SOURCE).with_suffix("").parts))
     places = [ROOT / "tests" / place for place in PACKAGES[package]]
-    files = [file for place in places for file in (sorted(place.glob("test_*.py")) if place.is_dir() else [place])]
+    files = [
+        file
+        for place in places
+        for file in (sorted(place.glob("test_*.py")) if place.is_dir() else [place])
+    ]
 
     def is_other(file: Path) -> bool:
         return path.stem not in file.name and f"{module} " not in file.read_text(encoding="utf-8")
@@ -142,7 +247,14 @@ def is_found(path: Path, source: str, package: str) -> bool:
         command += ["-o", f"pythonpath={folder}/src tests", *tests_of(path, package)]
         environment = os.environ | {"PYTHONPATH": f"{folder}/src", "OMP_NUM_THREADS": "1"}
         try:
-            ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=TIMEOUT, check=False)
+            ran = subprocess.run(
+                command,
+                cwd=ROOT,
+                env=environment,
+                capture_output=True,
+                timeout=TIMEOUT,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             return True
     return ran.returncode != 0
@@ -161,16 +273,24 @@ def chosen_mutants(packages: list[str]) -> Iterator[Mutant]:
 
 def main() -> None:
     """Make the changes of the packages that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--chosen", nargs="*", choices=PACKAGES, required=True)
     asked = parser.parse_args()
-    made, found = Counter[str](), Counter[str]()
-    for path, place, source, what in [*chosen_mutants(asked.chosen or [*PACKAGES])]:  # all are looked up first
+    made = Counter[str]()
+    found = Counter[str]()
+    for path, place, source, what in [
+        *chosen_mutants(asked.chosen or [*PACKAGES])
+    ]:  # all are looked up first
         package = path.relative_to(SOURCE).parts[0]
         noticed = is_found(path, source, package)
         made[package] += 1
         found[package] += noticed
-        print(f"{'found' if noticed else 'NOT FOUND'}  {path.relative_to(SOURCE)}:{place}  {what}", flush=True)
+        print(
+            f"{'found' if noticed else 'NOT FOUND'}  {path.relative_to(SOURCE)}:{place}  {what}",
+            flush=True,
+        )
     for package, number in made.items():
         print(f"{package}: {found[package]} of {number} found")
 

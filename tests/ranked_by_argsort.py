@@ -1,4 +1,6 @@
-"""Splits from plain matrices, and the ranks of plain scores: by counting, and by sorting each user's candidates."""
+"""Splits from plain matrices, and the ranks of plain scores: by counting, and by sorting each
+user's candidates.
+"""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -17,17 +19,26 @@ def split_of(training, held_out) -> Split:
 
     The users are 100, 101, …
     """
-    training, held_out = np.asarray(training, dtype=np.float64), np.asarray(held_out)
+    training = np.asarray(training, dtype=np.float64)
+    held_out = np.asarray(held_out)
     users, items = training.shape
-    test = one_each(held_out, items) if held_out.ndim == 1 else csr_array(held_out.astype(np.float64))
+    test = (
+        one_each(held_out, items) if held_out.ndim == 1 else csr_array(held_out.astype(np.float64))
+    )
     return Split(csr_array(training), test, 100 + np.arange(users), np.arange(items))
 
 
 def by_definition(scores, training, held_out) -> list[tuple[int, int, int, int]]:
-    """User, candidates, above and tied of each held-out item, (users, items), by counting the candidates."""
+    """User, candidates, above and tied of each held-out item, (users, items), by counting the
+    candidates.
+    """
     found = []
     for user, item in zip(*np.nonzero(held_out), strict=True):
-        candidates = [each for each in range(len(scores[user])) if not (training[user, each] or held_out[user, each])]
+        candidates = [
+            each
+            for each in range(len(scores[user]))
+            if not (training[user, each] or held_out[user, each])
+        ]
         target = scores[user][item]
         above = sum(bool(scores[user][each] > target) for each in candidates)
         tied = sum(bool(scores[user][each] == target) for each in candidates)

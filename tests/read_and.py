@@ -1,6 +1,8 @@
-"""The functions of the package with the reading of the ranks in the same call, which keeps tests short.
+"""The functions of the package with the reading of the ranks in the same call, which keeps tests
+short.
 
-Ranks are exact, sampled if negatives are given or a column, or lists if relevance is given, as for the command.
+Ranks are exact, sampled if negatives are given or a column, or lists if relevance is given, as for
+the command.
 """
 
 import inspect
@@ -14,14 +16,31 @@ from sampled_metrics.core.ranks.table import Table
 
 NAMES = ("A", "B")
 
-READING = {"candidates", "negatives", "exact", "replacement", "drawn", "by", "rank_column", "zero_based"}
+READING = {
+    "candidates",
+    "negatives",
+    "exact",
+    "replacement",
+    "drawn",
+    "by",
+    "rank_column",
+    "zero_based",
+}
 READING |= {"relevance", "relevant_from"}
 
 
 def of(function, ranks, options, kind=None, **more):
-    """Read ranks by the options of the readers, and call a function with them and the other options."""
-    reading = {name: value for name, value in options.items() if name in READING and value is not None}
-    return function(read(ranks, reading, kind), **more, **{key: options[key] for key in options if key not in READING})
+    """Read ranks by the options of the readers, and call a function with them and the other
+    options.
+    """
+    reading = {
+        name: value for name, value in options.items() if name in READING and value is not None
+    }
+    return function(
+        read(ranks, reading, kind),
+        **more,
+        **{key: options[key] for key in options if key not in READING},
+    )
 
 
 def evaluate(ranks, **options):
@@ -55,9 +74,13 @@ def named(ranks, other, names):
 
 def read(ranks, reading, kind=None):
     """Return the tables of ranks; those that are tables already are left as they are."""
-    if isinstance(ranks, dict) and any(has_seeds(one) or isinstance(one, Table) for one in ranks.values()):
+    if isinstance(ranks, dict) and any(
+        has_seeds(one) or isinstance(one, Table) for one in ranks.values()
+    ):
         return {
-            name: [read(seed, reading, kind) for seed in one] if has_seeds(one) else read(one, reading, kind)
+            name: [read(seed, reading, kind) for seed in one]
+            if has_seeds(one)
+            else read(one, reading, kind)
             for name, one in ranks.items()
         }
     return ranks if isinstance(ranks, Table) else read_columns(ranks, reading, kind)
@@ -65,7 +88,11 @@ def read(ranks, reading, kind=None):
 
 def has_seeds(ranks):
     """Return whether these are the ranks of several seeds, and not numbers."""
-    return isinstance(ranks, list | tuple) and bool(ranks) and not any(np.isscalar(one) for one in ranks)
+    return (
+        isinstance(ranks, list | tuple)
+        and bool(ranks)
+        and not any(np.isscalar(one) for one in ranks)
+    )
 
 
 def read_columns(ranks, reading, kind):
@@ -73,10 +100,16 @@ def read_columns(ranks, reading, kind):
     if "relevance" in reading:
         kind = "lists"
     if kind is None:
-        options = {name: reading[name] for name in ("by", "rank_column", "zero_based") if name in reading}
+        options = {
+            name: reading[name] for name in ("by", "rank_column", "zero_based") if name in reading
+        }
         columns = columns_by_recommender(ranks, **options)
         tables = [columns] if isinstance(columns, Columns) else columns.values()
-        kind = "sampled" if "negatives" in reading or any("negatives" in table for table in tables) else "exact"
+        kind = (
+            "sampled"
+            if "negatives" in reading or any("negatives" in table for table in tables)
+            else "exact"
+        )
     reader = {"exact": sm.exact_ranks, "sampled": sm.sampled_ranks, "lists": sm.ranked_lists}[kind]
     known = inspect.signature(reader).parameters
     return reader(ranks, **{name: value for name, value in reading.items() if name in known})

@@ -13,14 +13,20 @@ def texts(legend):
 
 def names(panel):
     """The names of lines right of a panel, from above."""
-    return [text.get_text() for text in sorted(panel.texts, key=lambda text: -text.get_position()[1])]
+    return [
+        text.get_text() for text in sorted(panel.texts, key=lambda text: -text.get_position()[1])
+    ]
 
 
 def assert_texts_are_apart(figure):
-    """No text is cut off, and none is over another one; numbers of axes, some of which are not drawn, are left out."""
+    """No text is cut off, and none is over another one; numbers of axes, some of which are not
+    drawn, are left out.
+    """
     figure.draw_without_rendering()
     numbers = [text for tick in figure.findobj(Tick) for text in (tick.label1, tick.label2)]
-    drawn = [text for text in figure.findobj(Text) if text.get_text().strip() and text not in numbers]
+    drawn = [
+        text for text in figure.findobj(Text) if text.get_text().strip() and text not in numbers
+    ]
     boxes = [(text.get_text(), text.get_window_extent()) for text in drawn]
     inside = [(text, box) for text, box in boxes if box.width and box.height]
     for text, box in inside:

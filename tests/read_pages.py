@@ -31,7 +31,8 @@ def cells_of_latex(text):
 class _Cells(HTMLParser):
     def __init__(self):
         super().__init__()
-        self.tables, self.open = [], False
+        self.tables = []
+        self.open = False
 
     def handle_starttag(self, tag, attrs):
         if tag == "table":

@@ -4,9 +4,9 @@ python tests/rooms.py                     each package beside the core, and the 
 python tests/rooms.py lists planning      these
 python tests/rooms.py --core-alone        all of them at once
 
-In a copy of the project, the folder of a package is deleted with its tests and its entry in `_registry.py`,
-and so are the packages that import it, and the program, which has the commands of all. The other tests must
-pass."""
+In a copy of the project, the folder of a package is deleted with its tests and its entry in
+`_registry.py`, and so are the packages that import it, and the program, which has the commands of
+all. The other tests must pass."""
 
 from __future__ import annotations
 
@@ -22,8 +22,19 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).resolve().parents[1]
-LIBRARY, STUDY = "sampled_metrics", "sampled_metrics_study"
-PACKAGES = ("lists", "papers", "ranking", "reporting", "stages", "planning", "validation", "adapters", "cli")
+LIBRARY = "sampled_metrics"
+STUDY = "sampled_metrics_study"
+PACKAGES = (
+    "lists",
+    "papers",
+    "ranking",
+    "reporting",
+    "stages",
+    "planning",
+    "validation",
+    "adapters",
+    "cli",
+)
 OF_ALL = ("benchmarks", "browser", "docs", "faults", "packaging", "slurm", "whole")
 """Folders of tests that need all of the project."""
 
@@ -52,16 +63,24 @@ def without(packages: set[str]) -> set[str]:
 
 
 def imports(graph: grimp.ImportGraph, package: str, imported: str) -> bool:
-    """Return whether a package imports another one, but for its command and its figure, which nothing else loads."""
+    """Return whether a package imports another one, but for its command and its figure, which
+    nothing else loads.
+    """
     chains = graph.find_shortest_chains(module_of(package), module_of(imported), as_packages=True)
     optional = (f"{module_of(package)}.command", f"{module_of(package)}.figure")
     return any(len(chain) == 2 and chain[0] not in optional for chain in chains)
 
 
 def copy_without(packages: set[str], folder: Path) -> None:
-    """Copy the project to a folder, without packages, their tests and their entries, and without the tests of all."""
+    """Copy the project to a folder, without packages, their tests and their entries, and without
+    the tests of all.
+    """
     listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     for name in listed.stdout.splitlines():
         if (ROOT / name).is_file():
@@ -76,17 +95,23 @@ def copy_without(packages: set[str], folder: Path) -> None:
         if path.stem.removeprefix("test_with_") in packages:
             path.unlink()
     registry = folder / "src" / LIBRARY / "_registry.py"
-    registry.write_text(without_entries(registry.read_text(encoding="utf-8"), packages), encoding="utf-8")
+    registry.write_text(
+        without_entries(registry.read_text(encoding="utf-8"), packages), encoding="utf-8"
+    )
 
 
 def without_entries(text: str, packages: set[str]) -> str:
-    """Return the registry without the entries of packages, and without the commands if the program is gone."""
+    """Return the registry without the entries of packages, and without the commands if the program
+    is gone.
+    """
     lines = text.splitlines(keepends=True)
     tree = ast.parse(text)
     entries = next(
         node.value
         for node in tree.body
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == "PACKAGES"
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and node.target.id == "PACKAGES"
     )
     assert isinstance(entries, ast.Dict)
     removed: list[ast.expr | ast.keyword] = []
@@ -113,11 +138,14 @@ def passes(packages: set[str]) -> bool:
         copy_without(gone, folder)
         environment = os.environ | {"PYTHONPATH": str(folder / "src")}
         command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", "tests"]
-        ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        ran = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
     lines = ran.stdout.splitlines()
     if ran.returncode:
         print(
-            "\n".join(line for line in lines if line.startswith(("FAILED", "ERROR", "E  "))) or ran.stdout + ran.stderr
+            "\n".join(line for line in lines if line.startswith(("FAILED", "ERROR", "E  ")))
+            or ran.stdout + ran.stderr
         )
     print(f"  {lines[-1] if lines else ran.stderr}", flush=True)
     return ran.returncode == 0
@@ -125,8 +153,12 @@ def passes(packages: set[str]) -> bool:
 
 def main() -> int:
     """Return 0 if all tests pass without each package."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("packages", nargs="*", choices=[[], *PACKAGES, STUDY], help="those to take away")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "packages", nargs="*", choices=[[], *PACKAGES, STUDY], help="those to take away"
+    )
     parser.add_argument("--core-alone", action="store_true", help="take all away at once")
     options = parser.parse_args()
     if options.core_alone:

@@ -49,14 +49,19 @@ def evaluations() -> Iterator[Evaluation]:
     import sampled_metrics as sm
 
     exact_ranks = {
-        name: ranks_of(seed, shift) for seed, (name, shift) in enumerate({"x": 0.0, "y": 0.1, "z": 0.3}.items())
+        name: ranks_of(seed, shift)
+        for seed, (name, shift) in enumerate({"x": 0.0, "y": 0.1, "z": 0.3}.items())
     }
-    exact = {name: sm.exact_ranks(ranks, candidates=CANDIDATES) for name, ranks in exact_ranks.items()}
+    exact = {
+        name: sm.exact_ranks(ranks, candidates=CANDIDATES) for name, ranks in exact_ranks.items()
+    }
     pair = {name: exact[name] for name in "xy"}
     groups = {str(user): "even" if user % 2 == 0 else "odd" for user in range(USERS)}
     frame = pd.concat(
         [
-            pd.DataFrame({"user": np.arange(USERS), "rank": ranks, "candidates": CANDIDATES, "model": name})
+            pd.DataFrame(
+                {"user": np.arange(USERS), "rank": ranks, "candidates": CANDIDATES, "model": name}
+            )
             for name, ranks in exact_ranks.items()
         ]
     )
@@ -76,7 +81,9 @@ def evaluations() -> Iterator[Evaluation]:
             for tables, of in ((pair, "pair"), (exact, "all")):
                 yield (
                     f"compare {of} {margin} {level}",
-                    partial(sm.compare, tables, metrics=METRICS, margin=margin, confidence_level=level),
+                    partial(
+                        sm.compare, tables, metrics=METRICS, margin=margin, confidence_level=level
+                    ),
                 )
     for margin in (None, 0.01):
         yield (
@@ -86,11 +93,17 @@ def evaluations() -> Iterator[Evaluation]:
 
     for negatives in (20, 99):
         tables = {
-            name: sm.sampled_ranks(sampled(ranks, negatives, seed), negatives=negatives, candidates=CANDIDATES)
+            name: sm.sampled_ranks(
+                sampled(ranks, negatives, seed), negatives=negatives, candidates=CANDIDATES
+            )
             for seed, (name, ranks) in enumerate(exact_ranks.items())
         }
         for name, table in tables.items():
-            for estimators in (["decreasing", "free"], ["bv-0.1", "cls", "uncorrected"], ["mle", "mes", "smooth"]):
+            for estimators in (
+                ["decreasing", "free"],
+                ["bv-0.1", "cls", "uncorrected"],
+                ["mle", "mes", "smooth"],
+            ):
                 yield (
                     f"correct {name} m={negatives} {' '.join(estimators)}",
                     partial(sm.correct, table, estimators=estimators, metrics=METRICS),
@@ -100,7 +113,9 @@ def evaluations() -> Iterator[Evaluation]:
             for margin in (None, 0.02):
                 yield (
                     f"compare sampled m={negatives} {label} {margin}",
-                    partial(sm.compare, sampled_pair, estimator=label, metrics=METRICS, margin=margin),
+                    partial(
+                        sm.compare, sampled_pair, estimator=label, metrics=METRICS, margin=margin
+                    ),
                 )
             yield (
                 f"compare sampled all m={negatives} {label}",
@@ -108,7 +123,9 @@ def evaluations() -> Iterator[Evaluation]:
             )
     draws = {
         name: [
-            sm.sampled_ranks(sampled(ranks, 50, 10 + draw), negatives=50, candidates=CANDIDATES, drawn="once")
+            sm.sampled_ranks(
+                sampled(ranks, 50, 10 + draw), negatives=50, candidates=CANDIDATES, drawn="once"
+            )
             for draw in range(3)
         ]
         for name, ranks in exact_ranks.items()
@@ -124,7 +141,11 @@ def evaluations() -> Iterator[Evaluation]:
         yield (
             f"published {known}",
             lambda v=values: sm.published(
-                {"A": v}, negatives=99, candidates=3_500, users=2_000, metrics=["recall@10", "ndcg@10"]
+                {"A": v},
+                negatives=99,
+                candidates=3_500,
+                users=2_000,
+                metrics=["recall@10", "ndcg@10"],
             ),
         )
     rng = np.random.default_rng(0)
@@ -137,14 +158,22 @@ def evaluations() -> Iterator[Evaluation]:
     )
     other = lists.assign(item=np.concatenate([rng.permutation(40)[:10] for _ in range(60)]))
     relevant = pd.DataFrame(
-        {"user": np.repeat(np.arange(60), 4), "item": np.concatenate([rng.permutation(40)[:4] for _ in range(60)])}
+        {
+            "user": np.repeat(np.arange(60), 4),
+            "item": np.concatenate([rng.permutation(40)[:4] for _ in range(60)]),
+        }
     )
-    list_tables = {name: sm.ranked_lists(table, relevance=relevant) for name, table in {"p": lists, "q": other}.items()}
+    list_tables = {
+        name: sm.ranked_lists(table, relevance=relevant)
+        for name, table in {"p": lists, "q": other}.items()
+    }
     list_metrics = ["recall@10", "ndcg@10", "ap", "precision@5", "mrr"]
     yield "evaluate lists", lambda: sm.evaluate(list_tables, metrics=list_metrics)
     yield "compare lists", lambda: sm.compare(list_tables, metrics=list_metrics)
     pilot = {
-        name: sm.exact_ranks(ranks[:120], candidates=CANDIDATES) for name, ranks in exact_ranks.items() if name in "xz"
+        name: sm.exact_ranks(ranks[:120], candidates=CANDIDATES)
+        for name, ranks in exact_ranks.items()
+        if name in "xz"
     }
     yield "plan", lambda: sm.plan(pilot, metric="ndcg@10", users=600, negatives=[20, 100])
 
@@ -167,7 +196,9 @@ def numbers_of(source: Path) -> dict[str, dict[str, list[Any]]]:
     """Return the numbers by the library in a folder, from a process of its own."""
     environment = {**os.environ, "PYTHONPATH": str(source)}
     command = [sys.executable, __file__, "--numbers"]
-    text = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        command, env=environment, check=True, capture_output=True, text=True
+    ).stdout
     return dict(json.loads(text))
 
 
@@ -185,21 +216,28 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
                     yield f"{name}: {own}, before {values}"
             else:
                 for row, (value, now) in enumerate(zip(values, own, strict=True)):
-                    if not np.isclose(value, now, rtol=10.0**-DIGITS, atol=10.0**-DIGITS, equal_nan=True):
+                    if not np.isclose(
+                        value, now, rtol=10.0**-DIGITS, atol=10.0**-DIGITS, equal_nan=True
+                    ):
                         yield f"{name}: {column}, row {row}: {now!r}, before {value!r}"
 
 
 def main(commit: str) -> int:
     """Print the differences from a commit; return 1 if there is one."""
     with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(["git", "archive", commit, "src"], cwd=ROOT, check=True, capture_output=True).stdout
+        archive = subprocess.run(
+            ["git", "archive", commit, "src"], cwd=ROOT, check=True, capture_output=True
+        ).stdout
         subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
         before = numbers_of(Path(folder) / "src")
     after = numbers_of(ROOT / "src")
     lines = list(differences(before, after))
     failed = sum(RAISED in columns for columns in before.values())
     print("\n".join(lines))
-    print(f"{len(before)} evaluations, {failed} of them errors before; {len(lines)} numbers differ from {commit}")
+    print(
+        f"{len(before)} evaluations, {failed} of them errors before; {len(lines)} numbers differ "
+        f"from {commit}"
+    )
     return int(bool(lines))
 
 

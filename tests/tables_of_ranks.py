@@ -14,7 +14,9 @@ def rank_table(ranks, candidates=None, **options):
 
 def sampled_ranks(ranks, candidates=None, negatives=None, *, replacement=False):
     """Return ranks among sampled negatives, checked."""
-    return sm.sampled_ranks(ranks, candidates=candidates, negatives=negatives, replacement=replacement)
+    return sm.sampled_ranks(
+        ranks, candidates=candidates, negatives=negatives, replacement=replacement
+    )
 
 
 def parse_columns(content, name, separator=None, names=()):

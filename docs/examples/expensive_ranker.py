@@ -2,8 +2,9 @@
 
 python -m docs.examples.expensive_ranker     # in the root of the repository; takes 90 s
 
-The ranker is a small network (`film_ranker`), not a language model. It is in a process of its own that answers by HTTP,
-eight calls at a time. Before each answer it sleeps for 0.25 ms for each pair, to be as slow as a larger one.
+The ranker is a small network (`film_ranker`), not a language model. It is in a process of its own
+that answers by HTTP, eight calls at a time. Before each answer it sleeps for 0.25 ms for each pair,
+to be as slow as a larger one.
 """
 
 import json
@@ -27,8 +28,12 @@ from sampled_metrics.ranking.split import Split
 from sampled_metrics_study.recommenders.item_cf import ItemCF
 from sampled_metrics_study.recommenders.models import Model
 
-SECONDS_PER_PAIR, CALLS, PAIRS, NEGATIVES = 0.25e-3, 8, 256, 100
-"""What the service sleeps for a pair, calls at a time, pairs in a call, and negatives of each user."""
+SECONDS_PER_PAIR = 0.25e-3
+CALLS = 8
+PAIRS = 256
+NEGATIVES = 100
+"""What the service sleeps for a pair, calls at a time, pairs in a call, and negatives of each user.
+"""
 
 METRIC = "recall@10"
 
@@ -42,7 +47,9 @@ def serve(ranker: FilmRanker, started: Connection) -> None:
         def do_POST(self) -> None:
             pairs = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             time.sleep(SECONDS_PER_PAIR * len(pairs["users"]))
-            answer = json.dumps(ranker(np.array(pairs["users"]), np.array(pairs["items"])).tolist()).encode()
+            answer = json.dumps(
+                ranker(np.array(pairs["users"]), np.array(pairs["items"])).tolist()
+            ).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
@@ -78,7 +85,8 @@ class Client:
     """
 
     def __init__(self, address: str) -> None:
-        self.address, self.pairs = address, list[int]()
+        self.address = address
+        self.pairs = list[int]()
         self.open = build_opener(ProxyHandler({})).open  # no proxy leads to this machine
 
     def score(self, users: Ints, items: Ints) -> list[float]:
@@ -93,7 +101,9 @@ class Client:
         """Return the (pairs,) scores of any number of pairs."""
         parts = [slice(first, first + PAIRS) for first in range(0, len(users), PAIRS)]
         with ThreadPoolExecutor(CALLS) as pool:
-            return np.concatenate(list(pool.map(lambda part: self.score(users[part], items[part]), parts)))
+            return np.concatenate(
+                list(pool.map(lambda part: self.score(users[part], items[part]), parts))
+            )
 
 
 def ranked_in_full(client: Client, split: Split) -> sm.ExactRanks:
@@ -111,8 +121,11 @@ def ranked_in_full(client: Client, split: Split) -> sm.ExactRanks:
 
 def negatives_of(split: Split) -> Ints:
     """Return uniform negatives of each user, (users, negatives)."""
-    numbers, excluded = np.random.default_rng(1), split.excluded.toarray() > 0
-    return np.array([numbers.choice(np.flatnonzero(~row), NEGATIVES, replace=False) for row in excluded])
+    numbers = np.random.default_rng(1)
+    excluded = split.excluded.toarray() > 0
+    return np.array(
+        [numbers.choice(np.flatnonzero(~row), NEGATIVES, replace=False) for row in excluded]
+    )
 
 
 def ranked_among_negatives(client: Client, split: Split, negatives: Ints) -> sm.SampledRanks:
@@ -120,11 +133,15 @@ def ranked_among_negatives(client: Client, split: Split, negatives: Ints) -> sm.
     items = np.column_stack([split.item, negatives])
     users = np.repeat(np.arange(len(items)), items.shape[1])
     scores = client.score_many(users, items.ravel()).reshape(items.shape)
-    ranks = pd.DataFrame({"user": np.arange(len(items)), "rank": 1 + (scores[:, 1:] > scores[:, :1]).sum(axis=1)})
+    ranks = pd.DataFrame(
+        {"user": np.arange(len(items)), "rank": 1 + (scores[:, 1:] > scores[:, :1]).sum(axis=1)}
+    )
     return sm.sampled_ranks(ranks, negatives=NEGATIVES, candidates=split.candidates)
 
 
-def ranked_by_stages(client: Client, split: Split, depth: float | None, cheap: Model, file: Path) -> sm.StagedRanks:
+def ranked_by_stages(
+    client: Client, split: Split, depth: float | None, cheap: Model, file: Path
+) -> sm.StagedRanks:
     """Return staged ranks; the candidates are in the order of the scores of a cheap model."""
     return sm.staged_ranks(
         sm.Ranker(client.score, pairs_per_call=PAIRS, concurrency=CALLS),
@@ -138,10 +155,14 @@ def ranked_by_stages(client: Client, split: Split, depth: float | None, cheap: M
 
 
 def row_of(ranks: Ranks, cheap: Ranks, estimator: str | None) -> dict[str, object]:
-    """Return the metric of the network, and the difference from the cheap model; by an estimator, of sampled ranks."""
+    """Return the metric of the network, and the difference from the cheap model; by an estimator,
+    of sampled ranks.
+    """
     if estimator:
         found = sm.correct(ranks, metrics=METRIC, estimators=[estimator])
-        verdict = sm.compare({"ItemCF": cheap, "network": ranks}, metrics=METRIC, estimator=estimator)
+        verdict = sm.compare(
+            {"ItemCF": cheap, "network": ranks}, metrics=METRIC, estimator=estimator
+        )
     else:
         found = sm.evaluate(ranks, metrics=METRIC)
         verdict = sm.compare({"ItemCF": cheap, "network": ranks}, metrics=METRIC)
@@ -155,23 +176,34 @@ def row_of(ranks: Ranks, cheap: Ranks, estimator: str | None) -> dict[str, objec
 
 
 def main() -> None:
-    """Print what each way to spend scores takes, and what it shows of the network and a cheap model."""
+    """Print what each way to spend scores takes, and what it shows of the network and a cheap
+    model.
+    """
     split, films = movielens()
     item_cf = ItemCF(exponent=1, neighbours=10, neighbours_prime=None, keep_self=False)
     cheap = item_cf.fit(split.training, np.random.default_rng(0))
     of_cheap = (lambda users: cheap.scores(users, split.training)), split.training, split.held_out
-    in_full, negatives = sm.rank(*of_cheap), negatives_of(split)
+    in_full = sm.rank(*of_cheap)
+    negatives = negatives_of(split)
     sampled = sm.rank_among_negatives(*of_cheap, negatives=negatives)
     rows = []
-    with service(train(split, films)) as client, tempfile.TemporaryDirectory() as folder:  # in a study, keep the files
+    with (
+        service(train(split, films)) as client,
+        tempfile.TemporaryDirectory() as folder,
+    ):  # in a study, keep the files
         ways: dict[str, Callable[[], Ranks]] = {
             "all candidates": lambda: ranked_in_full(client, split),
-            "stop at k": lambda: ranked_by_stages(client, split, None, cheap, Path(folder) / "exact.parquet"),
-            "stages": lambda: ranked_by_stages(client, split, 100, cheap, Path(folder) / "stages.parquet"),
+            "stop at k": lambda: ranked_by_stages(
+                client, split, None, cheap, Path(folder) / "exact.parquet"
+            ),
+            "stages": lambda: ranked_by_stages(
+                client, split, 100, cheap, Path(folder) / "stages.parquet"
+            ),
             f"{NEGATIVES} negatives": lambda: ranked_among_negatives(client, split, negatives),
         }
         for name, way in ways.items():
-            client.pairs, start = [], time.perf_counter()
+            client.pairs = []
+            start = time.perf_counter()
             ranks = way()
             taken = {
                 "scores": round(sum(client.pairs) / split.shape.users),

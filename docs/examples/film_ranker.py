@@ -1,8 +1,9 @@
-"""A neural ranker of films by their titles and genres, trained on MovieLens 100K, in place of your own.
+"""A neural ranker of films by their titles and genres, trained on MovieLens 100K, in place of your
+own.
 
-A network of one hidden layer takes the vectors of a film and of the films that the user rated last. The vector of a
-film is the sum of vectors of its id, the words of its title, its decade and its genres. It learns, by Adam, to tell the
-next film of a user from ten random ones.
+A network of one hidden layer takes the vectors of a film and of the films that the user rated last.
+The vector of a film is the sum of vectors of its id, the words of its title, its decade and its
+genres. It learns, by Adam, to tell the next film of a user from ten random ones.
 """
 
 import re
@@ -25,7 +26,10 @@ from sampled_metrics_study.data.split import leave_last_out
 
 WHEEL = Path("data/ml-100k/recbole-1.2.1.whl")
 FILMS = "recbole/dataset_example/ml-100k/ml-100k.item"
-LATEST, WORDS, LENGTH, HIDDEN = 15, 512, 16, 32
+LATEST = 15
+WORDS = 512
+LENGTH = 16
+HIDDEN = 32
 """Films of a history, buckets of hashed words, length of a vector, hidden units."""
 
 Floats = NDArray[np.float32]
@@ -33,12 +37,15 @@ Ints = NDArray[np.int64]
 
 
 def movielens() -> tuple[Split, pd.DataFrame]:
-    """Return MovieLens 100K from the wheel that datasets.yaml names: the last film of each user is held out.
+    """Return MovieLens 100K from the wheel that datasets.yaml names: the last film of each user is
+    held out.
 
     Returns:
         The split, and the title, year and genres of each item.
     """
-    dataset = yaml.safe_load(Path("datasets.yaml").read_text(encoding="utf-8"))["datasets"]["ml-100k"]
+    dataset = yaml.safe_load(Path("datasets.yaml").read_text(encoding="utf-8"))["datasets"][
+        "ml-100k"
+    ]
     if not WHEEL.exists():
         download(dataset["urls"], WHEEL, sha256=dataset["sha256"])
     member = dataset["urls"][0].split("!")[1]
@@ -51,22 +58,32 @@ def movielens() -> tuple[Split, pd.DataFrame]:
 
 
 def features_of(films: pd.DataFrame) -> csr_array:
-    """Return which features the films have, (films, features): the id, and hashed words of title, decade and genres."""
+    """Return which features the films have, (films, features): the id, and hashed words of title,
+    decade and genres.
+    """
     text = films["title"].str.lower() + " decade" + films["year"].str[:3] + " " + films["genres"]
-    words = [[zlib.crc32(word.encode()) % WORDS for word in re.findall(r"\w+", line)] for line in text]
+    words = [
+        [zlib.crc32(word.encode()) % WORDS for word in re.findall(r"\w+", line)] for line in text
+    ]
     ids = [(film, film) for film in range(len(films))]
-    film, feature = np.array(ids + [(film, len(films) + word) for film, some in enumerate(words) for word in some]).T
-    return csr_array((np.ones(len(film), np.float32), (film, feature)), shape=(len(films), len(films) + WORDS))
+    film, feature = np.array(
+        ids + [(film, len(films) + word) for film, some in enumerate(words) for word in some]
+    ).T
+    return csr_array(
+        (np.ones(len(film), np.float32), (film, feature)), shape=(len(films), len(films) + WORDS)
+    )
 
 
 def histories(split: Split) -> tuple[Ints, csr_array, csr_array]:
     """Return what the network learns from and ranks by.
 
     Returns:
-        The (events,) films of training in the order of users and times; the weights of the films before each event,
-        (events, films); and those of the last films of each user, (users, films).
+        The (events,) films of training in the order of users and times; the weights of the films
+        before each event, (events, films); and those of the last films of each user, (users,
+        films).
     """
-    first, end = split.training.indptr[:-1], split.training.indptr[1:]
+    first = split.training.indptr[:-1]
+    end = split.training.indptr[1:]
     user = np.repeat(np.arange(split.shape.users), end - first)
     film = split.training.indices[np.lexsort((split.timestamps, user))].astype(np.int64)
     before = _latest(film, np.arange(len(film)), first[user], split.shape.items)
@@ -74,12 +91,16 @@ def histories(split: Split) -> tuple[Ints, csr_array, csr_array]:
 
 
 def _latest(film: Ints, end: Ints, start: Ints, films: int) -> csr_array:
-    """Return the weights of the latest films in slices of the events, (slices, films): .9 to the power of their age."""
+    """Return the weights of the latest films in slices of the events, (slices, films): .9 to the
+    power of their age.
+    """
     place = end[:, np.newaxis] - 1 - np.arange(LATEST)
     weight = (place >= start[:, np.newaxis]) * 0.9 ** np.arange(LATEST)
     weight /= np.maximum(weight.sum(axis=1, keepdims=True), 1e-9)
     row = np.repeat(np.arange(len(end)), LATEST)
-    weights = csr_array((weight.ravel().astype(np.float32), (row, film[place.ravel()])), shape=(len(end), films))
+    weights = csr_array(
+        (weight.ravel().astype(np.float32), (row, film[place.ravel()])), shape=(len(end), films)
+    )
     weights.eliminate_zeros()
     return weights
 
@@ -104,26 +125,49 @@ class FilmRanker:
 
     def __call__(self, users: Ints, items: Ints) -> Floats:
         """Return the (pairs,) scores of pairs of indices."""
-        return _forward(self.users[users], self.films[items], self.hidden, self.output)[-1] + self.bias[items]
+        return (
+            _forward(self.users[users], self.films[items], self.hidden, self.output)[-1]
+            + self.bias[items]
+        )
 
 
-def _forward(user: Floats, film: Floats, hidden: Floats, output: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return inputs, hidden units and scores of pairs of vectors; the products are scaled by √LENGTH."""
+def _forward(
+    user: Floats, film: Floats, hidden: Floats, output: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return inputs, hidden units and scores of pairs of vectors; the products are scaled by
+    √LENGTH.
+    """
     inputs = np.concatenate([user, film, 4 * user * film], axis=-1)
     units = np.maximum(inputs @ hidden, 0)
     return inputs, units, units @ output
 
 
 def train(
-    split: Split, films: pd.DataFrame, *, epochs: int = 3, others: int = 10, rate: float = 0.004, batch: int = 512
+    split: Split,
+    films: pd.DataFrame,
+    *,
+    epochs: int = 3,
+    others: int = 10,
+    rate: float = 0.004,
+    batch: int = 512,
 ) -> FilmRanker:
     """Return the ranker after some passes over the training events."""
     numbers = np.random.default_rng(0)
-    features, (film, before, latest) = features_of(films), histories(split)
+    features = features_of(films)
+    (film, before, latest) = histories(split)
     count = len(films)
-    shapes = [(features.shape[1], LENGTH), (features.shape[1], LENGTH), (count,), (3 * LENGTH, HIDDEN), (HIDDEN,)]
+    shapes = [
+        (features.shape[1], LENGTH),
+        (features.shape[1], LENGTH),
+        (count,),
+        (3 * LENGTH, HIDDEN),
+        (HIDDEN,),
+    ]
     scales = [0.1, 0.1, 0, 0.15, 0.2]
-    weights = [numbers.normal(0, scale, shape).astype(np.float32) for scale, shape in zip(scales, shapes, strict=True)]
+    weights = [
+        numbers.normal(0, scale, shape).astype(np.float32)
+        for scale, shape in zip(scales, shapes, strict=True)
+    ]
     moments = [(np.zeros_like(each), np.zeros_like(each)) for each in weights]
     events = np.flatnonzero(np.diff(before.indptr))  # those with a history
     step = 0
@@ -135,13 +179,19 @@ def train(
             for weight, (mean, square), gradient in zip(weights, moments, gradients, strict=True):
                 mean += 0.1 * (gradient - mean)
                 square += 0.001 * (gradient**2 - square)
-                weight -= rate * mean / (1 - 0.9**step) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+                weight -= (
+                    rate * mean / (1 - 0.9**step) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+                )
     history, own, bias, hidden, output = weights
     return FilmRanker(latest @ (features @ history), features @ own, bias, hidden, output)
 
 
-def _gradients(weights: list[Floats], features: csr_array, before: csr_array, choice: Ints) -> list[Floats]:
-    """Return the gradients of the mean cross entropy of the first film of each (events, films) choice."""
+def _gradients(
+    weights: list[Floats], features: csr_array, before: csr_array, choice: Ints
+) -> list[Floats]:
+    """Return the gradients of the mean cross entropy of the first film of each (events, films)
+    choice.
+    """
     history, own, bias, hidden, output = weights
     shape = (*choice.shape, LENGTH)
     user = np.broadcast_to((before @ (features @ history))[:, np.newaxis], shape)

@@ -1,10 +1,13 @@
-"""Three models with the same hit rate@10 among 100 sampled negatives, and their true hit rates, of 10,000 items."""
+"""Three models with the same hit rate@10 among 100 sampled negatives, and their true hit rates, of
+10,000 items.
+"""
 
 import numpy as np
 
 import sampled_metrics as sm
 
-N, USERS = 10_000, 5000
+N = 10_000
+USERS = 5000
 rank = np.arange(1, N + 1)
 shares = {  # P(rank) of each model
     "A": 0.84 / (rank + 1.8) / np.sum(1 / (rank + 1.8)) + 0.16 / N,

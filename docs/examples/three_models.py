@@ -4,7 +4,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 _rng = np.random.default_rng(0)
-_users, _items = _rng.normal(size=(600, 8)), _rng.normal(size=(2000, 8))
+_users = _rng.normal(size=(600, 8))
+_items = _rng.normal(size=(2000, 8))
 _liked = np.argsort(-(_users @ _items.T) + _rng.normal(scale=3, size=(600, 2000)), axis=1)[:, :24]
 _liked = _rng.permuted(_liked, axis=1)
 

@@ -1,15 +1,17 @@
-"""Make the ranks of published/evidence/ again, from weights and test sets as their authors published them.
+"""Make the ranks of published/evidence/ again, from weights and test sets as their authors
+published them.
 
     pip install h5py
     python published/evidence/make.py FOLDER --ml-1m ml-1m.zip
 
-FOLDER holds clones of the three repositories in REPOSITORIES, or is empty: a file that is not there is downloaded from
-GitHub. Each file has the checksum that git gives it at the named commit. h5py reads the weights of NCF, and nothing
-else here; it is no dependency of this project. The files of the authors stay in FOLDER: what is written beside this
-script is ranks. It takes about a minute.
+FOLDER holds clones of the three repositories in REPOSITORIES, or is empty: a file that is not there
+is downloaded from GitHub. Each file has the checksum that git gives it at the named commit. h5py
+reads the weights of NCF, and nothing else here; it is no dependency of this project. The files of
+the authors stay in FOLDER: what is written beside this script is ranks. It takes about a minute.
 
-NCF's ranks need the training items, `Data/ml-1m.train.rating`. Where that file cannot be had, `--ml-1m` names an
-archive of MovieLens 1M, and the numbers of its items are assigned to those of NCF (`ncf_training`).
+NCF's ranks need the training items, `Data/ml-1m.train.rating`. Where that file cannot be had,
+`--ml-1m` names an archive of MovieLens 1M, and the numbers of its items are assigned to those of
+NCF (`ncf_training`).
 """
 
 import argparse
@@ -111,11 +113,17 @@ class Source(NamedTuple):
                 with urlopen(address, timeout=60) as response:
                     local.write_bytes(response.read())
             except (URLError, TimeoutError) as error:
-                raise SystemExit(f"{local} is not there, and {address} cannot be read: {error}") from None
+                raise SystemExit(
+                    f"{local} is not there, and {address} cannot be read: {error}"
+                ) from None
         content = local.read_bytes()
-        digest = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+        digest = hashlib.sha1(
+            b"blob %d\0" % len(content) + content, usedforsecurity=False
+        ).hexdigest()
         if digest != repository.files[path]:
-            raise SystemExit(f"{local}: not the file of commit {repository.commit}; git's checksum is {digest}")
+            raise SystemExit(
+                f"{local}: not the file of commit {repository.commit}; git's checksum is {digest}"
+            )
         return content
 
     def text(self, name: str, path: str) -> str:
@@ -147,7 +155,9 @@ class _NoCode(pickle.Unpickler):
     ALLOWED: Mapping[tuple[str, str], Any] = {
         ("collections", "OrderedDict"): collections.OrderedDict,
         ("torch", "FloatStorage"): "float32",
-        ("torch._utils", "_rebuild_tensor_v2"): lambda storage, offset, shape, *_: _Tensor(storage, offset, shape),
+        ("torch._utils", "_rebuild_tensor_v2"): lambda storage, offset, shape, *_: _Tensor(
+            storage, offset, shape
+        ),
     }
 
     def find_class(self, module: str, name: str) -> Any:
@@ -162,14 +172,18 @@ class _NoCode(pickle.Unpickler):
 
 
 def torch_weights(content: bytes) -> Weights:
-    """Return the arrays of a state dict, as torch 1.6 and later write it (a zip), or as torch before it."""
+    """Return the arrays of a state dict, as torch 1.6 and later write it (a zip), or as torch
+    before it.
+    """
     stream = io.BytesIO(content)
     storages = {}
     if zipfile.is_zipfile(stream):
         with zipfile.ZipFile(stream) as archive:
             tensors = _NoCode(io.BytesIO(archive.read("archive/data.pkl"))).load()
             for key in {tensor.storage.key for tensor in tensors.values()}:
-                storages[key] = np.frombuffer(archive.read(f"archive/data/{key}"), np.float32).astype(np.float64)
+                storages[key] = np.frombuffer(
+                    archive.read(f"archive/data/{key}"), np.float32
+                ).astype(np.float64)
     else:
         stream.seek(0)
         for _ in ("magic number", "version of the protocol", "sizes of types"):
@@ -218,7 +232,9 @@ class Sequences(NamedTuple):
         return np.array([items[-1] for items in self.of_user])
 
     def inputs(self, length: int, mask: int | None = None) -> Ints:
-        """Return the (users, length) last items before the held-out one, 0 where there are fewer; a mask comes last."""
+        """Return the (users, length) last items before the held-out one, 0 where there are fewer; a
+        mask comes last.
+        """
         padded = np.zeros((len(self.of_user), length), dtype=np.int64)
         for row, items in zip(padded, self.of_user, strict=True):
             known = [*items[:-1], *([] if mask is None else [mask])][-length:]
@@ -234,8 +250,9 @@ def read_sequences(text: str) -> list[list[int]]:
 def drawn_negatives(of_user: Sequence[Sequence[int]]) -> Ints:
     """Draw 99 negatives for each user as data/generate_test.py of S3-Rec does, from its seed.
 
-    It draws 99 of all items without replacement, leaves out the user's items, and draws 99 anew until there are enough.
-    Its check for items that an earlier round drew compares numbers with texts, so an item may come twice. That is kept.
+    It draws 99 of all items without replacement, leaves out the user's items, and draws 99 anew
+    until there are enough. Its check for items that an earlier round drew compares numbers with
+    texts, so an item may come twice. That is kept.
     """
     stream = np.random.RandomState(12345)  # the generator of the script
     all_items = list(dict.fromkeys(item for items in of_user for item in items))
@@ -253,7 +270,10 @@ def normalized(values: Floats, weights: Weights, name: str) -> Floats:
     """Return layer normalization, its epsilon inside the root."""
     centred = values - values.mean(-1, keepdims=True)
     variance = (centred**2).mean(-1, keepdims=True)
-    return weights[f"{name}.LayerNorm.weight"] * centred / np.sqrt(variance + 1e-12) + weights[f"{name}.LayerNorm.bias"]
+    return (
+        weights[f"{name}.LayerNorm.weight"] * centred / np.sqrt(variance + 1e-12)
+        + weights[f"{name}.LayerNorm.bias"]
+    )
 
 
 def linear(values: Floats, weights: Weights, name: str) -> Floats:
@@ -272,20 +292,27 @@ def fed_forward(values: Floats, weights: Weights, layer: str) -> Floats:
     wide = linear(values, weights, f"{layer}.intermediate.dense_1")
     active = wide * 0.5 * (1 + erf(wide / np.sqrt(2)))
     return normalized(
-        linear(active, weights, f"{layer}.intermediate.dense_2") + values, weights, f"{layer}.intermediate"
+        linear(active, weights, f"{layer}.intermediate.dense_2") + values,
+        weights,
+        f"{layer}.intermediate",
     )
 
 
 def fmlp_states(inputs: Ints, weights: Weights) -> Floats:
-    """Return the (users, size) last states of FMLP-Rec: filters in the frequencies of the sequence."""
+    """Return the (users, size) last states of FMLP-Rec: filters in the frequencies of the
+    sequence.
+    """
     values = embedded(inputs, weights)
     for number in range(2):
         layer = f"item_encoder.layer.{number}"
         filters = weights[f"{layer}.filterlayer.complex_weight"]
-        spectrum = np.fft.rfft(values, axis=1, norm="ortho") * (filters[..., 0] + 1j * filters[..., 1])
+        spectrum = np.fft.rfft(values, axis=1, norm="ortho") * (
+            filters[..., 0] + 1j * filters[..., 1]
+        )
         filtered = np.fft.irfft(spectrum, n=inputs.shape[1], axis=1, norm="ortho")
         if number == 1:
-            filtered, values = filtered[:, -1:], values[:, -1:]
+            filtered = filtered[:, -1:]
+            values = values[:, -1:]
         values = normalized(filtered + values, weights, f"{layer}.filterlayer")
         values = fed_forward(values, weights, layer)
     return values[:, -1]
@@ -298,7 +325,9 @@ def _heads(values: Floats) -> Floats:
 
 
 def s3_states(inputs: Ints, weights: Weights) -> Floats:
-    """Return the (users, size) projected states of S3-Rec at the mask, the last input, as in its pre-training."""
+    """Return the (users, size) projected states of S3-Rec at the mask, the last input, as in its
+    pre-training.
+    """
     values = embedded(inputs, weights)
     padding = np.where(inputs == 0, -1e8, 0.0)[:, np.newaxis, np.newaxis]
     for number in range(2):
@@ -317,9 +346,14 @@ def s3_states(inputs: Ints, weights: Weights) -> Floats:
 
 
 def sequence_ranks(
-    sequences: Sequences, weights: Weights, states: Callable[[Ints, Weights], Floats], mask: int | None = None
+    sequences: Sequences,
+    weights: Weights,
+    states: Callable[[Ints, Weights], Floats],
+    mask: int | None = None,
 ) -> pd.DataFrame:
-    """Return the ranks of the held-out items: among all items but the user's others, and among the negatives."""
+    """Return the ranks of the held-out items: among all items but the user's others, and among the
+    negatives.
+    """
     length = len(weights["position_embeddings.weight"])
     embeddings = weights["item_embeddings.weight"][: sequences.items + 1]
     inputs = sequences.inputs(length, mask)
@@ -333,12 +367,19 @@ def sequence_ranks(
         for row, items in zip(is_candidate, sequences.of_user[users], strict=True):
             row[items[:-1]] = False
         is_candidate[rows[:, 0], sequences.held_out[users]] = True
-        tables.append(rank_table(scores, own, is_candidate, scores[rows, sequences.negatives[users]]))
+        tables.append(
+            rank_table(scores, own, is_candidate, scores[rows, sequences.negatives[users]])
+        )
     return pd.concat(tables, ignore_index=True)
 
 
-def rank_table(scores: Floats, own: Floats, is_candidate: NDArray[np.bool_], of_negatives: Floats) -> pd.DataFrame:
-    """Return candidates, exact_rank and sampled_rank. Another item of an equal score does not make a rank worse."""
+def rank_table(
+    scores: Floats, own: Floats, is_candidate: NDArray[np.bool_], of_negatives: Floats
+) -> pd.DataFrame:
+    """Return candidates, exact_rank and sampled_rank.
+
+    Another item of an equal score does not make a rank worse.
+    """
     return pd.DataFrame(
         {
             "candidates": is_candidate.sum(axis=1),
@@ -365,7 +406,9 @@ def sequence_tables(source: Source) -> dict[str, pd.DataFrame]:
     for name, sequences in (("beauty", beauty), ("lastfm", lastfm)):
         path = f"reproduce/{'Beauty' if name == 'beauty' else 'LastFM'}-epochs-150.pt"
         weights = torch_weights(source.content(s3, path))
-        tables[f"{name}-S3-Rec"] = sequence_ranks(sequences, weights, s3_states, mask=sequences.items + 1)
+        tables[f"{name}-S3-Rec"] = sequence_ranks(
+            sequences, weights, s3_states, mask=sequences.items + 1
+        )
     return tables
 
 
@@ -382,48 +425,60 @@ class Ncf(NamedTuple):
 def ncf_test(source: Source) -> Ncf:
     """Return the test set."""
     name = "neural_collaborative_filtering"
-    ratings = [line.split("\t") for line in source.text(name, "Data/ml-1m.test.rating").splitlines()]
+    ratings = [
+        line.split("\t") for line in source.text(name, "Data/ml-1m.test.rating").splitlines()
+    ]
     lines = source.text(name, "Data/ml-1m.test.negative").splitlines()
     held_out = np.array([int(rating[1]) for rating in ratings])
     return Ncf(held_out, np.array([[int(item) for item in line.split("\t")[1:]] for line in lines]))
 
 
 def ncf_training(source: Source, archive: Path | None, test: Ncf, scores: Floats) -> csr_array:
-    """Return the (users, items) training items of NCF: from its file, or from an archive of MovieLens 1M.
+    """Return the (users, items) training items of NCF: from its file, or from an archive of
+    MovieLens 1M.
 
     `scores`, (users, items), are those of models that were trained on them.
 
-    The numbers of items differ. NCF's are by the first user who has the item: the items of user 0 come first, then
-    those of user 1 that user 0 does not have, and so on. Within the items that a user brings, the numbers are assigned
-    so that most held-out items agree and, of such assignments, the fewest negatives are items of their user. What is
-    still open is decided by the scores: their sum over all events is the largest.
+    The numbers of items differ. NCF's are by the first user who has the item: the items of user 0
+    come first, then those of user 1 that user 0 does not have, and so on. Within the items that a
+    user brings, the numbers are assigned so that most held-out items agree and, of such
+    assignments, the fewest negatives are items of their user. What is still open is decided by the
+    scores: their sum over all events is the largest.
     """
     if archive is None:
         text = source.text("neural_collaborative_filtering", "Data/ml-1m.train.rating")
         rows = np.loadtxt(io.StringIO(text), dtype=np.int64, usecols=(0, 1))
         return csr_array((np.ones(len(rows)), rows.T), shape=scores.shape)
     events = binarize(read_events(archive, get("movielens-dat"), member="ml-1m/ratings.dat"), 0)
-    split = split_events(events, strategy="last-event", ties="first", rng=np.random.default_rng())  # nothing is drawn
+    split = split_events(
+        events, strategy="last-event", ties="first", rng=np.random.default_rng()
+    )  # nothing is drawn
     order = np.argsort(split.user_ids.astype(np.int64))
     training = csr_array(split.training[order])
     held_out = csr_array(split.held_out[order])
     users = np.arange(len(order))
     theirs = csr_array((np.ones(len(users)), (users, test.held_out)), shape=scores.shape)
     negatives = csr_array(
-        (np.ones(test.negatives.size), (np.repeat(users, NEGATIVES), test.negatives.ravel())), shape=theirs.shape
+        (np.ones(test.negatives.size), (np.repeat(users, NEGATIVES), test.negatives.ravel())),
+        shape=theirs.shape,
     )
     all_items = csr_array(training + held_out)
     agreements = (held_out.T @ theirs).toarray()
     contradictions = (all_items.T @ negatives).toarray()
     is_other_place = ~_first_user_places(all_items)
     fit = all_items.T @ scores
-    fit /= len(fit) * np.abs(fit).max()  # at most 1 for all items together, so it decides what is open alone
-    number = linear_sum_assignment(contradictions - fit + 1e3 * is_other_place - 1e4 * agreements)[1]
+    fit /= (
+        len(fit) * np.abs(fit).max()
+    )  # at most 1 for all items together, so it decides what is open alone
+    number = linear_sum_assignment(contradictions - fit + 1e3 * is_other_place - 1e4 * agreements)[
+        1
+    ]
     rows = np.arange(len(number))
     print(
         f"NCF: {agreements[rows, number].sum():.0f} of {len(users)} held-out items agree, and "
-        f"{contradictions[rows, number].sum():.0f} of {test.negatives.size} negatives are items of their user; "
-        f"{is_other_place[rows, number].sum()} items are not at a place of their first user"
+        f"{contradictions[rows, number].sum():.0f} of {test.negatives.size} negatives are items of "
+        f"their user; {is_other_place[rows, number].sum()} items are not at a place of their first "
+        "user"
     )
     coordinates = training.tocoo()
     pairs = (coordinates.row, number[coordinates.col])
@@ -431,15 +486,21 @@ def ncf_training(source: Source, archive: Path | None, test: Ncf, scores: Floats
 
 
 def _first_user_places(items: csr_array) -> NDArray[np.bool_]:
-    """Return whether an item may have a number, (items, numbers), if numbers are by the first user who has the item."""
+    """Return whether an item may have a number, (items, numbers), if numbers are by the first user
+    who has the item.
+    """
     columns = items.tocsc()
-    first_user = np.array([columns.indices[start:end].min() for start, end in pairwise(columns.indptr)])
+    first_user = np.array(
+        [columns.indices[start:end].min() for start, end in pairwise(columns.indptr)]
+    )
     return first_user[:, np.newaxis] == np.sort(first_user)
 
 
 def gmf_scores(weights: Weights) -> Floats:
     """Return the (users, items) scores of generalized matrix factorization, before the sigmoid."""
-    return (weights["user_embedding_W"] * weights["prediction_W"][:, 0]) @ weights["item_embedding_W"].T
+    return (weights["user_embedding_W"] * weights["prediction_W"][:, 0]) @ weights[
+        "item_embedding_W"
+    ].T
 
 
 def mlp_scores(weights: Weights) -> Floats:
@@ -479,7 +540,10 @@ def ncf_tables(source: Source, archive: Path | None) -> dict[str, pd.DataFrame]:
 
 
 def written(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
-    """Write the tables, and their checksums. Users have their numbers of the authors' files, from 0 in their order."""
+    """Write the tables, and their checksums.
+
+    Users have their numbers of the authors' files, from 0 in their order.
+    """
     sums = []
     for name, table in sorted(tables.items()):
         path = folder / f"{name}.csv.gz"
@@ -490,9 +554,13 @@ def written(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
 
 def main() -> None:
     """Make the ranks, and write them beside this script or elsewhere."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, help="clones of the repositories, or an empty folder")
-    parser.add_argument("--ml-1m", type=Path, help="an archive of MovieLens 1M, instead of NCF's training file")
+    parser.add_argument(
+        "--ml-1m", type=Path, help="an archive of MovieLens 1M, instead of NCF's training file"
+    )
     parser.add_argument("--output", type=Path, default=HERE, help="where to write")
     options = parser.parse_args()
     source = Source(options.folder)
@@ -501,7 +569,10 @@ def main() -> None:
     written(tables, options.output)
     for name, table in tables.items():
         hits = (table[["sampled_rank", "exact_rank"]] <= 10).mean()
-        print(f"{name}: {len(table)} users, n {table['candidates'].mean():.1f}, HR@10 {hits.round(4).to_dict()}")
+        print(
+            f"{name}: {len(table)} users, n {table['candidates'].mean():.1f}, HR@10 "
+            f"{hits.round(4).to_dict()}"
+        )
 
 
 if __name__ == "__main__":

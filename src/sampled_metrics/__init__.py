@@ -1,7 +1,7 @@
 """Sampled metrics of item recommendation, and the true metrics behind them.
 
-`evaluate`, `correct`, `compare`, `expect` and `plan` take ranks and return tables. The packages below
-them hold the parts that they are made of (docs/architecture.md).
+`evaluate`, `correct`, `compare`, `expect` and `plan` take ranks and return tables. The packages
+below them hold the parts that they are made of (docs/architecture.md).
 """
 
 from importlib import import_module
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from sampled_metrics._registry import public_names
 
-if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the workflow needs few of the modules
+if (
+    TYPE_CHECKING
+):  # at run time each is imported when it is used: a job of the workflow needs few of the modules
     from sampled_metrics.core.estimators import estimator as estimator
     from sampled_metrics.core.evaluation.compare import compare as compare
     from sampled_metrics.core.evaluation.correct import correct as correct
@@ -64,7 +66,9 @@ def _version_of_checkout() -> str:
     from pathlib import Path
 
     try:
-        project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        project = tomllib.loads(
+            (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+        )["project"]
     except (OSError, KeyError):
         return "0+unknown"
     return f"{project['version']}+checkout"

@@ -1,4 +1,6 @@
-"""The program `sampled-metrics`, also as `python -m sampled_metrics`: the command, which takes a while to import."""
+"""The program `sampled-metrics`, also as `python -m sampled_metrics`: the command, which takes a
+while to import.
+"""
 
 import os
 import signal
@@ -7,7 +9,10 @@ from typing import Any
 
 
 def main() -> None:
-    """Run the command, as `sampled_metrics.cli.main` does. An interruption has the exit code 130 from the start."""
+    """Run the command, as `sampled_metrics.cli.main` does.
+
+    An interruption has the exit code 130 from the start.
+    """
     is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_usual:
         signal.signal(signal.SIGINT, _leave)  # an exception may get lost in what is imported

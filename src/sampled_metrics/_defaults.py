@@ -1,4 +1,7 @@
-"""Default metrics and estimators. The command shows them, and starts without the modules that use them."""
+"""Default metrics and estimators.
+
+The command shows them, and starts without the modules that use them.
+"""
 
 METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 """The default metrics, those of the paper."""
@@ -6,7 +9,8 @@ METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 ESTIMATORS = ("decreasing", "free")
 """The default estimators.
 
-Their intervals are of the truth: if better ranks are more frequent in the better half, and without an assumption.
+Their intervals are of the truth: if better ranks are more frequent in the better half, and without
+an assumption.
 """
 
 PLANNED = ("decreasing", "bv-0.1", "uncorrected")

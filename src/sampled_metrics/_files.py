@@ -22,25 +22,35 @@ from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import shown
-from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError, WriteError, printable, reason
+from sampled_metrics.errors import (
+    ConfigError,
+    DataError,
+    SampledMetricsError,
+    WriteError,
+    printable,
+    reason,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _TEMPORARY = ".sampled-metrics-unfinished"
-"""In the names of temporary files, after the number of their process and a random one, and before the ending."""
+"""In the names of temporary files, after the number of their process and a random one, and before
+the ending.
+"""
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, with the same ending, and rename it to `path` when the block succeeds.
+    """Yield a temporary path beside `path`, with the same ending, and rename it to `path` when the
+    block succeeds.
 
-    A symbolic link stays and its target is replaced. A file that exists keeps its mode. No other process or thread has
-    the same temporary path.
+    A symbolic link stays and its target is replaced. A file that exists keeps its mode. No other
+    process or thread has the same temporary path.
 
     Raises:
-        WriteError: `path` is not a regular file, is read-only, or cannot be written, for example because the disk is
-            full.
+        WriteError: `path` is not a regular file, is read-only, or cannot be written, for example
+            because the disk is full.
     """
     final = _final(path)
     temporary = final.with_name(f".{os.getpid()}-{secrets.token_hex(4)}{_TEMPORARY}{final.suffix}")
@@ -77,7 +87,9 @@ def _final(path: str | os.PathLike[str]) -> Path:
         mode = 0
     if name.endswith(os.sep) or (mode is not None and not stat.S_ISREG(mode)):
         raise WriteError(f"{name}: is not a regular file, and only a regular file is written")
-    if mode is not None and (not mode & 0o222 or not os.access(final, os.W_OK)):  # root may write all files
+    if mode is not None and (
+        not mode & 0o222 or not os.access(final, os.W_OK)
+    ):  # root may write all files
         raise WriteError(f"{name}: is read-only, and is not replaced")
     return Path(final)
 
@@ -91,7 +103,8 @@ def path_text(path: Any, what: str = "a file", error: type[SampledMetricsError] 
         error: the error to raise.
 
     Raises:
-        DataError: it is no path, is empty, has a zero byte, or has signs that the names of files do not have.
+        DataError: it is no path, is empty, has a zero byte, or has signs that the names of files do
+            not have.
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise error(f"the path of {what} is text or a Path, not {shown(path)}")
@@ -111,9 +124,10 @@ def path_text(path: Any, what: str = "a file", error: type[SampledMetricsError] 
 def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Yield a file of a user, open for reading as bytes.
 
-    Every path of a user is opened here, and libraries get the open file: given a path, some of them fetch addresses,
-    such as those that begin with http: or s3:, or unpack what a name says is packed. A path that begins with ~ is in
-    the home of the user, as in a shell, unless there is such a file.
+    Every path of a user is opened here, and libraries get the open file: given a path, some of them
+    fetch addresses, such as those that begin with http: or s3:, or unpack what a name says is
+    packed. A path that begins with ~ is in the home of the user, as in a shell, unless there is
+    such a file.
 
     Raises:
         DataError: it is no path, there is no such file, it is a directory, or it cannot be read.
@@ -134,7 +148,8 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def reading(name: str, what: str = "cannot be read", then: str = "") -> Iterator[None]:
     """Raise DataError in place of whatever a library raises that reads a file in this block.
 
-    Files may be damaged on purpose, and libraries raise errors of many types then, such as KeyError and RuntimeError.
+    Files may be damaged on purpose, and libraries raise errors of many types then, such as KeyError
+    and RuntimeError.
 
     Args:
         name: of the file, for messages.
@@ -154,7 +169,9 @@ def reading(name: str, what: str = "cannot be read", then: str = "") -> Iterator
         raise DataError(f"{name}: {what}: {reason(error)}{then}") from None
 
 
-def require_writable(path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
+def require_writable(
+    path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]] = ()
+) -> None:
     """Check that a file can be written that a user asks for, before what goes into it is computed.
 
     Args:
@@ -162,19 +179,24 @@ def require_writable(path: str | os.PathLike[str], inputs: Iterable[str | os.Pat
         inputs: the files that are read for it; names that are not those of files are passed over.
 
     Raises:
-        WriteError: its folder does not exist or cannot be written, it is not a regular file, is read-only, or is one of
-            the inputs, maybe by a link.
+        WriteError: its folder does not exist or cannot be written, it is not a regular file, is
+            read-only, or is one of the inputs, maybe by a link.
     """
     final = _final(path)
-    name, folder = os.fspath(path), final.parent
+    name = os.fspath(path)
+    folder = final.parent
     if not folder.is_dir():
-        raise WriteError(f"{name}: there is no folder {shown(os.path.dirname(path))}; make it first")
+        raise WriteError(
+            f"{name}: there is no folder {shown(os.path.dirname(path))}; make it first"
+        )
     if not os.access(folder, os.W_OK):
         raise WriteError(f"{name}: the folder {shown(os.path.dirname(path) or '.')} is read-only")
     for given in inputs:
         with suppress(OSError, ValueError):  # it is no file, and whoever reads it says so
             if os.path.samefile(final, given):
-                raise WriteError(f"{name}: is the same file as the input {os.fspath(given)}; write another one")
+                raise WriteError(
+                    f"{name}: is the same file as the input {os.fspath(given)}; write another one"
+                )
 
 
 def remove_leftovers(folders: Iterable[str | os.PathLike[str]]) -> None:
@@ -185,7 +207,9 @@ def remove_leftovers(folders: Iterable[str | os.PathLike[str]]) -> None:
     """
     for folder in folders:
         for path in Path(folder).glob(f".*{_TEMPORARY}*"):
-            own = re.fullmatch(rf"\.([0-9]+)-[0-9a-f]{{8}}{re.escape(_TEMPORARY)}(\..*)?", path.name, re.DOTALL)
+            own = re.fullmatch(
+                rf"\.([0-9]+)-[0-9a-f]{{8}}{re.escape(_TEMPORARY)}(\..*)?", path.name, re.DOTALL
+            )
             if own and path.is_file() and not path.is_symlink() and not _is_running(int(own[1])):
                 with suppress(OSError):
                     path.unlink()
@@ -205,11 +229,15 @@ def _is_running(process: int) -> bool:
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8 text with a newline at its end."""
     with atomic_write(path) as temporary:
-        temporary.write_text(text if text.endswith("\n") else text + "\n", "utf-8", "backslashreplace", "\n")
+        temporary.write_text(
+            text if text.endswith("\n") else text + "\n", "utf-8", "backslashreplace", "\n"
+        )
 
 
 def digest(path: str | os.PathLike[str], algorithm: str) -> str:
-    """Return a checksum of a file in hexadecimal; the algorithm is a name in hashlib, such as sha256."""
+    """Return a checksum of a file in hexadecimal; the algorithm is a name in hashlib, such as
+    sha256.
+    """
     with open(path, "rb") as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
@@ -220,7 +248,9 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
 
 
 def write_csv(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
-    """Write a table as csv, gzipped if the name ends in .gz; the same table gives the same bytes."""
+    """Write a table as csv, gzipped if the name ends in .gz; the same table gives the same
+    bytes.
+    """
     path = path_text(path, "a file to write", WriteError)
     text = table.to_csv(index=False, lineterminator="\n").encode(errors="backslashreplace")
     if Path(path).suffix == ".gz":
@@ -235,7 +265,9 @@ def require_parquet(path: str | os.PathLike[str]) -> None:
     if Path(path).suffix.lower() != ".parquet":
         raise ConfigError(f"{os.fspath(path)}: the name of the file must end in .parquet")
     if find_spec("pyarrow") is None:
-        raise ConfigError(f"{os.fspath(path)}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'")
+        raise ConfigError(
+            f"{os.fspath(path)}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'"
+        )
 
 
 def write_table(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
@@ -252,8 +284,15 @@ def write_table(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
     with atomic_write(path) as temporary:
         try:
             table.to_parquet(temporary, engine="pyarrow", index=False)
-        except (ValueError, TypeError, OverflowError, NotImplementedError) as error:  # as of ids of several types
-            raise WriteError(f"{path}: parquet cannot hold it: {reason(error)}; write csv") from None
+        except (
+            ValueError,
+            TypeError,
+            OverflowError,
+            NotImplementedError,
+        ) as error:  # as of ids of several types
+            raise WriteError(
+                f"{path}: parquet cannot hold it: {reason(error)}; write csv"
+            ) from None
 
 
 def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
@@ -263,7 +302,11 @@ def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
 
 
 def read_npz(
-    path: str | os.PathLike[str], content: str, names: Sequence[str] = (), *, only: Sequence[str] | None = None
+    path: str | os.PathLike[str],
+    content: str,
+    names: Sequence[str] = (),
+    *,
+    only: Sequence[str] | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Read the arrays of an npz file.
 

@@ -20,7 +20,8 @@ class Package(NamedTuple):
     Attributes:
         names: the public names of `sampled_metrics`, by module.
         tables: kinds of tables.
-        words: modules with kinds of findings and their sentences (`KINDS`), by the title of their table.
+        words: modules with kinds of findings and their sentences (`KINDS`), by the title of their
+            table.
         layouts: modules that lay out figures of results (`LAYOUTS`).
         figure: the function that draws a result.
         latex: the function that writes a table as LaTeX.
@@ -110,7 +111,12 @@ PACKAGES: dict[str, Package] = {
 
 def public_names() -> dict[str, str]:
     """Return the module of each public name."""
-    return {name: module for package in PACKAGES.values() for module, names in package.names.items() for name in names}
+    return {
+        name: module
+        for package in PACKAGES.values()
+        for module, names in package.names.items()
+        for name in names
+    }
 
 
 def kinds_of_tables() -> list[Any]:
@@ -119,7 +125,9 @@ def kinds_of_tables() -> list[Any]:
 
 
 def kinds_of_findings() -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the kinds of findings of the packages, and the title of their table in the reference."""
+    """Yield the kinds of findings of the packages, and the title of their table in the
+    reference.
+    """
     for package in PACKAGES.values():
         for title, module in package.words.items():
             yield title, _module(module).KINDS
@@ -138,7 +146,9 @@ def commands() -> list[Any]:
 
 
 def renderer(form: str) -> Any:
-    """Return the function that renders a table as figure, latex or page; None if no package does."""
+    """Return the function that renders a table as figure, latex or page; None if no package
+    does.
+    """
     references = [getattr(package, form) for package in PACKAGES.values()]
     found = [reference for reference in references if reference]
     return load(found[0]) if found else None

@@ -28,7 +28,9 @@ LATE = 2.0
 def terminal_bar(
     what: str, total: int | None, *, delay: float = 0.0, of_bytes: bool = False
 ) -> Iterator[Callable[[int], None]]:
-    """Yield a function that adds a number to the steps done. A terminal shows a bar on stderr; nothing else does.
+    """Yield a function that adds a number to the steps done.
+
+    A terminal shows a bar on stderr; nothing else does.
 
     Args:
         what: text before the bar.
@@ -44,7 +46,9 @@ def terminal_bar(
     from rich.progress import DownloadColumn, Progress, TransferSpeedColumn
 
     byte_columns = (DownloadColumn(binary_units=True), TransferSpeedColumn()) if of_bytes else ()
-    bar = Progress(*Progress.get_default_columns(), *byte_columns, console=Console(stderr=True), transient=True)
+    bar = Progress(
+        *Progress.get_default_columns(), *byte_columns, console=Console(stderr=True), transient=True
+    )
     task = bar.add_task(escape(printable(what)), total=total)
     late_start = Timer(delay, bar.start)  # a first step may take far longer than the delay
     late_start.daemon = True
@@ -63,8 +67,12 @@ def terminal_bar(
 
 
 def terminal_progress(steps: Iterable[Any], what: str = "", *, delay: float = 0.0) -> Iterator[Any]:
-    """Yield the steps, and show on a terminal how many are done; parameters as in `terminal_bar`."""
-    with terminal_bar(what, len(steps) if isinstance(steps, Sized) else None, delay=delay) as advance:
+    """Yield the steps, and show on a terminal how many are done; parameters as in
+    `terminal_bar`.
+    """
+    with terminal_bar(
+        what, len(steps) if isinstance(steps, Sized) else None, delay=delay
+    ) as advance:
         for step in steps:
             yield step
             advance(1)
@@ -77,7 +85,10 @@ def late_progress(steps: Iterable[Any]) -> Iterator[Any]:
 
 @contextmanager
 def terminal_status(*, delay: float = LATE) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows a text. A terminal shows it on stderr, after a delay; nothing else does."""
+    """Yield a function that shows a text.
+
+    A terminal shows it on stderr, after a delay; nothing else does.
+    """
     if not sys.stderr.isatty():
         yield lambda text: None
         return
@@ -85,7 +96,8 @@ def terminal_status(*, delay: float = LATE) -> Iterator[Callable[[str], None]]:
     from rich.markup import escape
     from rich.status import Status
 
-    status, started = Status("", console=Console(stderr=True)), monotonic()
+    status = Status("", console=Console(stderr=True))
+    started = monotonic()
 
     def show(text: str) -> None:
         if monotonic() - started >= delay:
@@ -105,8 +117,9 @@ _T = TypeVar("_T")
 def on_one_thread(function: Callable[_P, _T]) -> Callable[_P, _T]:
     """Return the function with linear algebra on one thread.
 
-    Its arrays are small, and threads that wait for one another make it several times slower on a busy machine. If
-    several threads of Python call such functions at once, the limit ends with the call of the thread that set it.
+    Its arrays are small, and threads that wait for one another make it several times slower on a
+    busy machine. If several threads of Python call such functions at once, the limit ends with the
+    call of the thread that set it.
     """
 
     @wraps(function)
@@ -118,14 +131,18 @@ def on_one_thread(function: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 class _SharedLimit:
-    """A context with linear algebra on one thread. The first thread in it sets the limit, and ends it when it leaves.
+    """A context with linear algebra on one thread.
+
+    The first thread in it sets the limit, and ends it when it leaves.
 
     From version 3.8 on, threadpoolctl lets no other thread end the limit.
     """
 
     def __init__(self) -> None:
-        self._lock, self._limits = Lock(), ExitStack()
-        self._owner, self._entered = 0, 0  # the thread that set the limit, and how often it is inside
+        self._lock = Lock()
+        self._limits = ExitStack()
+        self._owner = 0  # the thread that set the limit, and how often it is inside
+        self._entered = 0
 
     def __enter__(self) -> None:
         import scipy.linalg.blas  # noqa: F401  # only a library that is loaded can be limited
@@ -149,15 +166,22 @@ _ONE_THREAD = _SharedLimit()
 
 
 def threads_of_linear_algebra() -> int:
-    """Return the number of threads of the libraries of linear algebra, which OMP_NUM_THREADS limits; 1 if unknown."""
+    """Return the number of threads of the libraries of linear algebra, which OMP_NUM_THREADS
+    limits; 1 if unknown.
+    """
     from threadpoolctl import threadpool_info
 
-    return min((library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"), default=1)
+    return min(
+        (library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"),
+        default=1,
+    )
 
 
 @contextmanager
 def parallel(threads: int) -> Iterator[Callable[..., Iterable[Any]]]:
-    """Yield a function like `map` that runs calls in threads, with linear algebra on one thread; `map` for one."""
+    """Yield a function like `map` that runs calls in threads, with linear algebra on one thread;
+    `map` for one.
+    """
     if threads == 1:
         yield map
         return

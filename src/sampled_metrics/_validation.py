@@ -20,12 +20,16 @@ TOLERANCE = 1e-9
 
 
 def require_sum_of_one(probabilities: ArrayLike, what: str, tolerance: float = TOLERANCE) -> None:
-    """Raise NumericError unless (…, outcomes) probabilities are distributions along the last axis."""
+    """Raise NumericError unless (…, outcomes) probabilities are distributions along the last
+    axis.
+    """
     probabilities = np.asarray(probabilities)
     sums = probabilities.sum(axis=-1)
     wrong = ~(np.abs(sums - 1) <= tolerance)
     if wrong.any():
-        raise NumericError(f"{what}: probabilities sum to {np.atleast_1d(sums[wrong])[0]:.12g}, not to 1")
+        raise NumericError(
+            f"{what}: probabilities sum to {np.atleast_1d(sums[wrong])[0]:.12g}, not to 1"
+        )
     if probabilities.min(initial=0.0) < -tolerance:
         raise NumericError(f"{what}: a probability is {probabilities.min():.12g}, below 0")
 
@@ -43,26 +47,35 @@ MEMORY_LIMIT = 4 * 2**30
 
 
 def check_memory_limit(shape: tuple[int, ...], what: str, instead: str) -> None:
-    """Raise DataError if an array of double precision would take more than 4 GiB; `instead` says what to do then."""
+    """Raise DataError if an array of double precision would take more than 4 GiB; `instead` says
+    what to do then.
+    """
     needed = 8 * math.prod(map(int, shape))
     if needed > MEMORY_LIMIT:
         raise DataError(
-            f"{what} would take {needed / 2**30:.3g} GiB, and no array may take more than {MEMORY_LIMIT / 2**30:g}; "
-            f"{instead}"
+            f"{what} would take {needed / 2**30:.3g} GiB, and no array may take more than "
+            f"{MEMORY_LIMIT / 2**30:g}; {instead}"
         )
 
 
-def require_candidates(candidates: ArrayLike, negatives: int, replacement: bool, users: Any = None) -> None:
-    """Raise DataError if a row has too few other candidates for its negatives; `users` names the row's user."""
+def require_candidates(
+    candidates: ArrayLike, negatives: int, replacement: bool, users: Any = None
+) -> None:
+    """Raise DataError if a row has too few other candidates for its negatives; `users` names the
+    row's user.
+    """
     candidates = np.atleast_1d(candidates)
     row = int(np.argmin(candidates))
-    pool, who = int(candidates[row]) - 1, "a row" if users is None else f"user {shown(users[row])}"
+    pool = int(candidates[row]) - 1
+    who = "a row" if users is None else f"user {shown(users[row])}"
     if pool < 1:
-        raise DataError(f"{who} has no candidates besides its held-out item, so no negative can be drawn")
+        raise DataError(
+            f"{who} has no candidates besides its held-out item, so no negative can be drawn"
+        )
     if not replacement and pool < negatives:
         raise DataError(
-            f"{negatives} negatives without replacement were asked for, but {who} has only {pool} candidates "
-            f"besides its held-out item; draw at most {pool}, or with replacement"
+            f"{negatives} negatives without replacement were asked for, but {who} has only {pool} "
+            f"candidates besides its held-out item; draw at most {pool}, or with replacement"
         )
 
 
@@ -75,15 +88,21 @@ MOST_SEED = 2**128 - 1
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is of a type of whole numbers; bool is not, nor is a duration of numpy."""
+    """Return whether a value is of a type of whole numbers; bool is not, nor is a duration of
+    numpy.
+    """
     return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 
 
 def require_whole(least: int, most: int | None = None, **numbers: Any) -> None:
-    """Raise ConfigError unless all values, given by the names of their options, are whole numbers in a range."""
+    """Raise ConfigError unless all values, given by the names of their options, are whole numbers
+    in a range.
+    """
     for name, value in numbers.items():
         if not is_whole(value) or value < least or (most is not None and value > most):
-            allowed = f", {least} or more" if most is None else f" from {least} to {_as_power(most)}"
+            allowed = (
+                f", {least} or more" if most is None else f" from {least} to {_as_power(most)}"
+            )
             raise ConfigError(f"{name} must be a whole number{allowed}, not {shown(value)}")
 
 
@@ -92,11 +111,15 @@ def _as_power(number: int) -> str:
     bits = number.bit_length()
     if bits <= 32:
         return str(number)
-    return {1 << (bits - 1): f"2^{bits - 1}", (1 << bits) - 1: f"2^{bits} - 1"}.get(number, str(number))
+    return {1 << (bits - 1): f"2^{bits - 1}", (1 << bits) - 1: f"2^{bits} - 1"}.get(
+        number, str(number)
+    )
 
 
 def is_real(value: Any) -> bool:
-    """Return whether a value is a real number that double precision can hold; NaN is one, bool is not."""
+    """Return whether a value is a real number that double precision can hold; NaN is one, bool is
+    not.
+    """
     if not isinstance(value, Real) or isinstance(value, bool | np.timedelta64):
         return False
     try:
@@ -107,7 +130,9 @@ def is_real(value: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Return a value as people write it, for messages: text in quotation marks, numpy's numbers as Python's."""
+    """Return a value as people write it, for messages: text in quotation marks, numpy's numbers as
+    Python's.
+    """
     try:
         text = repr(value.item() if isinstance(value, np.generic) else value)
         if "\n" in text:  # of a table
@@ -120,7 +145,9 @@ def shown(value: Any) -> str:
 def require_confidence_level(level: Any) -> float:
     """Return a confidence level; raise ConfigError unless it is a number above 0 and below 1."""
     if not is_real(level):
-        raise ConfigError(f"confidence_level must be a number above 0 and below 1, not {shown(level)}")
+        raise ConfigError(
+            f"confidence_level must be a number above 0 and below 1, not {shown(level)}"
+        )
     number = float(level)
     if not number > 0 or not 0.5 + number / 2 < 1:  # the sum may round to 1
         raise ConfigError(f"confidence_level must be above 0 and below 1, not {shown(level)}")
@@ -139,7 +166,9 @@ def enumerated(words: Iterable[str], conjunction: str = "and") -> str:
 
 
 def require_flags(**flags: Any) -> None:
-    """Raise ConfigError unless all values are True or False; they are given by the names of their options."""
+    """Raise ConfigError unless all values are True or False; they are given by the names of their
+    options.
+    """
     for name, value in flags.items():
         if not isinstance(value, bool | np.bool_):
             raise ConfigError(f"{name}: is True or False, not {shown(value)}")
@@ -150,7 +179,9 @@ def refuse_masked(values: Any, what: str) -> None:
     parts = values if isinstance(values, list | tuple) else [values]
     masked = sum(int(np.ma.getmaskarray(part).sum()) for part in parts if np.ma.is_masked(part))
     if masked:
-        raise DataError(f"{what}: has {masked} masked, and none may be missing; leave out what has no number")
+        raise DataError(
+            f"{what}: has {masked} masked, and none may be missing; leave out what has no number"
+        )
 
 
 def whole_numbers(values: Any, what: str) -> Ints:
@@ -187,7 +218,10 @@ def check_labels(given: Any, what: str, kind: type | tuple[type, ...] = ()) -> l
         labels = (
             [given]
             if one
-            else [label if kind and isinstance(label, kind) else check_label(label, what) for label in given]
+            else [
+                label if kind and isinstance(label, kind) else check_label(label, what)
+                for label in given
+            ]
         )
     except TypeError:
         raise ConfigError(f"{what}: give one label or a list of them, not {shown(given)}") from None
@@ -200,6 +234,8 @@ def check_labels(given: Any, what: str, kind: type | tuple[type, ...] = ()) -> l
 
 
 def did_you_mean(given: str, known: Sequence[str], end: str = "") -> str:
-    """Return the part of a message that names the known label closest to a given one; empty if none is close."""
+    """Return the part of a message that names the known label closest to a given one; empty if none
+    is close.
+    """
     close = get_close_matches(given, known, 1)
     return f" (did you mean {close[0]}{end}?)" if close and close[0] != given else ""

@@ -6,8 +6,9 @@ _LONGEST = 2000
 class SampledMetricsError(Exception):
     """Base of every error whose message is meant to be read by a user, without a traceback.
 
-    As text it is one line, whatever names and values from elsewhere it quotes: what would end the line, or move the
-    cursor of a terminal, is shown escaped, and the middle of what is very long is left out.
+    As text it is one line, whatever names and values from elsewhere it quotes: what would end the
+    line, or move the cursor of a terminal, is shown escaped, and the middle of what is very long is
+    left out.
     """
 
     def __str__(self) -> str:
@@ -20,7 +21,9 @@ class ConfigError(SampledMetricsError, ValueError):
 
 
 class DataError(SampledMetricsError, ValueError):
-    """A file is missing, damaged or malformed; the message names the file and, where there is one, the line."""
+    """A file is missing, damaged or malformed; the message names the file and, where there is one,
+    the line.
+    """
 
 
 class NumericError(SampledMetricsError, ArithmeticError):
@@ -32,15 +35,22 @@ class WriteError(SampledMetricsError):
 
 
 class DownloadError(DataError):
-    """No source of a file could be fetched; the message names every address that was tried, and why it failed."""
+    """No source of a file could be fetched; the message names every address that was tried, and why
+    it failed.
+    """
 
 
 class Remark(UserWarning):
-    """What the library warns of. The command shows each; other warnings are shown as Python shows them."""
+    """What the library warns of.
+
+    The command shows each; other warnings are shown as Python shows them.
+    """
 
 
 def printable(text: str) -> str:
-    """Return text in one line: signs that are not printable, such as line breaks and escapes, as Python writes them."""
+    """Return text in one line: signs that are not printable, such as line breaks and escapes, as
+    Python writes them.
+    """
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 

@@ -1,11 +1,14 @@
-"""The study: from the archive of a dataset to the tables and figures of the paper, as a workflow of Snakemake.
+"""The study: from the archive of a dataset to the tables and figures of the paper, as a workflow of
+Snakemake.
 
-It has the download and the split of data, recommenders, the config, the tables and figures, the comparison with the
-paper, and the summary. The rules are in `workflow/`, and the scripts that they run in `scripts/`.
+It has the download and the split of data, recommenders, the config, the tables and figures, the
+comparison with the paper, and the summary. The rules are in `workflow/`, and the scripts that they
+run in `scripts/`.
 
-It needs the library, `sampled_metrics`, of which it is a user as others are, and what the extra `workflow` installs.
+It needs the library, `sampled_metrics`, of which it is a user as others are, and what the extra
+`workflow` installs.
 
-Begin with `entries.py`, which lists the figures and tables, and `config.py`. `data/` and `recommenders/` are what comes
-before the ranks, `repetitions.py` draws samples of them, and `tables.py`, `fidelity.py` and `claims.py` are what comes
-after.
+Begin with `entries.py`, which lists the figures and tables, and `config.py`. `data/` and
+`recommenders/` are what comes before the ranks, `repetitions.py` draws samples of them, and
+`tables.py`, `fidelity.py` and `claims.py` are what comes after.
 """

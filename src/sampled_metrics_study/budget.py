@@ -1,4 +1,6 @@
-"""What a number of scores buys: the result of `plan` for the recommenders of a dataset, as a page and a figure."""
+"""What a number of scores buys: the result of `plan` for the recommenders of a dataset, as a page
+and a figure.
+"""
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill
@@ -48,7 +50,9 @@ _TITLE = 22  # letters in a line of the title of a panel
 
 
 def pilot_of(model: Model, split: Split, k: int) -> StagedRanks:
-    """Return the staged ranks of all users by depth None, in the order of popularity, from the scores of a model."""
+    """Return the staged ranks of all users by depth None, in the order of popularity, from the
+    scores of a model.
+    """
     step = max(1, _NUMBERS // split.shape.items)
     parts = []
     for first in range(0, split.shape.users, step):
@@ -78,13 +82,20 @@ def bought(
     replacement: bool,
     progress: Progress = no_progress,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return what scores buy, at a confidence of 95 %, for evaluations of as many users as there are.
+    """Return what scores buy, at a confidence of 95 %, for evaluations of as many users as there
+    are.
 
-    The pilots are the staged ranks of all users by depth None. An m that a user cannot have is left out. The first
-    result has the rows of `plan` of each recommender, with a first column recommender; the second those of the pair,
-    with first columns worse and better, and no rows without a pair, or if its exact metrics are equal.
+    The pilots are the staged ranks of all users by depth None. An m that a user cannot have is left
+    out. The first result has the rows of `plan` of each recommender, with a first column
+    recommender; the second those of the pair, with first columns worse and better, and no rows
+    without a pair, or if its exact metrics are equal.
     """
-    options: dict[str, Any] = {"metric": label, "depths": depths, "negatives": negatives, "replacement": replacement}
+    options: dict[str, Any] = {
+        "metric": label,
+        "depths": depths,
+        "negatives": negatives,
+        "replacement": replacement,
+    }
     estimators = ["decreasing", "free"]
     alone = []
     for name in progress(list(pilots)):
@@ -92,10 +103,17 @@ def bought(
         alone.append(table.assign(recommender=name))
     of_all = pd.concat(alone, ignore_index=True)
     of_all = of_all[["recommender", *of_all.columns.drop(["recommender", "chosen"])]]
-    if pair is None or worse_and_better(*pair, {name: exact[name].mean(metric(label)) for name in pair}) is None:
+    if (
+        pair is None
+        or worse_and_better(*pair, {name: exact[name].mean(metric(label)) for name in pair}) is None
+    ):
         return of_all, pd.DataFrame(columns=_OF_PAIR)
-    result = plan({name: [exact[name], pilots[name]] for name in pair}, estimators=estimators, **options)
-    [(better, worse)] = [finding.names for finding in result.findings if finding.kind == "plan-pair"]
+    result = plan(
+        {name: [exact[name], pilots[name]] for name in pair}, estimators=estimators, **options
+    )
+    [(better, worse)] = [
+        finding.names for finding in result.findings if finding.kind == "plan-pair"
+    ]
     of_pair = pd.DataFrame(result).drop(columns="chosen").assign(worse=worse, better=better)
     return of_all, of_pair[["worse", "better", *of_pair.columns.drop(["worse", "better"])]]
 
@@ -126,19 +144,25 @@ def _laid_out(table: pd.DataFrame, promises: Sequence[str]) -> pd.DataFrame:
         "Way": [way_in_words(row) for row in rows],
         "Scores for each user": [f"{row['scores']:,.0f}" for row in rows],
     }
-    return pd.DataFrame(ways | {name.capitalize(): [_between(row, name) for row in rows] for name in promises})
+    return pd.DataFrame(
+        ways | {name.capitalize(): [_between(row, name) for row in rows] for name in promises}
+    )
 
 
 def _between(row: Mapping[str, float], name: str) -> str:
     """Return a promise with its interval, in per cent."""
     digits = ".2f" if name == "width" else ".0f"
-    value, low, high = (f"{100 * row[column]:{digits}}" for column in (name, f"{name}_low", f"{name}_high"))
+    value, low, high = (
+        f"{100 * row[column]:{digits}}" for column in (name, f"{name}_low", f"{name}_high")
+    )
     return "-" if value == "nan" else f"{value} ({low} to {high})"
 
 
 @styled
 def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = "") -> Figure:
-    """Draw the results of `bought`: a panel of widths for each recommender, and one of the chance for the pair."""
+    """Draw the results of `bought`: a panel of widths for each recommender, and one of the chance
+    for the pair.
+    """
     names = list(dict.fromkeys(widths["recommender"]))
     figure, axes = panels(
         len(names) + (len(chances) > 0),
@@ -160,7 +184,11 @@ def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = ""
     if len(chances):
         _lines(axes[-1], chances, "decided")
         worse, better = chances[["worse", "better"]].iloc[0]
-        axes[-1].set(title=literal(fill(f"{better} over {worse}", _TITLE)), ylim=(-3, 103), ylabel="decided rightly, %")
+        axes[-1].set(
+            title=literal(fill(f"{better} over {worse}", _TITLE)),
+            ylim=(-3, 103),
+            ylabel="decided rightly, %",
+        )
     for panel in axes:
         panel.set(xscale="log", xlabel="scores for each user")
         plain_numbers(panel.xaxis)
@@ -171,14 +199,19 @@ def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = ""
 
 
 def _lines(panel: Axes, table: pd.DataFrame, column: str) -> None:
-    """Draw a line with a bar at each point for each way to spend scores; those of some of the users end with all users.
+    """Draw a line with a bar at each point for each way to spend scores; those of some of the users
+    end with all users.
 
-    The bars are the intervals of `plan`. Those of the ways are side by side where their numbers of scores are the same,
-    and end with the mark of the way, hollow.
+    The bars are the intervals of `plan`. Those of the ways are side by side where their numbers of
+    scores are the same, and end with the mark of the way, hollow.
     """
     ways = table["way"].where(table["way"] != "negatives", table["estimator"])
     for index, (way, name) in enumerate(WAYS.items()):
-        line = table[ways.isin([way, way.removesuffix(", part of users")])].dropna(subset=column).sort_values("scores")
+        line = (
+            table[ways.isin([way, way.removesuffix(", part of users")])]
+            .dropna(subset=column)
+            .sort_values("scores")
+        )
         if len(line):
             ends = 100 * line[[f"{column}_low", f"{column}_high"]].to_numpy()
             shifted = line["scores"] * _APART ** (index - (len(WAYS) - 1) / 2)

@@ -19,11 +19,14 @@ from sampled_metrics_study.repetitions import VARIANTS
 from sampled_metrics_study.tables import pair_names
 
 WITHIN_NOISE = "within noise"
-"""Verdict of a claim that does not hold here, by no more than the paper's random samples and start may explain."""
+"""Verdict of a claim that does not hold here, by no more than the paper's random samples and start
+may explain.
+"""
 
 Claim = tuple[str, str, str, str, bool | str | None]
-"""The place of a claim in the paper, its words, what still counts as what they say (empty if nothing else does), the
-measurement in words, and whether the claim holds: yes, no, `WITHIN_NOISE`, or None if the paper is too vague."""
+"""The place of a claim in the paper, its words, what still counts as what they say (empty if
+nothing else does), the measurement in words, and whether the claim holds: yes, no, `WITHIN_NOISE`,
+or None if the paper is too vague."""
 
 COLUMNS = ["reading", "place", "claim", "tolerance", "ours", "holds"]
 TOP_HEAVY = ("recall@10", "ndcg@10", "ap")
@@ -31,7 +34,10 @@ LOW_GAMMA = ("bv-0.1", "bv-0.01", "bv-0.001")
 
 
 def _checked(reading: str, *parts: Iterator[Claim]) -> pd.DataFrame:
-    """Return the claims of a reading with `COLUMNS`. The column holds is yes, no, within noise or open."""
+    """Return the claims of a reading with `COLUMNS`.
+
+    The column holds is yes, no, within noise or open.
+    """
     verdicts = {True: "yes", False: "no", None: "open", WITHIN_NOISE: WITHIN_NOISE}
     rows = [(reading, *about, verdicts[holds]) for claims in parts for *about, holds in claims]
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -39,7 +45,9 @@ def _checked(reading: str, *parts: Iterator[Claim]) -> pd.DataFrame:
 
 def sections(table: pd.DataFrame) -> list[Section]:
     """Lay out checked claims, a section for each reading."""
-    columns = dict(zip(COLUMNS[1:], ["Where", "The paper says", "Tolerance", "We find", "Holds"], strict=True))
+    columns = dict(
+        zip(COLUMNS[1:], ["Where", "The paper says", "Tolerance", "We find", "Holds"], strict=True)
+    )
     return [
         (
             VARIANTS[str(name)].heading if table["reading"].nunique() > 1 else "",
@@ -51,7 +59,9 @@ def sections(table: pd.DataFrame) -> list[Section]:
 
 def order(values: "pd.Series[float]") -> str:
     """Return the names of recommenders from best to worst: `Z > Y > X`."""
-    return " > ".join(str(name) for name in values.sort_values(ascending=False, kind="stable").index)
+    return " > ".join(
+        str(name) for name in values.sort_values(ascending=False, kind="stable").index
+    )
 
 
 def by_name(values: "pd.Series[float]", digits: int = 3) -> str:
@@ -66,14 +76,19 @@ def check_toy(
     figure_3: pd.DataFrame,
     figure_4: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return the claims of sections 3 to 5, checked on the config entry `toy` and the csv tables of these names."""
+    """Return the claims of sections 3 to 5, checked on the config entry `toy` and the csv tables of
+    these names.
+    """
     exact = table_1.pivot(index="recommender", columns="metric", values="value")
     return _checked(
         "default",
         _of_example(example, exact),
-        _of_figure_2(figure_2.pivot(index=["metric", "negatives"], columns="recommender", values="expected")),
+        _of_figure_2(
+            figure_2.pivot(index=["metric", "negatives"], columns="recommender", values="expected")
+        ),
         _of_figure_3(
-            figure_3.pivot(index=["metric", "negatives"], columns="rank", values="expected"), example["candidates"]
+            figure_3.pivot(index=["metric", "negatives"], columns="rank", values="expected"),
+            example["candidates"],
         ),
         _of_figure_4(figure_4.pivot(index=["panel", "estimator"], columns="rank", values="value")),
     )
@@ -81,7 +96,9 @@ def check_toy(
 
 def _of_example(example: Mapping[str, Any], exact: pd.DataFrame) -> Iterator[Claim]:
     """Yield the claims on Tables 1 and 2, from the exact metrics by recommender."""
-    ap, ndcg = (float(metric(label).of_rank(1, 2) / metric(label).of_rank(2, 2)) for label in ("ap", "ndcg"))
+    ap, ndcg = (
+        float(metric(label).of_rank(1, 2) / metric(label).of_rank(2, 2)) for label in ("ap", "ndcg")
+    )
     words = "Rank 1 is worth 2 times rank 2 for AP, and 1.58 times for NDCG"
     holds = round(ap, 2) == 2 and round(ndcg, 2) == 1.58
     yield "Section 3.1", words, "two decimals", f"AP {ap:.2f}, NDCG {ndcg:.2f}", holds
@@ -90,13 +107,17 @@ def _of_example(example: Mapping[str, Any], exact: pd.DataFrame) -> Iterator[Cla
     wanted = {"auc": "A", "ap": "C", "ndcg": "C", "recall@10": "C"}
     ours = ", ".join(f"{label}: {name}" for label, name in best.items())
     holds = all(best[label] == name for label, name in wanted.items())
-    yield "Section 3.2, Table 1", "On AUC recommender A is best; on AP, NDCG and Recall C is", "", ours, holds
+    yield (
+        "Section 3.2, Table 1",
+        "On AUC recommender A is best; on AP, NDCG and Recall C is",
+        "",
+        ours,
+        holds,
+    )
 
     ratios = exact["ap"]["C"] / exact["ap"][["A", "B"]]
-    words, ours = (
-        "On the exact metrics C has 10 times the AP of A and B",
-        f"{ratios['A']:.1f} and {ratios['B']:.1f} times",
-    )
+    words = "On the exact metrics C has 10 times the AP of A and B"
+    ours = f"{ratios['A']:.1f} and {ratios['B']:.1f} times"
     yield "Section 4.2", words, "9 to 11 times", ours, bool(ratios.between(9, 11).all())
 
     design = SamplingDesign(example["negatives"], example["replacement"])
@@ -109,11 +130,14 @@ def _of_example(example: Mapping[str, Any], exact: pd.DataFrame) -> Iterator[Cla
             for label in example["metrics"]
         }
     )
-    place, ap_of = "Section 4.2, Table 2", sampled["ap"]
+    place = "Section 4.2, Table 2"
+    ap_of = sampled["ap"]
     words = "C has the lowest AP when sampled measurements are used"
     yield place, words, "", by_name(ap_of), ap_of.idxmin() == "C"
 
-    one, other, ratio = exact["ap"]["A"], exact["ap"]["B"], ap_of["A"] / ap_of["B"]
+    one = exact["ap"]["A"]
+    other = exact["ap"]["B"]
+    ratio = ap_of["A"] / ap_of["B"]
     words = "A and B have the same exact AP, but A has twice that of B when sampled"
     holds = round(one, 3) == round(other, 3) and 1.7 < ratio < 2.3
     ours = f"exact {one:.3f} and {other:.3f}; sampled {ratio:.2f} times"
@@ -126,33 +150,51 @@ def _of_example(example: Mapping[str, Any], exact: pd.DataFrame) -> Iterator[Cla
 
 def _of_figure_2(curves: pd.DataFrame) -> Iterator[Claim]:
     """Yield the claims on expected metrics of recommenders, by metric and m."""
-    place, ap = "Section 4.2, Figure 2", curves.loc["ap"]
+    place = "Section 4.2, Figure 2"
+    ap = curves.loc["ap"]
     for sizes, wanted, words in (
-        ("m < 50", "A > C > B", "On AP, A is better than C better than B for sample sizes below 50"),
-        ("m == 200", "A > B > C", "On AP, A is better than B better than C at a sample size of about 200"),
-        ("m == 500", "C > A > B", "On AP, C is better than A better than B at a sample size of about 500"),
+        (
+            "m < 50",
+            "A > C > B",
+            "On AP, A is better than C better than B for sample sizes below 50",
+        ),
+        (
+            "m == 200",
+            "A > B > C",
+            "On AP, A is better than B better than C at a sample size of about 200",
+        ),
+        (
+            "m == 500",
+            "C > A > B",
+            "On AP, C is better than A better than B at a sample size of about 500",
+        ),
     ):
         rows = ap.rename_axis(index="m").query(sizes).iterrows()
         orders = "; ".join(dict.fromkeys(order(row) for _, row in rows))
         yield place, words, "", f"{sizes.replace('==', '=')}: {orders}", orders == wanted
 
-    words, last = "On AP, C is better than A, which equals B, for large sample sizes", ap.iloc[-1]
+    words = "On AP, C is better than A, which equals B, for large sample sizes"
+    last = ap.iloc[-1]
     holds = last.idxmax() == "C" and abs(last["A"] - last["B"]) < 0.001
     yield place, words, "A and B within 0.001", f"m = {ap.index[-1]}: {by_name(last)}", holds
 
-    # by the exact metric, C is best and A and B are both 0; the metric is nearly consistent once they are within 0.01
+    # by the exact metric, C is best and A and B are both 0; the metric is nearly consistent once
+    # they are within 0.01
     recall = curves.loc["recall@10"]
     consistent = (recall.idxmax(axis=1) == "C") & ((recall["A"] - recall["B"]).abs() < 0.01)
-    sizes, wrong, words = (
-        recall.index.to_numpy(),
-        np.flatnonzero(~consistent),
-        "It takes about m = 5000 for Recall to become consistent",
-    )
+    sizes = recall.index.to_numpy()
+    wrong = np.flatnonzero(~consistent)
+    words = "It takes about m = 5000 for Recall to become consistent"
     if len(wrong) == 0 or wrong[-1] + 1 == len(sizes):
-        ours, holds = f"{'not ' if len(wrong) else ''}consistent at every m", False
+        ours = f"{'not ' if len(wrong) else ''}consistent at every m"
+        holds = False
     else:
-        last_wrong, right = int(sizes[wrong[-1]]), int(sizes[wrong[-1] + 1])
-        ours = f"C best, A and B within 0.01 of each other from m = {right} on, and not at {last_wrong}"
+        last_wrong = int(sizes[wrong[-1]])
+        right = int(sizes[wrong[-1] + 1])
+        ours = (
+            f"C best, A and B within 0.01 of each other from m = {right} on, and not at "
+            f"{last_wrong}"
+        )
         holds = last_wrong < 5000 <= right
     yield place, words, "A and B within 0.01", ours, holds
 
@@ -168,7 +210,9 @@ def _of_figure_3(curves: pd.DataFrame, candidates: int) -> Iterator[Claim]:
     for label, by_size in curves.groupby(level="metric"):
         table = by_size.droplevel("metric")
         biases[str(label)] = float((table - table.loc[candidates - 1]).abs().max().max())
-    ours = f"changed at most: {', '.join(f'{label} by {bias:.2g}' for label, bias in biases.items())}"
+    ours = (
+        f"changed at most: {', '.join(f'{label} by {bias:.2g}' for label, bias in biases.items())}"
+    )
     holds = [label for label, bias in biases.items() if bias < 1e-9] == ["auc"]
     yield "Section 4.3, Figure 3", "Only AUC remains unchanged by sampling", "1e-9", ours, holds
 
@@ -177,21 +221,26 @@ def _of_figure_3(curves: pd.DataFrame, candidates: int) -> Iterator[Claim]:
         curve = curves.loc[(label, 1)]
         line = np.polynomial.Polynomial.fit(curve.index, curve, 1)
         bends.append(float(np.abs(curve - line(curve.index.to_numpy())).max()))
-    words, ours = (
-        "At m = 1 every metric is a linear function of the rank",
-        f"off a straight line by at most {max(bends):.0e}",
-    )
+    words = "At m = 1 every metric is a linear function of the rank"
+    ours = f"off a straight line by at most {max(bends):.0e}"
     yield "Section 4.4.4, Figure 3", words, "1e-9", ours, max(bends) < 1e-9
 
     sampled, exact = (curves.xs(m, level="negatives") for m in (1000, candidates - 1))
     largest = (sampled - exact).abs().max(axis=1)[["ap", "ndcg", "recall@10"]]
     words = "Even large sampling sizes (m = 1000 of n = 10000) show large bias"
-    yield "Caption of Figure 3", words, "above 0.1", f"largest bias: {by_name(largest, 2)}", largest.min() > 0.1
+    yield (
+        "Caption of Figure 3",
+        words,
+        "above 0.1",
+        f"largest bias: {by_name(largest, 2)}",
+        largest.min() > 0.1,
+    )
 
 
 def _of_figure_4(corrected: pd.DataFrame) -> Iterator[Claim]:
     """Yield the claims on corrected metrics of ranks, by panel and estimator."""
-    place, turns = "Section 5.4, Figure 4", {}
+    place = "Section 5.4, Figure 4"
+    turns = {}
     for label in ("bv-1", *LOW_GAMMA):
         steps = np.diff(corrected.loc[("sampled", label)].dropna())
         turns[label] = int((np.diff(np.sign(steps[np.abs(steps) > 1e-6])) != 0).sum())
@@ -218,15 +267,23 @@ def check_study(
     Tables 3 and 4 count as expectations, which depend on no sample. `printed` is the result of
     `fidelity.compare_study`. Its standard errors say what noise may explain.
     """
-    table_3, figure_6 = (table[table["recommender"].isin(RECOMMENDERS)] for table in (table_3, figure_6))
+    table_3, figure_6 = (
+        table[table["recommender"].isin(RECOMMENDERS)] for table in (table_3, figure_6)
+    )
     table_4 = table_4[table_4["worse"].isin(RECOMMENDERS) & table_4["better"].isin(RECOMMENDERS)]
     table_4 = table_4.assign(pair=pair_names(table_4))
-    by_size = figure_6.pivot(index=["estimator", "negatives"], columns="recommender", values="expected")
+    by_size = figure_6.pivot(
+        index=["estimator", "negatives"], columns="recommender", values="expected"
+    )
     checked = []
     for reading, rows in table_3.groupby("reading", sort=False):
-        means = rows.pivot(index=["metric", "estimator"], columns="recommender", values="mean_exact")
+        means = rows.pivot(
+            index=["metric", "estimator"], columns="recommender", values="mean_exact"
+        )
         correct = table_4[table_4["reading"] == reading]
-        correct = correct.pivot(index=["pair", "metric"], columns="estimator", values="correct_exact")
+        correct = correct.pivot(
+            index=["pair", "metric"], columns="estimator", values="correct_exact"
+        )
         error = printed[printed["reading"] == reading].set_index("cell")["standard_error"].to_dict()
         parts = [
             _of_ranks({name: ranks[name] for name in RECOMMENDERS}),
@@ -240,43 +297,77 @@ def check_study(
 
 def _of_ranks(ranks: Mapping[str, ExactRanks]) -> Iterator[Claim]:
     """Yield the claims on the ranks."""
-    place, counts = "Section 6.1", {len(table) for table in ranks.values()}
-    words, ours = "In total there are 6040 ranks, one for each test user", f"{', '.join(map(str, counts))} users"
+    place = "Section 6.1"
+    counts = {len(table) for table in ranks.values()}
+    words = "In total there are 6040 ranks, one for each test user"
+    ours = f"{', '.join(map(str, counts))} users"
     yield place, words, "", ours, counts == {6040}
 
     # three standard deviations over random starts, each about 20 (docs/reproduction.md)
     events = ranks["X"].expected_between(1, 100)
-    words, tolerance = "X puts 2310 items in the top 100", "60 items, as random starts differ"
+    words = "X puts 2310 items in the top 100"
+    tolerance = "60 items, as random starts differ"
     yield place, words, tolerance, f"{events:.0f}", abs(events - 2310) < 60
 
     x_worse, z_worse = (
-        table.expected_between(table.candidates // 2 + 1, table.candidates) for table in (ranks["X"], ranks["Z"])
+        table.expected_between(table.candidates // 2 + 1, table.candidates)
+        for table in (ranks["X"], ranks["Z"])
     )
-    yield place, "X puts fewer than 300 items in the bottom half", "", f"{x_worse:.0f}", x_worse < 300
+    yield (
+        place,
+        "X puts fewer than 300 items in the bottom half",
+        "",
+        f"{x_worse:.0f}",
+        x_worse < 300,
+    )
 
-    z, last = ranks["Z"], int(ranks["Z"].candidates.max())
-    from_rank = next((rank for rank in range(last, 0, -1) if z.expected_between(rank, last) > 1600), None)
+    z = ranks["Z"]
+    last = int(ranks["Z"].candidates.max())
+    from_rank = next(
+        (rank for rank in range(last, 0, -1) if z.expected_between(rank, last) > 1600), None
+    )
     words = "Z puts the items of over 1600 users in the worst bucket (edge not given)"
     if from_rank is None:
         yield place, words, "", f"{len(z)} users in all", False
     else:
-        yield place, words, "", f"{z_worse:.0f} in the worse half; over 1600 from rank {from_rank} on", None
+        yield (
+            place,
+            words,
+            "",
+            f"{z_worse:.0f} in the worse half; over 1600 from rank {from_rank} on",
+            None,
+        )
 
     top = pd.Series({name: table.expected_between(1, 10) for name, table in ranks.items()})
     yield place, "Z is the best in the top 10", "", by_name(top, 0), top.idxmax() == "Z"
 
     mean = {name: float((table.above + 1 + table.tied / 2).mean()) for name, table in ranks.items()}
     words = "Y is better than X in the top 10, but tends to put items at a worse rank overall"
-    ours = f"top 10: Y {top['Y']:.0f}, X {top['X']:.0f}; mean rank: Y {mean['Y']:.0f}, X {mean['X']:.0f}"
+    ours = (
+        f"top 10: Y {top['Y']:.0f}, X {top['X']:.0f}; mean rank: Y {mean['Y']:.0f}, X "
+        f"{mean['X']:.0f}"
+    )
     yield place, words, "", ours, top["Y"] > top["X"] and mean["Y"] > mean["X"]
 
 
 def _of_table_3(means: pd.DataFrame, error: Mapping[str, float]) -> Iterator[Claim]:
-    """Yield the claims on means of recommenders, by metric and estimator, with standard errors by cell."""
+    """Yield the claims on means of recommenders, by metric and estimator, with standard errors by
+    cell.
+    """
     orders = means.apply(order, axis=1)
     for estimator, metrics, wanted, words in (
-        ("exact", TOP_HEAVY, "Z > Y > X", "On exact Recall, NDCG and AP, Z is better than Y, which is better than X"),
-        ("uncorrected", ["recall@10"], "X > Y > Z", "On sampled Recall, X is better than Y, which is better than Z"),
+        (
+            "exact",
+            TOP_HEAVY,
+            "Z > Y > X",
+            "On exact Recall, NDCG and AP, Z is better than Y, which is better than X",
+        ),
+        (
+            "uncorrected",
+            ["recall@10"],
+            "X > Y > Z",
+            "On sampled Recall, X is better than Y, which is better than Z",
+        ),
         (
             "uncorrected",
             ["ndcg@10", "ap"],
@@ -303,13 +394,16 @@ def _of_table_3(means: pd.DataFrame, error: Mapping[str, float]) -> Iterator[Cla
     yield "Section 6.3", words, "", f"farther: {', '.join(farther) or 'none'}", not farther
 
     def gap(key: tuple[str, str], one: str, other: str) -> tuple[float, float]:
-        """Return how far the mean of one recommender is above that of another, and the standard error."""
+        """Return how far the mean of one recommender is above that of another, and the standard
+        error.
+        """
         errors = [error[f"{name} {' '.join(key)}"] for name in (one, other)]
         return float(means.loc[key, one] - means.loc[key, other]), math.hypot(*errors)
 
     best = means.loc[list(TOP_HEAVY)].idxmax(axis=1)
     others = [key for key in best.index[best != "Z"] if key[1] in corrections]
-    words, ours = "All corrections place Z as the best on Recall, NDCG and AP", ", ".join(map(" ".join, others))
+    words = "All corrections place Z as the best on Recall, NDCG and AP"
+    ours = ", ".join(map(" ".join, others))
     gaps = [gap(key, str(best[key]), "Z") for key in others]
     yield "Section 6.3", words, "", f"not Z: {ours or 'none'}", _excused(gaps)
 
@@ -322,7 +416,9 @@ def _of_table_3(means: pd.DataFrame, error: Mapping[str, float]) -> Iterator[Cla
 
 
 def _excused(gaps: Sequence[tuple[float, float]]) -> bool | str:
-    """Return the verdict on a claim from the (gap, standard error) of each failure; true if there is none."""
+    """Return the verdict on a claim from the (gap, standard error) of each failure; true if there
+    is none.
+    """
     if not gaps:
         return True
     return all(gap <= LIMIT * error for gap, error in gaps) and WITHIN_NOISE
@@ -331,35 +427,55 @@ def _excused(gaps: Sequence[tuple[float, float]]) -> bool | str:
 def _of_sizes(by_size: pd.DataFrame, candidates: float) -> Iterator[Claim]:
     """Yield the claims on sample sizes, from expectations of recommenders by estimator and m."""
     rate = 1000 / candidates
-    yield "Section 6.3", "m = 1000 is about a 1/3 sampling rate", "0.25 to 0.4", f"{rate:.2f}", 0.25 < rate < 0.4
+    yield (
+        "Section 6.3",
+        "m = 1000 is about a 1/3 sampling rate",
+        "0.25 to 0.4",
+        f"{rate:.2f}",
+        0.25 < rate < 0.4,
+    )
 
     def right_from(estimator: str, better: Sequence[str]) -> int | None:
-        """Return the m from which on the recommenders, given best first, are in the right order, if any."""
+        """Return the m from which on the recommenders, given best first, are in the right order, if
+        any.
+        """
         curves = by_size.loc[estimator]
-        wrong = np.flatnonzero(~np.all([curves[one] > curves[other] for one, other in pairwise(better)], axis=0))
+        wrong = np.flatnonzero(
+            ~np.all([curves[one] > curves[other] for one, other in pairwise(better)], axis=0)
+        )
         first_right = wrong[-1] + 1 if len(wrong) else 0
         return int(curves.index[first_right]) if first_right < len(curves) else None
 
-    place, size = "Section 6.3, Figure 6", right_from("uncorrected", "YX")
-    ours = f"right from m = {size}" if size else f"wrong up to m = {by_size.loc['uncorrected'].index.max()}"
+    place = "Section 6.3, Figure 6"
+    size = right_from("uncorrected", "YX")
+    ours = (
+        f"right from m = {size}"
+        if size
+        else f"wrong up to m = {by_size.loc['uncorrected'].index.max()}"
+    )
     words = "Uncorrected, it needs more than m = 1000 to order X and Y"
     yield place, words, "", ours, size is None or size > 1000
 
     size = right_from("bv-0.1", "ZYX")
-    words, ours = (
-        "With BV 0.1 the order is right with less than m = 60 samples",
-        f"right from m = {size}" if size else "never right",
-    )
+    words = "With BV 0.1 the order is right with less than m = 60 samples"
+    ours = f"right from m = {size}" if size else "never right"
     yield place, words, "", ours, size is not None and size < 60
 
 
-def _of_table_4(means: pd.DataFrame, correct: pd.DataFrame, error: Mapping[str, float]) -> Iterator[Claim]:
+def _of_table_4(
+    means: pd.DataFrame, correct: pd.DataFrame, error: Mapping[str, float]
+) -> Iterator[Claim]:
     """Yield the claims on the rank estimate and on shares of right orders, by pair and metric."""
-    difference = (means.loc[("recall@10", "rank-estimate")] - means.loc[("ndcg@10", "rank-estimate")]).abs().max()
+    difference = (
+        (means.loc[("recall@10", "rank-estimate")] - means.loc[("ndcg@10", "rank-estimate")])
+        .abs()
+        .max()
+    )
     words = "Under the rank estimate Recall@10 and NDCG@10 are identical"
     yield "Section 6.3", words, "1e-12", f"differ by {difference:.0e}", bool(difference < 1e-12)
 
-    place, worse = "Section 6.3, Table 4", correct[correct["rank-estimate"] < correct["uncorrected"]]
+    place = "Section 6.3, Table 4"
+    worse = correct[correct["rank-estimate"] < correct["uncorrected"]]
     words = "The rank estimate is never worse than no correction, in Table 4"
     yield place, words, "", f"worse in {len(worse)} of {len(correct)}", len(worse) == 0
 

@@ -1,16 +1,18 @@
 """Digests of code and of files. The workflow runs again what depends on one that changed.
 
-The digest of a script is that of the script and of the modules that it imports, directly or through others. It is taken
-from their syntax trees, so docstrings, comments and layout do not count, and neither do imports that only type checkers
-see. These count as imports, too:
+The digest of a script is that of the script and of the modules that it imports, directly or through
+others. It is taken from their syntax trees, so docstrings, comments and layout do not count, and
+neither do imports that only type checkers see. These count as imports, too:
 
 - an import inside a function;
-- a name that a package offers lazily, by a ``__getattr__``: the module that defines the name, not the whole package;
+- a name that a package offers lazily, by a ``__getattr__``: the module that defines the name, not
+  the whole package;
 - a text that is the dotted path of a module, as in a registry of classes;
-- a text that is the name of a file beside the modules, such as a template, and what such a file names in turn.
+- a text that is the name of a file beside the modules, such as a template, and what such a file
+  names in turn.
 
-A path that is put together at run time is not seen. tests/study/workflow/test_code.py compares the digests with the
-modules that the scripts load.
+A path that is put together at run time is not seen. tests/study/workflow/test_code.py compares the
+digests with the modules that the scripts load.
 """
 
 import ast
@@ -45,20 +47,29 @@ def code_of(script: Path, names: Iterable[str] = ()) -> str:
 
 
 def code_of_class(cls: type) -> str:
-    """Return a digest of the code of a class, of the classes that it inherits from, and of what their modules import.
+    """Return a digest of the code of a class, of the classes that it inherits from, and of what
+    their modules import.
 
-    Of a class of the user's own, modules in its package and in the working folder count, and no other package's.
+    Of a class of the user's own, modules in its package and in the working folder count, and no
+    other package's.
     """
-    files = {Path(file) for module in _modules_of(cls) if (file := getattr(sys.modules.get(module), "__file__", None))}
+    files = {
+        Path(file)
+        for module in _modules_of(cls)
+        if (file := getattr(sys.modules.get(module), "__file__", None))
+    }
     return _digest_of(files_of(files, beside=_beside(cls)))
 
 
-def files_of(paths: Iterable[Path], beside: Mapping[str, Path] = MappingProxyType({})) -> frozenset[Path]:
+def files_of(
+    paths: Iterable[Path], beside: Mapping[str, Path] = MappingProxyType({})
+) -> frozenset[Path]:
     """Return files, and the files of the modules that they import.
 
     Args:
         paths: files in Python.
-        beside: packages and modules that are followed besides those of the project, as name → folder that holds it.
+        beside: packages and modules that are followed besides those of the project, as name →
+            folder that holds it.
     """
     packages = MappingProxyType({**beside, **_project()})
     files: set[Path] = set()
@@ -78,7 +89,10 @@ def files_of(paths: Iterable[Path], beside: Mapping[str, Path] = MappingProxyTyp
 
 @cache
 def content(path: str | Path) -> str | None:
-    """Return the SHA-256 of the content of a file; None if it does not exist. A file that is only touched keeps it."""
+    """Return the SHA-256 of the content of a file; None if it does not exist.
+
+    A file that is only touched keeps it.
+    """
     if not Path(path).is_file():
         return None
     with open(path, "rb") as file:
@@ -107,7 +121,9 @@ class _Source(NamedTuple):
 def _read(path: Path) -> _Source:
     """Return what the syntax tree of a file says."""
     tree = ast.parse(path.read_bytes())
-    is_lazy = any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body)
+    is_lazy = any(
+        isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body
+    )
     offered = _names_for_type_checkers(tree) if is_lazy else {}
     imports: set[tuple[str, str]] = set()  # name in the file, dotted name
     relative: set[tuple[int, str]] = set()
@@ -116,22 +132,31 @@ def _read(path: Path) -> _Source:
             imports |= {(alias.asname or alias.name, alias.name) for alias in statement.names}
         elif isinstance(statement, ast.ImportFrom) and statement.level == 0:
             module = statement.module
-            imports |= {(alias.asname or alias.name, f"{module}.{alias.name}") for alias in statement.names}
+            imports |= {
+                (alias.asname or alias.name, f"{module}.{alias.name}") for alias in statement.names
+            }
         elif isinstance(statement, ast.ImportFrom):
-            relative |= {(statement.level, f"{statement.module or ''}.{alias.name}") for alias in statement.names}
+            relative |= {
+                (statement.level, f"{statement.module or ''}.{alias.name}")
+                for alias in statement.names
+            }
     written = ast.dump(tree)
     texts = frozenset(_TEXT.findall(written))
     attributes: dict[str, set[str]] = {}
     for name, attribute in _ATTRIBUTE.findall(written):
         attributes.setdefault(name, set()).add(attribute)
     names = {name for _, name in imports} | set(filter(_DOTTED.fullmatch, texts))
-    names |= {f"{name}.{attribute}" for alias, name in imports for attribute in attributes.get(alias, ())}
+    names |= {
+        f"{name}.{attribute}" for alias, name in imports for attribute in attributes.get(alias, ())
+    }
     digest = hashlib.sha256(written.encode(errors="surrogatepass")).hexdigest()
     return _Source(digest, frozenset(names), frozenset(relative), offered, texts)
 
 
 def _stripped_statements(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield the statements of a tree, from which docstrings and what only type checkers see are taken out, in place."""
+    """Yield the statements of a tree, from which docstrings and what only type checkers see are
+    taken out, in place.
+    """
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -146,7 +171,9 @@ def _stripped_statements(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _kept(statement: ast.stmt) -> list[ast.stmt]:
-    """Return what counts of a statement: nothing of a bare text, and the `else` of `if TYPE_CHECKING`."""
+    """Return what counts of a statement: nothing of a bare text, and the `else` of `if
+    TYPE_CHECKING`.
+    """
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
         return [statement] if not isinstance(statement.value.value, str) else []
     if _is_for_type_checkers(statement):
@@ -170,7 +197,10 @@ def _names_for_type_checkers(tree: ast.Module) -> dict[str, str]:
     for statement in filter(_is_for_type_checkers, tree.body):
         for node in ast.walk(statement):
             if isinstance(node, ast.ImportFrom) and node.level == 0:
-                names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+                names |= {
+                    alias.asname or alias.name: f"{node.module}.{alias.name}"
+                    for alias in node.names
+                }
     return names
 
 
@@ -181,13 +211,17 @@ def _relative_names(path: Path, packages: Mapping[str, Path]) -> set[str]:
         folder = path.parents[level - 1]
         roots = [root for root in packages.values() if folder.is_relative_to(root)]
         if roots:
-            package = ".".join(folder.relative_to(max(roots, key=lambda root: len(root.parts))).parts)
+            package = ".".join(
+                folder.relative_to(max(roots, key=lambda root: len(root.parts))).parts
+            )
             names.add(f"{package}.{name}".replace("..", "."))
     return names
 
 
 def _located(name: str, packages: Mapping[str, Path]) -> list[Path]:
-    """Return the files that an import of a dotted name loads: of its packages, and of what the last one defines."""
+    """Return the files that an import of a dotted name loads: of its packages, and of what the last
+    one defines.
+    """
     return _located_in(name, packages.get(name.partition(".")[0]))
 
 
@@ -200,7 +234,10 @@ def _located_in(name: str, root: Path | None) -> list[Path]:
     parts = name.split(".")
     for end in range(1, len(parts) + 1):
         place = root.joinpath(*parts[:end])
-        module = next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
+        module = next(
+            (file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()),
+            None,
+        )
         if module is not None:
             files.append(module)
         elif files and (defined := _read(files[-1]).offered.get(parts[end - 1])):
@@ -210,7 +247,9 @@ def _located_in(name: str, root: Path | None) -> list[Path]:
 
 def _digest_of(files: Iterable[Path]) -> str:
     """Return a digest of files: of what counts of those in Python, and of the content of others."""
-    digests = sorted(f"{_read(path).digest if path.suffix == '.py' else content(path)}" for path in files)
+    digests = sorted(
+        f"{_read(path).digest if path.suffix == '.py' else content(path)}" for path in files
+    )
     return hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
 
@@ -219,7 +258,9 @@ def _project() -> Mapping[str, Path]:
     """Return the packages of the project, as name → folder that holds it."""
     names = {"sampled_metrics", __name__.partition(".")[0]}
     specs = {name: find_spec(name) for name in names}
-    return {name: Path(spec.origin).parents[1] for name, spec in specs.items() if spec and spec.origin}
+    return {
+        name: Path(spec.origin).parents[1] for name, spec in specs.items() if spec and spec.origin
+    }
 
 
 @cache
@@ -238,25 +279,37 @@ def _texts(path: Path) -> frozenset[str]:
 
 
 def _modules_of(cls: type) -> set[str]:
-    """Return the names of the modules of a class and of those that it inherits from, but for the standard library's."""
-    return {base.__module__ for base in cls.__mro__ if base.__module__.partition(".")[0] not in sys.stdlib_module_names}
+    """Return the names of the modules of a class and of those that it inherits from, but for the
+    standard library's.
+    """
+    return {
+        base.__module__
+        for base in cls.__mro__
+        if base.__module__.partition(".")[0] not in sys.stdlib_module_names
+    }
 
 
 def _beside(cls: type) -> dict[str, Path]:
-    """Return what is followed of a class of the user's own: its packages, and modules in the working folder."""
+    """Return what is followed of a class of the user's own: its packages, and modules in the
+    working folder.
+    """
     here = Path.cwd()
     beside = {path.stem: here for path in here.iterdir() if path.suffix == ".py" or path.is_dir()}
     for module in _modules_of(cls):
         top = module.partition(".")[0]
         file = getattr(sys.modules.get(module), "__file__", None)
         if file:
-            beside[top] = Path(file).parents[len(module.split(".")) - (Path(file).name != "__init__.py")]
+            beside[top] = Path(file).parents[
+                len(module.split(".")) - (Path(file).name != "__init__.py")
+            ]
     return beside
 
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Do not look for garbage in the meantime, which trees have none of and which takes most of the time."""
+    """Do not look for garbage in the meantime, which trees have none of and which takes most of the
+    time.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:

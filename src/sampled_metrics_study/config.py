@@ -1,4 +1,6 @@
-"""The config of a study: its layers, and the checks across its keys. An error is one line that names the key.
+"""The config of a study: its layers, and the checks across its keys.
+
+An error is one line that names the key.
 
 The schema checks each key by itself (`sampled_metrics_study.schemas`).
 """
@@ -28,19 +30,31 @@ from sampled_metrics_study.schemas import check, settle_labels
 
 T = TypeVar("T")
 
-RESERVED = ("toy", "logs", "benchmarks", "report.html", "summary.html", "provenance.json", "README.md")
+RESERVED = (
+    "toy",
+    "logs",
+    "benchmarks",
+    "report.html",
+    "summary.html",
+    "provenance.json",
+    "README.md",
+)
 """Names below results/ that no dataset may have."""
 
 
 def assemble(
-    datasets: Mapping[str, Any], study: Mapping[str, Any], stated: Mapping[str, Any], given: Mapping[str, Any]
+    datasets: Mapping[str, Any],
+    study: Mapping[str, Any],
+    stated: Mapping[str, Any],
+    given: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the config of a study, layer by layer: of the same key, the last layer that states it counts.
+    """Return the config of a study, layer by layer: of the same key, the last layer that states it
+    counts.
 
-    The layers are the datasets that are known (datasets.yaml, and those of config.yaml), the config of the user over
-    config.yaml or in its place (stated), and that of the user alone (given). Each has the key `defaults` of its
-    datasets that are studied below itself. Recommenders, and ranks of the running example, replace those of a layer
-    below.
+    The layers are the datasets that are known (datasets.yaml, and those of config.yaml), the config
+    of the user over config.yaml or in its place (stated), and that of the user alone (given). Each
+    has the key `defaults` of its datasets that are studied below itself. Recommenders, and ranks of
+    the running example, replace those of a layer below.
     """
     names = stated.get("study")
     config: dict[str, Any] = {}
@@ -69,25 +83,35 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     """Return one config laid over another, key by key."""
     both = copy.deepcopy(dict(below))
     for key, value in above.items():
-        both[key] = merged(_mapping(both, key), value) if isinstance(value, Mapping) else copy.deepcopy(value)
+        both[key] = (
+            merged(_mapping(both, key), value)
+            if isinstance(value, Mapping)
+            else copy.deepcopy(value)
+        )
     return both
 
 
 def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "results") -> None:
-    """Fill in the defaults of a configuration, in place, and check it, with a JSON schema and the folder of results."""
+    """Fill in the defaults of a configuration, in place, and check it, with a JSON schema and the
+    folder of results.
+    """
     check(config, schema)
     for name, entry in config["recommenders"].items():
         check_recommender(entry, f"recommenders.{name}")
     for name in config["study"]:
         if name not in config["datasets"]:
-            raise ConfigError(f"study: unknown dataset {name!r}; it may be {', '.join(config['datasets'])}")
+            raise ConfigError(
+                f"study: unknown dataset {name!r}; it may be {', '.join(config['datasets'])}"
+            )
     for name, dataset in config["datasets"].items():
         if dataset["format"] is not None:
             file_format = _named(f"datasets.{name}.format", dataset["format"], formats.get)
             check(dataset["options"], file_format.options, f"datasets.{name}.options")
     for name in config["study"]:
         if name in RESERVED:
-            raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
+            raise ConfigError(
+                f"study: a dataset cannot be called {name!r}, as results/{name} has another use"
+            )
         _check_sources(name, config, results)
     _check_split(config["split"])
     _check_use_of_split(config, schema)
@@ -100,7 +124,9 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
     settle_labels(config, schema)
     _check_solvable("estimators", config["estimators"], config["sampling"]["negatives"], config)
     figure_6 = config["figures"]["figure-6"]
-    _check_solvable("figures.figure-6.estimators", figure_6["estimators"], figure_6["negatives"] or 100, config)
+    _check_solvable(
+        "figures.figure-6.estimators", figure_6["estimators"], figure_6["negatives"] or 100, config
+    )
     if config["margin"] is not None:
         Margin.from_given(config["margin"]).require_possible(metrics_by_label(config["metrics"]))
     if budget:
@@ -110,17 +136,25 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
         _check_toy(config["toy"], config["figures"], figure_3["negatives"]["default"])
 
 
-def _check_solvable(key: str, labels: Sequence[str], negatives: int | Sequence[int], config: Mapping[str, Any]) -> None:
-    """Refuse an estimator whose equations cannot be solved for as many negatives, before anything is trained.
+def _check_solvable(
+    key: str, labels: Sequence[str], negatives: int | Sequence[int], config: Mapping[str, Any]
+) -> None:
+    """Refuse an estimator whose equations cannot be solved for as many negatives, before anything
+    is trained.
 
-    With P(x | r) as binomial, the condition of the equations hardly depends on the number of candidates.
+    With P(x | r) as binomial, the condition of the equations hardly depends on the number of
+    candidates.
     """
     if config["estimator_model"] != "binomial":
         return
-    without_variance = [label for label in labels if label.startswith("bv-") and float(label[3:]) == 0]
+    without_variance = [
+        label for label in labels if label.startswith("bv-") and float(label[3:]) == 0
+    ]
     for label, m in product(without_variance, np.atleast_1d(negatives).tolist()):
         try:
-            linear_estimator(label).weights(SamplingDesign(m, True), np.array([10 * m]), (metric("recall@10"),))
+            linear_estimator(label).weights(
+                SamplingDesign(m, True), np.array([10 * m]), (metric("recall@10"),)
+            )
         except DataError as error:
             raise ConfigError(f"{key}: {error}") from None
 
@@ -128,24 +162,43 @@ def _check_solvable(key: str, labels: Sequence[str], negatives: int | Sequence[i
 def _check_pair(pair: Sequence[str], recommenders: Mapping[str, Any]) -> None:
     """Refuse a pair that is not of two recommenders."""
     if pair and (len(set(pair)) != 2 or not set(pair) <= set(recommenders)):
-        raise ConfigError(f"figures.budget.pair: must be two of {', '.join(recommenders)}, not {pair}")
+        raise ConfigError(
+            f"figures.budget.pair: must be two of {', '.join(recommenders)}, not {pair}"
+        )
 
 
-def _check_toy(toy: Mapping[str, Any], figures: Mapping[str, Any], default_sizes: Sequence[int]) -> None:
-    """Refuse ranks and sizes that are too large for the running example; of default sizes, keep the others."""
+def _check_toy(
+    toy: Mapping[str, Any], figures: Mapping[str, Any], default_sizes: Sequence[int]
+) -> None:
+    """Refuse ranks and sizes that are too large for the running example; of default sizes, keep the
+    others.
+    """
     for name, ranks in toy["ranks"].items():
         if max(ranks) > toy["candidates"]:
-            raise ConfigError(f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates ({toy['candidates']})")
+            raise ConfigError(
+                f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates ({toy['candidates']})"
+            )
     if not toy["replacement"] and toy["negatives"] >= toy["candidates"]:
-        raise ConfigError(f"toy.negatives: must be less than toy.candidates ({toy['candidates']}), without replacement")
-    if figures["figure-3"]["negatives"] == default_sizes:  # as many of them as there are candidates for
-        figures["figure-3"]["negatives"] = [m for m in default_sizes if m < toy["candidates"] - 1] or [1]
+        raise ConfigError(
+            f"toy.negatives: must be less than toy.candidates ({toy['candidates']}), without "
+            "replacement"
+        )
+    if (
+        figures["figure-3"]["negatives"] == default_sizes
+    ):  # as many of them as there are candidates for
+        figures["figure-3"]["negatives"] = [
+            m for m in default_sizes if m < toy["candidates"] - 1
+        ] or [1]
     if max(figures["figure-3"]["negatives"]) >= toy["candidates"] - 1:
-        raise ConfigError(f"figures.figure-3.negatives: must be less than {toy['candidates'] - 1}, all there are")
+        raise ConfigError(
+            f"figures.figure-3.negatives: must be less than {toy['candidates'] - 1}, all there are"
+        )
 
 
 def check_recommender(entry: dict[str, Any], where: str) -> None:
-    """Check a recommender's config entry by the parameters of its type, and fill in their defaults."""
+    """Check a recommender's config entry by the parameters of its type, and fill in their
+    defaults.
+    """
     kind = entry["type"]
     schema = config_schema(_named(f"{where}.type", kind, recommender_type))
     schema["properties"]["type"] = {"const": kind}
@@ -167,7 +220,11 @@ def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], Precom
             file = config["datasets"][dataset]["ranks"].get(name)
             source = recommender(entry)
             if file:  # with the options of a recommender of type ranks
-                source = replace(source, path=file) if isinstance(source, PrecomputedRanks) else PrecomputedRanks(file)
+                source = (
+                    replace(source, path=file)
+                    if isinstance(source, PrecomputedRanks)
+                    else PrecomputedRanks(file)
+                )
             if isinstance(source, PrecomputedRanks):
                 precomputed[dataset, name] = source
     return precomputed
@@ -176,22 +233,33 @@ def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], Precom
 def compared_with_paper(config: Mapping[str, Any]) -> list[str]:
     """Return the datasets of a study whose Tables 3 and 4 are compared with the printed ones.
 
-    The sampling, recommenders, metrics and estimators must cover the paper's. The data must be the paper's: ready-made
-    ranks have its users and candidates, and trained recommenders are of the dataset ml-1m, whole, with its last events
-    held out.
+    The sampling, recommenders, metrics and estimators must cover the paper's. The data must be the
+    paper's: ready-made ranks have its users and candidates, and trained recommenders are of the
+    dataset ml-1m, whole, with its last events held out.
     """
     if reference.study_differences(config):
         return []
-    precomputed, datasets = precomputed_ranks(config), []
+    precomputed = precomputed_ranks(config)
+    datasets = []
     for name in config["study"]:
-        files = [precomputed[name, label] for label in reference.RECOMMENDERS if (name, label) in precomputed]
-        is_papers = _are_of_paper_users(files[0], name) if files else not reference.data_differences(config, name)
+        files = [
+            precomputed[name, label]
+            for label in reference.RECOMMENDERS
+            if (name, label) in precomputed
+        ]
+        is_papers = (
+            _are_of_paper_users(files[0], name)
+            if files
+            else not reference.data_differences(config, name)
+        )
         datasets += [name] if is_papers else []
     return datasets
 
 
 def _are_of_paper_users(source: PrecomputedRanks, dataset: str) -> bool:
-    """Return whether ready-made ranks are of the paper's users; false for a file that the job will refuse."""
+    """Return whether ready-made ranks are of the paper's users; false for a file that the job will
+    refuse.
+    """
     try:
         table = exact_ranks(source.file(dataset), **source.reading)
     except (ConfigError, DataError):
@@ -200,22 +268,31 @@ def _are_of_paper_users(source: PrecomputedRanks, dataset: str) -> bool:
 
 
 def _check_sources(dataset_name: str, config: Mapping[str, Any], results: str) -> None:
-    """Refuse a dataset without the input of its recommenders: events to train on, or files of ranks."""
-    dataset, where = config["datasets"][dataset_name], f"datasets.{dataset_name}"
+    """Refuse a dataset without the input of its recommenders: events to train on, or files of
+    ranks.
+    """
+    dataset = config["datasets"][dataset_name]
+    where = f"datasets.{dataset_name}"
     recommenders = config["recommenders"]
     for name in dataset["ranks"]:
         if name not in recommenders:
-            raise ConfigError(f"{where}.ranks: unknown recommender {name!r}; it may be {', '.join(recommenders)}")
+            raise ConfigError(
+                f"{where}.ranks: unknown recommender {name!r}; it may be {', '.join(recommenders)}"
+            )
     precomputed = precomputed_ranks(config)
     for name in recommenders:
         if (dataset_name, name) in precomputed:
-            key = f"{where}.ranks.{name}" if name in dataset["ranks"] else f"recommenders.{name}.path"
+            key = (
+                f"{where}.ranks.{name}" if name in dataset["ranks"] else f"recommenders.{name}.path"
+            )
             _check_file(key, precomputed[dataset_name, name].file(dataset_name), config, results)
     to_train = [name for name in recommenders if (dataset_name, name) not in precomputed]
     if not to_train:
         return
     if dataset["format"] is None:
-        raise ConfigError(f"{where}: lacks the key 'format', for {', '.join(to_train)} to be trained")
+        raise ConfigError(
+            f"{where}: lacks the key 'format', for {', '.join(to_train)} to be trained"
+        )
     if not dataset["path"] and not dataset["urls"]:
         raise ConfigError(f"{where}: give either urls or a path")
     if dataset["path"]:
@@ -232,11 +309,15 @@ def _check_split(split: Mapping[str, Any]) -> None:
     """Refuse options that the strategy of the split does not have."""
     time_keys = [key for key in ("test_from", "test_size") if split[key] is not None]
     if split["strategy"] != "global-time" and time_keys:
-        raise ConfigError(f"split.{time_keys[0]}: is for the strategy global-time, not {split['strategy']}")
+        raise ConfigError(
+            f"split.{time_keys[0]}: is for the strategy global-time, not {split['strategy']}"
+        )
     if split["strategy"] == "global-time" and len(time_keys) != 1:
         raise ConfigError("split.strategy: global-time needs either test_from or test_size")
     if split["strategy"] == "global-time" and split["held_out"] != 1:
-        raise ConfigError("split.held_out: is for the strategies last-event and random-event, not global-time")
+        raise ConfigError(
+            "split.held_out: is for the strategies last-event and random-event, not global-time"
+        )
     if split["strategy"] != "last-event" and split["ties"] != "first":
         raise ConfigError(f"split.ties: is for the strategy last-event, not {split['strategy']}")
 
@@ -248,20 +329,27 @@ def _check_use_of_split(config: Mapping[str, Any], schema: Mapping[str, Any]) ->
     for key, option in schema["properties"]["split"]["properties"].items():
         if key != "min_training_events" and config["split"][key] != option["default"]:
             raise ConfigError(
-                f"split.{key}: has no effect, as each dataset has a split of its own (test); leave it out"
+                f"split.{key}: has no effect, as each dataset has a split of its own (test); "
+                "leave it out"
             )
 
 
 def _check_file(key: str, path: str, config: Mapping[str, Any], results: str) -> None:
-    """Refuse a path that is not a file, is a result of this study, or contains a pattern of snakemake."""
+    """Refuse a path that is not a file, is a result of this study, or contains a pattern of
+    snakemake.
+    """
     if "{" in path or "}" in path:
-        raise ConfigError(f"{key}: {path!r} has braces, which cannot be in the name of a file here; rename it")
+        raise ConfigError(
+            f"{key}: {path!r} has braces, which cannot be in the name of a file here; rename it"
+        )
     real = "" if "\0" in path else os.path.realpath(path)
     for name in (*config["study"], *RESERVED):
         result = os.path.realpath(Path(results, name))
         if real == result or real.startswith(result + os.sep):
             where = f"{results}/{name}" + ("" if real == result else "/")
-            raise ConfigError(f"{key}: {path!r} is among the results of this study, in {where}; move it")
+            raise ConfigError(
+                f"{key}: {path!r} is among the results of this study, in {where}; move it"
+            )
     if not os.path.isfile(path):  # also if the name is too long or has a zero byte
         raise ConfigError(f"{key}: there is no file {path!r} (from {Path.cwd()})")
 

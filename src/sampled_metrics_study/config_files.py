@@ -26,13 +26,22 @@ class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
             if id(node) not in sizes:
                 sizes[id(node)] = 0  # until the values below it are counted
                 pairs = node.value if isinstance(node, yaml.CollectionNode) else []
-                below = [value for pair in pairs for value in (pair if isinstance(pair, tuple) else [pair])]
+                below = [
+                    value
+                    for pair in pairs
+                    for value in (pair if isinstance(pair, tuple) else [pair])
+                ]
                 sizes[id(node)] = 1 + sum(map(expanded, below))
-            size, line = sizes[id(node)], node.start_mark.line + 1
+            size = sizes[id(node)]
+            line = node.start_mark.line + 1
             if not size:
-                raise ConfigError(f"line {line}: an alias stands for a value that holds the alias itself")
+                raise ConfigError(
+                    f"line {line}: an alias stands for a value that holds the alias itself"
+                )
             if size > _MOST_VALUES:
-                raise ConfigError(f"line {line}: its aliases expand to more than {_MOST_VALUES:,} values")
+                raise ConfigError(
+                    f"line {line}: its aliases expand to more than {_MOST_VALUES:,} values"
+                )
             return size
 
         expanded(node)
@@ -45,7 +54,9 @@ class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
             if key.tag == "tag:yaml.org,2002:merge" or not isinstance(key, yaml.ScalarNode):
                 continue
             if (key.tag, key.value) in seen:
-                raise ConfigError(f"line {key.start_mark.line + 1}: the key {key.value!r} is there twice")
+                raise ConfigError(
+                    f"line {key.start_mark.line + 1}: the key {key.value!r} is there twice"
+                )
             seen.add((key.tag, key.value))
         return super().construct_mapping(node, deep)
 
@@ -54,8 +65,9 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the content of a config file.
 
     Raises:
-        ConfigError: the file cannot be read, is not a mapping in YAML (or JSON, which is YAML), has no keys, repeats a
-            key, or has aliases that expand without end; the message names the file and the line.
+        ConfigError: the file cannot be read, is not a mapping in YAML (or JSON, which is YAML), has
+            no keys, repeats a key, or has aliases that expand without end; the message names the
+            file and the line.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -69,8 +81,12 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"{path}{line}: {error.problem or error.context or 'is not YAML'}") from None
-    except Exception as error:  # constructors fail too: a value does not fit its tag, or is nested too deep
+        raise ConfigError(
+            f"{path}{line}: {error.problem or error.context or 'is not YAML'}"
+        ) from None
+    except (
+        Exception
+    ) as error:  # constructors fail too: a value does not fit its tag, or is nested too deep
         raise ConfigError(f"{path}: is not YAML: {reason(error)}") from None
     if content is None:
         raise ConfigError(f"{path}: has no keys, and a config file states some")

@@ -33,7 +33,9 @@ def table_4(inputs: Inputs) -> pd.DataFrame:
     return _by_size(inputs, tables.table_4)
 
 
-def _by_size(inputs: Inputs, compute: Callable[[Mapping[str, ExactRanks], Runs, Runs], pd.DataFrame]) -> pd.DataFrame:
+def _by_size(
+    inputs: Inputs, compute: Callable[[Mapping[str, ExactRanks], Runs, Runs], pd.DataFrame]
+) -> pd.DataFrame:
     """Return a table of every m."""
     parts = {}
     for m in sizes_of(next(iter(inputs.estimates.values()))):
@@ -54,7 +56,9 @@ def layout_4(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
 
 
 def _laid_out(
-    table: pd.DataFrame, inputs: Inputs, layout: Callable[[pd.DataFrame, decided.Exact, int], list[Section]]
+    table: pd.DataFrame,
+    inputs: Inputs,
+    layout: Callable[[pd.DataFrame, decided.Exact, int], list[Section]],
 ) -> list[Section]:
     """Lay out the parts of every m."""
     return [

@@ -22,7 +22,8 @@ class Exact(NamedTuple):
 
     Attributes:
         values: columns recommender, metric, value, low and high, with intervals at 95 %.
-        decided: (metric, better, worse) of the decided pairs, best first; None if the users cannot be compared.
+        decided: (metric, better, worse) of the decided pairs, best first; None if the users cannot
+            be compared.
         on_margin: sentences on which metrics differ by more or less than the margin.
     """
 
@@ -31,12 +32,16 @@ class Exact(NamedTuple):
     on_margin: Sequence[str] = ()
 
 
-def exact_findings(ranks: Mapping[str, ExactRanks], metrics: Sequence[str], margin: float | str | None = None) -> Exact:
+def exact_findings(
+    ranks: Mapping[str, ExactRanks], metrics: Sequence[str], margin: float | str | None = None
+) -> Exact:
     """Return the exact metrics with intervals, and the pairs that a comparison by user decides.
 
     The intervals of the pairs of a metric hold together at 95 %.
     """
-    values = pd.DataFrame(evaluate(ranks, metrics=metrics))[["recommender", "metric", "value", "low", "high"]]
+    values = pd.DataFrame(evaluate(ranks, metrics=metrics))[
+        ["recommender", "metric", "value", "low", "high"]
+    ]
     if len(ranks) < 2:
         return Exact(values, [])
     try:
@@ -55,7 +60,9 @@ def exact_findings(ranks: Mapping[str, ExactRanks], metrics: Sequence[str], marg
     return Exact(values, decided, margin_of_pairs(on_margin.verdicts, on_margin.setting))
 
 
-def is_decided(table_4: pd.DataFrame, decided: Sequence[tuple[str, str, str]] | None) -> "pd.Series[bool]":
+def is_decided(
+    table_4: pd.DataFrame, decided: Sequence[tuple[str, str, str]] | None
+) -> "pd.Series[bool]":
     """Return whether the exact ranks decide the order of the pair, for each row of Table 4."""
     rows = zip(table_4["metric"], table_4["better"], table_4["worse"], strict=True)
     return pd.Series([row in (decided or ()) for row in rows], index=table_4.index, dtype=bool)
@@ -66,23 +73,34 @@ WITHOUT_REPETITIONS = "Without repetitions"
 
 
 def table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
-    """Lay out Table 3. Bold are the best by the exact metric, and those that are not decided to be worse."""
+    """Lay out Table 3.
+
+    Bold are the best by the exact metric, and those that are not decided to be worse.
+    """
     cells = tables.cells_3(table)
     if exact.decided is not None and table["recommender"].nunique() > 1:
-        best = exact.values.loc[exact.values.groupby("metric")["value"].idxmax(), ["metric", "recommender"]]
+        best = exact.values.loc[
+            exact.values.groupby("metric")["value"].idxmax(), ["metric", "recommender"]
+        ]
         best_of = set(best.itertuples(index=False, name=None))
-        worse = {(label, worse) for label, better, worse in exact.decided if (label, better) in best_of}
+        worse = {
+            (label, worse) for label, better, worse in exact.decided if (label, better) in best_of
+        }
         keys = zip(cells["metric"], cells["recommender"], strict=True)
         bold = np.array([key not in worse for key in keys]) & (cells["estimator"] == "exact")
         cells["cell"] = cells["cell"].where(~bold, "**" + cells["cell"] + "**")
     return tables.wide(cells, ["metric", "recommender"])
 
 
-def table_4(table: pd.DataFrame, exact: Exact, repetitions: int | None, column: str = "correct") -> pd.DataFrame:
-    """Lay out Table 4 with a column that says whether the exact ranks decide a row. An undecided row has no bold cell.
+def table_4(
+    table: pd.DataFrame, exact: Exact, repetitions: int | None, column: str = "correct"
+) -> pd.DataFrame:
+    """Lay out Table 4 with a column that says whether the exact ranks decide a row.
 
-    The interval of Agresti and Caffo, at 95 %, distinguishes the shares of two estimators. Without repetitions (None),
-    the shares are exact, and those of the largest one, as shown, are bold.
+    An undecided row has no bold cell.
+
+    The interval of Agresti and Caffo, at 95 %, distinguishes the shares of two estimators. Without
+    repetitions (None), the shares are exact, and those of the largest one, as shown, are bold.
     """
     cells = tables.cells_4(table, column)
     keys = ["pair", "metric"]
@@ -98,7 +116,9 @@ def table_4(table: pd.DataFrame, exact: Exact, repetitions: int | None, column: 
         half_width = 1.96 * np.sqrt(variance + variance.loc[best].to_numpy())
         is_best = share.loc[best].to_numpy() - share <= half_width
     cells["cell"] = cells["cell"].where(~(decided & is_best), "**" + cells["cell"] + "**")
-    words = decided.map({True: "decided", False: "not compared" if exact.decided is None else "undecided"})
+    words = decided.map(
+        {True: "decided", False: "not compared" if exact.decided is None else "undecided"}
+    )
     order = cells.assign(cell=words, estimator="Exact order")
     wide = tables.wide(cells, keys)
     wide.insert(2, "Exact order", tables.wide(order.drop_duplicates(keys), keys)["Exact order"])
@@ -111,18 +131,27 @@ def sections_3(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Sect
     The last section compares the means with their exact expectations.
     """
     sections = [
-        (VARIANTS[str(name)].heading, table_3(rows, exact)) for name, rows in table.groupby("reading", sort=False)
+        (VARIANTS[str(name)].heading, table_3(rows, exact))
+        for name, rows in table.groupby("reading", sort=False)
     ]
     linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
     # 1e-12: if nothing varies, the two differ only by rounding
     error = (linear["sd_exact"] / math.sqrt(repetitions)).clip(lower=1e-12)
     distances = ((linear["mean"] - linear["mean_exact"]) / error).abs()
     rows = [
-        [str(name), str(len(group)), f"{group.max():.1f}", *(str((group > limit).sum()) for limit in (2, 3, 4))]
+        [
+            str(name),
+            str(len(group)),
+            f"{group.max():.1f}",
+            *(str((group > limit).sum()) for limit in (2, 3, 4)),
+        ]
         for name, group in distances.groupby(linear["reading"], sort=False)
     ]
     columns = ["Reading", "Numbers", "Largest difference", "Beyond 2", "Beyond 3", "Beyond 4"]
-    heading = f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in standard errors"
+    heading = (
+        f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in "
+        "standard errors"
+    )
     return [*sections, (heading, pd.DataFrame(rows, columns=columns))]
 
 
@@ -133,8 +162,15 @@ def sections_4(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Sect
     """
     if table.empty:
         return []
-    probabilities = f"{WITHOUT_REPETITIONS}: the probability of the right order, by the normal approximation. "
-    by_reading = [(VARIANTS[str(name)].heading, rows) for name, rows in table.groupby("reading", sort=False)]
+    probabilities = (
+        f"{WITHOUT_REPETITIONS}: the probability of the right order, by the normal approximation. "
+    )
+    by_reading = [
+        (VARIANTS[str(name)].heading, rows) for name, rows in table.groupby("reading", sort=False)
+    ]
     counted = [(heading, table_4(rows, exact, repetitions)) for heading, rows in by_reading]
-    expected = [(probabilities + heading, table_4(rows, exact, None, "correct_exact")) for heading, rows in by_reading]
+    expected = [
+        (probabilities + heading, table_4(rows, exact, None, "correct_exact"))
+        for heading, rows in by_reading
+    ]
     return [*counted, *expected]

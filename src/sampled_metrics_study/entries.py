@@ -1,4 +1,6 @@
-"""The figures and tables of a study. A new one is two functions, for numbers and form, a caption, and an entry here.
+"""The figures and tables of a study.
+
+A new one is two functions, for numbers and form, a caption, and an entry here.
 
 The caption is workflow/report/NAME.rst. Keys of its own are in workflow/schemas/config.schema.yaml.
 A job depends on the functions of its own entries.
@@ -19,7 +21,8 @@ class Figure:
 
     Attributes:
         title: its name in the report.
-        numbers: path of the function that returns its table. Of a dataset, the first argument is its ranks.
+        numbers: path of the function that returns its table. Of a dataset, the first argument is
+            its ranks.
         draw: path of the function that draws the table, with a note.
         keys: argument of the first function → key of the config.
         note: path of the function of all arguments that returns the note. Of a dataset, the note
@@ -181,7 +184,9 @@ def paths(entries: Mapping[str, Figure] | Mapping[str, Table]) -> list[str]:
     return [f"{_STUDY}.{name}" for name in sorted(names)]
 
 
-def arguments(figures: Mapping[str, Figure], config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def arguments(
+    figures: Mapping[str, Figure], config: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
     """Return the arguments of the functions of figures that the config has, by figure."""
     return {
         name: {argument: _value(config, key) for argument, key in figure.keys.items()}

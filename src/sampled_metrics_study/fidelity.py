@@ -1,9 +1,10 @@
-"""Comparison of every printed number with ours, with the standard error of the difference, and its sharpness.
+"""Comparison of every printed number with ours, with the standard error of the difference, and its
+sharpness.
 
-The printed numbers of Tables 2 to 4 are random: they come from 1000 or 100 repetitions, and are rounded. Ours are
-expectations without repetitions, except in Table 2. The cells of recommender X also vary over X's random starts;
-docs/seed-spread.csv holds that spread. A cell is ok if our number rounds to the printed digits, or lies within 3
-standard errors.
+The printed numbers of Tables 2 to 4 are random: they come from 1000 or 100 repetitions, and are
+rounded. Ours are expectations without repetitions, except in Table 2. The cells of recommender X
+also vary over X's random starts; docs/seed-spread.csv holds that spread. A cell is ok if our number
+rounds to the printed digits, or lies within 3 standard errors.
 """
 
 import numpy as np
@@ -25,43 +26,63 @@ SUFFIXES = ("_printed", "_ours")
 SHARPNESS = "How sharp the comparison is: a common factor of all our numbers"
 FACTORS = (1.01, 1.05)
 """Common factors of our numbers for which the reproduced cells are counted."""
-_STEP, _MOST = 1e-4, 0.5  # step and largest value of the common factors that are tried, less 1
+_STEP = 1e-4  # step and largest value of the common factors that are tried, less 1
+_MOST = 0.5
 
 
 def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) -> pd.DataFrame:
-    """Return a row with `COLUMNS` for each printed number of Tables 1 and 2; repetitions are those of table_2."""
+    """Return a row with `COLUMNS` for each printed number of Tables 1 and 2; repetitions are those
+    of table_2.
+    """
     on = ["recommender", "metric"]
     exact, sampled = (
-        _with_cells(printed.merge(ours, how="left", on=on, suffixes=SUFFIXES), number, on).assign(reading="default")
-        for number, printed, ours in ((1, reference.table_1(), table_1), (2, reference.table_2(), table_2))
+        _with_cells(printed.merge(ours, how="left", on=on, suffixes=SUFFIXES), number, on).assign(
+            reading="default"
+        )
+        for number, printed, ours in (
+            (1, reference.table_1(), table_1),
+            (2, reference.table_2(), table_2),
+        )
     )
-    rows = [_rows(exact, "value", 0.0), *_mean_and_sd_rows(sampled, reference.TOY_REPETITIONS, repetitions)]
+    rows = [
+        _rows(exact, "value", 0.0),
+        *_mean_and_sd_rows(sampled, reference.TOY_REPETITIONS, repetitions),
+    ]
     return _judged(pd.concat(rows, ignore_index=True))
 
 
-def compare_study(table_3: pd.DataFrame, table_4: pd.DataFrame, seed_spread: pd.DataFrame) -> pd.DataFrame:
+def compare_study(
+    table_3: pd.DataFrame, table_4: pd.DataFrame, seed_spread: pd.DataFrame
+) -> pd.DataFrame:
     """Return a row with `COLUMNS` for each printed number of Tables 3 and 4, under every reading.
 
-    Ours are expectations over all samples. The spread of cells over random starts is that of docs/seed-spread.csv.
+    Ours are expectations over all samples. The spread of cells over random starts is that of
+    docs/seed-spread.csv.
     """
     printed = reference.table_3().merge(table_3[["reading"]].drop_duplicates(), how="cross")
-    expected = table_3.drop(columns=["mean", "sd"]).rename(columns={"mean_exact": "mean", "sd_exact": "sd"})
+    expected = table_3.drop(columns=["mean", "sd"]).rename(
+        columns={"mean_exact": "mean", "sd_exact": "sd"}
+    )
     cells = printed.merge(expected, how="left", on=["reading", *_CELLS_3], suffixes=SUFFIXES)
     cells = _with_cells(cells, 3, _CELLS_3)
-    exact, sampled = cells[cells["estimator"] == "exact"], cells[cells["estimator"] != "exact"]
+    exact = cells[cells["estimator"] == "exact"]
+    sampled = cells[cells["estimator"] != "exact"]
     orders = table_4.assign(pair=pair_names(table_4), correct=table_4["correct_exact"])
     orders = orders.merge(reference.table_4(), on=_CELLS_4, suffixes=SUFFIXES[::-1])
     orders = _with_cells(orders, 4, _CELLS_4).assign(unit=0.01)
     probability = orders["correct_ours"]
     rows = [
-        _rows(exact, "mean", exact["sd_ours"] ** 2),  # the paper breaks ties at random once; ours is the expectation
+        _rows(
+            exact, "mean", exact["sd_ours"] ** 2
+        ),  # the paper breaks ties at random once; ours is the expectation
         *_mean_and_sd_rows(sampled, reference.REPETITIONS, np.inf),
         _rows(orders, "correct", probability * (1 - probability) / reference.REPETITIONS),
     ]
     return _judged(_with_seed_spread(pd.concat(rows, ignore_index=True), seed_spread))
 
 
-_CELLS_3, _CELLS_4 = ["recommender", "metric", "estimator"], ["pair", "metric", "estimator"]
+_CELLS_3 = ["recommender", "metric", "estimator"]
+_CELLS_4 = ["pair", "metric", "estimator"]
 
 
 def _with_cells(table: pd.DataFrame, number: int, keys: list[str]) -> pd.DataFrame:
@@ -69,23 +90,37 @@ def _with_cells(table: pd.DataFrame, number: int, keys: list[str]) -> pd.DataFra
     return table.assign(table=number, cell=table[keys[0]].str.cat(table[keys[1:]], sep=" "))
 
 
-def _rows(cells: pd.DataFrame, column: str, variance: "pd.Series[float] | float", suffix: str = "") -> pd.DataFrame:
+def _rows(
+    cells: pd.DataFrame, column: str, variance: "pd.Series[float] | float", suffix: str = ""
+) -> pd.DataFrame:
     """Return a row for each cell, with the printed number and ours from a column of the tables."""
-    rows = cells[["table", "reading", "unit"]].assign(cell=cells["cell"] + suffix, variance=variance)
+    rows = cells[["table", "reading", "unit"]].assign(
+        cell=cells["cell"] + suffix, variance=variance
+    )
     return rows.assign(printed=cells[f"{column}_printed"], ours=cells[f"{column}_ours"])
 
 
-def _mean_and_sd_rows(cells: pd.DataFrame, printed_repetitions: int, our_repetitions: float) -> list[pd.DataFrame]:
+def _mean_and_sd_rows(
+    cells: pd.DataFrame, printed_repetitions: int, our_repetitions: float
+) -> list[pd.DataFrame]:
     """Return a row for the mean and one for the standard deviation of each cell."""
-    printed, ours = cells["sd_printed"] ** 2, cells["sd_ours"] ** 2
+    printed = cells["sd_printed"] ** 2
+    ours = cells["sd_ours"] ** 2
     return [
         _rows(cells, "mean", printed / printed_repetitions + ours / our_repetitions),
-        _rows(cells, "sd", printed / (2 * printed_repetitions - 2) + ours / (2 * our_repetitions - 2), " ±"),
+        _rows(
+            cells,
+            "sd",
+            printed / (2 * printed_repetitions - 2) + ours / (2 * our_repetitions - 2),
+            " ±",
+        ),
     ]
 
 
 def _with_seed_spread(rows: pd.DataFrame, spread: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with the variance over random starts added; the paper and we have one start each."""
+    """Return rows with the variance over random starts added; the paper and we have one start
+    each.
+    """
     rows = rows.merge(spread[[*KEYS, "sd"]], on=KEYS, how="left")
     starts = rows.pop("sd").fillna(0.0) ** 2
     # over starts, the fractions of Table 4 also vary by sampling; the means of Table 3 hardly do
@@ -95,7 +130,10 @@ def _with_seed_spread(rows: pd.DataFrame, spread: pd.DataFrame) -> pd.DataFrame:
 
 
 def _judged(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with `COLUMNS`, sorted by table. The standard error includes the rounding of the printed digits."""
+    """Return rows with `COLUMNS`, sorted by table.
+
+    The standard error includes the rounding of the printed digits.
+    """
     difference = rows["ours"] - rows["printed"]
     rows["standard_error"] = np.sqrt(rows["variance"] + rows["unit"] ** 2 / 12)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -106,29 +144,40 @@ def _judged(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_reproduced(difference: Floats, unit: Floats, error: Floats) -> NDArray[np.bool_]:
-    """Return whether numbers are reproduced, from (…, cells) differences, last digits and standard errors."""
-    same_digits = np.abs(difference) <= unit / 2 * (1 + 1e-9)  # half a unit, with a margin for binary rounding
-    # a number that varies by less than a hundredth of the last digit is not random, so its digits must agree
+    """Return whether numbers are reproduced, from (…, cells) differences, last digits and standard
+    errors.
+    """
+    same_digits = np.abs(difference) <= unit / 2 * (
+        1 + 1e-9
+    )  # half a unit, with a margin for binary rounding
+    # a number that varies by less than a hundredth of the last digit is not random, so its digits
+    # must agree
     random = error**2 - unit**2 / 12 > (unit / 100) ** 2
     return same_digits | (random & (np.abs(difference) <= LIMIT * error))
 
 
 def reproduced_times(rows: pd.DataFrame, factors: Floats) -> Ints:
-    """Return (factors,) numbers of cells that are reproduced if all of our numbers are multiplied by a factor.
+    """Return (factors,) numbers of cells that are reproduced if all of our numbers are multiplied
+    by a factor.
 
     The standard errors are unchanged, and the shares of Table 4 are at most 1.
     """
-    printed, ours, error = (rows[name].to_numpy(dtype=np.float64) for name in ("printed", "ours", "standard_error"))
-    unit, most = rows["table"].map(_LAST_DIGIT).to_numpy(), np.where(rows["table"] == 4, 1.0, np.inf)
+    printed, ours, error = (
+        rows[name].to_numpy(dtype=np.float64) for name in ("printed", "ours", "standard_error")
+    )
+    unit = rows["table"].map(_LAST_DIGIT).to_numpy()
+    most = np.where(rows["table"] == 4, 1.0, np.inf)
     multiplied = np.minimum(np.asarray(factors)[:, np.newaxis] * ours, most)
     return _is_reproduced(multiplied - printed, unit, error).sum(axis=1)
 
 
 def unnoticed_factor(rows: pd.DataFrame) -> float:
-    """Return the largest e up to which the number of reproduced cells does not notice a factor 1 + e, or 1 - e.
+    """Return the largest e up to which the number of reproduced cells does not notice a factor 1 +
+    e, or 1 - e.
 
-    A factor is noticed if more cells are lost than chance explains at 95 %. A cell is beyond 3 standard errors with the
-    probability of a normal variable. Steps of 0.01 % are tried, up to 50 %.
+    A factor is noticed if more cells are lost than chance explains at 95 %. A cell is beyond 3
+    standard errors with the probability of a normal variable. Steps of 0.01 % are tried, up to 50
+    %.
     """
     steps: Floats = np.linspace(0.0, _MOST, round(_MOST / _STEP) + 1)
     lost = np.arange(len(rows) + 1)
@@ -145,29 +194,40 @@ def unnoticed_factor(rows: pd.DataFrame) -> float:
 def sharpness(table: pd.DataFrame) -> pd.DataFrame:
     """Lay out how sharp the comparison is, by table and reading, as text.
 
-    Columns: how many printed numbers are 0 or 100 %, how many would be reproduced if all of ours were larger by a
-    factor of `FACTORS`, and `unnoticed_factor` in per cent.
+    Columns: how many printed numbers are 0 or 100 %, how many would be reproduced if all of ours
+    were larger by a factor of `FACTORS`, and `unnoticed_factor` in per cent.
     """
     rows = []
     for (number, reading), cells in table.groupby(["table", "reading"], sort=False):
         ends = int(cells["printed"].isin([0.0, 1.0]).sum())
         times = reproduced_times(cells, np.array(FACTORS))
-        rows.append((number, reading, len(cells), ends, *times, f"{100 * unnoticed_factor(cells):.2f} %"))
+        rows.append(
+            (number, reading, len(cells), ends, *times, f"{100 * unnoticed_factor(cells):.2f} %")
+        )
     larger = [f"Reproduced if ours were {100 * (factor - 1):.0f} % larger" for factor in FACTORS]
-    names = ["Table", "Reading", "Printed numbers", "Printed as 0 or 100 %", *larger, "Largest unnoticed factor"]
+    names = [
+        "Table",
+        "Reading",
+        "Printed numbers",
+        "Printed as 0 or 100 %",
+        *larger,
+        "Largest unnoticed factor",
+    ]
     return pd.DataFrame(rows, columns=names).astype(str)
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
     """Lay out the counts of printed and of reproduced numbers, by table and reading, as text.
 
-    The root mean square of z is over the numbers whose standard error is more than half of the last digit; the others
-    do not vary. It is near 1 if the standard errors are right.
+    The root mean square of z is over the numbers whose standard error is more than half of the last
+    digit; the others do not vary. It is near 1 if the standard errors are right.
     """
     varies = table["standard_error"] > table["table"].map(_LAST_DIGIT) / 2
     squares = table.assign(square=(table["z"] ** 2).where(varies))
     counted = squares.groupby(["table", "reading"], sort=False).agg(
-        printed=("ok", "size"), reproduced=("ok", "sum"), rms=("square", lambda square: np.sqrt(square.mean()))
+        printed=("ok", "size"),
+        reproduced=("ok", "sum"),
+        rms=("square", lambda square: np.sqrt(square.mean())),
     )
     counted = counted.reset_index()
     counted["rms"] = counted["rms"].map("{:.2f}".format, na_action="ignore")
@@ -178,7 +238,9 @@ def counts(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def sections(table: pd.DataFrame) -> list[Section]:
-    """Lay out compared numbers: counts and sharpness, then the numbers that are not reproduced, then all numbers."""
+    """Lay out compared numbers: counts and sharpness, then the numbers that are not reproduced,
+    then all numbers.
+    """
     cells = pd.DataFrame(
         {
             "Table": table["table"].astype(str),

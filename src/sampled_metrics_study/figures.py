@@ -12,10 +12,12 @@ from sampled_metrics.reporting.drawing import WIDTH, literal, styled, styles
 SHOWN = 12
 """The most recommenders that are drawn."""
 
-_WIDTH, _HEIGHT = 0.8 * WIDTH, 3.0  # inches
+_WIDTH = 0.8 * WIDTH  # inches
+_HEIGHT = 3.0
 _LETTERS = 10  # points
 _APART = 0.06  # least distance of two names, as a share of the height
-_ROOM, _LONGEST = 10, 20  # letters of a name that the width has room for, and that are drawn at most
+_ROOM = 10  # letters of a name that the width has room for, and that are drawn at most
+_LONGEST = 20
 _LETTER = 0.06  # width of a letter; the sides are at 0 and 1
 
 
@@ -37,18 +39,22 @@ class Ends(NamedTuple):
 
 @styled
 def draw(exact: Ends, sampled: Ends) -> Figure:
-    """Draw a line for each recommender, from its exact value on the left to its sampled value on the right.
+    """Draw a line for each recommender, from its exact value on the left to its sampled value on
+    the right.
 
-    The two sides have scales of their own. Each spans from the lowest to the highest end of an interval, so that lines
-    cross where the order of two recommenders differs. Of many recommenders, those with the best exact values are drawn.
-    The styles are by the order of the recommenders, as in other figures. Of a long name, the two ends are drawn.
-    A single recommender has no order, and the sides share a scale from 0.
+    The two sides have scales of their own. Each spans from the lowest to the highest end of an
+    interval, so that lines cross where the order of two recommenders differs. Of many recommenders,
+    those with the best exact values are drawn. The styles are by the order of the recommenders, as
+    in other figures. Of a long name, the two ends are drawn. A single recommender has no order, and
+    the sides share a scale from 0.
     """
     styles_of = dict(zip(exact.value.index, styles(len(exact.value), marked=True), strict=True))
     names = exact.value.sort_values(ascending=False, kind="stable").index[:SHOWN]
     texts = {name: _shortened(str(name)) for name in names}
     wider = _LETTER * max(0, max(map(len, texts.values())) - _ROOM)
-    figure = Figure(figsize=(_WIDTH * (2.5 + 2 * wider) / 2.5, _HEIGHT))  # 2.5: from edge to edge without longer names
+    figure = Figure(
+        figsize=(_WIDTH * (2.5 + 2 * wider) / 2.5, _HEIGHT)
+    )  # 2.5: from edge to edge without longer names
     panel = figure.subplots()
     looks = [styles_of[name] for name in names]
     sides = exact, sampled
@@ -59,11 +65,24 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
         heights = _apart(place["value"])
         for number, (name, look) in enumerate(zip(names, looks, strict=True), 1):
             beside = x + (0.025 if x == 0 else -0.025) * number  # intervals stand side by side
-            panel.plot([beside] * 2, place.loc[name, ["low", "high"]], color=look["color"], linewidth=2.5, alpha=0.5)
+            panel.plot(
+                [beside] * 2,
+                place.loc[name, ["low", "high"]],
+                color=look["color"],
+                linewidth=2.5,
+                alpha=0.5,
+            )
             text = f"{100 * side.value[name]:.1f} %"
-            text = f"{literal(texts[name])}  {text}" if x == 0 else f"{text}  {literal(texts[name])}"
+            text = (
+                f"{literal(texts[name])}  {text}" if x == 0 else f"{text}  {literal(texts[name])}"
+            )
             panel.text(
-                x - 0.06 + 0.12 * x, heights[name], text, ha="left" if x else "right", va="center", fontsize=_LETTERS
+                x - 0.06 + 0.12 * x,
+                heights[name],
+                text,
+                ha="left" if x else "right",
+                va="center",
+                fontsize=_LETTERS,
             )
         panel.text(
             0.42 + 0.16 * x,
@@ -80,12 +99,19 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
 
 
 def _places(side: Ends, names: "pd.Index[str]", shared: Sequence[Ends] = ()) -> pd.DataFrame:
-    """Return the values and ends of recommenders as heights from 0 to 1, on a scale from 0 if sides share it."""
+    """Return the values and ends of recommenders as heights from 0 to 1, on a scale from 0 if sides
+    share it.
+    """
     table = pd.DataFrame({"value": side.value, "low": side.low, "high": side.high}).loc[names]
-    table["low"], table["high"] = table["low"].fillna(table["value"]), table["high"].fillna(table["value"])
-    lowest, highest = table["low"].min(), table["high"].max()
+    table["low"], table["high"] = (
+        table["low"].fillna(table["value"]),
+        table["high"].fillna(table["value"]),
+    )
+    lowest = table["low"].min()
+    highest = table["high"].max()
     if shared:
-        lowest, highest = 0.0, max(float(np.fmax(one.value, one.high).max()) for one in shared)
+        lowest = 0.0
+        highest = max(float(np.fmax(one.value, one.high).max()) for one in shared)
     return (table - lowest) / (highest - lowest) if highest > lowest else table * 0 + 0.5
 
 

@@ -1,4 +1,7 @@
-"""Run a job of the workflow with a log, progress and its random streams. An error that a user can cause is one line."""
+"""Run a job of the workflow with a log, progress and its random streams.
+
+An error that a user can cause is one line.
+"""
 
 import hashlib
 import logging
@@ -20,10 +23,10 @@ _LOGGED_EVERY = 10.0  # seconds
 def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     """Run a script with a log, and write its title to stderr.
 
-    The log, the first of snakemake, holds the title, counts, remarks, and the time or the error. Remarks are warnings
-    of the script and of the library. They also go to stderr, as does an error. One that a user can cause is one line,
-    with exit code 1. The title may contain wildcards and params, as in "rank {wildcards.recommender} on
-    {wildcards.dataset}".
+    The log, the first of snakemake, holds the title, counts, remarks, and the time or the error.
+    Remarks are warnings of the script and of the library. They also go to stderr, as does an error.
+    One that a user can cause is one line, with exit code 1. The title may contain wildcards and
+    params, as in "rank {wildcards.recommender} on {wildcards.dataset}".
     """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -31,8 +34,13 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     logging.raiseExceptions = False  # ignore a log that cannot be written, as on a full disk
     remarks = logging.StreamHandler()
     remarks.setFormatter(logging.Formatter(f"{title.replace('%', '%%')}: %(message)s"))
-    remarks.addFilter(lambda record: record.levelno == logging.WARNING and record.name.split(".")[0] in _OURS)
-    handlers: list[logging.Handler] = [logging.FileHandler(log, mode="w", encoding="utf-8"), remarks]
+    remarks.addFilter(
+        lambda record: record.levelno == logging.WARNING and record.name.split(".")[0] in _OURS
+    )
+    handlers: list[logging.Handler] = [
+        logging.FileHandler(log, mode="w", encoding="utf-8"),
+        remarks,
+    ]
     logging.basicConfig(handlers=handlers, level=logging.INFO, format="%(message)s", force=True)
     started = time.monotonic()
     logging.info("%s", title)
@@ -44,7 +52,9 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
         sys.stderr.write(f"{title} failed: {error}\n  log: {log}\n")
         raise SystemExit(1) from None
     except Exception as error:
-        what = f"unexpected {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        what = (
+            f"unexpected {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        )
         logging.exception("unexpected")
         logging.error("error: %s", what)
         sys.stderr.write(f"{title} failed: {what}\n  log: {log}\n")
@@ -66,21 +76,29 @@ def progress_bar(what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
 
 
 def _logged(steps: Iterable[Any], total: int, what: str) -> Iterator[Any]:
-    """Yield the steps. Log every ten seconds how many are done, and an estimate of the time left."""
+    """Yield the steps.
+
+    Log every ten seconds how many are done, and an estimate of the time left.
+    """
     started = last_logged = time.monotonic()
     for done, step in enumerate(steps):
         now = time.monotonic()
         if done and now - last_logged >= _LOGGED_EVERY:
-            last_logged, left = now, (now - started) / done * (total - done)
+            last_logged = now
+            left = (now - started) / done * (total - done)
             logging.info("%s: %d of %d done, about %.0f s left", what, done, total, left)
         yield step
 
 
 def log_left_out(sizes: Iterable[int], used: Iterable[int]) -> None:
-    """Log a remark on the sample sizes that were not used because a user has too few other candidates."""
+    """Log a remark on the sample sizes that were not used because a user has too few other
+    candidates.
+    """
     left_out = sorted(set(sizes) - set(used))
     if left_out:
-        logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
+        logging.warning(
+            "left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out))
+        )
 
 
 def stream(seed: int, *names: str) -> np.random.Generator:
@@ -88,5 +106,7 @@ def stream(seed: int, *names: str) -> np.random.Generator:
 
     Equal names and seeds give the same stream. Other names give an independent one.
     """
-    spawn_key = tuple(int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") for name in names)
+    spawn_key = tuple(
+        int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") for name in names
+    )
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=spawn_key)))

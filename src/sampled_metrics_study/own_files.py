@@ -1,6 +1,9 @@
-"""Read what an earlier job of the workflow wrote. The error for a damaged file is one line that names it.
+"""Read what an earlier job of the workflow wrote.
 
-The files are written whole or not at all, and the checksum of a gzip file detects every changed byte.
+The error for a damaged file is one line that names it.
+
+The files are written whole or not at all, and the checksum of a gzip file detects every changed
+byte.
 """
 
 import json
@@ -36,7 +39,9 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
         DataError: the file cannot be read, or has other text than numbers where these are.
     """
     with _files.reading(os.fspath(path), "is damaged", _AGAIN):
-        table = pd.read_csv(path, dtype=dict.fromkeys(TEXT, str), keep_default_na=False, na_values=[""])
+        table = pd.read_csv(
+            path, dtype=dict.fromkeys(TEXT, str), keep_default_na=False, na_values=[""]
+        )
     numbers = [name for name in NUMBERS if name in table]
     if not len(table):
         return table.astype(dict.fromkeys(numbers, np.float64))

@@ -20,14 +20,20 @@ def code() -> str:
     source = Path(sampled_metrics.__file__)
     if _git(source.parent, "ls-files", "--error-unmatch", source.name) is None:
         return version
-    changed = " with changes" if _git(source.parent, "status", "--porcelain", "--untracked-files=no", ":/") else ""
+    changed = (
+        " with changes"
+        if _git(source.parent, "status", "--porcelain", "--untracked-files=no", ":/")
+        else ""
+    )
     return f"{version}, commit {_git(source.parent, 'rev-parse', 'HEAD')}{changed}"
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
     """Return the output of git; None if it fails, or is not installed."""
     try:
-        process = subprocess.run(["git", "-C", folder, *arguments], capture_output=True, text=True, check=True)
+        process = subprocess.run(
+            ["git", "-C", folder, *arguments], capture_output=True, text=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
     return process.stdout.strip()
@@ -46,7 +52,9 @@ def software() -> dict[str, str]:
     return versions | {"blas": ", ".join(blas) or "not known"}
 
 
-def checksums(ranks: Sequence[str], archives: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+def checksums(
+    ranks: Sequence[str], archives: Mapping[str, Mapping[str, str]]
+) -> dict[str, dict[str, str]]:
     """Return the SHA-256 of the archive and the rank tables of each dataset, by dataset and file.
 
     Args:

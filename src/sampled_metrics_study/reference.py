@@ -1,7 +1,7 @@
 """Every number that the paper prints, as data (Krichene and Rendle, KDD 2020).
 
-The tables are copies of the printed ones; Tables 3 and 4 are in per cent. The functions return fractions, with the unit
-of the last printed digit.
+The tables are copies of the printed ones; Tables 3 and 4 are in per cent. The functions return
+fractions, with the unit of the last printed digit.
 """
 
 import hashlib
@@ -83,10 +83,14 @@ Y-Z auc       100          100            100  100   100     100      100
 
 
 def covers_toy(config: Mapping[str, Any]) -> bool:
-    """Return whether a configuration's running example is the paper's and covers all of its claims."""
-    toy, figures = config["toy"], config["figures"]
+    """Return whether a configuration's running example is the paper's and covers all of its
+    claims.
+    """
+    toy = config["toy"]
+    figures = config["figures"]
     return toy is not None and (
-        (toy["candidates"], toy["ranks"], toy["negatives"], toy["replacement"]) == (10000, TOY_RANKS, 99, False)
+        (toy["candidates"], toy["ranks"], toy["negatives"], toy["replacement"])
+        == (10000, TOY_RANKS, 99, False)
         and toy["repetitions"] > 1
         and set(toy["metrics"]) >= {"auc", "ap", "ndcg", "recall@10"}
         and set(figures["figure-2"]["negatives"]) >= {10, 200, 500, 5000}
@@ -98,12 +102,14 @@ def covers_toy(config: Mapping[str, Any]) -> bool:
 
 
 def study_differences(config: Mapping[str, Any]) -> list[str]:
-    """Return in what a configuration does not cover the paper's study, whatever its data; nothing if it does.
+    """Return in what a configuration does not cover the paper's study, whatever its data; nothing
+    if it does.
 
-    The parameters of the recommenders may differ from config.yaml. `data_differences` and `has_paper_users` are about
-    the data.
+    The parameters of the recommenders may differ from config.yaml. `data_differences` and
+    `has_paper_users` are about the data.
     """
-    sampling, figure_6 = config["sampling"], config["figures"]["figure-6"]
+    sampling = config["sampling"]
+    figure_6 = config["figures"]["figure-6"]
     values = {
         "sampling.negatives": (sampling["negatives"], 100),
         "sampling.replacement": (sampling["replacement"], False),
@@ -116,7 +122,10 @@ def study_differences(config: Mapping[str, Any]) -> list[str]:
         "estimators": (config["estimators"], sorted(ESTIMATORS)),
         "figures.figure-6.estimators": (figure_6["estimators"], ("uncorrected", "bv-0.1")),
     }
-    lacking = {key: [name for name in names if name not in stated] for key, (stated, names) in needed.items()}
+    lacking = {
+        key: [name for name in names if name not in stated]
+        for key, (stated, names) in needed.items()
+    }
     return [
         *_unequal(values),
         *([] if sampling["repetitions"] > 1 else ["sampling.repetitions is 1"]),
@@ -125,8 +134,12 @@ def study_differences(config: Mapping[str, Any]) -> list[str]:
 
 
 def data_differences(config: Mapping[str, Any], name: str) -> list[str]:
-    """Return in what a dataset is not ml-1m, unfiltered, and split by each user's last event, as in the paper."""
-    dataset, split, of_dataset = config["datasets"][name], config["split"], f"datasets.{name}"
+    """Return in what a dataset is not ml-1m, unfiltered, and split by each user's last event, as in
+    the paper.
+    """
+    dataset = config["datasets"][name]
+    split = config["split"]
+    of_dataset = f"datasets.{name}"
     if name != DATASET:
         return [f"{name} is not the paper's dataset, {DATASET}"]
     return _unequal(
@@ -143,20 +156,27 @@ def data_differences(config: Mapping[str, Any], name: str) -> list[str]:
 
 def _unequal(values: Mapping[str, tuple[Any, Any]]) -> list[str]:
     """Return which keys have another value than in the paper; the mapping has both, by key."""
-    return [f"{key} is {value}, not {of_paper}" for key, (value, of_paper) in values.items() if value != of_paper]
+    return [
+        f"{key} is {value}, not {of_paper}"
+        for key, (value, of_paper) in values.items()
+        if value != of_paper
+    ]
 
 
 def has_paper_users(table: ExactRanks) -> bool:
-    """Return whether ranks are of the paper's users, each with as many candidates as in the paper's split.
+    """Return whether ranks are of the paper's users, each with as many candidates as in the paper's
+    split.
 
-    The 6040 numbers of candidates are n minus the training events of each user. No other data have the same ones.
+    The 6040 numbers of candidates are n minus the training events of each user. No other data have
+    the same ones.
     """
     candidates = np.sort(table.candidates).astype("<i8")
     return hashlib.sha256(candidates.tobytes()).hexdigest() == _CANDIDATES
 
 
 def stand_in(facts: Mapping[str, Any] | None, table: ExactRanks) -> str:
-    """Return what has the paper's users and is not known to be of the publisher's archive: archive, ranks or nothing.
+    """Return what has the paper's users and is not known to be of the publisher's archive: archive,
+    ranks or nothing.
 
     Facts are those of the archive; without them, the ranks are ready-made.
     """
@@ -168,16 +188,20 @@ def stand_in(facts: Mapping[str, Any] | None, table: ExactRanks) -> str:
 
 
 def require_paper_users(table: ExactRanks, dataset: str) -> None:
-    """Raise DataError if the ranks on a dataset that is called as the paper's are not of its users and candidates."""
+    """Raise DataError if the ranks on a dataset that is called as the paper's are not of its users
+    and candidates.
+    """
     if not has_paper_users(table):
         raise DataError(
-            f"datasets.{dataset}: its users and candidates are not those of MovieLens 1M in the paper, with which "
-            f"{DATASET} is compared; give this dataset another name"
+            f"datasets.{dataset}: its users and candidates are not those of MovieLens 1M in the "
+            f"paper, with which {DATASET} is compared; give this dataset another name"
         )
 
 
 def _table(text: str, keys: list[str], across: str, scale: float = 1.0) -> pd.DataFrame:
-    """Return a row for each cell of a table: its keys, mean and sd (NaN if there is none), divided by the scale."""
+    """Return a row for each cell of a table: its keys, mean and sd (NaN if there is none), divided
+    by the scale.
+    """
     header, *lines = (line.split() for line in text.strip("\n").splitlines())
     rows = []
     for line in lines:
@@ -199,11 +223,15 @@ def table_2() -> pd.DataFrame:
 
 
 def table_3() -> pd.DataFrame:
-    """Return Table 3 in fractions; columns metric, recommender, estimator, mean, sd (NaN for exact), unit."""
+    """Return Table 3 in fractions; columns metric, recommender, estimator, mean, sd (NaN for
+    exact), unit.
+    """
     return _table(_TABLE_3, ["metric", "recommender"], "estimator", 100).assign(unit=0.0001)
 
 
 def table_4() -> pd.DataFrame:
     """Return Table 4 in fractions; columns pair (such as `X vs Y`), metric, estimator, correct."""
     table = _table(_TABLE_4, ["pair", "metric"], "estimator", 100).drop(columns="sd")
-    return table.rename(columns={"mean": "correct"}).assign(pair=table["pair"].str.replace("-", " vs "))
+    return table.rename(columns={"mean": "correct"}).assign(
+        pair=table["pair"].str.replace("-", " vs ")
+    )

@@ -23,7 +23,8 @@ class Variant:
 
     Attributes:
         heading: its name in tables.
-        tie_rule: how tied negatives in a sample count (`sampled_metrics.core.sampling.distributions.TIE_RULES`).
+        tie_rule: how tied negatives in a sample count
+            (`sampled_metrics.core.sampling.distributions.TIE_RULES`).
         substitutes: label of an estimator → label of its substitute.
     """
 
@@ -40,7 +41,8 @@ VARIANTS = {
         {"rank-estimate": "rank-estimate-as-printed"},
     ),
 }
-"""`default` is correct; `as-printed` has the two slips that reproduce the paper's printed numbers."""
+"""`default` is correct; `as-printed` has the two slips that reproduce the paper's printed numbers.
+"""
 
 
 def sampled_histograms(
@@ -50,7 +52,9 @@ def sampled_histograms(
     histograms: dict[str, list[np.ndarray]] = {rule: [] for rule in tie_rules}
     for repetition in draws:
         for rule, counts in histograms.items():
-            counts.append(np.bincount(repetition.ranked_above(rule), weights, minlength=negatives + 1))
+            counts.append(
+                np.bincount(repetition.ranked_above(rule), weights, minlength=negatives + 1)
+            )
     return {rule: np.array(counts) for rule, counts in histograms.items()}
 
 
@@ -75,7 +79,9 @@ class Evaluation:
     assume_replacement: bool
 
     def labels(self, reading: str) -> list[str]:
-        """Return the labels of the estimators that a reading uses: those of the evaluation, or their substitutes."""
+        """Return the labels of the estimators that a reading uses: those of the evaluation, or
+        their substitutes.
+        """
         substitutes = VARIANTS[reading].substitutes
         return [substitutes.get(label, label) for label in self.estimators]
 
@@ -84,26 +90,51 @@ class Evaluation:
         return sorted({label for reading in self.readings for label in self.labels(reading)})
 
     def fit(self, candidates: int) -> dict[str, Estimate]:
-        """Return the estimators that the readings use by label, fitted for all metrics and n candidates."""
-        outcomes, metrics = Outcomes.from_design(self.design, candidates), [metric(label) for label in self.metrics]
+        """Return the estimators that the readings use by label, fitted for all metrics and n
+        candidates.
+        """
+        outcomes = Outcomes.from_design(self.design, candidates)
+        metrics = [metric(label) for label in self.metrics]
         return {
-            label: estimator(label, assume_replacement=self.assume_replacement).fit(outcomes, metrics)
+            label: estimator(label, assume_replacement=self.assume_replacement).fit(
+                outcomes, metrics
+            )
             for label in self.all_labels()
         }
 
     @classmethod
     def from_config(
-        cls, sampling: Mapping[str, Any], estimators: Sequence[str], metrics: Sequence[str], assume_replacement: bool
+        cls,
+        sampling: Mapping[str, Any],
+        estimators: Sequence[str],
+        metrics: Sequence[str],
+        assume_replacement: bool,
     ) -> dict[int | None, "Evaluation"]:
-        """Return the evaluations of the config entries with these names, by m. A single m has the key None."""
+        """Return the evaluations of the config entries with these names, by m.
+
+        A single m has the key None.
+        """
         negatives = sampling["negatives"]
-        sizes: dict[int | None, int] = {m: m for m in negatives} if isinstance(negatives, list) else {None: negatives}
-        options = sampling["repetitions"], sampling["readings"], estimators, metrics, assume_replacement
-        return {key: cls(SamplingDesign(m, sampling["replacement"]), *options) for key, m in sizes.items()}
+        sizes: dict[int | None, int] = (
+            {m: m for m in negatives} if isinstance(negatives, list) else {None: negatives}
+        )
+        options = (
+            sampling["repetitions"],
+            sampling["readings"],
+            estimators,
+            metrics,
+            assume_replacement,
+        )
+        return {
+            key: cls(SamplingDesign(m, sampling["replacement"]), *options)
+            for key, m in sizes.items()
+        }
 
 
 def by_size(parts: Mapping[int | None, pd.DataFrame]) -> pd.DataFrame:
-    """Return tables by m as one table, with a first column negatives; the table of the key None is unchanged."""
+    """Return tables by m as one table, with a first column negatives; the table of the key None is
+    unchanged.
+    """
     if None in parts:
         return parts[None]
     return pd.concat(parts, names=["negatives"]).reset_index("negatives").reset_index(drop=True)
@@ -111,7 +142,11 @@ def by_size(parts: Mapping[int | None, pd.DataFrame]) -> pd.DataFrame:
 
 def of_size(table: pd.DataFrame, negatives: int | None) -> pd.DataFrame:
     """Return the part of a table of `by_size` with these negatives."""
-    return table if negatives is None else table[table["negatives"] == negatives].drop(columns="negatives")
+    return (
+        table
+        if negatives is None
+        else table[table["negatives"] == negatives].drop(columns="negatives")
+    )
 
 
 def sizes_of(table: pd.DataFrame) -> list[int | None]:
@@ -121,11 +156,13 @@ def sizes_of(table: pd.DataFrame) -> list[int | None]:
 
 @on_one_thread
 def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
-    """Return the condition numbers of the fits of an evaluation's linear estimators, for n candidates.
+    """Return the condition numbers of the fits of an evaluation's linear estimators, for n
+    candidates.
 
     The column digits has the correct decimal digits of the worst weight, out of sixteen.
     """
-    design, metrics = evaluation.design, tuple(metric(label) for label in evaluation.metrics)
+    design = evaluation.design
+    metrics = tuple(metric(label) for label in evaluation.metrics)
     rows: list[tuple[object, ...]] = []
     for label in evaluation.all_labels():
         rule = estimator(label, assume_replacement=evaluation.assume_replacement)
@@ -133,7 +170,9 @@ def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
         if number is not None:
             digits = max(0.0, -np.log10(number * np.finfo(np.float64).eps))
             rows.append((label, candidates, design.negatives, number, digits))
-    return pd.DataFrame(rows, columns=["estimator", "candidates", "negatives", "condition_number", "digits"])
+    return pd.DataFrame(
+        rows, columns=["estimator", "candidates", "negatives", "condition_number", "digits"]
+    )
 
 
 @on_one_thread
@@ -145,19 +184,29 @@ def repeat(
 ) -> pd.DataFrame:
     """Return estimates of every metric from each repetition of a sampled evaluation.
 
-    One row per reading, metric, estimator and repetition (from 0), with the column estimate. The first repetitions do
-    not depend on their number.
+    One row per reading, metric, estimator and repetition (from 0), with the column estimate. The
+    first repetitions do not depend on their number.
     """
-    design, repetitions = evaluation.design, evaluation.repetitions
+    design = evaluation.design
+    repetitions = evaluation.repetitions
     design.check(table.candidates)
-    draws = (draw(table.above, table.tied, table.candidates, design, rng) for _ in progress(range(repetitions)))
+    draws = (
+        draw(table.above, table.tied, table.candidates, design, rng)
+        for _ in progress(range(repetitions))
+    )
     tie_rules = {reading: VARIANTS[reading].tie_rule for reading in evaluation.readings}
-    histograms = sampled_histograms(draws, sorted(set(tie_rules.values())), design.negatives, table.weights)
+    histograms = sampled_histograms(
+        draws, sorted(set(tie_rules.values())), design.negatives, table.weights
+    )
     fitted = evaluation.fit(table.mean_candidates)
     estimates = []
     for reading, tie_rule in tie_rules.items():
-        by_label = [fitted[label].estimate(histograms[tie_rule]) for label in evaluation.labels(reading)]
-        estimates.append(np.stack(by_label).transpose(2, 0, 1).ravel())  # metrics × estimators × repetitions
+        by_label = [
+            fitted[label].estimate(histograms[tie_rule]) for label in evaluation.labels(reading)
+        ]
+        estimates.append(
+            np.stack(by_label).transpose(2, 0, 1).ravel()
+        )  # metrics × estimators × repetitions
     keys = [evaluation.readings, evaluation.metrics, evaluation.estimators, range(repetitions)]
     index = pd.MultiIndex.from_product(keys, names=["reading", "metric", "estimator", "repetition"])
     return pd.DataFrame({"estimate": np.concatenate(estimates)}, index).reset_index()
@@ -167,17 +216,21 @@ def repeat(
 def exact_moments(table: ExactRanks, evaluation: Evaluation) -> pd.DataFrame:
     """Return the exact mean and standard deviation of a sampled evaluation. Nothing is drawn.
 
-    One row per reading, metric and estimator, with the columns mean_exact and sd_exact: those of the estimate from one
-    repetition. They are missing for estimators that are not linear in the sample.
+    One row per reading, metric and estimator, with the columns mean_exact and sd_exact: those of
+    the estimate from one repetition. They are missing for estimators that are not linear in the
+    sample.
     """
     evaluation.design.check(table.candidates)
     fitted = evaluation.fit(table.mean_candidates)
     weights = {label: one.weights for label, one in fitted.items() if one.weights is not None}
     stacked = np.vstack([np.empty((0, evaluation.design.negatives + 1)), *weights.values()])
-    missing, columns = np.full((len(evaluation.metrics), 2), np.nan), ["mean_exact", "sd_exact"]
+    missing = np.full((len(evaluation.metrics), 2), np.nan)
+    columns = ["mean_exact", "sd_exact"]
     rows = []
     for reading in evaluation.readings:
-        both = np.stack(linear_moments(table, evaluation.design, stacked, VARIANTS[reading].tie_rule), axis=1)
+        both = np.stack(
+            linear_moments(table, evaluation.design, stacked, VARIANTS[reading].tie_rule), axis=1
+        )
         moments = dict(zip(weights, both.reshape(len(weights), *missing.shape), strict=True))
         by_label = [moments.get(label, missing) for label in evaluation.labels(reading)]
         rows.append(np.stack(by_label, axis=1).reshape(-1, 2))

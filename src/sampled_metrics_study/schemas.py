@@ -2,7 +2,8 @@
 
 These keywords are added to those of JSON schema:
 
-- `labels`: the text, or each text of a list, is the label of a metric, of an estimator, or of a linear estimator.
+- `labels`: the text, or each text of a list, is the label of a metric, of an estimator, or of a
+  linear estimator.
 - `fileName`: the text is a part of file names.
 - `addresses`: each text of a list is an address to download from.
 - `ascending`: a list ascends.
@@ -23,14 +24,21 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
 
-from sampled_metrics.core.estimators import estimator, estimators_by_label, linear_estimator, usual_label
+from sampled_metrics.core.estimators import (
+    estimator,
+    estimators_by_label,
+    linear_estimator,
+    usual_label,
+)
 from sampled_metrics.core.metrics import metric, metrics_by_label
 from sampled_metrics.errors import ConfigError
 from sampled_metrics_study.data.archives import require_addresses
 
 
 def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
-    """Fill in the defaults of a schema, in place, and refuse, in a line that names the key, what it does not allow."""
+    """Fill in the defaults of a schema, in place, and refuse, in a line that names the key, what it
+    does not allow.
+    """
     _fill_in_defaults(config, schema)
     error = best_match(_Validator(schema).iter_errors(config))
     if error is not None:
@@ -38,7 +46,9 @@ def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
 
 
 def settle_labels(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Write the labels that the keyword `labels` marks in their usual form, in place, after a check."""
+    """Write the labels that the keyword `labels` marks in their usual form, in place, after a
+    check.
+    """
     for key, subschema in schema.get("properties", {}).items():
         if "labels" in subschema and isinstance(config, dict):
             config[key] = _usual(config[key], subschema["labels"])
@@ -54,7 +64,9 @@ def _usual(labels: Any, kind: str) -> Any:
 
 
 def _fill_in_defaults(config: Any, schema: Mapping[str, Any]) -> None:
-    """Set missing keys to their defaults, in place and from the outside in, so that a default {} is filled in too."""
+    """Set missing keys to their defaults, in place and from the outside in, so that a default {} is
+    filled in too.
+    """
     if not isinstance(config, dict):
         return
     properties = schema.get("properties", {})
@@ -102,13 +114,19 @@ def _file_name(validator: Any, _: Any, instance: Any, schema: Any) -> Iterator[V
     if len(os.fsencode(instance)) > _LONGEST_NAME:
         yield ValidationError("it is longer than a file name may be")
     elif repeated := _PERIODIC.search(instance):
-        yield ValidationError(f"it ends with {repeated[1]!r} twenty times, which snakemake takes for a loop")
+        yield ValidationError(
+            f"it ends with {repeated[1]!r} twenty times, which snakemake takes for a loop"
+        )
 
 
 def _addresses(validator: Any, _: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
     """Yield an error if a text of a list is no address to download from."""
     try:
-        if isinstance(instance, list) and instance and all(isinstance(url, str) for url in instance):
+        if (
+            isinstance(instance, list)
+            and instance
+            and all(isinstance(url, str) for url in instance)
+        ):
             require_addresses(instance, "urls")
     except ConfigError as error:
         yield ValidationError(str(error).removeprefix("urls: "))
@@ -116,7 +134,9 @@ def _addresses(validator: Any, _: Any, instance: Any, schema: Any) -> Iterator[V
 
 def _ascending(validator: Any, _: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
     """Yield an error if the numbers of a list do not ascend."""
-    is_list = isinstance(instance, list) and all(isinstance(number, int | float) for number in instance)
+    is_list = isinstance(instance, list) and all(
+        isinstance(number, int | float) for number in instance
+    )
     if is_list and not all(low < high for low, high in pairwise(instance)):
         yield ValidationError("does not ascend")
 
@@ -131,7 +151,10 @@ def _cutoff(validator: Any, _: Any, instance: Any, schema: Any) -> Iterator[Vali
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    """Yield an error if a text does not match. In JSON schema, $ does not match before a last line break."""
+    """Yield an error if a text does not match.
+
+    In JSON schema, $ does not match before a last line break.
+    """
     if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
         yield ValidationError("does not match")
 
@@ -151,7 +174,9 @@ _Validator = extend(
         {
             "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
             "number": lambda _, value: (
-                isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+                isinstance(value, int | float)
+                and not isinstance(value, bool)
+                and math.isfinite(value)
             ),
         }
     ),
@@ -183,16 +208,31 @@ def _one_line(error: ValidationError, where: str) -> str:
     if error.validator == "required":
         missing = next(name for name in error.validator_value if name not in error.instance)
         return f"{key}: lacks the key {missing!r}"
-    allowed, value = _ALLOWED.get(str(error.validator), error.message), error.validator_value
-    if error.validator == "type" and isinstance(error.instance, str) and re.fullmatch(r"-?[\d.]+", error.instance):
+    allowed = _ALLOWED.get(str(error.validator), error.message)
+    value = error.validator_value
+    if (
+        error.validator == "type"
+        and isinstance(error.instance, str)
+        and re.fullmatch(r"-?[\d.]+", error.instance)
+    ):
         allowed += " (in --config, numbers inside of braces are text: write them into a file)"
-    is_text = error.validator == "type" and "string" in value and not isinstance(error.instance, str | list | dict)
+    is_text = (
+        error.validator == "type"
+        and "string" in value
+        and not isinstance(error.instance, str | list | dict)
+    )
     if isinstance(value, list):
         value = (" or " if error.validator == "type" else ", ").join(map(str, value))
-    return f"{key}: {allowed.replace('VALUE', str(value))}, not {_IN_SHORT.repr(error.instance)}{_QUOTE * is_text}"
+    return (
+        f"{key}: {allowed.replace('VALUE', str(value))}, not "
+        f"{_IN_SHORT.repr(error.instance)}{_QUOTE * is_text}"
+    )
 
 
-_QUOTE = '; text that YAML reads as a number, true, false or null stands in quotation marks, as "1" or "on"'
+_QUOTE = (
+    "; text that YAML reads as a number, true, false or null stands in quotation marks, as "
+    '"1" or "on"'
+)
 
 
 _ALLOWED = {

@@ -1,4 +1,7 @@
-"""The values that the summary of a run shows. The template summary.html has its structure, summary_words its words."""
+"""The values that the summary of a run shows.
+
+The template summary.html has its structure, summary_words its words.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -20,9 +23,13 @@ from sampled_metrics.reporting.tables import PageTable, laid_out
 from sampled_metrics_study import decided, fidelity, figures, reference, summary_words, tables
 from sampled_metrics_study.repetitions import VARIANTS, of_size, sizes_of
 
-_WIDER = 1.25  # how much wider than with all candidates an interval of stages may be that the page names
+_WIDER = (
+    1.25  # how much wider than with all candidates an interval of stages may be that the page names
+)
 _SAME_RIGHT = 0.005  # shares of right orders that differ by no more are named together
-_STEADY = 0.95  # share of samples that agree on the order of a pair, from which the page does not say that they differ
+# share of samples that agree on the order of a pair, from which the page does not say that they
+# differ
+_STEADY = 0.95
 
 
 class Studied(NamedTuple):
@@ -37,7 +44,8 @@ class Studied(NamedTuple):
         facts: dataset.json, if the dataset was split here.
         figures: title, image, caption and csv of each figure; csv is the file of its numbers.
         budget: what scores buy, if the run computes it.
-        stand_in: what may be of a stand-in for the archive: archive, ranks or nothing (`reference.stand_in`).
+        stand_in: what may be of a stand-in for the archive: archive, ranks or nothing
+            (`reference.stand_in`).
     """
 
     name: str
@@ -63,32 +71,49 @@ def summary(
 ) -> str:
     """Return the page as html, by the template summary.html.
 
-    Made_from has versions and checksums of code, software and data. If the run covers tables of the paper, printed and
-    claims are results of `fidelity` and `claims`. Kinds has a line on each recommender, its type by default.
+    Made_from has versions and checksums of code, software and data. If the run covers tables of the
+    paper, printed and claims are results of `fidelity` and `claims`. Kinds has a line on each
+    recommender, its type by default.
     """
-    names, sizes = list(config["recommenders"]), np.atleast_1d(config["sampling"]["negatives"]).tolist()
+    names = list(config["recommenders"])
+    sizes = np.atleast_1d(config["sampling"]["negatives"]).tolist()
     return render(
         "summary.html",
         "sampled_metrics_study",
         config=config,
         is_single=len(names) == 1,
-        one_item_each=all(table.weights is None for dataset in studied for table in dataset.ranks.values()),
+        one_item_each=all(
+            table.weights is None for dataset in studied for table in dataset.ranks.values()
+        ),
         sizes=sizes,
         most_drawn=figures.SHOWN,
         level="95 %",
-        answers=[answer(dataset, config, m) for dataset in studied for m in sizes_of(dataset.table_3)],
+        answers=[
+            answer(dataset, config, m) for dataset in studied for m in sizes_of(dataset.table_3)
+        ],
         stages=[cost for dataset in studied for cost in stage_costs(dataset)],
         datasets=[dataset._asdict() | _results(dataset, config) for dataset in studied],
         captions=captions,
-        leaking=[one.name for one in studied if one.trained and not config["datasets"][one.name]["test"]],
+        leaking=[
+            one.name for one in studied if one.trained and not config["datasets"][one.name]["test"]
+        ],
         trained=[name for name in names if any(name in dataset.trained for dataset in studied)],
-        ready_made=[name for name in names if not all(name in dataset.trained for dataset in studied)],
+        ready_made=[
+            name for name in names if not all(name in dataset.trained for dataset in studied)
+        ],
         facts=laid_out(
-            pd.DataFrame({dataset.name: _facts(dataset, config["datasets"][dataset.name]) for dataset in studied})
+            pd.DataFrame(
+                {
+                    dataset.name: _facts(dataset, config["datasets"][dataset.name])
+                    for dataset in studied
+                }
+            )
             .fillna("-")
             .reset_index(names="Dataset")
         ),
-        recommenders=_rows(["Recommender", "Type", "Parameters"], _recommenders(config, studied, kinds)),
+        recommenders=_rows(
+            ["Recommender", "Type", "Parameters"], _recommenders(config, studied, kinds)
+        ),
         split=_options({key: value for key, value in config["split"].items() if value is not None}),
         paper=None if printed is None else _comparison_with_paper(printed, claims, config),
         made_from=_rows(["What", "Version or SHA-256"], made_from.items()),
@@ -107,22 +132,28 @@ def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> PageTable:
 
 
 def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[str, Any]:
-    """Return the answer on a dataset by the first metric and reading, for a sample size; None if there is only one.
+    """Return the answer on a dataset by the first metric and reading, for a sample size; None if
+    there is only one.
 
-    An order of two recommenders is right or wrong only if the exact ranks decide it. Among others, the answer has: the
-    recommenders, the best by the exact metric first, with their exact and sampled values, none if the latter were not
-    computed; the decided pairs (better, worse), None if the users cannot be compared; those of them that come out wrong
-    or alike in the mean of the samples; and those (better, worse, share) that some samples order rightly and others do
-    not.
+    An order of two recommenders is right or wrong only if the exact ranks decide it. Among others,
+    the answer has: the recommenders, the best by the exact metric first, with their exact and
+    sampled values, none if the latter were not computed; the decided pairs (better, worse), None if
+    the users cannot be compared; those of them that come out wrong or alike in the mean of the
+    samples; and those (better, worse, share) that some samples order rightly and others do not.
     """
-    label, reading = config["metrics"][0], config["sampling"]["readings"][0]
-    table_3, table_4 = (of_size(one[one["reading"] == reading], m) for one in (dataset.table_3, dataset.table_4))
+    label = config["metrics"][0]
+    reading = config["sampling"]["readings"][0]
+    table_3, table_4 = (
+        of_size(one[one["reading"] == reading], m) for one in (dataset.table_3, dataset.table_4)
+    )
     negatives = config["sampling"]["negatives"] if m is None else int(m)
     cells = table_3[table_3["metric"] == label]
     cells = cells.assign(sd=cells["sd"].fillna(cells["sd_exact"]))  # a single repetition shows none
     wide = cells.pivot(index="recommender", columns="estimator", values=["mean", "sd"])
     wide = wide.sort_values(("mean", "exact"), ascending=False, kind="stable")
-    means, spread, names = wide["mean"], wide["sd"], list(map(str, wide.index))
+    means = wide["mean"]
+    spread = wide["sd"]
+    names = list(map(str, wide.index))
     known = dataset.exact.decided
     pairs = [(better, worse) for of_metric, better, worse in known or [] if of_metric == label]
     sampled = means.get("uncorrected")
@@ -133,13 +164,17 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
     can_be_wrong = on_samples[on_samples["metric"].isin(can_turn)]
     wrong = [pair for pair, gap in gaps.items() if gap < -EQUAL]
     alike = [pair for pair, gap in gaps.items() if abs(gap) <= EQUAL]
-    remarks = [f"{name}: {remark}." for name in names if (remark := ties_remark(dataset.ranks[name]))]
+    remarks = [
+        f"{name}: {remark}." for name in names if (remark := ties_remark(dataset.ranks[name]))
+    ]
     given = {
         "dataset": dataset.name,
         "heading": dataset.name if m is None else f"{dataset.name}, {m} negatives",
         "stand_in": dataset.stand_in,
         # what the exact ranks say is the same for all m
-        "further": [*dataset.exact.on_margin, *remarks] if m == sizes_of(dataset.table_3)[0] else [],
+        "further": [*dataset.exact.on_margin, *remarks]
+        if m == sizes_of(dataset.table_3)[0]
+        else [],
         "metric": metric_name(label),
         "negatives": negatives,
         "recommenders": names,
@@ -158,7 +193,8 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
         "decided_of_all": len(can_be_wrong),
         "undecided_of_all": 0
         if known is None
-        else comb(len(names), 2) * len(can_turn) - sum(of_metric in can_turn for of_metric, _, _ in known),
+        else comb(len(names), 2) * len(can_turn)
+        - sum(of_metric in can_turn for of_metric, _, _ in known),
         "can_turn": can_mislead(label),
         "unchanged": [metric_name(name) for name in config["metrics"] if name not in can_turn],
         "correction": _correction(means, spread, of_decided[of_decided["metric"].isin(can_turn)]),
@@ -171,25 +207,43 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
     deviation = 2 * spread["uncorrected"]
     sides = (
         figures.Ends(f"exact {metric_name(label)}", exact["value"], exact["low"], exact["high"]),
-        figures.Ends(f"among {counted(negatives, 'negative')}", sampled, sampled - deviation, sampled + deviation),
+        figures.Ends(
+            f"among {counted(negatives, 'negative')}",
+            sampled,
+            sampled - deviation,
+            sampled + deviation,
+        ),
     )
-    crossing = [pair for pair in combinations(names[: figures.SHOWN], 2) if sampled[pair[0]] < sampled[pair[1]] - EQUAL]
+    crossing = [
+        pair
+        for pair in combinations(names[: figures.SHOWN], 2)
+        if sampled[pair[0]] < sampled[pair[1]] - EQUAL
+    ]
     return given | {
         "sides": sides,
-        "figure": inline_svg(figures.draw(*sides), "Exact and sampled values", f"{dataset.name}-{negatives}"),
+        "figure": inline_svg(
+            figures.draw(*sides), "Exact and sampled values", f"{dataset.name}-{negatives}"
+        ),
         "lines_cross": bool(crossing),
         "undecided_cross": any(pair not in pairs for pair in crossing),
         "bars_overlap": any(exact["low"][better] < exact["high"][worse] for better, worse in pairs),
     }
 
 
-def _correction(means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFrame) -> dict[str, Any] | None:
-    """Return what corrections do, from means and deviations by recommender and estimator; None if there is none.
+def _correction(
+    means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFrame
+) -> dict[str, Any] | None:
+    """Return what corrections do, from means and deviations by recommender and estimator; None if
+    there is none.
 
-    They are the ones with the smallest root mean square error, and those with the most right orders of the decided
-    pairs, over all metrics. A share that is not known is missing (None).
+    They are the ones with the smallest root mean square error, and those with the most right orders
+    of the decided pairs, over all metrics. A share that is not known is missing (None).
     """
-    errors = np.sqrt((means.sub(means["exact"], axis=0) ** 2 + spread**2).mean(skipna=False)).drop("exact").dropna()
+    errors = (
+        np.sqrt((means.sub(means["exact"], axis=0) ** 2 + spread**2).mean(skipna=False))
+        .drop("exact")
+        .dropna()
+    )
     corrected = errors.drop("uncorrected", errors="ignore")
     if corrected.empty:
         return None
@@ -205,25 +259,40 @@ def _correction(means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFrame
         "uncorrected_right": right.get("uncorrected"),
         "most_right": of_corrections.max(),
         "best_for_order": list(
-            map(estimator_name, of_corrections.index[of_corrections >= of_corrections.max() - _SAME_RIGHT])
+            map(
+                estimator_name,
+                of_corrections.index[of_corrections >= of_corrections.max() - _SAME_RIGHT],
+            )
         ),
     }
 
 
 def stage_costs(dataset: Studied) -> list[dict[str, Any]]:
-    """Return what stages would have taken of each recommender, with the smallest depth that has an interval."""
+    """Return what stages would have taken of each recommender, with the smallest depth that has an
+    interval.
+    """
     costs = []
-    for name, table in () if dataset.budget is None else dataset.budget.groupby("recommender", sort=False):
-        every, stages = table[table["way"] == "all candidates"].iloc[0], table[table["way"] == "stages"]
+    for name, table in (
+        () if dataset.budget is None else dataset.budget.groupby("recommender", sort=False)
+    ):
+        every = table[table["way"] == "all candidates"].iloc[0]
+        stages = table[table["way"] == "stages"]
         for _, row in stages[stages["width"] <= _WIDER * every["width"]][:1].iterrows():
-            of_row = {"scores": row["scores"], "all_scores": every["scores"], "ratio": row["width"] / every["width"]}
+            of_row = {
+                "scores": row["scores"],
+                "all_scores": every["scores"],
+                "ratio": row["width"] / every["width"],
+            }
             costs.append({"dataset": dataset.name, "recommender": name, **of_row})
     return costs
 
 
 def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the exact values of a dataset, and Tables 3 and 4 under the first reading, a part for each m."""
-    reading, repetitions = config["sampling"]["readings"][0], config["sampling"]["repetitions"]
+    """Return the exact values of a dataset, and Tables 3 and 4 under the first reading, a part for
+    each m.
+    """
+    reading = config["sampling"]["readings"][0]
+    repetitions = config["sampling"]["repetitions"]
     parts: dict[str, list[dict[str, Any]]] = {"table-3": [], "table-4": []}
     for name, table in (("table-3", dataset.table_3), ("table-4", dataset.table_4)):
         for m in sizes_of(table) if len(table) else []:  # a single recommender has no pairs
@@ -233,36 +302,68 @@ def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
                 if name == "table-3"
                 else decided.table_4(cells, dataset.exact, repetitions)
             )
-            heading = VARIANTS[reading].heading if m is None else f"m = {m}. {VARIANTS[reading].heading}"
+            heading = (
+                VARIANTS[reading].heading if m is None else f"m = {m}. {VARIANTS[reading].heading}"
+            )
             parts[name].append({"heading": heading, "table": laid_out(wide)})
     values = dataset.exact.values
-    ends = [f" ({100 * low:.2f} to {100 * high:.2f})" for low, high in zip(values["low"], values["high"], strict=True)]
-    cells = values.assign(cell=(100 * values["value"]).map("{:.2f}".format) + pd.Series(ends, values.index))
+    ends = [
+        f" ({100 * low:.2f} to {100 * high:.2f})"
+        for low, high in zip(values["low"], values["high"], strict=True)
+    ]
+    cells = values.assign(
+        cell=(100 * values["value"]).map("{:.2f}".format) + pd.Series(ends, values.index)
+    )
     cells["cell"] = cells["cell"].str.removesuffix(" (nan to nan)")
-    exact = cells.pivot(index="recommender", columns="metric", values="cell").rename_axis(columns=None)
-    exact = exact.loc[values["recommender"].unique(), values["metric"].unique()].rename(columns=metric_name)
+    exact = cells.pivot(index="recommender", columns="metric", values="cell").rename_axis(
+        columns=None
+    )
+    exact = exact.loc[values["recommender"].unique(), values["metric"].unique()].rename(
+        columns=metric_name
+    )
     return {"exact_values": laid_out(exact.reset_index(names="Recommender")), "tables": parts}
 
 
 def _facts(dataset: Studied, entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return the options and numbers of a dataset, by row of a table; those that are 0 or missing are left out."""
-    ranks, facts = next(iter(dataset.ranks.values())), dataset.facts or {}
-    options = {key: f"{entry[key]}" for key in ("test", "min_rating", "core", "repeated") if facts and entry[key]}
+    """Return the options and numbers of a dataset, by row of a table; those that are 0 or missing
+    are left out.
+    """
+    ranks = next(iter(dataset.ranks.values()))
+    facts = dataset.facts or {}
+    options = {
+        key: f"{entry[key]}"
+        for key in ("test", "min_rating", "core", "repeated")
+        if facts and entry[key]
+    }
     counts = {words: f"{facts[key]}" for key, words in tables.FACTS.items() if facts.get(key)}
-    return options | counts | {"Held-out items": f"{len(ranks)}", "Mean candidates": f"{ranks.candidates.mean():.1f}"}
+    return (
+        options
+        | counts
+        | {"Held-out items": f"{len(ranks)}", "Mean candidates": f"{ranks.candidates.mean():.1f}"}
+    )
 
 
 def _recommenders(
     config: Mapping[str, Any], studied: Sequence[Studied], kinds: Sequence[str]
 ) -> list[tuple[str, str, str]]:
-    """Return the type and the parameters of each recommender, or the file of its ready-made ranks on each dataset."""
+    """Return the type and the parameters of each recommender, or the file of its ready-made ranks
+    on each dataset.
+    """
     rows = []
     kinds = kinds or [entry["type"] for entry in config["recommenders"].values()]
     for kind, (name, entry) in zip(kinds, config["recommenders"].items(), strict=True):
-        files = {dataset.name: config["datasets"][dataset.name]["ranks"].get(name) for dataset in studied}
+        files = {
+            dataset.name: config["datasets"][dataset.name]["ranks"].get(name) for dataset in studied
+        }
         if any(name in dataset.trained for dataset in studied) or not all(files.values()):
-            rows.append((name, kind, _options({key: one for key, one in entry.items() if key != "type"})))
-        rows += [(name, f"Ready-made ranks on {one}", f"path: {file}") for one, file in files.items() if file]
+            rows.append(
+                (name, kind, _options({key: one for key, one in entry.items() if key != "type"}))
+            )
+        rows += [
+            (name, f"Ready-made ranks on {one}", f"path: {file}")
+            for one, file in files.items()
+            if file
+        ]
     return rows
 
 
@@ -270,7 +371,8 @@ def _options(entry: Mapping[str, Any]) -> str:
     """Return the keys of a part of the config and their values, in words."""
     words = {None: "none", True: "yes", False: "no"}
     return ", ".join(
-        f"{key.replace('_', ' ')}: {words[value] if value is None or isinstance(value, bool) else value}"
+        f"{key.replace('_', ' ')}: "
+        f"{words[value] if value is None or isinstance(value, bool) else value}"
         for key, value in entry.items()
     )
 
@@ -278,7 +380,8 @@ def _options(entry: Mapping[str, Any]) -> str:
 def _comparison_with_paper(
     printed: pd.DataFrame, claims: pd.DataFrame | None, config: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return how many printed numbers and claims are reproduced, by reading, and how sharp the comparison is.
+    """Return how many printed numbers and claims are reproduced, by reading, and how sharp the
+    comparison is.
 
     A table that does not have a reading counts with its own. The correct reading is the first.
     """
@@ -287,9 +390,13 @@ def _comparison_with_paper(
     by_reading = []
     for name in readings:
         is_of_reading = printed["reading"] == name
-        ok = printed.loc[is_of_reading | ~printed["table"].isin(printed.loc[is_of_reading, "table"]), "ok"]
+        ok = printed.loc[
+            is_of_reading | ~printed["table"].isin(printed.loc[is_of_reading, "table"]), "ok"
+        ]
         heading = VARIANTS[name].heading.removeprefix("Reading: ")
-        by_reading.append({"name": name, "heading": heading, "reproduced": int(ok.sum()), "printed": len(ok)})
+        by_reading.append(
+            {"name": name, "heading": heading, "reproduced": int(ok.sum()), "printed": len(ok)}
+        )
     holds = {}
     if claims is not None:
         counts_too = (claims["reading"] == readings[0]) | ~claims["reading"].isin(readings)

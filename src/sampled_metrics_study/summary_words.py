@@ -1,4 +1,5 @@
-"""The words of the summary of a run: what its answers, its data and its comparison with the paper show.
+"""The words of the summary of a run: what its answers, its data and its comparison with the paper
+show.
 
 An answer is what `summary.answer` returns.
 """
@@ -18,12 +19,12 @@ MANY_WITHOUT_TRAINING = 0.1
 
 STAND_INS = {
     "archive": (
-        "The archive of {dataset} does not have the publisher's checksum. It has the paper's users and candidates, "
-        "but it is another file, such as a stand-in."
+        "The archive of {dataset} does not have the publisher's checksum. It has the paper's "
+        "users and candidates, but it is another file, such as a stand-in."
     ),
     "ranks": (
-        "The ranks of {dataset} are ready-made. Those in published/ are of a stand-in for the publisher's archive, "
-        "with the same users, items and times."
+        "The ranks of {dataset} are ready-made. Those in published/ are of a stand-in for the "
+        "publisher's archive, with the same users, items and times."
     ),
 }
 """What is said of data that may be of a stand-in (`reference.stand_in`)."""
@@ -36,16 +37,23 @@ def verdict(answer: Mapping[str, Any]) -> str:
     """Say whether the sampled metric is the true one, or orders the decided pairs as it does."""
     name = answer["metric"]
     if answer["pairs"] is None:
-        return "The exact ranks of these recommenders are not of the same users, so no order is stated as true."
+        return (
+            "The exact ranks of these recommenders are not of the same users, so no order is "
+            "stated as true."
+        )
     if len(answer["recommenders"]) < 2:
         return _of_single(answer)
     if not answer["pairs"]:
         return (
-            f"Undecided: these users do not show which recommender is better by {name}, so no order is right or wrong."
+            f"Undecided: these users do not show which recommender is better by {name}, so no "
+            "order is right or wrong."
         )
     if not answer["sampled"]:
         pairs = _joined(better(*pair) for pair in answer["pairs"])
-        return f"By the exact {name}, {pairs}. This run did not compute the uncorrected sampled metric."
+        return (
+            f"By the exact {name}, {pairs}. This run did not compute the uncorrected sampled "
+            "metric."
+        )
     said = _of_wrong_order(answer) if answer["turned"] else _of_right_order(answer)
     return said if answer["can_turn"] else f"{said} Sampling does not change {name} on average."
 
@@ -53,10 +61,15 @@ def verdict(answer: Mapping[str, Any]) -> str:
 def _of_right_order(answer: Mapping[str, Any]) -> str:
     """Say that a sample orders all decided pairs rightly."""
     count = len(answer["pairs"])
-    pairs = {1: "the decided pair is", 2: "both decided pairs are"}.get(count, f"all {count} decided pairs are")
+    pairs = {1: "the decided pair is", 2: "both decided pairs are"}.get(
+        count, f"all {count} decided pairs are"
+    )
     yes = "Only on average" if answer["unsteady"] else "Yes"
     among = f"among {counted(answer['negatives'], 'sampled negative')}"
-    return f"{yes}, by {answer['metric']}: {among}, {pairs} in the right order.{_by_exact(answer, answer['pairs'])}"
+    return (
+        f"{yes}, by {answer['metric']}: {among}, {pairs} in the right "
+        f"order.{_by_exact(answer, answer['pairs'])}"
+    )
 
 
 def _of_wrong_order(answer: Mapping[str, Any]) -> str:
@@ -76,14 +89,19 @@ def _of_wrong_order(answer: Mapping[str, Any]) -> str:
     if alike:
         further = f", and {wrong} {are_wrong}" if wrong else ""
         have = "has" if alike == 1 else "have"
-        return f"No. {among}, {alike} of {count} decided pairs {have} equal values of {name}{further}."
+        return (
+            f"No. {among}, {alike} of {count} decided pairs {have} equal values of {name}{further}."
+        )
     said = f"No. {among}, {wrong} of {count} decided pairs {are_wrong} by {name}{on_average}."
     return f"{said}{_by_exact(answer, answer['wrong'])}"
 
 
 def _of_single(answer: Mapping[str, Any]) -> str:
     """Return the exact and the sampled metric of a single recommender."""
-    exact = f"The exact {answer['metric']} of {answer['recommenders'][0]} is {100 * answer['exact'][0]:.1f} %."
+    exact = (
+        f"The exact {answer['metric']} of {answer['recommenders'][0]} is "
+        f"{100 * answer['exact'][0]:.1f} %."
+    )
     if not answer["sampled"]:
         return exact
     negatives = counted(answer["negatives"], "sampled negative")
@@ -98,7 +116,10 @@ def _by_exact(answer: Mapping[str, Any], pairs: Sequence[tuple[str, str]]) -> st
     """Return a sentence with the exact values of a few pairs; nothing of many."""
     if len(pairs) > FEW_PAIRS:
         return ""
-    values = (f"{_with_value(answer, winner)} is better than {_with_value(answer, loser)}" for winner, loser in pairs)
+    values = (
+        f"{_with_value(answer, winner)} is better than {_with_value(answer, loser)}"
+        for winner, loser in pairs
+    )
     return f" By the exact values, {_joined(values)}."
 
 
@@ -109,7 +130,9 @@ def _joined(clauses: Iterable[str]) -> str:
 
 
 def over_samples(answer: Mapping[str, Any]) -> str:
-    """Say on which decided pairs samples differ, and how many comparisons come out wrong over all metrics."""
+    """Say on which decided pairs samples differ, and how many comparisons come out wrong over all
+    metrics.
+    """
     sentences = []
     unsteady = answer["unsteady"]
     if len(unsteady) > FEW_PAIRS:
@@ -123,11 +146,14 @@ def over_samples(answer: Mapping[str, Any]) -> str:
     if answer["decided_of_all"]:
         but = ""
         if answer["unchanged"]:
-            but = f" but {enumerated(answer['unchanged'])}, which sampling does not change on average"
+            but = (
+                f" but {enumerated(answer['unchanged'])}, which sampling does not change on average"
+            )
         come = "comes" if answer["wrong_of_all"] == 1 else "come"
         sentences.append(
-            f"Over all metrics{but}, {answer['wrong_of_all']} of {answer['decided_of_all']} decided comparisons of two "
-            f"recommenders {come} out wrong{' or equal' if answer['alike'] else ''} in most samples."
+            f"Over all metrics{but}, {answer['wrong_of_all']} of {answer['decided_of_all']} "
+            f"decided comparisons of two recommenders {come} out "
+            f"wrong{' or equal' if answer['alike'] else ''} in most samples."
         )
         if undecided := answer["undecided_of_all"]:
             ones = "one" if undecided == 1 else "ones"
@@ -136,7 +162,9 @@ def over_samples(answer: Mapping[str, Any]) -> str:
 
 
 def corrections(answer: Mapping[str, Any]) -> str:
-    """Say which corrections come nearest to the exact metric, and which order the decided pairs rightly most often."""
+    """Say which corrections come nearest to the exact metric, and which order the decided pairs
+    rightly most often.
+    """
     best = answer["correction"]
     nearest = best["nearest"]
     have = "has" if len(nearest) == 1 else "have"
@@ -149,14 +177,16 @@ def corrections(answer: Mapping[str, Any]) -> str:
     if best["uncorrected_error"] is not None:
         uncorrected = f", where the uncorrected metric has {100 * best['uncorrected_error']:.1f}"
     said = (
-        f"{subject} root mean square error of {answer['metric']} in one sample: {100 * best['error']:.1f} percentage "
-        f"points{uncorrected}."
+        f"{subject} root mean square error of {answer['metric']} in one sample: "
+        f"{100 * best['error']:.1f} percentage points{uncorrected}."
     )
     return f"{said}{_right_orders(answer)} One sees this only because the exact values are known."
 
 
 def _right_orders(answer: Mapping[str, Any]) -> str:
-    """Return a sentence on how often corrections order the decided pairs rightly; nothing if there are none."""
+    """Return a sentence on how often corrections order the decided pairs rightly; nothing if there
+    are none.
+    """
     best = answer["correction"]
     most_right = best["best_for_order"]
     if not most_right:
@@ -170,11 +200,16 @@ def _right_orders(answer: Mapping[str, Any]) -> str:
     if best["uncorrected_right"] is not None:
         shares += f", and in {100 * best['uncorrected_right']:.0f} % without a correction"
     these = "these " if answer["unchanged"] else ""
-    return f" Over all samples and {these}metrics, the decided pairs are in the right order in {shares}."
+    return (
+        f" Over all samples and {these}metrics, the decided pairs are in the right order in "
+        f"{shares}."
+    )
 
 
 def joint(answers: Sequence[Mapping[str, Any]]) -> str:
-    """Return one answer for several datasets and sample sizes; nothing if one has no decided pairs, or no sample."""
+    """Return one answer for several datasets and sample sizes; nothing if one has no decided pairs,
+    or no sample.
+    """
     if len(answers) < 2 or not all(answer["pairs"] and answer["sampled"] for answer in answers):
         return ""
     name = answers[0]["metric"]
@@ -186,13 +221,17 @@ def joint(answers: Sequence[Mapping[str, Any]]) -> str:
     numbers = []
     for answer in answers:
         alike = f", and {len(answer['alike'])} equal" if answer["alike"] else ""
-        numbers.append(f"{len(answer['wrong'])} of {len(answer['pairs'])}{alike} ({answer['heading']})")
+        numbers.append(
+            f"{len(answer['wrong'])} of {len(answer['pairs'])}{alike} ({answer['heading']})"
+        )
     no = "No" if turned == len(answers) else "Not always"
     return f"{no}. Decided pairs that come out the wrong way round by {name}: {', '.join(numbers)}."
 
 
 def of_lines(answer: Mapping[str, Any]) -> str:
-    """Say what crossing lines and overlapping bars of the figure of an answer mean; nothing of one recommender."""
+    """Say what crossing lines and overlapping bars of the figure of an answer mean; nothing of one
+    recommender.
+    """
     if len(answer["recommenders"]) < 2:
         return ""
     crossing = "Lines cross where the sample turns the order. " if answer["lines_cross"] else ""
@@ -209,7 +248,9 @@ def of_lines(answer: Mapping[str, Any]) -> str:
 
 
 def without_training(dataset: str, facts: Mapping[str, Any], has_test: bool) -> list[str]:
-    """Say how many held-out items have no training events, and how many users too few, where they are many."""
+    """Say how many held-out items have no training events, and how many users too few, where they
+    are many.
+    """
     unknown = facts["held_out_items_without_training_events"]
     items = facts["held_out_items"]
     few = facts["users_left_out_with_few_training_events"]
@@ -218,25 +259,32 @@ def without_training(dataset: str, facts: Mapping[str, Any], has_test: bool) -> 
     if unknown > MANY_WITHOUT_TRAINING * items:
         ids = " See that both files have the same ids." if has_test else ""
         sentences.append(
-            f"{unknown} of {items} held-out items of {dataset} have no training events. Most recommenders cannot place "
-            f"such an item.{ids}"
+            f"{unknown} of {items} held-out items of {dataset} have no training events. Most "
+            f"recommenders cannot place such an item.{ids}"
         )
     if few > MANY_WITHOUT_TRAINING * users:
-        sentences.append(f"{few} of {users} users of {dataset} are left out, as they have too few training events.")
+        sentences.append(
+            f"{few} of {users} users of {dataset} are left out, as they have too few training "
+            "events."
+        )
     return sentences
 
 
 def stand_in(answer: Mapping[str, Any]) -> str:
     """Say that the data of an answer may be of a stand-in; nothing if they are not."""
-    return STAND_INS[answer["stand_in"]].format(dataset=answer["dataset"]) if answer["stand_in"] else ""
+    return (
+        STAND_INS[answer["stand_in"]].format(dataset=answer["dataset"])
+        if answer["stand_in"]
+        else ""
+    )
 
 
 def cost_of_stages(cost: Mapping[str, Any], metric: str) -> str:
     """Say what stages would have taken, from an entry of `summary.stage_costs`."""
     return (
-        f"On {cost['dataset']}, {cost['recommender']} would have taken {cost['scores']:,.0f} scores for each user in "
-        f"place of {cost['all_scores']:,.0f}, with an interval of {metric_name(metric)} {cost['ratio']:.2f} times as "
-        "wide."
+        f"On {cost['dataset']}, {cost['recommender']} would have taken {cost['scores']:,.0f} "
+        f"scores for each user in place of {cost['all_scores']:,.0f}, with an interval of "
+        f"{metric_name(metric)} {cost['ratio']:.2f} times as wide."
     )
 
 
@@ -245,7 +293,11 @@ def cost_of_stages(cost: Mapping[str, Any], metric: str) -> str:
 
 def reproduced(reading: Mapping[str, Any]) -> str:
     """Say how many printed numbers a reading of the paper reproduces."""
-    what = "is the correct one" if reading["name"] == "default" else "repeats two errors that the printed numbers fit"
+    what = (
+        "is the correct one"
+        if reading["name"] == "default"
+        else "repeats two errors that the printed numbers fit"
+    )
     numbers = f"{reading['reproduced']} of the {reading['printed']} printed numbers"
     return f"The reading {reading['heading']} {what}. It reproduces {numbers}."
 
@@ -259,8 +311,8 @@ def claims_that_hold(reading: str, holds: Mapping[str, int]) -> str:
     }
     others = "".join(f"; {text}: {holds[kind]}" for kind, text in words.items() if kind in holds)
     return (
-        f"Under the reading {reading}, {holds.get('yes', 0)} of {sum(holds.values())} claims that the paper makes in "
-        f"words hold{others}."
+        f"Under the reading {reading}, {holds.get('yes', 0)} of {sum(holds.values())} claims that "
+        f"the paper makes in words hold{others}."
     )
 
 
@@ -268,6 +320,6 @@ def not_compared(differences: Sequence[str]) -> str:
     """Say why Tables 3 and 4 are not compared with those of the paper."""
     why = f": {'; '.join(differences)}" if differences else ", as the data are not the paper's"
     return (
-        "Tables 1 and 2 are the paper's running example. Tables 3 and 4 of this run are not compared with the printed "
-        f"ones{why}."
+        "Tables 1 and 2 are the paper's running example. Tables 3 and 4 of this run are not "
+        f"compared with the printed ones{why}."
     )

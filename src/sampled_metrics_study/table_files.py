@@ -16,7 +16,9 @@ def write(title: str, sections: Sequence[Section], *paths: str | os.PathLike[str
         if path.suffix == ".tex":
             _files.write_text(path, _latex(title, sections, f"tab:{path.parent.name}-{path.stem}"))
         else:
-            _files.write_text(path, {".md": _markdown, ".html": _html}[path.suffix](title, sections))
+            _files.write_text(
+                path, {".md": _markdown, ".html": _html}[path.suffix](title, sections)
+            )
 
 
 def _markdown(title: str, sections: Sequence[Section]) -> str:

@@ -1,4 +1,6 @@
-"""The tables of repeated sampled evaluations: metrics (Table 3) and the order of recommenders (Table 4)."""
+"""The tables of repeated sampled evaluations: metrics (Table 3) and the order of recommenders
+(Table 4).
+"""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -15,7 +17,9 @@ from sampled_metrics.reporting.tables import Section, number, plus_minus
 
 
 def worse_and_better(one: str, other: str, exact: Mapping[str, float]) -> tuple[str, str] | None:
-    """Return two recommenders, the one with the lower exact metric first; None if the metrics are equal."""
+    """Return two recommenders, the one with the lower exact metric first; None if the metrics are
+    equal.
+    """
     gap = exact[other] - exact[one]
     if abs(gap) <= EQUAL:
         return None
@@ -31,38 +35,67 @@ KEYS = ["reading", "metric", "estimator"]
 
 
 def table_3(
-    ranks: Mapping[str, ExactRanks], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
+    ranks: Mapping[str, ExactRanks],
+    estimates: Mapping[str, pd.DataFrame],
+    expected: Mapping[str, pd.DataFrame],
 ) -> pd.DataFrame:
     """Return the mean and the standard deviation of the repetitions of each recommender.
 
-    Estimates and expected are results of `repetitions.repeat` and `repetitions.exact_moments`. The columns mean_exact
-    and sd_exact use no repetition. The first estimator of each metric is `exact`. Its standard deviation is that of
-    breaking ties at random once.
+    Estimates and expected are results of `repetitions.repeat` and `repetitions.exact_moments`. The
+    columns mean_exact and sd_exact use no repetition. The first estimator of each metric is
+    `exact`. Its standard deviation is that of breaking ties at random once.
     """
     rows: list[tuple[object, ...]] = []
     for reading in _readings(estimates):
         for recommender, runs in estimates.items():
-            moments, table = expected[recommender].set_index(KEYS), ranks[recommender]
-            for label, metric_rows in runs[runs["reading"] == reading].groupby("metric", sort=False):
+            moments = expected[recommender].set_index(KEYS)
+            table = ranks[recommender]
+            for label, metric_rows in runs[runs["reading"] == reading].groupby(
+                "metric", sort=False
+            ):
                 target = metric(str(label))
                 exact = table.mean(target), table.tie_deviation(target)
                 rows.append((reading, recommender, label, "exact", *exact, *exact))
                 for estimator, estimator_rows in metric_rows.groupby("estimator", sort=False):
                     repeated = estimator_rows["estimate"].to_numpy()
                     sd = float(repeated.std(ddof=1)) if len(repeated) > 1 else np.nan
-                    expectation = moments.loc[(reading, label, estimator), ["mean_exact", "sd_exact"]]
-                    rows.append((reading, recommender, label, estimator, float(repeated.mean()), sd, *expectation))
-    columns = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
+                    expectation = moments.loc[
+                        (reading, label, estimator), ["mean_exact", "sd_exact"]
+                    ]
+                    rows.append(
+                        (
+                            reading,
+                            recommender,
+                            label,
+                            estimator,
+                            float(repeated.mean()),
+                            sd,
+                            *expectation,
+                        )
+                    )
+    columns = [
+        "reading",
+        "recommender",
+        "metric",
+        "estimator",
+        "mean",
+        "sd",
+        "mean_exact",
+        "sd_exact",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
 def table_4(
-    ranks: Mapping[str, ExactRanks], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
+    ranks: Mapping[str, ExactRanks],
+    estimates: Mapping[str, pd.DataFrame],
+    expected: Mapping[str, pd.DataFrame],
 ) -> pd.DataFrame:
     """Return how often the estimates order each pair of recommenders as the exact metric does.
 
-    The column correct has the fraction of the repetitions, and correct_exact its expectation by the normal
-    approximation, without repetitions. A pair with equal exact metrics has no row. Equal estimates are not correct.
+    The column correct has the fraction of the repetitions, and correct_exact its expectation by the
+    normal approximation, without repetitions. A pair with equal exact metrics has no row. Equal
+    estimates are not correct.
     """
     moments = {recommender: table.set_index(KEYS) for recommender, table in expected.items()}
     rows: list[tuple[object, ...]] = []
@@ -71,7 +104,9 @@ def table_4(
             one, other = (estimates[name][estimates[name]["reading"] == reading] for name in pair)
             both = one.merge(other, on=[*KEYS, "repetition"], suffixes=("_one", "_other"))
             for (label, estimator), group in both.groupby(KEYS[1:], sort=False):
-                order = worse_and_better(*pair, {name: ranks[name].mean(metric(label)) for name in pair})
+                order = worse_and_better(
+                    *pair, {name: ranks[name].mean(metric(label)) for name in pair}
+                )
                 if order is None:
                     continue
                 gaps = group["estimate_other"] - group["estimate_one"]
@@ -86,31 +121,43 @@ def table_4(
 
 def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return the names of all readings, in their order."""
-    return list(dict.fromkeys(name for runs in estimates.values() for name in runs["reading"].unique()))
+    return list(
+        dict.fromkeys(name for runs in estimates.values() for name in runs["reading"].unique())
+    )
 
 
 def cells_3(table: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 3 with a column cell: the mean in per cent, and its standard deviation over repetitions."""
+    """Return Table 3 with a column cell: the mean in per cent, and its standard deviation over
+    repetitions.
+    """
     return table.assign(
         cell=[
             f"{100 * mean:.2f}" if estimator == "exact" else plus_minus(100 * mean, 100 * sd, 2)
-            for estimator, mean, sd in zip(table["estimator"], table["mean"], table["sd"], strict=True)
+            for estimator, mean, sd in zip(
+                table["estimator"], table["mean"], table["sd"], strict=True
+            )
         ]
     )
 
 
 def cells_4(table: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
     """Return Table 4 with a column pair, and a column cell: a share in per cent."""
-    return table.assign(pair=pair_names(table), cell=[number(100 * value, ".0f") for value in table[column]])
+    return table.assign(
+        pair=pair_names(table), cell=[number(100 * value, ".0f") for value in table[column]]
+    )
 
 
 def wide(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Lay out the column cell: a row for each value of two keys, a column for each estimator."""
     wide = cells.pivot(index=keys, columns="estimator", values="cell")
     order = pd.MultiIndex.from_product([cells[key].unique() for key in keys], names=keys)
-    wide = wide.reindex(index=order, columns=cells["estimator"].unique()).dropna(how="all").fillna("-")
+    wide = (
+        wide.reindex(index=order, columns=cells["estimator"].unique()).dropna(how="all").fillna("-")
+    )
     wide = wide.rename(columns=estimator_name).rename_axis(columns=None).reset_index()
-    return wide.assign(metric=wide["metric"].map(metric_name)).rename(columns={key: key.capitalize() for key in keys})
+    return wide.assign(metric=wide["metric"].map(metric_name)).rename(
+        columns={key: key.capitalize() for key in keys}
+    )
 
 
 FACTS = {
@@ -136,8 +183,8 @@ FACTS = {
 def studied(ranks: Mapping[str, ExactRanks]) -> pd.DataFrame:
     """Return counts of the ranked items and of their ties, by recommender.
 
-    Share_with_ties is of the items, mean_share_tied of an item's other candidates, and half_tied counts the items that
-    tie with half of their other candidates or more.
+    Share_with_ties is of the items, mean_share_tied of an item's other candidates, and half_tied
+    counts the items that tie with half of their other candidates or more.
     """
     rows = [
         {
@@ -156,7 +203,10 @@ def studied(ranks: Mapping[str, ExactRanks]) -> pd.DataFrame:
 
 
 def studied_sections(facts: Mapping[str, Any], table: pd.DataFrame) -> list[Section]:
-    """Lay out the facts of dataset.json, if any, and the counts of each recommender. Shares are in per cent."""
+    """Lay out the facts of dataset.json, if any, and the counts of each recommender.
+
+    Shares are in per cent.
+    """
     of_dataset = pd.DataFrame(
         [(words, f"{facts[key]}") for key, words in FACTS.items() if facts], columns=["Dataset", ""]
     )
@@ -171,6 +221,12 @@ def studied_sections(facts: Mapping[str, Any], table: pd.DataFrame) -> list[Sect
             "Half or more tied": table["half_tied"].astype(str),
         }
     )
-    remarks = table.loc[table["remark"] != "", ["recommender", "remark"]].rename(columns=str.capitalize)
-    tables = [("Events", of_dataset), ("Ranks and ties of each recommender", of_ranks), ("Remarks", remarks)]
+    remarks = table.loc[table["remark"] != "", ["recommender", "remark"]].rename(
+        columns=str.capitalize
+    )
+    tables = [
+        ("Events", of_dataset),
+        ("Ranks and ties of each recommender", of_ranks),
+        ("Remarks", remarks),
+    ]
     return [(heading, rows) for heading, rows in tables if len(rows)]

@@ -31,22 +31,39 @@ MAGNIFIED = (-0.1, 0.25)
 
 
 def figure_1(candidates: int, metrics: Sequence[str], zoom: int) -> pd.DataFrame:
-    """Return metrics by rank; columns panel (all, or first for the ranks to `zoom`), metric, rank, value."""
-    ranks = {"all": _ranks_to_draw(candidates, zoom), "first": np.arange(1, min(zoom, candidates) + 1)}
+    """Return metrics by rank; columns panel (all, or first for the ranks to `zoom`), metric, rank,
+    value.
+    """
+    ranks = {
+        "all": _ranks_to_draw(candidates, zoom),
+        "first": np.arange(1, min(zoom, candidates) + 1),
+    }
     curves = []
     for panel, rank in ranks.items():
         for label in metrics:
             value = metric(label).of_rank(rank, candidates)
-            curves.append(pd.DataFrame({"panel": panel, "metric": label, "rank": rank, "value": value}))
+            curves.append(
+                pd.DataFrame({"panel": panel, "metric": label, "rank": rank, "value": value})
+            )
     return pd.concat(curves, ignore_index=True)
 
 
 def figure_2(
-    ranks: Mapping[str, Sequence[int]], candidates: int, metrics: Sequence[str], negatives: Sequence[int]
+    ranks: Mapping[str, Sequence[int]],
+    candidates: int,
+    metrics: Sequence[str],
+    negatives: Sequence[int],
 ) -> pd.DataFrame:
-    """Return expected metrics of the example by sample size; columns metric, recommender, negatives, expected."""
+    """Return expected metrics of the example by sample size; columns metric, recommender,
+    negatives, expected.
+    """
     rows = [
-        (label, name, m, expected_metric(instances, candidates, SamplingDesign(m, True), metric(label)).mean())
+        (
+            label,
+            name,
+            m,
+            expected_metric(instances, candidates, SamplingDesign(m, True), metric(label)).mean(),
+        )
         for label in metrics
         for name, instances in ranks.items()
         for m in negatives
@@ -54,25 +71,41 @@ def figure_2(
     return pd.DataFrame(rows, columns=["metric", "recommender", "negatives", "expected"])
 
 
-def figure_3(candidates: int, metrics: Sequence[str], negatives: Sequence[int], zoom: int) -> pd.DataFrame:
-    """Return expected metrics by true rank; columns metric, negatives, rank, expected. Exact ones have m = n - 1."""
+def figure_3(
+    candidates: int, metrics: Sequence[str], negatives: Sequence[int], zoom: int
+) -> pd.DataFrame:
+    """Return expected metrics by true rank; columns metric, negatives, rank, expected.
+
+    Exact ones have m = n - 1.
+    """
     rank = _ranks_to_draw(min(candidates, zoom), 100)
     curves = []
     for label in metrics:
         for m in negatives:
-            expected = expected_metric(rank, candidates, SamplingDesign(m, replacement=True), metric(label))
-            curves.append(pd.DataFrame({"metric": label, "negatives": m, "rank": rank, "expected": expected}))
+            expected = expected_metric(
+                rank, candidates, SamplingDesign(m, replacement=True), metric(label)
+            )
+            curves.append(
+                pd.DataFrame({"metric": label, "negatives": m, "rank": rank, "expected": expected})
+            )
         exact = metric(label).of_rank(rank, candidates)
-        curves.append(pd.DataFrame({"metric": label, "negatives": candidates - 1, "rank": rank, "expected": exact}))
+        curves.append(
+            pd.DataFrame(
+                {"metric": label, "negatives": candidates - 1, "rank": rank, "expected": exact}
+            )
+        )
     return pd.concat(curves, ignore_index=True)
 
 
 @on_one_thread
-def figure_4(candidates: int, metric_label: str, negatives: int, estimators: Sequence[str]) -> pd.DataFrame:
+def figure_4(
+    candidates: int, metric_label: str, negatives: int, estimators: Sequence[str]
+) -> pd.DataFrame:
     """Return corrected metrics by rank; columns panel, estimator, rank, value.
 
-    In the panel `sampled`, rank is the sampled rank and value is the weight of an event with it. In the panel
-    `expected`, rank is the true rank and value is the expected weight. The estimator `exact` is the metric itself.
+    In the panel `sampled`, rank is the sampled rank and value is the weight of an event with it. In
+    the panel `expected`, rank is the true rank and value is the expected weight. The estimator
+    `exact` is the metric itself.
     """
     design = SamplingDesign(negatives, replacement=True)
     sampled_rank = np.arange(1, negatives + 2)
@@ -82,12 +115,22 @@ def figure_4(candidates: int, metric_label: str, negatives: int, estimators: Seq
     curves = []
     for label in estimators:
         [weights] = (
-            linear_estimator(label).fit(Outcomes.from_design(design, candidates), [metric(metric_label)]).weights
+            linear_estimator(label)
+            .fit(Outcomes.from_design(design, candidates), [metric(metric_label)])
+            .weights
         )
-        curves.append(pd.DataFrame({"panel": "sampled", "estimator": label, "rank": sampled_rank, "value": weights}))
+        curves.append(
+            pd.DataFrame(
+                {"panel": "sampled", "estimator": label, "rank": sampled_rank, "value": weights}
+            )
+        )
         expected = probabilities @ weights
-        curves.append(pd.DataFrame({"panel": "expected", "estimator": label, "rank": rank, "value": expected}))
-    curves.append(pd.DataFrame({"panel": "expected", "estimator": "exact", "rank": rank, "value": exact}))
+        curves.append(
+            pd.DataFrame({"panel": "expected", "estimator": label, "rank": rank, "value": expected})
+        )
+    curves.append(
+        pd.DataFrame({"panel": "expected", "estimator": "exact", "rank": rank, "value": exact})
+    )
     return pd.concat(curves, ignore_index=True)
 
 
@@ -128,11 +171,17 @@ def draw_2(table: pd.DataFrame, note: str = "") -> Figure:
 def draw_3(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw Figure 3 from its table."""
     figure, axes = _for_each_metric(table, note)
-    exact, named = str(table["negatives"].max()), axes[1::2] or axes
+    exact = str(table["negatives"].max())
+    named = axes[1::2] or axes
     for panel, (_, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
         largest_first = curves.sort_values("negatives", ascending=False, kind="stable")
         draw_lines(
-            panel, largest_first, "negatives", "rank", "expected", lambda m: "exact" if m == exact else f"m = {m}"
+            panel,
+            largest_first,
+            "negatives",
+            "rank",
+            "expected",
+            lambda m: "exact" if m == exact else f"m = {m}",
         )
         panel.set(xlabel="true rank", xlim=(0, curves["rank"].max()))
         say_what_coincides(panel, is_named=panel in named)
@@ -153,7 +202,10 @@ def _for_each_metric(table: pd.DataFrame, note: str) -> tuple[Figure, list[Axes]
 
 @styled
 def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
-    """Draw Figure 4 from its table. The upper panels have the scale of the metric, the lower ones a magnified one."""
+    """Draw Figure 4 from its table.
+
+    The upper panels have the scale of the metric, the lower ones a magnified one.
+    """
     figure, axes = panels(4, 2, 2.0, note, sharex="col", sharey="row")
     estimators = sorted(dict.fromkeys(table["estimator"]), key=lambda label: label != "exact")
     styles = {label: style(number) for label, number in line_styles(estimators).items()}
@@ -172,18 +224,27 @@ def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
     axes[1].set(title="in expectation")
     axes[2].set(xlabel="rank in the sample", ylabel="magnified", ylim=MAGNIFIED)
     axes[3].set(xlabel="true rank")
-    handles = [Line2D([], [], label=estimator_name(label), **styles[label]) for label in _from_the_top(table)]
+    handles = [
+        Line2D([], [], label=estimator_name(label), **styles[label])
+        for label in _from_the_top(table)
+    ]
     figure.legend(handles=handles, loc="outside upper left", ncols=3)
     return figure
 
 
 def _from_the_top(table: pd.DataFrame) -> list[str]:
-    """Return the estimators of Figure 4 in the order of their lines at true rank 1, the exact metric first."""
-    first = table[(table["panel"] == "expected") & (table["rank"] == 1)].set_index("estimator")["value"]
+    """Return the estimators of Figure 4 in the order of their lines at true rank 1, the exact
+    metric first.
+    """
+    first = table[(table["panel"] == "expected") & (table["rank"] == 1)].set_index("estimator")[
+        "value"
+    ]
     return sorted(first.index, key=lambda label: (label != "exact", -first[label]))
 
 
-def note(candidates: int, negatives: int | Sequence[int] = (), metric_label: str = "", **_: Any) -> str:
+def note(
+    candidates: int, negatives: int | Sequence[int] = (), metric_label: str = "", **_: Any
+) -> str:
     """Return the parameters of a figure, from the arguments of its table."""
     parts = [metric_name(metric_label)] if metric_label else []
     parts.append(f"n = {candidates:,} items")

@@ -1,4 +1,6 @@
-"""Made-up events: u0 … u39 with 5 to 11 of the items i0 … i24 each, later items more popular; time counts a user's."""
+"""Made-up events: u0 … u39 with 5 to 11 of the items i0 … i24 each, later items more popular; time
+counts a user's.
+"""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,9 @@ def events() -> pd.DataFrame:
     rows = [
         (f"u{user}", f"i{item}", time)
         for user in range(USERS)
-        for time, item in enumerate(rng.choice(ITEMS, size=rng.integers(5, 12), replace=False, p=popularity))
+        for time, item in enumerate(
+            rng.choice(ITEMS, size=rng.integers(5, 12), replace=False, p=popularity)
+        )
     ]
     return pd.DataFrame(rows, columns=["user_id", "item_id", "time"])
 
@@ -22,5 +26,6 @@ def events() -> pd.DataFrame:
 def split(events: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Training events, and each user's last event where its item is known from training."""
     last = events["time"] == events.groupby("user_id")["time"].transform("max")
-    training, test = events[~last], events[last]
+    training = events[~last]
+    test = events[last]
     return training, test[test["item_id"].isin(training["item_id"])].reset_index(drop=True)

@@ -5,7 +5,8 @@ import pandas as pd
 
 from sampled_metrics.core.ranks.exact import ExactRanks
 
-USERS, ITEMS = 40, 25
+USERS = 40
+ITEMS = 25
 
 
 def has_candidates(table: ExactRanks, training: pd.DataFrame) -> None:
@@ -16,12 +17,15 @@ def has_candidates(table: ExactRanks, training: pd.DataFrame) -> None:
 
 
 def agrees(table: ExactRanks, positions: np.ndarray) -> None:
-    """Positions, (users,) from 1, of the held-out items in the library's own lists; NaN where not listed.
+    """Positions, (users,) from 1, of the held-out items in the library's own lists; NaN where not
+    listed.
 
     A library breaks ties as it likes; so a position must be one of above + 1 … above + tied + 1.
     """
     listed = ~np.isnan(positions)
     assert listed.mean() > 0.4
-    above, tied, positions = table.above[listed], table.tied[listed], positions[listed]
+    above = table.above[listed]
+    tied = table.tied[listed]
+    positions = positions[listed]
     assert (positions > above).all()
     assert (positions <= above + tied + 1).all()

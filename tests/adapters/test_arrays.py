@@ -1,4 +1,6 @@
-"""Tensors of torch and arrays of JAX: as numpy reads them on the CPU, and as they are counted on a device."""
+"""Tensors of torch and arrays of JAX: as numpy reads them on the CPU, and as they are counted on a
+device.
+"""
 
 from typing import Any
 
@@ -13,8 +15,12 @@ from sampled_metrics.ranking.inputs import Device
 
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
 RNG = np.random.default_rng(1)
-USERS, ITEMS = 300, 200
-FACTORS = RNG.normal(size=(USERS, 24)), RNG.normal(size=(ITEMS, 24))[RNG.integers(ITEMS // 3, size=ITEMS)]
+USERS = 300
+ITEMS = 200
+FACTORS = (
+    RNG.normal(size=(USERS, 24)),
+    RNG.normal(size=(ITEMS, 24))[RNG.integers(ITEMS // 3, size=ITEMS)],
+)
 WHOLE = RNG.integers(-2, 3, (USERS, 3)), RNG.integers(-2, 3, (ITEMS, 3))
 HELD_OUT = RNG.integers(ITEMS, size=USERS)
 TRAINING = (RNG.random((USERS, ITEMS)) < 0.1) & (np.arange(ITEMS) != HELD_OUT[:, np.newaxis])
@@ -34,7 +40,9 @@ def array_of(library: str, array: np.ndarray) -> Any:
 def on_device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A library whose arrays in the memory of the host are counted as those on a device."""
     monkeypatch.setattr(rank, "is_on_device", lambda array: not isinstance(array, np.ndarray))
-    monkeypatch.setattr(rank, "as_array", lambda array: array.detach() if hasattr(array, "detach") else array)
+    monkeypatch.setattr(
+        rank, "as_array", lambda array: array.detach() if hasattr(array, "detach") else array
+    )
     return request.param
 
 
@@ -42,7 +50,9 @@ def doubles(factors: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
     return tuple(part.astype(np.float64) for part in factors)
 
 
-@pytest.mark.parametrize(("kind", "scale"), [(np.float32, 1.0), (np.float32, 1e-30), (np.float64, 1.0)])
+@pytest.mark.parametrize(
+    ("kind", "scale"), [(np.float32, 1.0), (np.float32, 1e-30), (np.float64, 1.0)]
+)
 def test_counts_by_factors_are_those_of_numpy(on_device: str, kind: type, scale: float) -> None:
     factors = tuple((scale * part).astype(kind) for part in FACTORS)
     wanted = sm.rank(doubles(factors), TRAINING, HELD_OUT)
@@ -54,7 +64,9 @@ def test_counts_by_factors_are_those_of_numpy(on_device: str, kind: type, scale:
 @pytest.mark.parametrize("d", [1, 40])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_a_last_digit_decides(on_device: str, kind: type, d: int) -> None:
-    """float32 products decide most ranks of such factors wrongly; tests/ranking/test_device_factors.py shows it."""
+    """float32 products decide most ranks of such factors wrongly;
+    tests/ranking/test_device_factors.py shows it.
+    """
     digits = RNG.integers(-2, 3, (ITEMS, d)) * float(np.finfo(kind).eps)
     factors = (
         RNG.normal(size=(USERS, d)).astype(kind),
@@ -65,23 +77,31 @@ def test_a_last_digit_decides(on_device: str, kind: type, d: int) -> None:
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
-def test_factors_on_the_cpu_need_no_namespace(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_factors_on_the_cpu_need_no_namespace(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tensors = tuple(array_of(library, part.astype(np.float32)) for part in WHOLE)
     if any(map(rank.is_on_device, tensors)):
         pytest.skip("the arrays are on a GPU")
     monkeypatch.setattr(Device, "__init__", None)
-    assert rows(sm.rank(tensors, TRAINING, HELD_OUT)) == by_argsort(WHOLE[0] @ WHOLE[1].T, TRAINING, HELD_OUT)
+    assert rows(sm.rank(tensors, TRAINING, HELD_OUT)) == by_argsort(
+        WHOLE[0] @ WHOLE[1].T, TRAINING, HELD_OUT
+    )
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.float16, np.bool_])
 def test_scores_are_counted_in_their_own_type(on_device: str, kind: type) -> None:
     scores = (WHOLE[0] @ WHOLE[1].T).astype(kind)
-    assert rows(sm.rank(array_of(on_device, scores), TRAINING, HELD_OUT)) == by_argsort(scores, TRAINING, HELD_OUT)
+    assert rows(sm.rank(array_of(on_device, scores), TRAINING, HELD_OUT)) == by_argsort(
+        scores, TRAINING, HELD_OUT
+    )
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_bfloat16(library: str) -> None:
-    """numpy lacks the type, so the arrays need the namespace on the CPU too; the counts are those of its numbers."""
+    """numpy lacks the type, so the arrays need the namespace on the CPU too; the counts are those
+    of its numbers.
+    """
 
     def short(array: np.ndarray) -> Any:
         given = array_of(library, array.astype(np.float32))
@@ -103,7 +123,9 @@ def test_gradients_are_left_out() -> None:
     expected = by_argsort(WHOLE[0] @ WHOLE[1].T, TRAINING, HELD_OUT)
     assert rows(sm.rank(tuple(layers), TRAINING, HELD_OUT)) == expected
     assert rows(sm.rank(layers[0] @ layers[1].T, TRAINING, HELD_OUT)) == expected
-    assert rows(sm.rank(lambda users: layers[0][users] @ layers[1].T, TRAINING, HELD_OUT)) == expected
+    assert (
+        rows(sm.rank(lambda users: layers[0][users] @ layers[1].T, TRAINING, HELD_OUT)) == expected
+    )
     assert all(part.requires_grad for part in layers)
 
 
@@ -130,4 +152,6 @@ def test_the_example_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out.splitlines()
     exec(code, page)
     shown = capsys.readouterr().out.splitlines()
-    assert [line.split() for line in shown] == [line.split() for line in (printed[0], printed[1], printed[3])]
+    assert [line.split() for line in shown] == [
+        line.split() for line in (printed[0], printed[1], printed[3])
+    ]

@@ -26,9 +26,11 @@ def test_ranks(split, module: str, name: str, options: dict[str, Any]) -> None:
     from implicit.evaluation import ranking_metrics_at_k
 
     events, test_events = split
-    users, items = np.unique(test_events["user_id"]), np.unique(events["item_id"])
+    users = np.unique(test_events["user_id"])
+    items = np.unique(events["item_id"])
     events = events[events["user_id"].isin(users)]
-    row, column = np.searchsorted(users, events["user_id"]), np.searchsorted(items, events["item_id"])
+    row = np.searchsorted(users, events["user_id"])
+    column = np.searchsorted(items, events["item_id"])
     shape = (len(users), len(items))
     training = csr_matrix((np.ones(len(row), dtype=np.float32), (row, column)), shape=shape)
     held_out = np.searchsorted(items, test_events.set_index("user_id").loc[users, "item_id"])
@@ -48,8 +50,12 @@ def test_ranks(split, module: str, name: str, options: dict[str, Any]) -> None:
     theirs = ranking_metrics_at_k(model, training, test, K=5, show_progress=False, num_threads=1)
     ours = sm.evaluate(table, metrics=["recall@5", "ap@5", "ndcg@5"])["value"]
     assert table.tied.any() == (module == "nearest_neighbours")
-    if not table.tied.any():  # its precision divides by min(K, relevant items), so with one item it is recall
-        np.testing.assert_allclose(ours, [theirs["precision"], theirs["map"], theirs["ndcg"]], rtol=1e-12)
+    if (
+        not table.tied.any()
+    ):  # its precision divides by min(K, relevant items), so with one item it is recall
+        np.testing.assert_allclose(
+            ours, [theirs["precision"], theirs["map"], theirs["ndcg"]], rtol=1e-12
+        )
 
 
 def test_a_model_that_is_not_fitted_is_refused():

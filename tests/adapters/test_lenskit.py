@@ -52,8 +52,12 @@ def test_ranks(split, name: str) -> None:
         theirs = analysis.measure(lists, held_out).list_summary()["mean"]
         ours = sm.evaluate(table, metrics=["recall@5", "mrr@5"])["value"]
         np.testing.assert_allclose(ours, theirs[["Recall@5", "RecipRank@5"]], rtol=1e-6)
-        gain = 1 / np.maximum(np.log2(table.above + 1), 1)  # LensKit's NDCG discounts from rank 3 on
-        assert theirs["NDCG@5"] == pytest.approx(np.where(table.above < 5, gain, 0).mean(), rel=1e-6)
+        gain = 1 / np.maximum(
+            np.log2(table.above + 1), 1
+        )  # LensKit's NDCG discounts from rank 3 on
+        assert theirs["NDCG@5"] == pytest.approx(
+            np.where(table.above < 5, gain, 0).mean(), rel=1e-6
+        )
     assert table.tied.any() == (name != "iALS")
 
 
@@ -70,6 +74,8 @@ def test_bad_test_items(split) -> None:
         ([("nobody", "i1")], "a user that is not in training, of user 'nobody'"),
         ([("u1", "nothing")], "an item that is not in training, of user 'u1'"),
     ):
-        test = ItemListCollection.from_df(pd.DataFrame(rows, columns=["user_id", "item_id"]), ["user_id"])
+        test = ItemListCollection.from_df(
+            pd.DataFrame(rows, columns=["user_id", "item_id"]), ["user_id"]
+        )
         with pytest.raises(sm.DataError, match=message):
             adapters.lenskit.ranks(pipeline, data, test)

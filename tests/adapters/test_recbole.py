@@ -1,4 +1,6 @@
-"""RecBole: against the order in which it lists the items, and its own evaluation, full and sampled."""
+"""RecBole: against the order in which it lists the items, and its own evaluation, full and
+sampled.
+"""
 
 import functools
 from pathlib import Path
@@ -18,13 +20,26 @@ pytest.importorskip("recbole", reason="RecBole is not installed")
 IN_TRAINING = ("BPR", "LightGCN", "NeuMF", "SASRec", "MultiVAE")
 """Models that are validated by exact metrics while they are trained."""
 
-SMALL = {"hidden_size": 8, "inner_size": 8, "n_heads": 1, "MAX_ITEM_LIST_LENGTH": 10, "train_neg_sample_args": None}
-MODELS: dict[str, dict[str, Any]] = {"BPR": {}, "MultiVAE": {"train_neg_sample_args": None}, "Pop": {}, "SASRec": SMALL}
+SMALL = {
+    "hidden_size": 8,
+    "inner_size": 8,
+    "n_heads": 1,
+    "MAX_ITEM_LIST_LENGTH": 10,
+    "train_neg_sample_args": None,
+}
+MODELS: dict[str, dict[str, Any]] = {
+    "BPR": {},
+    "MultiVAE": {"train_neg_sample_args": None},
+    "Pop": {},
+    "SASRec": SMALL,
+}
 
 
 @pytest.fixture
 def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A function from a model, a mode of evaluation and more settings to (trainer, training, validation, test data)."""
+    """A function from a model, a mode of evaluation and more settings to (trainer, training,
+    validation, test data).
+    """
     from recbole.config import Config
     from recbole.data import create_dataset, data_preparation
     from recbole.utils import get_model, get_trainer, init_seed
@@ -50,7 +65,9 @@ def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyP
             "state": "ERROR",
             "use_gpu": False,
         }
-        config = Config(model=name, dataset="made-up", config_dict=settings | MODELS.get(name, {}) | more)
+        config = Config(
+            model=name, dataset="made-up", config_dict=settings | MODELS.get(name, {}) | more
+        )
         init_seed(1, True)
         training, validation, test = data_preparation(config, create_dataset(config))
         model = get_model(config["model"])(config, training.dataset).to(config["device"])
@@ -65,7 +82,9 @@ def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def trained(trainer_of):
-    """A function from the name of a model and a mode of evaluation to (model, test data, trainer)."""
+    """A function from the name of a model and a mode of evaluation to (model, test data,
+    trainer).
+    """
 
     def train(*asked: Any):
         trainer, training, validation, test = trainer_of(*asked)
@@ -102,7 +121,9 @@ def test_ranks(events: pd.DataFrame, trained, name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_sampled_ranks(events: pd.DataFrame, trained, name: str) -> None:
-    """With the same draws as RecBole's own evaluation: its sampler uses numpy's global random numbers."""
+    """With the same draws as RecBole's own evaluation: its sampler uses numpy's global random
+    numbers.
+    """
     model, test, trainer = trained(name, "uni10")
     np.random.seed(3)  # noqa: NPY002
     theirs = trainer.evaluate(test, load_best_model=False, show_progress=False)
@@ -110,7 +131,9 @@ def test_sampled_ranks(events: pd.DataFrame, trained, name: str) -> None:
     ranks = adapters.recbole.sampled_ranks(model, test)
     table = ranks.to_frame()
     has_candidates(events, name, table)
-    assert sm.correct(ranks, metrics="recall@5", estimators="uncorrected")["value"].between(0, 1).all()
+    assert (
+        sm.correct(ranks, metrics="recall@5", estimators="uncorrected")["value"].between(0, 1).all()
+    )
     if name == "Pop":
         several = []
         for seed in range(2):  # of the order of ties, with the same draws
@@ -119,31 +142,43 @@ def test_sampled_ranks(events: pd.DataFrame, trained, name: str) -> None:
         np.testing.assert_array_equal(several[0] + 1, table["rank"])
         assert (several[0] != several[1]).any()
     else:
-        ours = [(table["rank"] <= 5).mean(), np.where(table["rank"] <= 20, 1 / table["rank"], 0).mean()]
+        ours = [
+            (table["rank"] <= 5).mean(),
+            np.where(table["rank"] <= 20, 1 / table["rank"], 0).mean(),
+        ]
         np.testing.assert_allclose(ours, [theirs["recall@5"], theirs["mrr@20"]], rtol=1e-6)
 
 
 def test_it_draws_with_replacement_and_ranks_each_item_once(trained) -> None:
-    """Of 10 draws from n - 1 items, a share (1 - (1 - 1/(n-1))^10) of the items is there, on average over the seeds."""
+    """Of 10 draws from n - 1 items, a share (1 - (1 - 1/(n-1))^10) of the items is there, on
+    average over the seeds.
+    """
     model, test, _ = trained("BPR", "uni10")
     np.random.seed(4)  # noqa: NPY002
     tables = [adapters.recbole.sampled_ranks(model, test).to_frame() for _ in range(50)]
     negatives = np.mean([table["negatives"] for table in tables], axis=0)
     pool = tables[0]["candidates"] - 1
     expected = pool * (1 - (1 - 1 / pool) ** 10)
-    assert np.abs(negatives - expected).max() < 0.7  # five standard errors; without replacement it would be 10
+    assert (
+        np.abs(negatives - expected).max() < 0.7
+    )  # five standard errors; without replacement it would be 10
     assert negatives.max() < 9.5
     assert (tables[0]["rank"] <= tables[0]["negatives"] + 1).all()
 
 
 def test_popularity_ties_are_broken_fairly(trained) -> None:
-    """On average over samples, the metric is that of the exact ranks with ties, sampled without a correction."""
+    """On average over samples, the metric is that of the exact ranks with ties, sampled without a
+    correction.
+    """
     model, test, _ = trained("Pop", "uni10")
     np.random.seed(5)  # noqa: NPY002
-    tables = [adapters.recbole.sampled_ranks(model, test, seed=seed).to_frame() for seed in range(100)]
+    tables = [
+        adapters.recbole.sampled_ranks(model, test, seed=seed).to_frame() for seed in range(100)
+    ]
     exact = adapters.recbole.ranks(*trained("Pop", "full")[:2])
     assert (exact.tied > 0).mean() > 0.3
-    # AUC is unbiased: the probability that the held-out item is above a random negative, ties counting half
+    # AUC is unbiased: the probability that the held-out item is above a random negative, ties
+    # counting half
     wins = 1 - (exact.above + exact.tied / 2) / (exact.candidates - 1)
     found = [(1 - (table["rank"] - 1) / table["negatives"]).mean() for table in tables]
     assert np.mean(found) == pytest.approx(wins.mean(), abs=5 * np.std(found) / np.sqrt(100))
@@ -155,7 +190,11 @@ def test_popularity_ties_are_broken_fairly(trained) -> None:
         (("BPR", "uni10"), adapters.recbole.ranks, "is not of mode full"),
         (("BPR", "full"), adapters.recbole.sampled_ranks, "needs a mode such as uni100"),
         (("BPR", "pop10"), adapters.recbole.sampled_ranks, "not 'popularity'"),
-        (("BPR", "full", {"RS": [0.6, 0.1, 0.3]}), adapters.recbole.ranks, "several held-out items"),
+        (
+            ("BPR", "full", {"RS": [0.6, 0.1, 0.3]}),
+            adapters.recbole.ranks,
+            "several held-out items",
+        ),
     ],
 )
 def test_the_wrong_mode_is_refused(trainer_of, asked: Any, ranks: Any, message: str) -> None:
@@ -166,13 +205,17 @@ def test_the_wrong_mode_is_refused(trainer_of, asked: Any, ranks: Any, message: 
 
 @pytest.mark.parametrize("name", IN_TRAINING)
 def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """The numbers of RecBole's full mode after each epoch, and the same best epoch and test result."""
+    """The numbers of RecBole's full mode after each epoch, and the same best epoch and test
+    result.
+    """
     import torch
     from scipy.sparse import dok_matrix
 
     # RecBole 1.2.1 cannot read its own checkpoints by torch 2.6 and later,
     # and its LightGCN uses a method of SciPy that is gone since 1.13
-    monkeypatch.setattr(dok_matrix, "_update", lambda matrix, pairs: matrix._dict.update(pairs), raising=False)
+    monkeypatch.setattr(
+        dok_matrix, "_update", lambda matrix, pairs: matrix._dict.update(pairs), raising=False
+    )
     monkeypatch.setattr(torch, "load", functools.partial(torch.load, weights_only=False))
     every_metric = {
         "metrics": ["Recall", "MRR", "NDCG", "Hit", "Precision", "MAP", "GAUC"],
@@ -184,7 +227,8 @@ def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str
         trainer, training, validation, test = trainer_of(name, "full", **every_metric)
         if is_exact:
             adapters.recbole.exact_validation(trainer)
-        validate, results = trainer._valid_epoch, []
+        validate = trainer._valid_epoch
+        results = []
 
         def valid_epoch(*data: Any, **options: Any) -> Any:
             results.append(validate(*data, **options))
@@ -195,9 +239,12 @@ def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str
         values = pd.DataFrame([values for _, values in results])
         return best, values, trainer.evaluate(test, show_progress=False), trainer
 
-    (best, values, on_test, trainer), (their_best, theirs, their_test, _) = fit(True), fit(False)
+    (best, values, on_test, trainer) = fit(True)
+    (their_best, theirs, their_test, _) = fit(False)
     assert len(theirs) == 6
-    pd.testing.assert_frame_equal(values, theirs, check_like=True, check_dtype=False, rtol=0, atol=1e-6)
+    pd.testing.assert_frame_equal(
+        values, theirs, check_like=True, check_dtype=False, rtol=0, atol=1e-6
+    )
     assert values["ndcg@5"].argmax() == theirs["ndcg@5"].argmax()
     assert best == pytest.approx(their_best, abs=1e-6)
     np.testing.assert_allclose([*on_test.values()], [*their_test.values()], atol=1e-6)
@@ -207,7 +254,9 @@ def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str
 
 def test_exact_validation_refuses_what_it_cannot_do(trainer_of) -> None:
     trainer, *_ = trainer_of("BPR", "full", metrics=["Recall", "ItemCoverage"])
-    with pytest.raises(sm.ConfigError, match="itemcoverage is not a metric of ranks; exact validation takes recall"):
+    with pytest.raises(
+        sm.ConfigError, match="itemcoverage is not a metric of ranks; exact validation takes recall"
+    ):
         adapters.recbole.exact_validation(trainer)
     for mode, split, message in (
         ("uni10", None, "valid_data: is not of mode full"),
@@ -220,7 +269,9 @@ def test_exact_validation_refuses_what_it_cannot_do(trainer_of) -> None:
 
 
 def test_epochs_have_the_numbers_of_the_training_and_go_on_after_a_restart(trainer_of) -> None:
-    """With a validation every second epoch, the numbers are those of the epochs that were trained."""
+    """With a validation every second epoch, the numbers are those of the epochs that were
+    trained.
+    """
     trainer, training, validation, _ = trainer_of("BPR", "full", eval_step=2, epochs=6)
     adapters.recbole.exact_validation(trainer, epochs=6)
     trainer.fit(training, validation, saved=False, show_progress=False)
@@ -230,4 +281,10 @@ def test_epochs_have_the_numbers_of_the_training_and_go_on_after_a_restart(train
     adapters.recbole.exact_validation(again, epochs=6, state=trainer.validator.state_dict())
     again.start_epoch = 6
     again.fit(training, validation, saved=False, show_progress=False)
-    assert again.validator.history.query("metric == 'recall@5'")["epoch"].tolist() == [2, 4, 6, 8, 10]
+    assert again.validator.history.query("metric == 'recall@5'")["epoch"].tolist() == [
+        2,
+        4,
+        6,
+        8,
+        10,
+    ]

@@ -1,4 +1,6 @@
-"""The numbers of epochs in a trainer of RecBole, by a trainer that has RecBole's calls; it needs no RecBole."""
+"""The numbers of epochs in a trainer of RecBole, by a trainer that has RecBole's calls; it needs no
+RecBole.
+"""
 
 from types import SimpleNamespace
 
@@ -9,7 +11,8 @@ from scipy.sparse import csr_array
 import sampled_metrics as sm
 from sampled_metrics import adapters
 
-USERS, ITEMS = 50, 30
+USERS = 50
+ITEMS = 30
 
 
 class Trainer:
@@ -38,7 +41,9 @@ def _without_recbole(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(1).normal(size=(USERS, ITEMS))
     nothing = csr_array((USERS, ITEMS))
     module = adapters.recbole
-    monkeypatch.setattr(module, "_split", lambda data, *_: (np.arange(USERS), data.held_out, nothing))
+    monkeypatch.setattr(
+        module, "_split", lambda data, *_: (np.arange(USERS), data.held_out, nothing)
+    )
     monkeypatch.setattr(module, "_scores", lambda *_: lambda block: scores[block])
 
 

@@ -37,12 +37,16 @@ def test_ranks(split, name: str) -> None:
     assert table.user.tolist() == test["user_id"].tolist()
     has_candidates(table, training)
     listed = model.recommend(test["user_id"], dataset, k=ITEMS, filter_viewed=True)
-    positions = test.merge(listed, on=["user_id", "item_id"], how="left")["rank"].to_numpy(dtype=float)
+    positions = test.merge(listed, on=["user_id", "item_id"], how="left")["rank"].to_numpy(
+        dtype=float
+    )
     agrees(table, positions)
     lengths = listed.groupby("user_id").size().reindex(test["user_id"], fill_value=0).to_numpy()
     missing = np.isnan(positions)  # tied with all that are missing, below all that are listed
     np.testing.assert_array_equal(table.above[missing], lengths[missing])
-    np.testing.assert_array_equal((table.above + table.tied + 1)[missing], table.candidates[missing])
+    np.testing.assert_array_equal(
+        (table.above + table.tied + 1)[missing], table.candidates[missing]
+    )
 
     assert table.tied.any() == (name in ("cosine", "popularity"))
     if not table.tied.any():
@@ -54,7 +58,9 @@ def test_ranks(split, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["EASE", "cosine"])
 def test_sampled_ranks(split, name: str) -> None:
-    """With all candidates as negatives the ranks are exact; with few of them, they are those among the recommended."""
+    """With all candidates as negatives the ranks are exact; with few of them, they are those among
+    the recommended.
+    """
     training, test = split
     model, dataset = fitted(training, name)
     exact = adapters.rectools.ranks(model, dataset, test)
@@ -67,16 +73,27 @@ def test_sampled_ranks(split, name: str) -> None:
     negatives = pd.DataFrame(rest, columns=["user_id", "item_id"])
     few = negatives.groupby("user_id").sample(5, random_state=0)
     table, sampled = (
-        adapters.rectools.sampled_ranks(model, dataset, test, drawn).to_frame().set_index("user").loc[exact.user]
+        adapters.rectools.sampled_ranks(model, dataset, test, drawn)
+        .to_frame()
+        .set_index("user")
+        .loc[exact.user]
         for drawn in (negatives, few)
     )
     np.testing.assert_array_equal(table["candidates"], exact.candidates)
     np.testing.assert_array_equal(table["negatives"], exact.candidates - 1)
     agrees(exact, table["rank"].to_numpy(dtype=float))
     assert (sampled["negatives"] == 5).all()
-    listed = model.recommend(test["user_id"], dataset, k=ITEMS, filter_viewed=False).set_index(["user_id", "item_id"])
+    listed = model.recommend(test["user_id"], dataset, k=ITEMS, filter_viewed=False).set_index(
+        ["user_id", "item_id"]
+    )
     for row in test.itertuples():
         items = [row.item_id, *few.loc[few["user_id"] == row.user_id, "item_id"]]
-        score = listed["score"].reindex([(row.user_id, item) for item in items]).fillna(-np.inf).to_numpy()
-        above, tied = (score > score[0]).sum(), (score == score[0]).sum() - 1
+        score = (
+            listed["score"]
+            .reindex([(row.user_id, item) for item in items])
+            .fillna(-np.inf)
+            .to_numpy()
+        )
+        above = (score > score[0]).sum()
+        tied = (score == score[0]).sum() - 1
         assert above < sampled.loc[row.user_id, "rank"] <= above + tied + 1

@@ -1,4 +1,5 @@
-"""Tools without an adapter, by the functions and examples of docs/adapters.md and docs/how-to/validate.md.
+"""Tools without an adapter, by the functions and examples of docs/adapters.md and
+docs/how-to/validate.md.
 
 Cornac and PyKEEN: against the order in which they rank, and their own evaluation.
 """
@@ -28,11 +29,13 @@ def of_page(name: str) -> Any:
     return namespace[name]
 
 
-# --- Cornac -----------------------------------------------------------------------------------------------------------
+# --- Cornac -------------------------------------------------------------------------------------
 
 
 def triples(events, rating: Any = lambda user, item: 1.0) -> list[tuple[str, str, float]]:
-    return [(row.user_id, row.item_id, rating(row.user_id, row.item_id)) for row in events.itertuples()]
+    return [
+        (row.user_id, row.item_id, rating(row.user_id, row.item_id)) for row in events.itertuples()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +54,10 @@ def test_cornac(split, name: str, options: dict[str, Any], validation: bool) -> 
     training, test = split
     parts = {"train_data": training, "test_data": test}
     if validation:  # every tenth event of training
-        parts |= {"train_data": training[training["time"] != 3], "val_data": training[training["time"] == 3]}
+        parts |= {
+            "train_data": training[training["time"] != 3],
+            "val_data": training[training["time"] == 3],
+        }
     data = {key: triples(part) for key, part in parts.items()}
     method = BaseMethod.from_splits(**data, exclude_unknowns=True, verbose=False)
     model = getattr(cornac.models, name)(**options)
@@ -64,16 +70,21 @@ def test_cornac(split, name: str, options: dict[str, Any], validation: bool) -> 
     held_out = test.set_index("user_id")["item_id"]
     positions = []
     for user in table.user:
-        index, names = method.train_set.uid_map[user], method.train_set.item_ids
+        index = method.train_set.uid_map[user]
+        names = method.train_set.item_ids
         listed = [names[item] for item in model.rank(index)[0] if names[item] not in of_user[user]]
         positions.append(1.0 + listed.index(held_out[user]))
     agrees(table, np.array(positions))
 
     theirs = [
-        ranking_eval(model, [metric], method.train_set, method.test_set, method.val_set)[0][0]  # 2.2: not with Recall@5
+        ranking_eval(model, [metric], method.train_set, method.test_set, method.val_set)[0][
+            0
+        ]  # 2.2: not with Recall@5
         for metric in (cornac.metrics.AUC(), cornac.metrics.Recall(k=5), cornac.metrics.MRR())
     ]
-    losses = (table.above + table.tied) / (table.candidates - 1)  # Cornac's AUC counts a tie as a loss
+    losses = (table.above + table.tied) / (
+        table.candidates - 1
+    )  # Cornac's AUC counts a tie as a loss
     assert theirs[0] == pytest.approx((1 - losses).mean())
     assert table.tied.any() == (name in ("MostPop", "ItemKNN"))
     if not table.tied.any():
@@ -82,34 +93,51 @@ def test_cornac(split, name: str, options: dict[str, Any], validation: bool) -> 
 
 
 def test_ratings_below_the_threshold_do_not_count(split) -> None:
-    """As in Cornac: an item that the user rated below is a candidate, and a test item below is no test item."""
+    """As in Cornac: an item that the user rated below is a candidate, and a test item below is no
+    test item.
+    """
     cornac = pytest.importorskip("cornac", reason="Cornac is not installed")
     from cornac.eval_methods import BaseMethod, ranking_eval
 
     rated = [triples(part, lambda user, item: float(len(item) + len(user))) for part in split]
     assert {rating for part in rated for *_, rating in part} == {4.0, 5.0, 6.0}
-    method = BaseMethod.from_splits(*rated, exclude_unknowns=True, rating_threshold=5.0, verbose=False)
+    method = BaseMethod.from_splits(
+        *rated, exclude_unknowns=True, rating_threshold=5.0, verbose=False
+    )
     model = cornac.models.BPR(k=4, seed=1)
     model.fit(method.train_set)
     table = of_page("cornac_ranks")(model, method.train_set, method.test_set, rating_threshold=5.0)
     assert len(table) == sum(rating >= 5 for *_, rating in rated[1]) < len(rated[1])
     metrics = [cornac.metrics.AUC(), cornac.metrics.Recall(k=5)]
-    theirs, _ = ranking_eval(model, metrics, method.train_set, method.test_set, rating_threshold=5.0)
-    np.testing.assert_allclose(theirs, sm.evaluate(table, metrics=["auc", "recall@5"])["value"], rtol=1e-12)
+    theirs, _ = ranking_eval(
+        model, metrics, method.train_set, method.test_set, rating_threshold=5.0
+    )
+    np.testing.assert_allclose(
+        theirs, sm.evaluate(table, metrics=["auc", "recall@5"])["value"], rtol=1e-12
+    )
 
 
 def test_what_cornac_cannot_score_is_left_out() -> None:
-    """Users and items that are not in training, with exclude_unknowns=False, by objects of Cornac's shape."""
+    """Users and items that are not in training, with exclude_unknowns=False, by objects of Cornac's
+    shape.
+    """
     scores = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])
     train = csr_matrix([[1, 0, 0], [0, 1, 0]])
     train_set = SimpleNamespace(num_users=2, num_items=3, csr_matrix=train, user_ids=["a", "b"])
-    uir = np.array([0, 1, 2, 1]), np.array([2, 0, 1, 3]), np.ones(4)  # the third user and the fourth item are unknown
+    uir = (
+        np.array([0, 1, 2, 1]),
+        np.array([2, 0, 1, 3]),
+        np.ones(4),
+    )  # the third user and the fourth item are unknown
     model = SimpleNamespace(rank=lambda user, items: (None, scores[user]))
     ranks = of_page("cornac_ranks")(model, train_set, SimpleNamespace(uir_tuple=uir))
-    assert list(zip(ranks.user, ranks.above, ranks.candidates, strict=True)) == [("a", 0, 2), ("b", 0, 2)]
+    assert list(zip(ranks.user, ranks.above, ranks.candidates, strict=True)) == [
+        ("a", 0, 2),
+        ("b", 0, 2),
+    ]
 
 
-# --- PyKEEN -----------------------------------------------------------------------------------------------------------
+# --- PyKEEN -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("target", ["tail", "head"])
@@ -132,9 +160,16 @@ def test_pykeen(target: str) -> None:
     known = {tuple(triple) for part in (training, test) for triple in part.mapped_triples.tolist()}
     column = {"head": 0, "tail": 2}[target]
     for row, triple in enumerate(test.mapped_triples.tolist()):
-        others = [[*triple[:column], entity, *triple[column + 1 :]] for entity in range(training.num_entities)]
+        others = [
+            [*triple[:column], entity, *triple[column + 1 :]]
+            for entity in range(training.num_entities)
+        ]
         others = [other for other in others if tuple(other) not in known]
-        scores = predict_triples(model=model, triples=torch.tensor([triple, *others])).scores.squeeze(-1).numpy()
+        scores = (
+            predict_triples(model=model, triples=torch.tensor([triple, *others]))
+            .scores.squeeze(-1)
+            .numpy()
+        )
         assert table.candidates[row] == len(others) + 1
         assert table.above[row] == (scores[1:] > scores[0]).sum()
     assert table.tied.sum() == 0
@@ -142,14 +177,20 @@ def test_pykeen(target: str) -> None:
     assert len(set(table.user)) == len(table) == 30
 
     theirs = RankBasedEvaluator(filtered=True).evaluate(
-        model, test.mapped_triples, additional_filter_triples=[training.mapped_triples], use_tqdm=False
+        model,
+        test.mapped_triples,
+        additional_filter_triples=[training.mapped_triples],
+        use_tqdm=False,
     )
     ours = sm.evaluate(table, metrics=["recall@5", "mrr"])["value"]
-    expected = [theirs.get_metric(f"{target}.realistic.{name}") for name in ("hits_at_5", "inverse_harmonic_mean_rank")]
+    expected = [
+        theirs.get_metric(f"{target}.realistic.{name}")
+        for name in ("hits_at_5", "inverse_harmonic_mean_rank")
+    ]
     np.testing.assert_allclose(ours, expected, rtol=1e-6)
 
 
-# --- examples ---------------------------------------------------------------------------------------------------------
+# --- examples -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -160,13 +201,19 @@ def test_pykeen(target: str) -> None:
         ("how-to/validate.md", "Lightning", "lightning"),
     ],
 )
-def test_examples_run_and_print_what_the_page_shows(page: str, title: str, tool: str, capsys) -> None:
+def test_examples_run_and_print_what_the_page_shows(
+    page: str, title: str, tool: str, capsys
+) -> None:
     """Those of validate.md show nothing, as what a training prints differs by machine."""
     is_shown = page == "adapters.md"
     for module in (tool,) if is_shown else (tool, "torch"):
         pytest.importorskip(module, reason=f"{module} is not installed")
-    section = (DOCS / page).read_text(encoding="utf-8").split(f"\n## {title}\n")[1].split("\n## ")[0]
-    examples = re.findall(r"^```py\n(.*?)^```\n(?:```text\n(.*?)^```$)?", section, re.MULTILINE | re.DOTALL)
+    section = (
+        (DOCS / page).read_text(encoding="utf-8").split(f"\n## {title}\n")[1].split("\n## ")[0]
+    )
+    examples = re.findall(
+        r"^```py\n(.*?)^```\n(?:```text\n(.*?)^```$)?", section, re.MULTILINE | re.DOTALL
+    )
     namespace: dict[str, Any] = {"__name__": "of_page"}
     assert examples
     for code, shown in examples:

@@ -73,7 +73,12 @@ def test_only_a_regular_file_that_may_be_written_is_replaced(path):
     os.mkfifo("pipe")
     Path("read-only.csv").write_text("before")
     Path("read-only.csv").chmod(0o444)
-    for link, target in {"link to the pipe": "pipe", "a": "b", "b": "a", "link.csv": "read-only.csv"}.items():
+    for link, target in {
+        "link to the pipe": "pipe",
+        "a": "b",
+        "b": "a",
+        "link.csv": "read-only.csv",
+    }.items():
         Path(link).symlink_to(target)
     before = names()
     for write in (lambda path: _files.write_text(path, "after"), _files.require_writable):
@@ -88,7 +93,9 @@ def test_an_input_is_not_written(name):
     Path("b.csv").touch()
     Path("soft.csv").symlink_to("b.csv")
     Path("hard.csv").hardlink_to("b.csv")
-    with pytest.raises(WriteError, match=f"^{name}: is the same file as the input b.csv; write another one$"):
+    with pytest.raises(
+        WriteError, match=f"^{name}: is the same file as the input b.csv; write another one$"
+    ):
         _files.require_writable(name, ["gone.csv", "a\0", "b.csv"])
     _files.require_writable("new.csv", ["b.csv"])
 
@@ -98,7 +105,9 @@ def test_a_full_disk_is_one_line(monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(WriteError, match=r"table\.csv: cannot be written: No space left on device$"):
+    with pytest.raises(
+        WriteError, match=r"table\.csv: cannot be written: No space left on device$"
+    ):
         _files.write_csv("table.csv", TABLE)
     assert names() == []
 
@@ -118,7 +127,12 @@ with _files.atomic_write("table.csv.gz") as temporary:
     assert left.startswith(f".{ended.pid}-")
     end = left.removeprefix(f".{ended.pid}").removesuffix(".gz")
     Path("deeper").mkdir()
-    kept = [f".{os.getpid()}{end}.csv", ".2024.notes.csv", f".{ended.pid}.csv", f".{ended.pid}-notes{end[9:]}.csv"]
+    kept = [
+        f".{os.getpid()}{end}.csv",
+        ".2024.notes.csv",
+        f".{ended.pid}.csv",
+        f".{ended.pid}-notes{end[9:]}.csv",
+    ]
     kept += [f"deeper/.{ended.pid}{end}.csv", f"{ended.pid}{end}.csv", ".mine.csv"]
     for name in (*kept, f".{ended.pid}{end}"):
         Path(name).touch()
@@ -150,7 +164,10 @@ def test_arrays_that_are_cut_off_or_have_a_flipped_bit_are_refused():
     _files.write_npz(path, x=np.arange(50))
     content = path.read_bytes()
     first = content.index(np.arange(50).tobytes())
-    cut = [(content[: int(share * len(content))], "is not a test, or is damaged") for share in (0.1, 0.5, 0.9, 0.99)]
+    cut = [
+        (content[: int(share * len(content))], "is not a test, or is damaged")
+        for share in (0.1, 0.5, 0.9, 0.99)
+    ]
     flipped = [
         (content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1 :], "Bad CRC-32")
         for at in range(first, first + 400, 7)
@@ -172,12 +189,20 @@ def test_parquet_needs_pyarrow(monkeypatch):
     _files.write_table("1.parquet", TABLE)
     pd.testing.assert_frame_equal(pd.read_parquet("1.parquet"), TABLE)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ConfigError, match=r"2\.parquet: parquet needs pyarrow; pip install 'sampled-metrics\[parq"):
+    with pytest.raises(
+        ConfigError, match=r"2\.parquet: parquet needs pyarrow; pip install 'sampled-metrics\[parq"
+    ):
         _files.write_table("2.parquet", TABLE)
     assert names() == ["1.parquet"]
 
 
-ADDRESSES = ["http://127.0.0.1:9/", "https://127.0.0.1:9/", "file://FOLDER/", "s3://bucket/", "ftp://127.0.0.1/"]
+ADDRESSES = [
+    "http://127.0.0.1:9/",
+    "https://127.0.0.1:9/",
+    "file://FOLDER/",
+    "s3://bucket/",
+    "ftp://127.0.0.1/",
+]
 READERS = {
     "scores.csv": read_array,
     "scores.npy": read_array,
@@ -212,7 +237,9 @@ USES = {
     "report": lambda path: sm.report(RANKS, path, metrics="recall@10"),
     "plot": lambda path: sm.evaluate(RANKS).plot(path),
     "to_latex": lambda path: sm.evaluate(RANKS).to_latex(path),
-    "staged_ranks": lambda path: sm.staged_ranks(lambda users, _: users * 0.5, np.zeros((2, 9)), [1, 2], file=path),
+    "staged_ranks": lambda path: sm.staged_ranks(
+        lambda users, _: users * 0.5, np.zeros((2, 9)), [1, 2], file=path
+    ),
 }
 
 

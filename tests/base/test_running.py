@@ -1,4 +1,6 @@
-"""Progress of long computations on a terminal, and the number of threads of linear algebra while functions compute."""
+"""Progress of long computations on a terminal, and the number of threads of linear algebra while
+functions compute.
+"""
 
 import io
 import sys
@@ -36,12 +38,20 @@ def stderr(monkeypatch, is_terminal):
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_progress_is_shown_on_a_terminal_alone_and_that_of_short_work_after_a_delay(monkeypatch, is_terminal):
+def test_progress_is_shown_on_a_terminal_alone_and_that_of_short_work_after_a_delay(
+    monkeypatch, is_terminal
+):
     for steps in (range(4), iter(range(4))):  # of a known number, and of an unknown one
         shown = stderr(monkeypatch, is_terminal)
         assert list(terminal_progress(steps, "rank [X]")) == [0, 1, 2, 3]
-        assert ("rank [X]" in shown.getvalue(), bool(shown.getvalue())) == (is_terminal, is_terminal)
-    for delay, is_late in ((60.0, False), (0.05, True)):  # the bar appears within the first step, which may be long
+        assert ("rank [X]" in shown.getvalue(), bool(shown.getvalue())) == (
+            is_terminal,
+            is_terminal,
+        )
+    for delay, is_late in (
+        (60.0, False),
+        (0.05, True),
+    ):  # the bar appears within the first step, which may be long
         shown = stderr(monkeypatch, is_terminal)
         steps = terminal_progress(range(2), "plan", delay=delay)
         next(steps)
@@ -53,7 +63,9 @@ def test_progress_is_shown_on_a_terminal_alone_and_that_of_short_work_after_a_de
 
 def test_late_progress_waits_for_two_seconds(monkeypatch):
     delays = []
-    monkeypatch.setattr(_running, "terminal_progress", lambda steps, *, delay: delays.append(delay) or iter(steps))
+    monkeypatch.setattr(
+        _running, "terminal_progress", lambda steps, *, delay: delays.append(delay) or iter(steps)
+    )
     assert (list(late_progress(range(3))), delays) == ([0, 1, 2], [2.0])
 
 
@@ -69,7 +81,9 @@ EVALUATION = repetitions.Evaluation(SamplingDesign(5), 2, ["default"], ["bv-0.1"
 
 
 def threads_of_blas() -> set[int]:
-    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+    return {
+        library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+    }
 
 
 class Seen:
@@ -92,14 +106,26 @@ class Seen:
 
 
 FUNCTIONS = {
-    "correct": lambda seen: read_and.correct([1, 2, 3, 1, 6, 2], candidates=100, negatives=9, metrics=seen.metric()),
+    "correct": lambda seen: read_and.correct(
+        [1, 2, 3, 1, 6, 2], candidates=100, negatives=9, metrics=seen.metric()
+    ),
     "compare": lambda seen: sm.compare(TABLES, metrics=seen.metric()),
     "expect": lambda seen: sm.expect(TABLES, negatives=9, metrics=seen.metric()),
-    "plan": lambda seen: sm.plan(TABLES, negatives=[5], estimators="uncorrected", draws=40, metric=seen.metric()),
+    "plan": lambda seen: sm.plan(
+        TABLES, negatives=[5], estimators="uncorrected", draws=40, metric=seen.metric()
+    ),
     "report": lambda seen: sm.report({"x": TABLES["x"]}, metrics=seen.metric()),
-    "repeat": lambda seen: repetitions.repeat(TABLES["x"], EVALUATION, np.random.default_rng(0), seen.progress),
+    "repeat": lambda seen: repetitions.repeat(
+        TABLES["x"], EVALUATION, np.random.default_rng(0), seen.progress
+    ),
     "expected_by_sample_size": lambda seen: expected_by_sample_size(
-        TABLES, "ap", ["bv-0.1"], [5], replacement=False, assume_replacement=False, progress=seen.progress
+        TABLES,
+        "ap",
+        ["bv-0.1"],
+        [5],
+        replacement=False,
+        assume_replacement=False,
+        progress=seen.progress,
     ),
     "rank on one": lambda seen: rank_by_model(MODEL, SPLIT, progress=seen.progress, threads=1),
     "rank on two": lambda seen: rank_by_model(MODEL, SPLIT, progress=seen.progress, threads=2),
@@ -128,12 +154,15 @@ def test_functions_compute_on_one_thread_each(name):
 
 def test_reports_and_figures_of_several_threads_are_those_of_one(tmp_path):
     """Nothing is left changed, and the file that all write is whole."""
-    table, settings = TABLES["x"], dict(matplotlib.rcParams)
+    table = TABLES["x"]
+    settings = dict(matplotlib.rcParams)
     result = sm.evaluate(table, metrics="ap")
 
     def write(name: str) -> tuple[str, bytes]:
         result.plot(tmp_path / f"{name}.svg")
-        return sm.report(table, tmp_path / "all.html", metrics="ap"), (tmp_path / f"{name}.svg").read_bytes()
+        return sm.report(table, tmp_path / "all.html", metrics="ap"), (
+            tmp_path / f"{name}.svg"
+        ).read_bytes()
 
     alone = write("alone")
     with ThreadPoolExecutor(2) as pool:
@@ -144,12 +173,16 @@ def test_reports_and_figures_of_several_threads_are_those_of_one(tmp_path):
 
 
 class Limit:
-    """As of threadpoolctl 3.8: it ends with the number that it began with, in the thread that set it alone."""
+    """As of threadpoolctl 3.8: it ends with the number that it began with, in the thread that set
+    it alone.
+    """
 
     number = 2
 
     def __init__(self, number, user_api):
-        self.before, self.thread, Limit.number = Limit.number, get_ident(), number
+        self.before = Limit.number
+        self.thread = get_ident()
+        Limit.number = number
 
     def __enter__(self):
         return self
@@ -162,7 +195,8 @@ class Limit:
 @pytest.mark.parametrize("is_first_to_leave", [True, False])
 def test_the_limit_of_threads_ends_with_the_thread_that_set_it(monkeypatch, is_first_to_leave):
     monkeypatch.setattr("threadpoolctl.threadpool_limits", Limit)
-    second_inside, first_left = Event(), Event()
+    second_inside = Event()
+    first_left = Event()
 
     @on_one_thread
     def second():

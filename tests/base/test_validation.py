@@ -1,4 +1,6 @@
-"""Checks of arguments, and of numbers on the way to a result: labels, masked arrays, numbers of other types, sums."""
+"""Checks of arguments, and of numbers on the way to a result: labels, masked arrays, numbers of
+other types, sums.
+"""
 
 from fractions import Fraction
 
@@ -38,11 +40,12 @@ def test_what_is_no_list_of_labels_is_refused(given, says):
         check_labels(given, "metrics")
 
 
-# --- masked arrays: whatever takes numbers refuses them, as it would NaN ----------------------------------------------
+# --- masked arrays: whatever takes numbers refuses them, as it would NaN ------------------------
 
 MASKED = np.ma.array([1, 3, 2], mask=[False, True, False])
 SCORES = np.ma.array([[0.5, 0.9, 0.1]], mask=[[False, True, False]])
-NOTHING, FIRST = np.zeros((1, 3)), [0]
+NOTHING = np.zeros((1, 3))
+FIRST = [0]
 
 
 @pytest.mark.parametrize(
@@ -52,13 +55,19 @@ NOTHING, FIRST = np.zeros((1, 3)), [0]
         (lambda: evaluate([1, 3, 2], candidates=MASKED), "ranks: candidates"),
         (lambda: correct([1, 3, 2], candidates=9, negatives=MASKED), "ranks: negatives"),
         (lambda: compare([1, 3, 2], MASKED, candidates=9), "B"),
-        (lambda: sm.ExactRanks(None, np.full(3, 9), MASKED, np.zeros(3, dtype=int)), "a column of exact ranks"),
+        (
+            lambda: sm.ExactRanks(None, np.full(3, 9), MASKED, np.zeros(3, dtype=int)),
+            "a column of exact ranks",
+        ),
         (lambda: SampledRanks(MASKED, 5, 9), "x"),
         (lambda: sm.rank(SCORES, NOTHING, FIRST), "scores"),
         (lambda: sm.rank(lambda users: SCORES[users], NOTHING, FIRST), "scores"),
         (lambda: sm.rank(NOTHING, SCORES, FIRST), "training"),
         (lambda: sm.rank(np.zeros((3, 4)), np.zeros((3, 4)), MASKED), "held_out"),
-        (lambda: sm.rank(np.zeros((3, 4)), np.zeros((3, 4)), [1, 3, 2], user_ids=MASKED), "user_ids"),
+        (
+            lambda: sm.rank(np.zeros((3, 4)), np.zeros((3, 4)), [1, 3, 2], user_ids=MASKED),
+            "user_ids",
+        ),
         (lambda: ndcg(SCORES, 2), "relevance"),
         (lambda: padded([[1.0], MASKED]), "lists to fill up"),
         (lambda: mean_over_users(MASKED), "values"),
@@ -69,14 +78,16 @@ def test_masked_numbers_are_refused(call, what):
         call()
 
 
-# --- numbers of numpy, fractions, and numbers beyond double precision as arguments of the verbs -----------------------
+# --- numbers of numpy, fractions, and numbers beyond double precision as arguments of the verbs -
 
 RANKS = sm.exact_ranks({"A": [1, 2, 3] * 20, "B": [2, 3, 4] * 20}, candidates=100, exact=True)
 HUGE = 10**400
 
 
 def published(value, **options):
-    return sm.published({"A": {"recall@5": value}}, **{"negatives": 10, "candidates": 100, "users": 100} | options)
+    return sm.published(
+        {"A": {"recall@5": value}}, **{"negatives": 10, "candidates": 100, "users": 100} | options
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,13 +95,28 @@ def published(value, **options):
     [
         (lambda: sm.metric(5), "a metric is a label such as 'recall@10', not "),
         (lambda: sm.metric(None), "a metric is a label such as 'recall@10', not "),
-        (lambda: sm.evaluate(RANKS["A"], confidence_level=HUGE), "confidence_level must be a number above 0 and below"),
-        (lambda: sm.evaluate(RANKS["A"], confidence_level=Fraction(1, HUGE)), "confidence_level must be above 0"),
+        (
+            lambda: sm.evaluate(RANKS["A"], confidence_level=HUGE),
+            "confidence_level must be a number above 0 and below",
+        ),
+        (
+            lambda: sm.evaluate(RANKS["A"], confidence_level=Fraction(1, HUGE)),
+            "confidence_level must be above 0",
+        ),
         (lambda: sm.compare(RANKS, margin=Fraction(HUGE)), "margin must be a number above 0"),
-        (lambda: sm.plan(RANKS, metric="ap", negatives=(5,), users=2**63), "users must be a whole number from 2 to"),
-        (lambda: published(Fraction(1, 4)), "A: recall@5: the value must be a number, not Fraction(1, 4)"),
+        (
+            lambda: sm.plan(RANKS, metric="ap", negatives=(5,), users=2**63),
+            "users must be a whole number from 2 to",
+        ),
+        (
+            lambda: published(Fraction(1, 4)),
+            "A: recall@5: the value must be a number, not Fraction(1, 4)",
+        ),
         (lambda: published(HUGE), "A: recall@5: the value must be from 0 to 1"),
-        (lambda: published(0.2, negatives=np.int64(3)), "recall@5: k must be at most the 3 negatives"),
+        (
+            lambda: published(0.2, negatives=np.int64(3)),
+            "recall@5: k must be at most the 3 negatives",
+        ),
     ],
 )
 def test_numbers_out_of_range_are_refused_in_a_line(call, says):
@@ -102,7 +128,9 @@ def test_numbers_out_of_range_are_refused_in_a_line(call, says):
 
 def test_fractions_and_numbers_of_few_bits_are_those_of_python():
     exact = RANKS["A"]
-    assert str(sm.compare(RANKS, confidence_level=Fraction(9, 10))) == str(sm.compare(RANKS, confidence_level=0.9))
+    assert str(sm.compare(RANKS, confidence_level=Fraction(9, 10))) == str(
+        sm.compare(RANKS, confidence_level=0.9)
+    )
     for number in (np.int8, np.uint64):
         assert sm.expect(exact, negatives=number(3)).equals(sm.expect(exact, negatives=3))
         of_numpy = published(0.25, negatives=number(10), candidates=number(100), users=number(100))
@@ -110,13 +138,17 @@ def test_fractions_and_numbers_of_few_bits_are_those_of_python():
 
 
 def test_a_plan_of_intervals_without_width():
-    """Among 3 negatives, every user has a Recall@10 of 1, so that the uncorrected interval has no width."""
-    result = sm.plan(RANKS["A"], metric="recall@10", negatives=(3,), estimators="uncorrected", draws=40)
+    """Among 3 negatives, every user has a Recall@10 of 1, so that the uncorrected interval has no
+    width.
+    """
+    result = sm.plan(
+        RANKS["A"], metric="recall@10", negatives=(3,), estimators="uncorrected", draws=40
+    )
     row = result.set_index("estimator").loc["uncorrected"]
     assert (row["width"], row["width_low"], row["width_high"]) == (0, 0, 0)
 
 
-# --- sums of probabilities, and weights that are no numbers -----------------------------------------------------------
+# --- sums of probabilities, and weights that are no numbers -------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -133,11 +165,15 @@ def test_probabilities_that_are_no_distribution_are_refused(probabilities, says)
         require_sum_of_one(probabilities, "P")
 
 
-@pytest.mark.parametrize(("precise", "of"), [(True, "n = 9 candidates and m = 3 negatives"), (False, "m = 3 nega")])
+@pytest.mark.parametrize(
+    ("precise", "of"), [(True, "n = 9 candidates and m = 3 negatives"), (False, "m = 3 nega")]
+)
 def test_a_pmf_that_loses_a_hundredth_stops_the_equations_of_a_correction(monkeypatch, precise, of):
     for module in (distributions, linear):
         pmf = module.pmf
-        monkeypatch.setattr(module, "pmf", lambda *given, pmf=pmf, **options: 0.99 * pmf(*given, **options))
+        monkeypatch.setattr(
+            module, "pmf", lambda *given, pmf=pmf, **options: 0.99 * pmf(*given, **options)
+        )
     for cached in (distributions.rank_distribution, linear.reduced):
         cached.cache_clear()
     with pytest.raises(NumericError, match=rf"of {of}.* sum to 0\.99"):
@@ -155,15 +191,22 @@ class Diverging(LinearEstimator):
 
 
 def test_weights_of_an_estimator_are_finite():
-    with pytest.raises(NumericError, match=r"weights of diverging for m = 3 .* from up to 9 candidates: 4 of 4"):
-        Diverging().fit(Outcomes.from_design(SamplingDesign(3, replacement=False), 9), [metric("ap")])
+    with pytest.raises(
+        NumericError, match=r"weights of diverging for m = 3 .* from up to 9 candidates: 4 of 4"
+    ):
+        Diverging().fit(
+            Outcomes.from_design(SamplingDesign(3, replacement=False), 9), [metric("ap")]
+        )
 
 
 @pytest.mark.parametrize("gamma", [0.5, 0.01])
 def test_the_condition_number_is_that_of_the_normal_equations_written_down_densely(gamma):
     likelihood = distributions.rank_distribution(60, design := SamplingDesign(8, replacement=False))
-    quadratic, scale = likelihood.T @ likelihood / 60, 1 / np.sqrt(likelihood.mean(axis=0))
+    quadratic = likelihood.T @ likelihood / 60
+    scale = 1 / np.sqrt(likelihood.mean(axis=0))
     normal = (1 - gamma) * scale[:, None] * quadratic * scale + gamma * np.eye(9)
-    number = BiasVariance(gamma, None).condition_number(design, 60, (metric("ap"), metric("recall@5")))
+    number = BiasVariance(gamma, None).condition_number(
+        design, 60, (metric("ap"), metric("recall@5"))
+    )
     assert number == pytest.approx(np.sqrt(np.linalg.cond(normal)), rel=1e-9)
     assert number <= gamma**-0.5

@@ -1,4 +1,6 @@
-"""benchmarks/promises.py: what it simulates is what it says, and it finds a promise that is broken on purpose."""
+"""benchmarks/promises.py: what it simulates is what it says, and it finds a promise that is broken
+on purpose.
+"""
 
 import importlib
 import sys
@@ -39,15 +41,23 @@ def test_starts_are_of_the_class_and_as_equal_as_promised(benchmark, laws):
             assert start.keeps(promise.shape, promise.n)
             truths = promise.truths(start)[promise.metrics[0]]
             if promise.recommenders > 1 and promise.equal != "no":
-                ratio, margin = (1 + promise.margin, 0) if promise.is_relative else (1, promise.margin)
+                ratio, margin = (
+                    (1 + promise.margin, 0) if promise.is_relative else (1, promise.margin)
+                )
                 assert truths[1] == pytest.approx(ratio * truths[0] + margin, abs=1e-9)
 
 
 @pytest.mark.parametrize("shape", ["free", "decreasing"])
 def test_changed_laws_are_distributions_of_the_shape(laws, shape):
-    rng, n = np.random.default_rng(3), 200
-    others = [start for start in laws.starts(n, 50) if laws.has_shape(laws.rank_probabilities(start, n), shape)]
-    law, different = others[0], set()
+    rng = np.random.default_rng(3)
+    n = 200
+    others = [
+        start
+        for start in laws.starts(n, 50)
+        if laws.has_shape(laws.rank_probabilities(start, n), shape)
+    ]
+    law = others[0]
+    different = set()
     for _ in range(60):
         law = laws.changed(law, shape, n, others, rng)
         probabilities = laws.rank_probabilities(law, n)
@@ -61,7 +71,9 @@ def test_changed_laws_are_distributions_of_the_shape(laws, shape):
 def test_shapes_are_those_of_the_better_half(laws):
     assert laws.has_shape(np.array([3, 2, 2, 1, 9, 0, 5, 0]) / 22, "decreasing")
     assert not laws.has_shape(np.array([3, 2, 3, 1, 0, 0, 0, 0]) / 9, "decreasing")
-    shapes = [laws.has_shape(laws.rank_probabilities(one, 3541), "decreasing") for one in laws.usual()]
+    shapes = [
+        laws.has_shape(laws.rank_probabilities(one, 3541), "decreasing") for one in laws.usual()
+    ]
     assert shapes == [True] * 3 + [False] * 4
 
 
@@ -71,7 +83,9 @@ def test_drawn_ranks_have_the_law(benchmark, laws):
     for ranks, side in zip(drawn, (*sides, sides[0]), strict=True):
         shares = np.bincount(ranks, minlength=5)[1:] / len(ranks)
         np.testing.assert_allclose(shares, laws.rank_probabilities(side, 4), atol=0.012)
-    np.testing.assert_array_equal(*laws.Population(sides[:1], 1.0).draw(4, 100, 2, np.random.default_rng(1)))
+    np.testing.assert_array_equal(
+        *laws.Population(sides[:1], 1.0).draw(4, 100, 2, np.random.default_rng(1))
+    )
     seeds = benchmark.Promise("", None, 3000, recommenders=2, seeds=(40, 2), spread=0.5, n=4)
     ranks = seeds.draw(laws.Population(sides), np.random.default_rng(2))[:40]
     assert (ranks == 4).mean() == pytest.approx(1 / 6, abs=0.03)
@@ -83,7 +97,9 @@ def test_a_promise_on_seeds_is_that_of_new_runs(benchmark):
     ranks = np.full((4, 60), 50)
     for seed, hits in enumerate((20, 30, 34, 44)):
         ranks[seed, :hits] = 1
-    promise = benchmark.Promise("", benchmark.say.compare, 60, ("recall@10",), n=100, recommenders=2, seeds=(2, 2))
+    promise = benchmark.Promise(
+        "", benchmark.say.compare, 60, ("recall@10",), n=100, recommenders=2, seeds=(2, 2)
+    )
     statement = promise.say(promise, ranks, {"recall@10": (0.5, 0.5)}, 0)["recall@10"]
     gap = (34 + 44 - 20 - 30) / 120
     assert statement.low < 0 < gap < statement.high
@@ -91,14 +107,19 @@ def test_a_promise_on_seeds_is_that_of_new_runs(benchmark):
 
 
 def test_false_verdicts_are_counted(benchmark):
-    """At the margin, a difference is neither more nor less; a better recommender has to be better."""
+    """At the margin, a difference is neither more nor less; a better recommender has to be
+    better.
+    """
     promise = benchmark.Promise("", benchmark.say.compare, 60, ("ap",), n=100, recommenders=2)
 
     def is_false(promise, ranks, truths):
         return promise.say(promise, np.array(ranks), {"ap": truths}, 0)["ap"].is_false
 
-    apart, alike = [[9] * 60, [1] * 60], [[1] * 60] * 2
-    assert [is_false(promise, apart, truths) for truths in ((0.1, 0.2), (0.2, 0.2), (0.2, 0.1))] == [False, True, True]
+    apart = [[9] * 60, [1] * 60]
+    alike = [[1] * 60] * 2
+    assert [
+        is_false(promise, apart, truths) for truths in ((0.1, 0.2), (0.2, 0.2), (0.2, 0.1))
+    ] == [False, True, True]
     margin = replace(promise, margin=0.1)
     assert [is_false(margin, apart, (0, gap)) for gap in (0.05, 0.1, 0.2)] == [True, True, False]
     assert [is_false(margin, alike, (0, gap)) for gap in (0.05, 0.1, 0.2)] == [False, True, True]
@@ -111,7 +132,9 @@ def test_shares_are_of_all_statements(benchmark):
     tally = benchmark.tally([benchmark.Statement(*one) for one in said])
     assert [tally.wrong, tally.missed, tally.false_verdicts] == [0.4, 0.4, 0.2]
     assert [tally.refused, tally.contradicted] == [0.2, 0.2]
-    of_estimator = [benchmark.Statement(value - 0.1, value + 0.1, value=value) for value in (0.4, 0.4, 0.4, 0.7)]
+    of_estimator = [
+        benchmark.Statement(value - 0.1, value + 0.1, value=value) for value in (0.4, 0.4, 0.4, 0.7)
+    ]
     assert benchmark.tally(of_estimator, is_of_estimator=True).wrong == 0.25  # of their mean
 
 
@@ -131,7 +154,15 @@ def test_the_law_that_a_bad_interval_misses_is_found(benchmark):
 
 def test_the_same_seed_gives_the_same_file(benchmark, monkeypatch, tmp_path):
     for name, seed in (("one", "3"), ("two", "3"), ("other", "4")):
-        words = ["evaluate: n = 1000, 30 users", "--search", "2", "--simulations", "12", "--seed", seed]
+        words = [
+            "evaluate: n = 1000, 30 users",
+            "--search",
+            "2",
+            "--simulations",
+            "12",
+            "--seed",
+            seed,
+        ]
         monkeypatch.setattr("sys.argv", ["promises.py", *words, "--output", str(tmp_path / name)])
         benchmark.main()
     one, two, other = ((tmp_path / name).read_bytes() for name in ("one", "two", "other"))
@@ -139,7 +170,14 @@ def test_the_same_seed_gives_the_same_file(benchmark, monkeypatch, tmp_path):
 
 
 PLANS = ("plan, all candidates", "plan of stages, stages", "plan, bv-0.1")
-ASKED = ["evaluate", "evaluate staged", "compare of 3", "seeds 2 and 10", "correct free", "published hit rates free"]
+ASKED = [
+    "evaluate",
+    "evaluate staged",
+    "compare of 3",
+    "seeds 2 and 10",
+    "correct free",
+    "published hit rates free",
+]
 ASKED += ["drawn once, 3 times", *(pytest.param(name, marks=pytest.mark.slow) for name in PLANS)]
 
 
@@ -147,13 +185,20 @@ ASKED += ["drawn once, 3 times", *(pytest.param(name, marks=pytest.mark.slow) fo
 def test_the_library_is_asked(benchmark, laws, name):
     """Intervals of laws that are not extreme hold the truth in most of a few simulations."""
     promise = next(promise for promise in benchmark.promises() if promise.name == name)
-    users = {"users": 300, "pilot": 200, "m": min(promise.m, 20)} if name in PLANS else {"users": 60}
+    users = (
+        {"users": 300, "pilot": 200, "m": min(promise.m, 20)} if name in PLANS else {"users": 60}
+    )
     promise = replace(
         promise,
-        **{"n": 100, "m": min(promise.m, 10), "depth": min(promise.depth, 100.0 if name not in PLANS else 20.0)}
+        **{
+            "n": 100,
+            "m": min(promise.m, 10),
+            "depth": min(promise.depth, 100.0 if name not in PLANS else 20.0),
+        }
         | users,
     )
-    power, steep = laws.whole("power", 0.9, 0.0), laws.whole("power", 1.05, 0.0)
+    power = laws.whole("power", 0.9, 0.0)
+    steep = laws.whole("power", 1.05, 0.0)
     flat = laws.Population((laws.law(laws.ranks(1, 100)),) * min(promise.recommenders, 2))
     population = laws.Population((power, steep)) if name in PLANS else flat
     for tally in benchmark.simulate(promise, population, "fresh", 4, 0).values():
@@ -170,4 +215,6 @@ def test_the_users_of_rank_tables_are_drawn(laws, tmp_path):
     assert (one.words(), both.words(), both.n) == ("ml A", "ml A, B", 10)
     drawn = both.draw(10, 900, 2, np.random.default_rng(0))
     assert {tuple(pair) for pair in drawn.T.tolist()} == {(1, 2), (5, 2), (9, 10)}
-    assert both.means(1 / np.arange(1, 11)) == pytest.approx([np.mean(1 / np.array(side)) for side in both.ranks])
+    assert both.means(1 / np.arange(1, 11)) == pytest.approx(
+        [np.mean(1 / np.array(side)) for side in both.ranks]
+    )

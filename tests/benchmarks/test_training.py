@@ -1,4 +1,6 @@
-"""The simulated trainings of benchmarks/training.py have the laws that it says, and the values of the library."""
+"""The simulated trainings of benchmarks/training.py have the laws that it says, and the values of
+the library.
+"""
 
 import importlib
 import sys
@@ -24,11 +26,15 @@ def training():
 
 def test_values_are_those_of_the_library(training):
     recall = np.array([0.1, 0.2])
-    [first, second] = training.values_by_epoch(recall, 500, 0.9, training.LABELS, np.random.default_rng(1))
+    [first, second] = training.values_by_epoch(
+        recall, 500, 0.9, training.LABELS, np.random.default_rng(1)
+    )
     ranks = list(training.ranks_by_epoch(recall, 500, 0.9, np.random.default_rng(1)))
     metrics = [sm.metric(label) for label in training.LABELS]
     for values, of_epoch in ((first, ranks[0]), (second, ranks[1])):
-        expected = values_of(sm.exact_ranks(of_epoch, candidates=training.CANDIDATES), np.arange(500), metrics)
+        expected = values_of(
+            sm.exact_ranks(of_epoch, candidates=training.CANDIDATES), np.arange(500), metrics
+        )
         np.testing.assert_allclose(values.low, expected.low, rtol=1e-12)
         np.testing.assert_array_equal(values.bounds, expected.bounds)
         np.testing.assert_array_equal(values.limits, expected.limits)
@@ -39,7 +45,9 @@ def test_ranks_have_the_recall_of_the_epoch(training):
     users = 200_000
     recall = np.array([0.3, training.TWO_PERCENT])
     last = [
-        *training.values_by_epoch(recall, users, 0.5, ("recall@10", "recall@1", "ndcg@10"), np.random.default_rng(1))
+        *training.values_by_epoch(
+            recall, users, 0.5, ("recall@10", "recall@1", "ndcg@10"), np.random.default_rng(1)
+        )
     ]
     for values, expected, ndcg in zip(last, recall, training.true_ndcg(recall), strict=True):
         assert values.point[0] == pytest.approx(expected, abs=5 * np.sqrt(expected / users))

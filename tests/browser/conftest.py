@@ -1,4 +1,7 @@
-"""A headless Chromium, Debian's, that records what a page asks for and complains of. It downloads no browser."""
+"""A headless Chromium, Debian's, that records what a page asks for and complains of.
+
+It downloads no browser.
+"""
 
 import os
 import shutil
@@ -10,10 +13,18 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = (
+    os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+)
 WIDTHS = {"phone": (390, 844), "desktop": (1280, 900)}
-QUIET = [f"--disable-{what}" for what in ("background-networking", "component-update", "gpu", "quic", "sync")]
-QUIET += ["--no-first-run", "--no-sandbox"]  # Chromium as root has no other way; the pages are our own
+QUIET = [
+    f"--disable-{what}"
+    for what in ("background-networking", "component-update", "gpu", "quic", "sync")
+]
+QUIET += [
+    "--no-first-run",
+    "--no-sandbox",
+]  # Chromium as root has no other way; the pages are our own
 
 
 @dataclass
@@ -27,9 +38,16 @@ class Visit:
 
     def __post_init__(self) -> None:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
-        self.page.on("request", lambda request: self.outside.append(request.url) if _leaves(request) else None)
-        self.page.on("requestfailed", lambda request: self.failed.append(f"{request.url}: {request.failure}"))
+        self.page.on(
+            "console", lambda said: self.errors.append(said.text) if said.type == "error" else None
+        )
+        self.page.on(
+            "request",
+            lambda request: self.outside.append(request.url) if _leaves(request) else None,
+        )
+        self.page.on(
+            "requestfailed", lambda request: self.failed.append(f"{request.url}: {request.failure}")
+        )
 
     def open(self, path: Path, *, made_by: str = "") -> None:
         """Open a file; skip the test if it is not there, and say what makes it."""
@@ -53,7 +71,9 @@ def _leaves(request: Request) -> bool:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
-        pytest.skip("no chromium here: install Debian's package chromium, or say where it is in CHROMIUM")
+        pytest.skip(
+            "no chromium here: install Debian's package chromium, or say where it is in CHROMIUM"
+        )
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield chromium

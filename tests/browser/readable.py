@@ -58,5 +58,7 @@ def wrong_with_page(page: Page | Frame) -> list[str]:
 
 
 def wrong_with_tables(page: Page | Frame) -> list[str]:
-    """Say which tables have cells that are cut off, too small or out of reach, or rows that lose their label."""
+    """Say which tables have cells that are cut off, too small or out of reach, or rows that lose
+    their label.
+    """
     return list(page.evaluate(TABLES_THAT_CANNOT_BE_READ, SMALLEST))

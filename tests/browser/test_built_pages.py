@@ -1,4 +1,6 @@
-"""The built documentation, the summary of a study, and the page of `sampled-metrics report` can be read."""
+"""The built documentation, the summary of a study, and the page of `sampled-metrics report` can be
+read.
+"""
 
 import os
 from pathlib import Path
@@ -14,19 +16,25 @@ import sampled_metrics as sm
 SITE = Path(os.environ.get("SITE") or ROOT / "docs/_build/html")
 REPORT = Path(os.environ.get("REPORT") or ROOT / "results/report.html")
 SMALLEST = 9  # px, of the text of a figure as it is shown
-MISSING = "name => name && !document.getElementById(name) && !document.getElementsByName(name).length"
+MISSING = (
+    "name => name && !document.getElementById(name) && !document.getElementsByName(name).length"
+)
 TEXTS = """() => [...document.querySelectorAll("svg text")].map(text => {
   const box = text.getBoundingClientRect(), room = text.closest("svg").getBoundingClientRect();
   const scale = room.width / text.closest("svg").viewBox.baseVal.width;
   return [text.textContent, parseFloat(getComputedStyle(text).fontSize) * scale,
           box.left >= room.left - 2 && box.right <= room.right + 2 && box.width > 0];
 })"""
-HIDDEN = "() => Math.max(...[...document.querySelectorAll('.scroll')].map(box => box.scrollWidth - box.clientWidth))"
+HIDDEN = (
+    "() => Math.max(...[...document.querySelectorAll('.scroll')].map(box => box.scrollWidth - "
+    "box.clientWidth))"
+)
 
 
 def test_every_page_that_the_index_leads_to(visit: Visit) -> None:
     visit.open(SITE / "index.html", made_by="make docs")
-    pending, wrong = [(SITE / "index.html").resolve()], []
+    pending = [(SITE / "index.html").resolve()]
+    wrong = []
     fragments: dict[Path, dict[str, Path]] = {pending[0]: {}}
     for path in pending:
         visit.open(path)
@@ -68,7 +76,10 @@ def exact() -> str:
 
 
 def sampled() -> str:
-    ranks = {f"{name} with a longer name": pd.read_csv(ROOT / f"docs/examples/{name}.csv")[::20] for name in "xz"}
+    ranks = {
+        f"{name} with a longer name": pd.read_csv(ROOT / f"docs/examples/{name}.csv")[::20]
+        for name in "xz"
+    }
     return sm.report(sm.sampled_ranks(ranks, negatives=100, candidates=3541), metrics="recall@10")
 
 
@@ -79,12 +90,16 @@ def own(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return path
 
 
-def test_the_page_of_the_command_can_be_read_and_fits_a_sheet_of_paper(visit: Visit, own: Path) -> None:
+def test_the_page_of_the_command_can_be_read_and_fits_a_sheet_of_paper(
+    visit: Visit, own: Path
+) -> None:
     visit.open(own)
     assert [*wrong_with_page(visit.page), *wrong_with_tables(visit.page)] == []
     texts = visit.page.evaluate(TEXTS)
     assert len(texts) > 30
-    assert [(text, size, inside) for text, size, inside in texts if size < SMALLEST or not inside] == []
+    assert [
+        (text, size, inside) for text, size, inside in texts if size < SMALLEST or not inside
+    ] == []
     visit.as_printed()
     assert wrong_with_page(visit.page) == []
     assert visit.page.evaluate(HIDDEN) <= 0

@@ -18,6 +18,8 @@ BODIES = {
 @pytest.mark.parametrize("kind", BODIES)
 def test_a_white_box_is_hardly_wider_than_its_figure(visit: Visit, scheme, kind: str) -> None:
     visit.page.emulate_media(color_scheme=scheme)
-    visit.page.set_content(f"<!doctype html><style>{STYLE}</style><body><div class={kind}>{BODIES[kind]}</div></body>")
+    visit.page.set_content(
+        f"<!doctype html><style>{STYLE}</style><body><div class={kind}>{BODIES[kind]}</div></body>"
+    )
     box = visit.page.locator("figure").bounding_box()
     assert 200 <= box["width"] <= 220

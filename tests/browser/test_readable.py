@@ -17,17 +17,25 @@ LONG = "<td>" + "0123456789 " * 30 + "</td>"
         ("<table><tr><th>a<td style='font-size: 9px'>1</table>", "letters of 9px"),
         ("<table><tr><td style='height: 500px'>1</table>", "px high"),
         ("<table style='table-layout: fixed; width: 20px'><tr><td>several</table>", "cut off"),
-        (f"<div class=scroll style='overflow-x: auto'><table class=one-line><tr><th>a{LONG}</table></div>", "sight"),
+        (
+            "<div class=scroll style='overflow-x: auto'><table "
+            f"class=one-line><tr><th>a{LONG}</table></div>",
+            "sight",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(visit: Visit, body: str, said: str) -> None:
-    visit.page.set_content(f"<!doctype html><style>.one-line {{ white-space: nowrap }}</style><body>{body}</body>")
+    visit.page.set_content(
+        f"<!doctype html><style>.one-line {{ white-space: nowrap }}</style><body>{body}</body>"
+    )
     assert said in " ".join([*wrong_with_page(visit.page), *wrong_with_tables(visit.page)])
 
 
 @PHONE
 def test_errors_and_requests_to_the_outside_are_noticed(visit: Visit) -> None:
-    visit.page.set_content("<!doctype html><script>undefinedName()</script><img src='https://example.org/x.png'>")
+    visit.page.set_content(
+        "<!doctype html><script>undefinedName()</script><img src='https://example.org/x.png'>"
+    )
     visit.page.wait_for_timeout(200)
     assert visit.outside == ["https://example.org/x.png"]
     assert any("undefinedName" in error for error in visit.errors)

@@ -1,4 +1,6 @@
-"""results/report.html: it opens, what it holds is shown on a click, and every result can be read and has a caption."""
+"""results/report.html: it opens, what it holds is shown on a click, and every result can be read
+and has a caption.
+"""
 
 import base64
 
@@ -10,7 +12,10 @@ from test_built_pages import REPORT
 
 HELD = "Object.entries(results).map(([path, result]) => [path, result.caption, result.data_uri])"
 LISTED = "Object.values(categories).flatMap(parts => Object.values(parts).flat())"
-SIZE = "() => { const box = document.images[0].getBoundingClientRect(); return [box.width, box.height]; }"
+SIZE = (
+    "() => { const box = document.images[0].getBoundingClientRect(); return [box.width, "
+    "box.height]; }"
+)
 
 
 @pytest.fixture
@@ -19,7 +24,9 @@ def report(visit: Visit) -> Visit:
     return visit
 
 
-def test_it_opens_with_its_description_its_plan_and_its_categories_and_shows_a_result(report: Visit) -> None:
+def test_it_opens_with_its_description_its_plan_and_its_categories_and_shows_a_result(
+    report: Visit,
+) -> None:
     page = report.page
     expect(page.locator(".document")).to_contain_text("On Sampled Metrics for Item Recommendation")
     expect(page.locator("#rulegraph canvas")).to_be_visible()

@@ -1,4 +1,6 @@
-"""The command: what it prints and in which form, and that everything wrong is one line on stderr and an exit code."""
+"""The command: what it prints and in which form, and that everything wrong is one line on stderr
+and an exit code.
+"""
 
 import contextlib
 import gzip
@@ -20,14 +22,18 @@ import sampled_metrics as sm
 from sampled_metrics import cli
 
 EXACT = "user,candidates,rank\n1,50,3\n2,50,10\n3,60,1\n"
-GROUPED = "user,candidates,rank,age\n" + "".join(f"{user},50,{user % 7 + 1},{user % 2}\n" for user in range(40))
+GROUPED = "user,candidates,rank,age\n" + "".join(
+    f"{user},50,{user % 7 + 1},{user % 2}\n" for user in range(40)
+)
 SEEDS = "user,model,Seed,candidates,rank\n" + "".join(
     f"{user},{model},{seed},50,{1 + (user * (seed + 3) + len(model) * seed) % 45}\n"
     for model in ("gmf", "itemknn")
     for seed in (1, 2)
     for user in range(30)
 )
-OF_MODEL = {model: re.sub(f"(?m)^([0-9]+),(?!{model},).*\n", "", SEEDS) for model in ("gmf", "itemknn")}
+OF_MODEL = {
+    model: re.sub(f"(?m)^([0-9]+),(?!{model},).*\n", "", SEEDS) for model in ("gmf", "itemknn")
+}
 FILES = {
     "gmf.csv": OF_MODEL["gmf"].replace(",gmf,", ",").replace(",model,", ","),
     "itemknn.csv": OF_MODEL["itemknn"].replace(",itemknn,", ",").replace(",model,", ","),
@@ -57,7 +63,12 @@ FILES = {
     "t.parquet": "no table",
 }
 RANKED = "user,candidates,above,tied\n0,3,0,0\n1,4,3,0\n"
-MODEL = {"--users": "u.npy", "--items": "i.npy", "--training": "train.csv", "--held-out": "test.csv"}
+MODEL = {
+    "--users": "u.npy",
+    "--items": "i.npy",
+    "--training": "train.csv",
+    "--held-out": "test.csv",
+}
 
 
 def words(options):
@@ -77,7 +88,8 @@ def call(capsys, *arguments):
 
 @pytest.fixture
 def run(capsys, tmp_path, monkeypatch):
-    """Return a function that runs the command in a folder with the files and the factors of two users and four items.
+    """Return a function that runs the command in a folder with the files and the factors of two
+    users and four items.
 
     The scores of the users are 4 3 2 1 and 1 2 3 4.
     """
@@ -86,7 +98,9 @@ def run(capsys, tmp_path, monkeypatch):
         Path(name).write_text(text)
     np.save("u.npy", np.array([[1.0, 0.0], [0.0, 1.0]]))
     np.save("i.npy", np.array([[4.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 4.0]]))
-    sm.staged_ranks(lambda users, items: users + items, np.zeros((2, 9)), [1, 2]).write("staged.sqlite")
+    sm.staged_ranks(lambda users, items: users + items, np.zeros((2, 9)), [1, 2]).write(
+        "staged.sqlite"
+    )
     np.savez("two.npz", a=np.zeros(1), b=np.zeros(1))
     Path("folder.svg").mkdir()
 
@@ -97,7 +111,7 @@ def run(capsys, tmp_path, monkeypatch):
     return run_command
 
 
-# --- exit codes: 0 done, 1 not done, 2 wrong use, 3 if the result is not as wanted (docs/reference/command.md) --------
+# --- exit codes: 0 done, 1 not done, 2 wrong use, 3 if the result is not as wanted (docs/referenc
 
 
 @pytest.mark.parametrize(
@@ -113,10 +127,18 @@ def run(capsys, tmp_path, monkeypatch):
 )
 def test_a_nightly_job_fails_as_it_asks(run, names, options, code):
     """Z has the better rank of each user than X, and W is X in another order of users."""
-    ranks = {"X": np.arange(60) % 30 + 20, "Z": np.arange(60) % 30 + 2, "W": np.arange(60)[::-1] % 30 + 20}
+    ranks = {
+        "X": np.arange(60) % 30 + 20,
+        "Z": np.arange(60) % 30 + 2,
+        "W": np.arange(60)[::-1] % 30 + 20,
+    }
     for name in names:
-        pd.DataFrame({"user": np.arange(60), "candidates": 100, "rank": ranks[name]}).to_csv(f"{name}.csv", index=False)
-    left, out, err = run("compare", *(f"{name}.csv" for name in names), "--metrics", "auc", *options, "--exact")
+        pd.DataFrame({"user": np.arange(60), "candidates": 100, "rank": ranks[name]}).to_csv(
+            f"{name}.csv", index=False
+        )
+    left, out, err = run(
+        "compare", *(f"{name}.csv" for name in names), "--metrics", "auc", *options, "--exact"
+    )
     assert (left, bool(out), "may be X, Z" in err) == (code, code != 2, code == 2)
 
 
@@ -141,8 +163,16 @@ REFUSED = [
     (1, f"{WITH} --user-ids no.txt", "no.txt: "),
     # what cannot be written: before anything is read
     (1, "report X=bad.csv other.csv -o bad.csv", "bad.csv: is the same file as the input bad.csv"),
-    (1, "compare other.csv X=exact.csv,in.svg --plot in.svg", "in.svg: is the same file as the input in.svg"),
-    (1, "evaluate other.csv --relevance in.svg --plot in.svg", "is the same file as the input in.svg"),
+    (
+        1,
+        "compare other.csv X=exact.csv,in.svg --plot in.svg",
+        "in.svg: is the same file as the input in.svg",
+    ),
+    (
+        1,
+        "evaluate other.csv --relevance in.svg --plot in.svg",
+        "is the same file as the input in.svg",
+    ),
     (1, f"{WITH} -o u.npy", "u.npy: is the same"),
     (1, "evaluate gone.csv --plot exact.csv/a.svg", "exact.csv/a.svg: there is no folder"),
     # what is not asked for so
@@ -164,11 +194,23 @@ REFUSED = [
     (1, "compare long.csv", "say --by model"),
     (2, "compare a=long.csv --by model", "a=long.csv: a table of several recommenders has no name"),
     (2, "compare long.csv wide.csv --by model", "are for one table"),
-    (1, "compare seeds.csv --by model", "has the column Seed, which no argument names, with 2 values (1, 2)"),
-    (1, "correct seeds.csv --negatives 9", "say --seeds Seed (in Python seeds='Seed'), and if recommenders, --by Seed"),
+    (
+        1,
+        "compare seeds.csv --by model",
+        "has the column Seed, which no argument names, with 2 values (1, 2)",
+    ),
+    (
+        1,
+        "correct seeds.csv --negatives 9",
+        "say --seeds Seed (in Python seeds='Seed'), and if recommenders, --by Seed",
+    ),
     (1, "evaluate folds.csv", "name it as groups (--groups fold, in Python groups='fold'"),
     (1, "evaluate seeds.csv --seeds sead --by model", "seeds.csv, line 1: lacks the column sead"),
-    (1, "report seeds.csv -o r.html --by model --seeds Seed", "gmf: report takes one table of a recommender"),
+    (
+        1,
+        "report seeds.csv -o r.html --by model --seeds Seed",
+        "gmf: report takes one table of a recommender",
+    ),
     (
         2,
         "compare X=exact.csv,other.csv long.csv --seeds model",
@@ -183,17 +225,37 @@ REFUSED = [
     (2, f"{WITH} --replacement", "for --negatives"),
     # what would have no effect
     (2, f"{WITH} --seed 3", "--seed is for --negatives"),
-    (2, f"{RANK} --scores u.npy --held-out u.npy --training u.npy --separator ;", "--separator is for csv files"),
+    (
+        2,
+        f"{RANK} --scores u.npy --held-out u.npy --training u.npy --separator ;",
+        "--separator is for csv files",
+    ),
     (2, "evaluate t.parquet --separator ;", "--separator is for csv files"),
-    (2, "evaluate counts.csv --exact", "the columns above and tied are counts from 0, and exact; leave it out"),
-    (2, "compare exact.csv other.csv --replacement", "--replacement is for ranks among sampled negatives"),
+    (
+        2,
+        "evaluate counts.csv --exact",
+        "the columns above and tied are counts from 0, and exact; leave it out",
+    ),
+    (
+        2,
+        "compare exact.csv other.csv --replacement",
+        "--replacement is for ranks among sampled negatives",
+    ),
     (2, "compare sampled.csv sampled-too.csv --exact", "--exact is for ranks among all candidates"),
-    (2, "evaluate lists.csv --relevance judged.csv --candidates-column score", "--candidates-column is for ranks"),
+    (
+        2,
+        "evaluate lists.csv --relevance judged.csv --candidates-column score",
+        "--candidates-column is for ranks",
+    ),
     (2, "evaluate lists.csv --relevance judged.csv --zero-based", "--zero-based"),
     (2, "report exact.csv -o r.html --margin 2%", "margin: is for the pairs"),
     (2, "report exact.csv other.csv -o r.pdf", "r.pdf: a page is html"),
     *(
-        (2, f"evaluate staged.sqlite {option}", f"{option.split()[0]}: staged ranks are read as they are")
+        (
+            2,
+            f"evaluate staged.sqlite {option}",
+            f"{option.split()[0]}: staged ranks are read as they are",
+        )
         for option in (
             "--exact",
             "--candidates 9",
@@ -207,7 +269,11 @@ REFUSED = [
     ),
     (2, f"{PUBLISHED} 2000 --value GMF:0.6", "--value is NAME:METRIC=VALUE"),
     (2, f"{PUBLISHED} 2000 --value A:hr@5=1 --exact A:1", "--exact is NAME:METRIC=VALUE"),
-    (2, f"{PUBLISHED} 2000 --value A:hr@5=1 --exact B:hr@5=1", "exact: there are no sampled values of 'B'"),
+    (
+        2,
+        f"{PUBLISHED} 2000 --value A:hr@5=1 --exact B:hr@5=1",
+        "exact: there are no sampled values of 'B'",
+    ),
     (2, f"{PUBLISHED} 2000 --value :hr@5=1", "--value is NAME:METRIC=VALUE"),
     (2, f"{PUBLISHED} 10-20-30 --value A:hr@5=1", "not a valid integer"),
     # names that no file has
@@ -218,7 +284,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("code", "line", "says"), REFUSED, ids=[str(line)[:80] for _, line, _ in REFUSED])
+@pytest.mark.parametrize(
+    ("code", "line", "says"), REFUSED, ids=[str(line)[:80] for _, line, _ in REFUSED]
+)
 def test_what_is_wrong_is_one_line_and_changes_no_file(run, code, line, says):
     before = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
     left, out, err = run(*(line.split() if isinstance(line, str) else line))
@@ -254,12 +322,15 @@ def test_too_little_memory_is_one_line(run, monkeypatch):
     assert run("evaluate", "exact.csv") == (1, "", says)
 
 
-# --- what is printed --------------------------------------------------------------------------------------------------
+# --- what is printed ----------------------------------------------------------------------------
 
 
 def runs_of(frame, **more):
     """The rows of each model and seed, as lists of frames by model."""
-    parts = {key: part.drop(columns=["model", "Seed"]).assign(**more) for key, part in frame.groupby(["model", "Seed"])}
+    parts = {
+        key: part.drop(columns=["model", "Seed"]).assign(**more)
+        for key, part in frame.groupby(["model", "Seed"])
+    }
     return {model: [parts[model, seed] for seed in (1, 2)] for model in ("gmf", "itemknn")}
 
 
@@ -270,37 +341,51 @@ CALLS = {
     "compare gmf.csv itemknn.csv --seeds Seed --metrics ap --exact": lambda t: compare(
         runs_of(t["seeds"]), metrics="ap", exact=True
     ),
-    "correct seeds.csv --by model --seeds Seed --negatives 49 --estimators bv-0.1": lambda t: correct(
-        runs_of(t["seeds"]), negatives=49, estimators="bv-0.1"
+    "correct seeds.csv --by model --seeds Seed --negatives 49 --estimators bv-0.1": lambda t: (
+        correct(runs_of(t["seeds"]), negatives=49, estimators="bv-0.1")
     ),
     "correct gmf=gmf.csv --seeds Seed --negatives 49 --estimators bv-0.1": lambda t: correct(
         {"gmf": runs_of(t["seeds"])["gmf"]}, negatives=49, estimators="bv-0.1"
     ),
-    "evaluate old.csv new.csv --exact --groups age --metrics ap,recall@3 --confidence-level 0.9": lambda t: sm.evaluate(
-        sm.exact_ranks({"old": t["old"], "new": t["new"]}, groups="age", exact=True),
-        groups=True,
-        metrics=["ap", "recall@3"],
-        confidence_level=0.9,
+    "evaluate old.csv new.csv --exact --groups age --metrics ap,recall@3 --confidence-level 0.9": lambda t: (  # noqa: E501
+        sm.evaluate(
+            sm.exact_ranks({"old": t["old"], "new": t["new"]}, groups="age", exact=True),
+            groups=True,
+            metrics=["ap", "recall@3"],
+            confidence_level=0.9,
+        )
     ),
     "correct X=sampled.csv,sampled-too.csv --estimators bv-0.1,cls --drawn once": lambda t: correct(
         {"X": [t["sampled"], t["sampled-too"]]}, estimators=["bv-0.1", "cls"], drawn="once"
     ),
     "compare sampled.csv sampled-too.csv --estimator bv-0.01 --replacement": lambda t: compare(
-        t["sampled"], t["sampled-too"], ("sampled", "sampled-too"), estimator="bv-0.01", replacement=True
+        t["sampled"],
+        t["sampled-too"],
+        ("sampled", "sampled-too"),
+        estimator="bv-0.01",
+        replacement=True,
     ),
-    "plan exact.csv other.csv --metric ap --estimators uncorrected --sizes 5 --draws 40": lambda t: sm.plan(
-        sm.exact_ranks({name: t[name] for name in ("exact", "other")}),
-        metric="ap",
-        estimators="uncorrected",
-        negatives=[5],
-        draws=40,
-    ),
-    "published --value G:hr@5=0.60 --value M:hr@5=0.7 --users 9 --negatives 9 --candidates 90-99 --estimators free": (
-        lambda _: sm.published(
-            {"G": {"hr@5": "0.60"}, "M": {"hr@5": "0.7"}}, users=9, negatives=9, candidates=(90, 99), estimators="free"
+    "plan exact.csv other.csv --metric ap --estimators uncorrected --sizes 5 --draws 40": lambda t: (  # noqa: E501
+        sm.plan(
+            sm.exact_ranks({name: t[name] for name in ("exact", "other")}),
+            metric="ap",
+            estimators="uncorrected",
+            negatives=[5],
+            draws=40,
         )
     ),
-    "published --value G:hr@5=0.60 --exact G:hr@5=0.9 --users 900 --negatives 9 --candidates 90 --estimators free": (
+    "published --value G:hr@5=0.60 --value M:hr@5=0.7 --users 9 --negatives 9 --candidates 90-99 "
+    "--estimators free": (
+        lambda _: sm.published(
+            {"G": {"hr@5": "0.60"}, "M": {"hr@5": "0.7"}},
+            users=9,
+            negatives=9,
+            candidates=(90, 99),
+            estimators="free",
+        )
+    ),
+    "published --value G:hr@5=0.60 --exact G:hr@5=0.9 --users 900 --negatives 9 --candidates 90 "
+    "--estimators free": (
         lambda _: sm.published(
             {"G": {"hr@5": "0.60"}},
             exact={"G": {"hr@5": "0.9"}},
@@ -331,13 +416,18 @@ def test_each_form_has_what_the_function_gives(run, line):
         "rows": expected.plain_rows(),
     }
     for row, of_function in zip(given["rows"], expected.to_dict("records"), strict=True):
-        assert all(row[name] is None if pd.isna(cell) else row[name] == cell for name, cell in of_function.items())
+        assert all(
+            row[name] is None if pd.isna(cell) else row[name] == cell
+            for name, cell in of_function.items()
+        )
 
     code, out, err = run(*line.split())
     assert (code, err) == (0, "")
     lines = out.splitlines()
     header = [text.split() for text in lines].index([*expected.as_text().columns])
-    assert len([text for text in lines[header + 1 : header + len(expected) + 1] if text.strip()]) == len(expected)
+    assert len(
+        [text for text in lines[header + 1 : header + len(expected) + 1] if text.strip()]
+    ) == len(expected)
     assert set(expected.remarks) <= set(lines)
 
 
@@ -372,13 +462,17 @@ def test_a_caution_stands_before_the_numbers_in_every_form(run):
 
 def test_a_report_has_the_groups_and_margins_that_are_asked_for(run):
     options = ["--exact", "--groups", "age", "--margin", ".5", "--metrics", "ap"]
-    assert run("report", "old.csv", "new.csv", "-o", "page.html", *options) == (0, "page.html is written\n", "")
+    assert run("report", "old.csv", "new.csv", "-o", "page.html", *options) == (
+        0,
+        "page.html is written\n",
+        "",
+    )
     page = Path("page.html").read_text()
     assert "Comparisons by group" in page
     assert "by less than the margin" in page or "are equivalent on" in page
 
 
-# --- files and names --------------------------------------------------------------------------------------------------
+# --- files and names ----------------------------------------------------------------------------
 
 
 def test_columns_by_option(run):
@@ -387,7 +481,9 @@ def test_columns_by_option(run):
     given = line.split()
     shown = json.loads(run(*given)[1])
     assert (shown["rows"][0]["value"], "n_items" in str(shown["remarks"])) == (0.5, True)
-    assert "n_items" not in str(json.loads(run(*given, "--candidates-column", "n_items")[1])["remarks"])
+    assert "n_items" not in str(
+        json.loads(run(*given, "--candidates-column", "n_items")[1])["remarks"]
+    )
 
 
 @pytest.mark.parametrize("line", ["long.csv --by model", "wide.csv --rank-column gmf,mlp"])
@@ -401,13 +497,23 @@ def test_one_table_of_several_recommenders(run, line):
 def test_names_that_cannot_be_printed_are_escaped_and_stay_in_their_line(run, form):
     for name in ("bad\udcff", "ü[link=b]c"):
         Path(f"{name}.csv").write_text(EXACT)
-    given = ("compare", "bad\udcff.csv", "a\n\\input{b}\x1b[31m\x85=other.csv", "--metrics", "ap", *form.split())
+    given = (
+        "compare",
+        "bad\udcff.csv",
+        "a\n\\input{b}\x1b[31m\x85=other.csv",
+        "--metrics",
+        "ap",
+        *form.split(),
+    )
     code, out, err = run(*given)
     assert code == 0
     assert (out + err).replace("\n", "").isprintable()
     assert not [line for line in (out + err).splitlines() if line.startswith("\\input")]
     assert r"bad\udcff" in (out + err).replace(r"\\", "\\")  # JSON doubles it
-    assert "the difference (ü[link=b]c - exact) is" in run("compare", "exact.csv", "./ü[link=b]c.csv")[1]
+    assert (
+        "the difference (ü[link=b]c - exact) is"
+        in run("compare", "exact.csv", "./ü[link=b]c.csv")[1]
+    )
 
 
 def test_letters_that_a_terminal_lacks_are_escaped(run, monkeypatch):
@@ -418,7 +524,7 @@ def test_letters_that_a_terminal_lacks_are_escaped(run, monkeypatch):
     assert rb"(other - \u03b3)" in terminal.buffer.getvalue()
 
 
-# --- help and streams -------------------------------------------------------------------------------------------------
+# --- help and streams ---------------------------------------------------------------------------
 
 
 def test_the_examples_of_the_help_work(run):
@@ -427,30 +533,57 @@ def test_the_examples_of_the_help_work(run):
     helps = "".join(run(verb, "--help")[1].split("Example:\n")[1] for verb in verbs)
     examples = re.findall(r"^  sampled-metrics (.*)$", helps, flags=re.MULTILINE)
     assert len(examples) == 17
-    scores, given = rng.random((20, 150)), (np.zeros((20, 150)), np.full(20, 7))
+    scores = rng.random((20, 150))
+    given = (np.zeros((20, 150)), np.full(20, 7))
     for name in "xz":
-        sm.staged_ranks(lambda users, items: scores[users, items], *given, depth=None).write(f"{name}-staged.parquet")
+        sm.staged_ranks(lambda users, items: scores[users, items], *given, depth=None).write(
+            f"{name}-staged.parquet"
+        )
     pairs = pd.DataFrame({"user": np.repeat(range(20), 5), "item": list(range(5)) * 20})
     for name in ("lists", "old-lists", "new-lists"):
         pairs.assign(score=rng.normal(size=100)).to_csv(f"{name}.csv", index=False)
     pairs[::2].assign(relevance=rng.integers(4, size=50)).to_csv("judged.csv", index=False)
-    cells = pd.MultiIndex.from_product([range(20), ["a", "b"], [1, 2]], names=["user", "model", "seed"])
+    cells = pd.MultiIndex.from_product(
+        [range(20), ["a", "b"], [1, 2]], names=["user", "model", "seed"]
+    )
     runs = cells.to_frame(index=False).assign(candidates=150, rank=rng.integers(1, 151, 80))
     runs.to_csv("runs.csv", index=False)
-    fewer = {"plan": "--draws 40 --estimators uncorrected --sizes 20", "report": "--metrics recall@10"}
+    fewer = {
+        "plan": "--draws 40 --estimators uncorrected --sizes 20",
+        "report": "--metrics recall@10",
+    }
     for example in examples:
         more = {} if "--candidates 3541" in example else {"candidates": 150}
-        for name in ("ranks", "mine", "x", "y", "z", "old", "new", "z-seed-1", "z-seed-2", "z-seed-3"):
+        for name in (
+            "ranks",
+            "mine",
+            "x",
+            "y",
+            "z",
+            "old",
+            "new",
+            "z-seed-1",
+            "z-seed-2",
+            "z-seed-3",
+        ):
             rank = rng.geometric({"y": 0.3, "z": 0.15}.get(name, 0.05), size=20).clip(max=101)
-            pd.DataFrame({"user": range(20), "rank": rank}).assign(**more).to_csv(f"{name}.csv", index=False)
-        options = fewer.get(example.split()[0], "") + (" --depths 30" if "staged" in example else "")
+            pd.DataFrame({"user": range(20), "rank": rank}).assign(**more).to_csv(
+                f"{name}.csv", index=False
+            )
+        options = fewer.get(example.split()[0], "") + (
+            " --depths 30" if "staged" in example else ""
+        )
         code, out, err = run(*example.split(" #")[0].split(), *options.split())
         assert (code, bool(out)) == (0, True), (example, err)
 
 
 def test_a_shell_completes_the_commands(run, monkeypatch):
     assert "_SAMPLED_METRICS_COMPLETE=bash_complete" in run("completion", "bash")[1]
-    asked = {"_SAMPLED_METRICS_COMPLETE": "bash_complete", "COMP_WORDS": "sampled-metrics ev", "COMP_CWORD": "1"}
+    asked = {
+        "_SAMPLED_METRICS_COMPLETE": "bash_complete",
+        "COMP_WORDS": "sampled-metrics ev",
+        "COMP_CWORD": "1",
+    }
     for name, value in asked.items():
         monkeypatch.setenv(name, value)
     assert run()[1] == "plain,evaluate\n"
@@ -460,14 +593,26 @@ def test_a_shell_completes_the_commands(run, monkeypatch):
     ("line", "code", "said"),
     [
         ("evaluate exact.csv --csv | true", 0, ""),
-        ("evaluate exact.csv >&-", 1, "error: standard output is closed, and the result would be lost\n"),
-        ("evaluate exact.csv --json >/dev/full", 1, "error: the output cannot be written: No space left on device\n"),
+        (
+            "evaluate exact.csv >&-",
+            1,
+            "error: standard output is closed, and the result would be lost\n",
+        ),
+        (
+            "evaluate exact.csv --json >/dev/full",
+            1,
+            "error: the output cannot be written: No space left on device\n",
+        ),
     ],
 )
-def test_a_result_that_would_be_lost_is_refused_and_nobody_who_reads_on_is_no_error(run, line, code, said):
+def test_a_result_that_would_be_lost_is_refused_and_nobody_who_reads_on_is_no_error(
+    run, line, code, said
+):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = ["sh", "-c", f"{sys.executable} -m sampled_metrics {line}"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
     assert (done.returncode, done.stderr, done.stdout) == (code, said, "")
 
 
@@ -493,7 +638,7 @@ def test_a_terminal_has_a_table_with_bold_names(run, monkeypatch):
     assert re.search(rb"recall@10 +1 ", written)
 
 
-# --- rank and standard input ------------------------------------------------------------------------------------------
+# --- rank and standard input --------------------------------------------------------------------
 
 
 def test_rank_writes_what_evaluate_reads(run):
@@ -508,5 +653,11 @@ def test_rank_writes_what_evaluate_reads(run):
 @pytest.mark.parametrize("option", ["--training", "--held-out", "--user-ids"])
 def test_standard_input_is_a_dash(run, option):
     given = MODEL | {"--user-ids": "ids.txt"}
-    assert run("rank", *words(given | {option: "-"}), stdin=Path(given[option]).read_bytes()) == (0, RANKED, "")
-    assert run("evaluate", "-", "--json", stdin=EXACT.encode()) == run("evaluate", "exact.csv", "--json")
+    assert run("rank", *words(given | {option: "-"}), stdin=Path(given[option]).read_bytes()) == (
+        0,
+        RANKED,
+        "",
+    )
+    assert run("evaluate", "-", "--json", stdin=EXACT.encode()) == run(
+        "evaluate", "exact.csv", "--json"
+    )

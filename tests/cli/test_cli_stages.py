@@ -1,4 +1,6 @@
-"""The commands of staged ranks: from files and a function of scores to ranks that the other commands read."""
+"""The commands of staged ranks: from files and a function of scores to ranks that the other
+commands read.
+"""
 
 import io
 import json
@@ -17,7 +19,8 @@ from test_cli import call
 
 import sampled_metrics as sm
 
-USERS, ITEMS = 60, 120
+USERS = 60
+ITEMS = 120
 RNG = np.random.default_rng(5)
 HELD_OUT = RNG.integers(0, ITEMS, USERS)
 SCORES = RNG.random((USERS, ITEMS)).round(3)
@@ -76,7 +79,9 @@ def _folder(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, name, raising=False)
     pairs = {"train": TRAINING.nonzero(), "test": (np.arange(USERS), HELD_OUT)}
     for name, (user, item) in pairs.items():
-        frame = pd.DataFrame({"user": [f"u{one}" for one in user], "item": [f"i{one}" for one in item]})
+        frame = pd.DataFrame(
+            {"user": [f"u{one}" for one in user], "item": [f"i{one}" for one in item]}
+        )
         frame.to_csv(f"{name}.csv", index=False)
     Path("items.txt").write_text("".join(f"i{one}\n" for one in range(ITEMS)))
     EXACT.to_frame().to_csv("exact.csv", index=False)
@@ -151,18 +156,33 @@ def test_groups_of_users_are_those_of_a_file(run):
     groups = {f"u{user}": ("young", "old")[user % 2] for user in range(USERS)}
     pd.Series(groups, name="age").rename_axis("user").to_csv("users.csv")
     options = ["--groups", "users.csv:age", "--metrics", "recall@10", "--json"]
-    values = {row["group"]: row["value"] for row in json.loads(run("evaluate", "x.parquet", *options)[1])["rows"]}
+    values = {
+        row["group"]: row["value"]
+        for row in json.loads(run("evaluate", "x.parquet", *options)[1])["rows"]
+    }
     expected = sm.evaluate(EXACT, metrics="recall@10", groups=groups)
-    assert values == pytest.approx(dict(zip(expected["group"], expected["value"], strict=True)), abs=1e-12)
+    assert values == pytest.approx(
+        dict(zip(expected["group"], expected["value"], strict=True)), abs=1e-12
+    )
     code, out, _ = run("compare", "x.parquet", "exact.csv", *options)
     assert (code, {row["conclusion"] for row in json.loads(out)["rows"]}) == (0, {"undecided"})
     Path("bad.csv").write_text("user,age\nu1,x\nu1,y\n")
-    for where, says in (("bad.csv:town", "column town"), ("bad.csv:age", "twice"), ("gone.csv:age", "gone.csv: ")):
+    for where, says in (
+        ("bad.csv:town", "column town"),
+        ("bad.csv:age", "twice"),
+        ("gone.csv:age", "gone.csv: "),
+    ):
         code, _, err = run("evaluate", "x.parquet", "--groups", where)
-        assert (code, err.startswith(f"error: {where[:-5].rstrip(':')}"), says in err) == (1, True, True)
+        assert (code, err.startswith(f"error: {where[:-5].rstrip(':')}"), says in err) == (
+            1,
+            True,
+            True,
+        )
 
 
-@pytest.mark.parametrize(("score", "code", "says"), [("ends", 1, "no network"), ("stops", 130, "error: interrupted")])
+@pytest.mark.parametrize(
+    ("score", "code", "says"), [("ends", 1, "no network"), ("stops", 130, "error: interrupted")]
+)
 def test_a_run_that_stops_says_where_its_scores_are_and_goes_on(run, score, code, says):
     left, _, err = stages(run, "--ranker", "mine", score=f"mine:{score}")
     last = err.splitlines()[-1]
@@ -171,7 +191,11 @@ def test_a_run_that_stops_says_where_its_scores_are_and_goes_on(run, score, code
     assert stages(run, "--ranker", "mine")[0] == 0
     assert not Path("x.parquet.journal").exists()
     code, out, err = stages(run, "--ranker", "mine", score="mine:fails")  # nothing is left to score
-    assert (code, out[:11], "x.parquet is complete; nothing was scored" in err) == (0, "x.parquet: ", True)
+    assert (code, out[:11], "x.parquet is complete; nothing was scored" in err) == (
+        0,
+        "x.parquet: ",
+        True,
+    )
 
 
 PROGRAM = (sys.executable, "-m", "sampled_metrics")
@@ -179,13 +203,27 @@ PROGRAM = (sys.executable, "-m", "sampled_metrics")
 
 def test_the_first_interruption_ends_a_run_whose_calls_hang(run):
     """The scores so far are kept, and no call is made after it."""
-    options = ("--ranker", "mine", "--depth", "20", "--pairs-per-call", "64", "--concurrency", "3", "-o", "x.sqlite")
+    options = (
+        "--ranker",
+        "mine",
+        "--depth",
+        "20",
+        "--pairs-per-call",
+        "64",
+        "--concurrency",
+        "3",
+        "-o",
+        "x.sqlite",
+    )
     command = (*PROGRAM, "stages", "--score", "mine:hangs", *FILES, *options)
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         wait_until(lambda: Path("calls").exists() and Path("calls").stat().st_size == 7)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=20)  # three calls sleep for a minute
-    last = "error: interrupted; what was scored is in x.sqlite.journal, and the same call goes on from there"
+    last = (
+        "error: interrupted; what was scored is in x.sqlite.journal, and the same call goes on "
+        "from there"
+    )
     assert (process.returncode, err.strip()) == (130, last)
     assert (Path("calls").stat().st_size, Path("x.sqlite").exists()) == (7, False)
     asked = Path("calls").stat().st_size
@@ -201,7 +239,9 @@ def wait_until(is_so, seconds=60):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("package", ["sampled_metrics.cli.commands", "numpy", "sampled_metrics.stages.rank"])
+@pytest.mark.parametrize(
+    "package", ["sampled_metrics.cli.commands", "numpy", "sampled_metrics.stages.rank"]
+)
 def test_an_interruption_while_modules_are_imported_is_one_line(package):
     """The process interrupts itself where a module is looked for."""
     Path("sitecustomize.py").write_text(f"""
@@ -213,7 +253,9 @@ class Interrupts:
 sys.meta_path.insert(0, Interrupts())
 """)
     command = (*PROGRAM, "stages", "--score", "mine:score", *FILES, "-o", "x.sqlite")
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.getcwd()})
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.getcwd()}
+    )
     assert (done.returncode, done.stderr.strip()) == (130, "error: interrupted")
 
 
@@ -237,12 +279,24 @@ def test_a_changed_module_is_refused(run):
     [
         (2, {"score": "mine"}, "MODULE:FUNCTION"),
         (2, {"score": "nothing:score"}, "--score nothing:score: "),
-        (1, {"score": "broken:score"}, "--score broken:score: broken.py, line 2: ZeroDivisionError"),
+        (
+            1,
+            {"score": "broken:score"},
+            "--score broken:score: broken.py, line 2: ZeroDivisionError",
+        ),
         (2, {"score": "mine:other"}, "mine has no other"),
         (2, {"score": "mine:number"}, "is not a function"),
         (1, {"score": "mine:leaves"}, "the function of scores ends by SystemExit: 0"),
-        (1, {"score": "mine:leaves", "--concurrency": "3"}, "the function of scores ends by SystemExit: 0"),
-        (1, {"score": "mine:leaves_itself", "--concurrency": "3"}, "the function of scores ends by SystemExit"),
+        (
+            1,
+            {"score": "mine:leaves", "--concurrency": "3"},
+            "the function of scores ends by SystemExit: 0",
+        ),
+        (
+            1,
+            {"score": "mine:leaves_itself", "--concurrency": "3"},
+            "the function of scores ends by SystemExit",
+        ),
         (1, {"score": "mine:closes"}, "the function of scores ends by GeneratorExit"),
         (1, {"score": "mine:waits", "--concurrency": "3"}, "score is async"),
         (1, {"score": "mine:fails"}, "--score mine:fails: mine.py, line 9: TimeoutError"),
@@ -256,7 +310,9 @@ def test_a_changed_module_is_refused(run):
 )
 def test_what_is_wrong_is_one_line_and_no_file(run, code, options, says):
     named = {name: value for name, value in options.items() if not name.startswith("-")}
-    others = [text for name, value in options.items() if name.startswith("-") for text in (name, value)]
+    others = [
+        text for name, value in options.items() if name.startswith("-") for text in (name, value)
+    ]
     left, _, err = stages(run, *others, **named)
     assert (left, err.count("\n")) == (code, 1)
     assert says in err

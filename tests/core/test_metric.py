@@ -1,4 +1,6 @@
-"""Metrics of one relevant item by hand and by Table 1, the mean over ties by every order, and labels."""
+"""Metrics of one relevant item by hand and by Table 1, the mean over ties by every order, and
+labels.
+"""
 
 import math
 from itertools import permutations
@@ -20,7 +22,18 @@ from sampled_metrics.core.metrics import (
 )
 from sampled_metrics.errors import ConfigError
 
-LABELS = ["auc", "ap", "ap@5", "mrr", "mrr@5", "ndcg", "ndcg@5", "recall@5", "hit-rate@5", "precision@5"]
+LABELS = [
+    "auc",
+    "ap",
+    "ap@5",
+    "mrr",
+    "mrr@5",
+    "ndcg",
+    "ndcg@5",
+    "recall@5",
+    "hit-rate@5",
+    "precision@5",
+]
 LABELS += ["ndcg-exp@5", "dcg", "dcg-exp@5", "f1@5"]
 
 
@@ -28,8 +41,16 @@ LABELS += ["ndcg-exp@5", "dcg", "dcg-exp@5", "f1@5"]
     ("label", "candidates", "values"),
     [
         *(("auc", 5, {1: 1, 2: 0.75, 5: 0}), ("auc", 1, {1: np.nan}), ("ap", 9, {4: 0.25})),
-        *(("recall@4", 9, {4: 1, 5: 0}), ("precision@4", 9, {4: 0.25, 5: 0}), ("f1@4", 9, {4: 2 / 5, 5: 0})),
-        *(("ndcg", 9, {3: 0.5, 7: 1 / 3}), ("ndcg@6", 9, {3: 0.5, 7: 0}), ("ap@4", 9, {4: 0.25, 5: 0})),
+        *(
+            ("recall@4", 9, {4: 1, 5: 0}),
+            ("precision@4", 9, {4: 0.25, 5: 0}),
+            ("f1@4", 9, {4: 2 / 5, 5: 0}),
+        ),
+        *(
+            ("ndcg", 9, {3: 0.5, 7: 1 / 3}),
+            ("ndcg@6", 9, {3: 0.5, 7: 0}),
+            ("ap@4", 9, {4: 0.25, 5: 0}),
+        ),
     ],
 )
 def test_by_hand(label, candidates, values):
@@ -39,7 +60,8 @@ def test_by_hand(label, candidates, values):
 
 @pytest.mark.parametrize("label", LABELS[1:])
 def test_one_relevant_item_is_a_list_with_one_relevant_item(label):
-    one, lists = metric(label), np.eye(30)
+    one = metric(label)
+    lists = np.eye(30)
     assert one.formula.of_lists(lists, lists, one.cutoff).tolist() == one.values(30).tolist()
 
 
@@ -48,27 +70,44 @@ def test_auc_alone_is_linear_in_the_rank():
 
 
 TABLE_1 = {
-    "A": ([100, 100, 100, 100, 100], {"auc": 0.990, "ap": 0.010, "ndcg": 0.150, "recall@10": 0.000}),
-    "B": ([40, 40, 8437, 9266, 4482], {"auc": 0.555, "ap": 0.010, "ndcg": 0.122, "recall@10": 0.000}),
-    "C": ([212, 2, 743, 5342, 1548], {"auc": 0.843, "ap": 0.101, "ndcg": 0.208, "recall@10": 0.200}),
+    "A": (
+        [100, 100, 100, 100, 100],
+        {"auc": 0.990, "ap": 0.010, "ndcg": 0.150, "recall@10": 0.000},
+    ),
+    "B": (
+        [40, 40, 8437, 9266, 4482],
+        {"auc": 0.555, "ap": 0.010, "ndcg": 0.122, "recall@10": 0.000},
+    ),
+    "C": (
+        [212, 2, 743, 5342, 1548],
+        {"auc": 0.843, "ap": 0.101, "ndcg": 0.208, "recall@10": 0.200},
+    ),
 }
 
 
 @pytest.mark.parametrize("recommender", TABLE_1)
 def test_table_1_comes_out_to_the_printed_digits(recommender):
     ranks, printed = TABLE_1[recommender]
-    assert {label: round(float(metric(label).of_rank(ranks, 10_000).mean()), 3) for label in printed} == printed
+    assert {
+        label: round(float(metric(label).of_rank(ranks, 10_000).mean()), 3) for label in printed
+    } == printed
 
 
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize(("above", "tied"), [(0, 0), (0, 3), (2, 4), (7, 2)])
 def test_over_ties_is_the_mean_over_every_order_of_the_tied_items(label, above, tied):
-    ranks = [above + 1 + order.index("held out") for order in permutations(["held out", *range(tied)])]
+    ranks = [
+        above + 1 + order.index("held out") for order in permutations(["held out", *range(tied)])
+    ]
     mean = metric(label).of_rank(ranks, 11).mean()
-    assert metric(label).over_ties([above], [tied], [11])[0] == pytest.approx(mean, rel=1e-12, abs=1e-15)
+    assert metric(label).over_ties([above], [tied], [11])[0] == pytest.approx(
+        mean, rel=1e-12, abs=1e-15
+    )
 
 
-@pytest.mark.parametrize(("above", "tied"), [(10, 9 * 10**11), (2**20 - 3, 7), (10**17, 5), (0, 10**18 - 1)])
+@pytest.mark.parametrize(
+    ("above", "tied"), [(10, 9 * 10**11), (2**20 - 3, 7), (10**17, 5), (0, 10**18 - 1)]
+)
 def test_ties_of_any_number_take_no_memory_of_that_length(above, tied):
     """AP is a difference of harmonic numbers, and recall a count."""
     with mpmath.workdps(50):
@@ -76,7 +115,9 @@ def test_ties_of_any_number_take_no_memory_of_that_length(above, tied):
     assert metric("ap").over_ties([above], [tied], [10**18])[0] == pytest.approx(mean, rel=1e-12)
     k = 2**20 + 2
     share = max(0, min(above + tied + 1, k) - above) / (tied + 1)
-    assert metric(f"recall@{k}").over_ties([above], [tied], [10**18])[0] == pytest.approx(share, rel=1e-15)
+    assert metric(f"recall@{k}").over_ties([above], [tied], [10**18])[0] == pytest.approx(
+        share, rel=1e-15
+    )
 
 
 @pytest.mark.parametrize(("above", "tied"), [(2**20 - 50, 3000), (2**21, 1)])
@@ -93,7 +134,9 @@ def rbp(p):
     """Rank-biased precision (Moffat and Zobel 2008)."""
     if not p < 1:
         raise ConfigError(f"p of rbp must be below 1, not {p:g}")
-    return Formula(f"RBP {p:g}", ("", "@k"), lambda r, i, g: (1 - p) * p ** (r - 1), lambda relevant, k: 1)
+    return Formula(
+        f"RBP {p:g}", ("", "@k"), lambda r, i, g: (1 - p) * p ** (r - 1), lambda relevant, k: 1
+    )
 
 
 @pytest.fixture
@@ -112,7 +155,12 @@ def test_a_family_has_a_parameter_in_the_name():
 
 TYPED = {
     **{"HR@10": "hit-rate@10", "Hit rate@5": "hit-rate@5", "hit_rate@5": "hit-rate@5", "MAP": "ap"},
-    **{" recall@10\n": "recall@10", "RBP 0.8@5": "rbp-0.8@5", "rbp-.80@5": "rbp-0.8@5", "rbp-8e-1@5": "rbp-0.8@5"},
+    **{
+        " recall@10\n": "recall@10",
+        "RBP 0.8@5": "rbp-0.8@5",
+        "rbp-.80@5": "rbp-0.8@5",
+        "rbp-8e-1@5": "rbp-0.8@5",
+    },
 }
 
 
@@ -137,7 +185,10 @@ KNOWN = r"it may be recall@k.*ap or ap@k.*auc.*k a whole number from 1"
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        *((label, rf"^unknown metric '{label}'; {KNOWN}") for label in ("", "@10", "recall@0", "auc@10", "recall@05")),
+        *(
+            (label, rf"^unknown metric '{label}'; {KNOWN}")
+            for label in ("", "@10", "recall@0", "auc@10", "recall@05")
+        ),
         ("recall@٣", KNOWN),
         ("recal@10", r"unknown metric 'recal@10' \(did you mean recall@10\?\); it may be"),
         ("Hit rate", r"^metric 'Hit rate' needs a cut-off, such as Hit rate@10$"),
@@ -154,15 +205,25 @@ def test_refuses_a_label(label, message):
 
 @pytest.mark.usefixtures("_family")
 def test_refuses_two_names_of_one():
-    for names in (["hr@10", "hit-rate@10"], ["map", "AP"], ["recall@5", metric("recall@5")], ["rbp-0.8", "rbp-0.80"]):
-        with pytest.raises(ConfigError, match=rf"^metrics: '{names[0]}' and '.*' are the same one; give it once$"):
+    for names in (
+        ["hr@10", "hit-rate@10"],
+        ["map", "AP"],
+        ["recall@5", metric("recall@5")],
+        ["rbp-0.8", "rbp-0.80"],
+    ):
+        with pytest.raises(
+            ConfigError, match=rf"^metrics: '{names[0]}' and '.*' are the same one; give it once$"
+        ):
             metrics_by_label(names)
 
 
 def test_metrics_of_ones_own_are_asked_for_ranks_that_occur_alone():
     gains = np.array([1.0, 0.5, 0.25])
     own = [
-        Metric(name, lambda rank, _: gains[np.asarray(rank).astype(int) - 1], False, None) for name in ("one", "other")
+        Metric(name, lambda rank, _: gains[np.asarray(rank).astype(int) - 1], False, None)
+        for name in ("one", "other")
     ]
     assert alike(metrics_by_label([*own, "ap", "mrr"])) == [["ap", "mrr"]]
-    assert evaluate([1, 2, 3, 1, 1, 2], candidates=9, metrics=own)["value"].tolist() == [4.25 / 6] * 2
+    assert (
+        evaluate([1, 2, 3, 1, 1, 2], candidates=9, metrics=own)["value"].tolist() == [4.25 / 6] * 2
+    )

@@ -35,8 +35,12 @@ rank_by_model(read_model("model.npz"), split).write("ranks.csv")
 """
 
 
-def test_the_example_checks_its_parameter_trains_and_ranks_the_held_out_items_first(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+def test_the_example_checks_its_parameter_trains_and_ranks_the_held_out_items_first(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(
+        ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+    )
     recommenders = tmp_path / "src/sampled_metrics_study/recommenders"
     [module] = [block for block in blocks(PAGE, "python") if "class Jaccard" in block]
     (recommenders / "jaccard.py").write_text(module, encoding="utf-8")
@@ -44,14 +48,18 @@ def test_the_example_checks_its_parameter_trains_and_ranks_the_held_out_items_fi
     opening, entry = (line[1:] + "\n" for line in diff.splitlines())
     registered = (recommenders / "registry.py").read_text(encoding="utf-8")
     assert registered.count(opening) == 1
-    (recommenders / "registry.py").write_text(registered.replace(opening, opening + entry), encoding="utf-8")
+    (recommenders / "registry.py").write_text(
+        registered.replace(opening, opening + entry), encoding="utf-8"
+    )
     two_groups().write(tmp_path / "split.npz")
 
     [config] = [block for block in blocks(PAGE, "yaml") if "Jaccard" in block]
     given = json.dumps(yaml.safe_load(config)["recommenders"]["W"] | {"type": "jaccard"})
     command = [sys.executable, "-W", "error", "-c", TRAIN_AND_RANK, given]
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
-    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 0, ran.stderr
     assert "recommenders.W.shrinkage: must be 0 or more, not -1" in ran.stdout
     table = exact_ranks(tmp_path / "ranks.csv")

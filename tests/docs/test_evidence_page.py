@@ -19,7 +19,9 @@ def test_the_page_is_made_from_its_files() -> None:
 
 
 def test_the_page_has_a_row_for_each_model_of_each_table() -> None:
-    """Counted in pairs.csv: the models with a true value, where negatives are uniform and one item is held out."""
+    """Counted in pairs.csv: the models with a true value, where negatives are uniform and one item
+    is held out.
+    """
     with (EVIDENCE["FOLDER"] / "pairs.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["full"] and row["n"] and row["users"]]
     names = ("source", "place", "dataset", "model", "m")
@@ -32,9 +34,14 @@ def test_the_page_has_a_row_for_each_model_of_each_table() -> None:
     text = EVIDENCE["PAGE"].read_text(encoding="utf-8")
     shown = re.search("<!-- printed -->(.*?)<!-- end of", text, re.DOTALL)
     assert shown is not None
-    cases = [line for line in shown[1].splitlines() if line.count(" to ") >= 2]  # with two intervals
+    cases = [
+        line for line in shown[1].splitlines() if line.count(" to ") >= 2
+    ]  # with two intervals
     assert len(cases) == len(models) >= 60
-    assert f"The page has {len(models) + files}: {files} from ranks, and {len(models)} from printed tables" in text
+    assert (
+        f"The page has {len(models) + files}: {files} from ranks, and {len(models)} from printed "
+        "tables" in text
+    )
 
 
 def test_the_turned_orders_are_those_of_the_printed_values() -> None:
@@ -43,8 +50,14 @@ def test_the_turned_orders_are_those_of_the_printed_values() -> None:
     pairs = pd.read_csv(EVIDENCE["PAIRS"], dtype=str, keep_default_na=False)
     pairs = pairs[(pairs["full"] != "") & (pairs["sampled"] != "")]
     for row in orders.itertuples():
-        rows = pairs[(pairs["source"] == row.source) & (pairs["dataset"] == row.dataset) & (pairs["n"] == str(row.n))]
-        turned, number, same = 0, 0, 0
+        rows = pairs[
+            (pairs["source"] == row.source)
+            & (pairs["dataset"] == row.dataset)
+            & (pairs["n"] == str(row.n))
+        ]
+        turned = 0
+        number = 0
+        same = 0
         for _, models in rows.groupby("metric"):
             true, sampled = (models[column].map(Decimal).tolist() for column in ("full", "sampled"))
             for first, second in itertools.combinations(range(len(models)), 2):
@@ -60,17 +73,22 @@ def test_the_turned_orders_are_those_of_the_printed_values() -> None:
 
 @pytest.mark.parametrize("place", range(len(pd.read_csv(EVIDENCE["ORDERS"]))))
 def test_no_more_pairs_are_ordered_than_have_intervals_apart(place: int) -> None:
-    """A verdict takes wider intervals than those of the file, so that it orders no pair whose intervals meet here."""
+    """A verdict takes wider intervals than those of the file, so that it orders no pair whose
+    intervals meet here.
+    """
     orders = pd.read_csv(EVIDENCE["ORDERS"]).iloc[place]
     if pd.isna(orders["right"]):
         pytest.skip("the file has no verdict on this table")
     table = pd.read_csv(EVIDENCE["PRINTED"], dtype={"n": str}, keep_default_na=False)
     names = ["source", "dataset", "n", "m"]
     rows = table[(table[names].astype(str) == orders[names].astype(str)).all(axis="columns")]
-    right, wrong = 0, 0
+    right = 0
+    wrong = 0
     for _, models in rows.groupby("metric"):
         for (_, first), (_, second) in itertools.permutations(models.iterrows(), 2):
-            is_above = any(first[f"{shape}_low"] > second[f"{shape}_high"] for shape in ("free", "decreasing"))
+            is_above = any(
+                first[f"{shape}_low"] > second[f"{shape}_high"] for shape in ("free", "decreasing")
+            )
             right += is_above and first["true"] > second["true"]
             wrong += is_above and first["true"] < second["true"]
     assert 0 <= orders["right"] <= right
@@ -85,7 +103,9 @@ def test_the_values_that_are_missed_are_listed() -> None:
     assert held is not None
     assert missed is not None
     counts = [[int(cell) for cell in line.split("|")[2:5]] for line in held[1].splitlines()[3:]]
-    assert missed[1].count(" (**misses**) |") == sum(2 * of - decreasing - free for of, decreasing, free in counts)
+    assert missed[1].count(" (**misses**) |") == sum(
+        2 * of - decreasing - free for of, decreasing, free in counts
+    )
 
 
 @pytest.mark.slow
@@ -112,7 +132,9 @@ def test_rows_of_printed_values_are_made_again(source: str) -> None:
 
 @pytest.mark.parametrize("name", ["lastfm-S3-Rec", "trained/latest-small-implicit-BPR"])
 def test_a_row_of_the_files_is_what_the_ranks_say(name: str) -> None:
-    """The shares of ranks up to 10 counted here, and the intervals of `correct`, which hold the true value."""
+    """The shares of ranks up to 10 counted here, and the intervals of `correct`, which hold the
+    true value.
+    """
     path = EVIDENCE["FOLDER"] / f"{name}.csv.gz"
     ranks = pd.read_csv(path)
     row = EVIDENCE["case_of"](path).row
@@ -120,7 +142,17 @@ def test_a_row_of_the_files_is_what_the_ranks_say(name: str) -> None:
     assert row["sampled"] == pytest.approx((ranks["sampled_rank"] <= 10).mean(), abs=5e-5)
     table = pd.read_csv(EVIDENCE["OF_RANKS"]).set_index(["source", "dataset", "model"])
     stored = table.loc[row["source"], row["dataset"], row["model"]]
-    for column in ("free_low", "free_high", "decreasing_low", "decreasing_high", "true", "sampled", "users", "n", "m"):
+    for column in (
+        "free_low",
+        "free_high",
+        "decreasing_low",
+        "decreasing_high",
+        "true",
+        "sampled",
+        "users",
+        "n",
+        "m",
+    ):
         assert stored[column] == pytest.approx(row[column]), column
     assert row["holds_free"]
     assert row["holds_decreasing"]

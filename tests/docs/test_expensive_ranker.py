@@ -18,7 +18,9 @@ from sampled_metrics_study.data.events import Events
 from sampled_metrics_study.data.split import leave_last_out
 from sampled_metrics_study.recommenders.simple import Popularity
 
-USERS, FILMS, SEEN = 40, 60, 12
+USERS = 40
+FILMS = 60
+SEEN = 12
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +36,12 @@ def scores_of(ranker: FilmRanker) -> np.ndarray:
 
 
 def test_the_network_learns_what_comes_next(split: Split) -> None:
-    films = pd.DataFrame({"title": [f"Part {film}" for film in range(FILMS)], "year": "1990", "genres": "Drama"})
-    ranks = sm.rank(scores_of(train(split, films, epochs=30, batch=32)), split.training, split.held_out)
+    films = pd.DataFrame(
+        {"title": [f"Part {film}" for film in range(FILMS)], "year": "1990", "genres": "Drama"}
+    )
+    ranks = sm.rank(
+        scores_of(train(split, films, epochs=30, batch=32)), split.training, split.held_out
+    )
     assert sm.evaluate(ranks, metrics="recall@5")["value"].item() > 0.9  # by chance: 0.1
 
 
@@ -53,7 +59,8 @@ def test_each_way_ranks_by_the_scores_of_the_service(
         taken = sum(client.pairs)
         stopped = example.ranked_by_stages(client, split, None, cheap, tmp_path / "ranks.parquet")
         sampled = example.ranked_among_negatives(client, split, negatives)
-    scores, everyone = scores_of(ranker), np.arange(USERS)
+    scores = scores_of(ranker)
+    everyone = np.arange(USERS)
     of_held_out = scores[everyone, split.item, np.newaxis]
     is_candidate = split.training.toarray() == 0
     assert in_full.above.tolist() == ((scores > of_held_out) & is_candidate).sum(axis=1).tolist()
@@ -68,6 +75,9 @@ def test_the_page_shows_the_example_and_what_it_printed() -> None:
     page = "how-to/expensive-rankers.md"
     printed = (DOCS / "examples/expensive-ranker.txt").read_text(encoding="utf-8")
     assert printed in blocks(page, "text")
-    lines = {line.strip() for line in (DOCS / "examples/expensive_ranker.py").read_text(encoding="utf-8").splitlines()}
+    lines = {
+        line.strip()
+        for line in (DOCS / "examples/expensive_ranker.py").read_text(encoding="utf-8").splitlines()
+    }
     [excerpt] = [block for block in blocks(page, "py") if "staged_ranks" in block]
     assert {line.strip() for line in excerpt.splitlines()} <= lines

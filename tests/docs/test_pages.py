@@ -1,4 +1,5 @@
-"""Every code block of README.md and of the pages of docs/ is run, and prints what the page shows; lists are complete.
+"""Every code block of README.md and of the pages of docs/ is run, and prints what the page shows;
+lists are complete.
 
 `python tests/docs_blocks.py` writes what the blocks print into the pages.
 """
@@ -30,10 +31,12 @@ ELSEWHERE = {
         "make reproduce CONFIG=study.yaml",  # trains for a minute; its config is checked below
         "# study.yaml",
         "study: [ours]",
-        "study: [films]",  # tests/study/workflow/test_examples.py runs it as pasted, and the two commands
+        # tests/study/workflow/test_examples.py runs it as pasted, and the two commands
+        "study: [films]",
         "snakemake --cores 2 --configfile examples/films.yaml",
         "snakemake results/films/split/train.csv",
-        'configfile: "study.yaml"',  # tests/study/workflow/test_import.py imports the workflow in these ways
+        # tests/study/workflow/test_import.py imports the workflow in these ways
+        'configfile: "study.yaml"',
         '"""Recommend what users had next',  # tests/study/workflow/test_scripts.py trains it
         '"""Item-based',  # test_add_a_recommender.py does what these say, in a copy of the library
         " RECOMMENDERS = {",
@@ -52,10 +55,18 @@ ELSEWHERE = {
     # tests/adapters runs these where the other library is installed
     "docs/adapters.md": ["import numpy as np\n", "import torch"],
     # its line of pip is test_recbole_is_installed_as_the_adapters_are_tested
-    "docs/how-to/validate.md": ["import torch", "import lightning", "from recbole.config", "pip install recbole"],
+    "docs/how-to/validate.md": [
+        "import torch",
+        "import lightning",
+        "from recbole.config",
+        "pip install recbole",
+    ],
     "docs/how-to/rank.md": ["import torch"],
     # takes 90 s; test_expensive_ranker.py runs its parts, and compares what it printed
-    "docs/how-to/expensive-rankers.md": ["return sm.staged_ranks(", "python -m docs.examples.expensive_ranker"],
+    "docs/how-to/expensive-rankers.md": [
+        "return sm.staged_ranks(",
+        "python -m docs.examples.expensive_ranker",
+    ],
 }
 """Page → beginnings of blocks that test_blocks_print_what_the_page_shows does not run."""
 SLOW = ["docs/how-to/plan.md", "docs/how-to/published.md"]  # take 12 and 5 s
@@ -70,12 +81,18 @@ def elsewhere(page: str, content: str) -> list[tuple[str, str]]:
 
 
 def is_run(page: str) -> bool:
-    return any(block.is_run for block in blocks_of(text_of(page)) if not elsewhere(page, block.content))
+    return any(
+        block.is_run for block in blocks_of(text_of(page)) if not elsewhere(page, block.content)
+    )
 
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW)) for page in pages() if is_run(page)],
+    [
+        pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW))
+        for page in pages()
+        if is_run(page)
+    ],
 )
 def test_blocks_print_what_the_page_shows(page: str) -> None:
     assert with_outputs(text_of(page)) == text_of(page)
@@ -87,13 +104,22 @@ def test_every_block_is_run_here_or_elsewhere() -> None:
         for block in blocks_of(text_of(page)):
             known = elsewhere(page, block.content)
             seen |= set(known)
-            assert block.is_run or block.language.startswith("{") or known, (page, block.content)  # {: a directive
+            assert block.is_run or block.language.startswith("{") or known, (
+                page,
+                block.content,
+            )  # {: a directive
     assert seen == {(page, start) for page, starts in ELSEWHERE.items() for start in starts}
 
 
 @pytest.mark.parametrize("start", ["# study.yaml", "study: [ours]"])
-def test_a_config_is_complete_and_allowed(start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    [block] = [block for block in blocks_of(text_of("docs/own-study.md")) if block.content.startswith(start)]
+def test_a_config_is_complete_and_allowed(
+    start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [block] = [
+        block
+        for block in blocks_of(text_of("docs/own-study.md"))
+        if block.content.startswith(start)
+    ]
     monkeypatch.chdir(tmp_path)
     for name in ("ml-1m.zip", "old.csv", "new.csv"):
         Path(name).touch()
@@ -103,7 +129,9 @@ def test_a_config_is_complete_and_allowed(start: str, tmp_path: Path, monkeypatc
 def test_recbole_is_installed_as_the_adapters_are_tested() -> None:
     """The versions of the line of pip hold those that tests/adapters runs with."""
     locked = dict(re.findall(r"^([\w-]+)==(\S+)", text_of("envs/peers.lock"), flags=re.MULTILINE))
-    [line] = re.findall(r"^pip install recbole (.*)$", text_of("docs/how-to/validate.md"), flags=re.MULTILINE)
+    [line] = re.findall(
+        r"^pip install recbole (.*)$", text_of("docs/how-to/validate.md"), flags=re.MULTILINE
+    )
     requirements = [Requirement(part) for part in shlex.split(line)]
     assert {requirement.name for requirement in requirements} == {"numpy", "pandas"}
     for requirement in requirements:
@@ -134,7 +162,7 @@ def test_the_numbers_of_what_scores_buy_are_those_of_the_run() -> None:
     assert f"<!-- budget -->\n{budget_table()}<!-- end of budget -->" in page
 
 
-# --- lists of the reference, and of the architecture ------------------------------------------------------------------
+# --- lists of the reference, and of the architecture --------------------------------------------
 
 REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
 
@@ -147,13 +175,23 @@ def test_every_public_function_and_class_is_listed_with_a_summary() -> None:
         assert is_listed or name.endswith("Error") or name == "__version__", name
 
 
-def test_the_pages_of_the_reference_list_the_options_formats_findings_and_packages(tmp_path: Path) -> None:
+def test_the_pages_of_the_reference_list_the_options_formats_findings_and_packages(
+    tmp_path: Path,
+) -> None:
     shown = REFERENCE["filled"](text_of("docs/reference/command.md"))
-    assert set(re.findall(r"^## (\w+)$", shown, re.MULTILINE)) >= {"evaluate", "correct", "compare", "expect", "plan"}
+    assert set(re.findall(r"^## (\w+)$", shown, re.MULTILINE)) >= {
+        "evaluate",
+        "correct",
+        "compare",
+        "expect",
+        "plan",
+    }
     assert "--relevant-from FLOAT" in shown
     assert shown.count("-h, --help") == shown.count("Usage: ")
     shown = REFERENCE["filled"](text_of("docs/reference/datasets.md"))
-    assert re.findall(r"^\| `([a-z0-9-]+)` \|.*\| (?:numbers|text) \|.*\|$", shown, re.MULTILINE) == list(FORMATS)
+    assert re.findall(
+        r"^\| `([a-z0-9-]+)` \|.*\| (?:numbers|text) \|.*\|$", shown, re.MULTILINE
+    ) == list(FORMATS)
     shown = REFERENCE["filled"](text_of("docs/reference/findings.md"))
     kinds = re.findall(r"^\| `([a-z-]+)` \| \S.* \|.*\|$", shown, re.MULTILINE)
     assert sorted(kinds) == sorted(KINDS)
@@ -164,8 +202,12 @@ def test_the_pages_of_the_reference_list_the_options_formats_findings_and_packag
     assert ">inference<" in (tmp_path / "drawn.svg").read_text(encoding="utf-8")
 
 
-def test_the_site_shows_labels_as_code_and_not_as_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Inliner, "standalone_uri", Inliner.standalone_uri)  # which the settings replace
+def test_the_site_shows_labels_as_code_and_not_as_addresses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        Inliner, "standalone_uri", Inliner.standalone_uri
+    )  # which the settings replace
     runpy.run_path(str(DOCS / "conf.py"))
     page = publish_doctree("Metrics such as recall@10, and https://example.org.")
     assert [node.astext() for node in page.findall(nodes.literal)] == ["recall@10"]

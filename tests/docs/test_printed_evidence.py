@@ -7,24 +7,37 @@ import pytest
 from docs_blocks import DOCS
 
 EVIDENCE = runpy.run_path(str(DOCS / "evidence.py"))
-SETTING = {"source": "s", "place": "p", "dataset": "d", "users": "10000", "n": "200", "m": "20", "sampling": "uniform"}
+SETTING = {
+    "source": "s",
+    "place": "p",
+    "dataset": "d",
+    "users": "10000",
+    "n": "200",
+    "m": "20",
+    "sampling": "uniform",
+}
 
 
 @pytest.mark.parametrize(
-    ("text", "n"), [("3706", 3706), ("18345-26744", (18345, 26744)), ("1089 (mean; 1054-1093)", (1054, 1093))]
+    ("text", "n"),
+    [("3706", 3706), ("18345-26744", (18345, 26744)), ("1089 (mean; 1054-1093)", (1054, 1093))],
 )
 def test_reads_the_number_of_candidates(text, n) -> None:
     assert EVIDENCE["candidates_of"](text) == n
 
 
-@pytest.mark.parametrize(("true", "is_held"), [("0.07", True), ("0.065", True), ("0.064", False), ("0.1", True)])
+@pytest.mark.parametrize(
+    ("true", "is_held"), [("0.07", True), ("0.065", True), ("0.064", False), ("0.1", True)]
+)
 def test_an_interval_holds_a_number_that_is_written_so(true, is_held) -> None:
     """From .0655 to .08: .065 is .0645 to .0655, and .1 is .05 to .15."""
     assert EVIDENCE["holds"](true, 0.0655, 0.08) is is_held
 
 
 def test_counts_turns_and_verdicts_and_names_what_contradicts() -> None:
-    """AUC orders A and B, rightly; by HR@1 A leads and B is better, and C's exact HR@1 is above that of its sample."""
+    """AUC orders A and B, rightly; by HR@1 A leads and B is better, and C's exact HR@1 is above
+    that of its sample.
+    """
     cells = [
         ("A", "auc", "0.700", "0.702"),
         ("B", "auc", "0.900", "0.899"),
@@ -32,22 +45,37 @@ def test_counts_turns_and_verdicts_and_names_what_contradicts() -> None:
         ("B", "hr@1", "0.290", "0.060"),
         ("C", "hr@1", "0.100", "0.400"),
     ]
-    cases = pd.DataFrame([dict(zip(("model", "metric", "sampled", "full"), cell, strict=True)) for cell in cells])
+    cases = pd.DataFrame(
+        [dict(zip(("model", "metric", "sampled", "full"), cell, strict=True)) for cell in cells]
+    )
     rows, counts = EVIDENCE["compared"](SETTING, cases)
     assert [row["holds_free"] for row in rows] == [True, True, True, True, False]
-    assert [row["contradiction"] for row in rows] == [""] * 4 + ["true hr@1=0.400 beside sampled hr@1=0.100"]
+    assert [row["contradiction"] for row in rows] == [""] * 4 + [
+        "true hr@1=0.400 beside sampled hr@1=0.100"
+    ]
     assert (counts["models"], counts["values"], counts["contradictions"]) == (3, 5, 1)
     assert (counts["pairs"], counts["turn"]) == (4, 3)
-    assert (counts["right"], counts["undecided"], counts["wrong"]) == (1, 3, 0)  # .3 and .1 may both be of .05
+    assert (counts["right"], counts["undecided"], counts["wrong"]) == (
+        1,
+        3,
+        0,
+    )  # .3 and .1 may both be of .05
 
 
-@pytest.mark.skipif(not EVIDENCE["PRINTED"].exists(), reason="docs/evidence.py printed has not been run")
+@pytest.mark.skipif(
+    not EVIDENCE["PRINTED"].exists(), reason="docs/evidence.py printed has not been run"
+)
 def test_the_table_has_every_covered_pair_and_what_its_intervals_hold() -> None:
     pairs = pd.read_csv(EVIDENCE["PAIRS"], dtype=str, keep_default_na=False)
     covered = pairs[EVIDENCE["is_covered"](pairs) & (pairs["full"] != "")]
-    table = pd.read_csv(EVIDENCE["PRINTED"], dtype={"true": str, "sampled": str}, keep_default_na=False)
+    table = pd.read_csv(
+        EVIDENCE["PRINTED"], dtype={"true": str, "sampled": str}, keep_default_na=False
+    )
     assert sorted(table["true"]) == sorted(covered["full"])
-    true, half = table["true"].astype(float), 0.5 * 10.0 ** -table["true"].str.partition(".")[2].str.len()
+    true = table["true"].astype(float)
+    half = 0.5 * 10.0 ** -table["true"].str.partition(".")[2].str.len()
     for shape in ("free", "decreasing"):
         low, high = (pd.to_numeric(table[f"{shape}_{end}"]) for end in ("low", "high"))
-        assert ((low <= true + half) & (true - half <= high)).equals(table[f"holds_{shape}"].astype(bool))
+        assert ((low <= true + half) & (true - half <= high)).equals(
+            table[f"holds_{shape}"].astype(bool)
+        )

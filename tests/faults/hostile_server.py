@@ -49,7 +49,9 @@ class Server(socketserver.ThreadingTCPServer):
         self.context = context
         self.requests = 0
         self.stopping = threading.Event()
-        self.url = f"{'https' if context else 'http'}://127.0.0.1:{self.server_address[1]}/ml-1m.zip"
+        self.url = (
+            f"{'https' if context else 'http'}://127.0.0.1:{self.server_address[1]}/ml-1m.zip"
+        )
 
     def handle_error(self, request, client_address) -> None:
         pass  # clients that hang up are what is wanted
@@ -75,7 +77,9 @@ class Handler(socketserver.BaseRequestHandler):
             head += received
         self.server.requests += 1
         answers = self.server.answers
-        (answers.pop(0) if len(answers) > 1 else answers[0])(Request(connection, self.server.stopping))
+        (answers.pop(0) if len(answers) > 1 else answers[0])(
+            Request(connection, self.server.stopping)
+        )
 
 
 @contextmanager
@@ -169,9 +173,23 @@ def stall(request: Request) -> None:
 
 
 def certificate(folder: Path, subject: str, days: int = 2) -> tuple[Path, ssl.SSLContext]:
-    """Make a self-signed certificate and its key, and the context of a server; negative days make a lapsed one."""
-    path, key, request = folder / "both.pem", folder / "key.pem", folder / "request.pem"
-    ask = ["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=test"]
+    """Make a self-signed certificate and its key, and the context of a server; negative days make a
+    lapsed one.
+    """
+    path = folder / "both.pem"
+    key = folder / "key.pem"
+    request = folder / "request.pem"
+    ask = [
+        "req",
+        "-new",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-subj",
+        "/CN=test",
+    ]
     sign = ["x509", "-req", "-days", str(days), "-copy_extensions", "copy", "-in", str(request)]
     for command in (
         [*ask, "-addext", f"subjectAltName={subject}", "-keyout", str(key), "-out", str(request)],

@@ -1,4 +1,6 @@
-"""Archives that are damaged or mean harm: the right events come out, or one line; and nothing is written."""
+"""Archives that are damaged or mean harm: the right events come out, or one line; and nothing is
+written.
+"""
 
 import gzip
 import io
@@ -23,7 +25,10 @@ from sampled_metrics_study.data import archives, formats
 from sampled_metrics_study.data.formats import read_events
 
 RNG = random.Random(3)
-ROWS = [[user, RNG.randrange(1, 4000), RNG.randrange(1, 6), RNG.randrange(10**9)] for user in range(1, 2001)]
+ROWS = [
+    [user, RNG.randrange(1, 4000), RNG.randrange(1, 6), RNG.randrange(10**9)]
+    for user in range(1, 2001)
+]
 EVENTS = "".join("::".join(map(str, row)) + "\n" for row in ROWS).encode()
 BOMB = b"1::1::5::1\n" * 1_000_000
 MAX_BYTES = 8_000_000
@@ -31,7 +36,10 @@ MAX_BYTES = 8_000_000
 
 
 def zipped(
-    content: bytes = EVENTS, name: str | zipfile.ZipInfo = "ratings.dat", *more: tuple, kind: int = zipfile.ZIP_DEFLATED
+    content: bytes = EVENTS,
+    name: str | zipfile.ZipInfo = "ratings.dat",
+    *more: tuple,
+    kind: int = zipfile.ZIP_DEFLATED,
 ) -> bytes:
     made = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(made, "w", kind) as archive:
@@ -68,31 +76,56 @@ def declaring(size: int, content: bytes, kind: int = zipfile.ZIP_DEFLATED) -> by
     return changed(changed(archive, at + 24, "<I", size), at + 16, "<I", zlib.crc32(content[:size]))
 
 
-ZIP, STORED = zipped(), zipped(kind=zipfile.ZIP_STORED)
+ZIP = zipped()
+STORED = zipped(kind=zipfile.ZIP_STORED)
 FAULTS: dict[str, tuple[bytes, str | None]] = {
     "a name that leads out": (zipped(EVENTS, "../../ratings.dat"), None),
     "a link to a folder elsewhere, and a file through it": (
         zipped(EVENTS, "link/ratings.dat", (b"/tmp", link("link"))),
         None,
     ),
-    "a name in cp437": (zipped(EVENTS, "ratings.dat", (b"", "filmé.txt".encode("cp437").decode("latin-1"))), None),
+    "a name in cp437": (
+        zipped(EVENTS, "ratings.dat", (b"", "filmé.txt".encode("cp437").decode("latin-1"))),
+        None,
+    ),
     "bytes before the archive (self-extracting)": (b"#!/bin/sh\n" * 50 + ZIP, None),
     "gzip in several parts": (gzip.compress(EVENTS[:5000]) + gzip.compress(EVENTS[5000:]), None),
-    "a link in the file's place": (zipped(b"/etc/passwd", link("ratings.dat")), "line 1: has 1 fields"),
+    "a link in the file's place": (
+        zipped(b"/etc/passwd", link("ratings.dat")),
+        "line 1: has 1 fields",
+    ),
     "a name with backslashes": (zipped(EVENTS, "..\\ratings.dat"), "found 0"),
     "a name twice": (zipped(EVENTS, "ratings.dat", (b"1::1::1::1\n", "ratings.dat")), "found 2"),
-    "a name with a line end and a terminal's commands": (zipped(EVENTS, "ratings\n\x1b[2J.dat"), "found 0"),
+    "a name with a line end and a terminal's commands": (
+        zipped(EVENTS, "ratings\n\x1b[2J.dat"),
+        "found 0",
+    ),
     "an archive in the file's place (nested)": (zipped(ZIP), "is a zip archive"),
     "encrypted": (changed(changed(ZIP, 6, "<H", 1), directory(ZIP) + 8, "<H", 1), "is encrypted"),
     "a zip bomb of well-formed lines": (zipped(BOMB), "more than the 8000000 bytes allowed"),
-    "a gzip bomb of well-formed lines": (gzip.compress(BOMB), "more than the 8000000 bytes allowed"),
-    "a zip bomb that declares 4 GB": (declaring(2**32 - 2, EVENTS), "unpacks to 4294967294 bytes, more than"),
-    "a zip bomb that declares 1000 bytes": (declaring(1000, bytes(10_000_000)), "line 1: holds a zero byte"),
-    "lzma": (declaring(1000, bytes(10**6), zipfile.ZIP_LZMA), "compression (lzma) is not supported"),
+    "a gzip bomb of well-formed lines": (
+        gzip.compress(BOMB),
+        "more than the 8000000 bytes allowed",
+    ),
+    "a zip bomb that declares 4 GB": (
+        declaring(2**32 - 2, EVENTS),
+        "unpacks to 4294967294 bytes, more than",
+    ),
+    "a zip bomb that declares 1000 bytes": (
+        declaring(1000, bytes(10_000_000)),
+        "line 1: holds a zero byte",
+    ),
+    "lzma": (
+        declaring(1000, bytes(10**6), zipfile.ZIP_LZMA),
+        "compression (lzma) is not supported",
+    ),
     "without the list of its files": (ZIP[: directory(ZIP)], "truncated"),
     "a damaged list of its files": (ZIP.replace(b"PK\x01\x02", b"PK\x01\x09"), "Bad magic number"),
     "a wrong checksum (CRC)": (STORED.replace(b"\n1999::", b"\n1998::"), "Bad CRC-32"),
-    "another name in the list than at the file": (ZIP.replace(b"ratings.dat", b"matings.dat", 1), "differ"),
+    "another name in the list than at the file": (
+        ZIP.replace(b"ratings.dat", b"matings.dat", 1),
+        "differ",
+    ),
     "an empty file": (b"", "truncated"),
     "gzip cut off": (gzip.compress(EVENTS)[:-100], "ended before"),
     "gzip with a wrong checksum": (changed(gzip.compress(EVENTS), -8, "<I", 1), "CRC check failed"),
@@ -101,7 +134,9 @@ FAULTS: dict[str, tuple[bytes, str | None]] = {
 
 
 def read(path: Path) -> str | None:
-    """Read the events, which must be the right ones, and return None; or return the one line that says why not."""
+    """Read the events, which must be the right ones, and return None; or return the one line that
+    says why not.
+    """
     start = time.monotonic()
     tracemalloc.start()
     try:
@@ -139,8 +174,14 @@ def test_the_events_or_one_line_that_says_why_not(fault: str, tmp_path: Path) ->
     assert (message is None) if says is None else (says in (message or ""))
 
 
-DAMAGE = st.lists(st.tuples(st.integers(-150, 80), st.integers(0, 50), st.binary(max_size=9)), min_size=1, max_size=5)
-"""Where, from the end or the beginning, as the lists are there; how many bytes are taken away; what stands there."""
+DAMAGE = st.lists(
+    st.tuples(st.integers(-150, 80), st.integers(0, 50), st.binary(max_size=9)),
+    min_size=1,
+    max_size=5,
+)
+"""Where, from the end or the beginning, as the lists are there; how many bytes are taken away; what
+stands there.
+"""
 WHOLE = [ZIP, STORED, gzip.compress(EVENTS, mtime=0)]
 
 

@@ -32,12 +32,24 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a dataset called ../../pwned": (named("../../pwned"), "cannot be a name"),
     "a dataset whose name ends in a line end": (named("made-up\n"), "cannot be a name"),
     "a dataset whose name writes from right to left": (named("a\u202eb"), "cannot be a name"),
-    "a name of 101 letters": (named("x" * 101), "cannot be a name: it has 101 letters, and may have 100"),
-    "a dataset called provenance.json": (named("provenance.json"), "cannot be called 'provenance.json'"),
-    "an alias of itself": ("seed: 1\ntoy: &a\n  b: {c: *a}\n", "line 2: an alias stands for a value that holds"),
+    "a name of 101 letters": (
+        named("x" * 101),
+        "cannot be a name: it has 101 letters, and may have 100",
+    ),
+    "a dataset called provenance.json": (
+        named("provenance.json"),
+        "cannot be called 'provenance.json'",
+    ),
+    "an alias of itself": (
+        "seed: 1\ntoy: &a\n  b: {c: *a}\n",
+        "line 2: an alias stands for a value that holds",
+    ),
     "aliases that expand without end": (
         "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
-        + "".join(f"{key}: &{key} [{', '.join([f'*{below}'] * 10)}]\n" for below, key in pairwise("abcdefghi")),
+        + "".join(
+            f"{key}: &{key} [{', '.join([f'*{below}'] * 10)}]\n"
+            for below, key in pairwise("abcdefghi")
+        ),
         "line 5: its aliases expand to more than 100,000 values",
     ),
     "nothing but a remark": ("# of λ\n---\n", "has no keys"),
@@ -50,19 +62,37 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "a file with a zero byte in its name": (dataset(path="made-up\0.zip"), "there is no file"),
     "a device for a file": (dataset(path="/dev/zero"), "there is no file '/dev/zero'"),
-    "an address with a command": (dataset(path=None, urls=["https://x/$(touch pwned)"]), "does not end in the name"),
+    "an address with a command": (
+        dataset(path=None, urls=["https://x/$(touch pwned)"]),
+        "does not end in the name",
+    ),
     "a wheel with an option of pip": (
         dataset(path=None, urls=["pypi:--index-url=http://x==1!x"]),
         "is not pypi:NAME==VERSION!MEMBER",
     ),
-    "a checksum with a line end": (dataset(md5="0" * 32 + "\n"), "datasets.made-up.md5: must match"),
-    "NaN": ("recommenders: {X: {type: ease, regularization: .nan}}\n", "regularization: must be of type number"),
+    "a checksum with a line end": (
+        dataset(md5="0" * 32 + "\n"),
+        "datasets.made-up.md5: must match",
+    ),
+    "NaN": (
+        "recommenders: {X: {type: ease, regularization: .nan}}\n",
+        "regularization: must be of type number",
+    ),
     "a number of 5,000 digits": (f"seed: {'9' * 5000}\n", "is not YAML: Exceeds the limit"),
     "a metric at a huge k": (f"metrics: [recall@{'9' * 5000}]\n", "metrics: "),
-    "a Python object": ("seed: !!python/object/apply:os.system ['touch pwned']\n", "could not determine a constructor"),
-    "a key twice": ("sampling:\n  negatives: 1\n  'negatives': 2\n", "line 3: the key 'negatives' is there twice"),
+    "a Python object": (
+        "seed: !!python/object/apply:os.system ['touch pwned']\n",
+        "could not determine a constructor",
+    ),
+    "a key twice": (
+        "sampling:\n  negatives: 1\n  'negatives': 2\n",
+        "line 3: the key 'negatives' is there twice",
+    ),
     "a key that is a list": ("? [1, 2]\n: 3\n", "line 1: found unhashable key"),
-    "lists a thousand deep": ("study: " + "[" * 1000 + "]" * 1000 + "\n", "is not YAML: maximum recursion"),
+    "lists a thousand deep": (
+        "study: " + "[" * 1000 + "]" * 1000 + "\n",
+        "is not YAML: maximum recursion",
+    ),
     "a tab": ("split:\n\tties: last\n", "found character '\\t' that cannot start any token"),
     "bytes that are no UTF-8": ("\udcff\udcfe\n", "is not text in UTF-8"),
     "a zero byte": ("seed: \0\n", "is not YAML"),
@@ -100,11 +130,16 @@ def test_refused(fault: str, study: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("recommenders: {NAME: {type: popularity}}\n", "recommenders: {} cannot be a name; text that YAML reads as"),
+        (
+            "recommenders: {NAME: {type: popularity}}\n",
+            "recommenders: {} cannot be a name; text that YAML reads as",
+        ),
         ("study: [NAME]\n", "study.0: must be of type string, not {}; text that YAML reads as"),
     ],
 )
-def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(text: str, says: str, name: str, study: Path) -> None:
+def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(
+    text: str, says: str, name: str, study: Path
+) -> None:
     with pytest.raises(ConfigError) as caught:
         settled(study, text.replace("NAME", name))
     assert str(caught.value).startswith(says.format(repr(yaml.safe_load(name))))
@@ -115,7 +150,8 @@ def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(text: str, says: 
     [
         ("recommenders: {1e3: {type: popularity}, '1': {type: random}}", "seed", 2020),
         (
-            "sampling: &a {negatives: 7, repetitions: 5}\ntoy: {<<: *a, negatives: 9, repetitions: 3}\n",
+            "sampling: &a {negatives: 7, repetitions: 5}\ntoy: {<<: *a, negatives: 9, "
+            "repetitions: 3}\n",
             "sampling",
             {"negatives": 7, "repetitions": 5, "replacement": False, "readings": ["default"]},
         ),
@@ -123,7 +159,13 @@ def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(text: str, says: 
         ("\ufeffseed: 5\r\n", "seed", 5),
         ('{"seed": 5, "metrics": ["ap"]}', "metrics", ["ap"]),
     ],
-    ids=["names that look like numbers", "a merge that is overridden", "128 bits", "a file of Windows", "JSON"],
+    ids=[
+        "names that look like numbers",
+        "a merge that is overridden",
+        "128 bits",
+        "a file of Windows",
+        "JSON",
+    ],
 )
 def test_accepted(text: str, key: str, value: Any, study: Path) -> None:
     assert settled(study, text)[key] == value
@@ -135,7 +177,11 @@ def test_refused_by_the_workflow(tmp_path: Path) -> None:
     project = copy_of_project(tmp_path)
     target = ("results/made-up/dataset.json", "--cores", "1")
     runs = [(project.snakemake(*target, "--config", f'study=["{COMMAND}"]'), "study.0: must match")]
-    for fault in (f"a dataset called {COMMAND}", f"a file of ranks called {COMMAND}", *BY_SNAKEMAKE):
+    for fault in (
+        f"a dataset called {COMMAND}",
+        f"a file of ranks called {COMMAND}",
+        *BY_SNAKEMAKE,
+    ):
         text, says = REFUSED[fault]
         (tmp_path / "study.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
         runs.append((project.snakemake(*target), "" if fault in BY_SNAKEMAKE else says))
@@ -162,4 +208,8 @@ def test_a_file_with_such_a_name_is_read(name: str, project: Project) -> None:
 def test_no_rule_has_a_shell_command() -> None:
     for path in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-        assert not [line for line in lines if line.startswith(("shell:", "run:", "shell(", "os.system", "subprocess"))]
+        assert not [
+            line
+            for line in lines
+            if line.startswith(("shell:", "run:", "shell(", "os.system", "subprocess"))
+        ]

@@ -1,4 +1,6 @@
-"""A result that is damaged between two stages stops the next one: a line that names the file, and nothing written."""
+"""A result that is damaged between two stages stops the next one: a line that names the file, and
+nothing written.
+"""
 
 import gzip
 import re
@@ -27,7 +29,9 @@ Damage = Callable[[Path], object]
 
 
 def flip(path: Path) -> None:
-    """Change a bit after a quarter: of what is held, not of a name, nor of the times of a split, which few read."""
+    """Change a bit after a quarter: of what is held, not of a name, nor of the times of a split,
+    which few read.
+    """
     held = bytearray(path.read_bytes())
     held[len(held) // 4] ^= 1
     path.write_bytes(held)
@@ -110,10 +114,16 @@ def run_stage(folder: Path, stage: str) -> list[str]:
         "expected": [RESULTS / f"expected/{name}.csv" for name in names],
         "facts": [],
     }
-    made = {"train": "model", "rank": "ranks", "sample": "estimates", "tables": "table_3_csv"}[stage]
+    made = {"train": "model", "rank": "ranks", "sample": "estimates", "tables": "table_3_csv"}[
+        stage
+    ]
     beside = {
         "sample": {name: f"made/{name}.csv" for name in ("expected", "conditions")},
-        "tables": {f"table_{number}_{kind}": f"made/table-{number}.{kind}" for number in (3, 4) for kind in PAGES}
+        "tables": {
+            f"table_{number}_{kind}": f"made/table-{number}.{kind}"
+            for number in (3, 4)
+            for kind in PAGES
+        }
         | {f"studied_{kind}": f"made/studied.{kind}" for kind in ("csv", "md", "html")},
     }
     return run_script(
@@ -129,7 +139,10 @@ def run_stage(folder: Path, stage: str) -> list[str]:
             "recommenders": names,
             "place": "dataset",
             "of": "made-up",
-            "options": {"repetitions": config["sampling"]["repetitions"], "metrics": config["metrics"]},
+            "options": {
+                "repetitions": config["sampling"]["repetitions"],
+                "metrics": config["metrics"],
+            },
         },
         config=config,
     )
@@ -163,7 +176,9 @@ def test_the_next_stage_refuses_it_and_names_it(folder: Path, fault: str) -> Non
 
 @pytest.mark.parametrize("stage", MADE)
 def test_what_is_damaged_here_is_good(folder: Path, stage: str) -> None:
-    """Or the tests above might fail for another reason than theirs; and a stage repeats its result to the byte."""
+    """Or the tests above might fail for another reason than theirs; and a stage repeats its result
+    to the byte.
+    """
     assert run_stage(folder, stage) == []
     assert (folder / "made" / MADE[stage].name).read_bytes() == (folder / MADE[stage]).read_bytes()
 
@@ -171,13 +186,20 @@ def test_what_is_damaged_here_is_good(folder: Path, stage: str) -> None:
 @pytest.mark.slow
 def test_refused_by_the_workflow(finished: Project, tmp_path: Path) -> None:
     path, damage, says = FAULTS["a bit of the estimates is flipped"]
-    project, target = finished.copy(tmp_path / "project"), MADE[STAGES[path]]
+    project = finished.copy(tmp_path / "project")
+    target = MADE[STAGES[path]]
     damage(project.folder / path)
     wrong = (project.folder / path).read_bytes()
     ran = project.snakemake(str(target), "--cores", "2")
-    [line] = [line for line in (ran.stdout + ran.stderr).splitlines() if re.search(r"^error: | failed: ", line)]
+    [line] = [
+        line
+        for line in (ran.stdout + ran.stderr).splitlines()
+        if re.search(r"^error: | failed: ", line)
+    ]
     assert ran.returncode != 0
     assert re.search(says, line), line
     assert "Traceback" not in ran.stdout + ran.stderr
     assert (project.folder / path).read_bytes() == wrong
-    assert not (project.folder / target).exists()  # a result of an earlier run is not left beside it
+    assert not (
+        project.folder / target
+    ).exists()  # a result of an earlier run is not left beside it

@@ -1,4 +1,6 @@
-"""Events, ranks and scores, each wrong or unusual in one way: the right numbers, or one line that says where."""
+"""Events, ranks and scores, each wrong or unusual in one way: the right numbers, or one line that
+says where.
+"""
 
 import io
 import math
@@ -39,8 +41,16 @@ class Way(NamedTuple):
     def read(self, content: bytes) -> list[list]:
         """The events, as rows of user, item, rating, timestamp; ids that may be text are text."""
         chunks = list(formats.get(self.name).parse(io.BytesIO(content), "events", **self.options))
-        rows = [row for chunk in chunks for row in zip(*(column.tolist() for column in chunk[:4]), strict=True)]
-        return [(str(user), str(item), *more) for user, item, *more in rows] if self.has_text_ids else rows
+        rows = [
+            row
+            for chunk in chunks
+            for row in zip(*(column.tolist() for column in chunk[:4]), strict=True)
+        ]
+        return (
+            [(str(user), str(item), *more) for user, item, *more in rows]
+            if self.has_text_ids
+            else rows
+        )
 
 
 COLUMNS = {"columns": {"user": "who", "item": "what", "rating": "stars", "timestamp": "when"}}
@@ -73,12 +83,26 @@ UNUSUAL: list[Row] = [
     (999999999999999999, 123456789012345678, 3, 80),
     (0, 0, 3, 80),
 ]
-TEXT_IDS = ["Žofie 東京 🎬", "-3", "3.0", "007", "1" * 25, " 3 ", "nan", "NULL", "1e3", "=cmd|'/C calc'!A0", 'a"b']
+TEXT_IDS = [
+    "Žofie 東京 🎬",
+    "-3",
+    "3.0",
+    "007",
+    "1" * 25,
+    " 3 ",
+    "nan",
+    "NULL",
+    "1e3",
+    "=cmd|'/C calc'!A0",
+    'a"b',
+]
 
 
 @by_way
 def test_what_is_unusual_is_read_as_it_is(way: Way) -> None:
-    """Text is taken as it is, but for spaces around it, and a whole number in other clothes as the number."""
+    """Text is taken as it is, but for spaces around it, and a whole number in other clothes as the
+    number.
+    """
     ids: list[tuple[str, Any]] = [(text, 3) for text in (" 3 ", "+3", "3.0", "03")]
     if way.has_text_ids:
         ids = [(text, text.strip()) for text in TEXT_IDS]
@@ -86,7 +110,9 @@ def test_what_is_unusual_is_read_as_it_is(way: Way) -> None:
     rows += [((text, 10, 3, 80), (value, 10, 3, 80)) for text, value in ids]
     rows += [((2, text, 3, 80), (2, value, 3, 80)) for text, value in ids]
     for written, read in rows:
-        assert way.read(with_third(way.line(*written), way)) == expected(way, [*ROWS[:2], read, *ROWS[3:]])
+        assert way.read(with_third(way.line(*written), way)) == expected(
+            way, [*ROWS[:2], read, *ROWS[3:]]
+        )
 
 
 BAD_IDS = ["ada", "１２", "-3", "3.5", "99999999999999999999"]
@@ -112,7 +138,9 @@ def test_a_line_that_is_wrong_is_refused_with_its_number(way: Way) -> None:
 def test_no_events_or_a_header_with_a_wrong_name(way: Way) -> None:
     contents = ["", "\n", way.file([])]
     if way.header:
-        header = way.header.replace("user", "item").replace("who", "what")  # a column twice, another one not
+        header = way.header.replace("user", "item").replace(
+            "who", "what"
+        )  # a column twice, another one not
         contents += [f"{wrong}\n{way.line(1, 2, 3, 4)}" for wrong in (header, way.header.upper())]
     for content in contents:
         with pytest.raises(DataError, match=r"^events(, line [12])?: ") as caught:
@@ -122,7 +150,9 @@ def test_no_events_or_a_header_with_a_wrong_name(way: Way) -> None:
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_times_of_64_bits_that_differ_in_the_last_bit(order: int) -> None:
-    lines = ["1::1::5::9007199254740993\n", "1::2::5::9007199254740992\n"][::order]  # one, as float64
+    lines = ["1::1::5::9007199254740993\n", "1::2::5::9007199254740992\n"][
+        ::order
+    ]  # one, as float64
     chunks = formats.get("movielens-dat").parse(io.BytesIO("".join(lines).encode()), "ratings.dat")
     split = leave_last_out(binarize(chunks, 0), "first", np.random.default_rng(0))
     assert split.item_ids[split.item].tolist() == [1]
@@ -151,7 +181,10 @@ def test_scores_that_are_unusual(scores: list, above: list[int], tied: list[int]
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        *((f"candidates,rank\n9,{rank}\n", "line 2: rank must be") for rank in ("0", "1.5", "１", "1e999")),
+        *(
+            (f"candidates,rank\n9,{rank}\n", "line 2: rank must be")
+            for rank in ("0", "1.5", "１", "1e999")
+        ),
         ("user,candidates,above,tied\n1,9,4,-2\n", "line 2: tied must be"),
         ("candidates,rank\n9,1\n-9,1\n", "line 3: candidates must be"),
         ("candidates,above,tied\n9,8,0\n9,5,4\n", "line 3: rank 10"),
@@ -171,9 +204,16 @@ def test_ranks(content: str, says: str, tmp_path: Path) -> None:
     assert len(str(caught.value)) < 1000
 
 
-def test_a_study_of_a_user_who_has_seen_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_of_a_user_who_has_seen_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    archive(Path("made-up.zip"), ratings() + "".join(f"61::{item}::5::{item}\n" for item in range(1, 91)))
+    archive(
+        Path("made-up.zip"),
+        ratings() + "".join(f"61::{item}::5::{item}\n" for item in range(1, 91)),
+    )
     [line] = split(complete_config(STUDY), "made-up")
-    says = "sampling.negatives, dataset made-up: user 61 has no candidates besides its held-out item"
+    says = (
+        "sampling.negatives, dataset made-up: user 61 has no candidates besides its held-out item"
+    )
     assert line.startswith(f"error: {says}")

@@ -1,4 +1,6 @@
-"""Servers that answer badly: a download is right by its checksum, or fails in one line, in time, and leaves no file."""
+"""Servers that answer badly: a download is right by its checksum, or fails in one line, in time,
+and leaves no file.
+"""
 
 import hashlib
 import os
@@ -64,9 +66,18 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
     # the file arrives
     "resets midway, then answers well": ([bad.then(bad.cut(150_000), bad.reset), honest], None),
     "stalls midway, then answers well": ([bad.then(bad.cut(150_000), bad.stall), honest], None),
-    "is cut off (Content-Length too long) twice, then answers well": ([bad.cut(150_000), bad.cut(0), honest], None),
-    "claims Content-Encoding: gzip of a file that is not": ([bad.whole(CONTENT, "Content-Encoding: gzip")], None),
-    "chunked without an end, then answers well": ([bad.chunked(bad.chunk(CONTENT[:100_000])), honest], None),
+    "is cut off (Content-Length too long) twice, then answers well": (
+        [bad.cut(150_000), bad.cut(0), honest],
+        None,
+    ),
+    "claims Content-Encoding: gzip of a file that is not": (
+        [bad.whole(CONTENT, "Content-Encoding: gzip")],
+        None,
+    ),
+    "chunked without an end, then answers well": (
+        [bad.chunked(bad.chunk(CONTENT[:100_000])), honest],
+        None,
+    ),
     "not HTTP at all, then answers well": ([bad.raw(b"SSH-2.0-OpenSSH_9.2\r\n"), honest], None),
     "drips, then answers well": ([bad.dripping(bytes(9999)), honest], None),
     # one line says why not
@@ -74,26 +85,47 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
     "always cut off": ([bad.cut(50_000)], "more expected"),
     "always stalls before the head": ([bad.stall], "timed out"),
     "a web page with status 200": ([bad.whole(WEB_PAGE, "Content-Type: text/html")], "web page"),
-    "one bit is wrong": ([bad.whole(CONTENT[:-1] + bytes([CONTENT[-1] ^ 1]))], "the file is damaged"),
+    "one bit is wrong": (
+        [bad.whole(CONTENT[:-1] + bytes([CONTENT[-1] ^ 1]))],
+        "the file is damaged",
+    ),
     "404": ([bad.status(404)], "HTTP 404"),
     "a part of the file": ([bad.status(206)], "HTTP 206"),
     "redirects to file:": ([bad.redirect("file:///etc/hostname")], "No connection adapters"),
-    "redirects and the body has no end": ([bad.then(bad.redirect("/ml-1m.zip"), NOISE)], "30 redirects"),
+    "redirects and the body has no end": (
+        [bad.then(bad.redirect("/ml-1m.zip"), NOISE)],
+        "30 redirects",
+    ),
     "an endless body, announced": (
         [bad.head_only("Content-Length: 9000000000000")],
         f"announces 9000000000000 bytes, {TOO_MUCH}",
     ),
     "an endless body without a length": ([bad.then(bad.head_only(), NOISE)], TOO_MUCH),
     "a chunk that has no end": ([bad.chunked(bad.raw(b"ffffffffff\r\n"), NOISE)], TOO_MUCH),
-    "two lengths": ([bad.then(bad.head_only("Content-Length: 5", "Content-Length: 6"), bad.raw(b"abcdef"))], ""),
-    "a head without end": ([bad.then(bad.raw(b"HTTP/1.1 200 OK\r\n"), bad.endless(b"X: y\r\n"))], "headers"),
-    "nothing but 100 Continue": ([bad.endless(b"HTTP/1.1 100 Continue\r\n\r\n")], "bytes that are not of the file"),
-    "a length of a chunk that has no end": ([bad.chunked(NOISE)], ""),  # newer urllib3 has a limit of its own
+    "two lengths": (
+        [bad.then(bad.head_only("Content-Length: 5", "Content-Length: 6"), bad.raw(b"abcdef"))],
+        "",
+    ),
+    "a head without end": (
+        [bad.then(bad.raw(b"HTTP/1.1 200 OK\r\n"), bad.endless(b"X: y\r\n"))],
+        "headers",
+    ),
+    "nothing but 100 Continue": (
+        [bad.endless(b"HTTP/1.1 100 Continue\r\n\r\n")],
+        "bytes that are not of the file",
+    ),
+    "a length of a chunk that has no end": (
+        [bad.chunked(NOISE)],
+        "",
+    ),  # newer urllib3 has a limit of its own
     "fields after the last chunk that have no end": (
         [bad.chunked(bad.chunk(CONTENT, b"0\r\n"), bad.endless(b"X: y\r\n" * 500))],
         "bytes that are not of the file",
     ),
-    "drips chunks": ([bad.chunked(bad.dripping(b"1\r\na\r\n" * 9999))], "sends less than 16384 bytes"),
+    "drips chunks": (
+        [bad.chunked(bad.dripping(b"1\r\na\r\n" * 9999))],
+        "sends less than 16384 bytes",
+    ),
     "redirects to itself and drips each": (
         [bad.dripping(b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n")],
         "sends less than 16384 bytes",
@@ -102,7 +134,9 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_arrives_or_one_line_says_why_not(fault: str, destination: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrives_or_one_line_says_why_not(
+    fault: str, destination: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers, says = FAULTS[fault]
     if "stalls" in fault or "drips" in fault:
         monkeypatch.setattr(downloads, "TIMEOUT", (5.0, 0.15 if "always" in fault else 0.4))
@@ -120,7 +154,9 @@ def test_an_answer_without_end_takes_little_memory(destination: Path) -> None:
     assert peak < 20e6
 
 
-def test_a_slow_server_that_goes_on_is_waited_for(destination: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_server_that_goes_on_is_waited_for(
+    destination: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(downloads, "TIMEOUT", (5.0, 0.6))
     slow = bad.dripping(CONTENT, 50_000, 0.15)
     with serving(bad.then(bad.head_only(f"Content-Length: {len(CONTENT)}"), slow)) as server:
@@ -148,7 +184,9 @@ def test_two_processes_at_a_time(destination: Path) -> None:
     code += "download([sys.argv[1]], pathlib.Path(sys.argv[2]), sha256=sys.argv[3])\n"
     with serving(cut_later, honest) as slow, serving(honest) as fast:
         command = [sys.executable, "-c", code, slow.url, str(destination), SHA256]
-        with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}) as other:
+        with subprocess.Popen(
+            command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+        ) as other:
             while slow.requests == 0 and other.poll() is None:
                 time.sleep(0.01)
             downloads.download([fast.url], destination, sha256=SHA256)
@@ -176,7 +214,9 @@ def random_answer(rng: random.Random) -> Answer:
     )
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 100))])
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 100))]
+)
 def test_a_random_sequence_of_bad_answers(seed: int, destination: Path) -> None:
     rng = random.Random(seed)
     answers = [random_answer(rng) for _ in range(rng.randrange(1, 5))]
@@ -189,7 +229,9 @@ def test_plain_http_without_a_checksum(destination: Path) -> None:
         assert "plain http, which needs" in (fetch(server.url, destination, sha256=None) or "")
 
 
-needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make a certificate")
+needs_openssl = pytest.mark.skipif(
+    shutil.which("openssl") is None, reason="needs openssl to make a certificate"
+)
 
 
 @needs_openssl
@@ -214,7 +256,9 @@ def test_a_certificate_that_is_not_known_or_of_another_server_or_expired(
 
 
 @needs_openssl
-def test_a_known_certificate_is_taken_and_a_redirect_to_plain_http_needs_a_checksum(destination, tmp_path, monkeypatch):
+def test_a_known_certificate_is_taken_and_a_redirect_to_plain_http_needs_a_checksum(
+    destination, tmp_path, monkeypatch
+):
     path, context = bad.certificate(tmp_path, "IP:127.0.0.1")
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
     with serving(bad.cut(100_000), honest, context=context) as server:

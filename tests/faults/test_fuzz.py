@@ -33,20 +33,52 @@ from sampled_metrics_study.config_files import read_config
 from sampled_metrics_study.data import archives, formats
 from sampled_metrics_study.data.events import binarize
 from sampled_metrics_study.data.split import leave_last_out
-from sampled_metrics_study.recommenders.models import FactorModel, Model, SparseSimilarityModel, read_model
+from sampled_metrics_study.recommenders.models import (
+    FactorModel,
+    Model,
+    SparseSimilarityModel,
+    read_model,
+)
 
 SECONDS = 20  # within which every input has to have a result
 EXAMPLES = 1000  # inputs that are made of a seed
 
 
 Target = tuple[st.SearchStrategy[Any], Callable[[Any], None], Sequence[Any]]
-"""How inputs are made, a check that raises AssertionError for a wrong result, and inputs to try first."""
+"""How inputs are made, a check that raises AssertionError for a wrong result, and inputs to try
+first.
+"""
 
 
 def pieces(*parts: bytes) -> st.SearchStrategy[bytes]:
     """Bytes that are mostly put together of such parts."""
-    common = [b"", b"\n", b"\r\n", b"\r", b"\0", b'"', b"'", b" ", b"-", b".", b"0", b"1", b"7", b"nan", b"inf"]
-    common += [b"1.5", b"1e99", b"9" * 18, b"1" + b"0" * 18, b"9" * 25, b"\xff", b"\xef\xbb\xbf", "é１".encode()]
+    common = [
+        b"",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b"\0",
+        b'"',
+        b"'",
+        b" ",
+        b"-",
+        b".",
+        b"0",
+        b"1",
+        b"7",
+        b"nan",
+        b"inf",
+    ]
+    common += [
+        b"1.5",
+        b"1e99",
+        b"9" * 18,
+        b"1" + b"0" * 18,
+        b"9" * 25,
+        b"\xff",
+        b"\xef\xbb\xbf",
+        "é１".encode(),
+    ]
     made = st.lists(st.sampled_from([*parts, *parts, *common]), max_size=40).map(b"".join)
     lines = [part for part in parts if part.endswith(b"\n")]
     formed = st.lists(st.sampled_from(lines), max_size=20).map(b"".join) if lines else made
@@ -59,20 +91,46 @@ def pieces(*parts: bytes) -> st.SearchStrategy[bytes]:
     )
 
 
-# --- events, ranks and addresses --------------------------------------------------------------------------------------
+# --- events, ranks and addresses ----------------------------------------------------------------
 
 
 OPTIONS: dict[str, dict] = {
-    "delimited": {"columns": {"user": "u", "item": "i", "rating": "r", "timestamp": "t"}, "separator": ","},
-    "json-lines": {"columns": {"user": "u", "item": "i", "timestamp": "t"}, "timestamp_format": "iso"},
+    "delimited": {
+        "columns": {"user": "u", "item": "i", "rating": "r", "timestamp": "t"},
+        "separator": ",",
+    },
+    "json-lines": {
+        "columns": {"user": "u", "item": "i", "timestamp": "t"},
+        "timestamp_format": "iso",
+    },
 }
 PARTS = {
     "movielens-dat": (b"::", b"1::2::3::4\n", b"1::2::3"),
     "movielens-csv": (b",", b"userId,movieId,rating,timestamp\n", b"1,2,3,4\n", b"1,2,3"),
     "movielens-100k": (b"\t", b"1\t2\t3\t4\n", b"1\t2\t3"),
-    "recbole-inter": (b"\t", b"user_id:token\titem_id:token\n", b"a\tb\n", b"rating:float", b"timestamp:float"),
-    "json-lines": (b", ", b'{"u": 1, "i": "a", "t": "2020-01-01"}\n', b'{"u": ', b"null", b'"2020-02-30T1"', b"}\n"),
-    "delimited": (b",", b"u,i,r,t\n", b"a,b,3,4\n", b'"a","b""",3,4\n', b"u,i,r,t,x\n", b'a,b,3,4,"\n"\n'),
+    "recbole-inter": (
+        b"\t",
+        b"user_id:token\titem_id:token\n",
+        b"a\tb\n",
+        b"rating:float",
+        b"timestamp:float",
+    ),
+    "json-lines": (
+        b", ",
+        b'{"u": 1, "i": "a", "t": "2020-01-01"}\n',
+        b'{"u": ',
+        b"null",
+        b'"2020-02-30T1"',
+        b"}\n",
+    ),
+    "delimited": (
+        b",",
+        b"u,i,r,t\n",
+        b"a,b,3,4\n",
+        b'"a","b""",3,4\n',
+        b"u,i,r,t,x\n",
+        b'a,b,3,4,"\n"\n',
+    ),
 }
 
 
@@ -83,7 +141,11 @@ def check_events(name: str, content: bytes) -> None:
         for column in (chunk.ratings, chunk.timestamps):
             assert column is None or np.isfinite(column).all()
     if name.startswith("movielens"):
-        rows = [row for chunk in chunks for row in zip(*(column.tolist() for column in chunk[:4]), strict=True)]
+        rows = [
+            row
+            for chunk in chunks
+            for row in zip(*(column.tolist() for column in chunk[:4]), strict=True)
+        ]
         assert rows == naive(content, PARTS[name][0].decode())
     try:
         leave_last_out(binarize(chunks, 0), "first", np.random.default_rng(0))
@@ -100,7 +162,9 @@ def naive(content: bytes, separator: str) -> list[tuple]:
 
 def check_ranks(content: bytes) -> None:
     table = rank_table(parse_columns(content, "file"))
-    assert ((table.above >= 0) & (table.tied >= 0) & (table.above + table.tied < table.candidates)).all()
+    assert (
+        (table.above >= 0) & (table.tied >= 0) & (table.above + table.tied < table.candidates)
+    ).all()
 
 
 def check_address(text: str) -> None:
@@ -113,20 +177,50 @@ def check_address(text: str) -> None:
     assert "/" not in archives.file_name(text)
 
 
-# --- configs ----------------------------------------------------------------------------------------------------------
+# --- configs ------------------------------------------------------------------------------------
 
 
 def places(value: Any, path: tuple = ()) -> list[tuple]:
     """The paths of everything in a config."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inside = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     return [path, *(place for key, one in inside for place in places(one, (*path, key)))]
 
 
-WORDS = ["", "\n", "a\n", "\0", "a" * 300, "$(touch x)", "../../x", "/etc/passwd", "nan", "1e999", "{dataset}"]
-WORDS += ["ials", "item-cf", "ease", "implicit", "ranks", "random", "popularity", "movielens-dat", "config.yaml"]
+WORDS = [
+    "",
+    "\n",
+    "a\n",
+    "\0",
+    "a" * 300,
+    "$(touch x)",
+    "../../x",
+    "/etc/passwd",
+    "nan",
+    "1e999",
+    "{dataset}",
+]
+WORDS += [
+    "ials",
+    "item-cf",
+    "ease",
+    "implicit",
+    "ranks",
+    "random",
+    "popularity",
+    "movielens-dat",
+    "config.yaml",
+]
 WORDS += ["recall@10", "recall@0", "bv-0.1", "mle-3", "http://[", "https://x/y.zip", "pypi:a==1!b"]
 TEXTS = st.one_of(st.text(max_size=20), st.sampled_from(WORDS))
-NUMBERS = st.one_of(st.integers(), st.integers(-2, 200), st.sampled_from([2**63, -(2**70)]), st.floats())
+NUMBERS = st.one_of(
+    st.integers(), st.integers(-2, 200), st.sampled_from([2**63, -(2**70)]), st.floats()
+)
 KEYS = st.one_of(TEXTS, st.integers(), st.none())
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS),
@@ -159,7 +253,10 @@ def changed(config: Any, path: tuple, value: Any) -> Any:
 
 
 OF_ADDRESSES = st.sampled_from([*"!/a1[]@:é% \n", "pypi:", "==", "b.c", "http://", ".."])
-YAML = b"study: |seed: |- |: |[|]|{|}|&a |*a|!!python/name:os.system|!!int |!!bool |!!binary |<<: |? |#|~|=".split(b"|")
+YAML = (
+    b"study: |seed: |- |: |[|]|{|}|&a |*a|!!python/name:os.system|!!int |!!bool |!!binary "
+    b"|<<: |? |#|~|="
+).split(b"|")
 YAML += [b"|\n ", b"---\n", b"\t", b"2020-01-01", b"0x1f", b"1_0", b"%YAML 9\n"]
 
 
@@ -169,10 +266,12 @@ def check_yaml(content: bytes) -> None:
     assert isinstance(read_config(path), dict)
 
 
-# --- stages' files, damaged: refused, or what they held is read unchanged ---------------------------------------------
+# --- stages' files, damaged: refused, or what they held is read unchanged -----------------------
 
 PLACES = 10_000
-"""A place in a file is given in parts of its length, so that one damage can be done to a file of any length."""
+"""A place in a file is given in parts of its length, so that one damage can be done to a file of
+any length.
+"""
 
 DAMAGE = st.tuples(st.integers(0, PLACES), st.integers(0, 9), st.binary(max_size=9))
 """Where, how many bytes are taken away, and what stands there instead."""
@@ -191,7 +290,13 @@ def flat(value: Any) -> list[Any]:
         return [value.shape, value.indptr.tolist(), value.indices.tolist(), value.data.tolist()]
     if isinstance(value, np.ndarray):
         return [value.tolist()]
-    held = value if isinstance(value, tuple) else vars(value).values() if hasattr(value, "__dict__") else None
+    held = (
+        value
+        if isinstance(value, tuple)
+        else vars(value).values()
+        if hasattr(value, "__dict__")
+        else None
+    )
     return [repr(value)] if held is None else [type(value).__name__, *(flat(one) for one in held)]
 
 
@@ -200,7 +305,8 @@ def damaged(name: str, write: Callable[[Path], None], read: Callable[[Path], Any
     with TemporaryDirectory() as folder:
         path = Path(folder) / name
         write(path)
-        whole, held = path.read_bytes(), flat(read(path))
+        whole = path.read_bytes()
+        held = flat(read(path))
 
     def check(damages: list[tuple[int, int, bytes]]) -> None:
         path = Path(name)  # in a folder of the test's own
@@ -212,8 +318,12 @@ def damaged(name: str, write: Callable[[Path], None], read: Callable[[Path], Any
 
 
 TRAINING = csr_array(np.array([[1.0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]))
-SPLIT = Split(TRAINING, one_each([2, 0, 1], 4), np.array(["ada", "ben", "cleo"]), np.array([10, 20, 30, 40]))
-RANKS = ExactRanks(np.array(["a", "b", "c"]), np.array([9, 8, 9]), np.array([0, 3, 5]), np.array([0, 1, 2]))
+SPLIT = Split(
+    TRAINING, one_each([2, 0, 1], 4), np.array(["ada", "ben", "cleo"]), np.array([10, 20, 30, 40])
+)
+RANKS = ExactRanks(
+    np.array(["a", "b", "c"]), np.array([9, 8, 9]), np.array([0, 3, 5]), np.array([0, 1, 2])
+)
 MODELS: dict[str, Model] = {
     "factors": FactorModel(np.arange(6.0).reshape(3, 2), np.arange(8.0).reshape(4, 2)),
     "similarities": SparseSimilarityModel(csr_array(np.eye(4) / 3)),
@@ -222,18 +332,32 @@ MODELS: dict[str, Model] = {
 
 TARGETS: dict[str, Target] = {
     **{
-        f"format {name}": (pieces(*parts), partial(check_events, name), [b"".join(parts), b"\xef\xbb\xbf" + parts[1]])
+        f"format {name}": (
+            pieces(*parts),
+            partial(check_events, name),
+            [b"".join(parts), b"\xef\xbb\xbf" + parts[1]],
+        )
         for name, parts in PARTS.items()
     },
     "ranks": (
         pieces(b",", b"candidates,rank\n", b"user,candidates,above,tied\n", b"9,1\n", b"a,9,1,2\n"),
         check_ranks,
-        [b"candidates,rank\n9,1\n", b'candidates,rank\n"9\n",1\n', b"candidates,above,tied\n9," + b"9" * 18 + b",1\n"],
+        [
+            b"candidates,rank\n9,1\n",
+            b'candidates,rank\n"9\n",1\n',
+            b"candidates,above,tied\n9," + b"9" * 18 + b",1\n",
+        ],
     ),
     "addresses": (
         st.one_of(TEXTS, st.lists(OF_ADDRESSES, max_size=12).map("".join)),
         check_address,
-        ["pypi:recbole==1.2.1!a/b", "http://[", "https://x/..", "pypi:a==1!b\n", "https://[::1]/a.zip"],
+        [
+            "pypi:recbole==1.2.1!a/b",
+            "http://[",
+            "https://x/..",
+            "pypi:a==1!b\n",
+            "https://[::1]/a.zip",
+        ],
     ),
     "the config, changed": (
         st.lists(CHANGE, min_size=1, max_size=4),
@@ -250,8 +374,13 @@ TARGETS: dict[str, Target] = {
         [b"a: &a [*a]", b"<<: 1", b"a: 2020-99-99", b"!!binary x: 1", b"!!int ", b"!!bool x"],
     ),
     "a split, damaged": damaged("split.npz", SPLIT.write, read_split),
-    **{f"a model of {name}, damaged": damaged("model.npz", model.write, read_model) for name, model in MODELS.items()},
-    "ranks in gzip, damaged": damaged("ranks.csv.gz", RANKS.write, lambda path: replace(exact_ranks(path), source="")),
+    **{
+        f"a model of {name}, damaged": damaged("model.npz", model.write, read_model)
+        for name, model in MODELS.items()
+    },
+    "ranks in gzip, damaged": damaged(
+        "ranks.csv.gz", RANKS.write, lambda path: replace(exact_ranks(path), source="")
+    ),
 }
 
 
@@ -260,7 +389,8 @@ def feed(target: Target, seed: int, examples: int) -> None:
     inputs, check, corpus = target
 
     def test(value: Any) -> None:
-        start, said = time.monotonic(), "nothing"
+        start = time.monotonic()
+        said = "nothing"
         try:
             check(value)
         except SampledMetricsError as error:
@@ -273,7 +403,11 @@ def feed(target: Target, seed: int, examples: int) -> None:
     for value in corpus:
         fed = hypothesis.example(value)(fed)
     checks = settings(
-        max_examples=examples, database=None, deadline=None, suppress_health_check=list(HealthCheck), print_blob=False
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
     )
     hypothesis.seed(seed)(checks(fed))()
 

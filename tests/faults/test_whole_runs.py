@@ -1,7 +1,8 @@
-"""Whole runs, killed or disturbed, on other cores and kernels: the same bytes, or one line that says why not.
+"""Whole runs, killed or disturbed, on other cores and kernels: the same bytes, or one line that
+says why not.
 
-What is trained by solving equations may differ in the last digits between kernels of OpenBLAS, which picks one by the
-processor. Ranks and all that follows are the same on the data here.
+What is trained by solving equations may differ in the last digits between kernels of OpenBLAS,
+which picks one by the processor. Ranks and all that follows are the same on the data here.
 """
 
 import base64
@@ -54,22 +55,30 @@ def command(*arguments: str, cores: int = 2, targets: Sequence[str] = TARGETS) -
 class Running:
     """A command in a session of its own, so that it can be killed with all that it starts."""
 
-    def __init__(self, folder: Path, words: Sequence[str], env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, words: Sequence[str], env: Mapping[str, str] | None = None
+    ) -> None:
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  # not a pipe, which fills up while nobody reads
         streams = {"stdin": subprocess.DEVNULL, "stdout": self._output, "stderr": subprocess.STDOUT}
-        self._process = subprocess.Popen(words, cwd=folder, env=env, start_new_session=True, **streams)
+        self._process = subprocess.Popen(
+            words, cwd=folder, env=env, start_new_session=True, **streams
+        )
 
     def is_running(self) -> bool:
         return self._process.poll() is None
 
     def wait_until(self, seconds: float) -> bool:
-        """Wait until it has used so much time of the processor; return whether it is still running then."""
+        """Wait until it has used so much time of the processor; return whether it is still running
+        then.
+        """
         while self.is_running() and (missing := seconds - self._used()) > 0:
             time.sleep(min(missing / 4, 0.1))
         return self.is_running()
 
     def _used(self) -> float:
-        """Return seconds of the processor; those of children that have ended are counted to their parents."""
+        """Return seconds of the processor; those of children that have ended are counted to their
+        parents.
+        """
         total = 0.0
         with suppress(psutil.NoSuchProcess):
             root = psutil.Process(self._process.pid)
@@ -97,17 +106,23 @@ class Running:
             return Ended(self._process.returncode, output.read().decode(errors="replace"))
 
 
-def run(folder: Path, words: Sequence[str] | None = None, env: Mapping[str, str] | None = None) -> Ended:
+def run(
+    folder: Path, words: Sequence[str] | None = None, env: Mapping[str, str] | None = None
+) -> Ended:
     """Run a command, the small study unless another is given, to its end."""
     return Running(folder, command() if words is None else words, env).finish()
 
 
-def completes(folder: Path, words: Sequence[str] | None = None, env: Mapping[str, str] | None = None) -> None:
+def completes(
+    folder: Path, words: Sequence[str] | None = None, env: Mapping[str, str] | None = None
+) -> None:
     ended = run(folder, words, env)
     assert ended.code == 0, ended.output
 
 
-def fails(folder: Path, words: Sequence[str] | None = None, env: Mapping[str, str] | None = None) -> str:
+def fails(
+    folder: Path, words: Sequence[str] | None = None, env: Mapping[str, str] | None = None
+) -> str:
     """Run a command that must fail without a traceback, and return what it says."""
     ended = run(folder, words, env)
     assert ended.code != 0
@@ -116,8 +131,12 @@ def fails(folder: Path, words: Sequence[str] | None = None, env: Mapping[str, st
 
 
 def contents(folder: Path, endings: tuple[str, ...] = DATA) -> dict[str, bytes]:
-    """Return what is in the results of a project, by name; without files that have not got their final name."""
-    paths = [path for path in sorted((folder / "results").rglob("[!.]*")) if path.name.endswith(endings)]
+    """Return what is in the results of a project, by name; without files that have not got their
+    final name.
+    """
+    paths = [
+        path for path in sorted((folder / "results").rglob("[!.]*")) if path.name.endswith(endings)
+    ]
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
@@ -127,7 +146,9 @@ def temporaries(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """The project before and after a run that nothing disturbed, what it made, and seconds of the processor."""
+    """The project before and after a run that nothing disturbed, what it made, and seconds of the
+    processor.
+    """
 
     pristine: Project
     finished: Project
@@ -137,12 +158,19 @@ class Undisturbed:
     def check(self, folder: Path) -> None:
         """Assert that a project holds the same, and a whole report."""
         assert contents(folder) == self.expected
-        assert (folder / "results/report.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
+        assert (
+            (folder / "results/report.html")
+            .read_text(encoding="utf-8")
+            .rstrip()
+            .endswith("</html>")
+        )
 
     def check_nothing_is_half_written(self, folder: Path) -> None:
         """Assert that what is there under a final name is whole, or will be made anew."""
         at = folder / ".snakemake/incomplete"
-        again = {base64.b64decode(mark.relative_to(at).as_posix()).decode() for mark in at.rglob("*")}
+        again = {
+            base64.b64decode(mark.relative_to(at).as_posix()).decode() for mark in at.rglob("*")
+        }
         for name, content in contents(folder).items():
             assert name in again or content == self.expected[name], name
 
@@ -156,7 +184,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     before = os.times()
     completes(finished.folder)
     after = os.times()
-    used = after.children_user + after.children_system - before.children_user - before.children_system
+    used = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     return Undisturbed(project, finished, contents(finished.folder), used)
 
 
@@ -173,7 +203,7 @@ def fresh(tmp_path: Path) -> Path:
     return small_study(tmp_path / "project").folder
 
 
-# --- kill -9 of a whole run, snakemake and its jobs, at random moments; then the same command again -------------------
+# --- kill -9 of a whole run, snakemake and its jobs, at random moments; then the same command aga
 
 KILLS = 5  # of each run that is completed
 STARTING = 0.2  # the part of a run before its first job
@@ -184,9 +214,12 @@ STARTING = 0.2  # the part of a run before its first job
 def test_a_run_that_is_killed_completes_when_it_is_started_again(
     undisturbed: Undisturbed, tmp_path: Path, seed: int
 ) -> None:
-    """The moments are uniform over the length of a run that is not disturbed, by what it uses of the processor."""
+    """The moments are uniform over the length of a run that is not disturbed, by what it uses of
+    the processor.
+    """
     rng = random.Random(seed)
-    folder, killed = tmp_path / "project", 0
+    folder = tmp_path / "project"
+    killed = 0
     moments: list[float] = []
     while killed < KILLS:
         if not folder.exists():
@@ -213,7 +246,7 @@ def test_a_run_that_is_killed_completes_when_it_is_started_again(
     assert temporaries(folder) == []
 
 
-# --- cores, threads, parts, hashes and kernels ------------------------------------------------------------------------
+# --- cores, threads, parts, hashes and kernels --------------------------------------------------
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 RECOMMENDERS = {
@@ -224,7 +257,9 @@ RECOMMENDERS = {
 """What is trained by solving equations, from a random start with threads, and by neither."""
 
 
-def tables_of(folder: Path, *arguments: str, cores: int = 2, env: Mapping[str, str] | None = None) -> dict[str, bytes]:
+def tables_of(
+    folder: Path, *arguments: str, cores: int = 2, env: Mapping[str, str] | None = None
+) -> dict[str, bytes]:
     """Run the whole study in a folder, and return its csv tables."""
     copy_of_project(folder).configure(recommenders=RECOMMENDERS)
     completes(folder, command(*arguments, cores=cores, targets=()), os.environ | (env or {}))
@@ -245,31 +280,42 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         (("--set-scatter", "users=3", "--set-threads", "rank_part=2"), 2, {}),
     ],
 )
-def test_the_same_bytes_in_every_table(tables: dict, tmp_path: Path, arguments: tuple, cores: int, env: dict) -> None:
+def test_the_same_bytes_in_every_table(
+    tables: dict, tmp_path: Path, arguments: tuple, cores: int, env: dict
+) -> None:
     assert tables_of(tmp_path, *arguments, cores=cores, env=env) == tables
 
 
 def has_kernels() -> bool:
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    return any(library["internal_api"] == "openblas" for library in threadpool_info()) and " avx2 " in flags
+    return (
+        any(library["internal_api"] == "openblas" for library in threadpool_info())
+        and " avx2 " in flags
+    )
 
 
 @slow
 @pytest.mark.skipif(not has_kernels(), reason="needs an x86 with AVX2, and numpy with OpenBLAS")
-@pytest.mark.parametrize("kernel", ["Haswell", "Sandybridge", "Nehalem", "Prescott"])  # from new to old
+@pytest.mark.parametrize(
+    "kernel", ["Haswell", "Sandybridge", "Nehalem", "Prescott"]
+)  # from new to old
 def test_another_kernel_of_openblas_changes_factors_in_their_last_digits_and_no_rank(
     undisturbed: Undisturbed, tmp_path: Path, kernel: str
 ) -> None:
-    ours, theirs = undisturbed.pristine.copy(tmp_path / "project").folder, undisturbed.finished.folder
+    ours = undisturbed.pristine.copy(tmp_path / "project").folder
+    theirs = undisturbed.finished.folder
     completes(ours, env=os.environ | {"OPENBLAS_CORETYPE": kernel})
-    with np.load(ours / "results/made-up/models/X.npz") as one, np.load(theirs / "results/made-up/models/X.npz") as two:
+    with (
+        np.load(ours / "results/made-up/models/X.npz") as one,
+        np.load(theirs / "results/made-up/models/X.npz") as two,
+    ):
         for name in ("user_factors", "item_factors"):
             np.testing.assert_allclose(one[name], two[name], rtol=0, atol=1e-12)
     ranks = "results/made-up/ranks/X.csv.gz"
     assert (ours / ranks).read_bytes() == (theirs / ranks).read_bytes()
 
 
-# --- disks ------------------------------------------------------------------------------------------------------------
+# --- disks --------------------------------------------------------------------------------------
 
 
 def can_mount() -> bool:
@@ -285,14 +331,19 @@ def mounted(how: str) -> list[str]:
     return ["unshare", "--mount", "sh", "-c", f'set -e; {how}; exec "$@"', "sh", *command()]
 
 
-needs_mounts = pytest.mark.skipif(not can_mount(), reason="no file system can be mounted here (root on Linux can)")
+needs_mounts = pytest.mark.skipif(
+    not can_mount(), reason="no file system can be mounted here (root on Linux can)"
+)
 
 
 @slow
 @needs_mounts
 @pytest.mark.parametrize("kilobytes", [4, 28, 116, 1000])
-def test_a_disk_that_is_full_and_then_is_not(undisturbed: Undisturbed, fresh: Path, kilobytes: int) -> None:
-    results, left = fresh / "results", fresh / "left"
+def test_a_disk_that_is_full_and_then_is_not(
+    undisturbed: Undisturbed, fresh: Path, kilobytes: int
+) -> None:
+    results = fresh / "results"
+    left = fresh / "left"
     results.mkdir()
     # while it is full, a copy is taken of what is there; then there is space, and the same command
     script = f"""
@@ -308,7 +359,9 @@ def test_a_disk_that_is_full_and_then_is_not(undisturbed: Undisturbed, fresh: Pa
     ours = [line for line in full.splitlines() if " failed: " in line]
     says = re.compile(r".* failed: .*results/\S+: cannot be written: No space left on device")
     assert all(says.fullmatch(line) for line in ours), ours
-    assert ours or not (left / "results/made-up/table-4.csv").exists() or kilobytes == 1000  # the report
+    assert (
+        ours or not (left / "results/made-up/table-4.csv").exists() or kilobytes == 1000
+    )  # the report
     undisturbed.check_nothing_is_half_written(left)
     assert temporaries(left) == []
     shutil.rmtree(results)
@@ -325,7 +378,7 @@ def test_results_that_may_only_be_read(fresh: Path) -> None:
     assert list((fresh / "results").iterdir()) == []
 
 
-# --- clocks, folders, environments, and two runs at a time ------------------------------------------------------------
+# --- clocks, folders, environments, and two runs at a time --------------------------------------
 
 
 @slow
@@ -346,7 +399,9 @@ FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
 
 
 @slow
-@pytest.mark.skipif(FAKETIME is None, reason="no libfaketime here (Debian: apt-get install libfaketime)")
+@pytest.mark.skipif(
+    FAKETIME is None, reason="no libfaketime here (Debian: apt-get install libfaketime)"
+)
 def test_a_clock_that_is_behind_the_files(undisturbed: Undisturbed, fresh: Path) -> None:
     """Results would seem to be older than what they are made of, so snakemake takes none."""
     clock = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": "-400d", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
@@ -360,7 +415,9 @@ def test_a_clock_that_is_behind_the_files(undisturbed: Undisturbed, fresh: Path)
 
 @slow
 @pytest.mark.parametrize("days", [-400, 400])
-def test_a_clock_set_between_two_runs_leaves_nothing_stale(undisturbed: Undisturbed, tmp_path: Path, days: int) -> None:
+def test_a_clock_set_between_two_runs_leaves_nothing_stale(
+    undisturbed: Undisturbed, tmp_path: Path, days: int
+) -> None:
     other = undisturbed.pristine.copy(tmp_path / "other").folder
     folder = undisturbed.finished.copy(tmp_path / "project").folder
     moved = time.time() + days * 86400
@@ -381,7 +438,13 @@ def test_a_folder_with_an_odd_name(undisturbed: Undisturbed, tmp_path: Path, nam
     assert not list(tmp_path.rglob("x"))
 
 
-POSIX = {"LC_ALL": "", "LC_CTYPE": "", "LANG": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+POSIX = {
+    "LC_ALL": "",
+    "LC_CTYPE": "",
+    "LANG": "POSIX",
+    "PYTHONUTF8": "0",
+    "PYTHONCOERCECLOCALE": "0",
+}
 
 
 @pytest.mark.parametrize(
@@ -411,7 +474,10 @@ NOWHERE = "/proc/nowhere"  # is not there, and nobody can make it, root included
         (r"HOME", {}),
         (r"", {"HOME": NOWHERE, "TMPDIR": NOWHERE}),
         (r"", {"LC_ALL": "C"}),
-        (r"(?!PATH$|OPENBLAS_).*", {}),  # other routines of BLAS give other bytes, so what chooses them stays
+        (
+            r"(?!PATH$|OPENBLAS_).*",
+            {},
+        ),  # other routines of BLAS give other bytes, so what chooses them stays
     ],
     ids=["no HOME", "no HOME nor TMPDIR that can be made", "locale C", "no environment but PATH"],
 )

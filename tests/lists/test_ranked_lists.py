@@ -1,4 +1,6 @@
-"""Ranked lists and grades: the values of trec_eval, tables of any library, and refusals with their place."""
+"""Ranked lists and grades: the values of trec_eval, tables of any library, and refusals with their
+place.
+"""
 
 import json
 
@@ -20,36 +22,55 @@ def lists(items, numbers):
     return dict(zip(items.tolist(), numbers.tolist(), strict=True))
 
 
-RUN, GRADES = {}, {}
+RUN = {}
+GRADES = {}
 """Scores have ties, some users have no grade above 0, and the last one has no list."""
 for user in range(100):
-    size, judged = 1 + 5 * user % 31, 1 + 8 * user % 23
+    size = 1 + 5 * user % 31
+    judged = 1 + 8 * user % 23
     RUN[f"u{user}"] = lists(RNG.permutation(ITEMS)[:size], RNG.integers(0, 20, size) / 4)
     GRADES[f"u{user}"] = lists(RNG.permutation(ITEMS)[:judged], RNG.integers(0, 4, judged))
 del RUN["u99"]
 
 
 def values(run, grades, labels, **options):
-    return read_and.evaluate(run, relevance=grades, metrics=list(labels), **options)["value"].tolist()
+    return read_and.evaluate(run, relevance=grades, metrics=list(labels), **options)[
+        "value"
+    ].tolist()
 
 
 def table(of_users, value):
-    rows = [(user, item, number) for user, items in of_users.items() for item, number in items.items()]
+    rows = [
+        (user, item, number) for user, items in of_users.items() for item, number in items.items()
+    ]
     return pd.DataFrame(rows, columns=["q_id", "doc_id", value])
 
 
 OF_TREC_EVAL = {
-    **{"ndcg": ir.nDCG, "ndcg@5": ir.nDCG @ 5, "ndcg-exp@5": ir.nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7}) @ 5, "ap": ir.AP},
+    **{
+        "ndcg": ir.nDCG,
+        "ndcg@5": ir.nDCG @ 5,
+        "ndcg-exp@5": ir.nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7}) @ 5,
+        "ap": ir.AP,
+    },
     **{"mrr": ir.RR, "precision@5": ir.P @ 5, "recall@50": ir.R @ 50, "hit-rate@5": ir.Success @ 5},
 }
-FROM_2 = {"ap": ir.AP(rel=2), "recall@5": ir.R(rel=2) @ 5, "mrr": ir.RR(rel=2), "P@1": ir.P(rel=2) @ 1}
+FROM_2 = {
+    "ap": ir.AP(rel=2),
+    "recall@5": ir.R(rel=2) @ 5,
+    "mrr": ir.RR(rel=2),
+    "P@1": ir.P(rel=2) @ 1,
+}
 
 
-@pytest.mark.parametrize(("measures", "options"), [(OF_TREC_EVAL, {}), (FROM_2, {"relevant_from": 2})])
+@pytest.mark.parametrize(
+    ("measures", "options"), [(OF_TREC_EVAL, {}), (FROM_2, {"relevant_from": 2})]
+)
 def test_values_are_those_of_trec_eval(measures, options):
     """Means over the judged users, of whom one without a list counts as 0.
 
-    Measures are computed one by one: together, the gains of one may be those of another, by the order of a set.
+    Measures are computed one by one: together, the gains of one may be those of another, by the
+    order of a set.
     """
     run = RUN | {"u99": {"none": 0.0}}
     theirs = [ir.calc_aggregate([measure], GRADES, run)[measure] for measure in measures.values()]
@@ -58,12 +79,23 @@ def test_values_are_those_of_trec_eval(measures, options):
 
 def test_tables_of_any_library_and_order_are_the_same():
     labels = ["ndcg@5", "ap"]
-    expected, run, grades = values(RUN, GRADES, labels), table(RUN, "score"), table(GRADES, "rating")
-    assert values(run.sample(frac=1, random_state=1), grades.sample(frac=1, random_state=2), labels) == expected
+    expected = values(RUN, GRADES, labels)
+    run = table(RUN, "score")
+    grades = table(GRADES, "rating")
+    assert (
+        values(run.sample(frac=1, random_state=1), grades.sample(frac=1, random_state=2), labels)
+        == expected
+    )
     assert values(pl.from_pandas(run), pl.from_pandas(grades), labels) == expected
-    ranked = run.sort_values(["q_id", "score", "doc_id"], ascending=[True, False, False]).drop(columns="score")
-    assert values(ranked.assign(rank=ranked.groupby("q_id").cumcount() + 1), grades, labels) == expected
-    numbers, texts = {"doc_id": run["doc_id"].str[1:].astype(int)}, {"doc_id": grades["doc_id"].str[1:]}
+    ranked = run.sort_values(["q_id", "score", "doc_id"], ascending=[True, False, False]).drop(
+        columns="score"
+    )
+    assert (
+        values(ranked.assign(rank=ranked.groupby("q_id").cumcount() + 1), grades, labels)
+        == expected
+    )
+    numbers = {"doc_id": run["doc_id"].str[1:].astype(int)}
+    texts = {"doc_id": grades["doc_id"].str[1:]}
     assert values(run.assign(**numbers), grades.assign(**texts), labels) == expected
 
 
@@ -79,29 +111,72 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     table(RUN, "score").to_csv("run.csv", index=False)
     table(GRADES, "relevance").to_csv("qrels.csv", index=False)
-    main(["evaluate", "run.csv", "--relevance", "qrels.csv", "--relevant-from", "2", "--metrics", "mrr,map", "--json"])
+    main(
+        [
+            "evaluate",
+            "run.csv",
+            "--relevance",
+            "qrels.csv",
+            "--relevant-from",
+            "2",
+            "--metrics",
+            "mrr,map",
+            "--json",
+        ]
+    )
     found = [row["value"] for row in json.loads(capsys.readouterr().out)["rows"]]
     assert found == pytest.approx(values(RUN, GRADES, ["mrr", "map"], relevant_from=2))
 
 
-ROWS, UNGRADED = table(RUN, "score"), table(GRADES, "relevance").drop(columns="relevance")
+ROWS = table(RUN, "score")
+UNGRADED = table(GRADES, "relevance").drop(columns="relevance")
 
 
 @pytest.mark.parametrize(
     ("run", "grades", "options", "says"),
     [
-        (RUN, {"u": {"a": -1}}, {}, "relevance, user 'u': relevance must be a number of 0 or more, not -1"),
+        (
+            RUN,
+            {"u": {"a": -1}},
+            {},
+            "relevance, user 'u': relevance must be a number of 0 or more, not -1",
+        ),
         (RUN, {"u": {"a": np.inf}}, {}, "relevance, user 'u': relevance is infinite"),
-        ({"u": {"a": 1}}, {"u": {"a": 2000}}, {"metrics": "ndcg-exp"}, "the gain of user row 0 is inf in column 0 "),
+        (
+            {"u": {"a": 1}},
+            {"u": {"a": 2000}},
+            {"metrics": "ndcg-exp"},
+            "the gain of user row 0 is inf in column 0 ",
+        ),
         ({"u": {"a": np.nan}}, GRADES, {}, "ranks, user 'u': score must be a number, not nan"),
         (ROWS.assign(score="x"), GRADES, {}, "ranks, row 1: score must be a number, not 'x'"),
-        (pd.concat([ROWS[:9], ROWS[:9]]), GRADES, {}, "ranks, row 10: item 'd.*' of this user has an earlier row too"),
+        (
+            pd.concat([ROWS[:9], ROWS[:9]]),
+            GRADES,
+            {},
+            "ranks, row 10: item 'd.*' of this user has an earlier row too",
+        ),
         (ROWS.assign(q_id=""), GRADES, {}, "ranks, row 1: q_id is empty"),
         (table(RUN, "other"), GRADES, {}, "ranks: lacks the column score"),
         (ROWS.drop(columns="doc_id"), GRADES, {}, "ranks: lacks the column item"),
-        ({"ann": {"d1": 1}}, GRADES, {}, "ranks: none of its users has a judged item; they are such as 'ann'"),
-        (RUN, UNGRADED, {"relevant_from": 2}, "relevance: lacks the column relevance, which relevant_from is for"),
-        (ROWS, None, {"candidates": 9}, "ranks: lacks the column rank .*; .* report take lists of items with scores"),
+        (
+            {"ann": {"d1": 1}},
+            GRADES,
+            {},
+            "ranks: none of its users has a judged item; they are such as 'ann'",
+        ),
+        (
+            RUN,
+            UNGRADED,
+            {"relevant_from": 2},
+            "relevance: lacks the column relevance, which relevant_from is for",
+        ),
+        (
+            ROWS,
+            None,
+            {"candidates": 9},
+            "ranks: lacks the column rank .*; .* report take lists of items with scores",
+        ),
     ],
 )
 def test_refuses(run, grades, options, says):

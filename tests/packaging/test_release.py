@@ -1,4 +1,6 @@
-"""What a release says of itself: one version and licence everywhere, and one environment, however it is made."""
+"""What a release says of itself: one version and licence everywhere, and one environment, however
+it is made.
+"""
 
 import json
 import re
@@ -33,27 +35,43 @@ def test_the_version_and_the_licence_are_the_same_everywhere():
 
 
 def test_the_catalog_reads_how_the_workflow_is_deployed():
-    deployed = yaml.safe_load(text_of(".snakemake-workflow-catalog.yml"))["usage"]["software-stack-deployment"]
-    rules = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow/rules").glob("*.smk"))
+    deployed = yaml.safe_load(text_of(".snakemake-workflow-catalog.yml"))["usage"][
+        "software-stack-deployment"
+    ]
+    rules = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "workflow/rules").glob("*.smk")
+    )
     has_container = bool(re.search(r"^\s*container:", rules, re.MULTILINE))
     # nothing here has solved envs/environment.yaml
     assert deployed == {
-        "conda": False, "apptainer": has_container, "apptainer+conda": False, "report": "report(" in rules,
-    }  # fmt: skip
+        "conda": False,
+        "apptainer": has_container,
+        "apptainer+conda": False,
+        "report": "report(" in rules,
+    }
 
 
 def test_the_conda_recipe_needs_what_the_project_needs():
     needed = [entry for entry in RECIPE["requirements"]["run"] if not entry.startswith("python ")]
     assert [entry.replace(" ", "") for entry in needed] == PROJECT["dependencies"]
-    assert RECIPE["build"]["python"]["entry_points"] == [f"{name} = {at}" for name, at in PROJECT["scripts"].items()]
+    assert RECIPE["build"]["python"]["entry_points"] == [
+        f"{name} = {at}" for name, at in PROJECT["scripts"].items()
+    ]
 
 
 def test_a_release_is_tested_and_published_without_a_stored_token_by_pinned_actions():
     text = text_of(".github/workflows/release.yml")
     jobs = yaml.safe_load(text)["jobs"]
-    [made] = [step["run"].split()[1:] for step in jobs["build"]["steps"] if step.get("run", "").startswith("make ")]
+    [made] = [
+        step["run"].split()[1:]
+        for step in jobs["build"]["steps"]
+        if step.get("run", "").startswith("make ")
+    ]
     assert set(made) <= set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
-    assert (jobs["publish"]["permissions"], jobs["publish"]["needs"]) == ({"id-token": "write"}, "build")
+    assert (jobs["publish"]["permissions"], jobs["publish"]["needs"]) == (
+        {"id-token": "write"},
+        "build",
+    )
     assert "secrets." not in text
     for path in (ROOT / ".github/workflows").glob("*.yml"):
         for used in re.findall(r"uses: (.*)", path.read_text(encoding="utf-8")):
@@ -63,14 +81,23 @@ def test_a_release_is_tested_and_published_without_a_stored_token_by_pinned_acti
 def test_the_paper_cites_its_references_and_has_the_header_that_joss_asks_for():
     """As in https://joss.readthedocs.io/en/latest/paper.html."""
     _, header, body = text_of("docs/paper/paper.md").split("---\n", 2)
-    assert set(yaml.safe_load(header)) == {"title", "tags", "authors", "affiliations", "date", "bibliography"}
+    assert set(yaml.safe_load(header)) == {
+        "title",
+        "tags",
+        "authors",
+        "affiliations",
+        "date",
+        "bibliography",
+    }
     bibliography = re.findall(r"^@\w+\{(\w+),", text_of("docs/paper/paper.bib"), re.MULTILINE)
     assert set(re.findall(r"@([a-z]+\d{4})", body)) == set(bibliography)
-    assert {"Summary", "Statement of need", "References"} < set(re.findall(r"^# (.+)$", body, re.MULTILINE))
+    assert {"Summary", "Statement of need", "References"} < set(
+        re.findall(r"^# (.+)$", body, re.MULTILINE)
+    )
     assert 750 <= len(body.split()) <= 1750
 
 
-# --- environments -----------------------------------------------------------------------------------------------------
+# --- environments -------------------------------------------------------------------------------
 
 
 def locked(lock="requirements"):
@@ -79,20 +106,36 @@ def locked(lock="requirements"):
 
 
 def test_conda_and_the_locks_have_what_the_project_needs_in_one_version_that_it_allows():
-    lines = [line for line in yaml.safe_load(text_of("envs/environment.yaml"))["dependencies"] if " " in line]
+    lines = [
+        line
+        for line in yaml.safe_load(text_of("envs/environment.yaml"))["dependencies"]
+        if " " in line
+    ]
     of_conda = {name.removesuffix("-base"): version[1:] for name, version in map(str.split, lines)}
     needed = map(Requirement, [*PROJECT["dependencies"], *EXTRAS["workflow"], *EXTRAS["parquet"]])
     allowed = {canonicalize_name(one.name): one.specifier for one in needed}
     assert of_conda == {"python": of_conda["python"]} | {name: locked()[name] for name in allowed}
-    assert [name for name, specifier in allowed.items() if not specifier.contains(of_conda[name])] == []
+    assert [
+        name for name, specifier in allowed.items() if not specifier.contains(of_conda[name])
+    ] == []
     of_slurm = locked("slurm")
     assert "snakemake-executor-plugin-slurm" in of_slurm
-    assert locked().items() >= {name: version for name, version in of_slurm.items() if name in locked()}.items()
+    assert (
+        locked().items()
+        >= {name: version for name, version in of_slurm.items() if name in locked()}.items()
+    )
 
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_names_no_host_and_every_package_has_a_hash(lock):
-    for word in ("http", "--index-url", "--extra-index-url", "--find-links", "--trusted-host", " @ "):
+    for word in (
+        "http",
+        "--index-url",
+        "--extra-index-url",
+        "--find-links",
+        "--trusted-host",
+        " @ ",
+    ):
         assert word not in LOCKS[lock]
     entries = re.split(r"^(?=[A-Za-z0-9])", LOCKS[lock], flags=re.MULTILINE)
     packages = [entry for entry in entries if re.match(r"[A-Za-z0-9._-]+==", entry)]
@@ -102,7 +145,10 @@ def test_a_lock_names_no_host_and_every_package_has_a_hash(lock):
 
 SAFE = {"name": "numpy", "version": "2.4.6", "vulns": []}
 KNOWN = {"name": "rich", "version": "1.0", "vulns": [{"id": "PYSEC-1", "fix_versions": ["1.1"]}]}
-SKIPPED = {"name": "yte", "skip_reason": "Dependency not found on PyPI and could not be audited: yte (1.9.4)"}
+SKIPPED = {
+    "name": "yte",
+    "skip_reason": "Dependency not found on PyPI and could not be audited: yte (1.9.4)",
+}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +156,12 @@ SKIPPED = {"name": "yte", "skip_reason": "Dependency not found on PyPI and could
     [
         ([SAFE], 0, 0, "audited: 1 packages, 0 known vulnerabilities\n"),
         ([SAFE, KNOWN], 1, 1, "envs/browser.lock: rich 1.0: PYSEC-1 (fixed in: 1.1)\n"),
-        ([SAFE, SKIPPED], 1, 0, "not audited: envs/browser.lock: 1 of 2 packages, such as: Dependency not found"),
+        (
+            [SAFE, SKIPPED],
+            1,
+            0,
+            "not audited: envs/browser.lock: 1 of 2 packages, such as: Dependency not found",
+        ),
         (None, 1, 0, "not audited: envs/browser.lock: cannot reach it\naudited: 0 packages"),
         ("", 1, 0, "not audited: envs/browser.lock: pip-audit is not installed"),
     ],

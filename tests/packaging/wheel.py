@@ -1,6 +1,8 @@
-"""Build wheel and sdist, look into them, and use the wheel in an empty environment of every Python that is here.
+"""Build wheel and sdist, look into them, and use the wheel in an empty environment of every Python
+that is here.
 
-Run by `make test-wheel`; needs pip's package index. No workflow extra is installed, so that whatever needs one shows.
+Run by `make test-wheel`; needs pip's package index. No workflow extra is installed, so that
+whatever needs one shows.
 """
 
 import json
@@ -53,16 +55,27 @@ def main() -> int:
         pythons = {version: python for version in PYTHONS if (python := find(version))}
         if not pythons:
             raise SystemExit(f"none of the Pythons {', '.join(PYTHONS)} is here")
-        failed = [version for version, python in pythons.items() if not passes(version, python, wheel, Path(folder))]
+        failed = [
+            version
+            for version, python in pythons.items()
+            if not passes(version, python, wheel, Path(folder))
+        ]
     missing = [version for version in PYTHONS if version not in pythons]
-    print(f"{len(pythons) - len(failed)} passed, {len(failed)} failed, not here: {', '.join(missing) or 'none'}")
+    print(
+        f"{len(pythons) - len(failed)} passed, {len(failed)} failed, not here: "
+        f"{', '.join(missing) or 'none'}"
+    )
     return bool(failed)
 
 
 def build(folder: Path) -> tuple[Path, Path]:
-    """Build in an environment of its own from a copy of what git tracks, so that nothing left over gets in."""
+    """Build in an environment of its own from a copy of what git tracks, so that nothing left over
+    gets in.
+    """
     tree = folder / "tree"
-    tracked = run("git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    tracked = run(
+        "git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"
+    ).split("\0")
     for name in filter(None, tracked):
         if (ROOT / name).is_file():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
@@ -70,7 +83,8 @@ def build(folder: Path) -> tuple[Path, Path]:
     builder = environment(Path(sys.executable), folder / "builder")
     run(builder, *PIP, "install", "build")
     run(builder, "-m", "build", "--outdir", folder / "dist", tree)
-    [wheel], [sdist] = (folder / "dist").glob("*.whl"), (folder / "dist").glob("*.tar.gz")
+    [wheel] = (folder / "dist").glob("*.whl")
+    [sdist] = (folder / "dist").glob("*.tar.gz")
     return wheel, sdist
 
 
@@ -78,7 +92,11 @@ def look_into_wheel(wheel: Path) -> None:
     """It holds the library, typed, its command and its licence, and nothing else."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        [points] = [archive.read(name).decode() for name in names if name.endswith(".dist-info/entry_points.txt")]
+        [points] = [
+            archive.read(name).decode()
+            for name in names
+            if name.endswith(".dist-info/entry_points.txt")
+        ]
     source = ROOT / "src"
     templates = [*source.rglob("templates/*")]
     assert len(templates) > 5
@@ -93,7 +111,14 @@ def look_into_sdist(sdist: Path) -> None:
     """It holds what a source distribution is expected to, and no results or data."""
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = {"LICENSE", "CITATION.cff", "CHANGELOG.md", "README.md", "pyproject.toml", "src/sampled_metrics/py.typed"}
+    wanted = {
+        "LICENSE",
+        "CITATION.cff",
+        "CHANGELOG.md",
+        "README.md",
+        "pyproject.toml",
+        "src/sampled_metrics/py.typed",
+    }
     assert wanted <= names, wanted - names
     folders = {name.split("/")[0] for name in names if "/" in name}
     assert not folders & {"results", "data", ".venv", ".snakemake", "dist", "build"}, folders
@@ -125,7 +150,10 @@ def passes(version: str, python: Path, wheel: Path, folder: Path) -> bool:
 def find(version: str) -> Path | None:
     """A Python of a version: this one, one on the path that starts, or one of pyenv's."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    candidates = [shutil.which(f"python{version}"), *sorted(pyenv.glob(f"versions/{version}.*/bin/python"))[::-1]]
+    candidates = [
+        shutil.which(f"python{version}"),
+        *sorted(pyenv.glob(f"versions/{version}.*/bin/python"))[::-1],
+    ]
     if sys.version.startswith(f"{version}."):
         candidates.insert(0, sys.executable)
     for candidate in filter(None, candidates):
@@ -143,10 +171,14 @@ def environment(python: Path, folder: Path) -> Path:
 
 
 def run(*command: str | Path) -> str:
-    """Run away from the source tree, so that only what is installed can be imported, and return what it printed."""
+    """Run away from the source tree, so that only what is installed can be imported, and return
+    what it printed.
+    """
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     where = {"cwd": tempfile.gettempdir(), "env": clean}
-    return subprocess.run([*map(str, command)], capture_output=True, text=True, check=True, **where).stdout
+    return subprocess.run(
+        [*map(str, command)], capture_output=True, text=True, check=True, **where
+    ).stdout
 
 
 if __name__ == "__main__":

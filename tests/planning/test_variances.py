@@ -1,4 +1,6 @@
-"""The variances that values leave open, against the interval of a share and a search over all distributions."""
+"""The variances that values leave open, against the interval of a share and a search over all
+distributions.
+"""
 
 import numpy as np
 import pytest
@@ -17,10 +19,14 @@ def moments(law, values, largest=1.0):
 
 @pytest.mark.parametrize("users", [1, 2, 3, 7, 14, 26, 33, 60])
 def test_of_hits_are_those_of_the_interval_of_their_share(users):
-    """The smallest and the largest p (1 - p) of a share p in its interval, for each number of hits."""
+    """The smallest and the largest p (1 - p) of a share p in its interval, for each number of
+    hits.
+    """
     for hits in range(users + 1):
         values = np.repeat([0.0, 1.0], [users - hits, hits])
-        low, high = mean_interval(np.array([0.0, 1.0]), np.array([users - hits, hits]), (0.0, 1.0), alpha=0.05)
+        low, high = mean_interval(
+            np.array([0.0, 1.0]), np.array([users - hits, hits]), (0.0, 1.0), alpha=0.05
+        )
         least, most = extreme_laws(values, 1.0, alpha=0.05)
         largest = 0.25 if low < 0.5 < high else max(low * (1 - low), high * (1 - high))
         for law, variance in ((least, min(low * (1 - low), high * (1 - high))), (most, largest)):
@@ -28,7 +34,9 @@ def test_of_hits_are_those_of_the_interval_of_their_share(users):
 
 
 def test_no_distribution_that_explains_values_as_well_has_a_smaller_or_a_larger_variance():
-    """SLSQP over all distributions on the values and both bounds, with the deviance that the law has."""
+    """SLSQP over all distributions on the values and both bounds, with the deviance that the law
+    has.
+    """
     values = 1 / np.array([1, 1, 2, 3, 3, 5, 8, 20, 20, 20, 40, 90])
     points = np.append(values, [0.0, 1.0])
     for sign, law in zip((1, -1), extreme_laws(values, 1.0, alpha=0.05), strict=True):
@@ -44,7 +52,10 @@ def test_no_distribution_that_explains_values_as_well_has_a_smaller_or_a_larger_
             bounds=[(1e-9, 1.0)] * 14,
             constraints=[
                 {"type": "eq", "fun": lambda shares: shares.sum() - 1},
-                {"type": "ineq", "fun": lambda shares, most=deviance: most + np.log(12 * shares[:12]).sum()},
+                {
+                    "type": "ineq",
+                    "fun": lambda shares, most=deviance: most + np.log(12 * shares[:12]).sum(),
+                },
             ],
             options={"maxiter": 1000, "ftol": 1e-12},
         )
@@ -59,4 +70,6 @@ def test_the_law_of_an_end_has_its_mean_and_its_deviance(values):
     shares, at_bound = side.law(0.05)
     assert shares.sum() + at_bound == pytest.approx(1)
     assert shares @ distinct == pytest.approx(side.end(0.05), abs=1e-9)
-    assert -counts @ np.log(shares / counts * counts.sum()) == pytest.approx(threshold(0.05, side.deciding))
+    assert -counts @ np.log(shares / counts * counts.sum()) == pytest.approx(
+        threshold(0.05, side.deciding)
+    )

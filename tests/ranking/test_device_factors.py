@@ -1,7 +1,9 @@
-"""Ranks by factors on a device are those in double precision on the host, whatever the device's products round.
+"""Ranks by factors on a device are those in double precision on the host, whatever the device's
+products round.
 
-array-api-strict stands for the device; tests/adapters/test_arrays.py has torch and JAX, where they are installed. The
-scores to compare with are added term by term by Python's own floats, or exact fractions.
+array-api-strict stands for the device; tests/adapters/test_arrays.py has torch and JAX, where they
+are installed. The scores to compare with are added term by term by Python's own floats, or exact
+fractions.
 """
 
 import math
@@ -26,7 +28,9 @@ def on_device(*arrays: np.ndarray) -> tuple[Any, ...]:
 
 
 def added_in_order(users: np.ndarray, items: np.ndarray) -> np.ndarray:
-    """The scores in double precision, term by term in the order of the factors; `sum` may compensate for rounding."""
+    """The scores in double precision, term by term in the order of the factors; `sum` may
+    compensate for rounding.
+    """
     scores = np.zeros((len(users), len(items)))
     for user, item in np.ndindex(*scores.shape):
         for left, right in zip(users[user].tolist(), items[item].tolist(), strict=True):
@@ -51,12 +55,17 @@ class Data:
 
 def last_digits(d: int, kind: type) -> Data:
     """Items that differ by last digits alone, and some not at all."""
-    rng, digit = np.random.default_rng(d), float(np.finfo(kind).eps)
-    items = rng.normal(size=(1, d)).astype(kind) * (1 + digit * rng.integers(-2, 3, (70, d))).astype(kind)
+    rng = np.random.default_rng(d)
+    digit = float(np.finfo(kind).eps)
+    items = rng.normal(size=(1, d)).astype(kind) * (
+        1 + digit * rng.integers(-2, 3, (70, d))
+    ).astype(kind)
     return Data(rng.normal(size=(40, d)).astype(kind), items)
 
 
-ADVERSARIAL = {f"{kind.__name__}, d = {d}": (d, kind) for kind in (np.float32, np.float64) for d in (1, 3, 40)}
+ADVERSARIAL = {
+    f"{kind.__name__}, d = {d}": (d, kind) for kind in (np.float32, np.float64) for d in (1, 3, 40)
+}
 
 
 @pytest.fixture(params=ADVERSARIAL.values(), ids=ADVERSARIAL)
@@ -86,7 +95,9 @@ def short(users: Any, items: Any) -> Any:
 
 
 def off_within_the_bound(users: Any, items: Any) -> Any:
-    """A product of the float32 type with the error that d operations may have, and exact where nothing is rounded."""
+    """A product of the float32 type with the error that d operations may have, and exact where
+    nothing is rounded.
+    """
     product = PRODUCT(users, items)
     left, right = (np.from_dlpack(array, device="cpu", copy=True) for array in (users, items))
     lengths = np.outer(np.linalg.norm(left, axis=1), np.linalg.norm(right, axis=0))
@@ -105,12 +116,19 @@ def test_products_of_float32_alone_decide_wrongly() -> None:
     """So the data above are hard: of float32 factors, most ranks by their products are others."""
     data = last_digits(40, np.float32)
     by_products = by_argsort(data.factors[0] @ data.factors[1].T, data.training, data.held_out)
-    assert np.mean([row != wanted for row, wanted in zip(by_products, data.expected, strict=True)]) > 0.5
+    assert (
+        np.mean([row != wanted for row, wanted in zip(by_products, data.expected, strict=True)])
+        > 0.5
+    )
 
 
 @pytest.mark.usefixtures("blocks")
-@pytest.mark.parametrize("product", [short, off_within_the_bound], ids=["TensorFloat-32", "off within the bound"])
-def test_ranks_do_not_depend_on_the_product(adversarial: Data, product: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "product", [short, off_within_the_bound], ids=["TensorFloat-32", "off within the bound"]
+)
+def test_ranks_do_not_depend_on_the_product(
+    adversarial: Data, product: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(strict, "matmul", product)
     assert adversarial.ranks() == adversarial.expected
 
@@ -123,7 +141,9 @@ def test_without_float64_the_host_decides(product: Any, monkeypatch: pytest.Monk
     assert data.ranks() == data.expected
 
 
-def test_a_product_that_loses_digits_is_noticed_whatever_its_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_product_that_loses_digits_is_noticed_whatever_its_shape(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     kinds: list[Any] = []
 
     def recorded(users: Any, items: Any) -> Any:
@@ -140,7 +160,8 @@ def test_a_product_that_loses_digits_is_noticed_whatever_its_shape(monkeypatch: 
 
 
 def test_blocks_fit_and_no_block_of_scores_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    users, items = 90, 700
+    users = 90
+    items = 700
     monkeypatch.setattr(device_factors, "SCORES", 2000)
     monkeypatch.setattr(device_factors, "ITEMS", 150)
     monkeypatch.setattr(device_factors, "NUMBERS", 400)
@@ -172,8 +193,10 @@ def test_blocks_fit_and_no_block_of_scores_is_copied(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
 def test_users_and_items_without_factors_tie(kind: type) -> None:
     rng = np.random.default_rng(3)
-    users, items = rng.integers(-3, 4, (40, 5)).astype(kind), rng.integers(-3, 4, (60, 5)).astype(kind)
-    users[::3], items[::2] = 0, 0
+    users = rng.integers(-3, 4, (40, 5)).astype(kind)
+    items = rng.integers(-3, 4, (60, 5)).astype(kind)
+    users[::3] = 0
+    items[::2] = 0
     for columns in (items, np.zeros((60, 5), dtype=kind)):
         data = Data(users, columns)
         assert data.ranks() == data.expected
@@ -185,13 +208,21 @@ def test_scores_that_float64_rounds_are_those_of_the_host() -> None:
     users = np.ones((3, 3))
     items = np.array([[large, 1, -large], [large, -large, 1], [1, large, -large], [0.0, 0.5, 0.0]])
     assert [sum(map(Fraction, line)) for line in items.tolist()] == [1, 1, 1, Fraction(1, 2)]
-    assert rows(sm.rank(on_device(users, items), np.zeros((3, 4)), [0, 1, 3])) == [(2, 1), (0, 0), (1, 0)]
+    assert rows(sm.rank(on_device(users, items), np.zeros((3, 4)), [0, 1, 3])) == [
+        (2, 1),
+        (0, 0),
+        (1, 0),
+    ]
 
 
-@pytest.mark.parametrize(("user", "item"), [(1.0, np.nan), (-np.inf, 1.0), (np.nan, 1.0), (1e160, 1e160)])
+@pytest.mark.parametrize(
+    ("user", "item"), [(1.0, np.nan), (-np.inf, 1.0), (np.nan, 1.0), (1e160, 1e160)]
+)
 def test_factors_that_are_not_finite_or_too_large_are_refused(user: float, item: float) -> None:
-    users, items = np.ones((5, 2)), np.ones((6, 2))
-    users[1, 1], items[1, 1] = user, item
+    users = np.ones((5, 2))
+    items = np.ones((6, 2))
+    users[1, 1] = user
+    items[1, 1] = item
     with pytest.raises(DataError, match=r"too large for scores in float64$"):
         sm.rank(on_device(users, items), np.zeros((5, 6)), np.arange(5))
 

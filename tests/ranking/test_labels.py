@@ -1,4 +1,5 @@
-"""Pandas objects whose labels are in any order have the ranks of arrays in the order of the ids; others are refused.
+"""Pandas objects whose labels are in any order have the ranks of arrays in the order of the ids;
+others are refused.
 
 The expected ranks are counted from the definition, in plain Python.
 """
@@ -44,7 +45,9 @@ SAMPLED = {name: above(user, NEGATIVES[user]) for user, name in enumerate(USERS)
 def shuffled(frame: Any, order: np.random.Generator) -> Any:
     """A frame or a Series with its rows, and its columns, in another order."""
     rows = order.permutation(len(frame))
-    return frame.iloc[rows] if frame.ndim == 1 else frame.iloc[rows, order.permutation(frame.shape[1])]
+    return (
+        frame.iloc[rows] if frame.ndim == 1 else frame.iloc[rows, order.permutation(frame.shape[1])]
+    )
 
 
 def wide(matrix: np.ndarray, order: np.random.Generator) -> pd.DataFrame:
@@ -55,7 +58,9 @@ def wide(matrix: np.ndarray, order: np.random.Generator) -> pd.DataFrame:
 def pairs(matrix: np.ndarray, order: np.random.Generator) -> pd.DataFrame:
     """The pairs of a matrix as a table of ids, with a column that is not used."""
     user, item = np.nonzero(matrix)
-    table = pd.DataFrame({"user": np.array(USERS)[user], "item": np.array(ITEMS)[item], "rating": 4.0})
+    table = pd.DataFrame(
+        {"user": np.array(USERS)[user], "item": np.array(ITEMS)[item], "rating": 4.0}
+    )
     return table.iloc[order.permutation(len(table))]
 
 
@@ -97,19 +102,29 @@ def score_forms(order: np.random.Generator) -> dict[str, Any]:
 
 
 def drawn_case(draw: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
-    """Scores, training, held-out items and ids: labels in any order, or arrays in the order of ids that are given."""
+    """Scores, training, held-out items and ids: labels in any order, or arrays in the order of ids
+    that are given.
+    """
     order = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     has_ids = draw(st.booleans())
-    scores, training, held_out = score_forms(order), pair_forms(TRAINING, order), pair_forms(IS_HELD_OUT, order)
+    scores = score_forms(order)
+    training = pair_forms(TRAINING, order)
+    held_out = pair_forms(IS_HELD_OUT, order)
     if not has_ids:
         del scores["function"]
         name = draw(st.sampled_from(sorted(scores)))
-        return scores[name], *(forms[draw(st.sampled_from(sorted(forms)))] for forms in (training, held_out)), {}
+        return (
+            scores[name],
+            *(forms[draw(st.sampled_from(sorted(forms)))] for forms in (training, held_out)),
+            {},
+        )
     scores |= {"array": SCORES, "arrays": FACTORS, "frame by default": pd.DataFrame(SCORES)}
     training |= {"array": TRAINING, "frame by default": pd.DataFrame(TRAINING)}
     held_out |= {"array": HELD_OUT, "Series by default": pd.Series(HELD_OUT)}
     chosen = [forms[draw(st.sampled_from(sorted(forms)))] for forms in (scores, training, held_out)]
-    ids = pd.DataFrame({"user": USERS}, index=np.arange(len(USERS)) * 3 + 2)["user"]  # as after rows were left out
+    ids = pd.DataFrame({"user": USERS}, index=np.arange(len(USERS)) * 3 + 2)[
+        "user"
+    ]  # as after rows were left out
     return *chosen, {"user_ids": ids if draw(st.booleans()) else USERS, "item_ids": ITEMS}
 
 
@@ -145,12 +160,22 @@ def test_ranks_among_negatives_do_not_depend_on_the_order_of_labels(data: Any) -
         "lists": shuffled(lists, order),
         "Series": shuffled(lists, order).explode(),
         "wide": shuffled(pd.DataFrame(named, index=USERS), order),
-        "wide with names": shuffled(pd.DataFrame(named, index=USERS, columns=["a", "b"]).rename_axis("user"), order),
+        "wide with names": shuffled(
+            pd.DataFrame(named, index=USERS, columns=["a", "b"]).rename_axis("user"), order
+        ),
         "table": shuffled(lists, order).explode().rename("item").rename_axis("user").reset_index(),
-        "table by user": shuffled(lists, order).explode().rename("item").rename_axis("user").to_frame(),
+        "table by user": shuffled(lists, order)
+        .explode()
+        .rename("item")
+        .rename_axis("user")
+        .to_frame(),
     }
     if ids:
-        forms |= {"array": NEGATIVES, "frame by default": pd.DataFrame(NEGATIVES), "Series": pd.Series(NEGATIVES)}
+        forms |= {
+            "array": NEGATIVES,
+            "frame by default": pd.DataFrame(NEGATIVES),
+            "Series": pd.Series(NEGATIVES),
+        }
     negatives = forms[data.draw(st.sampled_from(sorted(forms)))]
     table = sm.rank_among_negatives(scores, training, held_out, negatives=negatives, **ids)
     assert by_user(table, table.x) == SAMPLED
@@ -199,22 +224,30 @@ def test_an_order_by_labels_decides_which_candidates_are_scored_first() -> None:
         return np.zeros(len(users))
 
     order = pd.Series({9: 5.0, 1: 4.0, 3: 3.0, 40: 2.0, 20: 1.0, 5: 0.0, 12: -1.0, 111: -2.0})
-    sm.staged_ranks(score, np.zeros((1, 8)), [4], order=order, depth=None, user_ids=["u"], item_ids=ITEMS)
+    sm.staged_ranks(
+        score, np.zeros((1, 8)), [4], order=order, depth=None, user_ids=["u"], item_ids=ITEMS
+    )
     assert asked == [111, 9, 1, 3, 40, 20, 5, 12]  # the held-out item, and then the candidates
 
 
 def test_labels_are_the_ids_where_none_are_given() -> None:
-    frame = pd.DataFrame([[0.1, 0.9, 0.5], [0.2, 0.1, 0.3]], index=["ben", "ada"], columns=["x", "y", "z"])
+    frame = pd.DataFrame(
+        [[0.1, 0.9, 0.5], [0.2, 0.1, 0.3]], index=["ben", "ada"], columns=["x", "y", "z"]
+    )
     table = sm.rank(frame, np.zeros((2, 3)), pd.Series({"ada": "z", "ben": "x"}))
     assert (table.user.tolist(), table.above.tolist()) == (["ben", "ada"], [2, 0])
-    wide_training = pd.DataFrame([[1, 0, 0], [0, 1, 0]], index=["ben", "ada"], columns=["x", "y", "z"])
+    wide_training = pd.DataFrame(
+        [[1, 0, 0], [0, 1, 0]], index=["ben", "ada"], columns=["x", "y", "z"]
+    )
     validate = sm.validator(wide_training, pd.Series({"ada": "z", "ben": "y"}), metrics="mrr")
     assert validate(frame[["z", "x", "y"]].sort_index()).value == 1.0
 
 
 def test_held_out_items_of_users_by_label_may_be_missing_or_several() -> None:
     held_out = pd.Series(["y", None, "x", "z"], index=["ben", "cem", "ada", "ada"])
-    scores = pd.DataFrame(np.arange(9.0).reshape(3, 3), index=["ada", "ben", "cem"], columns=["x", "y", "z"])
+    scores = pd.DataFrame(
+        np.arange(9.0).reshape(3, 3), index=["ada", "ben", "cem"], columns=["x", "y", "z"]
+    )
     with pytest.warns(UserWarning, match="1 of 3 users have no held-out item"):
         table = sm.rank(scores, np.zeros((3, 3)), held_out)
     assert (table.user.tolist(), table.above.tolist()) == (["ada", "ada", "ben"], [1, 0, 1])
@@ -225,7 +258,9 @@ def test_held_out_items_of_users_by_label_may_be_missing_or_several() -> None:
 
 def test_a_block_of_a_frame_by_default_is_in_its_order() -> None:
     frame = pd.DataFrame(SCORES)
-    table = sm.rank(lambda block: frame[block], TRAINING, HELD_OUT, user_ids=USERS, item_ids=ITEMS, batch_size=2)
+    table = sm.rank(
+        lambda block: frame[block], TRAINING, HELD_OUT, user_ids=USERS, item_ids=ITEMS, batch_size=2
+    )
     assert by_user(table, table.above) == EXACT
 
 
@@ -233,46 +268,116 @@ def test_columns_of_factors_are_paired_by_their_labels() -> None:
     users, items = (pd.DataFrame(factors, columns=["a", "b", "c"]) for factors in FACTORS)
     table = sm.rank((users, items[["c", "a", "b"]]), TRAINING, HELD_OUT, user_ids=USERS)
     assert by_user(table, table.above) == EXACT
-    table = sm.rank((users, items.set_axis(["x", "y", "z"], axis="columns")), TRAINING, HELD_OUT, user_ids=USERS)
+    table = sm.rank(
+        (users, items.set_axis(["x", "y", "z"], axis="columns")), TRAINING, HELD_OUT, user_ids=USERS
+    )
     assert by_user(table, table.above) == EXACT
 
 
 FRAME = pd.DataFrame(SCORES, index=USERS, columns=ITEMS)
-GIVEN = {"scores": FRAME, "training": TRAINING, "held_out": HELD_OUT, "user_ids": USERS, "item_ids": ITEMS}
+GIVEN = {
+    "scores": FRAME,
+    "training": TRAINING,
+    "held_out": HELD_OUT,
+    "user_ids": USERS,
+    "item_ids": ITEMS,
+}
 WITHOUT = GIVEN | {"user_ids": None, "item_ids": None}
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (GIVEN | {"scores": FRAME.rename({"u9": "x"})}, "^the index of scores: user 'x' is not in user_ids, such as"),
-        (GIVEN | {"scores": FRAME.rename(columns={12: 13})}, "^the columns of scores: item 13 is not in item_ids"),
-        (GIVEN | {"scores": FRAME.drop(index="u9")}, r"^the index of scores: lacks the user 'u9'; give \.to_numpy\(\)"),
+        (
+            GIVEN | {"scores": FRAME.rename({"u9": "x"})},
+            "^the index of scores: user 'x' is not in user_ids, such as",
+        ),
+        (
+            GIVEN | {"scores": FRAME.rename(columns={12: 13})},
+            "^the columns of scores: item 13 is not in item_ids",
+        ),
+        (
+            GIVEN | {"scores": FRAME.drop(index="u9")},
+            r"^the index of scores: lacks the user "
+            r"'u9'; give \.to_numpy\(\)",
+        ),
         (GIVEN | {"scores": FRAME[[*ITEMS, 5]]}, "^the columns of scores: has the item 5 twice"),
         (WITHOUT | {"scores": FRAME[[*ITEMS, 5]]}, "^the columns of scores: 5 is there twice"),
-        (WITHOUT | {"training": FRAME.rename({"u9": "x"}) > 9}, "^the index of training: user 'x' is not in the in"),
-        (WITHOUT | {"held_out": FRAME.drop(columns=5) > 9}, "^the columns of held_out: lacks the item 5"),
-        (WITHOUT | {"held_out": pd.Series({"u9": 5, "x": 12})}, "^held_out, user 'x': user 'x' is not in"),
-        (WITHOUT | {"held_out": pd.Series({"u9": 6})}, "^held_out, user 'u9': item 6 is not in"),
-        (WITHOUT | {"scores": FRAME.reset_index(names="user_id")}, "^the columns of scores: has 'user_id' among"),
-        (WITHOUT | {"scores": FRAME.set_index([np.arange(6), USERS])}, "^the index of scores: has several levels"),
-        (GIVEN | {"scores": lambda block: FRAME[block].drop(columns=5)}, "^the columns of scores: lacks the item 5"),
-        (GIVEN | {"scores": lambda block: FRAME[block][::-1].rename({"u9": 3})}, "^the index of scores: user 3 is not"),
-        (WITHOUT | {"scores": lambda block: FRAME[block]}, r"user 'u10' is not an index from 0 to 5.*; give user_ids"),
-        (GIVEN | {"item_ids": pd.Series(ITEMS).sort_values()}, "^item_ids: is a Series with labels, such as 7 of 1; "),
-        (GIVEN | {"user_ids": pd.Series(USERS, index=ITEMS[:6])}, "^user_ids: is a Series with labels, such as 5"),
         (
-            GIVEN | {"scores": pd.DataFrame(SCORES, columns=np.arange(8).tolist()), "item_ids": [*range(1, 8), 0]},
+            WITHOUT | {"training": FRAME.rename({"u9": "x"}) > 9},
+            "^the index of training: user 'x' is not in the in",
+        ),
+        (
+            WITHOUT | {"held_out": FRAME.drop(columns=5) > 9},
+            "^the columns of held_out: lacks the item 5",
+        ),
+        (
+            WITHOUT | {"held_out": pd.Series({"u9": 5, "x": 12})},
+            "^held_out, user 'x': user 'x' is not in",
+        ),
+        (WITHOUT | {"held_out": pd.Series({"u9": 6})}, "^held_out, user 'u9': item 6 is not in"),
+        (
+            WITHOUT | {"scores": FRAME.reset_index(names="user_id")},
+            "^the columns of scores: has 'user_id' among",
+        ),
+        (
+            WITHOUT | {"scores": FRAME.set_index([np.arange(6), USERS])},
+            "^the index of scores: has several levels",
+        ),
+        (
+            GIVEN | {"scores": lambda block: FRAME[block].drop(columns=5)},
+            "^the columns of scores: lacks the item 5",
+        ),
+        (
+            GIVEN | {"scores": lambda block: FRAME[block][::-1].rename({"u9": 3})},
+            "^the index of scores: user 3 is not",
+        ),
+        (
+            WITHOUT | {"scores": lambda block: FRAME[block]},
+            r"user 'u10' is not an index from 0 "
+            r"to 5.*; give user_ids",
+        ),
+        (
+            GIVEN | {"item_ids": pd.Series(ITEMS).sort_values()},
+            "^item_ids: is a Series with labels, such as 7 of 1; ",
+        ),
+        (
+            GIVEN | {"user_ids": pd.Series(USERS, index=ITEMS[:6])},
+            "^user_ids: is a Series with labels, such as 5",
+        ),
+        (
+            GIVEN
+            | {
+                "scores": pd.DataFrame(SCORES, columns=np.arange(8).tolist()),
+                "item_ids": [*range(1, 8), 0],
+            },
             "^the columns of scores: 0 to 7 may be places, or items in another order",
         ),
-        (GIVEN | {"training": pd.DataFrame({"u": [1], "i": [2]})}, "^the columns of training: item 'u' is not in item"),
-        (WITHOUT | {"scores": SCORES, "training": pd.DataFrame({"u": [1], "i": [2]})}, "has the columns user and"),
-        (GIVEN | {"held_out": pd.Series(USERS, index=pd.Index(ITEMS[:6], name="item"))}, "^held_out: the index of"),
-        (GIVEN | {"training": pd.Series([5, 9], index=[3, 1])}, "^training must be numbers, a row of them for each"),
-        (GIVEN | {"training": FRAME.mul(0).rename_axis(index="user", columns="item").stack()}, "^training: has pairs"),
+        (
+            GIVEN | {"training": pd.DataFrame({"u": [1], "i": [2]})},
+            "^the columns of training: item 'u' is not in item",
+        ),
+        (
+            WITHOUT | {"scores": SCORES, "training": pd.DataFrame({"u": [1], "i": [2]})},
+            "has the columns user and",
+        ),
+        (
+            GIVEN | {"held_out": pd.Series(USERS, index=pd.Index(ITEMS[:6], name="item"))},
+            "^held_out: the index of",
+        ),
+        (
+            GIVEN | {"training": pd.Series([5, 9], index=[3, 1])},
+            "^training must be numbers, a row of them for each",
+        ),
+        (
+            GIVEN | {"training": FRAME.mul(0).rename_axis(index="user", columns="item").stack()},
+            "^training: has pairs",
+        ),
     ],
-)  # fmt: skip
-def test_labels_that_contradict_are_refused_in_one_line(arguments: dict[str, Any], says: str) -> None:
+)
+def test_labels_that_contradict_are_refused_in_one_line(
+    arguments: dict[str, Any], says: str
+) -> None:
     with pytest.raises(DataError, match=says) as caught:
         sm.rank(**arguments)
     assert "\n" not in str(caught.value)
@@ -286,12 +391,20 @@ def test_labels_that_contradict_are_refused_in_one_line(arguments: dict[str, Any
     ("factors", "says"),
     [
         ((["a", "b", "c"], ["a", "b", "d"]), "^factors: 'c' is not a column of both frames"),
-        ((["user_id", "b", "c"], ["a", "b", "c"]), "^factors of users: the column user_id is no factor"),
-        ((["a", "b", "c"], ["a", "b", "itemId"]), "^factors of items: the column itemId is no factor"),
+        (
+            (["user_id", "b", "c"], ["a", "b", "c"]),
+            "^factors of users: the column user_id is no factor",
+        ),
+        (
+            (["a", "b", "c"], ["a", "b", "itemId"]),
+            "^factors of items: the column itemId is no factor",
+        ),
     ],
 )
 def test_columns_of_factors_that_contradict_are_refused(factors: Any, says: str) -> None:
-    users, items = (pd.DataFrame(part, columns=names) for part, names in zip(FACTORS, factors, strict=True))
+    users, items = (
+        pd.DataFrame(part, columns=names) for part, names in zip(FACTORS, factors, strict=True)
+    )
     with pytest.raises(DataError, match=says):
         sm.rank((users, items), TRAINING, HELD_OUT)
 
@@ -299,9 +412,15 @@ def test_columns_of_factors_that_contradict_are_refused(factors: Any, says: str)
 @pytest.mark.parametrize(
     ("negatives", "says"),
     [
-        (pd.Series(NEGATIVES, index=[*USERS[:5], "u10"]), "^negatives: the index has the user 'u10' twice"),
+        (
+            pd.Series(NEGATIVES, index=[*USERS[:5], "u10"]),
+            "^negatives: the index has the user 'u10' twice",
+        ),
         (pd.DataFrame(NEGATIVES, index=[*USERS[:5], "x"]), "user 'x' is not in user_ids"),
-        (pd.DataFrame(np.array(ITEMS)[NEGATIVES], index=USERS)[:5], "^negatives, user 'u7': has no negatives"),
+        (
+            pd.DataFrame(np.array(ITEMS)[NEGATIVES], index=USERS)[:5],
+            "^negatives, user 'u7': has no negatives",
+        ),
     ],
 )
 def test_negatives_whose_labels_contradict_are_refused(negatives: Any, says: str) -> None:
@@ -320,9 +439,16 @@ def test_epochs_whose_labels_contradict_are_refused_and_not_counted() -> None:
 
 
 def test_scores_of_pairs_by_other_labels_are_refused() -> None:
-    for index in (lambda users: users + 1000, lambda users: pd.MultiIndex.from_arrays([users, users])):
-        with pytest.raises(DataError, match=r"^scores of pairs: the Series has labels, such as .* asked for; give"):
-            sm.staged_ranks(lambda users, items, of=index: pd.Series(1.0, index=of(users)), TRAINING, HELD_OUT)
+    for index in (
+        lambda users: users + 1000,
+        lambda users: pd.MultiIndex.from_arrays([users, users]),
+    ):
+        with pytest.raises(
+            DataError, match=r"^scores of pairs: the Series has labels, such as .* asked for; give"
+        ):
+            sm.staged_ranks(
+                lambda users, items, of=index: pd.Series(1.0, index=of(users)), TRAINING, HELD_OUT
+            )
 
 
 def test_a_parquet_file_of_scores_has_its_labels(tmp_path: Any) -> None:
@@ -342,10 +468,17 @@ def test_a_parquet_file_of_scores_has_its_labels(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("ids", [[3, 2, 1, 0], ["1", "2", "3", "0"]])
 def test_numbers_that_may_be_indices_or_ids_are_refused(ids: list[Any]) -> None:
-    """Item 1 is another one by index than by id. Without ids, or with ids that are no indices, it is an index."""
-    scores, training, held_out = np.random.default_rng(1).random((3, 4)), np.zeros((3, 4)), [1, 2, 0]
+    """Item 1 is another one by index than by id.
+
+    Without ids, or with ids that are no indices, it is an index.
+    """
+    scores = np.random.default_rng(1).random((3, 4))
+    training = np.zeros((3, 4))
+    held_out = [1, 2, 0]
     arguments = scores, training, held_out
-    with pytest.raises(DataError, match=r"held_out: 1 may be an index or an id of items \(item_ids\)"):
+    with pytest.raises(
+        DataError, match=r"held_out: 1 may be an index or an id of items \(item_ids\)"
+    ):
         sm.rank(*arguments, item_ids=ids)
     with pytest.raises(DataError, match="held_out: 1 may be an index or an id of items"):
         sm.rank(pd.DataFrame(scores, columns=ids), pd.DataFrame(training, columns=ids), held_out)
@@ -358,16 +491,29 @@ def test_numbers_that_may_be_indices_or_ids_are_refused(ids: list[Any]) -> None:
     pairs = pd.DataFrame({"user": [0, 1, 2], "item": [ids[item] for item in held_out]})
     assert sm.rank(scores, training, pairs, item_ids=ids).above.tolist() == expected
     with pytest.raises(DataError, match="negatives: 3 may be an index or an id of items"):
-        sm.rank_among_negatives(scores, training, pairs, negatives=[[3, 0], [3, 0], [3, 2]], item_ids=ids)
+        sm.rank_among_negatives(
+            scores, training, pairs, negatives=[[3, 0], [3, 0], [3, 2]], item_ids=ids
+        )
 
 
-@pytest.mark.parametrize("matrix", [np.zeros((3, 12)), csr_array(np.zeros((3, 12))), pd.DataFrame(np.zeros((3, 12)))])
+@pytest.mark.parametrize(
+    "matrix", [np.zeros((3, 12)), csr_array(np.zeros((3, 12))), pd.DataFrame(np.zeros((3, 12)))]
+)
 def test_a_matrix_without_labels_beside_numbers_in_another_order_is_refused(matrix: Any) -> None:
-    """The columns are sorted as text: 0, 1, 10, 11, 2, … The matrix may be in this order, or in that of the numbers."""
-    scores = pd.DataFrame(np.random.default_rng(2).random((3, 12)), columns=sorted(range(12), key=str))
+    """The columns are sorted as text: 0, 1, 10, 11, 2, … The matrix may be in this order, or in
+    that of the numbers.
+    """
+    scores = pd.DataFrame(
+        np.random.default_rng(2).random((3, 12)), columns=sorted(range(12), key=str)
+    )
     held_out = pd.DataFrame({"user": [0, 1, 2], "item": [5, 6, 7]})
-    with pytest.raises(DataError, match="training: its items may be in the order of the columns of scores"):
+    with pytest.raises(
+        DataError, match="training: its items may be in the order of the columns of scores"
+    ):
         sm.rank(scores, matrix, held_out)
     labelled = pd.DataFrame(np.zeros((3, 12)), columns=scores.columns)
     in_order = scores.sort_index(axis="columns").to_numpy()
-    assert sm.rank(scores, labelled, held_out).above.tolist() == sm.rank(in_order, matrix, held_out).above.tolist()
+    assert (
+        sm.rank(scores, labelled, held_out).above.tolist()
+        == sm.rank(in_order, matrix, held_out).above.tolist()
+    )

@@ -1,4 +1,6 @@
-"""Files of matrices with a line of names of columns, or a column of an index: the ranks are right, or it is refused."""
+"""Files of matrices with a line of names of columns, or a column of an index: the ranks are right,
+or it is refused.
+"""
 
 from itertools import product
 from pathlib import Path
@@ -16,16 +18,24 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.inputs import read_array, require_layout
 from sampled_metrics.ranking.layout import Known, require_numbers_alone
 
-USERS, ITEMS, D = 30, 20, 8
+USERS = 30
+ITEMS = 20
+D = 8
 RNG = np.random.default_rng(7)
-USER_FACTORS, ITEM_FACTORS = RNG.normal(size=(USERS, D)), RNG.normal(size=(ITEMS, D))
+USER_FACTORS = RNG.normal(size=(USERS, D))
+ITEM_FACTORS = RNG.normal(size=(ITEMS, D))
 SCORES = USER_FACTORS @ ITEM_FACTORS.T
 HELD_OUT = RNG.permutation(np.arange(USERS) % ITEMS)
 TRAINED = (HELD_OUT + 1) % ITEMS  # the training item of each user
-USER_IDS, ITEM_IDS = RNG.permutation(500)[:USERS] + 7, RNG.permutation(900)[:ITEMS] + 7
+USER_IDS = RNG.permutation(500)[:USERS] + 7
+ITEM_IDS = RNG.permutation(900)[:ITEMS] + 7
 
 ABOVE = [
-    sum(SCORES[user, item] > SCORES[user, HELD_OUT[user]] for item in range(ITEMS) if item != TRAINED[user])
+    sum(
+        SCORES[user, item] > SCORES[user, HELD_OUT[user]]
+        for item in range(ITEMS)
+        if item != TRAINED[user]
+    )
     for user in range(USERS)
 ]
 """How many candidates score above the held-out item of each user, by hand."""
@@ -33,7 +43,9 @@ ABOVE = [
 
 def write(folder: Path, name: str, array: Any, form: str, index: Any, header: Any) -> str:
     frame = pd.DataFrame(array, index=index, columns=header)
-    path = str(folder / f"{name}{'.parquet' if 'parquet' in form else '.csv' if 'csv' in form else form}")
+    path = str(
+        folder / f"{name}{'.parquet' if 'parquet' in form else '.csv' if 'csv' in form else form}"
+    )
     if form == ".csv":
         frame.to_csv(path, index=index is not None, header=header is not None)
     elif form == "reset_index.csv":
@@ -58,12 +70,19 @@ NAMES = ("none", "from 0", "from 1", "ids")
 
 
 def names(which: str, ids: Any) -> Any:
-    return {"none": None, "from 0": np.arange(len(ids)), "from 1": np.arange(1, len(ids) + 1), "ids": ids}[which]
+    return {
+        "none": None,
+        "from 0": np.arange(len(ids)),
+        "from 1": np.arange(1, len(ids) + 1),
+        "ids": ids,
+    }[which]
 
 
 @pytest.mark.parametrize("with_ids", [False, True])
 @pytest.mark.parametrize(("form", "index"), list(product(FORMS, NAMES)))
-def test_each_file_gives_the_right_ranks_or_is_refused_in_a_line(form, index, with_ids, tmp_path, monkeypatch) -> None:
+def test_each_file_gives_the_right_ranks_or_is_refused_in_a_line(
+    form, index, with_ids, tmp_path, monkeypatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     users, items = (USER_IDS, ITEM_IDS) if with_ids else (np.arange(USERS), np.arange(ITEMS))
     pd.DataFrame({"user": users, "item": items[TRAINED]}).to_csv("training.csv", index=False)
@@ -77,14 +96,31 @@ def test_each_file_gives_the_right_ranks_or_is_refused_in_a_line(form, index, wi
     for header in NAMES:
         of_items = names(header, ITEM_IDS)
         matrices = {
-            "scores": ["--scores", write(tmp_path, "s", SCORES, form, names(index, USER_IDS), of_items)],
+            "scores": [
+                "--scores",
+                write(tmp_path, "s", SCORES, form, names(index, USER_IDS), of_items),
+            ],
             "users": [
                 "--users",
-                write(tmp_path, "v", USER_FACTORS, form, names(index, USER_IDS), names(header, dimensions)),
+                write(
+                    tmp_path,
+                    "v",
+                    USER_FACTORS,
+                    form,
+                    names(index, USER_IDS),
+                    names(header, dimensions),
+                ),
             ],
             "items": [
                 "--items",
-                write(tmp_path, "j", ITEM_FACTORS, form, names(index, ITEM_IDS), names(header, dimensions)),
+                write(
+                    tmp_path,
+                    "j",
+                    ITEM_FACTORS,
+                    form,
+                    names(index, ITEM_IDS),
+                    names(header, dimensions),
+                ),
             ],
         }
         calls = {
@@ -123,13 +159,31 @@ def test_each_file_gives_the_right_ranks_or_is_refused_in_a_line(form, index, wi
 @pytest.mark.parametrize(
     ("array", "says"),
     [
-        (np.vstack([np.arange(1, D + 1), ITEM_FACTORS]), r"line 1: is 1, 2, 3, …, the names of columns.*to_csv"),
-        (np.column_stack([np.arange(ITEMS), ITEM_FACTORS]), r"the first column is 0, 1, 2, …, as of an index"),
-        (np.column_stack([ITEM_FACTORS, np.arange(ITEMS)]), r"the last column is 0, 1, 2, …, as of an index"),
-        (np.column_stack([ITEM_IDS, ITEM_FACTORS]), r"the first column is whole numbers that all differ"),
-        (np.vstack([np.arange(ITEMS + 1) - 1.0, np.column_stack([np.arange(USERS), SCORES])]), r"the first column"),
+        (
+            np.vstack([np.arange(1, D + 1), ITEM_FACTORS]),
+            r"line 1: is 1, 2, 3, …, the names of columns.*to_csv",
+        ),
+        (
+            np.column_stack([np.arange(ITEMS), ITEM_FACTORS]),
+            r"the first column is 0, 1, 2, …, as of an index",
+        ),
+        (
+            np.column_stack([ITEM_FACTORS, np.arange(ITEMS)]),
+            r"the last column is 0, 1, 2, …, as of an index",
+        ),
+        (
+            np.column_stack([ITEM_IDS, ITEM_FACTORS]),
+            r"the first column is whole numbers that all differ",
+        ),
+        (
+            np.vstack([np.arange(ITEMS + 1) - 1.0, np.column_stack([np.arange(USERS), SCORES])]),
+            r"the first column",
+        ),
         (np.vstack([np.arange(ITEMS), np.ones((4, ITEMS))]), r"line 1: is 0, 1, 2, …"),
-        (np.column_stack([np.arange(30), np.arange(30), SCORES]), r"the first column is 0, 1, 2, …"),
+        (
+            np.column_stack([np.arange(30), np.arange(30), SCORES]),
+            r"the first column is 0, 1, 2, …",
+        ),
     ],
 )
 def test_says_what_it_looks_like(array, says) -> None:
@@ -156,7 +210,9 @@ def matrices_of_numbers() -> dict[str, Any]:
         "ratings": rng.integers(0, 6, (50, 60)),
         "identity": np.eye(20),
         "small": np.array([[0, 1, 2], [2, 0, 1], [1, 2, 0]]),
-        "a factor of zeros and ones": np.column_stack([np.arange(40) % 2, rng.normal(size=(40, 3))]),
+        "a factor of zeros and ones": np.column_stack(
+            [np.arange(40) % 2, rng.normal(size=(40, 3))]
+        ),
     }
 
 
@@ -172,7 +228,8 @@ def test_numbers_are_not_taken_for_names(name, array, tmp_path) -> None:
 def test_ids_of_whole_numbers_are_known_among_whole_numbers() -> None:
     """Counts, whose lines have no fractions: the ids say what the first column is."""
     counts = np.random.default_rng(3).poisson(3, (USERS, ITEMS))
-    users, items = Known.from_ids("user", USER_IDS), Known.from_ids("item", ITEM_IDS)
+    users = Known.from_ids("user", USER_IDS)
+    items = Known.from_ids("item", ITEM_IDS)
     require_numbers_alone("s.npy", counts, users, items)
     for known in (users, None):
         array = np.column_stack([USER_IDS, counts])
@@ -189,7 +246,10 @@ def test_a_row_or_a_column_more_than_the_events_have_is_refused() -> None:
     events = pd.DataFrame({"user": np.arange(USERS), "item": HELD_OUT})
     require_layout([("s.npy", SCORES, ("user", "item"))], events, events, None, None)
     for array, says in (
-        (np.column_stack([SCORES, SCORES[:, 0]]), r"s.npy: has 21 columns for 20 items, 0 to 19 in training and held"),
+        (
+            np.column_stack([SCORES, SCORES[:, 0]]),
+            r"s.npy: has 21 columns for 20 items, 0 to 19 in training and held",
+        ),
         (
             np.vstack([SCORES, SCORES[:1]]),
             r"s.npy: has 31 rows for 30 users, .* or give --user-ids, if user 30 is of no event",
@@ -199,9 +259,17 @@ def test_a_row_or_a_column_more_than_the_events_have_is_refused() -> None:
             require_layout([("s.npy", array, ("user", "item"))], events, events, None, None)
     matrix = csr_array((USERS, ITEMS))
     with pytest.raises(DataError, match=r"u.npy: has 31 rows for 30 users, as training has"):
-        require_layout([("u.npy", np.vstack([USER_FACTORS] * 2)[:31], ("user",))], matrix, events, None, None)
+        require_layout(
+            [("u.npy", np.vstack([USER_FACTORS] * 2)[:31], ("user",))], matrix, events, None, None
+        )
     with pytest.raises(DataError, match=r"i.npy: has 21 rows for 20 items, by item_ids"):
-        require_layout([("i.npy", np.vstack([ITEM_FACTORS] * 2)[:21], ("item",))], events, events, None, ITEM_IDS)
+        require_layout(
+            [("i.npy", np.vstack([ITEM_FACTORS] * 2)[:21], ("item",))],
+            events,
+            events,
+            None,
+            ITEM_IDS,
+        )
     more = np.column_stack([SCORES, SCORES[:, :5]])  # items of a catalogue that are in no event
     require_layout([("s.npy", more, ("user", "item"))], events, events, None, None)
     require_layout([("s.npy", more[:, :21], ("user", "item"))], events, events, None, np.arange(21))
@@ -216,12 +284,20 @@ def test_frames_whose_index_is_a_column_are_refused_in_memory(index) -> None:
     table = sm.rank(frame, training, held_out)
     above = [int((row > row[item]).sum()) for row, item in zip(SCORES, HELD_OUT, strict=True)]
     assert table.above.tolist() == above
-    with pytest.raises(DataError, match=r"^scores: the (column|first column) .*make it the index by set_index"):
+    with pytest.raises(
+        DataError, match=r"^scores: the (column|first column) .*make it the index by set_index"
+    ):
         sm.rank(frame.reset_index(), training, held_out)
     factors = pd.DataFrame(ITEM_FACTORS, index=items).rename_axis(index).reset_index()
     factors[index] = np.arange(ITEMS)
-    with pytest.raises(DataError, match=r"^factors of items: the (column|first column) .*make it the index"):
-        sm.rank((pd.DataFrame(np.column_stack([USER_FACTORS, USER_FACTORS[:, 0]])), factors), training, HELD_OUT)
+    with pytest.raises(
+        DataError, match=r"^factors of items: the (column|first column) .*make it the index"
+    ):
+        sm.rank(
+            (pd.DataFrame(np.column_stack([USER_FACTORS, USER_FACTORS[:, 0]])), factors),
+            training,
+            HELD_OUT,
+        )
 
 
 def test_ids_below_0_are_seen_as_ids(tmp_path):
@@ -236,10 +312,14 @@ def test_ids_below_0_are_seen_as_ids(tmp_path):
 
 
 def test_places_of_one_user_or_of_a_feature_are_numbers_of_an_array(tmp_path):
-    """A first user who is new and has the order of popularity, and factors whose last one is a place or a time."""
+    """A first user who is new and has the order of popularity, and factors whose last one is a
+    place or a time.
+    """
     rng = np.random.default_rng(5)
-    scores, factors = rng.normal(size=(40, 30)), rng.normal(size=(40, 5))
-    scores[0], factors[:, -1] = rng.permutation(30), 10**9 + 1000 * rng.permutation(40)
+    scores = rng.normal(size=(40, 30))
+    factors = rng.normal(size=(40, 5))
+    scores[0] = rng.permutation(30)
+    factors[:, -1] = 10**9 + 1000 * rng.permutation(40)
     for name, array in (("scores", scores), ("factors", factors)):
         np.save(tmp_path / f"{name}.npy", array)
         np.testing.assert_array_equal(read_array(str(tmp_path / f"{name}.npy")), array)
@@ -253,13 +333,17 @@ def test_a_blank_line_of_a_csv_file_is_a_missing_number(tmp_path):
 @pytest.mark.parametrize("place", [1, 4, D])
 @pytest.mark.parametrize("which", ["running numbers", "ids"])
 @pytest.mark.parametrize("form", [".csv", ".npy"])
-def test_refuses_a_column_of_ids_at_any_place(tmp_path: Path, form: str, which: str, place: int) -> None:
+def test_refuses_a_column_of_ids_at_any_place(
+    tmp_path: Path, form: str, which: str, place: int
+) -> None:
     ids = np.arange(USERS) if which == "running numbers" else USER_IDS
     path = write(tmp_path, "factors", np.insert(USER_FACTORS, place, ids, axis=1), form, None, None)
     known = Known.from_ids("user", USER_IDS)
     with pytest.raises(DataError, match=rf"factors.*: (column {place + 1}|the last column) is "):
         require_numbers_alone(path, read_array(path), known)
-    require_numbers_alone(path, np.insert(USER_FACTORS, place, RNG.permutation(USERS) + 2000, axis=1), known)
+    require_numbers_alone(
+        path, np.insert(USER_FACTORS, place, RNG.permutation(USERS) + 2000, axis=1), known
+    )
 
 
 def test_takes_scores_that_all_ascend_by_one() -> None:

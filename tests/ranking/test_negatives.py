@@ -15,10 +15,14 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.negatives import distinct_numbers, draw_numbers
 
 RNG = np.random.default_rng(3)
-USERS, ITEMS = 60, 40
+USERS = 60
+ITEMS = 40
 HELD_OUT = RNG.integers(ITEMS, size=USERS)
 TRAINING = (RNG.random((USERS, ITEMS)) < 0.2) & (np.arange(ITEMS) != HELD_OUT[:, np.newaxis])
-FACTORS = RNG.integers(-3, 4, (USERS, 3)).astype(float), RNG.integers(-3, 4, (ITEMS, 3)).astype(float)
+FACTORS = (
+    RNG.integers(-3, 4, (USERS, 3)).astype(float),
+    RNG.integers(-3, 4, (ITEMS, 3)).astype(float),
+)
 SCORES = FACTORS[0] @ FACTORS[1].T
 
 
@@ -27,12 +31,17 @@ def streams_of(seed: int):
 
 
 def test_each_subset_of_distinct_numbers_is_as_likely() -> None:
-    """Rows of 6 and of 7 numbers in turn; up to a half of them is drawn with replacement, and duplicates again."""
+    """Rows of 6 and of 7 numbers in turn; up to a half of them is drawn with replacement, and
+    duplicates again.
+    """
     free = np.tile([6, 7], 10_000)
     for m, size in product((1, 3, 5), (6, 7)):
         drawn = np.sort(distinct_numbers(free, m, streams_of(m)), axis=1)[free == size].tolist()
         times = Counter(map(tuple, drawn))
-        assert stats.chisquare([times[subset] for subset in combinations(range(size), m)]).pvalue > 0.001
+        assert (
+            stats.chisquare([times[subset] for subset in combinations(range(size), m)]).pvalue
+            > 0.001
+        )
         assert times.total() == 10_000
 
 
@@ -52,7 +61,12 @@ def test_all_forms_of_scores_give_the_same_in_batches_of_any_size(replacement: b
         options |= {"negatives": 9, "replacement": replacement, "seed": seed}
         return rank_among_negatives(scores, TRAINING, HELD_OUT, **options).to_frame()
 
-    forms = tuple(each.astype(np.float32) for each in FACTORS), SCORES, csr_array(SCORES), lambda users: SCORES[users]
+    forms = (
+        tuple(each.astype(np.float32) for each in FACTORS),
+        SCORES,
+        csr_array(SCORES),
+        lambda users: SCORES[users],
+    )
     tables = [*map(drawn, forms), *(drawn(SCORES, batch_size=size) for size in (1, 7))]
     assert all(table.equals(drawn(FACTORS)) for table in tables)
     assert not drawn(SCORES, seed=5).equals(tables[0])
@@ -62,16 +76,25 @@ def test_all_other_candidates_as_negatives_give_the_exact_ranks() -> None:
     scores = RNG.random((USERS, ITEMS))
     exact = rank(scores, TRAINING, HELD_OUT)
     kept = exact.candidates == exact.candidates.min()
-    table = rank_among_negatives(scores[kept], TRAINING[kept], HELD_OUT[kept], negatives=exact.candidates.min() - 1)
+    table = rank_among_negatives(
+        scores[kept], TRAINING[kept], HELD_OUT[kept], negatives=exact.candidates.min() - 1
+    )
     assert table.x.tolist() == exact.above[kept].tolist()
     assert table.candidates.tolist() == exact.candidates[kept].tolist()
 
 
 def test_ranks_among_ties_are_uniform() -> None:
-    """3 negatives are above the held-out item, 4 tie with it, and 2 are below: x is 3 ... 7, each as often."""
-    users, scores = 20_000, [5.0, 1, 1, 0, 6, 1, 1, 7, 1, 0]
-    table = rank_among_negatives(lambda block: np.tile(scores, (block.stop - block.start, 1)),
-                                 csr_array((users, 10)), np.full(users, 2), negatives=9)  # fmt: skip
+    """3 negatives are above the held-out item, 4 tie with it, and 2 are below: x is 3 ... 7, each
+    as often.
+    """
+    users = 20_000
+    scores = [5.0, 1, 1, 0, 6, 1, 1, 7, 1, 0]
+    table = rank_among_negatives(
+        lambda block: np.tile(scores, (block.stop - block.start, 1)),
+        csr_array((users, 10)),
+        np.full(users, 2),
+        negatives=9,
+    )
     times = np.bincount(table.x)
     assert not times[:3].any()
     assert len(times) == 8
@@ -80,14 +103,24 @@ def test_ranks_among_ties_are_uniform() -> None:
 
 @pytest.mark.parametrize("replacement", [False, True])
 def test_ranks_have_the_distribution_of_uniform_negatives(replacement: bool) -> None:
-    """8 candidates are above the held-out item 15 and 12 below: hypergeometric, or binomial, with 5 draws."""
-    users, items = 20_000, 30
+    """8 candidates are above the held-out item 15 and 12 below: hypergeometric, or binomial, with 5
+    draws.
+    """
+    users = 20_000
+    items = 30
     training = np.isin(np.arange(items), [0, 3, 4, 17, 20, 21, 22, 28, 29])
     scores = np.tile(np.arange(items, dtype=float), (users, 1))
     held_out = np.full(users, 15)
-    table = rank_among_negatives(scores, np.tile(training, (users, 1)), held_out, negatives=5, replacement=replacement)
+    table = rank_among_negatives(
+        scores, np.tile(training, (users, 1)), held_out, negatives=5, replacement=replacement
+    )
     expected = stats.binom(5, 8 / 20) if replacement else stats.hypergeom(20, 8, 5)
-    assert stats.chisquare(np.bincount(table.x, minlength=6), expected.pmf(np.arange(6)) * users).pvalue > 0.001
+    assert (
+        stats.chisquare(
+            np.bincount(table.x, minlength=6), expected.pmf(np.arange(6)) * users
+        ).pvalue
+        > 0.001
+    )
 
 
 SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "held_out": [1, 1]}
@@ -98,7 +131,11 @@ NEARLY_ALL = [[1, 0, 1, 1, 1], [0] * 5]
     ("negatives", "changes", "says"),
     [
         (4, {}, "user 0: 4 negatives cannot be drawn from 3 items; take fewer, or draw"),
-        (2, {"replacement": True, "training": NEARLY_ALL}, "user 0: 2 negatives cannot be drawn from 0 items$"),
+        (
+            2,
+            {"replacement": True, "training": NEARLY_ALL},
+            "user 0: 2 negatives cannot be drawn from 0 items$",
+        ),
         ([[1], [3]], {"drop_held_out": True}, "user 0: has no negatives"),
         ([[0, 1], [1, 3]], {"drop_held_out": True}, "item 0 is not a negative, but a training"),
         (2.5, {}, "negatives must be their number, a list of items for each of the 2 users"),
@@ -135,7 +172,9 @@ def test_refuses_options(options: dict, says: str) -> None:
 
 @pytest.mark.parametrize("several", [False, True])
 def test_lists_that_hold_the_held_out_items(several: bool) -> None:
-    """As published evaluations have them; all items of a user beside one set of negatives are so many rows."""
+    """As published evaluations have them; all items of a user beside one set of negatives are so
+    many rows.
+    """
     rng = np.random.default_rng(8)
     held_out = np.zeros(SCORES.shape, dtype=bool)
     free = [rng.permutation(np.flatnonzero(~own)) for own in np.asarray(TRAINING, dtype=bool)]
@@ -149,5 +188,6 @@ def test_lists_that_hold_the_held_out_items(several: bool) -> None:
     others = [np.setdiff1d(lists[one], np.flatnonzero(held_out[one])) for one in user]
     assert ranks.negatives.tolist() == [len(of_row) for of_row in others] == [5] * len(user)
     for x, one, own, of_row in zip(ranks.x, user, item, others, strict=True):
-        above, tied = (SCORES[one, of_row] > SCORES[one, own]).sum(), (SCORES[one, of_row] == SCORES[one, own]).sum()
+        above = (SCORES[one, of_row] > SCORES[one, own]).sum()
+        tied = (SCORES[one, of_row] == SCORES[one, own]).sum()
         assert above <= x <= above + tied

@@ -1,4 +1,5 @@
-"""What `rank` takes beside scores of users: tables of ids, users without an item, batches; and what it refuses.
+"""What `rank` takes beside scores of users: tables of ids, users without an item, batches; and what
+it refuses.
 
 test_by_definition.py has the ranks themselves.
 """
@@ -18,21 +19,28 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.inputs import read_array, read_ids
 
 RNG = np.random.default_rng(5)
-USERS, ITEMS = 37, 23
+USERS = 37
+ITEMS = 23
 HELD_OUT = RNG.integers(ITEMS, size=USERS)
 IS_HELD_OUT = np.arange(ITEMS) == HELD_OUT[:, np.newaxis]
 TRAINING = (RNG.random((USERS, ITEMS)) < 0.3) & ~IS_HELD_OUT
-FACTORS = RNG.integers(-3, 4, (USERS, 3)).astype(float), RNG.integers(-3, 4, (ITEMS, 3)).astype(float)
+FACTORS = (
+    RNG.integers(-3, 4, (USERS, 3)).astype(float),
+    RNG.integers(-3, 4, (ITEMS, 3)).astype(float),
+)
 SCORES = FACTORS[0] @ FACTORS[1].T  # whole numbers, so many tie and none is rounded
 EXPECTED = by_argsort(SCORES, TRAINING, HELD_OUT)
-USER_IDS, ITEM_IDS = np.array([f"u{each}" for each in range(USERS)]), np.arange(ITEMS) * 10 + 7
+USER_IDS = np.array([f"u{each}" for each in range(USERS)])
+ITEM_IDS = np.arange(ITEMS) * 10 + 7
 IDS = {"user_ids": USER_IDS, "item_ids": ITEM_IDS}
 
 
 def table_of(matrix: np.ndarray, names=("user", "item")) -> pd.DataFrame:
     """The pairs of a matrix, in any order."""
     user, item = np.nonzero(matrix)
-    return pd.DataFrame({names[0]: USER_IDS[user], names[1]: ITEM_IDS[item]}).sample(frac=1, random_state=1)
+    return pd.DataFrame({names[0]: USER_IDS[user], names[1]: ITEM_IDS[item]}).sample(
+        frac=1, random_state=1
+    )
 
 
 def to_device(array: np.ndarray, device: str = "device1") -> Any:
@@ -49,7 +57,9 @@ def test_tables_of_ids_give_the_same_as_matrices() -> None:
         table = rank(FACTORS, training, held_out, **IDS)
         assert rows(table) == EXPECTED
         assert table.user.tolist() == USER_IDS.tolist()
-        assert rows(rank(FACTORS, training.astype(str), held_out.astype(str), **IDS)) == EXPECTED  # as in a csv file
+        assert (
+            rows(rank(FACTORS, training.astype(str), held_out.astype(str), **IDS)) == EXPECTED
+        )  # as in a csv file
 
 
 def test_users_without_a_held_out_item_are_left_out_and_counted() -> None:
@@ -61,22 +71,33 @@ def test_users_without_a_held_out_item_are_left_out_and_counted() -> None:
         csr_array(IS_HELD_OUT & kept[:, np.newaxis]),
         table_of(IS_HELD_OUT & kept[:, np.newaxis]),
     ):
-        with pytest.warns(UserWarning, match=r"^16 of 37 users have no held-out item, and are left out$") as warned:
+        with pytest.warns(
+            UserWarning, match=r"^16 of 37 users have no held-out item, and are left out$"
+        ) as warned:
             table = rank(FACTORS, TRAINING, held_out, **IDS)
         assert warned[0].filename == __file__
         assert rows(table) == [each for each, keep in zip(EXPECTED, kept, strict=True) if keep]
         assert table.user.tolist() == USER_IDS[kept].tolist()
 
 
-@pytest.mark.parametrize(("size", "calls"), [(None, [37]), (1, [1] * 37), (10, [10, 10, 10, 7]), (2**70, [37])])
+@pytest.mark.parametrize(
+    ("size", "calls"), [(None, [37]), (1, [1] * 37), (10, [10, 10, 10, 7]), (2**70, [37])]
+)
 def test_a_function_is_called_with_batches_of_users(size, calls) -> None:
-    lengths, steps = [], []
+    lengths = []
+    steps = []
 
     def scores(users: slice) -> np.ndarray:
         lengths.append(len(SCORES[users]))
         return SCORES[users]
 
-    table = rank(scores, TRAINING, HELD_OUT, batch_size=size, progress=lambda blocks: steps.extend(blocks) or blocks)
+    table = rank(
+        scores,
+        TRAINING,
+        HELD_OUT,
+        batch_size=size,
+        progress=lambda blocks: steps.extend(blocks) or blocks,
+    )
     assert rows(table) == EXPECTED
     assert (lengths, steps) == (calls, [*range(len(calls))])
     with pytest.raises(LookupError) as caught:
@@ -86,12 +107,23 @@ def test_a_function_is_called_with_batches_of_users(size, calls) -> None:
 
 def test_scores_are_compared_without_rounding_or_refused() -> None:
     """In float64 all three large numbers would be the same."""
-    large, eps = np.array([[2**60, 2**60 + 1, 2**60 + 2]]), np.finfo(np.longdouble).eps
+    large = np.array([[2**60, 2**60 + 1, 2**60 + 2]])
+    eps = np.finfo(np.longdouble).eps
     close = np.array([[1, 1, 1]], dtype=np.longdouble) + np.array([[0, 1, 2]]) * eps
-    for scores in (large.tolist(), large.astype(np.uint64) + 2**63, close, lambda users: large[users]):
+    for scores in (
+        large.tolist(),
+        large.astype(np.uint64) + 2**63,
+        close,
+        lambda users: large[users],
+    ):
         assert rows(rank(scores, np.zeros((1, 3)), [0])) == [(2, 0)]
-    for scores in ([[0.5, 2**60, 2**60 + 1]], pd.DataFrame({"a": [0.5], "b": 2**60, "c": 2**60 + 1})):
-        with pytest.raises(DataError, match="float64 cannot hold 1152921504606846977 without rounding it"):
+    for scores in (
+        [[0.5, 2**60, 2**60 + 1]],
+        pd.DataFrame({"a": [0.5], "b": 2**60, "c": 2**60 + 1}),
+    ):
+        with pytest.raises(
+            DataError, match="float64 cannot hold 1152921504606846977 without rounding it"
+        ):
             rank(scores, np.zeros((1, 3)), [1])
 
 
@@ -113,12 +145,21 @@ def with_one(value: float) -> np.ndarray:
         ((None, None), "scores must be numbers"),  # of a model before its fit
         (None, "scores must be numbers"),
         ([[10**400] * ITEMS] * USERS, "scores must be numbers"),
-        (with_one(np.nan), r"user 1 a score that is NaN or \+inf; scores are finite numbers, or -inf for"),
+        (
+            with_one(np.nan),
+            r"user 1 a score that is NaN or \+inf; scores are finite numbers, or -inf for",
+        ),
         (lambda users: None, "scores must be numbers"),
-        (lambda users: SCORES[:, :4], r"scores of a block of users have shape \(37, 4\), not \(37, 23\)"),
+        (
+            lambda users: SCORES[:, :4],
+            r"scores of a block of users have shape \(37, 4\), not \(37, 23\)",
+        ),
         # on a device
         ((ON_DEVICE[0], FACTORS[1]), "must be arrays of one library, not Array and ndarray"),
-        ((ON_DEVICE[0], to_device(FACTORS[1], "CPU_DEVICE")), "must be on one device, not on .*device1"),
+        (
+            (ON_DEVICE[0], to_device(FACTORS[1], "CPU_DEVICE")),
+            "must be on one device, not on .*device1",
+        ),
         ((ON_DEVICE[0], ON_DEVICE[1][:, :2]), r"not arrays of \(37, 3\), \(23, 2\)"),
         (tuple(to_device(each + 0j) for each in FACTORS), "must be real numbers, not .*complex128"),
         ((ON_DEVICE[0] * np.nan, ON_DEVICE[1]), "factors are not finite"),
@@ -137,34 +178,88 @@ def test_refuses_scores(scores, says: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"held_out": np.where(TRAINING[:, 0], 0, HELD_OUT)}, r"user \d+: the held-out item is one of the user's"),
+        (
+            {"held_out": np.where(TRAINING[:, 0], 0, HELD_OUT)},
+            r"user \d+: the held-out item is one of the user's",
+        ),
         ({"held_out": TRAINING}, "the held-out item is one of the user's training items"),
-        ({"held_out": [*HELD_OUT[1:], 2.5]}, "user 36: held_out must be an index of the 23 items, 0 to 22, not 2.5"),
-        ({"held_out": [*HELD_OUT[1:], -np.inf]}, "user 36: held_out must be an index of the 23 items, .* not -inf"),
-        ({"held_out": [True, *[None] * 36]}, "held_out must hold indices of the 23 items, whole numbers, not bool"),
+        (
+            {"held_out": [*HELD_OUT[1:], 2.5]},
+            "user 36: held_out must be an index of the 23 items, 0 to 22, not 2.5",
+        ),
+        (
+            {"held_out": [*HELD_OUT[1:], -np.inf]},
+            "user 36: held_out must be an index of the 23 items, .* not -inf",
+        ),
+        (
+            {"held_out": [True, *[None] * 36]},
+            "held_out must hold indices of the 23 items, whole numbers, not bool",
+        ),
         ({"held_out": [-1] * USERS}, "held_out: no user has a held-out item"),
-        ({"held_out": [2]}, r"held_out must be an item of each of the 37 users, .*, not of shape \(1,\)"),
+        (
+            {"held_out": [2]},
+            r"held_out must be an item of each of the 37 users, .*, not of shape \(1,\)",
+        ),
         ({"held_out": [[2], [0, 1]]}, r"held_out must be an item of each of the 37 users"),
-        ({"held_out": pd.DataFrame({"user": [0, 1], "item": [1, 23]})}, "held_out, user 1: item 23 is not an"),
-        ({"held_out": pd.DataFrame({"user": ["u1"], "item": [8]}), **IDS}, "held_out, user 'u1': item 8 is not in"),
-        ({"user_ids": [1, 2, 3]}, r"user_ids must have an id for each of the 37 users, not the shape \(3,\)"),
-        ({"user_ids": [*range(36), 0]}, "user_ids: 0 is there twice; each user needs an id of its own"),
+        (
+            {"held_out": pd.DataFrame({"user": [0, 1], "item": [1, 23]})},
+            "held_out, user 1: item 23 is not an",
+        ),
+        (
+            {"held_out": pd.DataFrame({"user": ["u1"], "item": [8]}), **IDS},
+            "held_out, user 'u1': item 8 is not in",
+        ),
+        (
+            {"user_ids": [1, 2, 3]},
+            r"user_ids must have an id for each of the 37 users, not the shape \(3,\)",
+        ),
+        (
+            {"user_ids": [*range(36), 0]},
+            "user_ids: 0 is there twice; each user needs an id of its own",
+        ),
         ({"user_ids": [*range(36), np.nan]}, "user_ids: entry 37 is missing"),
-        ({"training": np.where(TRAINING, np.nan, 0)}, "training must be numbers.*; some are not finite"),
+        (
+            {"training": np.where(TRAINING, np.nan, 0)},
+            "training must be numbers.*; some are not finite",
+        ),
         ({"training": [1, 0]}, "training must be numbers, a row of them for each user"),
         ({"training": [["a", "b"]]}, "training must be numbers, a row of them for each user"),
-        ({"training": table_of(TRAINING)}, r"training, user 'u\d+': .* is not an index from 0 to 36; give user_ids"),
-        ({"training": pd.DataFrame({"user": [0], "product": [1]})}, r"training: lacks the column item \(the "),
-        ({"training": pd.DataFrame({"user": [0], "item": [None]})}, "training, user 0: item is empty"),
-        ({"scores": SCORES.take, "training": table_of(TRAINING)}, r"is not known: give user_ids .* and item_ids"),
+        (
+            {"training": table_of(TRAINING)},
+            r"training, user 'u\d+': .* is not an index from 0 to 36; give user_ids",
+        ),
+        (
+            {"training": pd.DataFrame({"user": [0], "product": [1]})},
+            r"training: lacks the column item \(the ",
+        ),
+        (
+            {"training": pd.DataFrame({"user": [0], "item": [None]})},
+            "training, user 0: item is empty",
+        ),
+        (
+            {"scores": SCORES.take, "training": table_of(TRAINING)},
+            r"is not known: give user_ids .* and item_ids",
+        ),
         ({"users": []}, "users: names none of the users"),
         ({"users": [3, 37]}, "users: 37 is not an index of the 37 users, 0 to 36"),
         ({"users": [-1, 2]}, "users: -1 is not an index of the 37 users, 0 to 36"),
         ({"users": [2, 9, 2]}, "users: 2 is there twice"),
-        ({"users": np.arange(USERS) < 9}, r"one-dimensional indices of them, whole numbers, not bool of shape \(37,\)"),
-        ({"users": [[1, 2]]}, r"one-dimensional indices of them, whole numbers, not int64 of shape \(1, 2\)"),
-        ({"users": [[1], [2, 3]]}, r"users must be a slice of the users, or indices of them, not \[\[1\], \[2, 3\]\]"),
-        ({"users": slice(0.5, 3)}, r"users must be a slice of the users, or indices .* not slice\(0.5, 3, None\)"),
+        (
+            {"users": np.arange(USERS) < 9},
+            r"one-dimensional indices of them, whole numbers, not bool of shape \(37,\)",
+        ),
+        (
+            {"users": [[1, 2]]},
+            r"one-dimensional indices of them, whole numbers, not int64 of shape \(1, 2\)",
+        ),
+        (
+            {"users": [[1], [2, 3]]},
+            r"users must be a slice of the users, or indices of them, not \[\[1\], \[2, 3\]\]",
+        ),
+        (
+            {"users": slice(0.5, 3)},
+            r"users must be a slice of the users, or indices .* not slice\(0.5, 3, None\)",
+        ),
         ({"users": np.ma.array([1, 2], mask=[0, 1])}, "users: has 1 masked"),
     ],
 )
@@ -188,34 +283,50 @@ def test_refuses_options(changes: dict, says: str) -> None:
 
 def test_what_has_to_be_on_the_host() -> None:
     for call, name in (
-        (lambda: rank_among_negatives(to_device(SCORES), TRAINING, HELD_OUT, negatives=5), "scores"),
+        (
+            lambda: rank_among_negatives(to_device(SCORES), TRAINING, HELD_OUT, negatives=5),
+            "scores",
+        ),
         (lambda: rank(ON_DEVICE, to_device(TRAINING), HELD_OUT), "training"),
         (lambda: rank(ON_DEVICE, TRAINING, to_device(HELD_OUT)), "held_out"),
     ):
-        with pytest.raises(DataError, match=rf"^{name}: numpy cannot read .* on the device .*such as {name}.float"):
+        with pytest.raises(
+            DataError, match=rf"^{name}: numpy cannot read .* on the device .*such as {name}.float"
+        ):
             call()
 
 
 @pytest.mark.parametrize("kind", ["f4", "i2"])
 def test_of_factors_in_a_file_those_of_other_users_are_not_read(kind, tmp_path) -> None:
     """Most of the file, 100 to 200 MB of zeros, takes no room on the disk."""
-    users, items, d, rng = 400_000, 300, 128, np.random.default_rng(0)
+    users = 400_000
+    items = 300
+    d = 128
+    rng = np.random.default_rng(0)
     factors = np.lib.format.open_memmap(tmp_path / "u.npy", mode="w+", dtype=kind, shape=(users, d))
     factors[-500:] = rng.integers(-3, 4, (500, d))
-    mapped = np.load(tmp_path / "u.npy", mmap_mode="r"), rng.integers(-3, 4, (items, d)).astype("f4")
+    mapped = (
+        np.load(tmp_path / "u.npy", mmap_mode="r"),
+        rng.integers(-3, 4, (items, d)).astype("f4"),
+    )
     held_out = np.append(np.full(users - 500, -1), np.arange(500) % items)
-    training, last = csr_array((users, items)), np.arange(users - 500, users - 300)
+    training = csr_array((users, items))
+    last = np.arange(users - 500, users - 300)
     tracemalloc.start()
     table = rank(mapped, training, held_out, users=slice(users - 500, users - 300))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60e6  # eight bytes for each user several times, and nothing for each factor
-    expected = rank((np.array(mapped[0][last]), mapped[1]), training[last], held_out[last], user_ids=last)
+    expected = rank(
+        (np.array(mapped[0][last]), mapped[1]), training[last], held_out[last], user_ids=last
+    )
     assert table.to_frame().equals(expected.to_frame())
 
 
 def test_names_of_columns_in_a_csv_file_are_refused(tmp_path, monkeypatch):
-    """As DataFrame.to_csv(index=False) writes them: each user would get the scores of the user before."""
+    """As DataFrame.to_csv(index=False) writes them: each user would get the scores of the user
+    before.
+    """
     monkeypatch.chdir(tmp_path)
     pd.DataFrame(SCORES).to_csv("scores.csv", index=False)
     with pytest.raises(DataError, match=r"scores.csv, line 1: is 0, 1, 2, …, the names of columns"):
@@ -227,13 +338,25 @@ def test_names_of_columns_in_a_csv_file_are_refused(tmp_path, monkeypatch):
 def test_files_that_hold_no_array_are_refused(tmp_path):
     path = tmp_path / "scores.npy"
     for length in (10**12, 10**30):
-        header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({length},), }}".ljust(117) + "\n"
+        header = (
+            f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({length},), }}".ljust(117) + "\n"
+        )
         path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
-        with pytest.raises(DataError, match=r"scores\.npy: (does not fit into the memory|cannot be read)"):
+        with pytest.raises(
+            DataError, match=r"scores\.npy: (does not fit into the memory|cannot be read)"
+        ):
             read_array(str(path))
     path = tmp_path / "scores.npz"
-    np.savez(path, format=np.array(b"csr"), indices=np.arange(3), indptr=np.arange(3), shape=np.array([2, 3]))
-    with pytest.raises(DataError, match=r"scores\.npz: cannot be read as an array: .data is not a file"):
+    np.savez(
+        path,
+        format=np.array(b"csr"),
+        indices=np.arange(3),
+        indptr=np.arange(3),
+        shape=np.array([2, 3]),
+    )
+    with pytest.raises(
+        DataError, match=r"scores\.npz: cannot be read as an array: .data is not a file"
+    ):
         read_array(str(path))
 
 

@@ -1,4 +1,6 @@
-"""Sparse matrices with wrong stored places are refused before compiled code runs, from a file and from a caller."""
+"""Sparse matrices with wrong stored places are refused before compiled code runs, from a file and
+from a caller.
+"""
 
 import numpy as np
 import pytest
@@ -24,7 +26,8 @@ def changed(form, attribute, place, value):
 
 def with_wrong_row():
     matrix = sparse.lil_matrix(DENSE)
-    matrix.rows[0], matrix.data[0] = [10**8], [1.0]
+    matrix.rows[0] = [10**8]
+    matrix.data[0] = [1.0]
     return matrix
 
 
@@ -45,7 +48,9 @@ USES = {
     "held_out": lambda matrix: sm.rank(np.ones(SHAPE), np.zeros(SHAPE), matrix),
     "validator": lambda matrix: sm.validator(np.zeros(SHAPE), HELD_OUT, metrics="auc")(matrix),
     "stages": lambda matrix: sm.staged_ranks(lambda users, items: users * 0.0, matrix, HELD_OUT),
-    "negatives": lambda matrix: sm.rank_among_negatives(np.ones(SHAPE), matrix, HELD_OUT, negatives=2),
+    "negatives": lambda matrix: sm.rank_among_negatives(
+        np.ones(SHAPE), matrix, HELD_OUT, negatives=2
+    ),
 }
 
 
@@ -62,7 +67,10 @@ def test_right_matrices_of_any_format_are_the_dense_ones(form, tmp_path):
     expected = sm.rank(DENSE, DENSE, HELD_OUT)
     for scores, training in ((matrix, DENSE), (DENSE, matrix)):
         ranks = sm.rank(scores, training, HELD_OUT)
-        assert (ranks.above.tolist(), ranks.tied.tolist()) == (expected.above.tolist(), expected.tied.tolist())
+        assert (ranks.above.tolist(), ranks.tied.tolist()) == (
+            expected.above.tolist(),
+            expected.tied.tolist(),
+        )
     if form in ("csr", "csc", "bsr", "coo", "dia"):
         sparse.save_npz(tmp_path / "m.npz", matrix)
         np.testing.assert_array_equal(read_array(str(tmp_path / "m.npz")).toarray(), DENSE)
@@ -70,7 +78,8 @@ def test_right_matrices_of_any_format_are_the_dense_ones(form, tmp_path):
 
 def test_pairs_that_are_stored_twice_are_training_items_once():
     """Their sum would be 0 in the type of the numbers."""
-    row, column = np.repeat([0, 1], [256, 2]), np.repeat([3, 4], [256, 2])
+    row = np.repeat([0, 1], [256, 2])
+    column = np.repeat([3, 4], [256, 2])
     stored = np.append(np.ones(256, dtype=np.int8), np.array([1, -1], dtype=np.int8))
     training = sparse.coo_array((stored, (row, column)), shape=SHAPE)
     candidates = sm.rank(np.ones(SHAPE), training, np.zeros(USERS, dtype=int)).candidates
@@ -78,14 +87,29 @@ def test_pairs_that_are_stored_twice_are_training_items_once():
 
 
 CSR = sparse.csr_array(DENSE)
-PARTS = {"indices": CSR.indices, "indptr": CSR.indptr, "data": CSR.data, "shape": np.array(SHAPE), "format": b"csr"}
+PARTS = {
+    "indices": CSR.indices,
+    "indptr": CSR.indptr,
+    "data": CSR.data,
+    "shape": np.array(SHAPE),
+    "format": b"csr",
+}
 FILES = {
-    "an item beyond the last": ({"indices": np.where(CSR.indices == CSR.indices[0], 99, CSR.indices)}, "no valid"),
+    "an item beyond the last": (
+        {"indices": np.where(CSR.indices == CSR.indices[0], 99, CSR.indices)},
+        "no valid",
+    ),
     "rows that do not ascend": ({"indptr": CSR.indptr[::-1]}, "is no valid|cannot be read"),
-    "items that are no whole numbers": ({"indices": CSR.indices + 0.5}, "indices are not whole numbers"),
+    "items that are no whole numbers": (
+        {"indices": CSR.indices + 0.5},
+        "indices are not whole numbers",
+    ),
     "a shape as text": ({"shape": np.array(["6", "8"])}, "shape are not whole numbers"),
     "a shape of one number": ({"shape": np.array(5)}, "its shape is not that of users and items"),
-    "three dimensions": ({"shape": np.array([6, 8, 2])}, "its shape is not that of users and items"),
+    "three dimensions": (
+        {"shape": np.array([6, 8, 2])},
+        "its shape is not that of users and items",
+    ),
     "a format that is a number": ({"format": np.array(3)}, "its format is not text"),
     "an unknown format": ({"format": b"xyz"}, "cannot be read as an array"),
     "no shape": ({"shape": None}, "its shape is not that of users and items"),
@@ -104,7 +128,9 @@ def test_a_file_that_holds_no_matrix_is_refused_in_one_line(fault, tmp_path):
 
 def test_negatives_as_a_sparse_matrix_are_refused():
     with pytest.raises(DataError, match="negatives: is a sparse matrix"):
-        sm.rank_among_negatives(np.ones(SHAPE), np.zeros(SHAPE), HELD_OUT, negatives=WRONG["a negative item"])
+        sm.rank_among_negatives(
+            np.ones(SHAPE), np.zeros(SHAPE), HELD_OUT, negatives=WRONG["a negative item"]
+        )
 
 
 def test_objects_in_a_sparse_matrix_are_refused():

@@ -1,4 +1,6 @@
-"""Given negatives that are not uniform are noticed, uniform ones are not, and those that users share are read so."""
+"""Given negatives that are not uniform are noticed, uniform ones are not, and those that users
+share are read so.
+"""
 
 import re
 
@@ -7,10 +9,14 @@ import pytest
 
 from sampled_metrics import rank_among_negatives
 
-USERS, ITEMS, M = 150, 400, 15
+USERS = 150
+ITEMS = 400
+M = 15
 RNG = np.random.default_rng(5)
 WEIGHT = 1 / (np.arange(ITEMS) + 5.0)
-OWN = np.array([RNG.choice(ITEMS, 11, replace=False, p=WEIGHT / WEIGHT.sum()) for _ in range(USERS)])
+OWN = np.array(
+    [RNG.choice(ITEMS, 11, replace=False, p=WEIGHT / WEIGHT.sum()) for _ in range(USERS)]
+)
 TRAINING = np.zeros((USERS, ITEMS))
 np.put_along_axis(TRAINING, OWN[:, 1:], 1.0, axis=1)
 POPULARITY = TRAINING.sum(axis=0) + 1
@@ -19,7 +25,9 @@ np.put_along_axis(FREE, OWN, False, axis=1)
 
 
 def drawn(rng, weight, *, replacement=False):
-    """Negatives of each user, by weight; without replacement the first arrivals of processes with these rates."""
+    """Negatives of each user, by weight; without replacement the first arrivals of processes with
+    these rates.
+    """
     weights = np.where(FREE, weight, 0.0)
     if replacement:
         shares = weights.cumsum(axis=1) / weights.sum(axis=1, keepdims=True)
@@ -36,10 +44,14 @@ def read(negatives, **options):
 @pytest.mark.parametrize("repetitions", [25, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("replacement", [False, True])
 def test_uniform_negatives_of_each_user_raise_few_alarms_and_are_read_so(replacement, repetitions):
-    rng, alarms = np.random.default_rng(1), 0
+    rng = np.random.default_rng(1)
+    alarms = 0
     for _ in range(repetitions):
         table = read(drawn(rng, 1.0, replacement=replacement), replacement=replacement)
-        assert (table.drawn, {finding.kind for finding in table.findings} <= {"not-uniform"}) == ("by user", True)
+        assert (table.drawn, {finding.kind for finding in table.findings} <= {"not-uniform"}) == (
+            "by user",
+            True,
+        )
         alarms += bool(table.findings)
     assert alarms / repetitions <= 0.01 + 2 * np.sqrt(0.01 * 0.99 / repetitions)
 
@@ -54,7 +66,9 @@ def test_uniform_negatives_of_each_user_raise_few_alarms_and_are_read_so(replace
 )
 @pytest.mark.parametrize("replacement", [False, True])
 def test_other_negatives_are_noticed(weight, says, replacement):
-    table = read(drawn(np.random.default_rng(2), weight, replacement=replacement), replacement=replacement)
+    table = read(
+        drawn(np.random.default_rng(2), weight, replacement=replacement), replacement=replacement
+    )
     assert (table.drawn, table.notes) == ("by user", ())
     [caution] = table.cautions
     assert "do not look as if they were drawn uniformly" in caution
@@ -63,7 +77,9 @@ def test_other_negatives_are_noticed(weight, says, replacement):
 
 def in_batches(rng, size, number=M):
     """One set of uniform negatives for each batch of so many users who follow one another."""
-    free = [np.flatnonzero(FREE[first : first + size].all(axis=0)) for first in range(0, USERS, size)]
+    free = [
+        np.flatnonzero(FREE[first : first + size].all(axis=0)) for first in range(0, USERS, size)
+    ]
     sets = [rng.permutation(items)[:number] for items in free]
     return [sets[user // size] for user in range(USERS)]
 

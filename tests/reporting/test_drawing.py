@@ -8,7 +8,9 @@ from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.reporting import drawing
 from sampled_metrics.reporting.rank_histogram import draw, rank_histogram
 
-TABLE = rank_histogram({"X": ExactRanks(np.arange(3), np.full(3, 40), np.array([0, 9, 30]), np.array([0, 2, 0]))}, [5])
+TABLE = rank_histogram(
+    {"X": ExactRanks(np.arange(3), np.full(3, 40), np.array([0, 9, 30]), np.array([0, 2, 0]))}, [5]
+)
 
 
 def test_is_the_same_bytes_whenever_it_is_drawn(tmp_path, monkeypatch):
@@ -24,10 +26,13 @@ def test_is_the_same_bytes_whenever_it_is_drawn(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("second", "named"), [("also", ["high", "low, also"]), ("also, but longer", ["high", "also, but longer", "low"])]
+    ("second", "named"),
+    [("also", ["high", "low, also"]), ("also, but longer", ["high", "also, but longer", "low"])],
 )
 @drawing.styled
-def test_names_are_in_the_order_of_the_ends_and_apart_and_lines_that_coincide_share_a_short_one(second, named):
+def test_names_are_in_the_order_of_the_ends_and_apart_and_lines_that_coincide_share_a_short_one(
+    second, named
+):
     figure, [panel] = drawing.panels(1, 1)
     for name, end in {"low": 0.0, second: 0.0, "high": 1.0}.items():
         panel.plot([0, 1], [0.5, end], label=name)

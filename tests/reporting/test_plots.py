@@ -16,10 +16,13 @@ from sampled_metrics.core.evaluation.verdict import Conclusion
 from sampled_metrics.reporting.plots import Mark, Panel, draw_panel, picture
 
 RNG = np.random.default_rng(5)
-X, Z = RNG.integers(1, 101, 300), RNG.integers(1, 61, 300)
+X = RNG.integers(1, 101, 300)
+Z = RNG.integers(1, 61, 300)
 SAMPLED = {"candidates": 1000, "negatives": 20}
 FUNCTIONS = {
-    "correct": lambda **more: read_and.correct(RNG.integers(1, 22, 300), **SAMPLED, estimators="uncorrected", **more),
+    "correct": lambda **more: read_and.correct(
+        RNG.integers(1, 22, 300), **SAMPLED, estimators="uncorrected", **more
+    ),
     "plan": lambda **more: read_and.plan(
         {"X": X, "Z": Z}, candidates=100, negatives=[20], draws=40, estimators="uncorrected", **more
     ),
@@ -51,10 +54,16 @@ def test_values_and_intervals_are_drawn_with_what_is_decided():
     for row, (value, ends) in zip(table.itertuples(), marks(axes), strict=True):
         assert value == row.difference
         np.testing.assert_allclose(ends, (row.low, row.high))
-    words = [f"{gap:+.4f}: {what}" for gap, what in zip(table["difference"], ("Z is better", "undecided"), strict=True)]
+    words = [
+        f"{gap:+.4f}: {what}"
+        for gap, what in zip(table["difference"], ("Z is better", "undecided"), strict=True)
+    ]
     assert [text.get_text() for text in axes.texts] == words
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Recall@10", "Recall@2"]
-    assert [point.get_markerfacecolor() == "white" for point, _, _ in axes.containers] == [False, True]
+    assert [point.get_markerfacecolor() == "white" for point, _, _ in axes.containers] == [
+        False,
+        True,
+    ]
     assert "Hollow: undecided" in caption(axes.figure)
 
 
@@ -72,11 +81,15 @@ def test_an_interval_that_excludes_its_difference_is_drawn_beside_it():
 
 def test_expect_shows_exact_and_expected_values():
     estimators = ["uncorrected", "bv-0.1"]
-    table = read_and.expect({"X": X, "Z": Z}, 20, candidates=100, metrics="recall@10", estimators=estimators)
+    table = read_and.expect(
+        {"X": X, "Z": Z}, 20, candidates=100, metrics="recall@10", estimators=estimators
+    )
     axes = table.plot()
     wanted = []
     for first, second in zip(table[::2].itertuples(), table[1::2].itertuples(), strict=True):
-        ends = [(one.expected - one.deviation, one.expected + one.deviation) for one in (first, second)]
+        ends = [
+            (one.expected - one.deviation, one.expected + one.deviation) for one in (first, second)
+        ]
         wanted += [(first.exact, None), (first.expected, ends[0]), (second.expected, ends[1])]
     for (value, drawn), (expected, ends) in zip(marks(axes)[:6], wanted, strict=True):
         assert (value, drawn) == (expected, ends if ends is None else pytest.approx(ends))
@@ -87,10 +100,22 @@ def test_expect_shows_exact_and_expected_values():
 
 
 def test_the_caption_says_of_whom_an_estimator_assumes_less():
-    columns = {"recommender": list("aabb"), "estimator": ["free", "decreasing"] * 2, "metric": "auc"}
-    ends = {"value": 0.5, "low": 0.4, "high": 0.6, "assumes": ["none", "decreasing", "none", "none"]}
+    columns = {
+        "recommender": list("aabb"),
+        "estimator": ["free", "decreasing"] * 2,
+        "metric": "auc",
+    }
+    ends = {
+        "value": 0.5,
+        "low": 0.4,
+        "high": 0.6,
+        "assumes": ["none", "decreasing", "none", "none"],
+    }
     text = picture(Result(columns | ends)).caption
-    assert "Free, Decreasing of b: the 95 % interval holds the true metric without an assumption" in text
+    assert (
+        "Free, Decreasing of b: the 95 % interval holds the true metric without an assumption"
+        in text
+    )
     assert "Decreasing of a: the 95 % interval holds the true metric if better ranks" in text
 
 
@@ -109,22 +134,33 @@ def test_no_text_is_cut_off(function):
 
 def test_long_texts_stay_within_their_axes():
     axes = Figure(figsize=(3.7, 3)).subplots()
-    long = [Mark(value, value, value, "+0.1234: new is better by more") for value in (0.0, 0.5, 1.0)]
+    long = [
+        Mark(value, value, value, "+0.1234: new is better by more") for value in (0.0, 0.5, 1.0)
+    ]
     draw_panel(Panel("", "value", {"row": long}), axes)
     axes.figure.draw_without_rendering()
     for text in axes.texts:
-        assert axes.bbox.x0 <= text.get_window_extent().x0 < text.get_window_extent().x1 <= axes.bbox.x1
+        assert (
+            axes.bbox.x0
+            <= text.get_window_extent().x0
+            < text.get_window_extent().x1
+            <= axes.bbox.x1
+        )
 
 
 def test_into_given_axes_into_a_file_of_another_format_or_as_pandas_draws(tmp_path):
-    axes, table = Figure().subplots(), FUNCTIONS["correct"](metrics="auc")
+    axes = Figure().subplots()
+    table = FUNCTIONS["correct"](metrics="auc")
     assert table.plot(ax=axes) is axes
     assert len(marks(axes)) == 1
     assert "300 users" in axes.get_xlabel().replace("\n", " ")
     with pytest.raises(sm.ConfigError, match="a figure is written as svg, png or pdf"):
         table.plot(tmp_path / "figure.svg.gz")
     assert list(tmp_path.iterdir()) == []
-    for axes in (table.plot(x="metric", y="value", kind="bar"), table.plot.bar(x="metric", y="value")):
+    for axes in (
+        table.plot(x="metric", y="value", kind="bar"),
+        table.plot.bar(x="metric", y="value"),
+    ):
         assert [bar.get_height() for bar in axes.patches] == table["value"].tolist()
 
 

@@ -1,4 +1,6 @@
-"""The page about one's own ranks: its numbers are those of the functions, and it is safe and whole in itself."""
+"""The page about one's own ranks: its numbers are those of the functions, and it is safe and whole
+in itself.
+"""
 
 import html
 import os
@@ -46,7 +48,9 @@ def exact():
 
 @pytest.fixture(scope="module")
 def sampled():
-    return read_and.report({"a": A_SAMPLED, "b": B_SAMPLED}, candidates=500, negatives=10, metrics=[*METRICS])
+    return read_and.report(
+        {"a": A_SAMPLED, "b": B_SAMPLED}, candidates=500, negatives=10, metrics=[*METRICS]
+    )
 
 
 def table(page, heading):
@@ -66,7 +70,9 @@ def assert_rows(rows, result, columns):
     for row, numbers in zip(rows, result.to_dict("records"), strict=True):
         for heading, column in columns.items():
             number = numbers[column]
-            if isinstance(number, float) and number == number:  # another order of the sums may round another way
+            if (
+                isinstance(number, float) and number == number
+            ):  # another order of the sums may round another way
                 assert float(row[heading]) == pytest.approx(number, abs=1e-4)
             else:
                 assert row[heading] == cell(number)
@@ -78,10 +84,19 @@ def test_exact_ranks_have_the_values_of_evaluate_and_compare(exact):
         assert [row["Recommender"] for row in rows] == ["a", "b"]
         for row, ranks in zip(rows, (A, B), strict=True):
             result = read_and.evaluate(ranks, candidates=500, metrics=label)
-            assert_rows([row], result, {"Value": "value", "Low": "low", "High": "high", "Users": "users"})
+            assert_rows(
+                [row], result, {"Value": "value", "Low": "low", "High": "high", "Users": "users"}
+            )
     result = read_and.compare(A, B, candidates=500, metrics=[*METRICS], names=("a", "b"))
-    columns = {"Value of a": "value_a", "Value of b": "value_b", "b - a": "difference", "Low": "low"}
-    assert_rows(table(exact, "Comparison of a and b"), result, columns | {"Conclusion": "conclusion"})
+    columns = {
+        "Value of a": "value_a",
+        "Value of b": "value_b",
+        "b - a": "difference",
+        "Low": "low",
+    }
+    assert_rows(
+        table(exact, "Comparison of a and b"), result, columns | {"Conclusion": "conclusion"}
+    )
     for remark in result.remarks:
         assert f"<li>{html.escape(remark)}</li>" in exact
     assert '<p class="verdict">b is better than a on Recall@10 and AUC.</p>' in exact
@@ -93,30 +108,46 @@ ORDERS = {
         np.append(np.full(49, 30), 950),
         np.tile([1, 900, 900, 900, 900], 10),
     ),
-    "Undecided by the exact ranks: 1 of 1 comparisons": (10, np.full(50, 30), np.where(np.arange(50) < 3, 1, 900)),
-    "Among 100 sampled negatives, both have the same value": (200, np.full(50, 900), np.full(50, 150)),
+    "Undecided by the exact ranks: 1 of 1 comparisons": (
+        10,
+        np.full(50, 30),
+        np.where(np.arange(50) < 3, 1, 900),
+    ),
+    "Among 100 sampled negatives, both have the same value": (
+        200,
+        np.full(50, 900),
+        np.full(50, 150),
+    ),
 }
-"""What is said of k and the ranks of X and Y: the hits of X are below 10, but the first 10 of 100 negatives have them;
-3 of 50 users are hit by Y only, p = .25 by the sign test; and every rank among 100 negatives is at most 101.
+"""What is said of k and the ranks of X and Y: the hits of X are below 10, but the first 10 of 100
+negatives have them; 3 of 50 users are hit by Y only, p = .25 by the sign test; and every rank among
+100 negatives is at most 101.
 """
 
 
 @pytest.mark.parametrize("said", ORDERS)
 def test_exact_ranks_say_which_decided_orders_are_wrong_among_100_negatives(said, no_figures):
     k, x, y = ORDERS[said]
-    text = text_of(read_and.report({"X": x, "Y": y}, candidates=1000, exact=True, metrics=f"recall@{k}"))
+    text = text_of(
+        read_and.report({"X": x, "Y": y}, candidates=1000, exact=True, metrics=f"recall@{k}")
+    )
     assert said in text
     assert ("puts Y behind X on average" in text) == ("ahead" in said)
     assert "rightly" not in text
 
 
 def test_sampling_is_not_said_to_be_harmless_by_auc_alone_nor_by_a_name(no_figures):
-    """Y is better by AUC, which no sample turns. A recommender that is called undecided is better than X."""
+    """Y is better by AUC, which no sample turns.
+
+    A recommender that is called undecided is better than X.
+    """
     ranks = {"X": np.full(50, 900), "undecided": np.full(50, 30)}
     of_auc = text_of(read_and.report(ranks, candidates=1000, exact=True, metrics="auc"))
     assert "rightly" not in of_auc
     assert "AUC is left out here: sampling does not change it on average." in of_auc
-    both = text_of(read_and.report(ranks, candidates=1000, exact=True, metrics=["auc", "recall@50"]))
+    both = text_of(
+        read_and.report(ranks, candidates=1000, exact=True, metrics=["auc", "recall@50"])
+    )
     assert "With 100 sampled negatives, all recommenders are ordered rightly on average." in both
     assert "Undecided" not in both
 
@@ -125,10 +156,13 @@ def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_a
     labels = ["decreasing", "free", "uncorrected", "bv-0.1", "mle"]
     columns = {"Value": "value", "Low": "low", "High": "high", "Assumes": "assumes"}
     for number, ranks in enumerate((A_SAMPLED, B_SAMPLED)):
-        result = read_and.correct(ranks, candidates=500, negatives=10, estimators=labels, metrics=[*METRICS])
+        result = read_and.correct(
+            ranks, candidates=500, negatives=10, estimators=labels, metrics=[*METRICS]
+        )
         for label, heading in METRICS.items():
             of_metric = result[result["metric"] == label]
-            bounds, biased = table(sampled, heading), table(sampled, f"{heading}, biased")
+            bounds = table(sampled, heading)
+            biased = table(sampled, f"{heading}, biased")
             assert_rows(bounds[2 * number : 2 * number + 2], of_metric[:2], columns)
             assert_rows(biased[3 * number : 3 * number + 3], of_metric[2:], columns)
     assert [row["Estimator"] for row in bounds[:2]] == ["Decreasing", "Free"]
@@ -137,7 +171,11 @@ def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_a
     text = text_of(sampled)
     assert text.count("No bias is estimated for MLE") == 1
     assert "What sampled negatives would show" not in text
-    assert text.count("The uncorrected metric is another one") == text.count("The uncorrected AUC of a uniform") == 1
+    assert (
+        text.count("The uncorrected metric is another one")
+        == text.count("The uncorrected AUC of a uniform")
+        == 1
+    )
 
 
 def test_lists_have_the_values_of_evaluate_and_compare(no_figures):
@@ -147,7 +185,9 @@ def test_lists_have_the_values_of_evaluate_and_compare(no_figures):
     page = read_and.report({"old": old, "new": new}, relevance=grades, metrics=["mrr", "map"])
     of_old, of_new = table(page, "MRR")
     assert (float(of_old["Value"]), float(of_new["Value"])) == (pytest.approx(2 / 3, abs=1e-3), 1)
-    assert table(page, "What was read") == [{"Recommender": name, "Judged users": "3"} for name in ("old", "new")]
+    assert table(page, "What was read") == [
+        {"Recommender": name, "Judged users": "3"} for name in ("old", "new")
+    ]
     assert "Undecided between old and new: MRR and AP." in page
     assert "Histogram of ranks" not in page
     assert "sampled negatives" not in page
@@ -180,10 +220,15 @@ def test_refers_to_nothing_outside_and_to_ids_that_are_there_once(kind, request)
 
 
 def test_without_matplotlib_says_in_a_line_what_to_install():
-    code = "import sys; sys.modules['matplotlib'] = None; from sampled_metrics.cli import main; main(sys.argv[1:])"
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; from sampled_metrics.cli import main; "
+        "main(sys.argv[1:])"
+    )
     environment = {**os.environ, "PYTHONPATH": str(Path(sm.__file__).parents[1])}
     command = [sys.executable, "-c", code, "report", "-", "-o", "a.html", "--candidates", "9"]
-    ran = subprocess.run(command, input="3\n4\n", capture_output=True, text=True, check=False, env=environment)
+    ran = subprocess.run(
+        command, input="3\n4\n", capture_output=True, text=True, check=False, env=environment
+    )
     assert (ran.returncode != 0, ran.stdout) == (True, "")
     assert ran.stderr.count("\n") == ran.stderr.count("pip install 'sampled-metrics[plots]'") == 1
 
@@ -191,7 +236,8 @@ def test_without_matplotlib_says_in_a_line_what_to_install():
 def test_of_many_recommenders_the_pairs_are_those_of_the_best(no_figures):
     """Of m0 to m11 each one is better than the one before, and m11 by far."""
     ranks = {
-        f"m{number}": np.maximum(1, A[:100].clip(max=60) - 3 * number - 20 * (number == 11)) for number in range(12)
+        f"m{number}": np.maximum(1, A[:100].clip(max=60) - 3 * number - 20 * (number == 11))
+        for number in range(12)
     }
     page = read_and.report(ranks, candidates=60, metrics=["auc"])
     assert "Ranks of 12 recommenders among all candidates" in text_of(page)
@@ -201,12 +247,17 @@ def test_of_many_recommenders_the_pairs_are_those_of_the_best(no_figures):
 
 
 def test_begins_with_a_reversal_by_group(no_figures):
-    """Z is better than X for the 300 users of group 1 and for all, and X is for the 100 of group 2."""
+    """Z is better than X for the 300 users of group 1 and for all, and X is for the 100 of group
+    2.
+    """
     kinds = np.repeat(["1", "2"], [300, 100])
-    near, far = np.tile([1, 1, 1, 40], 100), np.tile([1, 40, 40, 40], 100)
+    near = np.tile([1, 1, 1, 40], 100)
+    far = np.tile([1, 40, 40, 40], 100)
     ranks = {"X": np.where(kinds == "1", far, near), "Z": np.where(kinds == "1", near, far)}
     data = {name: pd.DataFrame({"rank": of_one, "kind": kinds}) for name, of_one in ranks.items()}
-    page = sm.report(sm.exact_ranks(data, candidates=50, groups="kind"), groups=True, metrics="recall@10")
+    page = sm.report(
+        sm.exact_ranks(data, candidates=50, groups="kind"), groups=True, metrics="recall@10"
+    )
     first = text_of(page.split("<h2>")[0])
     assert "Z is better than X on Recall@10." in first
     assert "Z is better than X for group 1, and X is better than Z for group 2." in first

@@ -14,15 +14,21 @@ RECALL = metric("recall@3")
 
 
 def test_expected_values_are_the_direct_computation_for_each_size():
-    tables, options = {"X": random_table(9, 40), "Y": random_table(10, 30)}, {"assume_replacement": True}
+    tables = {"X": random_table(9, 40), "Y": random_table(10, 30)}
+    options = {"assume_replacement": True}
     table = expected_by_sample_size(
         tables, "recall@3", ["uncorrected", "bv-0.1"], [25, 3, 99], replacement=False, **options
     )
     assert table["negatives"].unique().tolist() == [3, 25]  # there are no 99 others
     for row in table.itertuples():
-        ranks, design = tables[row.recommender], SamplingDesign(row.negatives, replacement=False)
-        fitted = estimator(row.estimator, **options).fit(Outcomes.from_design(design, ranks.mean_candidates), [RECALL])
-        chances = distribution_over_ties(ranks.above, ranks.tied, ranks.candidates, design).mean(axis=0)
+        ranks = tables[row.recommender]
+        design = SamplingDesign(row.negatives, replacement=False)
+        fitted = estimator(row.estimator, **options).fit(
+            Outcomes.from_design(design, ranks.mean_candidates), [RECALL]
+        )
+        chances = distribution_over_ties(ranks.above, ranks.tied, ranks.candidates, design).mean(
+            axis=0
+        )
         assert row.expected == pytest.approx(chances @ fitted.weights[0], abs=1e-12)
         assert row.exact == pytest.approx(ranks.values(RECALL).mean())
 
@@ -31,7 +37,13 @@ def curves(estimator, exact, **expected):
     """Rows of an estimator at m = 50, 100, 200 and 400, by recommender."""
     return pd.concat(
         pd.DataFrame(
-            {"metric": "ap", "recommender": name, "estimator": estimator, "expected": values, "exact": exact}
+            {
+                "metric": "ap",
+                "recommender": name,
+                "estimator": estimator,
+                "expected": values,
+                "exact": exact,
+            }
         ).assign(negatives=[50, 100, 200, 400])
         for name, values in expected.items()
     )
@@ -47,7 +59,10 @@ def test_what_is_far_above_the_exact_values_is_magnified_on_a_linear_scale():
     assert [min(figure.axes[at].get_lines()[0].get_xdata()) for at in (0, 1)] == [50, 100]
     [circle] = [line for line in figure.axes[1].get_lines() if line.get_fillstyle() == "none"]
     assert circle.get_xydata().tolist() == [[pytest.approx(2**0.5 * 100), pytest.approx(50)]]
-    numbers = [[text.get_text() for text in panel.texts if text.get_text().isdigit()] for panel in figure.axes]
+    numbers = [
+        [text.get_text() for text in panel.texts if text.get_text().isdigit()]
+        for panel in figure.axes
+    ]
     assert numbers == [["141"], ["141"], []]
 
 

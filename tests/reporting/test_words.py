@@ -13,7 +13,9 @@ SETTING = Setting(names=("undecided", "X"), negatives=100)
 
 
 def verdict(conclusion, low=0.1):
-    """On X against a recommender that is called undecided, which is better if the interval is above 0."""
+    """On X against a recommender that is called undecided, which is better if the interval is above
+    0.
+    """
     return Verdict("recall@10", "X", "undecided", 0.5, 0.6, 0.1, low, 0.3, math.nan, conclusion, 50)
 
 
@@ -34,23 +36,48 @@ WRONG = Finding(
     },
 )
 CASES = {
-    "all right": ([BETTER], [], [], [], ["With 100 sampled negatives, all recommenders are ordered rightly"]),
+    "all right": (
+        [BETTER],
+        [],
+        [],
+        [],
+        ["With 100 sampled negatives, all recommenders are ordered rightly"],
+    ),
     "of the decided ones": (
         [BETTER, UNDECIDED],
         [],
         [],
         [],
-        ["With 100 sampled negatives, all decided pairs are ordered", "Undecided by the exact ranks: 1 of 2"],
+        [
+            "With 100 sampled negatives, all decided pairs are ordered",
+            "Undecided by the exact ranks: 1 of 2",
+        ],
     ),
-    "equivalent": ([EQUIVALENT, UNDECIDED], [], [], [], ["Undecided or equivalent by the exact ranks: 2 of 2"]),
+    "equivalent": (
+        [EQUIVALENT, UNDECIDED],
+        [],
+        [],
+        [],
+        ["Undecided or equivalent by the exact ranks: 2 of 2"],
+    ),
     "wrong": ([BETTER], [WRONG], [], [], ["by the exact Recall@10, undecided is ahead of X"]),
-    "alike": ([BETTER], [], [BETTER], [], ["By the exact Recall@10, undecided is better than X. Among 100 sampled"]),
+    "alike": (
+        [BETTER],
+        [],
+        [BETTER],
+        [],
+        ["By the exact Recall@10, undecided is better than X. Among 100 sampled"],
+    ),
     "unchanged": ([], [], [], ["auc"], ["AUC is left out here"]),
 }
 
 
-@pytest.mark.parametrize(("verdicts", "wrong", "alike", "unchanged", "said"), CASES.values(), ids=CASES)
-def test_orders_are_said_from_verdicts_whatever_a_recommender_is_called(verdicts, wrong, alike, unchanged, said):
+@pytest.mark.parametrize(
+    ("verdicts", "wrong", "alike", "unchanged", "said"), CASES.values(), ids=CASES
+)
+def test_orders_are_said_from_verdicts_whatever_a_recommender_is_called(
+    verdicts, wrong, alike, unchanged, said
+):
     orders = words.Orders(100, verdicts, wrong, alike, unchanged)
     sentences = words.orders_in_words(orders, SETTING)
     assert len(sentences) == len(said)

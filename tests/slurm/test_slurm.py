@@ -1,6 +1,8 @@
-"""On a real Slurm of one node the study gives the bytes of a local run, and a job that is killed costs only time.
+"""On a real Slurm of one node the study gives the bytes of a local run, and a job that is killed
+costs only time.
 
-`make test-slurm` runs this. cluster.sh brings Slurm up and down; where it cannot be installed, all is skipped.
+`make test-slurm` runs this. cluster.sh brings Slurm up and down; where it cannot be installed, all
+is skipped.
 """
 
 import os
@@ -20,15 +22,25 @@ pytestmark = pytest.mark.skipif("SLURM_TEST" not in os.environ, reason="make tes
 
 CLUSTER = Path(__file__).resolve().with_name("cluster.sh")
 SCATTER = ["--set-scatter", "users=4"]
-SLURM = ["--workflow-profile", "profiles/slurm", *SCATTER, "--slurm-init-seconds-before-status-checks", "2"]
+SLURM = [
+    "--workflow-profile",
+    "profiles/slurm",
+    *SCATTER,
+    "--slurm-init-seconds-before-status-checks",
+    "2",
+]
 TABLE = "results/made-up/table-3.csv"
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[dict[str, str]]:
     """The environment of Slurm's clients, while it is up."""
-    folder = Path(tempfile.mkdtemp(prefix="slurm-test-"))  # short: a socket's path may have 107 characters
-    up = subprocess.run([CLUSTER, "up", folder], capture_output=True, text=True, timeout=900, check=False)
+    folder = Path(
+        tempfile.mkdtemp(prefix="slurm-test-")
+    )  # short: a socket's path may have 107 characters
+    up = subprocess.run(
+        [CLUSTER, "up", folder], capture_output=True, text=True, timeout=900, check=False
+    )
     try:
         if up.returncode == 77:
             pytest.skip(up.stderr.strip().splitlines()[-1])
@@ -40,7 +52,9 @@ def cluster() -> Iterator[dict[str, str]]:
 
 
 def copied(folder: Path, **changes: Any) -> Project:
-    """Return a copy of the project that makes TABLE of one recommender, with changes of its config."""
+    """Return a copy of the project that makes TABLE of one recommender, with changes of its
+    config.
+    """
     folder.mkdir(exist_ok=True)
     project = copy_of_project(folder)
     path = folder / "study.yaml"
@@ -50,16 +64,25 @@ def copied(folder: Path, **changes: Any) -> Project:
 
 @pytest.fixture(scope="session")
 def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The numbers of a copy of the project in which TABLE was made on this machine, without Slurm."""
+    """The numbers of a copy of the project in which TABLE was made on this machine, without
+    Slurm.
+    """
     project = copied(tmp_path_factory.mktemp("local"), recommenders={"X": X})
     require_success(wait(start(project, TABLE, "--cores", "2")))
     return numbers(project)
 
 
-def start(project: Project, *arguments: str, env: dict[str, str] | None = None) -> "subprocess.Popen[str]":
+def start(
+    project: Project, *arguments: str, env: dict[str, str] | None = None
+) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "snakemake", *arguments, "--configfile", "study.yaml"]
     return subprocess.Popen(
-        command, cwd=project.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        cwd=project.folder,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
 
 
@@ -68,7 +91,8 @@ def wait(process: "subprocess.Popen[str]") -> tuple[int, str]:
     try:
         output, _ = process.communicate(timeout=1200)
     finally:
-        process.terminate()  # Slurm's jobs are cancelled with it; of no effect on one that has ended
+        # Slurm's jobs are cancelled with it; of no effect on one that has ended
+        process.terminate()
     return process.returncode, output
 
 
@@ -85,17 +109,32 @@ def require_nothing_to_be_done(project: Project, *targets: str) -> None:
 
 
 def jobs(env: dict[str, str], output: str) -> list[dict[str, Any]]:
-    """Return what Slurm knows of the jobs of a snakemake run that has said this, ended ones too; memory in MB."""
+    """Return what Slurm knows of the jobs of a snakemake run that has said this, ended ones too;
+    memory in MB.
+    """
     run = output.partition("SLURM run ID: ")[2].split()[0]
     fields = {"id": "%i", "state": "%T", "rule": "%k", "memory": "%m", "time": "%l"}
-    command = ["squeue", "--states=all", "--noheader", f"--name={run}", "--format=" + "|".join(fields.values())]
-    lines = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
+    command = [
+        "squeue",
+        "--states=all",
+        "--noheader",
+        f"--name={run}",
+        "--format=" + "|".join(fields.values()),
+    ]
+    lines = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=60, check=True
+    ).stdout.splitlines()
     found = [dict(zip(fields, line.split("|"), strict=True)) for line in lines]
-    return [job | {"memory": float(job["memory"][:-1]) * {"M": 1, "G": 1024}[job["memory"][-1]]} for job in found]
+    return [
+        job | {"memory": float(job["memory"][:-1]) * {"M": 1, "G": 1024}[job["memory"][-1]]}
+        for job in found
+    ]
 
 
 def cancel_one(process: "subprocess.Popen[str]", env: dict[str, str], rule: str) -> tuple[str, str]:
-    """Cancel the first job of a rule that Slurm is running; return its id and what snakemake has said until then."""
+    """Cancel the first job of a rule that Slurm is running; return its id and what snakemake has
+    said until then.
+    """
     assert process.stdout is not None
     said = ""
     while "SLURM run ID: " not in said or not said.endswith("\n"):

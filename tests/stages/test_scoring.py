@@ -25,7 +25,8 @@ import sampled_metrics as sm
 from sampled_metrics.stages import rank as stages
 
 RNG = np.random.default_rng(4)
-USERS, ITEMS = 90, 140
+USERS = 90
+ITEMS = 140
 TRAINING = RNG.random((USERS, ITEMS)) < 0.1
 SCORES = np.round(RNG.normal(size=(USERS, ITEMS)), 2)
 HELD_OUT = np.where(TRAINING, -np.inf, SCORES + RNG.gumbel(size=SCORES.shape)).argmax(axis=1)
@@ -39,10 +40,14 @@ def small_batches(monkeypatch):
 
 
 class Asked:
-    """A scorer that notes the pairs that it is asked for, and stops with an error after some calls."""
+    """A scorer that notes the pairs that it is asked for, and stops with an error after some
+    calls.
+    """
 
     def __init__(self, calls=None, scores=SCORES):
-        self.pairs, self.calls, self.scores = Counter(), calls, scores
+        self.pairs = Counter()
+        self.calls = calls
+        self.scores = scores
 
     def __call__(self, users, items):
         if self.calls is not None:
@@ -58,19 +63,27 @@ def score_plainly(users, items):
 
 
 def staged(score, **options):
-    calls = CALLS | {name: options.pop(name) for name in ("name", "pairs_per_call", "concurrency") if name in options}
+    calls = CALLS | {
+        name: options.pop(name)
+        for name in ("name", "pairs_per_call", "concurrency")
+        if name in options
+    }
     return sm.staged_ranks(sm.Ranker(score, **calls), TRAINING, HELD_OUT, **OPTIONS | options)
 
 
 def assert_same(one, other, but=()):
     for field in fields(one):
         if field.name not in but:
-            np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name), field.name)
+            np.testing.assert_array_equal(
+                getattr(one, field.name), getattr(other, field.name), field.name
+            )
 
 
 @pytest.mark.parametrize("concurrency", [1, 7])
 def test_ranks_are_the_same_however_many_calls_run_at_a_time(concurrency):
-    running, most, lock = 0, 0, Lock()
+    running = 0
+    most = 0
+    lock = Lock()
 
     def score(users, items):
         nonlocal running, most
@@ -89,7 +102,9 @@ def test_ranks_are_the_same_however_many_calls_run_at_a_time(concurrency):
 
 
 class Busy:
-    """Scores that take a millisecond each, and how long threads were busy, by the number of pairs of a call."""
+    """Scores that take a millisecond each, and how long threads were busy, by the number of pairs
+    of a call.
+    """
 
     def __init__(self):
         self.seconds = []
@@ -104,7 +119,9 @@ class Busy:
 
 
 def test_threads_are_busy_until_the_end_and_the_ranks_are_those_of_one():
-    """With calls of 1024 pairs, all held-out items are in one call, and few users keep one thread busy."""
+    """With calls of 1024 pairs, all held-out items are in one call, and few users keep one thread
+    busy.
+    """
     busy = Busy()
     begin = time.perf_counter()
     table = staged(busy, concurrency=16, pairs_per_call=1024)
@@ -152,11 +169,15 @@ def test_a_function_of_a_single_pair_may_return_a_number_or_be_vectorised():
     def score(user, item):
         return 0 if (user + item) % 3 else float(SCORES[user, item])
 
-    by_arrays = staged(lambda users, items: [float(score(*pair)) for pair in zip(users, items, strict=True)])
+    by_arrays = staged(
+        lambda users, items: [float(score(*pair)) for pair in zip(users, items, strict=True)]
+    )
     vectorised = np.vectorize(score, otypes=[float])
     np.testing.assert_array_equal(staged(vectorised).above, by_arrays.above)
     assert sm.Ranker(functools.partial(vectorised)).label == sm.Ranker(score).label
-    single = staged(lambda users, items: score(users[0], items[0]), pairs_per_call=1, users=slice(9))
+    single = staged(
+        lambda users, items: score(users[0], items[0]), pairs_per_call=1, users=slice(9)
+    )
     np.testing.assert_array_equal(single.above, by_arrays.above[:9])
     with pytest.raises(ValueError, match="not a score") as caught:
         staged(lambda user, item: float("not a score"))
@@ -169,20 +190,28 @@ def test_a_function_of_a_single_pair_may_return_a_number_or_be_vectorised():
     ("score", "cause"),
     [
         pytest.param(lambda user, item: {}[user, item], "TypeError: unhashable type", id="dict"),
-        pytest.param(lambda user, item: user.lower(), "AttributeError: .* has no attribute", id="text"),
+        pytest.param(
+            lambda user, item: user.lower(), "AttributeError: .* has no attribute", id="text"
+        ),
         pytest.param(lambda user, item: json.dumps([user]), "TypeError: .* not JSON", id="request"),
         pytest.param(lambda user, item: [3.0][user], "TypeError: only .* arrays", id="list"),
     ],
 )
-def test_a_function_of_a_single_pair_is_told_that_it_gets_arrays(score, cause, pairs_per_call, concurrency):
-    says = rf"^score failed, {cause}.*; it is called with arrays of users and items; .*np\.vectorize"
+def test_a_function_of_a_single_pair_is_told_that_it_gets_arrays(
+    score, cause, pairs_per_call, concurrency
+):
+    says = (
+        rf"^score failed, {cause}.*; it is called with arrays of users and items; .*np\.vectorize"
+    )
     with pytest.raises(sm.DataError, match=says) as error:
         staged(score, pairs_per_call=pairs_per_call, concurrency=concurrency)
     assert error.value.__cause__ is not None
 
 
 def test_a_comparison_of_arrays_is_told_that_it_gets_arrays():
-    with pytest.raises(sm.DataError, match=r"[Tt]he truth value of an array .*; it is called with arrays"):
+    with pytest.raises(
+        sm.DataError, match=r"[Tt]he truth value of an array .*; it is called with arrays"
+    ):
         staged(lambda user, item: 1.0 if user > item else 0.0)
 
 
@@ -221,8 +250,12 @@ def test_refuses_scores(score, says):
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
-def test_a_run_that_was_stopped_goes_on_and_asks_for_nothing_again(tmp_path, concurrency, monkeypatch):
-    file, expected, total = tmp_path / "x.parquet", staged(Asked()), Counter()
+def test_a_run_that_was_stopped_goes_on_and_asks_for_nothing_again(
+    tmp_path, concurrency, monkeypatch
+):
+    file = tmp_path / "x.parquet"
+    expected = staged(Asked())
+    total = Counter()
     while not file.exists():
         scorer = Asked(calls=15)
         with suppress(ConnectionError):
@@ -231,7 +264,9 @@ def test_a_run_that_was_stopped_goes_on_and_asks_for_nothing_again(tmp_path, con
         assert scorer.pairs
         total += scorer.pairs
     assert set(total.values()) == {1}
-    assert_same(ranks, expected, but=("scored", "digests"))  # other sizes of batches score other numbers of candidates
+    assert_same(
+        ranks, expected, but=("scored", "digests")
+    )  # other sizes of batches score other numbers of candidates
     assert os.listdir(tmp_path) == ["x.parquet"]
     with pytest.warns(UserWarning, match=r"x\.parquet is complete; nothing was scored"):
         assert_same(staged(Asked(calls=0), file=file), ranks)
@@ -262,7 +297,9 @@ for is_killed in [True] * {KILLS} + [False]:
 
 
 def test_killed_processes_lose_no_answer(tmp_path):
-    """Three processes are killed; what the scorer logged is asked for once, but the calls that ran at the kill."""
+    """Three processes are killed; what the scorer logged is asked for once, but the calls that ran
+    at the kill.
+    """
     np.savez(tmp_path / "data.npz", scores=SCORES, training=TRAINING, held_out=HELD_OUT)
     expected = staged(Asked(), file=tmp_path / "whole.parquet")
     subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=True, timeout=300)
@@ -301,29 +338,41 @@ def test_files_of_other_runs_are_refused(journal, changes, what):
 
 
 def test_a_journal_serves_another_depth(journal):
-    whole, rest, file = Asked(), Asked(), journal.with_suffix("")
+    whole = Asked()
+    rest = Asked()
+    file = journal.with_suffix("")
     expected = staged(whole, depth=10)
     assert_same(staged(rest, depth=10, file=file), expected)
     assert rest.pairs.total() < whole.pairs.total()
-    content, smaller = file.read_bytes(), Asked(calls=0)
-    with pytest.warns(UserWarning, match=r"x.parquet has depth 10, of which depth 5 is a part; it stays as it is"):
+    content = file.read_bytes()
+    smaller = Asked(calls=0)
+    with pytest.warns(
+        UserWarning, match=r"x.parquet has depth 10, of which depth 5 is a part; it stays as it is"
+    ):
         assert_same(staged(smaller, depth=5, file=file), staged(Asked(), depth=5))
     assert file.read_bytes() == content
 
 
 def test_a_model_that_was_trained_anew_is_refused_although_its_code_is_the_same(tmp_path):
     """A nightly job does not report the model of yesterday; another rounding is the same model."""
-    file, again = tmp_path / "x.parquet", SCORES + RNG.normal(0, 0.2, SCORES.shape)
+    file = tmp_path / "x.parquet"
+    again = SCORES + RNG.normal(0, 0.2, SCORES.shape)
     with pytest.raises(ConnectionError):
         staged(Asked(calls=3), name=None, file=file)
     content = (tmp_path / "x.parquet.journal").read_bytes()
-    with pytest.raises(sm.DataError, match=r"x.parquet.journal: is of another ranker: user \d+ and item \d+ have"):
+    with pytest.raises(
+        sm.DataError, match=r"x.parquet.journal: is of another ranker: user \d+ and item \d+ have"
+    ):
         staged(Asked(scores=again), name=None, file=file)
     assert (tmp_path / "x.parquet.journal").read_bytes() == content
     ranks = staged(Asked(scores=SCORES * (1 + 1e-9)), name=None, file=file)
-    with pytest.raises(sm.DataError, match=r"x.parquet: is of another ranker: user \d+ and item \d+ have"):
+    with pytest.raises(
+        sm.DataError, match=r"x.parquet: is of another ranker: user \d+ and item \d+ have"
+    ):
         staged(Asked(scores=again), name=None, file=file)
-    with pytest.warns(UserWarning, match="is complete; nothing was scored, but for some pairs again"):
+    with pytest.warns(
+        UserWarning, match="is complete; nothing was scored, but for some pairs again"
+    ):
         assert_same(staged(Asked(), name=None, file=file), ranks)
 
 
@@ -331,8 +380,13 @@ def test_default_names_of_rankers():
     def label(function):
         return sm.Ranker(function).label
 
-    one, other = Asked(), Asked()
-    assert label(score_plainly) == label(functools.partial(score_plainly)) != label(lambda users, items: 0)
+    one = Asked()
+    other = Asked()
+    assert (
+        label(score_plainly)
+        == label(functools.partial(score_plainly))
+        != label(lambda users, items: 0)
+    )
     assert label(one.__call__) == label(other.__call__) != label(one) == label(other)
     typed: dict = {}
     exec("def f(u, i): return u\ndef g(u, i): return i", typed)
@@ -357,8 +411,18 @@ def test_a_second_run_on_the_file_is_refused(tmp_path):
         ("x.parquet", None, ConnectionError, "no network"),
         ("x.parquet", b"", sm.DataError, "x.parquet: has no staged ranks, or is damaged"),
         ("x.sqlite", b"", sm.DataError, "x.sqlite: has no staged ranks, or is damaged"),
-        ("x.parquet", pd.DataFrame({"a": [1]}).to_parquet(), sm.DataError, "x.parquet: has no staged ranks"),
-        ("x.parquet.journal", b"user,item\n" * 100, sm.DataError, "is not a journal of staged ranks"),
+        (
+            "x.parquet",
+            pd.DataFrame({"a": [1]}).to_parquet(),
+            sm.DataError,
+            "x.parquet: has no staged ranks",
+        ),
+        (
+            "x.parquet.journal",
+            b"user,item\n" * 100,
+            sm.DataError,
+            "is not a journal of staged ranks",
+        ),
     ],
 )
 def test_wrong_files_are_left_and_none_is_made(tmp_path, file, content, error, says):
@@ -366,7 +430,9 @@ def test_wrong_files_are_left_and_none_is_made(tmp_path, file, content, error, s
         (tmp_path / file).write_bytes(content)
     with pytest.raises(error, match=says):
         staged(Asked(calls=0), file=tmp_path / file.removesuffix(".journal"))
-    assert [path.read_bytes() for path in tmp_path.iterdir()] == ([] if content is None else [content])
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == (
+        [] if content is None else [content]
+    )
 
 
 def test_a_journal_that_is_damaged_or_of_another_program_is_refused_and_left(journal):
@@ -382,20 +448,38 @@ def test_a_journal_that_is_damaged_or_of_another_program_is_refused_and_left(jou
         assert_refused(says)
 
     whole = journal.read_bytes()
-    journal.write_bytes(whole[: 2 * 4096] + b"\xff" * (len(whole) - 2 * 4096))  # the pages of the scores
+    journal.write_bytes(
+        whole[: 2 * 4096] + b"\xff" * (len(whole) - 2 * 4096)
+    )  # the pages of the scores
     assert_refused("is not a journal of staged ranks")
-    for change in ("score = NULL", "score = 9e999", "score = 'x'", "user = 1.5", "user = -1", "item = NULL"):
+    for change in (
+        "score = NULL",
+        "score = 9e999",
+        "score = 'x'",
+        "user = 1.5",
+        "user = -1",
+        "item = NULL",
+    ):
         journal.write_bytes(whole)
-        assert_refused_after(f"UPDATE scores SET {change} WHERE rowid = 3", "is damaged: score 3 is of user")
+        assert_refused_after(
+            f"UPDATE scores SET {change} WHERE rowid = 3", "is damaged: score 3 is of user"
+        )
     changes = ("score = score + 0.01", "item = item + 1", "user = user + 1", "mark = mark + 1")
     for change in changes:
         journal.write_bytes(whole)
-        assert_refused_after(f"UPDATE scores SET {change} WHERE rowid = 3", "score 3 was changed after it was written")
+        assert_refused_after(
+            f"UPDATE scores SET {change} WHERE rowid = 3",
+            "score 3 was changed after it was written",
+        )
     journal.write_bytes(whole)
-    assert_refused_after("INSERT INTO scores SELECT user, item, -score, mark FROM scores WHERE rowid = 3", "score ")
+    assert_refused_after(
+        "INSERT INTO scores SELECT user, item, -score, mark FROM scores WHERE rowid = 3", "score "
+    )
     for content in ("NULL", "'x'", "'[1]'", "5"):
         journal.write_bytes(whole)
-        assert_refused_after(f"UPDATE run SET content = {content}", "is damaged: it does not say of what run it is")
+        assert_refused_after(
+            f"UPDATE run SET content = {content}", "is damaged: it does not say of what run it is"
+        )
     journal.write_bytes(whole)
     assert_refused_after("ALTER TABLE scores DROP COLUMN mark", "is a journal of another version")
     journal.unlink()
@@ -423,7 +507,8 @@ def test_doubled_and_missing_scores_of_a_journal_change_nothing(journal):
 
 @pytest.mark.parametrize("ends_well", [True, False])
 def test_nothing_is_left_of_a_journal_that_is_removed_during_the_run(tmp_path, ends_well):
-    file, calls = tmp_path / "x.sqlite", []
+    file = tmp_path / "x.sqlite"
+    calls = []
 
     def score(users, items):
         calls.append(1)
@@ -443,7 +528,8 @@ def test_nothing_is_left_of_a_journal_that_is_removed_during_the_run(tmp_path, e
 
 
 def test_a_journal_that_took_the_place_of_a_removed_one_stays(tmp_path):
-    path, calls = tmp_path / "x.sqlite.journal", []
+    path = tmp_path / "x.sqlite.journal"
+    calls = []
 
     def score(users, items):
         calls.append(1)
@@ -469,13 +555,15 @@ def test_a_function_that_changes_the_working_folder_moves_no_file(tmp_path, monk
 
 
 SEVERAL = csr_array(
-    (~TRAINING & (RNG.random((USERS, ITEMS)) < 0.03) & (np.arange(USERS) > 2)[:, np.newaxis]).astype(int)
+    (
+        ~TRAINING & (RNG.random((USERS, ITEMS)) < 0.03) & (np.arange(USERS) > 2)[:, np.newaxis]
+    ).astype(int)
 )
 """Held-out items, of which users have up to six, and the first ones none."""
 
 
 @pytest.mark.filterwarnings("ignore:.* users have no held-out item")
-def test_each_of_several_held_out_items_stops_as_if_it_were_the_only_one_and_no_pair_is_asked_for_twice():
+def test_each_of_several_held_out_items_stops_as_if_it_were_alone_and_no_pair_is_asked_twice():
     """The counts of an item are those of a run with the other items of the user in training."""
     for depth in (None, 15):
         scorer = Asked()
@@ -484,7 +572,8 @@ def test_each_of_several_held_out_items_stops_as_if_it_were_the_only_one_and_no_
         assert ranks.scored.sum() == scorer.pairs.total()
     user, item = SEVERAL.nonzero()
     for row in np.flatnonzero(np.bincount(user)[user] == 3)[:9]:
-        training, alone = TRAINING | (SEVERAL.toarray() > 0), np.full(USERS, -1)
+        training = TRAINING | (SEVERAL.toarray() > 0)
+        alone = np.full(USERS, -1)
         alone[user[row]] = item[row]
         training[user[row], item[row]] = False
         one = sm.staged_ranks(Asked(), training, alone, k=3, depth=15, order=TRAINING.sum(axis=0))
@@ -514,7 +603,9 @@ def test_a_terminal_shows_scores_and_open_users(monkeypatch):
     shown = []
     monkeypatch.setattr(stages, "terminal_status", lambda: contextlib.nullcontext(shown.append))
     ranks = staged(Asked())
-    numbers = [[int(number) for number in re.findall(r"\d+", text.replace(",", ""))] for text in shown]
+    numbers = [
+        [int(number) for number in re.findall(r"\d+", text.replace(",", ""))] for text in shown
+    ]
     scores, shares = zip(*numbers, strict=True)
     assert (list(scores), scores[-1]) == (sorted(scores), ranks.scored.sum())
     assert (list(shares), shares[-1]) == (sorted(shares, reverse=True), 0)

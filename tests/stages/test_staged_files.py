@@ -1,4 +1,6 @@
-"""Files of staged ranks: both kinds give the same ranks, and what staged ranks cannot have is refused with its row."""
+"""Files of staged ranks: both kinds give the same ranks, and what staged ranks cannot have is
+refused with its row.
+"""
 
 import itertools
 import json
@@ -22,7 +24,9 @@ SCORES = RNG.normal(size=(60, 90)).round(1)
 
 @pytest.fixture(scope="module")
 def ranks():
-    users, items = ([f"{kind}{number}" for number in range(count)] for kind, count in (("u", 60), ("i", 90)))
+    users, items = (
+        [f"{kind}{number}" for number in range(count)] for kind, count in (("u", 60), ("i", 90))
+    )
     scores = pd.DataFrame(SCORES, index=users, columns=items)
     return sm.staged_ranks(
         lambda users, items: [scores.at[pair] for pair in zip(users, items, strict=True)],
@@ -34,7 +38,11 @@ def ranks():
 
 def write(path, ranks, rows, **changes):
     """Write a file that no run has written."""
-    content = ranks.design | {"boundaries": ranks.boundaries.tolist(), "digests": dict(ranks.digests)} | changes
+    content = (
+        ranks.design
+        | {"boundaries": ranks.boundaries.tolist(), "digests": dict(ranks.digests)}
+        | changes
+    )
     staged_files.write(path, rows.infer_objects(), content)
 
 
@@ -43,7 +51,9 @@ def test_give_what_was_written(ranks, tmp_path):
         ranks.write(tmp_path / name)
         for table in (sm.StagedRanks.read(tmp_path / name), sm.read_ranks(tmp_path / name)):
             for field in fields(ranks):
-                np.testing.assert_array_equal(getattr(table, field.name), getattr(ranks, field.name), field.name)
+                np.testing.assert_array_equal(
+                    getattr(table, field.name), getattr(ranks, field.name), field.name
+                )
 
 
 ALL = (lambda users, items: SCORES[users, items], np.zeros((60, 90)), np.arange(60))
@@ -52,7 +62,9 @@ ALL = (lambda users, items: SCORES[users, items], np.zeros((60, 90)), np.arange(
 def test_a_job_runs_without_pyarrow(ranks, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(staged_files, "find_spec", lambda name: None)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(sm.ConfigError, match=r"x.parquet: parquet needs pyarrow; .* or end it in .sqlite"):
+    with pytest.raises(
+        sm.ConfigError, match=r"x.parquet: parquet needs pyarrow; .* or end it in .sqlite"
+    ):
         ranks.write("x.parquet")
     table = sm.staged_ranks(*ALL, k=5, depth=None, file="night.sqlite")
     main(["evaluate", "night.sqlite", "--metrics", "recall@5", "--json"])
@@ -103,7 +115,12 @@ def test_a_value_that_staged_ranks_cannot_have_is_refused_with_its_row(ranks, tm
     ],
 )
 def test_what_they_are_of_is_checked_too(ranks, tmp_path, change, says):
-    write(tmp_path / "x.parquet", ranks, ranks.to_frame().assign(**({} if change else {"user": [[0]] * 60})), **change)
+    write(
+        tmp_path / "x.parquet",
+        ranks,
+        ranks.to_frame().assign(**({} if change else {"user": [[0]] * 60})),
+        **change,
+    )
     with pytest.raises(sm.DataError, match=rf"x\.parquet{says}"):
         sm.StagedRanks.read(tmp_path / "x.parquet")
 
@@ -124,7 +141,9 @@ def write_as_another(path, rows, content):
     if path.suffix == ".parquet":
         table = pyarrow.Table.from_pandas(rows, preserve_index=False)
         metadata = {staged_files.KEY: json.dumps(content)}
-        pyarrow.parquet.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
+        pyarrow.parquet.write_table(
+            table.replace_schema_metadata(metadata), path, compression="zstd"
+        )
         return
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"PRAGMA application_id = {staged_files.APPLICATION}")
@@ -150,20 +169,30 @@ CHANGED = {
         content,
     ),
     "a column more": lambda rows, content: (rows.assign(age=1), content),
-    "another training": lambda rows, content: (rows, content | {"digests": content["digests"] | {"training": "0"}}),
+    "another training": lambda rows, content: (
+        rows,
+        content | {"digests": content["digests"] | {"training": "0"}},
+    ),
     "a key more": lambda rows, content: (rows, content | {"note": ""}),
     "another checksum": lambda rows, content: (rows, content | {"checksum": "0" * 32}),
-    "no checksum": lambda rows, content: (rows, {key: content[key] for key in content if key != "checksum"}),
+    "no checksum": lambda rows, content: (
+        rows,
+        {key: content[key] for key in content if key != "checksum"},
+    ),
 }
 
 
 @pytest.mark.parametrize("ending", ["parquet", "sqlite"])
-def test_a_file_that_was_changed_is_refused_and_one_that_was_only_written_anew_is_not(ranks, tmp_path, ending):
+def test_a_file_that_was_changed_is_refused_and_one_that_was_only_written_anew_is_not(
+    ranks, tmp_path, ending
+):
     path = tmp_path / f"x.{ending}"
     for change in CHANGED.values():
         ranks.write(path)
         write_as_another(path, *change(*rows_and_content(path)))
-        with pytest.raises(sm.DataError, match=rf"x\.{ending}: was changed after it was written, or is damaged"):
+        with pytest.raises(
+            sm.DataError, match=rf"x\.{ending}: was changed after it was written, or is damaged"
+        ):
             sm.StagedRanks.read(path)
     ranks.write(path)
     write_as_another(path, *rows_and_content(path))
@@ -176,7 +205,10 @@ def test_a_file_that_was_changed_is_refused_and_one_that_was_only_written_anew_i
         ({"depth": 50}, ", row 17: outcome must be that of counts, depth and uniform, not 'open'"),
         ({"depth": 2}, ", row .*: above_30 must be -1 if the user does not go on from 10"),
         ({"seed": 1}, ", row 1: uniform must be that of the user by seed 1"),
-        ({"boundaries": [0]}, r": boundaries must be \[0, 10, 30\], as there are up to 90 candidates, not \[0\]"),
+        (
+            {"boundaries": [0]},
+            r": boundaries must be \[0, 10, 30\], as there are up to 90 candidates, not \[0\]",
+        ),
         ({"k": 6}, ", row .*: outcome must be beaten where above is k = 6"),
     ],
 )
@@ -193,8 +225,14 @@ def test_rows_of_another_set_of_users_are_refused(ranks, tmp_path):
     for changed, says in (
         (pd.concat([rows, rows[:1]]), ", row 61: user 'u0' has item 'i0' twice"),
         (rows[1:], ": users are not those who were ranked"),
-        (rows.assign(fold=(rows["fold"] + 1) % 5), ", row 1: fold must be that of the user by seed 0"),
-        (rows.assign(uniform=rows["uniform"][::-1].to_numpy()), ", row 1: uniform must be that of the user by seed 0"),
+        (
+            rows.assign(fold=(rows["fold"] + 1) % 5),
+            ", row 1: fold must be that of the user by seed 0",
+        ),
+        (
+            rows.assign(uniform=rows["uniform"][::-1].to_numpy()),
+            ", row 1: uniform must be that of the user by seed 0",
+        ),
     ):
         write(tmp_path / "x.sqlite", ranks, changed)
         with pytest.raises(sm.DataError, match=rf"x\.sqlite{says}"):
@@ -207,7 +245,9 @@ def test_a_copy_that_pandas_writes_says_what_it_lacks(ranks, tmp_path):
     with closing(sqlite3.connect(tmp_path / "copy.sqlite")) as connection:
         ranks.to_frame().to_sql("ranks", connection)
     for name in ("copy.parquet", "copy.sqlite"):
-        with pytest.raises(sm.DataError, match="another program has written its columns, without k, depth, seed"):
+        with pytest.raises(
+            sm.DataError, match="another program has written its columns, without k, depth, seed"
+        ):
             sm.StagedRanks.read(tmp_path / name)
 
 
@@ -231,5 +271,7 @@ def test_are_never_read_as_another_kind(ranks, tmp_path):
     frame.to_csv(tmp_path / "x.csv", index=False)
     for given in (*(tmp_path / name for name in ("x.parquet", "copy.parquet", "x.csv")), frame):
         for reader in (sm.exact_ranks, lambda data: sm.sampled_ranks(data, negatives=9)):
-            with pytest.raises(sm.DataError, match=r"has staged ranks, which are not exact.* read_ranks reads"):
+            with pytest.raises(
+                sm.DataError, match=r"has staged ranks, which are not exact.* read_ranks reads"
+            ):
                 reader(given)

@@ -1,4 +1,6 @@
-"""Staged ranks: exact where all users go on, unbiased where a share does, whatever the batches and the order."""
+"""Staged ranks: exact where all users go on, unbiased where a share does, whatever the batches and
+the order.
+"""
 
 import contextlib
 import warnings
@@ -11,7 +13,8 @@ import sampled_metrics as sm
 from sampled_metrics.stages import rank as stages
 
 RNG = np.random.default_rng(8)
-USERS, ITEMS = 150, 130
+USERS = 150
+ITEMS = 130
 TRAINING = RNG.random((USERS, ITEMS)) < 0.15
 SCORES = np.round(RNG.normal(size=(USERS, ITEMS)) + 0.02 * np.arange(ITEMS), 1)  # with ties
 TASTE = np.where(TRAINING, -np.inf, SCORES + RNG.gumbel(scale=0.6, size=SCORES.shape))
@@ -61,18 +64,25 @@ def test_several_held_out_items_masked_scores_and_groups_by_a_mapping():
     for user in range(USERS):
         held_out[user, RNG.choice(np.flatnonzero(~TRAINING[user]), user % 3, replace=False)] = 1
     masked = np.where(np.arange(ITEMS) % 5 == 0, -np.inf, SCORES)
-    last = f"{(held_out[:, ::5] > 0).sum()} of 150 held-out items score -inf, as a masked item does, and rank last"
+    last = (
+        f"{(held_out[:, ::5] > 0).sum()} of 150 held-out items score -inf, as a masked item "
+        "does, and rank last"
+    )
     without = "50 of 150 users have no held-out item"
     with pytest.warns(UserWarning, match=without), pytest.warns(UserWarning, match=last):
         exact = sm.rank(masked, TRAINING, held_out)
     for order in (ORDERS["popularity"], ORDERS["a function of a user"]):
         with pytest.warns(UserWarning, match=without), pytest.warns(UserWarning, match=last):
-            ranks = staged(lambda users, items: masked[users, items], held_out, depth=None, order=order)
+            ranks = staged(
+                lambda users, items: masked[users, items], held_out, depth=None, order=order
+            )
         assert ranks.user.tolist() == exact.user.tolist()
         expected = np.stack([exact.values(sm.metric(label)) for label in METRICS])
         np.testing.assert_allclose(values(ranks), expected, atol=1e-14)
         groups = {user: "ab"[user % 2] for user in range(USERS)}
-        one, other = (sm.evaluate(table, metrics=METRICS, groups=groups) for table in (ranks, exact))
+        one, other = (
+            sm.evaluate(table, metrics=METRICS, groups=groups) for table in (ranks, exact)
+        )
         assert one["group"].tolist() == other["group"].tolist()
         np.testing.assert_allclose(one["value"], other["value"], atol=1e-14)
 
@@ -91,7 +101,8 @@ def test_results_do_not_depend_on_batches(depth, monkeypatch):
 
 
 def test_a_larger_depth_goes_on_from_a_file_as_if_it_had_been_that_depth(tmp_path):
-    several, asked = np.eye(ITEMS)[HELD_OUT], []
+    several = np.eye(ITEMS)[HELD_OUT]
+    asked = []
     several[::2] += np.eye(ITEMS)[TRAINING[::2].argmin(axis=1)]
     several = several > 0
 
@@ -101,11 +112,16 @@ def test_a_larger_depth_goes_on_from_a_file_as_if_it_had_been_that_depth(tmp_pat
 
     for held_out, name in ((HELD_OUT, "one.sqlite"), (several, "several.sqlite")):
         for depth in (4, 25, None):
-            fresh, said = staged(held_out=held_out, depth=depth), "goes on" if depth != 4 else ""
+            fresh = staged(held_out=held_out, depth=depth)
+            said = "goes on" if depth != 4 else ""
             with pytest.warns(UserWarning, match=said) if said else contextlib.nullcontext():
-                ranks = staged(sm.Ranker(noted, name="A"), held_out, depth=depth, file=tmp_path / name)
+                ranks = staged(
+                    sm.Ranker(noted, name="A"), held_out, depth=depth, file=tmp_path / name
+                )
             for attribute in ("depth", *ranks.per_row):
-                np.testing.assert_array_equal(getattr(ranks, attribute), getattr(fresh, attribute), attribute)
+                np.testing.assert_array_equal(
+                    getattr(ranks, attribute), getattr(fresh, attribute), attribute
+                )
         assert len(asked) == len(set(asked))
         asked.clear()
         assert ranks.completed_users > 30
@@ -122,7 +138,9 @@ def test_a_larger_depth_goes_on_from_a_file_as_if_it_had_been_that_depth(tmp_pat
     ],
 )
 def test_no_run_goes_on_from_a_damaged_file(tmp_path, monkeypatch, change, says):
-    monkeypatch.setattr(sm.StagedRanks, "to_frame", lambda ranks, of=sm.StagedRanks.to_frame: change(of(ranks)))
+    monkeypatch.setattr(
+        sm.StagedRanks, "to_frame", lambda ranks, of=sm.StagedRanks.to_frame: change(of(ranks))
+    )
     staged(depth=4, file=tmp_path / "x.sqlite")
     with pytest.raises(sm.DataError, match=f"x.sqlite{says}"):
         staged(depth=25, file=tmp_path / "x.sqlite")
@@ -132,17 +150,24 @@ def test_the_fewest_scores_are_computed():
     """By batches of one: the held-out item, and candidates until k are above it or none is left."""
     ranks = staged(k=3, depth=None, order=np.arange(ITEMS), pairs_per_call=1, users=slice(30))
     for user in range(30):
-        items = [item for item in range(ITEMS)[::-1] if not TRAINING[user, item] and item != HELD_OUT[user]]
+        items = [
+            item
+            for item in range(ITEMS)[::-1]
+            if not TRAINING[user, item] and item != HELD_OUT[user]
+        ]
         above = np.cumsum(SCORES[user, items] > SCORES[user, HELD_OUT[user]])
         needed = int(np.argmax(above == 3)) + 1 if above[-1] >= 3 else len(items)
         assert ranks.scored[user] == 1 + needed
 
 
 def test_the_mean_over_seeds_is_that_of_exact_ranks_and_no_value_is_outside_its_bounds():
-    exact, metrics = sm.rank(SCORES, TRAINING, HELD_OUT), [sm.metric(label) for label in METRICS]
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+    metrics = [sm.metric(label) for label in METRICS]
     means = []
     for seed in range(60):
-        phi, _, least, most, _ = staged(depth=8, seed=seed, pairs_per_call=10**5).outcome_values(metrics)
+        phi, _, least, most, _ = staged(depth=8, seed=seed, pairs_per_call=10**5).outcome_values(
+            metrics
+        )
         assert (phi.min(axis=1) >= least - 1e-12).all()
         assert (phi.max(axis=1) <= most + 1e-12).all()
         assert (most >= 1).all()
@@ -155,12 +180,18 @@ def test_the_mean_over_seeds_is_that_of_exact_ranks_and_no_value_is_outside_its_
 
 def test_evaluations_beside_exact_ranks_and_other_staged_ones():
     exact = sm.rank(SCORES, TRAINING, HELD_OUT)
-    table = sm.compare({"staged": staged(depth=None), "exact": exact}, metrics=["recall@10", "ndcg@10"])
+    table = sm.compare(
+        {"staged": staged(depth=None), "exact": exact}, metrics=["recall@10", "ndcg@10"]
+    )
     assert table["difference"].abs().max() < 1e-14
-    tables = ({"staged": staged(depth=8), "exact": ranks} for ranks in (exact, staged(depth=None, k=20, seed=3)))
+    tables = (
+        {"staged": staged(depth=8), "exact": ranks}
+        for ranks in (exact, staged(depth=None, k=20, seed=3))
+    )
     one, other = (sm.compare(given, metrics="recall@10") for given in tables)
     pd.testing.assert_frame_equal(pd.DataFrame(one), pd.DataFrame(other))
-    part, again = staged(depth=60), staged(depth=60, order=np.arange(ITEMS))
+    part = staged(depth=60)
+    again = staged(depth=60, order=np.arange(ITEMS))
     assert part.completed_users >= 30
     table = sm.compare({"a": part, "b": again}, metrics="recall@10")
     assert table["low"].item() <= table["difference"].item() <= table["high"].item()
@@ -172,7 +203,9 @@ WORST = np.where(TRAINING, np.inf, SCORES).argmin(axis=1)
 def first_ten(user, held_out):
     """The scores of the first ten candidates by popularity."""
     order = np.argsort(-TRAINING.sum(axis=0), kind="stable")
-    return SCORES[user, [item for item in order if not TRAINING[user, item] and item != held_out][:10]]
+    return SCORES[
+        user, [item for item in order if not TRAINING[user, item] and item != held_out][:10]
+    ]
 
 
 @pytest.mark.parametrize("depth", [1, 3])
@@ -190,15 +223,21 @@ def test_few_completed_users_have_an_interval_and_a_remark(depth):
     assert sum(of_group["completed"] for of_group in completed[1:]) == ranks.complete.sum()
     for other in (exact, staged(depth=depth, held_out=WORST)):
         for margin in (None, "50%"):
-            compared = sm.compare({"staged": ranks, "other": other}, metrics="recall@10", margin=margin)
+            compared = sm.compare(
+                {"staged": ranks, "other": other}, metrics="recall@10", margin=margin
+            )
             assert compared[["low", "high"]].notna().all(axis=None)
             assert compared["conclusion"].item() != "no verdict"
     assert "staged: Staged ranks of 150 users" in " ".join(compared.remarks)
 
 
 def test_after_the_first_stage_a_line_says_how_many_users_can_be_completed(tmp_path):
-    """It knows the counts of all users up to there, and no user's number, so that a depth may be chosen by it."""
-    scores, given, asked = np.random.default_rng(1).random((40, 500)), (np.zeros((40, 500)), np.full(40, 7)), []
+    """It knows the counts of all users up to there, and no user's number, so that a depth may be
+    chosen by it.
+    """
+    scores = np.random.default_rng(1).random((40, 500))
+    given = (np.zeros((40, 500)), np.full(40, 7))
+    asked = []
 
     def noted(users, items):
         asked.extend(zip(users.tolist(), items.tolist(), strict=True))
@@ -214,15 +253,18 @@ def test_after_the_first_stage_a_line_says_how_many_users_can_be_completed(tmp_p
     left = int(np.sum((first > scores[:, [7]]).sum(axis=1) < 5))
     mean = left * (5 / 100) ** 0.75  # the last boundary below half of 500 candidates is 100
     line = (
-        f"depth=5: {left} of 40 users are not beaten by the first 10 candidates, and at most {mean:.1f} of these are "
-        "completed on average; a larger depth completes more, and depth=None all of them"
+        f"depth=5: {left} of 40 users are not beaten by the first 10 candidates, and at most "
+        f"{mean:.1f} of these are completed on average; a larger depth completes more, and "
+        "depth=None all of them"
     )
     assert [said(5, seed=seed) for seed in range(4)] == [[line]] * 4
     assert said(None) == said(5, users=slice(20)) == []
     assert said(99) == []  # more than half of those who are left
     asked.clear()
     with pytest.raises(UserWarning, match="depth=5: "):  # pytest makes warnings errors
-        sm.staged_ranks(sm.Ranker(noted, name="A"), *given, k=5, depth=5, file=tmp_path / "x.sqlite")
+        sm.staged_ranks(
+            sm.Ranker(noted, name="A"), *given, k=5, depth=5, file=tmp_path / "x.sqlite"
+        )
     assert len(asked) == len(set(asked)) <= 40 * 11
     assert max(item for _, item in asked) == 10
     said(5, file=tmp_path / "x.sqlite")
@@ -233,7 +275,9 @@ def test_after_the_first_stage_a_line_says_how_many_users_can_be_completed(tmp_p
 
 @pytest.mark.parametrize("larger", [25, None])
 def test_a_file_of_a_larger_depth_answers_a_smaller_one_without_a_score(tmp_path, larger):
-    """In every column as a run of the smaller depth, also with several held-out items, and the file stays."""
+    """In every column as a run of the smaller depth, also with several held-out items, and the file
+    stays.
+    """
     several = np.eye(ITEMS)[HELD_OUT]
     several[::2] += np.eye(ITEMS)[TRAINING[::2].argmin(axis=1)]
 
@@ -246,26 +290,38 @@ def test_a_file_of_a_larger_depth_answers_a_smaller_one_without_a_score(tmp_path
         for depth in (4, 12.5):
             fresh = staged(held_out=held_out, depth=depth)
             assert not fresh.is_all_known
-            with pytest.warns(UserWarning, match=f"of which depth {depth:g} is a part; it stays as it is, and nothing"):
-                ranks = staged(sm.Ranker(unwanted, name="A"), held_out, depth=depth, file=tmp_path / name)
+            with pytest.warns(
+                UserWarning,
+                match=f"of which depth {depth:g} is a part; it stays as it is, and nothing",
+            ):
+                ranks = staged(
+                    sm.Ranker(unwanted, name="A"), held_out, depth=depth, file=tmp_path / name
+                )
             for attribute in ("depth", *ranks.per_row):
-                np.testing.assert_array_equal(getattr(ranks, attribute), getattr(fresh, attribute), attribute)
+                np.testing.assert_array_equal(
+                    getattr(ranks, attribute), getattr(fresh, attribute), attribute
+                )
         assert (tmp_path / name).read_bytes() == content
     with pytest.raises(sm.DataError, match="ranks of depth 4 do not have the scores of depth None"):
         staged(depth=4).at_depth(None)
 
 
 def test_the_interval_holds_the_metric_whatever_the_number_of_completed_users():
-    """1000 users of a population of 1500, their numbers and folds are drawn 250 times; up to a dozen are completed."""
+    """1000 users of a population of 1500, their numbers and folds are drawn 250 times; up to a
+    dozen are completed.
+    """
     rng = np.random.default_rng(3)
-    scores, given = rng.random((1500, 400)), (np.zeros((1500, 400)), np.full(1500, 7))
+    scores = rng.random((1500, 400))
+    given = (np.zeros((1500, 400)), np.full(1500, 7))
     scores[:60, 7] = 1 - rng.random(60) / 20  # ranks up to about 20
     known = sm.staged_ranks(lambda users, items: scores[users, items], *given, depth=None)
     metrics = [sm.metric(label) for label in ("recall@1", "recall@10", "ndcg@10")]
     truth = sm.rank(scores, *given)
-    missed, completed = [], []
+    missed = []
+    completed = []
     for _ in range(250):
-        rows, users = rng.integers(1500, size=1000), np.arange(1000)
+        rows = rng.integers(1500, size=1000)
+        users = np.arange(1000)
         ranks = known.redrawn(rows, users, rng.random(1000), rng.integers(5, size=1000), 12)
         table = sm.evaluate(ranks, metrics=metrics)
         means = [truth.mean(metric) for metric in metrics]
@@ -300,23 +356,35 @@ def test_all_users_go_on_where_the_depth_exceeds_the_boundaries():
 def test_metrics_of_ranks_above_k_and_other_stages_are_refused():
     ranks = staged(depth=8)
     for label in ("auc", "ap", "recall@20"):
-        with pytest.raises(sm.ConfigError, match="of staged ranks, only metrics of the first 10 ranks are known"):
+        with pytest.raises(
+            sm.ConfigError, match="of staged ranks, only metrics of the first 10 ranks are known"
+        ):
             sm.evaluate(ranks, metrics=label)
     for other in ({"k": 5}, {"depth": 7}, {"seed": 1}):
-        with pytest.raises(sm.DataError, match=f"{next(iter(other))} = .*; staged ranks are compared with the same"):
+        with pytest.raises(
+            sm.DataError, match=f"{next(iter(other))} = .*; staged ranks are compared with the same"
+        ):
             sm.compare({"A": ranks, "B": staged(**{"depth": 8} | other)}, metrics="recall@5")
 
 
 def test_users_and_items_by_ids():
-    user_ids, item_ids = [f"u{user}" for user in range(USERS)], [f"i{item}" for item in range(ITEMS)]
+    user_ids = [f"u{user}" for user in range(USERS)]
+    item_ids = [f"i{item}" for item in range(ITEMS)]
     scores = pd.DataFrame(SCORES, index=user_ids, columns=item_ids)
     held_out = pd.DataFrame({"user": user_ids, "item": np.take(item_ids, HELD_OUT)})
     ranks = staged(
         lambda users, items: [scores.at[pair] for pair in zip(users, items, strict=True)],
         held_out,
-        **{"depth": None, "user_ids": user_ids, "item_ids": item_ids, "order": lambda user: scores.loc[user]},
+        **{
+            "depth": None,
+            "user_ids": user_ids,
+            "item_ids": item_ids,
+            "order": lambda user: scores.loc[user],
+        },
     )
-    exact = pd.Series(sm.rank(SCORES, TRAINING, HELD_OUT).values(sm.metric("recall@10")), index=user_ids)
+    exact = pd.Series(
+        sm.rank(SCORES, TRAINING, HELD_OUT).values(sm.metric("recall@10")), index=user_ids
+    )
     assert ranks.user.tolist() == sorted(user_ids)
     np.testing.assert_allclose(values(ranks)[0], exact[ranks.user])
 
@@ -328,22 +396,47 @@ def test_users_and_items_by_ids():
         ({"depth": 0}, sm.ConfigError, "depth must be a number from 1 to"),
         ({"depth": 10**400}, sm.ConfigError, "depth must be a number from 1 to"),
         ({"seed": -1}, sm.ConfigError, "seed must be a whole number"),
-        ({"order": "random"}, sm.ConfigError, "order must be popularity, numbers of the items or a function"),
+        (
+            {"order": "random"},
+            sm.ConfigError,
+            "order must be popularity, numbers of the items or a function",
+        ),
         ({"order": [1, 2]}, sm.DataError, "order must be a number for each of the 130 items"),
-        ({"order": [10**400] * 130}, sm.DataError, "order must be a number for each of the 130 items"),
-        ({"order": lambda user: "a"}, sm.DataError, "order of user 0 must be a number for each of the 130 items"),
-        ({"users": slice(3, 9), "held_out": np.where(np.arange(150) < 9, -1, 1)}, sm.DataError, "none of the users"),
+        (
+            {"order": [10**400] * 130},
+            sm.DataError,
+            "order must be a number for each of the 130 items",
+        ),
+        (
+            {"order": lambda user: "a"},
+            sm.DataError,
+            "order of user 0 must be a number for each of the 130 items",
+        ),
+        (
+            {"users": slice(3, 9), "held_out": np.where(np.arange(150) < 9, -1, 1)},
+            sm.DataError,
+            "none of the users",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.* users have no held-out item")
 def test_refuses(changes, error, says):
     with pytest.raises(error, match=says):
-        sm.staged_ranks(**{"score": score, "training": np.zeros(TRAINING.shape), "held_out": HELD_OUT} | changes)
+        sm.staged_ranks(
+            **{"score": score, "training": np.zeros(TRAINING.shape), "held_out": HELD_OUT} | changes
+        )
 
 
 def test_numbers_of_numpy_are_written(tmp_path):
-    options = {"k": np.int64(5), "depth": np.float64(20), "seed": np.int64(3), "file": tmp_path / "x.sqlite"}
-    np.testing.assert_array_equal(staged(**options).above_at, sm.StagedRanks.read(tmp_path / "x.sqlite").above_at)
+    options = {
+        "k": np.int64(5),
+        "depth": np.float64(20),
+        "seed": np.int64(3),
+        "file": tmp_path / "x.sqlite",
+    }
+    np.testing.assert_array_equal(
+        staged(**options).above_at, sm.StagedRanks.read(tmp_path / "x.sqlite").above_at
+    )
 
 
 def test_parts_joined_in_any_order_are_the_whole():
@@ -354,7 +447,8 @@ def test_parts_joined_in_any_order_are_the_whole():
         options = {"depth": 30, "user_ids": user_ids, "item_ids": np.arange(ITEMS)}
         return staged(lambda users, items: SCORES[rows_of[users], items], users=users, **options)
 
-    parts, whole = [ranks(slice(part, None, 3)) for part in range(3)], ranks()
+    parts = [ranks(slice(part, None, 3)) for part in range(3)]
+    whole = ranks()
     for order in ([0, 1, 2], [2, 0, 1]):
         joined = sm.StagedRanks.concat([parts[part] for part in order])
         for name in whole.per_row:
@@ -369,7 +463,9 @@ def test_a_run_goes_on_from_joined_parts(tmp_path, ending):
     several = np.eye(ITEMS)[HELD_OUT]
     several[::2] += np.eye(ITEMS)[TRAINING[::2].argmin(axis=1)]
     ids = {"user_ids": [f"u{user}" for user in range(USERS)], "item_ids": np.arange(ITEMS)}
-    ranker = sm.Ranker(lambda users, items: SCORES[[int(user[1:]) for user in users], items], name="A")
+    ranker = sm.Ranker(
+        lambda users, items: SCORES[[int(user[1:]) for user in users], items], name="A"
+    )
 
     def ranks(name, **options):
         return staged(ranker, several > 0, file=tmp_path / f"{name}.{ending}", **ids, **options)

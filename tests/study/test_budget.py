@@ -1,4 +1,6 @@
-"""What a number of scores buys, on made-up models: the rows of `plan`, which tests/planning checks."""
+"""What a number of scores buys, on made-up models: the rows of `plan`, which tests/planning
+checks.
+"""
 
 from functools import partial
 from importlib import import_module
@@ -15,19 +17,30 @@ from sampled_metrics_study.recommenders.models import FactorModel
 from sampled_metrics_study.recommenders.ranking import rank_by_model
 
 RNG = np.random.default_rng(2)
-USERS, ITEMS = 40, 24
+USERS = 40
+ITEMS = 24
 TRAINING = csr_array((RNG.random((USERS, ITEMS)) < 0.1).astype(np.int8))
-TASTE, ITEM = RNG.normal(size=(USERS, 4)), RNG.normal(size=(ITEMS, 4))
-LIKED = np.where(TRAINING.toarray(), -np.inf, TASTE @ ITEM.T + RNG.gumbel(size=(USERS, ITEMS))).argmax(axis=1)
+TASTE = RNG.normal(size=(USERS, 4))
+ITEM = RNG.normal(size=(ITEMS, 4))
+LIKED = np.where(
+    TRAINING.toarray(), -np.inf, TASTE @ ITEM.T + RNG.gumbel(size=(USERS, ITEMS))
+).argmax(axis=1)
 HELD_OUT = csr_array((np.ones(USERS, np.int8), LIKED, np.arange(USERS + 1)), shape=(USERS, ITEMS))
 SPLIT = Split(TRAINING, HELD_OUT, np.arange(USERS), np.arange(ITEMS))
 MODELS = {
-    name: FactorModel(TASTE, ITEM + noise * RNG.normal(size=ITEM.shape)) for name, noise in {"A": 1.0, "B": 0.3}.items()
+    name: FactorModel(TASTE, ITEM + noise * RNG.normal(size=ITEM.shape))
+    for name, noise in {"A": 1.0, "B": 0.3}.items()
 }
 EXACT = {name: rank_by_model(model, SPLIT) for name, model in MODELS.items()}
 PILOTS = {name: budget.pilot_of(model, SPLIT, 5) for name, model in MODELS.items()}
 FEW = partial(sm.plan, draws=4)
-WAYS = ["all candidates", "stop at k", "stages", "stop at k, part of users", "all candidates, part of users"]
+WAYS = [
+    "all candidates",
+    "stop at k",
+    "stages",
+    "stop at k, part of users",
+    "all candidates, part of users",
+]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -59,11 +72,17 @@ def test_pilots_are_ranks_of_all_users_by_any_size_of_blocks(monkeypatch, number
 
 def test_rows_are_those_of_plan(both):
     widths, chances = both
-    options = {"metric": "recall@5", "depths": [10], "negatives": [3], "estimators": ["decreasing", "free"]}
+    options = {
+        "metric": "recall@5",
+        "depths": [10],
+        "negatives": [3],
+        "estimators": ["decreasing", "free"],
+    }
     of_b = FEW([EXACT["B"], PILOTS["B"]], **options)
     columns = ["way", "scores", "width", "width_low", "width_high", "completed"]
     pd.testing.assert_frame_equal(
-        widths.loc[widths["recommender"] == "B", columns].reset_index(drop=True), pd.DataFrame(of_b)[columns]
+        widths.loc[widths["recommender"] == "B", columns].reset_index(drop=True),
+        pd.DataFrame(of_b)[columns],
     )
     for rows in (widths[widths["recommender"] == "A"], chances):
         assert rows["way"].tolist() == [*WAYS, *["negatives"] * 2]
@@ -75,12 +94,16 @@ def test_the_figure_and_the_tables_have_the_numbers(both):
     widths, chances = both
     figure = budget.draw(widths, chances, "recall@5")
     assert [panel.get_title() for panel in figure.axes] == ["A", "B", "B over A"]
-    line = next(line for line in figure.axes[0].get_lines() if line.get_label() == "negatives, free")
+    line = next(
+        line for line in figure.axes[0].get_lines() if line.get_label() == "negatives, free"
+    )
     of_a = widths[(widths["recommender"] == "A") & (widths["estimator"] == "free")]
     np.testing.assert_array_equal(line.get_xydata(), np.c_[of_a["scores"], 100 * of_a["width"]])
     ends = figure.axes[2].collections[0].get_segments()  # the bars of stages, of the chances
     rows = chances[chances["way"] == "stages"]
-    np.testing.assert_allclose([end[:, 1] for end in ends], 100 * rows[["decided_low", "decided_high"]])
+    np.testing.assert_allclose(
+        [end[:, 1] for end in ends], 100 * rows[["decided_low", "decided_high"]]
+    )
     (_, laid_out), (heading, pair) = budget.sections(widths, chances, "recall@5")
     assert len(laid_out) == len(widths)
     assert "stages, depth 10" in set(laid_out["Way"])
@@ -89,7 +112,8 @@ def test_the_figure_and_the_tables_have_the_numbers(both):
 
 
 @pytest.mark.parametrize(
-    ("names", "pair", "left_out"), [(["A"], None, []), (["A", "same"], ("A", "same"), ["A and same"])]
+    ("names", "pair", "left_out"),
+    [(["A"], None, []), (["A", "same"], ("A", "same"), ["A and same"])],
 )
 def test_without_a_better_one_there_are_no_chances(names, pair, left_out):
     exact, pilots = (dict.fromkeys(names, of_all["A"]) for of_all in (EXACT, PILOTS))

@@ -1,4 +1,6 @@
-"""Entries of figures: what they name is there, and a job depends on the functions of its own figures."""
+"""Entries of figures: what they name is there, and a job depends on the functions of its own
+figures.
+"""
 
 import inspect
 
@@ -8,7 +10,9 @@ from made_up_project import ROOT, complete_config
 from sampled_metrics_study.entries import FIGURES, TABLES, arguments, function, paths
 
 FIRST = {"toy": set(), "dataset": {"ranks"}}
-ENTRIES = {name: (place, figure) for place, figures in FIGURES.items() for name, figure in figures.items()}
+ENTRIES = {
+    name: (place, figure) for place, figures in FIGURES.items() for name, figure in figures.items()
+}
 
 
 @pytest.mark.parametrize("name", ENTRIES)

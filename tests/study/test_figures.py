@@ -1,4 +1,6 @@
-"""The sample sizes of a figure, and the figure of the answer: heights of exact and sampled values."""
+"""The sample sizes of a figure, and the figure of the answer: heights of exact and sampled
+values.
+"""
 
 import pandas as pd
 import pytest
@@ -21,7 +23,9 @@ from sampled_metrics_study.figures import Ends, draw
 )
 def test_sizes_are_those_that_the_user_with_fewest_candidates_allows(candidates, steps, sizes):
     fewest = {"A": candidates + 7, "B": candidates}
-    tables = {name: table_of([(number, 0, 0), (number + 5, 0, 0)]) for name, number in fewest.items()}
+    tables = {
+        name: table_of([(number, 0, 0), (number + 5, 0, 0)]) for name, number in fewest.items()
+    }
     assert default_sizes(tables, steps) == sizes
 
 
@@ -34,7 +38,11 @@ def side(values: dict[str, float], reach: float) -> Ends:
     ("exact", "sampled", "heights"),
     [
         # each side spans its intervals: .1 to .6 and .7 to .9
-        ({"X": 0.2, "Y": 0.5}, {"X": 0.85, "Y": 0.75}, [[0.8, 0.25], [0.2, 0.75]]),  # the best exact value first
+        (
+            {"X": 0.2, "Y": 0.5},
+            {"X": 0.85, "Y": 0.75},
+            [[0.8, 0.25], [0.2, 0.75]],
+        ),  # the best exact value first
         ({"X": 0.2}, {"X": 0.75}, [[0.25, 0.9375]]),  # a scale from 0 to .8
     ],
 )

@@ -1,4 +1,6 @@
-"""Repetitions of sampled evaluations and their exact moments, against direct computation and simulation."""
+"""Repetitions of sampled evaluations and their exact moments, against direct computation and
+simulation.
+"""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +18,10 @@ from sampled_metrics_study import repetitions as study
 CELL = ["metric", "estimator"]
 USER = np.array([3, 1, 1, 2, 1, 2, 4, 3, 1])
 SEVERAL_ROWS = ExactRanks(
-    USER, np.full(9, 60), np.array([0, 4, 30, 9, 12, 2, 20, 7, 50]), np.array([0, 2, 0, 1, 0, 3, 0, 0, 5])
+    USER,
+    np.full(9, 60),
+    np.array([0, 4, 30, 9, 12, 2, 20, 7, 50]),
+    np.array([0, 2, 0, 1, 0, 3, 0, 0, 5]),
 )
 """Ranks of four users, who have one to four rows."""
 
@@ -37,17 +42,27 @@ def test_the_readings_share_the_draws_and_differ_where_there_are_ties():
     both = evaluation(readings=["default", "as-printed"], estimators=["uncorrected"])
     for ties in (False, True):
         runs = study.repeat(random_table(4, 30, ties=ties), both, np.random.default_rng(1))
-        one, other = (rows["estimate"].to_numpy() for _, rows in runs.groupby("reading", sort=False))
+        one, other = (
+            rows["estimate"].to_numpy() for _, rows in runs.groupby("reading", sort=False)
+        )
         # as printed the held-out item beats one of the tied negatives
         assert (other > one).all() if ties else (other == one).all()
 
 
 def test_as_printed_has_the_divisor_of_the_printed_numbers():
-    """2 candidates above of 2: x = 1 of m = 1, and 1 + floor(2 · 1 / 1) = 3 but 1 + floor(2 · 1 / 2) = 2."""
-    given = {"readings": ["default", "as-printed"], "estimators": ["rank-estimate"], "metrics": ["ap"]}
+    """2 candidates above of 2: x = 1 of m = 1, and 1 + floor(2 · 1 / 1) = 3 but 1 + floor(2 · 1 /
+    2) = 2.
+    """
+    given = {
+        "readings": ["default", "as-printed"],
+        "estimators": ["rank-estimate"],
+        "metrics": ["ap"],
+    }
     what = evaluation(1, design=SamplingDesign(1), **given)
     runs = study.repeat(table_of([(3, 2, 0)]), what, np.random.default_rng(1))
-    assert runs.set_index("reading")["estimate"].to_dict() == pytest.approx({"default": 1 / 3, "as-printed": 1 / 2})
+    assert runs.set_index("reading")["estimate"].to_dict() == pytest.approx(
+        {"default": 1 / 3, "as-printed": 1 / 2}
+    )
 
 
 def test_x_is_counted_by_tie_rule():
@@ -100,8 +115,11 @@ def test_exact_moments_of_users_with_several_rows_are_those_of_expect_and_of_the
     what = evaluation(design=SamplingDesign(8), assume_replacement=False, **options)
     found = study.exact_moments(SEVERAL_ROWS, what).set_index(CELL)
     for row in expect(SEVERAL_ROWS, negatives=8, **options).itertuples():
-        assert found.loc[(row.metric, row.estimator), "mean_exact"] == pytest.approx(row.expected, rel=1e-9)
-    values, x = metric("ap").values(9), np.arange(9)
+        assert found.loc[(row.metric, row.estimator), "mean_exact"] == pytest.approx(
+            row.expected, rel=1e-9
+        )
+    values = metric("ap").values(9)
+    x = np.arange(9)
     variances = []
     for above, tied in zip(SEVERAL_ROWS.above, SEVERAL_ROWS.tied, strict=True):
         chances = np.mean([hypergeom(59, above + tie, 8).pmf(x) for tie in range(tied + 1)], axis=0)
@@ -112,7 +130,8 @@ def test_exact_moments_of_users_with_several_rows_are_those_of_expect_and_of_the
 
 
 def test_moments_of_what_is_not_linear_are_missing_and_the_others_stay_in_their_places():
-    table, names = random_table(11, 30), ["mle", "cls", "mes", "uncorrected", "smooth"]
+    table = random_table(11, 30)
+    names = ["mle", "cls", "mes", "uncorrected", "smooth"]
     both = study.exact_moments(table, evaluation(estimators=names))
     alone = study.exact_moments(table, evaluation(estimators=["uncorrected"]))
     is_linear = both["estimator"].isin(["cls", "uncorrected"])

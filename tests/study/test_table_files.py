@@ -17,7 +17,14 @@ def texts_of(table, tmp_path, title="T", heading=""):
 def test_what_latex_or_html_would_read_is_escaped(tmp_path):
     hard = {"a_b": ["50 % & more", "x_1^2"], "c#": ["{~}", r"back\slash"], "γ": ["1±2", "<script>"]}
     _, latex, html = texts_of(hard, tmp_path, "T <b>", "<i>")
-    for wanted in (r"a\_b", r"c\#", r"50 \% \& more", r"x\_1\textasciicircum 2", r"\{\textasciitilde \}", r"$\gamma$"):
+    for wanted in (
+        r"a\_b",
+        r"c\#",
+        r"50 \% \& more",
+        r"x\_1\textasciicircum 2",
+        r"\{\textasciitilde \}",
+        r"$\gamma$",
+    ):
         assert wanted in latex
     assert r"back\textbackslash slash" in latex
     assert r"1\,$\pm$\,2" in latex
@@ -30,7 +37,12 @@ def test_what_latex_or_html_would_read_is_escaped(tmp_path):
 
 
 def test_numbers_are_aligned_at_their_end_and_text_is_not_and_the_best_is_bold(tmp_path):
-    table = {"A": ["x", "y"], "B": ["1.50±0.20", "**12.25±0.10**"], "C": ["7", "-"], "D": ["1 (z)", "2"]}
+    table = {
+        "A": ["x", "y"],
+        "B": ["1.50±0.20", "**12.25±0.10**"],
+        "C": ["7", "-"],
+        "D": ["1 (z)", "2"],
+    }
     markdown, latex, html = texts_of(table, tmp_path)
     assert re.search(r"^\|:-+\|-+:\|-+:\|:-+\|$", markdown, flags=re.MULTILINE)
     assert r"\begin{tabular}{lrrl}" in latex

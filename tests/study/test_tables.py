@@ -11,21 +11,35 @@ from sampled_metrics_study import decided, tables
 
 TABLE_3 = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
 TABLE_4 = ["reading", "worse", "better", "metric", "estimator", "correct", "correct_exact"]
-RANKS = {"X": table_of([(5, 0, 0), (5, 3, 0)]), "Y": table_of([(5, 0, 1), (5, 1, 0)]), "Z": table_of([(5, 4, 0)] * 2)}
-"""AP: X (1 + 1/4) / 2 = .625; Y ((1 + 1/2) / 2 + 1/2) / 2 = .625; Z 1/5. AUC: X 5/8; Y (7/8 + 3/4) / 2; Z 0."""
+RANKS = {
+    "X": table_of([(5, 0, 0), (5, 3, 0)]),
+    "Y": table_of([(5, 0, 1), (5, 1, 0)]),
+    "Z": table_of([(5, 4, 0)] * 2),
+}
+"""AP: X (1 + 1/4) / 2 = .625; Y ((1 + 1/2) / 2 + 1/2) / 2 = .625; Z 1/5.
+
+AUC: X 5/8; Y (7/8 + 3/4) / 2; Z 0.
+"""
 
 
 def runs_of(values, label="ap", name="cls"):
-    runs = pd.DataFrame({"repetition": range(len(values)), "estimate": np.array(values, dtype=float)})
+    runs = pd.DataFrame(
+        {"repetition": range(len(values)), "estimate": np.array(values, dtype=float)}
+    )
     return runs.assign(reading="default", metric=label, estimator=name)
 
 
 def expected_of(estimates):
-    """Exact moments of all that was estimated: means .5 apart in alphabetical order, a difference has deviation .25."""
+    """Exact moments of all that was estimated: means .5 apart in alphabetical order, a difference
+    has deviation .25.
+    """
     keys = ["reading", "metric", "estimator"]
-    means, sd = {name: -0.5 * number for number, name in enumerate(sorted(estimates))}, 0.25 / np.sqrt(2)
+    means = {name: -0.5 * number for number, name in enumerate(sorted(estimates))}
+    sd = 0.25 / np.sqrt(2)
     cells = {name: runs[keys].drop_duplicates() for name, runs in estimates.items()}
-    return {name: of_one.assign(mean_exact=means[name], sd_exact=sd) for name, of_one in cells.items()}
+    return {
+        name: of_one.assign(mean_exact=means[name], sd_exact=sd) for name, of_one in cells.items()
+    }
 
 
 def table_4_of(estimates):
@@ -34,13 +48,17 @@ def table_4_of(estimates):
 
 def test_table_3_by_hand():
     """Of Y, one of two events is at rank 1 or 2: AP 1 or 1/2, and half of that in the mean."""
-    estimates = {"X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.7, 0.7], label="auc", name="mle")])}
+    estimates = {
+        "X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.7, 0.7], label="auc", name="mle")])
+    }
     estimates["Y"] = runs_of([0.1, 0.2])
     expected = expected_of(estimates)
     expected["X"].loc[expected["X"]["estimator"] == "mle", ["mean_exact", "sd_exact"]] = np.nan
     table = tables.table_3(RANKS, estimates, expected)
     assert list(table.columns) == TABLE_3
-    found = table.set_index(["recommender", "metric", "estimator"])[["mean", "sd", "mean_exact", "sd_exact"]]
+    found = table.set_index(["recommender", "metric", "estimator"])[
+        ["mean", "sd", "mean_exact", "sd_exact"]
+    ]
     by_hand = {
         ("X", "ap", "exact"): [0.625, 0, 0.625, 0],
         ("X", "ap", "cls"): [0.3, 0.2 / np.sqrt(2), 0, 0.25 / np.sqrt(2)],
@@ -54,18 +72,35 @@ def test_table_3_by_hand():
 
 
 def test_table_4_by_hand():
-    """Z is worse than X: right in the first and the last of four runs; equal estimates are not the right order."""
+    """Z is worse than X: right in the first and the last of four runs; equal estimates are not the
+    right order.
+    """
     table = table_4_of({"X": runs_of([0.5, 0.1, 0.3, 0.9]), "Z": runs_of([0.4, 0.2, 0.3, 0.2])})
     assert table.to_dict("records") == [
-        {"reading": "default", "worse": "Z", "better": "X", "metric": "ap", "estimator": "cls", "correct": 0.5}
-        | {"correct_exact": pytest.approx(0.9772498680518208)}  # a gap of 0.5, two deviations of the difference
+        {
+            "reading": "default",
+            "worse": "Z",
+            "better": "X",
+            "metric": "ap",
+            "estimator": "cls",
+            "correct": 0.5,
+        }
+        | {
+            "correct_exact": pytest.approx(0.9772498680518208)
+        }  # a gap of 0.5, two deviations of the difference
     ]
 
 
 def test_a_pair_with_equal_exact_metrics_has_no_row_in_table_4():
-    """By AUC Y is better than X: right in the second and the last of four runs, equal in the third."""
-    of_x, of_y = [0.5, 0.6, 0.4, 0.4], [0.4, 0.7, 0.4, 0.5]
-    of_ap, of_auc = (table_4_of({"X": runs_of(of_x, label), "Y": runs_of(of_y, label)}) for label in ("ap", "auc"))
+    """By AUC Y is better than X: right in the second and the last of four runs, equal in the
+    third.
+    """
+    of_x = [0.5, 0.6, 0.4, 0.4]
+    of_y = [0.4, 0.7, 0.4, 0.5]
+    of_ap, of_auc = (
+        table_4_of({"X": runs_of(of_x, label), "Y": runs_of(of_y, label)})
+        for label in ("ap", "auc")
+    )
     assert of_ap.empty
     assert list(of_ap.columns) == TABLE_4
     assert of_auc[["worse", "better", "correct"]].to_numpy().tolist() == [["X", "Y", 0.5]]
@@ -83,7 +118,10 @@ def test_table_3_is_laid_out_in_per_cent_by_metric_and_recommender_for_each_read
     table.loc[2, "mean"] = 0.55558  # default, X, auc, exact
     best = pd.DataFrame({"metric": ["recall@10", "auc"], "recommender": "X", "value": 0.5})
     sections = decided.sections_3(table, decided.Exact(best, [("auc", "X", "Y")]), repetitions=25)
-    assert [heading.split(" (")[0] for heading, _ in sections[:2]] == ["Reading: default", "Reading: as printed"]
+    assert [heading.split(" (")[0] for heading, _ in sections[:2]] == [
+        "Reading: default",
+        "Reading: as printed",
+    ]
     markdown, latex, html = written(tmp_path, sections)
     assert markdown == plain(latex) == html
     assert markdown[0] == [
@@ -95,7 +133,10 @@ def test_table_3_is_laid_out_in_per_cent_by_metric_and_recommender_for_each_read
     ]
     assert markdown[1][1] == ["Recall@10", "X", "**20.00**", "30.00±1.23"]
     # four corrected numbers a reading, each .005 off where the standard error is .01 / 5
-    assert markdown[2][1:] == [["default", "4", "2.5", "4", "0", "0"], ["as-printed", "4", "2.5", "4", "0", "0"]]
+    assert markdown[2][1:] == [
+        ["default", "4", "2.5", "4", "0", "0"],
+        ["as-printed", "4", "2.5", "4", "0", "0"],
+    ]
 
 
 def test_table_4_is_laid_out_with_the_names_of_the_paper_whichever_is_worse(tmp_path):
@@ -112,10 +153,20 @@ def test_table_4_is_laid_out_with_the_names_of_the_paper_whichever_is_worse(tmp_
     header = ["Pair", "Metric", "Exact order", "Sampled (uncorrected)", "BV 1"]
     # by Agresti and Caffo, .24 is not 0, and 100 repetitions do not tell .99 from 1
     assert markdown == [
-        [header, ["X vs Y", "AP", "decided", "0", "**24**"], ["X vs Y", "AUC", "decided", "**100**", "**99**"]],
-        [header, ["X vs Y", "AP", "decided", "1", "**25**"], ["X vs Y", "AUC", "decided", "**100**", "-"]],
+        [
+            header,
+            ["X vs Y", "AP", "decided", "0", "**24**"],
+            ["X vs Y", "AUC", "decided", "**100**", "**99**"],
+        ],
+        [
+            header,
+            ["X vs Y", "AP", "decided", "1", "**25**"],
+            ["X vs Y", "AUC", "decided", "**100**", "-"],
+        ],
     ]
-    undecided = decided.sections_4(table, decided.Exact(pd.DataFrame(), [("auc", "X", "Y")]), repetitions=100)
+    undecided = decided.sections_4(
+        table, decided.Exact(pd.DataFrame(), [("auc", "X", "Y")]), repetitions=100
+    )
     for _, cells in undecided:
         assert cells.loc[cells["Metric"] == "AP", "Exact order"].tolist() == ["undecided"]
         assert not cells[cells["Metric"] == "AP"].map(lambda text: "**" in text).to_numpy().any()

@@ -11,7 +11,8 @@ from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.validation.kept import KeptValues
 from sampled_metrics.validation.standing import Spending, Standing, most_deviance
 
-USERS, ITEMS = 200, 30
+USERS = 200
+ITEMS = 30
 NOTHING = np.zeros((USERS, ITEMS))
 HELD_OUT = np.arange(USERS) % ITEMS
 SEVERAL = (4, 6, 8, 10, 12, 14, 18, 30)
@@ -73,7 +74,9 @@ def test_a_pair_is_decided_where_compare_s_p_value_is_at_most_its_rate(epoch, si
 
 
 def answered(*epochs_of_hits: np.ndarray) -> tuple[list[str], list[int | None], Standing]:
-    """The answers, the references and the last standing of epochs with hits of some of 200 users."""
+    """The answers, the references and the last standing of epochs with hits of some of 200
+    users.
+    """
     standing = Standing()
     answers = []
     for epoch, hits in enumerate(epochs_of_hits, start=1):
@@ -84,7 +87,9 @@ def answered(*epochs_of_hits: np.ndarray) -> tuple[list[str], list[int | None], 
 
 
 def test_an_epoch_is_compared_with_the_last_one_that_was_better():
-    """Each step of 8 hits is undecided (2 × 2^-8 > .001), and two of them are decided (2 × 2^-16)."""
+    """Each step of 8 hits is undecided (2 × 2^-8 > .001), and two of them are decided (2 ×
+    2^-16).
+    """
     better, reference, standing = answered(*(np.arange(hits) for hits in (20, 28, 36, 44, 52)))
     assert better == ["first", "undecided", "yes", "undecided", "yes"]
     assert reference == [None, 1, 1, 3, 3]
@@ -93,7 +98,9 @@ def test_an_epoch_is_compared_with_the_last_one_that_was_better():
 
 
 def test_an_epoch_is_worse_if_it_is_worse_than_the_best_one():
-    """Epoch 3 has 8 hits fewer than the reference, which is undecided, and 16 fewer than the best, which is not."""
+    """Epoch 3 has 8 hits fewer than the reference, which is undecided, and 16 fewer than the best,
+    which is not.
+    """
     better, reference, standing = answered(np.arange(30), np.arange(38), np.arange(22))
     assert better == ["first", "undecided", "no"]
     assert reference == [None, 1, 1]
@@ -108,7 +115,8 @@ def test_an_epoch_that_leads_without_being_better_takes_out_what_is_worse_than_i
 
 
 def test_contenders_are_those_that_are_not_worse_than_another_epoch():
-    """All pairs of 12 epochs by compare: an epoch leaves for a reason, and stays only if it is not worse than the best.
+    """All pairs of 12 epochs by compare: an epoch leaves for a reason, and stays only if it is not
+    worse than the best.
 
     The models are random and overlap, some better, some worse.
     """
@@ -124,7 +132,9 @@ def test_contenders_are_those_that_are_not_worse_than_another_epoch():
         tables = {str(number): results[number].ranks for number in (first, second)}
         [row] = sm.compare(tables, metrics="recall@1").to_dict("records")
         if row["p_value"] <= 0.05 / (11 * second):
-            loser, winner = (first, second) if len(hits[first]) < len(hits[second]) else (second, first)
+            loser, winner = (
+                (first, second) if len(hits[first]) < len(hits[second]) else (second, first)
+            )
             worse.add((loser + 1, winner + 1))
     gone = set(range(1, 13)) - set(validate.contenders)
     assert gone <= {loser for loser, _ in worse}
@@ -142,7 +152,11 @@ def test_the_bound_of_the_deviance_is_above_it(reach):
     rng = np.random.default_rng(2)
     tilts = np.linspace(0, 1 / reach, 4001)[:-1]
     for _ in range(300):
-        differences = reach * rng.beta(*rng.uniform(0.05, 3, size=2), size=30) * rng.choice([-1, 1, 3], size=30)
+        differences = (
+            reach
+            * rng.beta(*rng.uniform(0.05, 3, size=2), size=30)
+            * rng.choice([-1, 1, 3], size=30)
+        )
         differences = np.maximum(differences - rng.uniform(0, 0.3), -reach)
         differences[0] += max(0.0, 0.01 - differences.sum())
         deviance = np.log1p(np.outer(tilts, differences)).sum(axis=1).max()
@@ -150,14 +164,20 @@ def test_the_bound_of_the_deviance_is_above_it(reach):
 
 
 def hits_of_training(chances: np.ndarray, memory: float, users: int, rng: np.random.Generator):
-    """Yield the hits of users in epochs, whose normal numbers have a correlation from epoch to epoch."""
+    """Yield the hits of users in epochs, whose normal numbers have a correlation from epoch to
+    epoch.
+    """
     noise = rng.normal(size=users)
     for chance in chances:
         yield ndtr(noise) < chance
         noise = memory * noise + np.sqrt(1 - memory**2) * rng.normal(size=users)
 
 
-SLOW = [pytest.param(memory, epochs, 1000, marks=pytest.mark.slow) for memory in (0.0, 0.99) for epochs in (None, 50)]
+SLOW = [
+    pytest.param(memory, epochs, 1000, marks=pytest.mark.slow)
+    for memory in (0.0, 0.99)
+    for epochs in (None, 50)
+]
 
 
 @pytest.mark.parametrize(("memory", "epochs", "runs"), [(0.9, None, 30), (0.9, 50, 30), *SLOW])
@@ -178,7 +198,9 @@ def test_equal_models_are_seldom_called_better_or_worse_in_fifty_epochs(memory, 
 
 @pytest.mark.parametrize(("memory", "epochs", "runs"), [(0.9, None, 30), (0.9, 50, 30), *SLOW])
 def test_the_truly_best_epoch_is_nearly_always_a_contender(memory, epochs, runs):
-    """The hits rise up to epoch 15 and fall again, and an epoch leaves only if it is not the best of those so far."""
+    """The hits rise up to epoch 15 and fall again, and an epoch leaves only if it is not the best
+    of those so far.
+    """
     rng = np.random.default_rng(8)
     chances = np.interp(np.arange(40), [0, 14, 39], [0.05, 0.3, 0.15])
     spending = Spending(0.05, epochs)
@@ -188,7 +210,9 @@ def test_the_truly_best_epoch_is_nearly_always_a_contender(memory, epochs, runs)
         standing = Standing()
         is_lost = False
         for epoch, hits in enumerate(hits_of_training(chances, memory, 1000, rng), start=1):
-            standing = standing.answer(epoch, values_of(hits), spending.of_pair(max(epoch, 2))).standing
+            standing = standing.answer(
+                epoch, values_of(hits), spending.of_pair(max(epoch, 2))
+            ).standing
             is_lost = is_lost or min(epoch, 15) not in standing.contenders
         lost += is_lost
         left.append(len(standing.contenders))
@@ -207,7 +231,9 @@ def test_the_truly_best_epoch_is_nearly_always_a_contender(memory, epochs, runs)
     ids=["two values", "eleven values", "3000 values", "all differ"],
 )
 def test_values_are_kept_to_the_bit_in_few_bytes(by_user, most):
-    """One byte a user for up to 256 values, two for up to 65,536; 48 bytes for limits and bounds."""
+    """One byte a user for up to 256 values, two for up to 65,536; 48 bytes for limits and
+    bounds.
+    """
     values = values_of(by_user)
     kept = KeptValues.from_values(values)
     assert kept.nbytes <= most + 48

@@ -1,4 +1,6 @@
-"""The validator: exact metrics after each epoch, what it says of them, and how it goes on after a restart."""
+"""The validator: exact metrics after each epoch, what it says of them, and how it goes on after a
+restart.
+"""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +15,8 @@ import sampled_metrics as sm
 from sampled_metrics.stages import rank as stages
 from sampled_metrics.validation import standing, validator
 
-USERS, ITEMS = 200, 30
+USERS = 200
+ITEMS = 30
 HELD_OUT = np.arange(USERS) % ITEMS
 NOTHING = np.zeros((USERS, ITEMS))
 
@@ -34,7 +37,8 @@ def scores_of_hits(hits: np.ndarray) -> np.ndarray:
 
 def test_values_are_those_of_rank_and_evaluate():
     rng = np.random.default_rng(1)
-    users, items = rng.normal(size=(USERS, 4)), rng.normal(size=(ITEMS, 4))
+    users = rng.normal(size=(USERS, 4))
+    items = rng.normal(size=(ITEMS, 4))
     training = rng.random((USERS, ITEMS)) < 0.2
     training[np.arange(USERS), HELD_OUT] = False
     labels = ["Recall@5", "auc"]
@@ -47,7 +51,9 @@ def test_values_are_those_of_rank_and_evaluate():
     for scores in ((users, items), users @ items.T, lambda block: users[block] @ items.T):
         result = validate(scores)
         columns = ["metric", "value", "low", "high", "standard_error", "users"]
-        pd.testing.assert_frame_equal(pd.DataFrame(result.result[columns]), pd.DataFrame(expected[columns]))
+        pd.testing.assert_frame_equal(
+            pd.DataFrame(result.result[columns]), pd.DataFrame(expected[columns])
+        )
         np.testing.assert_array_equal(result.ranks.above, table.above)
         assert result.value == expected["value"][0]
         assert list(result.users) == ["user", *labels]
@@ -55,13 +61,16 @@ def test_values_are_those_of_rank_and_evaluate():
 
 
 def test_stages_are_those_of_staged_ranks():
-    scores, pairs = scores_by_gain(2, np.random.default_rng(3)), []
+    scores = scores_by_gain(2, np.random.default_rng(3))
+    pairs = []
 
     def score(users, items):
         pairs.append(len(users))
         return scores[users, items]
 
-    result = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"], depth=10, batch_size=64)(score)
+    result = sm.validator(
+        NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"], depth=10, batch_size=64
+    )(score)
     assert max(pairs) <= 64
     ranker = sm.Ranker(score, pairs_per_call=64)
     by_ranker = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"], depth=10)(ranker)
@@ -73,7 +82,11 @@ def test_stages_are_those_of_staged_ranks():
     np.testing.assert_array_equal(result.ranks.above_at, expected.above_at)
     values = sm.evaluate(expected, metrics=["recall@3", "ndcg@5"])
     np.testing.assert_array_equal(result.result["value"], values["value"])
-    assert [*sm.validator(NOTHING, HELD_OUT, depth=10).metrics] == ["recall@10", "ndcg@10", "mrr@10"]
+    assert [*sm.validator(NOTHING, HELD_OUT, depth=10).metrics] == [
+        "recall@10",
+        "ndcg@10",
+        "mrr@10",
+    ]
 
 
 def test_stages_are_prepared_once(monkeypatch):
@@ -93,19 +106,46 @@ def test_an_epoch_is_better_worse_or_undecided():
     validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
     scores = [scores_by_gain(gain, rng) for gain in (0, 1, 1, 0, 3)]
     results = [validate(of_epoch) for of_epoch in [*scores, scores[-1]]]
-    assert [result.better for result in results] == ["first", "yes", "undecided", "no", "yes", "undecided"]
+    assert [result.better for result in results] == [
+        "first",
+        "yes",
+        "undecided",
+        "no",
+        "yes",
+        "undecided",
+    ]
     assert [result.reference for result in results] == [None, 1, 2, 2, 2, 5]
     assert [result.is_best for result in results][:2] == [True, True]
     assert results[-1].best == 5
     assert validate.contenders == [5, 6]
-    assert [result.result["contender"].iloc[0] for result in results] == [True, True, True, False, True, True]
+    assert [result.result["contender"].iloc[0] for result in results] == [
+        True,
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
     history = validate.history
-    columns = ["epoch", "metric", "value", "low", "high", "better", "reference", "best", "contender", "seconds"]
+    columns = [
+        "epoch",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "better",
+        "reference",
+        "best",
+        "contender",
+        "seconds",
+    ]
     assert [*history] == columns
     assert history["epoch"].tolist() == [epoch for epoch in range(1, 7) for _ in range(2)]
     of_first = history[history["metric"] == "ndcg@5"]
     assert of_first["value"].tolist() == [result.value for result in results]
-    assert of_first["best"].tolist() == (of_first["value"].expanding().apply(np.argmax) + 1).tolist()
+    assert (
+        of_first["best"].tolist() == (of_first["value"].expanding().apply(np.argmax) + 1).tolist()
+    )
     assert of_first["contender"].tolist() == [False, False, False, False, True, True]
     assert (history["seconds"] > 0).all()
 
@@ -115,11 +155,17 @@ INTERRUPTED = ["values_of", "result_of_values", "_columns", "Validation", "State
 
 @pytest.mark.parametrize(
     ("module", "place", "call"),
-    [*((validator, place, 1) for place in INTERRUPTED), (standing, "is_better", 1), (standing, "is_better", 3)],
+    [
+        *((validator, place, 1) for place in INTERRUPTED),
+        (standing, "is_better", 1),
+        (standing, "is_better", 3),
+    ],
     ids=[*INTERRUPTED, "is_better", "is_better of the second metric"],
 )
 def test_an_epoch_that_is_interrupted_leaves_no_trace(module, place, call, monkeypatch):
-    """Ctrl-C at each place where an epoch is judged, also between two metrics, and then the same call again."""
+    """Ctrl-C at each place where an epoch is judged, also between two metrics, and then the same
+    call again.
+    """
     rng = np.random.default_rng(5)
     scores = [scores_by_gain(gain, rng) for gain in (0, 1, 2, 3)]
     expected = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
@@ -189,7 +235,9 @@ def test_a_validator_goes_on_after_a_restart(restart, depth):
     validate = make()
     for gain in gains:
         matrix = scores_by_gain(gain, rng)
-        scores = matrix if depth is None else lambda users, items, matrix=matrix: matrix[users, items]
+        scores = (
+            matrix if depth is None else lambda users, items, matrix=matrix: matrix[users, items]
+        )
         expected(scores)
         validate = restart(validate, make)
         validate(scores)
@@ -236,7 +284,9 @@ def test_the_state_of_another_validator_is_refused(held_out, options, says):
     for state in ({"epoch": 3}, None, {"format": 1}):
         with pytest.raises(sm.DataError, match="state: is not what state_dict"):
             validate.load_state_dict(state)
-    with pytest.raises(sm.DataError, match="state: is damaged, or was changed after state_dict returned it"):
+    with pytest.raises(
+        sm.DataError, match="state: is damaged, or was changed after state_dict returned it"
+    ):
         validate.load_state_dict(damaged)
     assert len(validate.history) == 1
 
@@ -260,7 +310,9 @@ def with_short_codes(state):
 
 def with_text_as_numbers(state):
     contenders = state["standings"]["ndcg@5"]["contenders"]
-    state["standings"]["ndcg@5"]["contenders"] = {str(epoch): kept for epoch, kept in contenders.items()}
+    state["standings"]["ndcg@5"]["contenders"] = {
+        str(epoch): kept for epoch, kept in contenders.items()
+    }
 
 
 def without_rows(state):
@@ -301,12 +353,17 @@ def test_a_state_may_have_its_keys_in_another_order():
 def test_a_step_is_the_number_that_the_loop_has():
     rng = np.random.default_rng(5)
     validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
-    results = [validate(scores_by_gain(gain, rng), step=step) for step, gain in ((3, 0), (6, 2), (9, 2))]
+    results = [
+        validate(scores_by_gain(gain, rng), step=step) for step, gain in ((3, 0), (6, 2), (9, 2))
+    ]
     assert [result.epoch for result in results] == [3, 6, 9]
     assert (results[-1].reference, validate.history["reference"].tolist()[1:]) == (6, [3, 6])
     assert validate.contenders == [6, 9]
     assert validate(scores_by_gain(2, rng)).epoch == 10
-    for step, says in ((10, "step must be above that of the last epoch, 10, not 10"), (1.5, "a whole number")):
+    for step, says in (
+        (10, "step must be above that of the last epoch, 10, not 10"),
+        (1.5, "a whole number"),
+    ):
         with pytest.raises(sm.ConfigError, match=says):
             validate(NOTHING, step=step)
     assert validate.history["epoch"].tolist() == [3, 6, 9, 10]
@@ -327,16 +384,26 @@ def test_patience_counts_the_calls_since_the_highest_value():
 
 
 def test_a_metric_that_is_not_defined_has_no_best_epoch():
-    """The first user has one candidate, so that AUC is not defined. The loop goes on, and Recall@5 is answered."""
+    """The first user has one candidate, so that AUC is not defined.
+
+    The loop goes on, and Recall@5 is answered.
+    """
     training = NOTHING.copy()
     training[0] = np.arange(ITEMS) != HELD_OUT[0]
     validate = sm.validator(training, HELD_OUT, metrics=["auc", "recall@5"])
     rng = np.random.default_rng(5)
     for gain in (0, 2, 2):
         result = validate(scores_by_gain(gain, rng))
-        assert (result.better, result.best, result.reference, result.is_best) == ("undecided", None, None, False)
+        assert (result.better, result.best, result.reference, result.is_best) == (
+            "undecided",
+            None,
+            None,
+            False,
+        )
         assert not validate.stop(patience=1)
-        assert ("undefined", "auc") in {(finding.kind, finding.metric) for finding in result.result.findings}
+        assert ("undefined", "auc") in {
+            (finding.kind, finding.metric) for finding in result.result.findings
+        }
         assert "AUC is not defined" in repr(result)
     assert result.result["better"].tolist() == ["undecided", "undecided"]
     assert result.result["best"].isna().tolist() == [True, False]
@@ -405,7 +472,9 @@ def test_plot_has_whole_ticks_and_shades_up_to_the_last_epoch(steps, shade):
 
 
 def test_plot_tells_epochs_apart_without_colour():
-    """References are filled, worse epochs are crosses, and those that may be the best are shaded."""
+    """References are filled, worse epochs are crosses, and those that may be the best are
+    shaded.
+    """
     rng = np.random.default_rng(8)
     validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
     for step, gain in ((2, 0), (4, 2), (6, 2), (8, 0)):
@@ -442,8 +511,14 @@ def test_wrong_options_are_refused(options, message):
 @pytest.mark.parametrize(
     ("scores", "says"),
     [
-        (np.zeros((USERS, ITEMS - 1)), r"scores have shape \(200, 29\), but training has 200 users and 30 items"),
-        ((np.zeros((USERS - 1, 4)), np.zeros((ITEMS, 4))), r"scores have shape \(199, 30\), but training has 200"),
+        (
+            np.zeros((USERS, ITEMS - 1)),
+            r"scores have shape \(200, 29\), but training has 200 users and 30 items",
+        ),
+        (
+            (np.zeros((USERS - 1, 4)), np.zeros((ITEMS, 4))),
+            r"scores have shape \(199, 30\), but training has 200",
+        ),
         (np.full((USERS, ITEMS), np.nan), "NaN"),
     ],
 )

@@ -1,4 +1,6 @@
-"""An option that the caller names has its effect, or is refused: each option of each function, by kind of input."""
+"""An option that the caller names has its effect, or is refused: each option of each function, by
+kind of input.
+"""
 
 import inspect
 
@@ -15,7 +17,9 @@ RANK = RNG.integers(1, 1000, USERS)
 SAMPLED = RNG.integers(1, 102, USERS)
 RANKS = pd.DataFrame({"user": range(USERS), "place": RANK, "kind": ["a", "b"] * (USERS // 2)})
 OF_SAMPLE = RANKS.assign(place=SAMPLED)
-COUNTS = pd.DataFrame({"user": range(USERS), "above": RANK - 1, "tied": 0, "kind": ["a", "b"] * (USERS // 2)})
+COUNTS = pd.DataFrame(
+    {"user": range(USERS), "above": RANK - 1, "tied": 0, "kind": ["a", "b"] * (USERS // 2)}
+)
 RUN = pd.DataFrame(
     {
         "user": np.repeat(range(20), 5),
@@ -35,9 +39,15 @@ FACTORS = RNG.random((USERS, 3)), RNG.random((ITEMS, 3))
 EXACT = sm.rank(SCORES, TRAINING, RNG.integers(0, ITEMS, USERS))
 OTHER = sm.rank(RNG.random((USERS, ITEMS)), TRAINING, RNG.integers(0, ITEMS, USERS))
 DRAWN = sm.rank_among_negatives(SCORES, TRAINING, RNG.integers(0, ITEMS, USERS))
-STAGED = sm.staged_ranks(lambda users, items: SCORES[users, items], TRAINING, [1] * USERS, depth=None)
+STAGED = sm.staged_ranks(
+    lambda users, items: SCORES[users, items], TRAINING, [1] * USERS, depth=None
+)
 LISTS = sm.ranked_lists(RUN, relevance=JUDGED)
-PAIR = {"exact": {"x": EXACT, "y": OTHER}, "sampled": {"x": DRAWN, "y": DRAWN}, "lists": {"x": LISTS, "y": LISTS}}
+PAIR = {
+    "exact": {"x": EXACT, "y": OTHER},
+    "sampled": {"x": DRAWN, "y": DRAWN},
+    "lists": {"x": LISTS, "y": LISTS},
+}
 
 NAMED = {"rank_column": "place"}
 GROUPS = {"groups": "kind"}
@@ -49,20 +59,45 @@ WITH_EFFECT = [
     (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, {"zero_based": True}),
     (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, GROUPS),
     (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, {"by": "kind"}),
-    (sm.exact_ranks, (SEEDED.rename(columns={"seed": "s"}),), NAMED | {"candidates": 102}, {"seeds": "s"}),
+    (
+        sm.exact_ranks,
+        (SEEDED.rename(columns={"seed": "s"}),),
+        NAMED | {"candidates": 102},
+        {"seeds": "s"},
+    ),
     (sm.exact_ranks, (np.ones(USERS, dtype=int),), {"candidates": 1000}, {"exact": True}),
     (sm.exact_ranks, ({"x": COUNTS, "y": RANK},), {"candidates": 1000}, {"zero_based": True}),
     (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, GROUPS),
     (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"by": "kind"}),
     (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"candidates": 2000}),
     (sm.exact_ranks, (COUNTS.assign(candidates=1000),), {}, {"candidates": 2000}),
-    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, {"candidates": 2000}),
-    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, {"negatives": 200}),
-    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, {"zero_based": True}),
+    (
+        sm.sampled_ranks,
+        (OF_SAMPLE,),
+        NAMED | {"candidates": 1000, "negatives": 101},
+        {"candidates": 2000},
+    ),
+    (
+        sm.sampled_ranks,
+        (OF_SAMPLE,),
+        NAMED | {"candidates": 1000, "negatives": 101},
+        {"negatives": 200},
+    ),
+    (
+        sm.sampled_ranks,
+        (OF_SAMPLE,),
+        NAMED | {"candidates": 1000, "negatives": 101},
+        {"zero_based": True},
+    ),
     (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, AGAIN),
     (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, ONCE),
     (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, GROUPS),
-    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, {"by": "kind"}),
+    (
+        sm.sampled_ranks,
+        (OF_SAMPLE,),
+        NAMED | {"candidates": 1000, "negatives": 101},
+        {"by": "kind"},
+    ),
     (
         sm.sampled_ranks,
         (SEEDED.rename(columns={"seed": "s"}),),
@@ -95,10 +130,20 @@ WITHOUT = [
     (sm.exact_ranks, (FOLDED,), NAMED | {"candidates": 1000}, {"seeds": "fold"}),
     (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, {"seeds": "user"}),
     (sm.exact_ranks, ({"x": RANK, "y": RANK},), {"candidates": 1000}, {"seeds": "kind"}),
-    (sm.sampled_ranks, (OF_SAMPLE.assign(negatives=101),), NAMED | {"candidates": 1000}, {"negatives": 101}),
+    (
+        sm.sampled_ranks,
+        (OF_SAMPLE.assign(negatives=101),),
+        NAMED | {"candidates": 1000},
+        {"negatives": 101},
+    ),
     (sm.ranked_lists, (BY_SCORE,), {"relevance": JUDGED}, {"zero_based": True}),
     (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"zero_based": True}),
-    (sm.ranked_lists, (RUN,), {"relevance": JUDGED.drop(columns="relevance")}, {"relevant_from": 2}),
+    (
+        sm.ranked_lists,
+        (RUN,),
+        {"relevance": JUDGED.drop(columns="relevance")},
+        {"relevant_from": 2},
+    ),
     (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"rank_column": "nothing"}),
     (sm.plan, (EXACT,), {"draws": 40}, {"depths": [20]}),
     (sm.plan, (DRAWN,), {"draws": 40}, {"depths": [20]}),
@@ -132,7 +177,10 @@ def seen(result: object) -> object:
     fields["grades"] = getattr(result, "grades", np.empty(0)) + 0
     if hasattr(result, "grades"):
         fields["grades"] = result.grades.toarray()
-    return {name: np.asarray(value).tolist() if name != "judgements" else str(value) for name, value in fields.items()}
+    return {
+        name: np.asarray(value).tolist() if name != "judgements" else str(value)
+        for name, value in fields.items()
+    }
 
 
 @pytest.mark.parametrize(("function", "arguments", "options", "option"), WITH_EFFECT)
@@ -145,9 +193,11 @@ def test_an_option_without_effect_is_refused(function, arguments, options, optio
     with pytest.raises((ConfigError, DataError)) as caught:
         function(*arguments, **options | option)
     message = str(caught.value)
-    assert all(name in message for name in option if name not in ("by", "path", "rank_column", "groups", "seeds")), (
-        message
-    )
+    assert all(
+        name in message
+        for name in option
+        if name not in ("by", "path", "rank_column", "groups", "seeds")
+    ), message
     assert "\n" not in message
 
 
@@ -155,15 +205,28 @@ def test_an_option_without_effect_is_refused(function, arguments, options, optio
     "function", [sm.exact_ranks, sm.sampled_ranks, sm.ranked_lists], ids=lambda each: each.__name__
 )
 def test_each_option_of_a_reader_is_tried(function):
-    options = {name for name, of in inspect.signature(function).parameters.items() if of.kind == of.KEYWORD_ONLY}
-    tried = {name for row in [*WITH_EFFECT, *WITHOUT] if row[0] is function for name in [*row[2], *row[3]]}
+    options = {
+        name
+        for name, of in inspect.signature(function).parameters.items()
+        if of.kind == of.KEYWORD_ONLY
+    }
+    tried = {
+        name
+        for row in [*WITH_EFFECT, *WITHOUT]
+        if row[0] is function
+        for name in [*row[2], *row[3]]
+    }
     assert options == tried
 
 
 def test_lists_are_in_the_order_that_is_named():
-    """By the places, x is the third of v to z either way; y is the second, and by the scores the fourth."""
+    """By the places, x is the third of v to z either way; y is the second, and by the scores the
+    fourth.
+    """
     judged = JUDGED.assign(item="y")
-    by_score, by_place = (sm.ranked_lists(RUN, relevance=judged, **options) for options in ({}, NAMED))
+    by_score, by_place = (
+        sm.ranked_lists(RUN, relevance=judged, **options) for options in ({}, NAMED)
+    )
     values = [sm.evaluate(lists, metrics="mrr")["value"].item() for lists in (by_score, by_place)]
     assert values == [1 / 4, 1 / 2]
     assert any("The column score is not used." in note for note in by_place.notes)
@@ -180,7 +243,8 @@ def test_files_of_exact_and_staged_ranks_take_no_option_of_samples(tmp_path):
         sm.read_ranks(path)
         for option in (AGAIN, ONCE):
             with pytest.raises(
-                ConfigError, match=r"is for sampled ranks, and .* has (exact|staged) ranks; leave it out$"
+                ConfigError,
+                match=r"is for sampled ranks, and .* has (exact|staged) ranks; leave it out$",
             ):
                 sm.read_ranks(path, **option)
     DRAWN.to_frame().to_csv(tmp_path / "drawn.csv", index=False)

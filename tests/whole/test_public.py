@@ -1,4 +1,6 @@
-"""The public face of the library: what `import sampled_metrics as sm` gives, and that it is documented."""
+"""The public face of the library: what `import sampled_metrics as sm` gives, and that it is
+documented.
+"""
 
 import ast
 import doctest
@@ -12,8 +14,14 @@ import pytest
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 
-FUNCTIONS = [name for name in sm.__all__ if inspect.isfunction(getattr(sm, name)) or name in ("metric", "ExactRanks")]
-CALLABLES = [name for name in sm.__all__ if callable(getattr(sm, name)) and not name.endswith("Error")]
+FUNCTIONS = [
+    name
+    for name in sm.__all__
+    if inspect.isfunction(getattr(sm, name)) or name in ("metric", "ExactRanks")
+]
+CALLABLES = [
+    name for name in sm.__all__ if callable(getattr(sm, name)) and not name.endswith("Error")
+]
 
 
 def test_all_names_exist_and_type_checkers_see_the_same():
@@ -23,7 +31,9 @@ def test_all_names_exist_and_type_checkers_see_the_same():
     statements = ast.parse(Path(sm.__file__).read_text(encoding="utf-8")).body
     [block] = [statement for statement in statements if isinstance(statement, ast.If)]
     imports = [statement for statement in block.body if isinstance(statement, ast.ImportFrom)]
-    assert {"__version__", *(alias.asname for one in imports for alias in one.names)} == set(sm.__all__)
+    assert {"__version__", *(alias.asname for one in imports for alias in one.names)} == set(
+        sm.__all__
+    )
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -52,12 +62,17 @@ def test_help_has_the_names_of_types_that_people_read(name):
 @pytest.mark.parametrize("name", ["evaluate", "correct", "compare", "expect", "plan"])
 def test_arguments_after_the_data_are_keyword_only(name):
     parameters = inspect.signature(getattr(sm, name)).parameters.values()
-    by_position = [parameter.name for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
+    by_position = [
+        parameter.name for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY
+    ]
     assert by_position == (["pilot"] if name == "plan" else ["ranks"])
 
 
 def test_the_import_loads_neither_pandas_nor_scipy():
-    code = "import sys, sampled_metrics; sys.exit(any(name in sys.modules for name in ('pandas', 'scipy')))"
+    code = (
+        "import sys, sampled_metrics; sys.exit(any(name in sys.modules for name in ('pandas', "
+        "'scipy')))"
+    )
     source = Path(sm.__file__).parents[1]
     assert subprocess.run([sys.executable, "-c", code], cwd=source, check=False).returncode == 0
 
@@ -65,7 +80,10 @@ def test_the_import_loads_neither_pandas_nor_scipy():
 def test_an_error_is_a_value_error_of_one_line_that_moves_no_cursor_and_no_longer_than_a_screen():
     assert issubclass(sm.DataError, sm.SampledMetricsError)
     assert issubclass(sm.DataError, ValueError)
-    assert str(DataError("a\nb\r\x1b[2J\x00\u2028\u202e\udce9c")) == r"a\nb\r\x1b[2J\x00\u2028\u202e\udce9c"
+    assert (
+        str(DataError("a\nb\r\x1b[2J\x00\u2028\u202e\udce9c"))
+        == r"a\nb\r\x1b[2J\x00\u2028\u202e\udce9c"
+    )
     text = str(DataError(f"file, line 3: {'x' * 100_000}, not y"))
     assert text.startswith("file, line 3: xxx")
     assert " … xxx" in text

@@ -3,14 +3,20 @@
 
 def of_each_trained(path):
     """The path for every recommender that is trained on a dataset."""
-    return lambda wildcards: expand(path, dataset=wildcards.dataset, recommender=TRAINED[wildcards.dataset])
+    return lambda wildcards: expand(
+        path, dataset=wildcards.dataset, recommender=TRAINED[wildcards.dataset]
+    )
 
 
 def pair_of(wildcards):
     """The recommenders whose comparison is planned: those of the config, or the first and the last that are trained."""
     trained = TRAINED[wildcards.dataset]
     stated = [name for name in config["figures"]["budget"]["pair"] if name in trained]
-    return tuple(stated if len(stated) == 2 else (trained[0], trained[-1])) if len(trained) > 1 else None
+    return (
+        tuple(stated if len(stated) == 2 else (trained[0], trained[-1]))
+        if len(trained) > 1
+        else None
+    )
 
 
 rule budget:

@@ -17,7 +17,9 @@ if codecs.lookup(encoding).name != "utf-8":
     )
 ROOT = Path(workflow.snakefile).parents[2]  # if the project is imported from git, an address
 if set("{}") & set(str(ROOT)):
-    raise WorkflowError(f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for its own")
+    raise WorkflowError(
+        f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for its own"
+    )
 
 
 def own(name):
@@ -26,7 +28,9 @@ def own(name):
     return local(os.path.relpath(path)) if path.is_file() else workflow.source_path(f"../../{name}")
 
 
-version = tomllib.loads(Path(own("pyproject.toml")).read_text(encoding="utf-8"))["project"]["version"]
+version = tomllib.loads(Path(own("pyproject.toml")).read_text(encoding="utf-8"))["project"][
+    "version"
+]
 try:
     from sampled_metrics import __version__ as installed
 except ImportError:
@@ -39,7 +43,12 @@ if installed not in (version, f"{version}+checkout"):
 
 from sampled_metrics_study.data import archives
 from sampled_metrics.errors import ConfigError
-from sampled_metrics_study.recommenders.registry import parameters_of, path_of, recommender, summary_of
+from sampled_metrics_study.recommenders.registry import (
+    parameters_of,
+    path_of,
+    recommender,
+    summary_of,
+)
 from sampled_metrics_study import reference
 from sampled_metrics_study.code import code_of, code_of_class, content
 from sampled_metrics_study.config import assemble, compared_with_paper, complete, precomputed_ranks
@@ -62,7 +71,11 @@ pathvars:
 
 try:
     config = assemble(datasets, study, config, given)
-    complete(config, read_config(own("workflow/schemas/config.schema.yaml")), workflow.pathvars.get("results"))
+    complete(
+        config,
+        read_config(own("workflow/schemas/config.schema.yaml")),
+        workflow.pathvars.get("results"),
+    )
 except ConfigError as error:
     raise WorkflowError(f"error: config: {error}")
 
@@ -82,7 +95,9 @@ RANKS = "<results>/{dataset}/ranks/{recommender}.csv.gz"
 SPLIT = "<results>/{dataset}/split.npz"
 FACTS = "<results>/{dataset}/dataset.json"
 MODEL = "<results>/{dataset}/models/{recommender}.npz"
-COMPARED = compared_with_paper(config)  # the datasets whose tables are compared with the printed ones
+COMPARED = compared_with_paper(
+    config
+)  # the datasets whose tables are compared with the printed ones
 PRECOMPUTED = precomputed_ranks(config)
 TRAINERS = {name: recommender(entry) for name, entry in config["recommenders"].items()}
 TRAINED = {
@@ -112,7 +127,9 @@ def of_each(path):
 
 def shown(path, what, category="{dataset}", **labels):
     """A result that is in a category of the report, with the caption of its name."""
-    return report(path, f"../report/{Path(path).stem}.rst", category=category, labels={"what": what, **labels})
+    return report(
+        path, f"../report/{Path(path).stem}.rst", category=category, labels={"what": what, **labels}
+    )
 
 
 def entry_files(entries, folder, category):
@@ -122,26 +139,40 @@ def entry_files(entries, folder, category):
         for kind in entry.kinds:
             path = f"{folder}/{name}.{kind}"
             is_shown = kind in ("svg", "html")
-            files[f"{name}_{kind}".replace("-", "_")] = shown(path, entry.title, category) if is_shown else path
+            files[f"{name}_{kind}".replace("-", "_")] = (
+                shown(path, entry.title, category) if is_shown else path
+            )
     return files
 
 
 def own_files(wildcards):
     """The user's own files of a dataset: none, or path and test. Parameters have their content; their time counts not."""
     dataset = config["datasets"][wildcards.dataset]
-    return [ancient(local(path)) for path in (dataset["path"], dataset["test"] if dataset["path"] else None) if path]
+    return [
+        ancient(local(path))
+        for path in (dataset["path"], dataset["test"] if dataset["path"] else None)
+        if path
+    ]
 
 
 def archive_of(wildcards):
     """The file with the events of a dataset: the user's own, or the download."""
-    downloads = [f"<data>/{archive}" for archive, dataset in DOWNLOADS.items() if dataset == wildcards.dataset]
+    downloads = [
+        f"<data>/{archive}"
+        for archive, dataset in DOWNLOADS.items()
+        if dataset == wildcards.dataset
+    ]
     return [*own_files(wildcards), *downloads][0]
 
 
 def split_entry(wildcards):
     """The config of a dataset without the keys that do not change the split."""
     unused = {"ranks", "md5", "sha256"} | ({"urls"} if own_files(wildcards) else set())
-    return {key: value for key, value in config["datasets"][wildcards.dataset].items() if key not in unused}
+    return {
+        key: value
+        for key, value in config["datasets"][wildcards.dataset].items()
+        if key not in unused
+    }
 
 
 def imported_file(wildcards):

@@ -70,7 +70,10 @@ rule split_tables:
     input:
         split=SPLIT,
     output:
-        tables=expand("<results>/{{dataset}}/split/{name}.{{ending}}", name=["train", "held_out", "users", "items"]),
+        tables=expand(
+            "<results>/{{dataset}}/split/{name}.{{ending}}",
+            name=["train", "held_out", "users", "items"],
+        ),
     log:
         "<results>/logs/{dataset}/split-tables-{ending}.log",
     benchmark:

@@ -12,12 +12,18 @@ rule fidelity:
         fidelity_csv="<results>/{dataset}/fidelity.csv",
         fidelity_md="<results>/{dataset}/fidelity.md",
         fidelity_html=shown(
-            "<results>/{dataset}/fidelity.html", "printed numbers", "comparison with the paper", of="{dataset}"
+            "<results>/{dataset}/fidelity.html",
+            "printed numbers",
+            "comparison with the paper",
+            of="{dataset}",
         ),
         claims_csv="<results>/{dataset}/claims.csv",
         claims_md="<results>/{dataset}/claims.md",
         claims_html=shown(
-            "<results>/{dataset}/claims.html", "claims in words", "comparison with the paper", of="{dataset}"
+            "<results>/{dataset}/claims.html",
+            "claims in words",
+            "comparison with the paper",
+            of="{dataset}",
         ),
     log:
         "<results>/logs/{dataset}/fidelity.log",
@@ -37,19 +43,28 @@ if reference.covers_toy(config):
 
     rule toy_fidelity:
         input:
-            **{name: rules.toy_figures.output[f"{name}_csv"] for name in ("figure_2", "figure_3", "figure_4")},
+            **{
+                name: rules.toy_figures.output[f"{name}_csv"]
+                for name in ("figure_2", "figure_3", "figure_4")
+            },
             table_1=rules.toy_tables.output.table_1_csv,
             table_2=rules.toy_tables.output.table_2_csv,
         output:
             fidelity_csv="<results>/toy/fidelity.csv",
             fidelity_md="<results>/toy/fidelity.md",
             fidelity_html=shown(
-                "<results>/toy/fidelity.html", "printed numbers", "comparison with the paper", of="running example"
+                "<results>/toy/fidelity.html",
+                "printed numbers",
+                "comparison with the paper",
+                of="running example",
             ),
             claims_csv="<results>/toy/claims.csv",
             claims_md="<results>/toy/claims.md",
             claims_html=shown(
-                "<results>/toy/claims.html", "claims in words", "comparison with the paper", of="running example"
+                "<results>/toy/claims.html",
+                "claims in words",
+                "comparison with the paper",
+                of="running example",
             ),
         log:
             "<results>/logs/toy/fidelity.log",

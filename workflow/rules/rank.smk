@@ -19,7 +19,9 @@ rule rank:
     params:
         code=code("rank"),
         precision=lambda wildcards: (
-            config["ranking"]["precision"] if TRAINERS[wildcards.recommender].has_factors else "float64"
+            config["ranking"]["precision"]
+            if TRAINERS[wildcards.recommender].has_factors
+            else "float64"
         ),
     script:
         "../../scripts/rank.py"
@@ -37,7 +39,9 @@ if len(gather.users("{scatteritem}")) > 1:
 
     rule gather_ranks:
         input:
-            parts=gather.users("<results>/{{dataset}}/ranks/parts/{{recommender}}-{scatteritem}.npz"),
+            parts=gather.users(
+                "<results>/{{dataset}}/ranks/parts/{{recommender}}-{scatteritem}.npz"
+            ),
         output:
             ranks=RANKS,
         log:

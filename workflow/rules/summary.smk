@@ -1,7 +1,10 @@
 # Needs: the ranks, tables and figures of all datasets, and the comparison with the paper. Makes: one page for readers
 # who open nothing else, and what the results were made from.
 
-FIGURES_OF_SUMMARY = {"budget": "What a number of scores buys", "figure-6": "Figure 6: by sample size"}
+FIGURES_OF_SUMMARY = {
+    "budget": "What a number of scores buys",
+    "figure-6": "Figure 6: by sample size",
+}
 BUDGETS = WITH_BUDGET if config["figures"]["budget"] else []
 
 
@@ -12,13 +15,24 @@ rule summary:
         table_3=expand(rules.tables.output.table_3_csv, dataset=config["study"]),
         table_4=expand(rules.tables.output.table_4_csv, dataset=config["study"]),
         figures=[
-            *(file for dataset in BUDGETS for file in expand(rules.budget.output.svg, dataset=dataset)),
+            *(
+                file
+                for dataset in BUDGETS
+                for file in expand(rules.budget.output.svg, dataset=dataset)
+            ),
             *expand(rules.figures.output.figure_6_svg, dataset=config["study"]),
         ],
-        budgets=[file for dataset in BUDGETS for file in expand(rules.budget.output.csv, dataset=dataset)],
+        budgets=[
+            file
+            for dataset in BUDGETS
+            for file in expand(rules.budget.output.csv, dataset=dataset)
+        ],
         fidelity=[files[0] for files in COMPARISONS],
         claims=[files[3] for files in COMPARISONS],
-        captions=[own(f"workflow/report/{name}.rst") for name in ("table-3", "table-4", *FIGURES_OF_SUMMARY)],
+        captions=[
+            own(f"workflow/report/{name}.rst")
+            for name in ("table-3", "table-4", *FIGURES_OF_SUMMARY)
+        ],
     output:
         # a parenthesis comes before the other categories of the report
         page=shown("<results>/summary.html", "Summary", "(start here)"),

@@ -19,14 +19,16 @@ def among_negatives(
     seed: int,
     replacement: bool = False,
 ) -> SampledRanks:
-    """Return the rank of each user's held-out item among the user's pairs; ties are broken at random.
+    """Return the rank of each user's held-out item among the user's pairs; ties are broken at
+    random.
 
     Args:
         row: (pairs,) index of the user of a pair.
         held_out: (pairs,) whether the item is the held-out one; the others are the negatives.
         scores: (pairs,) scores, higher is better.
         user_ids: (users,) ids of the users.
-        candidates: (users,) or one number: n, the held-out item and all that could have been sampled.
+        candidates: (users,) or one number: n, the held-out item and all that could have been
+            sampled.
         seed: of the random order of ties.
         replacement: whether a negative may be there twice.
 
@@ -47,8 +49,11 @@ def among_negatives(
     target[row[held_out]] = scores[held_out]
     above = np.bincount(row, scores > target[row], users).astype(np.int64)
     tied = np.bincount(row, (scores == target[row]) & ~held_out, users).astype(np.int64)
-    # in the order of the ids, so that the order of the rows does not matter; ids of several types are ordered as text
-    order = np.argsort(user_ids.astype(str) if user_ids.dtype == object else user_ids, kind="stable")
+    # in the order of the ids, so that the order of the rows does not matter; ids of several types
+    # are ordered as text
+    order = np.argsort(
+        user_ids.astype(str) if user_ids.dtype == object else user_ids, kind="stable"
+    )
     rank = 1 + above
     rank[order] += np.random.default_rng(seed).integers(tied[order] + 1)
     negatives = np.bincount(row, minlength=users) - 1

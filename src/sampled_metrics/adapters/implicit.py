@@ -11,7 +11,11 @@ from sampled_metrics.ranking.rank import rank
 
 
 def ranks(
-    model: Any, training: csr_array | csr_matrix, held_out: ArrayLike, *, user_ids: ArrayLike | None = None
+    model: Any,
+    training: csr_array | csr_matrix,
+    held_out: ArrayLike,
+    *,
+    user_ids: ArrayLike | None = None,
 ) -> ExactRanks:
     """Rank each user's held-out item among all items that the user does not have in training.
 
@@ -27,5 +31,15 @@ def ranks(
     if getattr(model, "similarity", getattr(model, "user_factors", None)) is None:
         raise DataError("the model of implicit is not fitted; call its fit first")
     if hasattr(model, "similarity"):
-        return rank(lambda users: (training[users] @ model.similarity).toarray(), training, held_out, user_ids=user_ids)
-    return rank(lambda users: model.user_factors[users] @ model.item_factors.T, training, held_out, user_ids=user_ids)
+        return rank(
+            lambda users: (training[users] @ model.similarity).toarray(),
+            training,
+            held_out,
+            user_ids=user_ids,
+        )
+    return rank(
+        lambda users: model.user_factors[users] @ model.item_factors.T,
+        training,
+        held_out,
+        user_ids=user_ids,
+    )

@@ -11,14 +11,16 @@ from sampled_metrics.ranking.rank import rank
 
 
 def ranks(pipeline: Any, training: Any, test: Any) -> ExactRanks:
-    """Rank each user's test item among all items of the training data that the user does not have there.
+    """Rank each user's test item among all items of the training data that the user does not have
+    there.
 
     Items that the scorer does not score tie below the others.
 
     Args:
         pipeline: a trained pipeline.
         training: the Dataset on which it was trained; it has all users and items of `test`.
-        test: ItemListCollection by user, with one item of each user, such as the test part of a split.
+        test: ItemListCollection by user, with one item of each user, such as the test part of a
+            split.
 
     Raises:
         DataError: a user or item is not in training, or a user has several test items; as in
@@ -34,10 +36,15 @@ def ranks(pipeline: Any, training: Any, test: Any) -> ExactRanks:
     held_out = training.items.numbers(np.concatenate(lists), missing="negative")
     for numbers, kind in ((rows, "a user"), (held_out, "an item")):
         if (numbers < 0).any():
-            raise DataError(f"test: has {kind} that is not in training, of user {users[int(np.argmin(numbers))]!r}")
+            raise DataError(
+                f"test: has {kind} that is not in training, of user "
+                f"{users[int(np.argmin(numbers))]!r}"
+            )
     catalogue = ItemList.from_vocabulary(training.items)
     return rank(
-        lambda block: [tied_below(score(pipeline, user, catalogue).scores()) for user in users[block]],
+        lambda block: [
+            tied_below(score(pipeline, user, catalogue).scores()) for user in users[block]
+        ],
         training.interaction_matrix(format="scipy", layout="csr")[rows],
         held_out,
         user_ids=users,

@@ -20,20 +20,24 @@ from sampled_metrics.validation.validator import validator
 def ranks(model: Any, test_data: Any) -> ExactRanks:
     """Rank each user's test item among all items that RecBole ranks.
 
-    RecBole leaves out the padding and the items of training and validation, but for sequential models only the padding.
-    The scores of a model on a GPU are counted there, as in `sampled_metrics.ranking.rank.rank`.
+    RecBole leaves out the padding and the items of training and validation, but for sequential
+    models only the padding. The scores of a model on a GPU are counted there, as in
+    `sampled_metrics.ranking.rank.rank`.
 
     Args:
         model: a trained model, general or sequential.
-        test_data: the test data of `data_preparation`, with `mode: full` and one test item of each user, as with
-            `split: {LS: valid_and_test}`.
+        test_data: the test data of `data_preparation`, with `mode: full` and one test item of each
+            user, as with `split: {LS: valid_and_test}`.
 
     Raises:
-        DataError: the evaluation is sampled, or a user has several test items; as in `sampled_metrics.ranking.rank`.
+        DataError: the evaluation is sampled, or a user has several test items; as in
+            `sampled_metrics.ranking.rank`.
     """
     from recbole.utils.case_study import full_sort_scores
 
-    users, held_out, had = _split(test_data, "test_data", "; sampled_ranks takes a sampled evaluation")
+    users, held_out, had = _split(
+        test_data, "test_data", "; sampled_ranks takes a sampled evaluation"
+    )
     dataset = test_data.dataset
     return rank(
         lambda block: full_sort_scores(users[block], model, test_data, model.device)[:, 1:],
@@ -50,40 +54,48 @@ def exact_validation(
     state: Mapping[str, Any] | None = None,
     confidence_level: float = 0.95,
 ) -> None:
-    """Let a trainer choose its epoch by exact metrics, in place of RecBole's evaluation of the validation data.
+    """Let a trainer choose its epoch by exact metrics, in place of RecBole's evaluation of the
+    validation data.
 
-    The metrics are those of the trainer's config, with the numbers of RecBole's mode full, as long as no scores tie:
-    RecBole orders ties by the number of the item, and here they count as if they were broken at random. Scores are
-    computed for many users at a time, whatever `eval_batch_size` is, and nothing is sorted. `trainer.fit` then stops
-    early and keeps the best epoch as before, and `trainer.evaluate` of test data is RecBole's own.
+    The metrics are those of the trainer's config, with the numbers of RecBole's mode full, as long
+    as no scores tie: RecBole orders ties by the number of the item, and here they count as if they
+    were broken at random. Scores are computed for many users at a time, whatever `eval_batch_size`
+    is, and nothing is sorted. `trainer.fit` then stops early and keeps the best epoch as before,
+    and `trainer.evaluate` of test data is RecBole's own.
 
-    After the first validation, `trainer.validator` is a `sampled_metrics.validator`: its history has the metrics with
-    intervals, and says which epochs are better than the best before. It begins anew with other validation data. A
-    second `fit` of the trainer trains on, and its epochs are counted on from those of the first.
+    After the first validation, `trainer.validator` is a `sampled_metrics.validator`: its history
+    has the metrics with intervals, and says which epochs are better than the best before. It begins
+    anew with other validation data. A second `fit` of the trainer trains on, and its epochs are
+    counted on from those of the first.
 
     Args:
-        trainer: a trainer of a general or a sequential model, before `fit`. Its validation data have `mode: full` and
-            one item of each user, as with `split: {LS: valid_and_test}`.
-        epochs: the largest number of validations, if it is known, as in `sampled_metrics.validator`.
-        state: what `trainer.validator.state_dict()` returned before a restart, to go on from its epochs beside
-            `trainer.resume_checkpoint`. It is for the first validation data, and has no
-            epoch after the checkpoint.
+        trainer: a trainer of a general or a sequential model, before `fit`. Its validation data
+            have `mode: full` and one item of each user, as with `split: {LS: valid_and_test}`.
+        epochs: the largest number of validations, if it is known, as in
+            `sampled_metrics.validator`.
+        state: what `trainer.validator.state_dict()` returned before a restart, to go on from its
+            epochs beside `trainer.resume_checkpoint`. It is for the first validation data, and has
+            no epoch after the checkpoint.
         confidence_level: as in `sampled_metrics.validator`.
 
     Raises:
-        ConfigError: the config has a metric other than Recall, MRR, NDCG, Hit, Precision, MAP and GAUC.
-        DataError: on validation, that it is sampled, a user has several items, or the state is damaged, of other
-            data or of epochs after the checkpoint.
+        ConfigError: the config has a metric other than Recall, MRR, NDCG, Hit, Precision, MAP and
+            GAUC.
+        DataError: on validation, that it is sampled, a user has several items, or the state is
+            damaged, of other data or of epochs after the checkpoint.
 
     Examples:
         >>> from sampled_metrics import adapters
         >>> adapters.recbole.exact_validation(trainer)  # doctest: +SKIP
     """
-    names, config = dict[str, str](), trainer.config
+    names = dict[str, str]()
+    config = trainer.config
     for name in (str(given).lower() for given in config["metrics"]):
         if name not in _OF_RECBOLE:
             known = ", ".join(_OF_RECBOLE)
-            raise ConfigError(f"metrics: {name} is not a metric of ranks; exact validation takes {known}")
+            raise ConfigError(
+                f"metrics: {name} is not a metric of ranks; exact validation takes {known}"
+            )
         labels = ["gauc"] if name == "gauc" else [f"{name}@{k}" for k in config["topk"]]
         names |= {label: label.replace(name, _OF_RECBOLE[name]) for label in labels}
     known_data: list[Any] = []
@@ -106,7 +118,12 @@ def exact_validation(
             ids = valid_data.dataset.id2token(valid_data.dataset.uid_field, users)
             metrics = list(dict.fromkeys(names.values()))
             trainer.validator = validator(
-                had, held_out, metrics=metrics, epochs=epochs, user_ids=ids, confidence_level=confidence_level
+                had,
+                held_out,
+                metrics=metrics,
+                epochs=epochs,
+                user_ids=ids,
+                confidence_level=confidence_level,
             )
             for first_state in states:
                 trainer.validator.load_state_dict(first_state)
@@ -114,7 +131,9 @@ def exact_validation(
             states.clear()
             known_data[:] = [valid_data]
         step = trained_epochs[-1].number if trained_epochs else None
-        result = trainer.validator(_scores(trainer, valid_data), step=step).result.set_index("metric")["value"]
+        result = trainer.validator(_scores(trainer, valid_data), step=step).result.set_index(
+            "metric"
+        )["value"]
         decimals = config["metric_decimal_place"]
         values = {label: round(float(result[name]), decimals) for label, name in names.items()}
         return values[trainer.valid_metric], values
@@ -125,28 +144,38 @@ def exact_validation(
 
 @dataclass(frozen=True)
 class _TrainedEpoch:
-    """The last epoch that was trained: RecBole's index, which begins anew with each fit, and the number in all fits."""
+    """The last epoch that was trained: RecBole's index, which begins anew with each fit, and the
+    number in all fits.
+    """
 
     index: int
     number: int
 
 
 def _require_later(trained_epochs: list[_TrainedEpoch], state: Mapping[str, Any]) -> None:
-    """Refuse a checkpoint that is older than the state: what it had of the contenders then is not known any more."""
+    """Refuse a checkpoint that is older than the state: what it had of the contenders then is not
+    known any more.
+    """
     last = int(state["rows"][-1]["epoch"]) if state["rows"] else 0
     if trained_epochs and trained_epochs[-1].number <= last:
         number = trained_epochs[-1].number
         raise DataError(
-            f"state: has epochs up to {last}, and epoch {number} was trained; give the state of its checkpoint"
+            f"state: has epochs up to {last}, and epoch {number} was trained; give the state of "
+            "its checkpoint"
         )
 
 
-_OF_RECBOLE = {name: name for name in ("recall", "mrr", "ndcg", "hit", "precision")} | {"map": "ap", "gauc": "auc"}
+_OF_RECBOLE = {name: name for name in ("recall", "mrr", "ndcg", "hit", "precision")} | {
+    "map": "ap",
+    "gauc": "auc",
+}
 """The labels here of metrics of RecBole, which are equal for one held-out item."""
 
 
 def _scores(trainer: Any, data: Any) -> Callable[[slice], Any]:
-    """Return the function of scores by the trainer's model, in the order of the users of `_split`."""
+    """Return the function of scores by the trainer's model, in the order of the users of
+    `_split`.
+    """
     import torch
 
     trainer.model.eval()
@@ -163,14 +192,18 @@ def _scores(trainer: Any, data: Any) -> Callable[[slice], Any]:
 
 
 def _split(data: Any, name: str, hint: str = "") -> tuple[NDArray[Any], NDArray[Any], csr_array]:
-    """Return the users, their held-out items, and the (users, items) items that are not ranked, without the padding."""
+    """Return the users, their held-out items, and the (users, items) items that are not ranked,
+    without the padding.
+    """
     from recbole.data.dataloader import FullSortEvalDataLoader
 
     if not isinstance(data, FullSortEvalDataLoader):
         raise DataError(f"{name}: is not of mode full{hint}")
     dataset = data.dataset
     if data.is_sequential:
-        users, held_out = (dataset.inter_feat[field].numpy() for field in (dataset.uid_field, dataset.iid_field))
+        users, held_out = (
+            dataset.inter_feat[field].numpy() for field in (dataset.uid_field, dataset.iid_field)
+        )
         hidden = [np.empty(0, dtype=np.int64)] * len(users)
     else:
         users = data.uid_list.numpy()
@@ -179,20 +212,25 @@ def _split(data: Any, name: str, hint: str = "") -> tuple[NDArray[Any], NDArray[
             raise DataError(f"{name}: a user has several held-out items; expected one of each user")
         held_out = np.concatenate(list(data.uid2positive_item[users]))
     ends = np.cumsum([0, *map(len, hidden)])
-    had = csr_array((np.ones(ends[-1]), np.concatenate(hidden), ends), shape=(len(users), dataset.item_num - 1))
+    had = csr_array(
+        (np.ones(ends[-1]), np.concatenate(hidden), ends), shape=(len(users), dataset.item_num - 1)
+    )
     return users, held_out - 1, had
 
 
 def sampled_ranks(model: Any, test_data: Any, *, seed: int = 0) -> SampledRanks:
-    """Rank each user's test item among the negatives that RecBole samples; ties are broken at random.
+    """Rank each user's test item among the negatives that RecBole samples; ties are broken at
+    random.
 
-    RecBole draws with replacement and then ranks each item once. So the negatives are the distinct ones: their number
-    differs by user, and `correct` takes them as drawn without replacement. RecBole itself breaks ties by the number of
-    the item. Its sampler draws from numpy's global random numbers, anew on each call.
+    RecBole draws with replacement and then ranks each item once. So the negatives are the distinct
+    ones: their number differs by user, and `correct` takes them as drawn without replacement.
+    RecBole itself breaks ties by the number of the item. Its sampler draws from numpy's global
+    random numbers, anew on each call.
 
     Args:
         model: a trained model, general or sequential.
-        test_data: the test data of `data_preparation`, with `mode: uni100` or the like and one test item of each user.
+        test_data: the test data of `data_preparation`, with `mode: uni100` or the like and one test
+            item of each user.
         seed: of the random order of ties.
 
     Returns:
@@ -206,21 +244,31 @@ def sampled_ranks(model: Any, test_data: Any, *, seed: int = 0) -> SampledRanks:
 
     drawn = getattr(test_data, "neg_sample_args", {"distribution": "none"})["distribution"]
     if drawn != "uniform":
-        raise DataError(f"test_data: needs a mode such as uni100, with negatives drawn uniformly, not {drawn!r}")
-    dataset, sampler = test_data.dataset, test_data._sampler
+        raise DataError(
+            f"test_data: needs a mode such as uni100, with negatives drawn uniformly, not {drawn!r}"
+        )
+    dataset = test_data.dataset
+    sampler = test_data._sampler
     model.train(False)
     parts = []
     for interaction, *_ in test_data:
         with torch.no_grad():
             scores = model.predict(interaction.to(model.device)).cpu().numpy()
-        fields = {"user": dataset.uid_field, "item": dataset.iid_field, "held_out": test_data.label_field}
+        fields = {
+            "user": dataset.uid_field,
+            "item": dataset.iid_field,
+            "held_out": test_data.label_field,
+        }
         columns = {name: interaction[field].cpu().numpy() for name, field in fields.items()}
         parts.append(pd.DataFrame(columns | {"score": scores}))
     pairs = pd.concat(parts).drop_duplicates(["user", "item"])
     users, row = np.unique(pairs["user"], return_inverse=True)
-    if isinstance(sampler, RepeatableSampler):  # of sequential models; it may draw the user's own items
+    if isinstance(
+        sampler, RepeatableSampler
+    ):  # of sequential models; it may draw the user's own items
         candidates = np.full(len(users), dataset.item_num - 1)
     else:
         candidates = dataset.item_num - np.array([len(used) for used in sampler.used_ids[users]])
-    held_out, ids = pairs["held_out"].to_numpy() == 1, dataset.id2token(dataset.uid_field, users)
+    held_out = pairs["held_out"].to_numpy() == 1
+    ids = dataset.id2token(dataset.uid_field, users)
     return among_negatives(row, held_out, pairs["score"].to_numpy(), ids, candidates, seed)

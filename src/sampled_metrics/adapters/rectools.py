@@ -15,7 +15,8 @@ from sampled_metrics.ranking.rank import rank
 def ranks(model: Any, dataset: Any, test: pd.DataFrame) -> ExactRanks:
     """Rank each user's test item among all items of the dataset that the user does not have there.
 
-    Items that the model does not recommend at all, as with nearest neighbours, tie below the others.
+    Items that the model does not recommend at all, as with nearest neighbours, tie below the
+    others.
 
     Args:
         model: a fitted model.
@@ -25,7 +26,8 @@ def ranks(model: Any, dataset: Any, test: pd.DataFrame) -> ExactRanks:
     Raises:
         DataError: a user has several test items; as in `sampled_metrics.ranking.rank.rank`.
     """
-    users, items = test["user_id"].to_numpy(), dataset.item_id_map
+    users = test["user_id"].to_numpy()
+    items = dataset.item_id_map
 
     def scores(block: slice) -> Any:
         recommended = model.recommend(users[block], dataset, k=items.size, filter_viewed=False)
@@ -61,11 +63,17 @@ def sampled_ranks(
     Raises:
         DataError: a user has several test items, or none.
     """
-    pairs = pd.concat([test.assign(held_out=True), negatives.assign(held_out=False)], ignore_index=True)
+    pairs = pd.concat(
+        [test.assign(held_out=True), negatives.assign(held_out=False)], ignore_index=True
+    )
     items = pairs["item_id"].unique()
     users, row = np.unique(pairs["user_id"], return_inverse=True)
-    recommended = model.recommend(users, dataset, k=len(items), filter_viewed=False, items_to_recommend=items)
+    recommended = model.recommend(
+        users, dataset, k=len(items), filter_viewed=False, items_to_recommend=items
+    )
     scores = pairs.merge(recommended, "left", on=["user_id", "item_id"])["score"].astype(float)
     training = dataset.get_user_item_matrix()[dataset.user_id_map.convert_to_internal(users)]
     candidates = dataset.item_id_map.size - np.diff(training.indptr)
-    return among_negatives(row, pairs["held_out"].to_numpy(), tied_below(scores), users, candidates, seed, replacement)
+    return among_negatives(
+        row, pairs["held_out"].to_numpy(), tied_below(scores), users, candidates, seed, replacement
+    )

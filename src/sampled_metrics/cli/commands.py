@@ -15,7 +15,9 @@ from sampled_metrics.cli.reading import ANY_TABLES, Reading, are_sampled, readin
 from sampled_metrics.core.estimators import KNOWN, LINEAR
 from sampled_metrics.errors import ConfigError
 
-if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
+if (
+    TYPE_CHECKING
+):  # pandas and what needs it are imported where they are used, so that help comes at once
     from sampled_metrics.core.evaluation.result import Result
 
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
     epilog="  sampled-metrics evaluate ranks.csv --metrics recall@10,ndcg@10,auc\n"
     "  sampled-metrics evaluate old.csv new.csv\n"
     "  sampled-metrics evaluate lists.csv --relevance judged.csv --metrics map,ndcg@10\n\n"
-    "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank per line and --candidates",
+    "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank per "
+    "line and --candidates",
 )
 @reading(shared.BY, shared.LISTS, shared.CANDIDATES, shared.EXACT, shared.GROUPS)
 @shared.CONFIDENCE_LEVEL
@@ -34,8 +37,8 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
 def evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """Exact metrics of ranks among all candidates, or of ranked lists, with intervals.
 
-    RANKS are files, one for each recommender, or one table of all recommenders, with --by. The seeds of a recommender
-    are a column, with --seeds, or NAME=FILE,FILE,...
+    RANKS are files, one for each recommender, or one table of all recommenders, with --by. The
+    seeds of a recommender are a column, with --seeds, or NAME=FILE,FILE,...
     """
     tables = reading.tables_of_runs(ranks, "" if reading.relevance else "exact")
     return sm.evaluate(tables, groups=reading.groups_of_results(), **options)
@@ -45,10 +48,14 @@ def evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
     "correct",
     cls=Command,
     short_help="The true metrics behind sampled ranks.",
-    epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics recall@10,ndcg@10\n\n"
-    "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
+    epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics "
+    "recall@10,ndcg@10\n\n"
+    "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, "
+    "negatives if they differ",
 )
-@reading(shared.BY, shared.CANDIDATES, shared.NEGATIVES, shared.REPLACEMENT, shared.DRAWN, shared.GROUPS)
+@reading(
+    shared.BY, shared.CANDIDATES, shared.NEGATIVES, shared.REPLACEMENT, shared.DRAWN, shared.GROUPS
+)
 @label_option("estimators", ESTIMATORS, known=KNOWN)
 @shared.METRIC_LIST
 @shared.CONFIDENCE_LEVEL
@@ -56,8 +63,9 @@ def evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
 def correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """The true metrics behind ranks among sampled negatives, with intervals.
 
-    RANKS are files, one for each recommender, or one table of all recommenders, with --by. The draws of negatives that
-    all users share, or the seeds of a recommender, are a column, with --seeds, or NAME=FILE,FILE,...
+    RANKS are files, one for each recommender, or one table of all recommenders, with --by. The
+    draws of negatives that all users share, or the seeds of a recommender, are a column, with
+    --seeds, or NAME=FILE,FILE,...
     """
     tables = reading.tables_of_runs(ranks, "sampled")
     return sm.correct(tables, groups=reading.groups_of_results(), **options)
@@ -88,21 +96,29 @@ def correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
 def compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """Which recommenders are better than others, paired by user.
 
-    RANKS are files, one for each of two recommenders or more, or one table of all recommenders, with --by or several of
-    --rank-column. The seeds of a recommender are a column, with --seeds, or NAME=FILE,FILE,... Ranks
-    are sampled if --negatives is given or there is a column negatives, and exact if not. With --relevance, RANKS are
-    lists. The exit code is 3 if --fail-if-undecided or --fail-if-worse applies.
+    RANKS are files, one for each of two recommenders or more, or one table of all recommenders,
+    with --by or several of --rank-column. The seeds of a recommender are a column, with --seeds, or
+    NAME=FILE,FILE,... Ranks are sampled if --negatives is given or there is a column negatives, and
+    exact if not. With --relevance, RANKS are lists. The exit code is 3 if --fail-if-undecided or
+    --fail-if-worse applies.
     """
     if len(ranks) > 1:
         if reading.is_of_several:
-            raise ConfigError("by, and several of rank_column, are for one table with the ranks of all recommenders")
+            raise ConfigError(
+                "by, and several of rank_column, are for one table with the ranks of all "
+                "recommenders"
+            )
         tables: Any = reading.tables_of_seeds(ranks)
     else:
         tables = reading.tables(reading.recommenders(ranks))
     if reading.replacement and not are_sampled(tables):
-        raise ConfigError("--replacement is for ranks among sampled negatives: say how many, with --negatives")
+        raise ConfigError(
+            "--replacement is for ranks among sampled negatives: say how many, with --negatives"
+        )
     if not isinstance(tables, dict) or len(tables) < 2:
-        raise ConfigError(f"compare takes two recommenders or more, not only {ranks[0]}; or one table and --by")
+        raise ConfigError(
+            f"compare takes two recommenders or more, not only {ranks[0]}; or one table and --by"
+        )
     return sm.compare(tables, groups=reading.groups_of_results(), **options)
 
 
@@ -112,12 +128,16 @@ def compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     short_help="What sampled metrics would show of exact ranks.",
     epilog="  sampled-metrics expect x.csv y.csv --negatives 100 --metrics recall@10",
 )
-@click.option("--negatives", "size", type=shared.WHOLE, required=True, help="m: how many would be sampled.")
+@click.option(
+    "--negatives", "size", type=shared.WHOLE, required=True, help="m: how many would be sampled."
+)
 @reading(shared.BY, shared.CANDIDATES, shared.EXACT, shared.REPLACEMENT)
 @shared.METRIC_LIST
 @label_option("estimators", ("uncorrected",), known=LINEAR)
 @prints_result
 def expect(ranks: tuple[str, ...], reading: Reading, size: int, **options: Any) -> Result:
-    """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
+    """What sampled metrics would show of exact ranks, and whether they would order recommenders
+    wrongly.
+    """
     tables = reading.tables(reading.recommenders(ranks), "exact")
     return sm.expect(tables, negatives=size, replacement=reading.replacement, **options)

@@ -24,7 +24,9 @@ class Labels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
     def __init__(self, kind: Callable[[str], Any] = str) -> None:
         self.kind = kind
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Any, ...]:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
         """Return the labels, without spaces around them, or the numbers."""
         if isinstance(value, tuple):
             return value
@@ -47,7 +49,8 @@ def whole_range(value: str) -> int | tuple[int, int]:
 def label_option(
     name: str, default: tuple[str, ...], otherwise: str = "", *, known: tuple[str, ...] = ()
 ) -> Callable[..., Any]:
-    """Return an option that takes labels with commas between them, by its name in plural and in singular.
+    """Return an option that takes labels with commas between them, by its name in plural and in
+    singular.
 
     Args:
         name: the name in plural.
@@ -56,10 +59,17 @@ def label_option(
         known: the labels that there are.
     """
     text = ",".join(default)
-    value, shown_default = (None, "; ".join(filter(None, (text, otherwise)))) if otherwise else (text, True)
-    names, may_be = (f"--{name}", f"--{name.removesuffix('s')}", name), f": {labels_in_help(known)}" if known else ""
+    value, shown_default = (
+        (None, "; ".join(filter(None, (text, otherwise)))) if otherwise else (text, True)
+    )
+    names = (f"--{name}", f"--{name.removesuffix('s')}", name)
+    may_be = f": {labels_in_help(known)}" if known else ""
     return click.option(
-        *names, type=Labels(), default=value, show_default=shown_default, help=f"With commas between them{may_be}."
+        *names,
+        type=Labels(),
+        default=value,
+        show_default=shown_default,
+        help=f"With commas between them{may_be}.",
     )
 
 
@@ -110,19 +120,32 @@ SEPARATOR = click.option(
 )
 TRAINING_AND_HELD_OUT = together(
     click.option(
-        "--training", type=FILE, required=True, help="Users and their items: csv, parquet, or npz (a matrix)."
+        "--training",
+        type=FILE,
+        required=True,
+        help="Users and their items: csv, parquet, or npz (a matrix).",
     ),
-    click.option("--held-out", type=FILE, required=True, help="Users and their held-out items, likewise."),
+    click.option(
+        "--held-out", type=FILE, required=True, help="Users and their held-out items, likewise."
+    ),
     SEPARATOR,
 )
 WHOLE = click.IntRange(1, MOST)
 METRIC_LIST = label_option("metrics", METRICS)
 CANDIDATES = click.option(
-    "--candidates", type=WHOLE, help="n: how many items an exact evaluation ranks; in place of a column."
+    "--candidates",
+    type=WHOLE,
+    help="n: how many items an exact evaluation ranks; in place of a column.",
 )
-NEGATIVES = click.option("--negatives", type=WHOLE, help="m: how many negatives were sampled, unless a column says it.")
-EXACT = click.option("--exact", is_flag=True, help="The ranks are exact, although none comes near n.")
-REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could be sampled twice for the same user.")
+NEGATIVES = click.option(
+    "--negatives", type=WHOLE, help="m: how many negatives were sampled, unless a column says it."
+)
+EXACT = click.option(
+    "--exact", is_flag=True, help="The ranks are exact, although none comes near n."
+)
+REPLACEMENT = click.option(
+    "--replacement", is_flag=True, help="A negative could be sampled twice for the same user."
+)
 DRAWN = click.option(
     "--drawn",
     type=click.Choice(["by user", "once"]),
@@ -135,9 +158,15 @@ DRAWN = click.option(
 LISTS = together(
     label_option("metrics", METRICS, "mrr in place of auc for lists"),
     click.option(
-        "--relevance", type=FILE, help="Judged items of users: user,item,relevance. RANKS are lists: user,item,score."
+        "--relevance",
+        type=FILE,
+        help="Judged items of users: user,item,relevance. RANKS are lists: user,item,score.",
     ),
-    click.option("--relevant-from", type=float, help="The lowest relevant grade, for metrics other than NDCG and DCG."),
+    click.option(
+        "--relevant-from",
+        type=float,
+        help="The lowest relevant grade, for metrics other than NDCG and DCG.",
+    ),
 )
 
 
@@ -146,26 +175,37 @@ READING = together(
         click.option(f"--{column}-column", metavar="NAME", help=f"The column {column}.")
         for column in ("user", "candidates", "negatives")
     ),
-    click.option("--rank-column", metavar="NAME", type=Labels(), help="The column rank, or several: a,b."),
+    click.option(
+        "--rank-column", metavar="NAME", type=Labels(), help="The column rank, or several: a,b."
+    ),
     click.option("--zero-based", is_flag=True, help="Ranks start at 0, not at 1."),
     SEPARATOR,
 )
 
-SEEDS = click.option("--seeds", metavar="NAME", help="The column of the seeds, if a recommender has several.")
+SEEDS = click.option(
+    "--seeds", metavar="NAME", help="The column of the seeds, if a recommender has several."
+)
 
 BY = together(
-    click.option("--by", metavar="NAME", help="The column that names the recommenders of a table with all of them."),
+    click.option(
+        "--by",
+        metavar="NAME",
+        help="The column that names the recommenders of a table with all of them.",
+    ),
     SEEDS,
 )
 
 MARGIN = click.option(
-    "--margin", metavar="NUMBER|PERCENT%", help="The smallest difference that matters, such as 0.005 or 2%."
+    "--margin",
+    metavar="NUMBER|PERCENT%",
+    help="The smallest difference that matters, such as 0.005 or 2%.",
 )
 
 GROUPS = click.option(
     "--groups",
     metavar="NAME|FILE:NAME",
-    help="The column of groups of users or held-out items, or the column of a file of users; each has rows of its own.",
+    help="The column of groups of users or held-out items, or the column of a file of users; "
+    "each has rows of its own.",
 )
 
 CONFIDENCE_LEVEL = click.option(
@@ -174,12 +214,18 @@ CONFIDENCE_LEVEL = click.option(
 
 
 class OutputFile(File):
-    """A file to write; - is standard output where it is allowed. `Command` checks that it can be written."""
+    """A file to write; - is standard output where it is allowed.
+
+    `Command` checks that it can be written.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the path."""
         if value == "-" and not self.allow_dash:
-            self.fail("standard output (-) is not possible here; name a file, or ./- for one that is called so")
+            self.fail(
+                "standard output (-) is not possible here; name a file, or ./- for one that is "
+                "called so"
+            )
         return super().convert(value, param, ctx)
 
 
@@ -194,16 +240,30 @@ class Command(click.Command):
         """Run the command; a file to write must be one that can be written and is not read."""
         from sampled_metrics._files import require_writable
 
-        inputs = [path for option in self.params if option.type is FILE for path in _paths(ctx, option)]
+        inputs = [
+            path for option in self.params if option.type is FILE for path in _paths(ctx, option)
+        ]
         if inputs.count("-") > 1:
             raise click.UsageError("-: is given twice, and standard input can be read once")
-        texts = [path for option in self.params if option.name in _TEXTS for path in _paths(ctx, option)]
-        if ctx.params.get("separator") and texts and all(path.lower().endswith(_BINARY) for path in texts):
+        texts = [
+            path for option in self.params if option.name in _TEXTS for path in _paths(ctx, option)
+        ]
+        if (
+            ctx.params.get("separator")
+            and texts
+            and all(path.lower().endswith(_BINARY) for path in texts)
+        ):
             raise click.UsageError("--separator is for csv files, and there is none")
-        outputs = {option: _paths(ctx, option) for option in self.params if isinstance(option.type, OutputFile)}
+        outputs = {
+            option: _paths(ctx, option)
+            for option in self.params
+            if isinstance(option.type, OutputFile)
+        }
         for path in (path for paths in outputs.values() for path in paths if path != "-"):
             require_writable(path, [given for given in inputs if given != "-"])
-        is_written = any(option.name == "output" and "-" not in paths for option, paths in outputs.items())
+        is_written = any(
+            option.name == "output" and "-" not in paths for option, paths in outputs.items()
+        )
         if sys.stdout is None and not is_written:  # closed, as by >&-
             raise SampledMetricsError("standard output is closed, and the result would be lost")
         return super().invoke(ctx)
@@ -218,11 +278,14 @@ def _paths(ctx: click.Context, option: click.Parameter) -> list[str]:
     """Return the files that an option or an argument was given, those of NAME=FILE,FILE,... too."""
     given = ctx.params[str(option.name)]
     arguments = given if isinstance(given, tuple) else (given,)
-    return [path for argument in arguments if argument is not None for path in named_files(argument)[1]]
+    return [
+        path for argument in arguments if argument is not None for path in named_files(argument)[1]
+    ]
 
 
 def named_files(argument: str) -> tuple[str | None, list[str]]:
-    """Return the name and the files of NAME=FILE,FILE,..., or no name and the file; a file may have a = in its name.
+    """Return the name and the files of NAME=FILE,FILE,..., or no name and the file; a file may have
+    a = in its name.
 
     Raises:
         ConfigError: there is nothing before the sign =.
@@ -238,7 +301,11 @@ def named_files(argument: str) -> tuple[str | None, list[str]]:
 def output_option(text: str) -> Callable[..., Any]:
     """Return the option of a file that a command must be told to write."""
     return click.option(
-        "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help=f"The {text}."
+        "-o",
+        "--output",
+        type=OutputFile(dir_okay=False, path_type=str),
+        required=True,
+        help=f"The {text}.",
     )
 
 

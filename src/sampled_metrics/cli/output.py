@@ -14,7 +14,9 @@ import click
 from sampled_metrics.cli.options import FigureFile, together
 from sampled_metrics.errors import Remark, printable
 
-if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
+if (
+    TYPE_CHECKING
+):  # pandas and what needs it are imported where they are used, so that help comes at once
     from sampled_metrics.core.evaluation.result import Result
 
 FAILED = 3
@@ -28,7 +30,9 @@ _FORMS = {
 
 
 FAILS = together(
-    click.option("--fail-if-undecided", is_flag=True, help="Exit with 3 if a pair is undecided by a metric."),
+    click.option(
+        "--fail-if-undecided", is_flag=True, help="Exit with 3 if a pair is undecided by a metric."
+    ),
     click.option(
         "--fail-if-worse",
         "fail_if_worse",
@@ -45,7 +49,11 @@ def _print(result: Result, form: str) -> None:
     if form == "json":
         findings = [finding.plain() for finding in result.findings]
         sentences = {"remarks": list(result.remarks), "findings": findings}
-        content = {"recommenders": list(result.setting.names), **sentences, "rows": result.plain_rows()}
+        content = {
+            "recommenders": list(result.setting.names),
+            **sentences,
+            "rows": result.plain_rows(),
+        }
         click.echo(json.dumps(content, indent=2))
     elif form == "csv":
         for caution in result.cautions:
@@ -58,12 +66,16 @@ def _print(result: Result, form: str) -> None:
     else:
         above = "".join(f"{caution}\n\n" for caution in result.cautions)
         header, *rest = str(result).removeprefix(above).split("\n")
-        click.echo("\n".join([above + click.style(header, bold=True), *rest]))  # plain where it is not a terminal
+        click.echo(
+            "\n".join([above + click.style(header, bold=True), *rest])
+        )  # plain where it is not a terminal
 
 
 @contextmanager
 def warnings_on_stderr() -> Iterator[None]:
-    """Say at once what is warned of, each in a line: all remarks of the library, and of others what Python shows."""
+    """Say at once what is warned of, each in a line: all remarks of the library, and of others what
+    Python shows.
+    """
 
     def say(message: Warning | str, *_: Any, **__: Any) -> None:
         click.echo(printable(str(message)), err=True)
@@ -82,11 +94,13 @@ def prints_result(command: Callable[..., Result]) -> Callable[..., None]:
         forms = [form for form in _FORMS if given.pop(form)]
         if len(forms) > 1:
             raise click.UsageError(f"give one of --{forms[0]} and --{forms[1]}")
-        undecided, worse = given.pop("fail_if_undecided", False), given.pop("fail_if_worse", ())
+        undecided = given.pop("fail_if_undecided", False)
+        worse = given.pop("fail_if_worse", ())
         result = command(**given)
         if unknown := [name for name in worse if name not in result.setting.names]:
             raise click.UsageError(
-                f"--fail-if-worse: there is no recommender {unknown[0]}; it may be {', '.join(result.setting.names)}"
+                f"--fail-if-worse: there is no recommender {unknown[0]}; it may be "
+                f"{', '.join(result.setting.names)}"
             )
         if plot is not None:
             result.plot(plot)

@@ -19,9 +19,9 @@ from sampled_metrics.errors import ConfigError, SampledMetricsError, printable
 def main(arguments: list[str] | None = None) -> None:
     """Run the command, and exit with 0 when done.
 
-    It exits with 1 if it cannot be done, such as for a malformed file, and with 2 if it is used wrongly; both are said
-    in one line on stderr. `compare` exits with 3 if it is told to fail by its result, and an interrupted command with
-    130.
+    It exits with 1 if it cannot be done, such as for a malformed file, and with 2 if it is used
+    wrongly; both are said in one line on stderr. `compare` exits with 3 if it is told to fail by
+    its result, and an interrupted command with 130.
     """
     code: Any = None
     if sys.stderr is None:  # closed, as by 2>&-
@@ -72,8 +72,8 @@ class _Program(click.Group):
     cls=_Program,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Files are csv, gzip if the name ends in .gz, or parquet; - is standard input. 'sampled-metrics COMMAND "
-    "--help' has an example of each.",
+    epilog="Files are csv, gzip if the name ends in .gz, or parquet; - is standard input. "
+    "'sampled-metrics COMMAND --help' has an example of each.",
 )
 @click.version_option(sm.__version__, prog_name=NAME)
 @click.pass_context

@@ -1,10 +1,12 @@
 """The core: what every answer is made of.
 
-It has the metrics of ranks, tables of exact and of sampled ranks, what a sample of negatives shows of a rank,
-estimators of the true metrics, intervals, and the functions `evaluate`, `correct`, `compare` and `expect`.
+It has the metrics of ranks, tables of exact and of sampled ranks, what a sample of negatives shows
+of a rank, estimators of the true metrics, intervals, and the functions `evaluate`, `correct`,
+`compare` and `expect`.
 
-It needs no other package of the library and names none: what they add stands in `sampled_metrics._registry`.
+It needs no other package of the library and names none: what they add stands in
+`sampled_metrics._registry`.
 
-Begin with `core/evaluation/evaluate.py`, the shortest way from a table to numbers. `core/ranks/table.py` says what a
-table is, and `core/metrics.py` what a metric is.
+Begin with `core/evaluation/evaluate.py`, the shortest way from a table to numbers.
+`core/ranks/table.py` says what a table is, and `core/metrics.py` what a metric is.
 """

@@ -1,7 +1,8 @@
 """Findings: what a result says beside its numbers, as data.
 
-Readers of ranks and functions of results make them. A program filters the findings of a result by `kind`.
-`sampled_metrics.core.evaluation.wording` turns them into sentences for people, and nothing else does.
+Readers of ranks and functions of results make them. A program filters the findings of a result by
+`kind`. `sampled_metrics.core.evaluation.wording` turns them into sentences for people, and nothing
+else does.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ class Finding:
     """What a result says beside its numbers.
 
     Attributes:
-        kind: what is found, such as better, undecided or contradicted; docs/reference/findings.md lists all kinds.
+        kind: what is found, such as better, undecided or contradicted; docs/reference/findings.md
+            lists all kinds.
         metric: the label of the metric that it is about; empty if it is about all.
-        names: the recommenders that it is about: one, or the two of a pair. Of a decided pair the better one is first.
-            Empty if it is about all.
+        names: the recommenders that it is about: one, or the two of a pair. Of a decided pair the
+            better one is first. Empty if it is about all.
         group: the group of users that it is about; empty if it is about all users.
         values: numbers and labels that belong to it, by name.
     """
@@ -45,9 +47,13 @@ class Finding:
 
 
 def about(findings: Iterable[Finding], name: str = "", group: str = "") -> list[Finding]:
-    """Return the findings with the name of their recommender, or of their group, where they have none yet."""
+    """Return the findings with the name of their recommender, or of their group, where they have
+    none yet.
+    """
     return [
-        replace(finding, names=finding.names or ((name,) if name else ()), group=finding.group or group)
+        replace(
+            finding, names=finding.names or ((name,) if name else ()), group=finding.group or group
+        )
         for finding in findings
     ]
 
@@ -61,7 +67,9 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
 
 
 def from_source(findings: Iterable[Finding], source: str) -> list[Finding]:
-    """Return the findings with the value source, the name of a file or table, where they have none yet."""
+    """Return the findings with the value source, the name of a file or table, where they have none
+    yet.
+    """
     return [replace(finding, values={"source": source, **finding.values}) for finding in findings]
 
 
@@ -85,4 +93,8 @@ def plain(value: Any) -> Any:
         return [plain(one) for one in value]
     if hasattr(value, "item"):
         value = value.item()
-    return None if isinstance(value, float) and (value != value or abs(value) == float("inf")) else value
+    return (
+        None
+        if isinstance(value, float) and (value != value or abs(value) == float("inf"))
+        else value
+    )

@@ -1,14 +1,17 @@
-"""Ranking metrics by label: their formulas, and their values at the rank of one relevant item, and of ranked lists.
+"""Ranking metrics by label: their formulas, and their values at the rank of one relevant item, and
+of ranked lists.
 
-A metric is a sum over the relevant items of a user, up to rank k, divided by a number (eqs 3 to 6 of the paper). The
-metric of one relevant item, by its rank (eqs 8 to 13), is the sum of one term. A new metric is an entry of `FORMULAS`.
-A metric with a parameter is a `Family`, an entry of `METRICS`.
+A metric is a sum over the relevant items of a user, up to rank k, divided by a number (eqs 3 to 6
+of the paper). The metric of one relevant item, by its rank (eqs 8 to 13), is the sum of one term. A
+new metric is an entry of `FORMULAS`. A metric with a parameter is a `Family`, an entry of
+`METRICS`.
 
-Ranks start at 1. `metric` finds a metric by a label such as ``recall@10``, ``ndcg``, ``auc``. Of one relevant item, a
-metric is a function of the rank (eqs 7-13 of the paper), with values in [0, 1].
+Ranks start at 1. `metric` finds a metric by a label such as ``recall@10``, ``ndcg``, ``auc``. Of
+one relevant item, a metric is a function of the rank (eqs 7-13 of the paper), with values in [0,
+1].
 
-Papers differ in names: with one relevant item reciprocal rank (mrr) is average precision, and hit rate is recall
-(section 3.1). Both names are registered.
+Papers differ in names: with one relevant item reciprocal rank (mrr) is average precision, and hit
+rate is recall (section 3.1). Both names are registered.
 """
 
 import re
@@ -24,17 +27,22 @@ from sampled_metrics._validation import Floats, Ints, check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError, DataError
 
 Gain = Callable[[Floats], Floats]
-"""An elementwise function of grades that never falls, with numbers from 0. An item with a gain is relevant."""
+"""An elementwise function of grades that never falls, with numbers from 0.
+
+An item with a gain is relevant.
+"""
 
 Discount = Callable[[Floats], Floats]
 """A function of ranks, with divisors above 0 that never fall."""
 
 
-# --- gains and discounts ----------------------------------------------------------------------------------------------
+# --- gains and discounts ------------------------------------------------------------------------
 
 
 def gain_from(least: float | None) -> Gain:
-    """Return the gain 1 of a grade of at least `least`, or above 0 if it is None, and 0 of another."""
+    """Return the gain 1 of a grade of at least `least`, or above 0 if it is None, and 0 of
+    another.
+    """
     return lambda grades: np.where(grades > 0 if least is None else grades >= least, 1.0, 0.0)
 
 
@@ -49,19 +57,24 @@ def exponential_gain(grades: Floats) -> Floats:
 
 
 def gain_above(neutral: float) -> Gain:
-    """Return the gain max(g - neutral, 0), with neutral a finite grade from 0 (Breese et al. 1998)."""
+    """Return the gain max(g - neutral, 0), with neutral a finite grade from 0 (Breese et al.
+    1998).
+    """
     if not is_real(neutral) or not 0 <= neutral < np.inf:
         raise ConfigError(f"neutral is {neutral!r}; it has to be a finite number from 0")
     return lambda grades: np.maximum(grades - float(neutral), 0.0)
 
 
 def log2_discount(ranks: Floats) -> Floats:
-    """Discount of a rank r: log2(r + 1), so 1, 1.58, 2, … (Burges et al. 2005; trec_eval; eq. 6 of the paper)."""
+    """Discount of a rank r: log2(r + 1), so 1, 1.58, 2, … (Burges et al. 2005; trec_eval; eq. 6 of
+    the paper).
+    """
     return np.log2(ranks + 1.0)
 
 
 def log_discount_from(base: float) -> Discount:
-    """Return the discount max(1, log_b r), with a base b above 1 (lecture; Järvelin and Kekäläinen 2002).
+    """Return the discount max(1, log_b r), with a base b above 1 (lecture; Järvelin and Kekäläinen
+    2002).
 
     The first b ranks have no discount. The lecture's base is 2: 1, 1, 1.58, 2, ….
     """
@@ -70,9 +83,11 @@ def log_discount_from(base: float) -> Discount:
 
 
 def half_life_discount(half_life: float) -> Discount:
-    """Return the discount 2^((r - 1) / (half_life - 1)): 1 at rank 1, 2 at the half-life (lecture; Breese et al. 1998).
+    """Return the discount 2^((r - 1) / (half_life - 1)): 1 at rank 1, 2 at the half-life (lecture;
+    Breese et al. 1998).
 
-    The half-life, above 1, is the rank at which a user looks at the item with probability 1/2; 5 in Breese et al.
+    The half-life, above 1, is the rank at which a user looks at the item with probability 1/2; 5 in
+    Breese et al.
     """
     half_life = above("half_life", half_life, 1)
     return lambda ranks: np.exp2((ranks - 1.0) / (half_life - 1.0))
@@ -89,21 +104,27 @@ def refuse_cells(bad: NDArray[np.bool_], array: Floats, name: str, rule: str) ->
     """Raise DataError with the first bad number of a (users, …) array."""
     if bad.any():
         row, column = np.argwhere(bad)[0]
-        raise DataError(f"{name} of user row {row} is {array[row, column]:g} in column {column} (from 0); {rule}")
+        raise DataError(
+            f"{name} of user row {row} is {array[row, column]:g} in column {column} (from 0); "
+            f"{rule}"
+        )
 
 
-# --- metrics ----------------------------------------------------------------------------------------------------------
+# --- metrics ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A metric at any cut-off: the sum of the terms of the relevant items up to rank k, divided by a number.
+    """A metric at any cut-off: the sum of the terms of the relevant items up to rank k, divided by
+    a number.
 
     Attributes:
         name: its name in tables and figures.
         suffixes: what may follow its name in a label: "", "@k".
-        term: (r, i, g) → what the i-th relevant item of a list adds, at rank r with gain g; elementwise.
-        divisor: (|R|, k) → the number; None for the sum of the ideal list, with the highest gains first.
+        term: (r, i, g) → what the i-th relevant item of a list adds, at rank r with gain g;
+            elementwise.
+        divisor: (|R|, k) → the number; None for the sum of the ideal list, with the highest gains
+            first.
         gain: the gain of a grade; None if an item is just relevant, with gain 1, or not.
         bounded: whether no value is above 1.
     """
@@ -118,23 +139,34 @@ class Formula:
     linear_in_rank = False
 
     def of_rank(self, rank: ArrayLike, candidates: ArrayLike, k: int | None) -> Floats:
-        """Return the value of one relevant item with gain 1 at each rank, elementwise. It ignores the candidates."""
+        """Return the value of one relevant item with gain 1 at each rank, elementwise.
+
+        It ignores the candidates.
+        """
         rank = np.asarray(rank, dtype=np.float64)
         divisor = self.term(1.0, 1, 1.0) if self.divisor is None else self.divisor(1, _last(k))
         return np.asarray(np.where(rank <= _last(k), self.term(rank, 1, 1.0), 0.0) / divisor)
 
     def gains(self, grades: Floats, relevant_from: float | None = None) -> Floats:
-        """Return the gains of (users, …) grades, 0 of NaN; `relevant_from` is the lowest relevant grade."""
-        padding, gain = np.isnan(grades), self.gain or gain_from(relevant_from)
+        """Return the gains of (users, …) grades, 0 of NaN; `relevant_from` is the lowest relevant
+        grade.
+        """
+        padding = np.isnan(grades)
+        gain = self.gain or gain_from(relevant_from)
         with np.errstate(over="ignore"):  # refused below
             gains = np.asarray(gain(np.where(padding, 0.0, grades)), dtype=np.float64)
         if gains.shape != grades.shape:
-            raise ConfigError(f"the gain of {grades.shape} grades has shape {gains.shape}; it has to be elementwise")
+            raise ConfigError(
+                f"the gain of {grades.shape} grades has shape {gains.shape}; it has to be "
+                "elementwise"
+            )
         bad = ~((gains >= 0) & np.isfinite(gains))
         refuse_cells(bad, gains, "the gain", "a gain has to be a finite number from 0")
         return np.where(padding, 0.0, gains)
 
-    def of_lists(self, gains: Floats, judged: Floats, k: int | None, nothing_relevant: float = 0.0) -> Floats:
+    def of_lists(
+        self, gains: Floats, judged: Floats, k: int | None, nothing_relevant: float = 0.0
+    ) -> Floats:
         """Return the (users,) values of lists.
 
         Args:
@@ -150,12 +182,15 @@ class Formula:
             divisor = self._sums(-np.sort(-judged, axis=1), k)
         defined = (relevant > 0) & (divisor > 0)
         values = self._sums(gains, k) / np.where(defined, divisor, 1.0)
-        return np.where(defined, np.minimum(values, 1.0) if self.bounded else values, nothing_relevant)
+        return np.where(
+            defined, np.minimum(values, 1.0) if self.bounded else values, nothing_relevant
+        )
 
     def _sums(self, gains: Floats, k: int | None) -> Floats:
         """Return the (users,) sums of the terms of lists."""
         gains = gains[:, :k]
-        hits, rank = gains > 0, np.arange(1.0, gains.shape[1] + 1)
+        hits = gains > 0
+        rank = np.arange(1.0, gains.shape[1] + 1)
         return np.where(hits, self.term(rank, np.cumsum(hits, axis=1), gains), 0.0).sum(axis=1)
 
 
@@ -169,14 +204,21 @@ def discounted(discount: Discount) -> Callable[[Any, Any, Any], Any]:
 
 
 class Auc:
-    """Area under the ROC curve of one relevant item among its candidates. It is no sum, and not defined for lists."""
+    """Area under the ROC curve of one relevant item among its candidates.
 
-    name, suffixes, linear_in_rank = "AUC", ("",), True
+    It is no sum, and not defined for lists.
+    """
+
+    name = "AUC"
+    suffixes = ("",)
+    linear_in_rank = True
 
     def of_rank(self, rank: ArrayLike, candidates: ArrayLike, k: int | None) -> Floats:
-        """Return the value of one relevant item at rank r of n candidates, eq. 7: (n - r) / (n - 1).
+        """Return the value of one relevant item at rank r of n candidates, eq. 7: (n - r) / (n -
+        1).
 
-        It is linear in the rank, so a mean (fractional) rank gives the mean value. It is NaN for n = 1.
+        It is linear in the rank, so a mean (fractional) rank gives the mean value. It is NaN for n
+        = 1.
         """
         n = np.asarray(candidates, dtype=np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -185,7 +227,8 @@ class Auc:
 
 @dataclass(frozen=True)
 class Family:
-    """Metrics with a parameter in the label: the key ``rbp-p`` of `METRICS` is the family of ``rbp-0.8``.
+    """Metrics with a parameter in the label: the key ``rbp-p`` of `METRICS` is the family of
+    ``rbp-0.8``.
 
     Attributes:
         formula: p → the formula. It raises ConfigError if the parameter is not allowed.
@@ -202,18 +245,25 @@ FORMULAS = {
     "recall": Formula("Recall", ("@k",), lambda r, i, g: 1.0, lambda relevant, k: relevant),
     "hit-rate": Formula("Hit rate", ("@k",), lambda r, i, g: i == 1, lambda relevant, k: 1),
     "precision": Formula("Precision", ("@k",), lambda r, i, g: 1.0, lambda relevant, k: k),
-    "ap": Formula("AP", ("", "@k"), lambda r, i, g: i / r, lambda relevant, k: np.minimum(relevant, k)),
+    "ap": Formula(
+        "AP", ("", "@k"), lambda r, i, g: i / r, lambda relevant, k: np.minimum(relevant, k)
+    ),
     "mrr": Formula("MRR", ("", "@k"), lambda r, i, g: (i == 1) / r, lambda relevant, k: 1),
     "ndcg": Formula("NDCG", ("", "@k"), _DCG, None, linear_gain),
     "ndcg-exp": Formula("NDCG-exp", ("", "@k"), _DCG, None, exponential_gain),
     "dcg": Formula("DCG", ("", "@k"), _DCG, lambda relevant, k: 1, linear_gain, bounded=False),
-    "dcg-exp": Formula("DCG-exp", ("", "@k"), _DCG, lambda relevant, k: 1, exponential_gain, bounded=False),
+    "dcg-exp": Formula(
+        "DCG-exp", ("", "@k"), _DCG, lambda relevant, k: 1, exponential_gain, bounded=False
+    ),
     "f1": Formula("F1", ("@k",), lambda r, i, g: 2.0, lambda relevant, k: relevant + k),
 }
 """Metrics of lists by their names in labels, such as ``recall`` in ``recall@10``."""
 
 METRICS: dict[str, Formula | Auc | Family] = {**FORMULAS, "auc": Auc()}
-"""All metrics by their names in labels. The name of a family ends in the sign of its parameter, as ``rbp-p``."""
+"""All metrics by their names in labels.
+
+The name of a family ends in the sign of its parameter, as ``rbp-p``.
+"""
 
 ALIASES = {
     **dict.fromkeys(("hr", "hit", "hits", "hitrate", "success"), "hit-rate"),
@@ -225,7 +275,8 @@ ALIASES = {
 
 
 def formula_of(name: str) -> tuple[str, Formula | Auc] | None:
-    """Return the usual name and the formula of a metric by a name in small letters, such as ``hr`` or ``rbp-0.8``.
+    """Return the usual name and the formula of a metric by a name in small letters, such as ``hr``
+    or ``rbp-0.8``.
 
     Returns None if there is no such metric.
 
@@ -243,11 +294,13 @@ def formula_of(name: str) -> tuple[str, Formula | Auc] | None:
                 parameter = float(parts[2])
             except ValueError:
                 raise ConfigError(f"{name}: {parts[2]!r} is not a number") from None
-            return f"{parts[1]}-{np.format_float_positional(parameter, trim='-')}", family.formula(parameter)
+            return f"{parts[1]}-{np.format_float_positional(parameter, trim='-')}", family.formula(
+                parameter
+            )
     return None
 
 
-# --- metrics ----------------------------------------------------------------------------------------------------------
+# --- metrics ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -256,10 +309,13 @@ class Metric:
 
     Attributes:
         label: its label in config and tables, for example ``recall@10``.
-        of_rank: (rank, candidates) → value of one relevant item at that rank (eqs 7-13), elementwise.
-        linear_in_rank: whether the value is linear in the rank (AUC alone). Every other metric ignores candidates.
+        of_rank: (rank, candidates) → value of one relevant item at that rank (eqs 7-13),
+            elementwise.
+        linear_in_rank: whether the value is linear in the rank (AUC alone). Every other metric
+            ignores candidates.
         cutoff: k, the last rank with a value above 0, or None.
-        formula: the metric at any cut-off, also of lists; None for a metric of your own, which is of one rank.
+        formula: the metric at any cut-off, also of lists; None for a metric of your own, which is
+            of one rank.
     """
 
     label: str
@@ -269,7 +325,9 @@ class Metric:
     formula: Formula | Auc | None = None
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle a metric of this library by its label, as its function of the rank cannot be pickled."""
+        """Pickle a metric of this library by its label, as its function of the rank cannot be
+        pickled.
+        """
         try:
             is_of_library = self.formula is not None and metric(self.label) is self
         except ConfigError:
@@ -286,23 +344,28 @@ class Metric:
         return self.of_rank(np.arange(1, candidates + 1), candidates)
 
     def over_ties(self, above: ArrayLike, tied: ArrayLike, candidates: ArrayLike) -> Floats:
-        """Return the mean over the ranks above + 1 … above + tied + 1: the expectation if ties are broken at random.
+        """Return the mean over the ranks above + 1 … above + tied + 1: the expectation if ties are
+        broken at random.
 
         Args:
             above: (events,) number of candidates that score higher than the held-out item.
             tied: (events,) number of other candidates that score the same.
-            candidates: (events,) or one number: the number of ranked items, including the held-out item.
+            candidates: (events,) or one number: the number of ranked items, including the held-out
+                item.
 
         Returns:
             (events,) expected values.
         """
-        above, tied = np.asarray(above, dtype=np.int64), np.asarray(tied, dtype=np.int64)
+        above = np.asarray(above, dtype=np.int64)
+        tied = np.asarray(tied, dtype=np.int64)
         if self.linear_in_rank:
             return self.of_rank(above + 1 + tied / 2, candidates)
         return _mean_over_ranks(lambda rank: self.of_rank(rank, 0), self.cutoff, above, tied)
 
     def squares_over_ties(self, above: Ints, tied: Ints) -> Floats:
-        """Return the mean square over ties, for a metric that is not linear; parameters as in `over_ties`."""
+        """Return the mean square over ties, for a metric that is not linear; parameters as in
+        `over_ties`.
+        """
         return _mean_over_ranks(lambda rank: self.of_rank(rank, 0) ** 2, self.cutoff, above, tied)
 
 
@@ -312,8 +375,11 @@ SUMMED = 2**20
 _NODES, _SHARES = np.polynomial.legendre.leggauss(32)
 
 
-def _mean_over_ranks(of_rank: Callable[[ArrayLike], Floats], cutoff: int | None, above: Ints, tied: Ints) -> Floats:
-    """Return the mean of a function over the ranks above + 1 … above + tied + 1, (events,), in bounded memory.
+def _mean_over_ranks(
+    of_rank: Callable[[ArrayLike], Floats], cutoff: int | None, above: Ints, tied: Ints
+) -> Floats:
+    """Return the mean of a function over the ranks above + 1 … above + tied + 1, (events,), in
+    bounded memory.
 
     Args:
         of_rank: smooth in the logarithm of ranks up to the cut-off, and 0 beyond it.
@@ -328,18 +394,22 @@ def _mean_over_ranks(of_rank: Callable[[ArrayLike], Floats], cutoff: int | None,
     far = np.flatnonzero(last > np.maximum(above, SUMMED))
     for some in np.array_split(far, len(far) // SUMMED + 1):
         first = np.maximum(above[some], SUMMED)
-        # the last rank is separate: at the cut-off, an integral to half a rank beyond it would include zeros
+        # the last rank is separate: at the cut-off, an integral to half a rank beyond it would
+        # include zeros
         total[some] += _integral(of_rank, first + 0.5, last[some] - first - 1) + of_rank(last[some])
     return total / (tied + 1)
 
 
 def _integral(of_rank: Callable[[ArrayLike], Floats], start: Floats, length: Ints) -> Floats:
-    """Return ∫ f(r) dr from start, (events,): the sum over whole r, with a relative error of at most 1/(12 start²).
+    """Return ∫ f(r) dr from start, (events,): the sum over whole r, with a relative error of at
+    most 1/(12 start²).
 
-    It uses Gauss-Legendre quadrature in log r, exact up to degree 63, which gives all digits if start ≥ 2²⁰.
+    It uses Gauss-Legendre quadrature in log r, exact up to degree 63, which gives all digits if
+    start ≥ 2²⁰.
     """
     width = np.log1p(length / start)
-    total, weights = np.zeros(len(start)), np.zeros(len(start))
+    total = np.zeros(len(start))
+    weights = np.zeros(len(start))
     for node, share in zip((_NODES + 1) / 2, _SHARES, strict=True):
         weight = share * np.exp(width * node)
         total += weight * of_rank(start * np.exp(width * node))
@@ -347,7 +417,7 @@ def _integral(of_rank: Callable[[ArrayLike], Floats], start: Floats, length: Int
     return length * (total / weights)
 
 
-# --- by label ---------------------------------------------------------------------------------------------------------
+# --- by label -----------------------------------------------------------------------------------
 
 
 MetricsLike = str | Metric | Sequence[str | Metric]
@@ -357,10 +427,12 @@ MetricsLike = str | Metric | Sequence[str | Metric]
 def metric(label: str) -> Metric:
     """Return the metric of a label such as ``recall@10``, ``ndcg``, ``auc``.
 
-    Case does not matter, and other names such as HR@10 or MAP@10 are accepted. Equal metrics are the same object.
+    Case does not matter, and other names such as HR@10 or MAP@10 are accepted. Equal metrics are
+    the same object.
 
     Raises:
-        ConfigError: the label is unknown, or its cut-off is missing, not allowed or not a whole number from 1.
+        ConfigError: the label is unknown, or its cut-off is missing, not allowed or not a whole
+            number from 1.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -368,7 +440,8 @@ def metric(label: str) -> Metric:
         array([1., 1., 1., 1., 1., 1., 1., 1., 1., 1., 0., 0.])
 
     References:
-        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eqs 7 to 13.
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eqs 7 to
+        13.
     """
     if not isinstance(label, str):
         raise ConfigError(f"a metric is a label such as 'recall@10', not {shown(label)}")
@@ -379,10 +452,13 @@ def metric(label: str) -> Metric:
     is_cutoff = re.fullmatch("[1-9][0-9]{0,8}", k) is not None
     suffix = "@k" if separator else ""
     if not formula or suffix not in formula.suffixes or is_cutoff != bool(separator):
-        known = ", ".join(" or ".join(key + end for end in one.suffixes) for key, one in METRICS.items())
+        known = ", ".join(
+            " or ".join(key + end for end in one.suffixes) for key, one in METRICS.items()
+        )
         meant = did_you_mean(ALIASES.get(name, name), [*METRICS, *ALIASES], separator + k)
         raise ConfigError(
-            f"unknown metric {label!r}{meant}; it may be {known}, with k a whole number from 1 to 999999999"
+            f"unknown metric {label!r}{meant}; it may be {known}, with k a whole number from 1 "
+            "to 999999999"
         )
     return _metric(usual, int(k) if separator else None)
 
@@ -406,12 +482,14 @@ def _parts(label: str) -> tuple[str, str, str]:
 
 
 def metrics_by_label(given: MetricsLike, what: str = "metrics") -> dict[str, Metric]:
-    """Return one metric, or several, by label as it is written: HR@10 is the metric ``hit-rate@10`` by this name.
+    """Return one metric, or several, by label as it is written: HR@10 is the metric ``hit-rate@10``
+    by this name.
 
     A metric is given by its label, or as a `Metric`.
 
     Raises:
-        ConfigError: there are none, one is unknown, or two are the same metric, such as hr@10 and hit-rate@10.
+        ConfigError: there are none, one is unknown, or two are the same metric, such as hr@10 and
+            hit-rate@10.
     """
     by_label: dict[str, Metric] = {}
     for label_or_metric in check_labels(given, what, Metric):
@@ -420,13 +498,16 @@ def metrics_by_label(given: MetricsLike, what: str = "metrics") -> dict[str, Met
         label = label_or_metric.strip() if is_label else one.label
         for before, other in by_label.items():
             if one.label == other.label:
-                raise ConfigError(f"{what}: {before!r} and {label!r} are the same one; give it once")
+                raise ConfigError(
+                    f"{what}: {before!r} and {label!r} are the same one; give it once"
+                )
         by_label[label] = one
     return by_label
 
 
 def alike(metrics: Mapping[str, Metric]) -> list[list[str]]:
-    """Return the groups of two or more labels whose metrics have the same value at every rank of one relevant item.
+    """Return the groups of two or more labels whose metrics have the same value at every rank of
+    one relevant item.
 
     Metrics without a formula are left out: a function of your own may not accept every rank.
     """
@@ -440,10 +521,11 @@ def alike(metrics: Mapping[str, Metric]) -> list[list[str]]:
 
 
 def can_mislead(label: str) -> bool:
-    """Return whether uniform negatives change the expectation of a metric, so that they may order it wrongly.
+    """Return whether uniform negatives change the expectation of a metric, so that they may order
+    it wrongly.
 
-    A metric that is linear in the rank, which is AUC alone, has the same expectation as among all candidates. A label
-    that is not of this library is of a metric of your own, which can.
+    A metric that is linear in the rank, which is AUC alone, has the same expectation as among all
+    candidates. A label that is not of this library is of a metric of your own, which can.
     """
     name, _, _ = _parts(label)
     named = formula_of(name)
@@ -451,7 +533,8 @@ def can_mislead(label: str) -> bool:
 
 
 def metric_name(label: str) -> str:
-    """Return the displayed name of a metric: ``ndcg@10`` is NDCG@10, ``recall@1-50`` is Recall@1-50.
+    """Return the displayed name of a metric: ``ndcg@10`` is NDCG@10, ``recall@1-50`` is
+    Recall@1-50.
 
     Any other label is returned unchanged.
     """

@@ -1,7 +1,7 @@
 """Ranked lists of items and their relevance, from tables as ranx's Run and Qrels.
 
-A run is a table of user, item and score. Judgements are a table of user, item and relevance. Users and items are
-compared as text, so 7 and "7" are the same.
+A run is a table of user, item and score. Judgements are a table of user, item and relevance. Users
+and items are compared as text, so 7 and "7" are the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,12 @@ from sampled_metrics.core.findings import Finding, from_source
 from sampled_metrics.core.metrics import FORMULAS, Formula, Metric
 from sampled_metrics.core.ranks.calls import reads
 from sampled_metrics.core.ranks.frames import Columns
-from sampled_metrics.core.ranks.reading import columns_by_recommender, columns_of_table, require_effect, tables_of
+from sampled_metrics.core.ranks.reading import (
+    columns_by_recommender,
+    columns_of_table,
+    require_effect,
+    tables_of,
+)
 from sampled_metrics.core.ranks.seeds import refuse_runs_of_judged_items
 from sampled_metrics.core.ranks.table import OutcomeValues, Table
 from sampled_metrics.errors import ConfigError, DataError
@@ -37,7 +42,8 @@ class Judgements:
     Attributes:
         users: (users,) ids as text, ascending.
         items: (items,) ids as text, ascending.
-        pairs: (judgements,) the place of a user, times the number of items, plus the place of an item; ascending.
+        pairs: (judgements,) the place of a user, times the number of items, plus the place of an
+            item; ascending.
         grades: (judgements,) from 0.
         relevant_from: the lowest relevant grade; None if every grade above 0 is relevant.
         findings: on the table.
@@ -53,31 +59,46 @@ class Judgements:
     groups: NDArray[np.str_] | None = None
 
     @classmethod
-    def from_table(cls, relevance: Any, relevant_from: float | None = None, groups: str | None = None) -> Judgements:
+    def from_table(
+        cls, relevance: Any, relevant_from: float | None = None, groups: str | None = None
+    ) -> Judgements:
         """Return the judgements of a table; arguments and errors as in `ranked_lists`."""
-        if relevant_from is not None and not (is_real(relevant_from) and 0 < relevant_from < np.inf):
+        if relevant_from is not None and not (
+            is_real(relevant_from) and 0 < relevant_from < np.inf
+        ):
             raise ConfigError(f"relevant_from must be a number above 0, not {shown(relevant_from)}")
         columns = columns_of_table(relevance, "relevance", "relevance").named({}, groups=groups)
         columns = columns.with_usual("item", "relevance")
         columns.require("user", "item")
         refuse_runs_of_judged_items(columns)
         findings = [*columns.remarks_on(("user", "item", "relevance"))]
-        (user, users), (item, items) = columns.ids("user"), columns.ids("item")
+        (user, users) = columns.ids("user")
+        (item, items) = columns.ids("item")
         pairs = _distinct(user, item, items, columns)
         if "relevance" in columns:
             grades = columns.numbers("relevance", 0)
-            refuse_rows(np.isinf(grades), lambda row: f"{columns.called('relevance')} is infinite", columns.place)
+            refuse_rows(
+                np.isinf(grades),
+                lambda row: f"{columns.called('relevance')} is infinite",
+                columns.place,
+            )
         else:
             grades = np.ones(len(columns))
             if relevant_from is not None:
-                raise DataError(f"{columns.header}: lacks the column relevance, which relevant_from is for")
+                raise DataError(
+                    f"{columns.header}: lacks the column relevance, which relevant_from is for"
+                )
             findings.append(Finding("one-grade"))
         relevant = grades > 0 if relevant_from is None else grades >= relevant_from
         if nothing := len(users) - len(np.unique(user[relevant])):
-            findings.append(Finding("nothing-relevant", values={"users": nothing, "all": len(users)}))
+            findings.append(
+                Finding("nothing-relevant", values={"users": nothing, "all": len(users)})
+            )
         order = np.argsort(pairs)
         of_users = _groups_of_users(columns, user)
-        return cls(users, items, pairs[order], grades[order], relevant_from, tuple(findings), of_users)
+        return cls(
+            users, items, pairs[order], grades[order], relevant_from, tuple(findings), of_users
+        )
 
     def of_users(self, positions: Ints) -> Judgements:
         """Return the judgements of the users at some ascending positions."""
@@ -94,9 +115,11 @@ class Judgements:
         )
 
     def grades_of(self, run: Columns, name: str) -> tuple[csr_array, list[Finding]]:
-        """Return the grades of the lists of a run, (users, longest) by user and place, and findings on the run.
+        """Return the grades of the lists of a run, (users, longest) by user and place, and findings
+        on the run.
 
-        The items are in the order of their scores; of equal scores, the last id as text comes first, as in trec_eval.
+        The items are in the order of their scores; of equal scores, the last id as text comes
+        first, as in trec_eval.
 
         Raises:
             DataError: the table is not a run; the message names it.
@@ -105,21 +128,28 @@ class Judgements:
         columns.require("user", "item", *([] if "rank" in columns else ["score"]))
         by_place = are_by_place(columns)
         score = -columns.ranks()[0].astype(np.float64) if by_place else columns.numbers("score")
-        (user, users), (item, items) = columns.ids("user"), columns.ids("item")
+        (user, users) = columns.ids("user")
+        (item, items) = columns.ids("item")
         _distinct(user, item, items, columns)
-        user_here, item_here = self.users.get_indexer(users), self.items.get_indexer(items)
+        user_here = self.users.get_indexer(users)
+        item_here = self.items.get_indexer(items)
         if (user_here < 0).all():
             raise DataError(
-                f"{name}: none of its users has a judged item; they are such as {shown(users[0])}, and those of the "
-                f"judgements such as {shown(self.users[0])}"
+                f"{name}: none of its users has a judged item; they are such as {shown(users[0])}, "
+                f"and those of the judgements such as {shown(self.users[0])}"
             )
         rows = np.flatnonzero(user_here[user] >= 0)
-        rows = rows[np.lexsort((-item[rows], -score[rows], user[rows]))]  # ids are ascending, as those of the users
-        user, item, score = user_here[user[rows]], item_here[item[rows]], score[rows]
+        rows = rows[
+            np.lexsort((-item[rows], -score[rows], user[rows]))
+        ]  # ids are ascending, as those of the users
+        user = user_here[user[rows]]
+        item = item_here[item[rows]]
+        score = score[rows]
         pairs = np.where(item < 0, -1, user * len(self.items) + item)
         nearest = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
         grade = np.where(self.pairs[nearest] == pairs, self.grades[nearest], 0.0)
-        place, hit = _places(user), grade > 0
+        place = _places(user)
+        hit = grade > 0
         counts = {
             "not-judged": (int((user_here < 0).sum()), users),
             "empty-lists": (len(self.users) - len(np.unique(user)), self.users),
@@ -131,22 +161,33 @@ class Judgements:
             if count
         ]
         if (item_here < 0).all():
-            findings.append(Finding("items-not-judged", values={"item": items[0], "judged": self.items[0]}))
+            findings.append(
+                Finding("items-not-judged", values={"item": items[0], "judged": self.items[0]})
+            )
         findings += columns.remarks_on(("user", "item", "rank" if by_place else "score"))
         shape = len(self.users), 1 + int(place[hit].max(initial=0))
         grades = csr_array((grade[hit], (user[hit], place[hit])), shape=shape)
         return grades, from_source(findings, name)
 
     def values(self, lists: csr_array, metric: Metric) -> Floats:
-        """Return the (users,) values of lists, as `grades_of` returns them, computed for some users at a time."""
-        formula, k = metric.formula, metric.cutoff
+        """Return the (users,) values of lists, as `grades_of` returns them, computed for some users
+        at a time.
+        """
+        formula = metric.formula
+        k = metric.cutoff
         assert isinstance(formula, Formula)  # `RankedLists.check_metrics` refuses others
-        lists, judged, values = lists[:, :k], self.judged, []
+        lists = lists[:, :k]
+        judged = self.judged
+        values = []
         step = max(1, _NUMBERS // (lists.shape[1] + judged.shape[1]))
         for first in range(0, len(self.users), step):
             rows = slice(first, first + step)
             gains = formula.gains(lists[rows].toarray(), self.relevant_from)
-            values.append(formula.of_lists(gains, formula.gains(judged[rows].toarray(), self.relevant_from), k))
+            values.append(
+                formula.of_lists(
+                    gains, formula.gains(judged[rows].toarray(), self.relevant_from), k
+                )
+            )
         return np.concatenate(values)
 
     def equals(self, other: Judgements) -> bool:
@@ -165,7 +206,9 @@ class Judgements:
         user = self.pairs // len(self.items)
         order = np.lexsort((-self.grades, user))
         place = _places(user)
-        return csr_array((self.grades[order], (user, place)), shape=(len(self.users), 1 + place.max()))
+        return csr_array(
+            (self.grades[order], (user, place)), shape=(len(self.users), 1 + place.max())
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,10 +217,13 @@ class RankedLists(Table):
 
     Attributes:
         judgements: the judged items.
-        grades: (users, longest) grades of the items of each judged user's list, by place; 0 if they are not relevant.
-        findings: on how the lists and the judgements were read; notes and cautions have them in words.
+        grades: (users, longest) grades of the items of each judged user's list, by place; 0 if they
+            are not relevant.
+        findings: on how the lists and the judgements were read; notes and cautions have them in
+            words.
         source: name of the file or table that the lists are from.
-        seed_name: the seed of which the lists are, as a column of seeds names it; empty if that is not known.
+        seed_name: the seed of which the lists are, as a column of seeds names it; empty if that is
+            not known.
     """
 
     judgements: Judgements
@@ -200,7 +246,10 @@ class RankedLists(Table):
 
     def __repr__(self) -> str:
         judged = len(self.judgements.pairs)
-        return f"{self.kind} of {len(self):,} user{'s' * (len(self) != 1)}, with {judged:,} judged items"
+        return (
+            f"{self.kind} of {len(self):,} user{'s' * (len(self) != 1)}, with {judged:,} judged "
+            "items"
+        )
 
     @property
     def groups(self) -> NDArray[np.str_] | None:  # type: ignore[override]
@@ -230,21 +279,31 @@ class RankedLists(Table):
         """Raise ConfigError if a metric is not one of ranked lists."""
         for metric in metrics.values():
             if not isinstance(metric.formula, Formula):
-                raise ConfigError(f"{metric.label} is not a metric of ranked lists; those are {', '.join(FORMULAS)}")
+                raise ConfigError(
+                    f"{metric.label} is not a metric of ranked lists; those are "
+                    f"{', '.join(FORMULAS)}"
+                )
 
     @property
     def outcomes(self) -> Floats:
-        """Return (users, 1) sums of the grades of a list, with weights of their places that no two lists share."""
+        """Return (users, 1) sums of the grades of a list, with weights of their places that no two
+        lists share.
+        """
         weights = np.random.default_rng(0).random(self.grades.shape[1])
         return np.asarray(self.grades @ weights)[:, np.newaxis]
 
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
-        """Return the values of the lists; each user is an outcome. The largest DCG is that of the best list."""
+        """Return the values of the lists; each user is an outcome.
+
+        The largest DCG is that of the best list.
+        """
         values = np.stack([self.judgements.values(self.grades, metric) for metric in metrics])
         judged = self.judgements.judged
         largest = np.array(
             [
-                1.0 if getattr(metric.formula, "bounded", False) else self.judgements.values(judged, metric).max()
+                1.0
+                if getattr(metric.formula, "bounded", False)
+                else self.judgements.values(judged, metric).max()
                 for metric in metrics
             ]
         )
@@ -254,7 +313,10 @@ class RankedLists(Table):
         """Return the users of the judgements; raise DataError if tables have other judgements."""
         for name, other in zip(names[1:], others, strict=True):
             if not (isinstance(other, RankedLists) and self.judgements.equals(other.judgements)):
-                raise DataError(f"{names[0]} and {name} have other judged items; read them with the same relevance")
+                raise DataError(
+                    f"{names[0]} and {name} have other judged items; read them with the same "
+                    "relevance"
+                )
         return [self.user_numbers] * (1 + len(others)), []
 
 
@@ -273,36 +335,44 @@ def ranked_lists(
     """Read ranked lists of items, with the judged items of the users.
 
     Args:
-        lists: a table, or the path of a file, with the columns user, item and score, or rank in place of score; or a
-            dict {user: {item: score}}, as ranx and pytrec_eval have it; or a Series by user and item. A named index of
-            pandas is a column. A mapping from the names of recommenders to any of these gives a mapping.
-        relevance: the judged items of users: a table with the columns user, item and relevance (a grade from 0), or a
-            dict {user: {item: grade}}, or a Series by user and item. Without the column relevance, all have grade 1.
-            Other items have grade 0. Users of the lists without a judged item are left out; judged users without a list
-            count as an empty one.
-        relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default is any above 0.
-        by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
-        seeds: the column of the seeds of a training, as in `exact_ranks`. A TREC run has its name in the column run, so
-            that ``by="run"``, or ``seeds="run"``, reads a file with several.
-        rank_column: the column of places in the list, if it has another name, or if there is a column score, too.
+        lists: a table, or the path of a file, with the columns user, item and score, or rank in
+            place of score; or a dict {user: {item: score}}, as ranx and pytrec_eval have it; or a
+            Series by user and item. A named index of pandas is a column. A mapping from the names
+            of recommenders to any of these gives a mapping.
+        relevance: the judged items of users: a table with the columns user, item and relevance (a
+            grade from 0), or a dict {user: {item: grade}}, or a Series by user and item. Without
+            the column relevance, all have grade 1. Other items have grade 0. Users of the lists
+            without a judged item are left out; judged users without a list count as an empty one.
+        relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default
+            is any above 0.
+        by: the column of a table that names the recommenders of its rows. It gives a mapping from
+            these names.
+        seeds: the column of the seeds of a training, as in `exact_ranks`. A TREC run has its name
+            in the column run, so that ``by="run"``, or ``seeds="run"``, reads a file with several.
+        rank_column: the column of places in the list, if it has another name, or if there is a
+            column score, too.
         zero_based: whether these places start at 0, in place of 1.
-        groups: the column of `relevance` that has the groups of the users, for metrics by group; it is the same for all
-            items of a user.
+        groups: the column of `relevance` that has the groups of the users, for metrics by group; it
+            is the same for all items of a user.
 
     Returns:
-        The lists, or a list of those of several seeds, or a mapping from the names of several recommenders to either.
+        The lists, or a list of those of several seeds, or a mapping from the names of several
+        recommenders to either.
 
     Raises:
-        DataError: a table lacks a column, has no number somewhere, or a user's item twice; no user of the lists has
-            a judged item; or a column may have seeds and is named by no argument.
-        ConfigError: `relevant_from` is not a number above 0; or `zero_based` is given, and lists are by score.
+        DataError: a table lacks a column, has no number somewhere, or a user's item twice; no user
+            of the lists has a judged item; or a column may have seeds and is named by no argument.
+        ConfigError: `relevant_from` is not a number above 0; or `zero_based` is given, and lists
+            are by score.
 
     Examples:
         The lists of two users, of whom the second has two relevant items:
 
         >>> import sampled_metrics as sm
-        >>> run = {"ann": {"film": 0.9, "song": 0.4}, "bob": {"film": 0.2, "book": 0.8, "song": 0.5}}
-        >>> lists = sm.ranked_lists(run, relevance={"ann": {"song": 3}, "bob": {"book": 1, "film": 2}})
+        >>> run = {"ann": {"film": 0.9, "song": 0.4}, "bob": {"film": 0.2, "book": 0.8,
+        ...     "song": 0.5}}
+        >>> lists = sm.ranked_lists(run, relevance={"ann": {"song": 3}, "bob": {"book": 1,
+        ...     "film": 2}})
         >>> lists
         ranked lists of 2 users, with 3 judged items
         >>> result = sm.evaluate(lists, metrics=["ndcg@2", "map", "dcg@2"])
@@ -311,14 +381,16 @@ def ranked_lists(
 
         Two seeds, of which the second ranks the relevant item first:
 
-        >>> run = {"user": ["ann"] * 4, "seed": [1, 1, 2, 2], "item": ["film", "song"] * 2, "rank": [1, 2, 2, 1]}
+        >>> run = {"user": ["ann"] * 4, "seed": [1, 1, 2, 2], "item": ["film", "song"] * 2,
+        ...     "rank": [1, 2, 2, 1]}
         >>> by_seed = sm.ranked_lists(run, relevance={"ann": {"song": 1}}, seeds="seed")
-        >>> [lists.values[0].tolist() for lists in (seed.outcome_values([sm.metric("mrr")]) for seed in by_seed)]
+        >>> values = [lists.outcome_values([sm.metric("mrr")]).values for lists in by_seed]
+        >>> [of_metric.tolist() for [of_metric] in values]
         [[0.5], [1.0]]
 
     References:
-        K. Järvelin and J. Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, ACM Transactions on Information
-        Systems 20, 2002.
+        K. Järvelin and J. Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, ACM
+        Transactions on Information Systems 20, 2002.
     """
     judgements = Judgements.from_table(relevance, relevant_from, groups)
 
@@ -329,14 +401,20 @@ def ranked_lists(
 
     columns = columns_by_recommender(lists, by, rank_column, zero_based, seeds=seeds)
     if zero_based:
-        why = "the lists are in the order of their scores, as no rank_column (--rank-column) is named"
+        why = (
+            "the lists are in the order of their scores, as no rank_column (--rank-column) is named"
+        )
         require_effect("zero_based", columns, are_by_place, why)
     return tables_of(columns, table_of)
 
 
 def are_by_place(columns: Columns) -> bool:
-    """Return whether lists are in the order of their places: those that the caller named, or that have no score."""
-    return "rank" in columns.told or ("rank" in columns and "score" not in columns.with_usual("score"))
+    """Return whether lists are in the order of their places: those that the caller named, or that
+    have no score.
+    """
+    return "rank" in columns.told or (
+        "rank" in columns and "score" not in columns.with_usual("score")
+    )
 
 
 def _places(user: Ints) -> Ints:
@@ -345,7 +423,9 @@ def _places(user: Ints) -> Ints:
 
 
 def _ties(user: Ints, score: Floats, grade: Floats) -> int:
-    """Return the number of users with a relevant item that has the score of one of another grade; rows are sorted."""
+    """Return the number of users with a relevant item that has the score of one of another grade;
+    rows are sorted.
+    """
     if not len(user):
         return 0
     first = np.flatnonzero(np.append(True, (np.diff(user) != 0) | (score[1:] != score[:-1])))
@@ -354,7 +434,9 @@ def _ties(user: Ints, score: Floats, grade: Floats) -> int:
 
 
 def _groups_of_users(columns: Columns, user: Ints) -> NDArray[np.str_] | None:
-    """Return the groups of the users from 0, if there are groups; raise DataError if a user has several."""
+    """Return the groups of the users from 0, if there are groups; raise DataError if a user has
+    several.
+    """
     groups = columns.groups()
     if groups is None:
         return None
@@ -372,5 +454,9 @@ def _distinct(user: Ints, item: Ints, items: pd.Index, columns: Columns) -> Ints
     """Return the (rows,) numbers of pairs; raise DataError if one is there twice."""
     pairs = user * len(items) + item
     again = pd.Series(pairs).duplicated()
-    refuse_rows(again, lambda row: f"item {shown(items[item[row]])} of this user has an earlier row too", columns.place)
+    refuse_rows(
+        again,
+        lambda row: f"item {shown(items[item[row]])} of this user has an earlier row too",
+        columns.place,
+    )
     return pairs

@@ -13,7 +13,9 @@ from sampled_metrics.cli.options import Command, label_option, whole_range
 from sampled_metrics.cli.output import prints_result
 from sampled_metrics.core.estimators import BOUNDS
 
-if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
+if (
+    TYPE_CHECKING
+):  # pandas and what needs it are imported where they are used, so that help comes at once
     from sampled_metrics.core.evaluation.result import Result
 
 
@@ -21,8 +23,8 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
     "published",
     cls=Command,
     short_help="The true metrics behind published sampled ones.",
-    epilog="  sampled-metrics published --value A:hr@10=.68 --value B:hr@10=.7 --negatives 99 --candidates 3706 "
-    "--users 6040",
+    epilog="  sampled-metrics published --value A:hr@10=.68 --value B:hr@10=.7 --negatives 99 "
+    "--candidates 3706 --users 6040",
 )
 @click.option(
     "--value",
@@ -36,9 +38,12 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
     "--exact",
     multiple=True,
     metavar="NAME:METRIC=VALUE",
-    help="A published metric among all candidates, if there is one: whether the sampled values exclude it.",
+    help="A published metric among all candidates, if there is one: whether the sampled values "
+    "exclude it.",
 )
-@click.option("--negatives", type=shared.WHOLE, required=True, help="m: how many negatives were sampled.")
+@click.option(
+    "--negatives", type=shared.WHOLE, required=True, help="m: how many negatives were sampled."
+)
 @click.option(
     "--candidates",
     type=whole_range,
@@ -54,7 +59,9 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
 @prints_result
 def published(values: tuple[str, ...], exact: tuple[str, ...], **options: Any) -> Result:
     """The true metrics behind published values of sampled ones, with intervals."""
-    return sm.published(_values_by_name(values, "--value"), exact=_values_by_name(exact, "--exact"), **options)
+    return sm.published(
+        _values_by_name(values, "--value"), exact=_values_by_name(exact, "--exact"), **options
+    )
 
 
 def _values_by_name(texts: tuple[str, ...], option: str) -> dict[str, dict[str, str]]:
@@ -65,7 +72,8 @@ def _values_by_name(texts: tuple[str, ...], option: str) -> dict[str, dict[str, 
         label, _, number = of_metric.rpartition("=")
         if not name.strip() or not label.strip() or label in by_name.get(name, {}):
             raise click.UsageError(
-                f"{option} is NAME:METRIC=VALUE, such as GMF:hr@10=0.68, once for each metric, not {text}"
+                f"{option} is NAME:METRIC=VALUE, such as GMF:hr@10=0.68, once for each metric, "
+                f"not {text}"
             )
         by_name.setdefault(name, {})[label] = number
     return by_name

@@ -1,19 +1,22 @@
 """Bounds of true metrics from a few means over users, such as the hit rate and the NDCG of a paper.
 
-If x of a user's m sampled negatives rank above the held-out item, a sampled metric is the mean over users of a function
-g(x). The means V of F such functions are known, up to rounding by h. Let p be the distribution of x. For every λ,
+If x of a user's m sampled negatives rank above the held-out item, a sampled metric is the mean over
+users of a function g(x). The means V of F such functions are known, up to rounding by h. Let p be
+the distribution of x. For every λ,
 
-    log E_p[exp(λ·g)] >= λ·V - |λ|·h - t / U                                                             (1)
+    log E_p[exp(λ·g)] >= λ·V - |λ|·h - t / U                                      (1)
 
-with U users. The largest violation over λ is the smallest Kullback-Leibler divergence from p of a sample that has these
-means, so it is the likelihood ratio of p, and (1) holds for all λ together with probability 1 - α if t is half the
-quantile of χ² with F degrees of freedom (Wilks), with the correction for few users of
-`sampled_metrics.core.inference.means`. The variance of g need not be known.
+with U users. The largest violation over λ is the smallest Kullback-Leibler divergence from p of a
+sample that has these means, so it is the likelihood ratio of p, and (1) holds for all λ together
+with probability 1 - α if t is half the quantile of χ² with F degrees of freedom (Wilks), with the
+correction for few users of `sampled_metrics.core.inference.means`. The variance of g need not be
+known.
 
-With p = Bν for the proportions ν of a mixture (`sampled_metrics.core.estimators.shapes`), (1) is linear in ν for each
-λ. So the bounds of a true metric are those of a linear programme with a row for each λ. Rows are added where the
-solution violates (1) most (J. E. Kelley, The cutting-plane method for solving convex programs, 1960), until it is
-nearly within. Rows that are missing make the bounds wider, never too narrow.
+With p = Bν for the proportions ν of a mixture (`sampled_metrics.core.estimators.shapes`), (1) is
+linear in ν for each λ. So the bounds of a true metric are those of a linear programme with a row
+for each λ. Rows are added where the solution violates (1) most (J. E. Kelley, The cutting-plane
+method for solving convex programs, 1960), until it is nearly within. Rows that are missing make the
+bounds wider, never too narrow.
 """
 
 from __future__ import annotations
@@ -30,7 +33,10 @@ from sampled_metrics.core.estimators.shapes import Mixture
 from sampled_metrics.core.inference.means import p_value_of_deviance, threshold
 
 _STEPS = 60  # most rows that are added for a bound
-_STALLED, _SLOW = 5, 1e-3  # steps after which a bound has to have moved by this part of itself, or no rows are added
+_STALLED = (
+    5  # steps after which a bound has to have moved by this part of itself, or no rows are added
+)
+_SLOW = 1e-3
 _CLOSE = 0.03  # relative violation of the threshold at which no more rows are added
 _FIRST = (0.3, 1.0, 3.0)  # sizes of the first λ, relative to that of the best row for a mean alone
 _STEEP = 300.0  # largest |λ| (max g - min g) for each function
@@ -41,11 +47,13 @@ class KnownMeans:
     """Means over users of functions of the number of negatives above the held-out item.
 
     Attributes:
-        functions: (F, m + 1) values of the functions at x = 0 … m, from 0 to 1. No two are the same.
+        functions: (F, m + 1) values of the functions at x = 0 … m, from 0 to 1. No two are the
+            same.
         low: (F,) smallest means that round to the known ones.
         high: (F,) largest such means.
         users: U, the number of users.
-        written: the values as they are written, such as 0.62, by the labels of the F metrics; it may be empty.
+        written: the values as they are written, such as 0.62, by the labels of the F metrics; it
+            may be empty.
     """
 
     functions: Floats
@@ -59,7 +67,9 @@ class KnownMeans:
         chosen = list(rows)
         written = [*self.written.items()]
         kept = dict(written[row] for row in chosen) if written else {}
-        return KnownMeans(self.functions[chosen], self.low[chosen], self.high[chosen], self.users, kept)
+        return KnownMeans(
+            self.functions[chosen], self.low[chosen], self.high[chosen], self.users, kept
+        )
 
     def fewest(self, contradict: Callable[[KnownMeans], bool]) -> KnownMeans:
         """Return means that contradict, where all do; without any one of them, the others do not.
@@ -83,12 +93,14 @@ class KnownMeans:
 
     @property
     def _deciding(self) -> float:
-        """Return the smallest number of users who decide a mean, and one more, as in `means.threshold`.
+        """Return the smallest number of users who decide a mean, and one more, as in
+        `means.threshold`.
 
-        They are counted as if all others had the smallest value of the function, or all the largest one. The smallest
-        reciprocal rank is 1 / (m + 1), so of a mean near it, few users decide.
+        They are counted as if all others had the smallest value of the function, or all the largest
+        one. The smallest reciprocal rank is 1 / (m + 1), so of a mean near it, few users decide.
         """
-        least, most = self.functions.min(axis=1), self.functions.max(axis=1)
+        least = self.functions.min(axis=1)
+        most = self.functions.max(axis=1)
         shares = np.minimum(self.low - least, most - self.high) / (most - least)
         return 1.0 + self.users * max(0.0, float(shares.min()))
 
@@ -96,15 +108,23 @@ class KnownMeans:
         """Return whether any sample has all of these means."""
         from scipy.optimize import linprog  # slow to import
 
-        rows, ends = np.vstack((self.functions, -self.functions)), np.concatenate((self.high, -self.low))
+        rows = np.vstack((self.functions, -self.functions))
+        ends = np.concatenate((self.high, -self.low))
         one = np.ones((1, rows.shape[1]))
-        return bool(linprog(np.zeros(rows.shape[1]), rows, ends + 1e-9, one, [1.0], method="highs").status == 0)
+        return bool(
+            linprog(np.zeros(rows.shape[1]), rows, ends + 1e-9, one, [1.0], method="highs").status
+            == 0
+        )
 
     def steepest(self, probabilities: Floats) -> tuple[Floats, float]:
-        """Return the (F,) λ that violates (1) most for (m + 1,) probabilities of x, and U times the divergence."""
+        """Return the (F,) λ that violates (1) most for (m + 1,) probabilities of x, and U times the
+        divergence.
+        """
         from scipy.optimize import minimize
 
-        number, middle, half = len(self.functions), (self.low + self.high) / 2, (self.high - self.low) / 2
+        number = len(self.functions)
+        middle = (self.low + self.high) / 2
+        half = (self.high - self.low) / 2
         centred = self.functions - middle[:, np.newaxis]
         spread = np.sqrt(np.maximum(centred**2 @ probabilities, 1 / self.users**2))
         scale = 1 / (spread * np.sqrt(self.users))
@@ -116,10 +136,18 @@ class KnownMeans:
             total = float(logsumexp(exponent))
             mean = centred @ np.exp(exponent - total) * scale
             slope = np.concatenate((mean, -mean)) + np.tile(half * scale, 2)
-            return self.users * (total + float(sides.sum(axis=0) @ (half * scale))), self.users * slope
+            return self.users * (
+                total + float(sides.sum(axis=0) @ (half * scale))
+            ), self.users * slope
 
         most = np.tile(_STEEP / scale, 2)
-        found = minimize(loss, np.zeros(2 * number), jac=True, method="L-BFGS-B", bounds=[(0.0, end) for end in most])
+        found = minimize(
+            loss,
+            np.zeros(2 * number),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, end) for end in most],
+        )
         sides = found.x.reshape(2, number)
         return (sides[0] - sides[1]) * scale, -float(found.fun)
 
@@ -163,7 +191,8 @@ class KnownRegion:
     def _add(self, direction: Floats) -> None:
         """Add the row of an (F,) λ."""
         known = self.known
-        middle, half = (known.low + known.high) / 2, (known.high - known.low) / 2
+        middle = (known.low + known.high) / 2
+        half = (known.high - known.low) / 2
         exponents = direction @ (known.functions - middle[:, np.newaxis])
         scale = np.exp(-max(exponents.max(), 0.0)) / min(np.abs(exponents).max(), 1.0)
         of_members = self.mixture.probabilities @ (np.expm1(exponents) * scale)
@@ -178,7 +207,9 @@ class KnownRegion:
         objective = np.append(np.zeros(len(self.mixture.probabilities)), 1.0)
         for _ in range(_STEPS):
             solution = self._solved(objective, None)
-            least = float(-self.known.users * np.log1p(-min(solution[-1] / self.known.users, 1 - 1e-12)))
+            least = float(
+                -self.known.users * np.log1p(-min(solution[-1] / self.known.users, 1 - 1e-12))
+            )
             direction, violation = self.known.steepest(self._shown(solution[:-1]))
             if violation <= least + _CLOSE:
                 break
@@ -186,8 +217,13 @@ class KnownRegion:
         return least
 
     def bounds(self, limit: float) -> Floats:
-        """Return the (2, metrics) smallest and largest metrics, for t = limit, which some proportions agree with."""
-        ends = [[side * self._largest(side * value, limit) for value in self.mixture.values.T] for side in (-1, 1)]
+        """Return the (2, metrics) smallest and largest metrics, for t = limit, which some
+        proportions agree with.
+        """
+        ends = [
+            [side * self._largest(side * value, limit) for value in self.mixture.values.T]
+            for side in (-1, 1)
+        ]
         return np.array(ends)
 
     def _largest(self, value: Floats, limit: float) -> float:
@@ -197,7 +233,9 @@ class KnownRegion:
             solution = self._solved(-value, limit)
             ends.append(float(value @ solution))
             direction, violation = self.known.steepest(self._shown(solution))
-            is_slow = len(ends) > _STALLED and ends[-_STALLED - 1] - ends[-1] < _SLOW * abs(ends[-1])
+            is_slow = len(ends) > _STALLED and ends[-_STALLED - 1] - ends[-1] < _SLOW * abs(
+                ends[-1]
+            )
             if violation <= limit * (1 + _CLOSE) or is_slow:
                 break
             self._add(direction)
@@ -208,7 +246,9 @@ class KnownRegion:
         return np.asarray(shown / shown.sum())
 
     def _solved(self, objective: Floats, limit: float | None) -> Floats:
-        """Return the proportions with the smallest mean objective; without a limit, U (1 - exp(-t / U)) is the last."""
+        """Return the proportions with the smallest mean objective; without a limit, U (1 - exp(-t /
+        U)) is the last.
+        """
         from scipy.optimize import linprog
 
         rows = np.array([row.of_members for row in self.rows])
@@ -217,10 +257,14 @@ class KnownRegion:
         # Σ_x p_x (exp(λ·(g - V)) - 1) >= exp(-|λ|·h - t / U) - 1
         if limit is None:
             rows = np.column_stack((rows, np.exp(-losses) * scale / self.known.users))
-            ends, sums = np.expm1(-losses) * scale, np.append(np.ones(rows.shape[1] - 1), 0.0)
+            ends = np.expm1(-losses) * scale
+            sums = np.append(np.ones(rows.shape[1] - 1), 0.0)
         else:
-            ends, sums = np.expm1(-losses - limit / self.known.users) * scale, np.ones(rows.shape[1])
+            ends = np.expm1(-losses - limit / self.known.users) * scale
+            sums = np.ones(rows.shape[1])
         found = linprog(objective, -rows, -ends, sums[np.newaxis], [1.0], method="highs")
         if found.x is None:
-            raise ArithmeticError(f"the linear programme of known means has no solution: {found.message}")
+            raise ArithmeticError(
+                f"the linear programme of known means has no solution: {found.message}"
+            )
         return np.asarray(found.x)

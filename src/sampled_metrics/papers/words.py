@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from sampled_metrics.core.evaluation.kinds import Kind
-from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, as_published, better, percent, rounded_outward
+from sampled_metrics.core.evaluation.phrases import (
+    ASSUMPTIONS,
+    as_published,
+    better,
+    percent,
+    rounded_outward,
+)
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import metric_name
 
 
 def _exact_contradicted(finding: Finding, setting: Setting) -> str:
-    of, name = finding.values, metric_name(finding.metric)
+    of = finding.values
+    name = metric_name(finding.metric)
     least, most = rounded_outward(of["low"], of["high"])
     assumption = ASSUMPTIONS[of["assumption"]]
     condition = f"if {assumption}" if assumption else "whatever the ranks are"
     return (
-        f"The exact {name} {of['value']} contradicts {as_published(of['values'])} of the sample, which "
-        f"{'allow' if len(of['values']) > 1 else 'allows'} {least} to {most}, {condition}. Usual causes are a "
-        "misprint, values of several runs, negatives that all users share or that are not drawn uniformly, and a "
-        "wrong number of candidates or negatives."
+        f"The exact {name} {of['value']} contradicts {as_published(of['values'])} of the sample, "
+        f"which {'allow' if len(of['values']) > 1 else 'allows'} {least} to {most}, {condition}. "
+        "Usual causes are a misprint, values of several runs, negatives that all users share or "
+        "that are not drawn uniformly, and a wrong number of candidates or negatives."
     )
 
 
 def _published_order(finding: Finding, setting: Setting) -> tuple[str, str]:
-    of, name = finding.values, metric_name(finding.metric)
-    confidence, assumption = f"with {percent(setting.confidence_level)} confidence", ASSUMPTIONS[of["assumption"]]
+    of = finding.values
+    name = metric_name(finding.metric)
+    confidence = f"with {percent(setting.confidence_level)} confidence"
+    assumption = ASSUMPTIONS[of["assumption"]]
     if of["is_decided"]:
         least, most = rounded_outward(*sorted((abs(of["low"]), abs(of["high"]))))
         condition = f"if {assumption}" if assumption else "without an assumption on the ranks"
@@ -58,7 +67,8 @@ KINDS: dict[str, Kind] = {
     "read-with-decimals": Kind(
         when="a published number is read with zeros at its end, which others of its metric have",
         values="label, value: as they are given; read: the number with the zeros",
-        sentence='{label} is read as {read}, with the decimals of the others. Text keeps its own: "{value}".',
+        sentence="{label} is read as {read}, with the decimals of the others. Text keeps its "
+        'own: "{value}".',
         of_groups=False,
     ),
     "no-share": Kind(

@@ -14,7 +14,9 @@ from sampled_metrics.cli.output import prints_result
 from sampled_metrics.cli.reading import Reading, reading
 from sampled_metrics.core.estimators import BOUNDS, LINEAR
 
-if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
+if (
+    TYPE_CHECKING
+):  # pandas and what needs it are imported where they are used, so that help comes at once
     from sampled_metrics.core.evaluation.result import Result
 
 
@@ -26,7 +28,14 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
     "  sampled-metrics plan x.csv --users 20000 --width 0.02\n"
     "  sampled-metrics plan X=x.csv,x-staged.parquet Z=z.csv,z-staged.parquet --scores 500000",
 )
-@reading(shared.SEEDS, shared.CANDIDATES, shared.EXACT, shared.NEGATIVES, shared.REPLACEMENT, shared.DRAWN)
+@reading(
+    shared.SEEDS,
+    shared.CANDIDATES,
+    shared.EXACT,
+    shared.NEGATIVES,
+    shared.REPLACEMENT,
+    shared.DRAWN,
+)
 @click.option(
     "--metric",
     "--metrics",
@@ -36,11 +45,29 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
     show_default=True,
     help="The metric to plan for.",
 )
-@click.option("--sizes", type=Labels(int), default="20,100,300", show_default=True, help="m to try.")
-@click.option("--depths", type=Labels(float), default="30,100,300", show_default=True, help="Depths of stages to try.")
-@click.option("--users", type=shared.WHOLE, help="How many users the evaluation has.  [default: those of the pilot]")
+@click.option(
+    "--sizes", type=Labels(int), default="20,100,300", show_default=True, help="m to try."
+)
+@click.option(
+    "--depths",
+    type=Labels(float),
+    default="30,100,300",
+    show_default=True,
+    help="Depths of stages to try.",
+)
+@click.option(
+    "--users",
+    type=shared.WHOLE,
+    help="How many users the evaluation has.  [default: those of the pilot]",
+)
 @label_option("estimators", PLANNED, known=BOUNDS + LINEAR)
-@click.option("--draws", type=shared.WHOLE, default=100, show_default=True, help="Simulated evaluations of each way.")
+@click.option(
+    "--draws",
+    type=shared.WHOLE,
+    default=100,
+    show_default=True,
+    help="Simulated evaluations of each way.",
+)
 @click.option("--width", type=float, help="Mark the cheapest way with so narrow an interval.")
 @click.option("--scores", type=float, help="Mark the best way with so many scores in all.")
 @shared.CONFIDENCE_LEVEL
@@ -48,8 +75,9 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
 def plan(ranks: tuple[str, ...], reading: Reading, sizes: Any, **options: Any) -> Result:
     """What each way to evaluate costs, and what it tells, from the ranks of a pilot.
 
-    RANKS are files, one for each recommender, or NAME=FILE,FILE for the exact and the staged ranks of one. Ranks are
-    sampled if --negatives is given or there is a column negatives, and exact if not.
+    RANKS are files, one for each recommender, or NAME=FILE,FILE for the exact and the staged ranks
+    of one. Ranks are sampled if --negatives is given or there is a column negatives, and exact if
+    not.
     """
     tables = reading.tables_of_seeds(ranks)
     return sm.plan(tables, negatives=sizes, replacement=reading.replacement, **options)

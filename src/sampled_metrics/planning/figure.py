@@ -1,4 +1,6 @@
-"""The figure of a plan: the width of the interval by each way to evaluate, and the chance to decide rightly."""
+"""The figure of a plan: the width of the interval by each way to evaluate, and the chance to decide
+rightly.
+"""
 
 from collections.abc import Callable
 
@@ -11,7 +13,9 @@ from sampled_metrics.reporting.plots import Mark, Panel, Picture
 
 
 def _lay_out(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `plan`: the width by each way, and the chance that `compare` decides rightly."""
+    """Lay out the result of `plan`: the width by each way, and the chance that `compare` decides
+    rightly.
+    """
     rows = table.to_dict("records")
     labels = [f"{way_in_words(row)}: {row['scores']:,.0f} scores" for row in rows]
     panels = []
@@ -19,9 +23,13 @@ def _lay_out(table: pd.DataFrame) -> Picture:
         if name in table:
             marks = {}
             for label, row in zip(labels, rows, strict=True):
-                value, low, high = (float(row[column]) for column in (name, f"{name}_low", f"{name}_high"))
+                value, low, high = (
+                    float(row[column]) for column in (name, f"{name}_low", f"{name}_high")
+                )
                 holds = row["assumes"] == NO_ASSUMPTION
-                marks[label] = [Mark(value, low, high, width_in_words(value), int(not holds), holds)]
+                marks[label] = [
+                    Mark(value, low, high, width_in_words(value), int(not holds), holds)
+                ]
             panels.append(Panel(title, "promise and its interval", marks, log=name == "width"))
     return Picture(panels, OF_PLAN)
 

@@ -1,7 +1,9 @@
-"""Evaluations that are simulated from a pilot: users drawn anew, and their values by each way to evaluate.
+"""Evaluations that are simulated from a pilot: users drawn anew, and their values by each way to
+evaluate.
 
-A sampled pilot does not have the true ranks, but some distributions of them fit it. From each of these, every user is
-given a rank that is drawn from the distribution given the user's own sample, so that users who are alike stay alike.
+A sampled pilot does not have the true ranks, but some distributions of them fit it. From each of
+these, every user is given a rank that is drawn from the distribution given the user's own sample,
+so that users who are alike stay alike.
 """
 
 from __future__ import annotations
@@ -19,7 +21,12 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.core.estimators.protocol import Estimate, Estimator
 from sampled_metrics.core.estimators.shapes import density
 from sampled_metrics.core.estimators.smooth import Smooth
-from sampled_metrics.core.estimators.strict_bounds import Bounds, ShapeEstimate, StrictBounds, has_bounds
+from sampled_metrics.core.estimators.strict_bounds import (
+    Bounds,
+    ShapeEstimate,
+    StrictBounds,
+    has_bounds,
+)
 from sampled_metrics.core.evaluation.values import UserValues, sampled_values, values_of
 from sampled_metrics.core.findings import Finding, about
 from sampled_metrics.core.inference.strict import Chooser, Sample, strict_values
@@ -33,19 +40,24 @@ from sampled_metrics.stages.stopping import FOLDS, last_boundary
 from sampled_metrics.stages.table import StagedRanks
 
 _BOTH_ENDS = 0.05  # error rate of the laws of `LAWS` together
-_DISTANCE = 0.5 * float(ndtri(0.975))  # of the extremes from the best fit, in standard errors, as in `compare`
+_DISTANCE = 0.5 * float(
+    ndtri(0.975)
+)  # of the extremes from the best fit, in standard errors, as in `compare`
 
 
 def laws_of_samples(
     tables: Mapping[str, SampledRanks], metric: Metric
 ) -> tuple[list[dict[str, ExactRanks]], list[Finding]]:
-    """Return exact ranks of recommenders by three laws that fit their samples, and findings on the samples.
+    """Return exact ranks of recommenders by three laws that fit their samples, and findings on the
+    samples.
 
-    The laws are smooth, closest and farthest. By the closest one, the recommenders that are better by the smooth ranks
-    than the mean have the worst ranks by the metric that decreasing allows, and the others the best ones; by the
-    farthest law the opposite. Of a single recommender, they are the worst and the best ranks.
+    The laws are smooth, closest and farthest. By the closest one, the recommenders that are better
+    by the smooth ranks than the mean have the worst ranks by the metric that decreasing allows, and
+    the others the best ones; by the farthest law the opposite. Of a single recommender, they are
+    the worst and the best ranks.
     """
-    of_tables, findings = {}, list[Finding]()
+    of_tables = {}
+    findings = list[Finding]()
     for number, (name, table) in enumerate(tables.items()):
         of_tables[name], of_one = _ranks_that_fit(table, metric, number)
         findings += about(of_one, name)
@@ -58,8 +70,12 @@ def laws_of_samples(
     return of_laws, findings
 
 
-def _ranks_that_fit(table: SampledRanks, metric: Metric, seed: int) -> tuple[dict[str, ExactRanks], list[Finding]]:
-    """Return smooth ranks, and those with the lowest and the highest metric that decreasing, or free, allows."""
+def _ranks_that_fit(
+    table: SampledRanks, metric: Metric, seed: int
+) -> tuple[dict[str, ExactRanks], list[Finding]]:
+    """Return smooth ranks, and those with the lowest and the highest metric that decreasing, or
+    free, allows.
+    """
     outcomes, outcome = Outcomes.observed(table)
     sample = Sample.from_ranks(table, table.user_numbers)
     counts = np.bincount(outcome, minlength=len(outcomes)).astype(np.float64)
@@ -85,14 +101,20 @@ def _ranks_that_fit(table: SampledRanks, metric: Metric, seed: int) -> tuple[dic
         "high": extreme(1),
     }
     return {
-        name: _drawn(table, outcome, parts, np.random.default_rng(seed)) for name, parts in distributions.items()
+        name: _drawn(table, outcome, parts, np.random.default_rng(seed))
+        for name, parts in distributions.items()
     }, [one for one in support.findings if one.kind != "supported"]
 
 
 def _drawn(
-    table: SampledRanks, outcome: Ints, parts: list[tuple[RankClass, Floats, Floats]], rng: np.random.Generator
+    table: SampledRanks,
+    outcome: Ints,
+    parts: list[tuple[RankClass, Floats, Floats]],
+    rng: np.random.Generator,
 ) -> ExactRanks:
-    """Draw the true rank of each row, given its outcome, from the distribution of ranks of its class."""
+    """Draw the true rank of each row, given its outcome, from the distribution of ranks of its
+    class.
+    """
     above = np.zeros(len(table), dtype=np.int64)
     for users, ranks, probabilities in parts:
         column = np.full(outcome.max() + 1, -1)
@@ -101,9 +123,13 @@ def _drawn(
         joint = np.cumsum(probabilities[:, np.newaxis] * users.likelihood(ranks, None), axis=0)
         for number in np.unique(column[outcome[rows]]):
             same = rows[column[outcome[rows]] == number]
-            drawn = np.searchsorted(joint[:, number], rng.random(len(same)) * joint[-1, number], side="right")
+            drawn = np.searchsorted(
+                joint[:, number], rng.random(len(same)) * joint[-1, number], side="right"
+            )
             above[same] = np.round(ranks[np.minimum(drawn, len(ranks) - 1)]) - 1
-    return ExactRanks(table.user, table.candidates, np.minimum(above, table.candidates - 1), np.zeros_like(above))
+    return ExactRanks(
+        table.user, table.candidates, np.minimum(above, table.candidates - 1), np.zeros_like(above)
+    )
 
 
 class Draw(NamedTuple):
@@ -111,7 +137,8 @@ class Draw(NamedTuple):
 
     Attributes:
         number: of the draw; the same number has the same users for all ways to evaluate.
-        users: by recommender, (users,) numbers of users of the pilot, who may be drawn several times.
+        users: by recommender, (users,) numbers of users of the pilot, who may be drawn several
+            times.
         law: of which the users are drawn, one of `LAWS`.
     """
 
@@ -125,11 +152,14 @@ class Draw(NamedTuple):
 
 
 LAWS = ("least", "most")
-"""The distributions of users with the smallest and the largest variance of the metric that fit the pilot."""
+"""The distributions of users with the smallest and the largest variance of the metric that fit the
+pilot.
+"""
 
 
 _MOST_SIZES = 12  # different n of simulated samples; more are taken together, with their mean
-_VALUED, _FEW_VALUES = 200, 10  # up to this m strict bounds have a value in each draw, beyond it in so many draws
+_VALUED = 200  # up to this m strict bounds have a value in each draw, beyond it in so many draws
+_FEW_VALUES = 10
 _CHOOSERS = 7  # samples that choose the weights of strict bounds for the folds of other samples
 
 
@@ -140,7 +170,8 @@ class Pilot:
     Attributes:
         exact: exact ranks by recommender; none if they are not known.
         staged: staged ranks by depth None by recommender; none if they are not known.
-        numbers: by recommender, the (rows,) numbers of the users from 0, the same for the same users.
+        numbers: by recommender, the (rows,) numbers of the users from 0, the same for the same
+            users.
         metric: the metric.
     """
 
@@ -162,33 +193,50 @@ class Pilot:
     @cached_property
     def values(self) -> dict[str, UserValues]:
         """The values of the users by exact ranks."""
-        return {name: values_of(table, self.numbers[name], [self.metric]) for name, table in self.tables.items()}
+        return {
+            name: values_of(table, self.numbers[name], [self.metric])
+            for name, table in self.tables.items()
+        }
 
     @cached_property
     def everyone(self) -> Pilot:
-        """The pilot with two users more, whom it may have missed: one whose items are ranked last, and one first."""
-        numbers = {name: np.append(of_one, [self.users, self.users + 1]) for name, of_one in self.numbers.items()}
+        """The pilot with two users more, whom it may have missed: one whose items are ranked last,
+        and one first.
+        """
+        numbers = {
+            name: np.append(of_one, [self.users, self.users + 1])
+            for name, of_one in self.numbers.items()
+        }
         exact = {name: _with_last_and_first(table) for name, table in self.exact.items()}
         staged = {name: _with_beaten_and_first(table) for name, table in self.staged.items()}
         return Pilot(exact, staged, numbers, self.metric)
 
     def drawn(self, number: int, users: int) -> Draw:
-        """Return users who are drawn, the same ones of all recommenders and for all ways to evaluate."""
+        """Return users who are drawn, the same ones of all recommenders and for all ways to
+        evaluate.
+        """
         drawn = np.random.default_rng([number, users]).integers(0, self.users, users)
         return Draw(number, dict.fromkeys(self.tables, drawn))
 
     def drawn_of(self, law: str, number: int, users: int) -> Draw:
         """Return users who are drawn of one of `LAWS`, that of each recommender."""
         uniform = np.random.default_rng([number, users]).random(users)
-        drawn = {name: np.searchsorted(sums, uniform, side="right") for name, sums in self._sums[law].items()}
+        drawn = {
+            name: np.searchsorted(sums, uniform, side="right")
+            for name, sums in self._sums[law].items()
+        }
         return Draw(number, drawn, law)
 
     @cached_property
     def _sums(self) -> dict[str, dict[str, Floats]]:
-        """By law and recommender, the cumulative shares of the users of `everyone`, but for the last."""
+        """By law and recommender, the cumulative shares of the users of `everyone`, but for the
+        last.
+        """
         sums = dict[str, dict[str, Floats]]({law: {} for law in LAWS})
         for name, values in self.values.items():
-            for law, shares in zip(LAWS, extreme_laws(values.low[0], self.metric.largest, _BOTH_ENDS), strict=True):
+            for law, shares in zip(
+                LAWS, extreme_laws(values.low[0], self.metric.largest, _BOTH_ENDS), strict=True
+            ):
                 sums[law][name] = np.cumsum(np.append(shares.seen, shares.least))
         return sums
 
@@ -197,11 +245,14 @@ class Pilot:
         of_everyone = self.everyone.values
         drawn = {name: values.low[:, draw.users[name]] for name, values in of_everyone.items()}
         return {
-            name: replace(of_everyone[name], low=low, high=low, point=low.mean(axis=1)) for name, low in drawn.items()
+            name: replace(of_everyone[name], low=low, high=low, point=low.mean(axis=1))
+            for name, low in drawn.items()
         }
 
     def of_stages(self, depth: float, draw: Draw) -> tuple[dict[str, UserValues], float, float]:
-        """Return the values of staged ranks by a depth, the scores for each user, and the number of completed users."""
+        """Return the values of staged ranks by a depth, the scores for each user, and the number of
+        completed users.
+        """
         users = len(next(iter(draw.users.values())))
         rng = np.random.default_rng([draw.number, 1])
         coins = rng.random(users), rng.integers(0, FOLDS, users)
@@ -209,33 +260,46 @@ class Pilot:
         for name, table in self.everyone.staged.items():
             rows, owner = self.everyone.rows_of(name, draw.users[name])
             tables[name] = table.redrawn(rows, owner, *coins, depth), owner
-        values = {name: values_of(table, owner, [self.metric]) for name, (table, owner) in tables.items()}
+        values = {
+            name: values_of(table, owner, [self.metric]) for name, (table, owner) in tables.items()
+        }
         scores = max(table.scores_per_user for table, _ in tables.values())
         return values, scores, min(table.completed_users for table, _ in tables.values())
 
     def rows_of(self, name: str, users: Ints) -> tuple[Ints, Ints]:
-        """Return the rows of (draws,) users, those of a draw side by side, and the number of their draw."""
+        """Return the rows of (draws,) users, those of a draw side by side, and the number of their
+        draw.
+        """
         numbers = self.numbers[name]
-        order, held = np.argsort(numbers, kind="stable"), np.bincount(numbers)
+        order = np.argsort(numbers, kind="stable")
+        held = np.bincount(numbers)
         draw = np.repeat(np.arange(len(users)), held[users])
         offset = np.arange(len(draw)) - np.repeat(np.cumsum(held[users]) - held[users], held[users])
         return order[(np.cumsum(held) - held)[users][draw] + offset], draw
 
 
 def _with_last_and_first(table: ExactRanks) -> ExactRanks:
-    """Return ranks with two rows more, one whose item is ranked last, and one whose item is ranked first."""
+    """Return ranks with two rows more, one whose item is ranked last, and one whose item is ranked
+    first.
+    """
     n = _middle(table.candidates)
-    candidates, tied = np.append(table.candidates, [n, n]), np.append(table.tied, [0, 0])
+    candidates = np.append(table.candidates, [n, n])
+    tied = np.append(table.tied, [0, 0])
     return ExactRanks(None, candidates, np.append(table.above, [n - 1, 0]), tied)
 
 
 def _with_beaten_and_first(table: StagedRanks) -> StagedRanks:
-    """Return ranks with two rows more, one whose item is beaten by the first candidates, and one by none."""
+    """Return ranks with two rows more, one whose item is beaten by the first candidates, and one by
+    none.
+    """
     row = int(np.flatnonzero(table.candidates == _middle(table.candidates))[0])
-    beaten, first = len(table), len(table) + 1
+    beaten = len(table)
+    first = len(table) + 1
     rows = np.append(np.arange(len(table)), [row, row])
     columns: dict[str, Any] = {name: getattr(table, name)[rows] for name in _OF_ROWS}
-    reached = np.arange(len(table.boundaries)) <= last_boundary(table.boundaries, table.candidates[[row]])
+    reached = np.arange(len(table.boundaries)) <= last_boundary(
+        table.boundaries, table.candidates[[row]]
+    )
     columns["above_at"][first] = np.where(reached, 0, -1)
     columns["above_at"][beaten] = np.where(np.arange(len(table.boundaries)) < 1, 0, -1)
     columns["above_at"][beaten, 1:2] = table.k
@@ -257,13 +321,16 @@ def _middle(candidates: Ints) -> int:
 
 
 class SampledPilot:
-    """Samples of negatives of a pilot's exact ranks, and the values that an estimator gives their users.
+    """Samples of negatives of a pilot's exact ranks, and the values that an estimator gives their
+    users.
 
-    More than a dozen different numbers of candidates are taken as a dozen, each with its mean, for the estimators.
+    More than a dozen different numbers of candidates are taken as a dozen, each with its mean, for
+    the estimators.
     """
 
     def __init__(self, pilot: Pilot, design: SamplingDesign) -> None:
-        self.pilot, self.design = pilot, design
+        self.pilot = pilot
+        self.design = design
         first = next(iter(pilot.exact.values()))
         distinct, which = np.unique(first.candidates, return_inverse=True)
         groups = np.array_split(np.arange(len(distinct)), min(len(distinct), _MOST_SIZES))
@@ -273,8 +340,10 @@ class SampledPilot:
             size[group] = round(float(first.candidates[rows].mean()))
         self.sizes, self.number_of_size = np.unique(size, return_inverse=True)
         self.distinct = distinct
-        m, events = design.negatives, np.bincount(self.number_of_size[which], minlength=len(self.sizes))
-        x, n = np.tile(np.arange(m + 1), len(self.sizes)), np.repeat(self.sizes, m + 1)
+        m = design.negatives
+        events = np.bincount(self.number_of_size[which], minlength=len(self.sizes))
+        x = np.tile(np.arange(m + 1), len(self.sizes))
+        n = np.repeat(self.sizes, m + 1)
         of_first = np.zeros((len(self.sizes), m + 1), dtype=np.int64)
         of_first[:, 0] = events
         self.outcomes = Outcomes(x, np.full_like(x, m), n, design.replacement, of_first.ravel())
@@ -282,18 +351,24 @@ class SampledPilot:
         self._values: dict[tuple[str, int, str], Floats] = {}
 
     def sample(self, name: str, draw: Draw) -> Sample:
-        """Return a sample of a recommender: negatives are drawn uniformly, and ties are broken at random.
+        """Return a sample of a recommender: negatives are drawn uniformly, and ties are broken at
+        random.
 
         The same draw has the same sample for all estimators.
         """
         users = draw.users[name]
         key = name, draw.number, draw.law, len(users)
         if key not in self._samples:
-            rng = np.random.default_rng([draw.number, self.design.negatives, [*self.pilot.exact].index(name)])
+            rng = np.random.default_rng(
+                [draw.number, self.design.negatives, [*self.pilot.exact].index(name)]
+            )
             table = self.pilot.everyone.exact[name]
             rows, owner = self.pilot.everyone.rows_of(name, users)
-            above = table.above[rows] + np.floor(rng.random(len(rows)) * (table.tied[rows] + 1)).astype(np.int64)
-            n, m = table.candidates[rows], self.design.negatives
+            above = table.above[rows] + np.floor(
+                rng.random(len(rows)) * (table.tied[rows] + 1)
+            ).astype(np.int64)
+            n = table.candidates[rows]
+            m = self.design.negatives
             if self.design.replacement:
                 x = rng.binomial(m, above / (n - 1))
             else:
@@ -305,10 +380,11 @@ class SampledPilot:
         return self._samples[key]
 
     def moments(self, name: str, draw: Draw, estimate: Estimate) -> tuple[Floats, Floats] | None:
-        """Return the value of the metric by a strict bound, the same for all assumptions, and its variance over users.
+        """Return the value of the metric by a strict bound, the same for all assumptions, and its
+        variance over users.
 
-        The variance is that of the exact ranks. Of many negatives the value is computed for a few draws only, as it
-        takes far longer than the bounds; it is NaN for the others.
+        The variance is that of the exact ranks. Of many negatives the value is computed for a few
+        draws only, as it takes far longer than the bounds; it is NaN for the others.
         """
         if not has_bounds(estimate):
             return None
@@ -320,12 +396,14 @@ class SampledPilot:
         values = self.pilot.everyone.values[name].low
         return self._values[key], values[:, draw.users[name]].var(axis=1)
 
-    def values(self, estimator: Estimator, alpha: float, users: int) -> Callable[[Draw], dict[str, UserValues]]:
+    def values(
+        self, estimator: Estimator, alpha: float, users: int
+    ) -> Callable[[Draw], dict[str, UserValues]]:
         """Return the function that gives the values of users who are drawn.
 
-        The weights of strict bounds are those that samples of their own choose, one for each fold of the users, and not
-        the other folds of each sample: the weights of one sample are as good as those of another. They are best for the
-        error rate `alpha`.
+        The weights of strict bounds are those that samples of their own choose, one for each fold
+        of the users, and not the other folds of each sample: the weights of one sample are as good
+        as those of another. They are best for the error rate `alpha`.
         """
         metrics = [self.pilot.metric]
         estimate = estimator.fit(self.outcomes, metrics)
@@ -346,13 +424,20 @@ class SampledPilot:
 
         return of_draw
 
-    def _choosers(self, name: str, estimate: Estimate, alpha: float, users: int) -> list[Callable[[str], Bounds]]:
-        """Return the weights of strict bounds by assumption, as samples of four fifths of the users choose them."""
+    def _choosers(
+        self, name: str, estimate: Estimate, alpha: float, users: int
+    ) -> list[Callable[[str], Bounds]]:
+        """Return the weights of strict bounds by assumption, as samples of four fifths of the users
+        choose them.
+        """
         if not has_bounds(estimate):
             return []
         size = max(2, round(0.8 * users))
         rngs = [np.random.default_rng([number, users]) for number in range(_CHOOSERS)]
-        draws = [Draw(number, {name: rng.integers(0, self.pilot.users, size)}) for number, rng in enumerate(rngs)]
+        draws = [
+            Draw(number, {name: rng.integers(0, self.pilot.users, size)})
+            for number, rng in enumerate(rngs)
+        ]
         deviations = -float(ndtri(alpha / 2))
 
         def weights(counts: Floats, assumption: str) -> Bounds:
@@ -362,20 +447,28 @@ class SampledPilot:
 
 
 def _from(choosers: Sequence[Callable[[str], Bounds]], first: int) -> Chooser | None:
-    """Return the weights of each fold, by one sample for each fold; None for an estimator without weights to choose."""
+    """Return the weights of each fold, by one sample for each fold; None for an estimator without
+    weights to choose.
+    """
     if not choosers:
         return None
     return lambda assumption, fold: choosers[(first + fold) % len(choosers)](assumption)
 
 
 def widths_of(values: Mapping[str, UserValues], alpha: float) -> Floats:
-    """Return the (recommenders,) widths of the intervals of the metric; NaN where there is no interval."""
+    """Return the (recommenders,) widths of the intervals of the metric; NaN where there is no
+    interval.
+    """
     ends = [of_one.interval(alpha) for of_one in values.values()]
     return np.array([(one.high - one.low)[0] for one in ends])
 
 
-def gaps_of(values: Mapping[str, UserValues], pairs: Sequence[tuple[str, str]], alpha: float) -> Floats:
-    """Return the (pairs, 3) difference of each pair, better less worse, and the ends of its interval."""
+def gaps_of(
+    values: Mapping[str, UserValues], pairs: Sequence[tuple[str, str]], alpha: float
+) -> Floats:
+    """Return the (pairs, 3) difference of each pair, better less worse, and the ends of its
+    interval.
+    """
     rows = []
     for worse, better in pairs:
         gap = values[better].minus(values[worse])

@@ -39,26 +39,42 @@ from sampled_metrics.core.ranks.sampled import ONCE
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.draws import EQUAL
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.planning.pilot import LAWS, Draw, Pilot, SampledPilot, gaps_of, laws_of_samples, widths_of
+from sampled_metrics.planning.pilot import (
+    LAWS,
+    Draw,
+    Pilot,
+    SampledPilot,
+    gaps_of,
+    laws_of_samples,
+    widths_of,
+)
 from sampled_metrics.planning.words import way_in_words
 from sampled_metrics.stages.table import StagedRanks
 
 FEWEST_DRAWS = 40
-"""Least number of simulated evaluations of each way, and their number for estimators that are not linear."""
+"""Least number of simulated evaluations of each way, and their number for estimators that are not
+linear.
+"""
 
 MOST_DRAWS = 100_000
 """Most simulated evaluations of each way."""
 
 ENOUGH = 0.9
-"""A finding names the cheapest way that decides in at least this share of evaluations, by the pilot's lower end."""
+"""A finding names the cheapest way that decides in at least this share of evaluations, by the
+pilot's lower end.
+"""
 
 MOSTLY = 0.5
-"""The way that decides most often is marked if one surely decides in more than this share of evaluations."""
+"""The way that decides most often is marked if one surely decides in more than this share of
+evaluations.
+"""
 
-_SIZES, _DEPTHS = (20, 100, 300), (30, 100, 300)  # the defaults of negatives and depths
+_SIZES = (20, 100, 300)  # the defaults of negatives and depths
+_DEPTHS = (30, 100, 300)
 _SHARES = ("ordered", "decided", "wrong")
 _LEVEL = 0.95  # of the intervals of the promises
-_FEWEST_OF_LAW = 10  # least number of simulated evaluations of each of `LAWS`, who are a fifth of those of the pilot
+# least number of simulated evaluations of each of `LAWS`, who are a fifth of those of the pilot
+_FEWEST_OF_LAW = 10
 _FEW_HITS = 400  # users with a metric above 0, below which a finding says how few there are
 
 
@@ -71,14 +87,17 @@ class Plan(Result):
 
     def as_text(self) -> pd.DataFrame:
         """Return the table as text: each promise with its interval; what is missing is a dash."""
-        text, given = super().as_text(), {*self.columns}
+        text = super().as_text()
+        given = {*self.columns}
         hidden = {"error", "chosen"}
         for name in ("width", *_SHARES):
             if {name, f"{name}_low", f"{name}_high"} <= given:
                 digits = ".4f" if name == "width" else ".2f"
                 numbers = self[[name, f"{name}_low", f"{name}_high"]].to_numpy(dtype=np.float64)
                 text[name] = [
-                    "-" if np.isnan(value) else f"{value:{digits}} ({low:{digits}} to {high:{digits}})"
+                    "-"
+                    if np.isnan(value)
+                    else f"{value:{digits}} ({low:{digits}} to {high:{digits}})"
                     for value, low, high in numbers
                 ]
                 hidden |= {f"{name}_low", f"{name}_high"}
@@ -110,56 +129,63 @@ def plan(
 ) -> Plan:
     """Tell what each way to evaluate costs and what it tells, from a pilot.
 
-    The users of the pilot stand for the population. For each way, evaluations of users drawn anew are simulated, and
-    their intervals and verdicts are those of `evaluate`, `correct` and `compare`. All ways have the same users.
+    The users of the pilot stand for the population. For each way, evaluations of users drawn anew
+    are simulated, and their intervals and verdicts are those of `evaluate`, `correct` and
+    `compare`. All ways have the same users.
 
     Args:
-        pilot: ranks of some users: `ExactRanks`, `StagedRanks` by ``depth=None``, or `SampledRanks`; or a mapping from
-            the names of recommenders to them. A list of the exact and the staged ranks of the same users gives rows of
-            negatives and of stages. Of samples, three distributions of true ranks that fit them are taken: a smooth
-            one, and those with which the recommenders are closest and farthest apart.
+        pilot: ranks of some users: `ExactRanks`, `StagedRanks` by ``depth=None``, or
+            `SampledRanks`; or a mapping from the names of recommenders to them. A list of the exact
+            and the staged ranks of the same users gives rows of negatives and of stages. Of
+            samples, three distributions of true ranks that fit them are taken: a smooth one, and
+            those with which the recommenders are closest and farthest apart.
         metric: one label, such as recall@10. For rows of stages it has a cut-off of k or below.
-        negatives: the m of uniform negatives, drawn anew for each user: no promise is for negatives that all users
-            share. One that a user cannot have is left out.
+        negatives: the m of uniform negatives, drawn anew for each user: no promise is for negatives
+            that all users share. One that a user cannot have is left out.
         depths: the depths of stages.
         users: how many users the evaluation has; as many as the pilot by default.
         estimators: labels of the estimators of sampled ranks.
         replacement: whether a negative may be drawn twice.
         confidence_level: of the intervals of the evaluations.
-        draws: simulated evaluations of each way, 40 to 100,000; 40 for estimators that are not linear in the sample.
-        width: a wanted width of the interval. The cheapest way whose interval is at most as wide is marked, out of
-            those whose interval holds the true metric. The width is that at the upper end, ``width_high``.
-        scores: a number of scores that can be spent on a recommender. The way with the largest ``decided_low`` is
-            marked; of one recommender, or if no way surely decides in half of the evaluations, that with the smallest
-            ``width_high``.
+        draws: simulated evaluations of each way, 40 to 100,000; 40 for estimators that are not
+            linear in the sample.
+        width: a wanted width of the interval. The cheapest way whose interval is at most as wide is
+            marked, out of those whose interval holds the true metric. The width is that at the
+            upper end, ``width_high``.
+        scores: a number of scores that can be spent on a recommender. The way with the largest
+            ``decided_low`` is marked; of one recommender, or if no way surely decides in half of
+            the evaluations, that with the smallest ``width_high``.
 
     Returns:
         A row for each way to evaluate, with the columns
 
-        - way: all candidates; stop at k (the same metric for fewer scores); stages; negatives; or one of the first two
-          for a part of the users, for as many scores as a depth or a number of negatives;
+        - way: all candidates; stop at k (the same metric for fewer scores); stages; negatives; or
+          one of the first two for a part of the users, for as many scores as a depth or a number of
+          negatives;
         - estimator, negatives, depth: what belongs to the way;
         - scores: for each of the users, on average;
         - users: who are scored;
-        - assumes: what has to be right for the interval to hold the true metric, as in `correct`; "decreasing or none"
-          where more than 5 % of the evaluations leave the assumption, for one recommender or more, and "none" where all
-          do for all; a finding has the share;
+        - assumes: what has to be right for the interval to hold the true metric, as in `correct`;
+          "decreasing or none" where more than 5 % of the evaluations leave the assumption, for one
+          recommender or more, and "none" where all do for all; a finding has the share;
         - width: mean width of the interval of the metric, of the recommender with the widest one;
-        - ordered, decided, wrong (of two recommenders or more): the chance that the one that is better in the pilot has
-          the higher value, that `compare` decides for it, and that `compare` decides for the other one. Their order is
-          the pilot's: if it is the other way round in truth, decided is the chance of a wrong verdict. Of several
-          pairs, it is the pair that is decided least often, in the column pair;
+        - ordered, decided, wrong (of two recommenders or more): the chance that the one that is
+          better in the pilot has the higher value, that `compare` decides for it, and that
+          `compare` decides for the other one. Their order is the pilot's: if it is the other way
+          round in truth, decided is the chance of a wrong verdict. Of several pairs, it is the pair
+          that is decided least often, in the column pair;
         - error: the largest standard error of these shares, as they are simulated.
 
-        Each promise has an interval, in columns with the endings _low and _high. That of the width holds the width of
-        an evaluation of other users, and those of the shares hold the chances, in about 95 % of plans: they count what
-        the simulation and the pilot leave open.
+        Each promise has an interval, in columns with the endings _low and _high. That of the width
+        holds the width of an evaluation of other users, and those of the shares hold the chances,
+        in about 95 % of plans: they count what the simulation and the pilot leave open.
 
     Raises:
-        DataError: the ranks have not been read by a reader; staged ranks are not all known; negatives are drawn once
-            for all users; the recommenders are of different users, or two are equal in the pilot.
-        ConfigError: the metric or an estimator does not exist, an option is out of range, or is for rows that such a
-            pilot has not.
+        DataError: the ranks have not been read by a reader; staged ranks are not all known;
+            negatives are drawn once for all users; the recommenders are of different users, or two
+            are equal in the pilot.
+        ConfigError: the metric or an estimator does not exist, an option is out of range, or is for
+            rows that such a pilot has not.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -175,15 +201,17 @@ def plan(
         all candidates, part of users        NaN   100.0     0.96    0.0
 
     References:
-        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 6.3 and Figure 6.
-        C. J. Clopper and E. S. Pearson, The Use of Confidence or Fiducial Limits, Biometrika 26, 1934.
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 6.3
+        and Figure 6. C. J. Clopper and E. S. Pearson, The Use of Confidence or Fiducial Limits,
+        Biometrika 26, 1934.
     """
     question = _Question.from_given(pilot, metric, users, confidence_level)
     chosen = estimators_by_label(estimators)
     _check(negatives, depths, draws, width, scores)
     designs = [SamplingDesign(m, replacement) for m in negatives]
     _require_effect(question.pilots[0], negatives, depths, list(chosen), replacement)
-    tables, missing = list[pd.DataFrame](), list[Finding]()
+    tables = list[pd.DataFrame]()
+    missing = list[Finding]()
     for number, one in enumerate(question.pilots):
         ways, missing = _ways(one, question, chosen, designs, depths, draws)
         rows = [_row(way, one, question) for way in late_progress(list(ways))]
@@ -228,11 +256,15 @@ class _Question(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Return the error rate of the interval of a pair; all pairs hold together, by Bonferroni's inequality."""
+        """Return the error rate of the interval of a pair; all pairs hold together, by Bonferroni's
+        inequality.
+        """
         return self.alpha / max(1, len(self.pairs))
 
     @classmethod
-    def from_given(cls, given: Any, metric: str | Metric, users: int | None, confidence_level: float) -> _Question:
+    def from_given(
+        cls, given: Any, metric: str | Metric, users: int | None, confidence_level: float
+    ) -> _Question:
         """Check what is given, and return it."""
         level = require_confidence_level(confidence_level)
         by_label = metrics_by_label(metric, "metric")
@@ -245,11 +277,16 @@ class _Question(NamedTuple):
         seeds = {runs.name: runs.tables for runs in read_runs(given, "plan")}
         tables = {name: table for name, of_one in seeds.items() for table in of_one[:1]}
         first = next(iter(tables.values()))
-        numbers = dict(zip(tables, first.pair(list(tables.values())[1:], list(tables))[0], strict=True))
+        numbers = dict(
+            zip(tables, first.pair(list(tables.values())[1:], list(tables))[0], strict=True)
+        )
         if max(number.max() for number in numbers.values()) < 1:
             raise DataError("pilot: has one user; a plan needs two or more")
         if first.design.get("drawn") == ONCE:
-            raise DataError("pilot: its negatives are drawn once for all users, of which no plan can promise anything")
+            raise DataError(
+                "pilot: its negatives are drawn once for all users, of which no plan can promise "
+                "anything"
+            )
         if first.is_sampled:
             if several := [name or "pilot" for name, of_one in seeds.items() if len(of_one) > 1]:
                 raise DataError(f"{several[0]}: a pilot of sampled ranks is one table, not several")
@@ -257,7 +294,8 @@ class _Question(NamedTuple):
             pilots = [Pilot(law, {}, numbers, measure) for law in laws]
             findings = [*found, Finding("plan-laws")]
         else:
-            pilots, findings = [Pilot(*_exact_and_staged(seeds, by_label), numbers, measure)], []
+            pilots = [Pilot(*_exact_and_staged(seeds, by_label), numbers, measure)]
+            findings = []
         pairs = _ordered_pairs(pilots[0])
         findings += from_readers(tables.items())
         for worse, better in pairs:
@@ -266,10 +304,14 @@ class _Question(NamedTuple):
             of_pair |= {"users": pilots[0].users, "is_of_law": first.is_sampled}
             findings.append(Finding("plan-pair", label, (better, worse), values=of_pair))
         count = users or pilots[0].users
-        hits = {name: int((values.low[0] > EQUAL).sum()) for name, values in pilots[0].values.items()}
+        hits = {
+            name: int((values.low[0] > EQUAL).sum()) for name, values in pilots[0].values.items()
+        }
         fewest = min(hits, key=hits.__getitem__)
         if hits[fewest] < _FEW_HITS:
-            findings.append(Finding("plan-few-hits", label, (fewest,), values={"hits": hits[fewest]}))
+            findings.append(
+                Finding("plan-few-hits", label, (fewest,), values={"hits": hits[fewest]})
+            )
         planned = "" if users is None else f"{count:,} users; pilot: "
         parameters = f"{metric_name(label)}, {planned}{first.description}"
         return cls(pilots, pairs, count, level, tuple(filter(None, tables)), findings, parameters)
@@ -281,21 +323,39 @@ def _exact_and_staged(
     """Return the exact and the staged ranks of recommenders, each for all of them or for none."""
     for name, of_one in seeds.items():
         if len({type(table) for table in of_one}) < len(of_one):
-            raise DataError(f"{name or 'pilot'}: a pilot is exact ranks, staged ranks, or one of each")
+            raise DataError(
+                f"{name or 'pilot'}: a pilot is exact ranks, staged ranks, or one of each"
+            )
         for table in of_one:
             table.check_metrics(metrics)
             if isinstance(table, StagedRanks) and not table.is_all_known:
-                raise DataError(f"{name or 'pilot'}: some ranks are not known; a pilot takes depth=None")
-    exact = {name: table for name, of_one in seeds.items() for table in of_one if isinstance(table, ExactRanks)}
-    staged = {name: table for name, of_one in seeds.items() for table in of_one if isinstance(table, StagedRanks)}
+                raise DataError(
+                    f"{name or 'pilot'}: some ranks are not known; a pilot takes depth=None"
+                )
+    exact = {
+        name: table
+        for name, of_one in seeds.items()
+        for table in of_one
+        if isinstance(table, ExactRanks)
+    }
+    staged = {
+        name: table
+        for name, of_one in seeds.items()
+        for table in of_one
+        if isinstance(table, StagedRanks)
+    }
     if len(exact) < len(seeds) and len(staged) < len(seeds):
         raise DataError("pilot: all recommenders have exact ranks, or all have staged ranks")
     if len(staged) == len(seeds):
         require_same_design(staged)
     for name in seeds:
         if name in exact and name in staged and len(exact[name]) != len(staged[name]):
-            raise DataError(f"{name or 'pilot'}: its exact and its staged ranks are of different rows")
-    return (exact if len(exact) == len(seeds) else {}), (staged if len(staged) == len(seeds) else {})
+            raise DataError(
+                f"{name or 'pilot'}: its exact and its staged ranks are of different rows"
+            )
+    return (exact if len(exact) == len(seeds) else {}), (
+        staged if len(staged) == len(seeds) else {}
+    )
 
 
 def _ordered_pairs(pilot: Pilot) -> list[tuple[str, str]]:
@@ -303,17 +363,26 @@ def _ordered_pairs(pilot: Pilot) -> list[tuple[str, str]]:
     means = {name: float(values.point[0]) for name, values in pilot.values.items()}
     for a, b in combinations(means, 2):
         if abs(means[a] - means[b]) <= EQUAL:
-            raise DataError(f"pilot: {a} and {b} have the same {metric_name(pilot.metric.label)}, so no order is right")
+            raise DataError(
+                f"pilot: {a} and {b} have the same {metric_name(pilot.metric.label)}, so no "
+                "order is right"
+            )
     return [tuple(sorted(pair, key=means.__getitem__)) for pair in combinations(means, 2)]  # type: ignore[misc]
 
 
 def _check(
-    negatives: Sequence[int], depths: Sequence[float], draws: int, width: float | None, scores: float | None
+    negatives: Sequence[int],
+    depths: Sequence[float],
+    draws: int,
+    width: float | None,
+    scores: float | None,
 ) -> None:
     """Raise ConfigError if an option of a plan is out of range."""
     for name, numbers in (("negatives", negatives), ("depths", depths)):
         if np.ndim(numbers) != 1:
-            raise ConfigError(f"{name} must be a list of numbers, such as [100], not {shown(numbers)}")
+            raise ConfigError(
+                f"{name} must be a list of numbers, such as [100], not {shown(numbers)}"
+            )
     for depth in depths:
         if not (is_real(depth) and (1 <= depth <= MOST or depth == np.inf)):
             raise ConfigError(f"depths must be numbers from 1 to 2^53, not {shown(depth)}")
@@ -328,9 +397,15 @@ def _check(
 
 
 def _require_effect(
-    pilot: Pilot, negatives: Sequence[int], depths: Sequence[float], estimators: list[str], replacement: bool
+    pilot: Pilot,
+    negatives: Sequence[int],
+    depths: Sequence[float],
+    estimators: list[str],
+    replacement: bool,
 ) -> None:
-    """Raise ConfigError if an option is for rows that the pilot does not give; an empty list leaves them out."""
+    """Raise ConfigError if an option is for rows that the pilot does not give; an empty list leaves
+    them out.
+    """
     of_negatives = {
         "negatives (--sizes)": tuple(negatives) != _SIZES,
         "estimators": tuple(estimators) != PLANNED,
@@ -339,15 +414,17 @@ def _require_effect(
     idle = [name for name, is_given in of_negatives.items() if is_given]
     if idle and len(negatives) and not pilot.exact:
         raise ConfigError(
-            f"{idle[0]}: is for rows of negatives, which need exact or sampled ranks in the pilot; leave it out"
+            f"{idle[0]}: is for rows of negatives, which need exact or sampled ranks in the "
+            "pilot; leave it out"
         )
     if not pilot.staged and len(depths) and tuple(depths) != _DEPTHS:
         raise ConfigError(
-            "depths: is for rows of stages, which need staged ranks by depth=None in the pilot; leave it out"
+            "depths: is for rows of stages, which need staged ranks by depth=None in the pilot; "
+            "leave it out"
         )
 
 
-# --- the ways ---------------------------------------------------------------------------------------------------------
+# --- the ways -----------------------------------------------------------------------------------
 
 
 _Simulated = Callable[[Draw], tuple[dict[str, UserValues], float, float]]
@@ -361,8 +438,8 @@ class _Way:
         columns: of its row that are known beforehand.
         users: who are scored.
         draws: number of simulated evaluations.
-        values: the values of users who are drawn, by recommender, with the scores for each of them and the number of
-            completed users of stages.
+        values: the values of users who are drawn, by recommender, with the scores for each of them
+            and the number of completed users of stages.
     """
 
     columns: dict[str, Any]
@@ -379,15 +456,23 @@ def _ways(
     depths: Sequence[float],
     draws: int,
 ) -> tuple[list[_Way], list[Finding]]:
-    """Return the ways to evaluate that a pilot can tell of, and findings on those that it cannot."""
-    n, users = float(next(iter(pilot.tables.values())).candidates.mean()), question.users
-    ways, findings = list[_Way](), list[Finding]()
+    """Return the ways to evaluate that a pilot can tell of, and findings on those that it
+    cannot.
+    """
+    n = float(next(iter(pilot.tables.values())).candidates.mean())
+    users = question.users
+    ways = list[_Way]()
+    findings = list[Finding]()
 
-    def add(way: str, values: _Simulated, part: int = users, of_way: int = draws, **columns: Any) -> None:
+    def add(
+        way: str, values: _Simulated, part: int = users, of_way: int = draws, **columns: Any
+    ) -> None:
         ways.append(_Way({"way": way, "assumes": NO_ASSUMPTION} | columns, part, of_way, values))
 
     def add_whole(way: str, cost: float, spent: float | None = None) -> None:
-        """Add a way that ranks the items of all users, or of a part of them for as many scores as another way."""
+        """Add a way that ranks the items of all users, or of a part of them for as many scores as
+        another way.
+        """
         part = users if spent is None else max(2, min(users, round(users * spent / cost)))
         name = way if spent is None else f"{way}, part of users"
         add(name, _of_known_cost(pilot.of_all_candidates), part, scores=cost * part / users)
@@ -412,12 +497,18 @@ def _ways(
         left_out = [design.negatives for design in designs if design not in possible]
         findings.append(Finding("plan-too-many", values={"negatives": left_out, "fewest": fewest}))
     for design in possible:
-        sampled, m = SampledPilot(pilot, design), design.negatives
+        sampled = SampledPilot(pilot, design)
+        m = design.negatives
         for label, estimator in estimators.items():
             columns: dict[str, Any] = {"estimator": label, "negatives": m, "scores": m + 1.0}
             columns["assumes"] = assumption_of(estimator.assumed_shape)
             values = _of_known_cost(sampled.values(estimator, question.rate, users))
-            add("negatives", values, of_way=draws if estimator.is_linear else FEWEST_DRAWS, **columns)
+            add(
+                "negatives",
+                values,
+                of_way=draws if estimator.is_linear else FEWEST_DRAWS,
+                **columns,
+            )
         if not pilot.staged:
             add_whole("all candidates", n, m + 1)
     return ways, findings
@@ -427,14 +518,20 @@ def _of_known_cost(values: Callable[[Draw], dict[str, UserValues]]) -> _Simulate
     return lambda draw: (values(draw), np.nan, np.nan)
 
 
-# --- a row ------------------------------------------------------------------------------------------------------------
+# --- a row --------------------------------------------------------------------------------------
 
 
 def _row(way: _Way, pilot: Pilot, question: _Question) -> dict[str, Any]:
     """Return the row of a way, by simulated evaluations."""
     widths, gaps, (scores, completed), left = simulated(way, pilot, question)
     of_laws = [widths_by_law(way, pilot, question, law) for law in LAWS]
-    row: dict[str, Any] = {"way": "", "estimator": "", "negatives": np.nan, "depth": np.nan, "scores": scores}
+    row: dict[str, Any] = {
+        "way": "",
+        "estimator": "",
+        "negatives": np.nan,
+        "depth": np.nan,
+        "scores": scores,
+    }
     row |= {
         "users": way.users,
         "assumes": "",
@@ -456,8 +553,8 @@ class Simulated(NamedTuple):
         widths: (draws, recommenders) widths of the intervals.
         gaps: (draws, pairs, 3) differences with their intervals, as in `gaps_of`.
         costs: the mean scores for each user and number of completed users.
-        left: (draws, recommenders) whether an interval does not make the assumption of the way, as the sample
-            contradicts it or it alone would decide.
+        left: (draws, recommenders) whether an interval does not make the assumption of the way, as
+            the sample contradicts it or it alone would decide.
     """
 
     widths: Floats
@@ -468,13 +565,21 @@ class Simulated(NamedTuple):
 
 def simulated(way: _Way, pilot: Pilot, question: _Question) -> Simulated:
     """Simulate evaluations. The first users of a draw are the same for all ways."""
-    widths, gaps, costs, left = list[Floats](), list[Floats](), list[tuple[float, float]](), list[list[bool]]()
+    widths = list[Floats]()
+    gaps = list[Floats]()
+    costs = list[tuple[float, float]]()
+    left = list[list[bool]]()
     for number in range(way.draws):
         values, scores, completed = way.values(pilot.drawn(number, question.users).first(way.users))
         widths.append(widths_of(values, question.alpha))
         gaps.append(gaps_of(values, question.pairs, question.rate))
         costs.append((scores, completed))
-        left.append([of_one.has_interval and of_one.assumes != way.columns["assumes"] for of_one in values.values()])
+        left.append(
+            [
+                of_one.has_interval and of_one.assumes != way.columns["assumes"]
+                for of_one in values.values()
+            ]
+        )
     return Simulated(np.array(widths), np.array(gaps), np.mean(costs, axis=0), np.array(left))
 
 
@@ -482,18 +587,25 @@ def widths_by_law(way: _Way, pilot: Pilot, question: _Question, law: str) -> Flo
     """Return (draws, recommenders) widths of the intervals of users of one of `LAWS`."""
     count = max(_FEWEST_OF_LAW, way.draws // 5)
     draws = (pilot.drawn_of(law, number, question.users) for number in range(count))
-    return np.array([widths_of(way.values(draw.first(way.users))[0], question.alpha) for draw in draws])
+    return np.array(
+        [widths_of(way.values(draw.first(way.users))[0], question.alpha) for draw in draws]
+    )
 
 
 def _width(widths: Floats, of_laws: Sequence[Floats], most: float) -> dict[str, float]:
-    """Return the mean width of the recommender with the widest interval, and an interval of the width of another one.
+    """Return the mean width of the recommender with the widest interval, and an interval of the
+    width of another one.
 
-    The (draws, recommenders) widths are NaN where an evaluation has no interval. Those of the laws of users who fit the
-    pilot say what other users of a pilot would change, and those of a law how evaluations vary.
+    The (draws, recommenders) widths are NaN where an evaluation has no interval. Those of the laws
+    of users who fit the pilot say what other users of a pilot would change, and those of a law how
+    evaluations vary.
     """
     if (np.isfinite(widths).mean(axis=0) < 0.5).any():
         return dict.fromkeys(("width", "width_low", "width_high"), np.nan)
-    ends = [_ends(of_one, laws, most) for of_one, *laws in zip(widths.T, *(law.T for law in of_laws), strict=True)]
+    ends = [
+        _ends(of_one, laws, most)
+        for of_one, *laws in zip(widths.T, *(law.T for law in of_laws), strict=True)
+    ]
     low, high = np.max(ends, axis=0)
     width = np.nanmean(widths, axis=0).max()
     return {"width": width, "width_low": min(low, width), "width_high": max(high, width)}
@@ -502,17 +614,22 @@ def _width(widths: Floats, of_laws: Sequence[Floats], most: float) -> dict[str, 
 def _ends(widths: Floats, of_laws: Sequence[Floats], most: float) -> tuple[float, float]:
     """Return the interval of the width of an evaluation of other users, of one recommender.
 
-    The pilot and the evaluation are independent. So the distance of an end is the root of the sum of two squares: the
-    distance of the mean of a law, and how far the widths of its evaluations vary. It is in logarithms.
+    The pilot and the evaluation are independent. So the distance of an end is the root of the sum
+    of two squares: the distance of the mean of a law, and how far the widths of its evaluations
+    vary. It is in logarithms.
 
     References:
-        G. Y. Zou and A. Donner, Construction of Confidence Limits About Effect Measures, Statistics in Medicine 27,
-        2008.
+        G. Y. Zou and A. Donner, Construction of Confidence Limits About Effect Measures, Statistics
+        in Medicine 27, 2008.
     """
     populations = [of_one[np.isfinite(of_one)] for of_one in (widths, *of_laws)]
-    has_logs = all(of_one.all() for of_one in populations)  # no width, if no end of an interval can move
+    has_logs = all(
+        of_one.all() for of_one in populations
+    )  # no width, if no end of an interval can move
     scaled = [np.log(of_one) if has_logs else of_one for of_one in populations]
-    center, below, above = float(scaled[0].mean()), [0.0], [0.0]
+    center = float(scaled[0].mean())
+    below = [0.0]
+    above = [0.0]
     for of_one in scaled:
         draws = len(of_one)
         if draws < 2:  # the users of a law have no interval
@@ -523,7 +640,8 @@ def _ends(widths: Floats, of_laws: Sequence[Floats], most: float) -> tuple[float
         reach = float(np.hypot(moved, stdtrit(draws - 1, (1 + _LEVEL) / 2) * of_one.std(ddof=1)))
         below.append(reach if moved <= 0 else 0.0)
         above.append(reach if moved >= 0 else 0.0)
-    low, high = center - max(below), center + max(above)
+    low = center - max(below)
+    high = center + max(above)
     low, high = (float(np.exp(low)), float(np.exp(high))) if has_logs else (max(low, 0.0), high)
     return low, min(high, most)
 
@@ -531,9 +649,10 @@ def _ends(widths: Floats, of_laws: Sequence[Floats], most: float) -> tuple[float
 def _shares(gaps: Floats, pilot: Pilot, question: _Question, ratio: float) -> dict[str, Any]:
     """Return the shares of the pair that is decided least often, with their intervals.
 
-    Another pilot would have other differences. So the shares are also those with all differences, and all ends,
-    smaller or larger by as much as they vary from one pilot to another, and by as much as the interval of the
-    difference in the pilot leaves open. A pilot of few users may show no variation, and its interval is wide.
+    Another pilot would have other differences. So the shares are also those with all differences,
+    and all ends, smaller or larger by as much as they vary from one pilot to another, and by as
+    much as the interval of the difference in the pilot leaves open. A pilot of few users may show
+    no variation, and its interval is wide.
     """
     decided = (gaps[:, :, 1] > EQUAL).mean(axis=0)
     hardest = int(np.lexsort((np.nan_to_num(np.nanmean(gaps[:, :, 0], axis=0)), decided))[0])
@@ -542,7 +661,8 @@ def _shares(gaps: Floats, pilot: Pilot, question: _Question, ratio: float) -> di
     row: dict[str, Any] = {"pair": f"{better} and {worse}"} if len(question.pairs) > 1 else {}
     errors = []
     in_pilot, least_gap, largest_gap = gaps_of(pilot.values, [(worse, better)], 1 - _LEVEL)[0]
-    smaller, larger = in_pilot - least_gap, largest_gap - in_pilot
+    smaller = in_pilot - least_gap
+    larger = largest_gap - in_pilot
     of_shares = {
         "ordered": (value, smaller, larger),
         "decided": (low, smaller, larger),
@@ -550,12 +670,21 @@ def _shares(gaps: Floats, pilot: Pilot, question: _Question, ratio: float) -> di
     }
     for name, (numbers, least_open, most_open) in of_shares.items():
         is_there = numbers[np.isfinite(numbers)]
-        draws = len(is_there) if name == "ordered" else len(gaps)  # an evaluation without an interval decides nothing
-        reach = float(-ndtri((1 - _LEVEL) / 2) * is_there.std() * np.sqrt(ratio)) if len(is_there) else 0.0
+        draws = (
+            len(is_there) if name == "ordered" else len(gaps)
+        )  # an evaluation without an interval decides nothing
+        reach = (
+            float(-ndtri((1 - _LEVEL) / 2) * is_there.std() * np.sqrt(ratio))
+            if len(is_there)
+            else 0.0
+        )
         shifts = (0.0, -max(reach, least_open), max(reach, most_open))
         count, least, most = (int((numbers + shift > EQUAL).sum()) for shift in shifts)
         row |= {name: count / draws if draws else np.nan}
-        row |= {f"{name}_low": _least(least, draws), f"{name}_high": 1 - _least(draws - most, draws)}
+        row |= {
+            f"{name}_low": _least(least, draws),
+            f"{name}_high": 1 - _least(draws - most, draws),
+        }
         errors.append(float(np.sqrt(row[name] * (1 - row[name]) / draws)) if draws else 0.0)
     return row | {"error": max(errors)}
 
@@ -566,7 +695,9 @@ def _least(count: int, draws: int) -> float:
 
 
 def _joined(table: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose intervals include those of the same rows by another distribution of ranks."""
+    """Return a table whose intervals include those of the same rows by another distribution of
+    ranks.
+    """
     joined = table.copy()
     for name in ("width", *_SHARES):
         if f"{name}_low" in table:
@@ -575,27 +706,33 @@ def _joined(table: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     return joined
 
 
-# --- findings ---------------------------------------------------------------------------------------------------------
+# --- findings -----------------------------------------------------------------------------------
 
 
-def _choice(table: pd.DataFrame, width: float | None, scores: float | None) -> tuple[list[bool], list[Finding]]:
+def _choice(
+    table: pd.DataFrame, width: float | None, scores: float | None
+) -> tuple[list[bool], list[Finding]]:
     """Return the mark of each row, and the finding on what is marked.
 
-    What is promised is promised by the end of an interval: the largest width that the pilot leaves open, or the
-    smallest chance of a right verdict.
+    What is promised is promised by the end of an interval: the largest width that the pilot leaves
+    open, or the smallest chance of a right verdict.
     """
     if width is None and scores is None:
         return [False] * len(table), []
-    holds, promise = (table["assumes"] != NO_BIAS) & table["width"].notna(), "width"
+    holds = (table["assumes"] != NO_BIAS) & table["width"].notna()
+    promise = "width"
     if width is not None:
         rows = table[holds & (table["width_high"] <= width)].sort_values("scores", kind="stable")
     else:
         rows = table[holds & (table["scores"] * table["users"].max() <= scores)]
         rows = rows.sort_values("width_high", kind="stable")
         if "decided" in table and (rows["decided_low"] > MOSTLY).any():
-            rows, promise = rows.sort_values("decided_low", ascending=False, kind="stable"), "decided"
+            rows = rows.sort_values("decided_low", ascending=False, kind="stable")
+            promise = "decided"
     if rows.empty:
-        return [False] * len(table), [Finding("plan-none", values={"width": width, "scores": scores})]
+        return [False] * len(table), [
+            Finding("plan-none", values={"width": width, "scores": scores})
+        ]
     best = rows.iloc[0]
     by, wanted = ("width", width) if width is not None else ("scores", scores)
     values = _of_row(best, table) | {"by": by, "wanted": wanted, "promise": promise}
@@ -604,13 +741,19 @@ def _choice(table: pd.DataFrame, width: float | None, scores: float | None) -> t
 
 def _of_row(row: pd.Series[Any], table: pd.DataFrame) -> dict[str, Any]:
     """Return the numbers of a row, with the scores of all users together."""
-    return {str(name): value for name, value in row.items()} | {"total": row["scores"] * table["users"].max()}
+    return {str(name): value for name, value in row.items()} | {
+        "total": row["scores"] * table["users"].max()
+    }
 
 
 def _about(table: pd.DataFrame, question: _Question) -> Iterator[Finding]:
-    """Yield findings on the rows: the cheapest way that decides, and what a row does not promise."""
+    """Yield findings on the rows: the cheapest way that decides, and what a row does not
+    promise.
+    """
     if "decided" in table:
-        yield _first(table[table["assumes"] != NO_BIAS].sort_values("scores", kind="stable"), table, question)
+        yield _first(
+            table[table["assumes"] != NO_BIAS].sort_values("scores", kind="stable"), table, question
+        )
         misleading = table[table["wrong"] > np.maximum(table["error"] * 3, 0.05)]
         for row in misleading.to_dict("records"):
             yield Finding("plan-wrong", values={name: row[name] for name in (*_OF_WAY, *_OF_WRONG)})
@@ -627,12 +770,17 @@ _OF_WRONG = ("wrong", "wrong_low", "wrong_high")
 def _first(rows: pd.DataFrame, table: pd.DataFrame, question: _Question) -> Finding:
     """Return the finding on the cheapest way that surely decides, out of rows by their scores.
 
-    If the pilot does not show that there is one, the finding is on the cheapest way that decides by the pilot, or on
-    the one that decides most often.
+    If the pilot does not show that there is one, the finding is on the cheapest way that decides by
+    the pilot, or on the one that decides most often.
     """
-    sure, likely = rows[rows["decided_low"] >= ENOUGH], rows[rows["decided"] >= ENOUGH]
+    sure = rows[rows["decided_low"] >= ENOUGH]
+    likely = rows[rows["decided"] >= ENOUGH]
     if len(sure):
-        return Finding("plan-first", names=question.names, values=_of_row(sure.iloc[0], table) | {"share": ENOUGH})
+        return Finding(
+            "plan-first",
+            names=question.names,
+            values=_of_row(sure.iloc[0], table) | {"share": ENOUGH},
+        )
     row = likely.iloc[0] if len(likely) else rows.loc[rows["decided"].idxmax()]
     is_open = bool((rows["decided_high"] >= ENOUGH).any())
     values = _of_row(row, table) | {"share": ENOUGH, "is_open": is_open}

@@ -1,13 +1,15 @@
-"""The distributions with the smallest and the largest variance that explain the values of users well.
+"""The distributions with the smallest and the largest variance that explain the values of users
+well.
 
-The interval of a width needs them: a width depends on the variance of the values, which some users show only roughly.
-The variance of a distribution F is the smallest E_F (y - c)² over c. So the ends of its interval by the likelihood
-ratio are
+The interval of a width needs them: a width depends on the variance of the values, which some users
+show only roughly. The variance of a distribution F is the smallest E_F (y - c)² over c. So the ends
+of its interval by the likelihood ratio are
 
     min over c of the lower end of the mean of (y - c)², and min over c of the upper end,
 
-where the second is the largest variance, as E_F (y - c)² is linear in F and convex in c. The ends of the means are
-those of `inference.means`, with the bounds of the values: a value that no user has may be in the distributions.
+where the second is the largest variance, as E_F (y - c)² is linear in F and convex in c. The ends
+of the means are those of `inference.means`, with the bounds of the values: a value that no user has
+may be in the distributions.
 """
 
 from __future__ import annotations
@@ -64,7 +66,9 @@ def extreme_laws(values: Floats, largest: float, alpha: float) -> tuple[Law, Law
         return LowerSide.from_values(sign * (distinct - center) ** 2, counts, bounds)
 
     def best_center(sign: int) -> float:
-        """Return the c with the smallest end; the lower end may have several lows, so a grid comes first."""
+        """Return the c with the smallest end; the lower end may have several lows, so a grid comes
+        first.
+        """
 
         def end(center: float) -> float:
             return sign * of_center(center, sign).end(alpha)
@@ -72,21 +76,30 @@ def extreme_laws(values: Floats, largest: float, alpha: float) -> tuple[Law, Law
         grid = np.linspace(0.0, largest, _GRID)
         place = int(np.argmin([end(center) for center in grid]))
         bounds = grid[max(place - 1, 0)], grid[min(place + 1, _GRID - 1)]
-        best = minimize_scalar(end, bounds=bounds, method="bounded", options={"xatol": _CLOSE * largest})
+        best = minimize_scalar(
+            end, bounds=bounds, method="bounded", options={"xatol": _CLOSE * largest}
+        )
         return float(best.x if best.fun < end(grid[place]) else grid[place])
 
     least, beside = of_center(center := best_center(1), 1).law(alpha)
-    least[np.abs(distinct - center).argmin()] += beside  # a value at the centre; the nearest one stands for it
+    least[np.abs(distinct - center).argmin()] += (
+        beside  # a value at the centre; the nearest one stands for it
+    )
     points = np.append(distinct, [0.0, largest])
     laws = [np.append(counts / counts.sum(), [0.0, 0.0])]
     center = best_center(-1)
     # unseen values are at the bound that is farther from c; at the middle, at either
-    for is_at_least, side in ((False, min(center, largest * _BELOW)), (True, max(center, largest * (1 - _BELOW)))):
+    for is_at_least, side in (
+        (False, min(center, largest * _BELOW)),
+        (True, max(center, largest * (1 - _BELOW))),
+    ):
         seen, beside = of_center(side, -1).law(alpha)
         laws.append(np.append(seen, [beside * is_at_least, beside * (not is_at_least)]))
     mixtures = [_most_variable(points, first, second) for first, second in combinations(laws, 2)]
     most = max(mixtures, key=lambda law: _variance(points, law))
-    return Law((least / counts)[group]), Law((most[:-2] / counts)[group], float(most[-2]), float(most[-1]))
+    return Law((least / counts)[group]), Law(
+        (most[:-2] / counts)[group], float(most[-2]), float(most[-1])
+    )
 
 
 def _variance(points: Floats, law: Floats) -> float:
@@ -96,11 +109,13 @@ def _variance(points: Floats, law: Floats) -> float:
 def _most_variable(points: Floats, first: Floats, second: Floats) -> Floats:
     """Return the mixture of two distributions with the largest variance.
 
-    A mixture explains the values at least as well as the worse of the two. Its variance is a + w b - (m + w d)² in the
-    weight w of the second one: that of hits has its peak where half of the users have one.
+    A mixture explains the values at least as well as the worse of the two. Its variance is a + w b
+    - (m + w d)² in the weight w of the second one: that of hits has its peak where half of the
+    users have one.
     """
     change = second - first
-    mean, moved = float(first @ points), float(change @ points)
+    mean = float(first @ points)
+    moved = float(change @ points)
     rise = float(change @ points**2) - 2 * moved * mean
     weight = float(np.clip(rise / (2 * moved**2), 0.0, 1.0)) if moved else float(rise > 0)
     return first + weight * change

@@ -14,27 +14,34 @@ from sampled_metrics.core.metrics import metric_name
 
 
 def _plan_pair(finding: Finding, _: Setting) -> str:
-    (winner, loser), of, name = finding.names, finding.values, metric_name(finding.metric)
+    (winner, loser) = finding.names
+    of = finding.values
+    name = metric_name(finding.metric)
     columns = f"The column decided is for {winner}, and wrong for {loser}"
     if of["is_of_law"]:
         return (
-            f"By the smooth distribution that fits the samples, {better(winner, loser)} by {name}, by "
-            f"{of['difference']:.4f}. compare says what the samples decide. {columns}."
+            f"By the smooth distribution that fits the samples, {better(winner, loser)} by {name}, "
+            f"by {of['difference']:.4f}. compare says what the samples decide. {columns}."
         )
-    gap = f"The difference in {of['users']:,} users is {of['difference']:.4f} ({of['low']:.4f} to {of['high']:.4f})."
+    gap = (
+        f"The difference in {of['users']:,} users is {of['difference']:.4f} ({of['low']:.4f} to "
+        f"{of['high']:.4f})."
+    )
     if of["low"] > 0:
         return f"In the pilot, {better(winner, loser)} by {name}. {gap} {columns}."
     return (
-        f"The pilot does not decide whether {better(winner, loser)} by {name}. {gap} {columns}, whichever is better in "
-        "truth. They are of a difference as large as this one; their intervals say what other differences would change."
+        f"The pilot does not decide whether {better(winner, loser)} by {name}. {gap} {columns}, "
+        "whichever is better in truth. They are of a difference as large as this one; their "
+        "intervals say what other differences would change."
     )
 
 
 def _plan_first(finding: Finding, _: Setting) -> str:
     of = finding.values
     return (
-        f"The cheapest way that decides rightly in {percent(of['share'], '.0f')} of evaluations or more: "
-        f"{way_in_words(of)}, with {of['scores']:,.0f} scores for each user ({_chance(of, 'decided')})."
+        f"The cheapest way that decides rightly in {percent(of['share'], '.0f')} of evaluations or "
+        f"more: {way_in_words(of)}, with {of['scores']:,.0f} scores for each user "
+        f"({_chance(of, 'decided')})."
     )
 
 
@@ -43,11 +50,15 @@ def _plan_unsure(finding: Finding, _: Setting) -> str:
     share = f"in {percent(of['share'], '.0f')} of evaluations or more"
     way = f"{way_in_words(of)}, with {of['scores']:,.0f} scores for each user"
     if not of["is_open"]:
-        return f"None of these ways decides rightly {share}. The highest chance has {way} ({_chance(of, 'decided')})."
+        return (
+            f"None of these ways decides rightly {share}. The highest chance has {way} "
+            f"({_chance(of, 'decided')})."
+        )
     low, high = (100 * of[f"decided_{end}"] for end in ("low", "high"))
     return (
-        f"The pilot cannot tell which way decides rightly {share}. By {way}, the chance is {low:.0f} to {high:.0f} %; "
-        f"it is {percent(of['decided'], '.0f')} if the true difference is that of the pilot."
+        f"The pilot cannot tell which way decides rightly {share}. By {way}, the chance is "
+        f"{low:.0f} to {high:.0f} %; it is {percent(of['decided'], '.0f')} if the true difference "
+        "is that of the pilot."
     )
 
 
@@ -56,14 +67,23 @@ def _plan_choice(finding: Finding, _: Setting) -> str:
     cost = f"{of['scores']:,.0f} scores for each user, {of['total']:,.0f} in all"
     width = f"a width of {of['width']:.4f} ({of['width_low']:.4f} to {of['width_high']:.4f})"
     if of["by"] == "width":
-        return f"For a width of at most {of['wanted']:g}, the cheapest way is {way_in_words(of)}: {cost}, with {width}."
-    beginning, way = f"With {of['wanted']:,.0f} scores,", f"{way_in_words(of)}: {cost}, with {width}"
+        return (
+            f"For a width of at most {of['wanted']:g}, the cheapest way is {way_in_words(of)}: "
+            f"{cost}, with {width}."
+        )
+    beginning = f"With {of['wanted']:,.0f} scores,"
+    way = f"{way_in_words(of)}: {cost}, with {width}"
     if of["promise"] == "decided":
         return (
-            f"{beginning} the best way is {way}. It decides rightly in {percent(of['decided'], '.0f')} of evaluations "
-            f"({100 * of['decided_low']:.0f} to {100 * of['decided_high']:.0f} %)."
+            f"{beginning} the best way is {way}. It decides rightly in "
+            f"{percent(of['decided'], '.0f')} of evaluations ({100 * of['decided_low']:.0f} to "
+            f"{100 * of['decided_high']:.0f} %)."
         )
-    chance = f" How often it decides, the pilot cannot tell ({_chance(of, 'decided')})." if "decided" in of else ""
+    chance = (
+        f" How often it decides, the pilot cannot tell ({_chance(of, 'decided')})."
+        if "decided" in of
+        else ""
+    )
     return f"{beginning} the narrowest interval is that of {way}.{chance}"
 
 
@@ -89,7 +109,10 @@ KINDS: dict[str, Kind] = {
         is_first=True,
     ),
     "plan-first": Kind(
-        when=("a way decides in nine of ten evaluations, by the lower end of its chance; the cheapest one"),
+        when=(
+            "a way decides in nine of ten evaluations, by the lower end of its chance; the "
+            "cheapest one"
+        ),
         values="the columns of its row; total: scores of all users; share: 0.9",
         sentence=_plan_first,
         names_recommenders=True,
@@ -97,7 +120,8 @@ KINDS: dict[str, Kind] = {
     ),
     "plan-unsure": Kind(
         when=(
-            "no way does; the cheapest one that does by the difference of the pilot, or the one that decides most often"
+            "no way does; the cheapest one that does by the difference of the pilot, or the one "
+            "that decides most often"
         ),
         values="the same; is_open: whether the upper end of a way allows it",
         sentence=_plan_unsure,
@@ -117,9 +141,11 @@ KINDS: dict[str, Kind] = {
         when="no way can be marked",
         values="width, scores: what was asked for",
         sentence=lambda finding, _: (
-            f"No way of these takes at most {finding.values['scores']:,.0f} scores; take fewer users."
+            f"No way of these takes at most {finding.values['scores']:,.0f} scores; take fewer "
+            "users."
             if finding.values["width"] is None
-            else f"No way of these is sure to have a width of at most {finding.values['width']:g}; take more users."
+            else "No way of these is sure to have a width of at most "
+            f"{finding.values['width']:g}; take more users."
         ),
         is_first=True,
     ),
@@ -127,7 +153,8 @@ KINDS: dict[str, Kind] = {
         when="a way often decides for the one that is worse in the pilot",
         values="way, estimator, depth, negatives; wrong with its ends",
         sentence=lambda finding, _: (
-            "By the order of the pilot, the verdict of these ways is often wrong, however cheap they are: {}.",
+            "By the order of the pilot, the verdict of these ways is often wrong, however cheap "
+            "they are: {}.",
             f"{way_in_words(finding.values)} ({_chance(finding.values, 'wrong')})",
         ),
     ),
@@ -138,8 +165,9 @@ KINDS: dict[str, Kind] = {
         ),
         values="way, estimator, depth, negatives; left: the share",
         sentence=lambda finding, _: (
-            "In a part of the evaluations, the sample contradicts the assumption, or the assumption alone would "
-            "decide, so that the interval is that of a weaker one, which is wider: {}.",
+            "In a part of the evaluations, the sample contradicts the assumption, or the "
+            "assumption alone would decide, so that the interval is that of a weaker one, which "
+            "is wider: {}.",
             f"{way_in_words(finding.values)} ({percent(finding.values['left'], '.0f')})",
         ),
     ),
@@ -163,8 +191,9 @@ KINDS: dict[str, Kind] = {
         when="the metric is above 0 for fewer than 400 users of the pilot",
         values="hits",
         sentence=lambda finding, setting: (
-            f"{metric_name(finding.metric)}{f' of {finding.names[0]}' if setting.names else ''} is above 0 for only "
-            f"{counted(finding.values['hits'], 'user')} of the pilot, so that the intervals of the promises are wide."
+            f"{metric_name(finding.metric)}{f' of {finding.names[0]}' if setting.names else ''} is "
+            f"above 0 for only {counted(finding.values['hits'], 'user')} of the pilot, so that the "
+            "intervals of the promises are wide."
         ),
         names_recommenders=True,
     ),

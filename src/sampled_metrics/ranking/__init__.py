@@ -1,9 +1,10 @@
 """Ranks from a model: exact ones among all candidates, and ranks among sampled negatives.
 
-`rank` and `rank_among_negatives` take factors, scores or a function, training items and held-out items.
+`rank` and `rank_among_negatives` take factors, scores or a function, training items and held-out
+items.
 
 It needs the core: its tables of ranks are what this package returns.
 
-Begin with `rank.py`. `inputs.py` reads what is given, `labels.py` its labels, `factors.py` has the products in blocks,
-and `split.py` the training and held-out items as matrices.
+Begin with `rank.py`. `inputs.py` reads what is given, `labels.py` its labels, `factors.py` has the
+products in blocks, and `split.py` the training and held-out items as matrices.
 """

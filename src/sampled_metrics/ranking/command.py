@@ -17,20 +17,36 @@ from sampled_metrics.cli.output import warnings_on_stderr
     "rank",
     cls=Command,
     short_help="Exact or sampled ranks, from the factors or scores of a model.",
-    epilog="  sampled-metrics rank --users u.npy --items i.npy --training train.csv --held-out test.csv\n\n"
-    "  train.csv, test.csv: user,item    rows of u.npy and i.npy, from 0; or ids, with --user-ids and --item-ids",
+    epilog="  sampled-metrics rank --users u.npy --items i.npy --training train.csv --held-out "
+    "test.csv\n\n"
+    "  train.csv, test.csv: user,item    rows of u.npy and i.npy, from 0; or ids, with "
+    "--user-ids and --item-ids",
 )
 @click.option(
-    "--users", type=shared.FILE, help="(users, d) factors: npy, npz, parquet, or csv without header and index."
+    "--users",
+    type=shared.FILE,
+    help="(users, d) factors: npy, npz, parquet, or csv without header and index.",
 )
 @click.option("--items", type=shared.FILE, help="(items, d) factors, with --users.")
-@click.option("--scores", type=shared.FILE, help="(users, items) scores in place of factors; npz may be sparse.")
+@click.option(
+    "--scores",
+    type=shared.FILE,
+    help="(users, items) scores in place of factors; npz may be sparse.",
+)
 @shared.TRAINING_AND_HELD_OUT
-@click.option("--user-ids", type=shared.FILE, help="An id on each line, in the order of the rows; npy or text.")
+@click.option(
+    "--user-ids",
+    type=shared.FILE,
+    help="An id on each line, in the order of the rows; npy or text.",
+)
 @click.option("--item-ids", type=shared.FILE, help="The same for items.")
 @click.option("--negatives", type=shared.WHOLE, help="Sample so many, in place of all candidates.")
-@click.option("--replacement", is_flag=True, help="A negative may be sampled twice for the same user.")
-@click.option("--seed", type=click.IntRange(0), show_default="0", help="Of the negatives and the ties.")
+@click.option(
+    "--replacement", is_flag=True, help="A negative may be sampled twice for the same user."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), show_default="0", help="Of the negatives and the ties."
+)
 @click.option(
     "-o",
     "--output",
@@ -52,12 +68,16 @@ def rank(
     seed: int | None,
     output: str,
 ) -> None:
-    """Ranks of held-out items among all items but the training items of the user, or among sampled negatives.
+    """Ranks of held-out items among all items but the training items of the user, or among sampled
+    negatives.
 
-    The result is a csv with the columns user, candidates, above and tied, which evaluate and the others read. With
-    --negatives it has the columns user, candidates, negatives and rank.
+    The result is a csv with the columns user, candidates, above and tied, which evaluate and the
+    others read. With --negatives it has the columns user, candidates, negatives and rank.
     """
-    if (users is None, items is None, scores is None) not in ((False, False, True), (True, True, False)):
+    if (users is None, items is None, scores is None) not in (
+        (False, False, True),
+        (True, True, False),
+    ):
         raise click.UsageError("give --users and --items, or --scores alone")
     if replacement and negatives is None:
         raise click.UsageError("--replacement is for --negatives")
@@ -80,7 +100,9 @@ def rank(
         matrices = [(str(users), factors[0], ("user",)), (str(items), factors[1], ("item",))]
     require_layout(matrices, pairs, test, **ids)
     sampled: dict[str, Any] = (
-        {} if negatives is None else {"negatives": negatives, "replacement": replacement, "seed": seed or 0}
+        {}
+        if negatives is None
+        else {"negatives": negatives, "replacement": replacement, "seed": seed or 0}
     )
     with warnings_on_stderr():
         table = (sm.rank if negatives is None else sm.rank_among_negatives)(

@@ -1,16 +1,18 @@
-"""Ranking by factors on a device: its float32 product decides clear cases, and near ties are computed again in float64.
+"""Ranking by factors on a device: its float32 product decides clear cases, and near ties are
+computed again in float64.
 
-The scores are those of `sampled_metrics.ranking.factors` in double precision: the terms are added one by one in the
-order of the factors. So the counts are those of the same factors on the host, to the last digit. They do not depend on
-the device, nor on how its library multiplies matrices.
+The scores are those of `sampled_metrics.ranking.factors` in double precision: the terms are added
+one by one in the order of the factors. So the counts are those of the same factors on the host, to
+the last digit. They do not depend on the device, nor on how its library multiplies matrices.
 
-The product is a prefilter. A block of it stays on the device, where it is compared with the held-out items' scores
-minus and plus the largest error. The pairs in between, and those of training items, get their scores in float64. Only
-thresholds, counts and such pairs are copied to or from the host.
+The product is a prefilter. A block of it stays on the device, where it is compared with the
+held-out items' scores minus and plus the largest error. The pairs in between, and those of training
+items, get their scores in float64. Only thresholds, counts and such pairs are copied to or from the
+host.
 
-Libraries may multiply matrices of float32 with fewer digits, as TensorFloat-32 does, if a setting or their default says
-so. Before the first block of each shape, a product of known numbers of that shape tells. Where it loses digits, the
-products are in float64.
+Libraries may multiply matrices of float32 with fewer digits, as TensorFloat-32 does, if a setting
+or their default says so. Before the first block of each shape, a product of known numbers of that
+shape tells. Where it loses digits, the products are in float64.
 """
 
 from dataclasses import dataclass
@@ -21,12 +23,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.ranking.factors import FactorCounts, error_bound, pair_scores, require_finite_scores, thresholds
+from sampled_metrics.ranking.factors import (
+    FactorCounts,
+    error_bound,
+    pair_scores,
+    require_finite_scores,
+    thresholds,
+)
 from sampled_metrics.ranking.inputs import Device
 from sampled_metrics.ranking.split import Split
 
-SCORES, ITEMS = 2**27, 2**17
-"""Most scores of a block, which take 512 MiB in float32, and a quarter for each comparison; and most items of it."""
+SCORES = 2**27
+ITEMS = 2**17
+"""Most scores of a block, which take 512 MiB in float32, and a quarter for each comparison; and
+most items of it.
+"""
 
 NUMBERS = 2**22
 """Numbers of factors that are prepared, or multiplied for pairs, at a time."""
@@ -39,7 +50,9 @@ _ALL_DIGITS = 1 + 2.0**-12 + 2.0**-23
 
 
 ROUNDOFFS = 2.0
-"""Largest rounding error of an operation of a product, in unit roundoffs: matrix units may cut sums off."""
+"""Largest rounding error of an operation of a product, in unit roundoffs: matrix units may cut sums
+off.
+"""
 
 
 @dataclass(frozen=True)
@@ -47,7 +60,8 @@ class _Scaled:
     """Rows of factors on the device, in the precision of the products.
 
     Attributes:
-        factors: (rows, d), scaled by powers of two so that the largest, of each row or of all, is in [1/2, 1).
+        factors: (rows, d), scaled by powers of two so that the largest, of each row or of all, is
+            in [1/2, 1).
         exponents: of the scales, (rows,) or ().
         lengths: (rows,) lengths of the scaled rows.
     """
@@ -72,7 +86,9 @@ class DeviceCounts:
     """
 
     def __init__(self, user_factors: Any, item_factors: Any, split: Split) -> None:
-        self._users, self._items, self._split = user_factors, item_factors, split
+        self._users = user_factors
+        self._items = item_factors
+        self._split = split
         self._device = Device(user_factors, item_factors)
         self._has_float64 = self._device.has_float64()
         self._largest = float(self._largest_of_rows(item_factors).max())
@@ -82,7 +98,9 @@ class DeviceCounts:
 
     def blocks_of_rows(self, rows: Ints) -> list[Ints]:
         """Return the rows in blocks to count."""
-        return [rows[part] for part in _slices(len(rows), SCORES // min(self._items.shape[0], ITEMS))]
+        return [
+            rows[part] for part in _slices(len(rows), SCORES // min(self._items.shape[0], ITEMS))
+        ]
 
     def count(self, rows: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (rows,) each, of the rows of a block.
@@ -92,24 +110,31 @@ class DeviceCounts:
         """
         if not self._can_multiply(len(rows)):
             return self._on_host.count(rows)
-        split, items = self._split, self._items.shape[0]
-        user, held_out = split.user[rows], split.item[rows]
+        split = self._split
+        items = self._items.shape[0]
+        user = split.user[rows]
+        held_out = split.item[rows]
         factors = self._device.rows(self._users, user)
         largest = self._largest_of_rows(factors)
         require_finite_scores(factors.shape[1], (float(largest.max()), self._largest), "float64")
         target = self._pair_scores(user, held_out)
         above, tied = self._counts_of_all(user, self._scaled(factors, largest), target)
-        # all items are counted, so the held-out item itself and those that are not candidates are taken off again
+        # all items are counted, so the held-out item itself and those that are not candidates are
+        # taken off again
         excluded, offsets = split.non_candidates(rows)
         owner = np.repeat(np.arange(len(rows)), np.diff(offsets))
         score = self._pair_scores(user[owner], excluded)
         above -= np.bincount(owner[score > target[owner]], minlength=len(rows))
         tied -= np.bincount(owner[score == target[owner]], minlength=len(rows)) + 1
         has_factors = largest > 0
-        return np.where(has_factors, above, 0), np.where(has_factors, tied, items - np.diff(offsets) - 1)
+        return np.where(has_factors, above, 0), np.where(
+            has_factors, tied, items - np.diff(offsets) - 1
+        )
 
     def _counts_of_all(self, user: Ints, scaled: _Scaled, target: Floats) -> tuple[Ints, Ints]:
-        """Return how many items score above and like the targets, (rows,) each, of users with factors."""
+        """Return how many items score above and like the targets, (rows,) each, of users with
+        factors.
+        """
         device = self._device
         low, high = map(device.put, self._thresholds(scaled, target))
         above, tied = np.zeros((2, len(user)), dtype=np.int64)
@@ -137,7 +162,9 @@ class DeviceCounts:
         longest = float(self._scaled_items.lengths.max(initial=0.0))
         bound = error_bound(scaled.factors.shape[1], "float64", exponents, self._product, ROUNDOFFS)
         with np.errstate(over="ignore"):
-            low, high = thresholds(np.ldexp(target, -exponents), bound * scaled.lengths * longest, self._product)
+            low, high = thresholds(
+                np.ldexp(target, -exponents), bound * scaled.lengths * longest, self._product
+            )
         for threshold in (low, high):
             threshold[scaled.lengths == 0] = np.inf
         return low, high
@@ -147,10 +174,12 @@ class DeviceCounts:
         if not self._has_float64:
             on_host: Any = pair_scores(*self._copies, user, item)
             return on_host
-        xp, d = self._device.xp, self._items.shape[1]
+        xp = self._device.xp
+        d = self._items.shape[1]
         scores = np.empty(len(user))
         for part in _slices(len(user), NUMBERS // d):
-            users, items = self._device.take(self._users, user[part]), self._device.take(self._items, item[part])
+            users = self._device.take(self._users, user[part])
+            items = self._device.take(self._items, item[part])
             terms = xp.matrix_transpose(xp.astype(users, xp.float64) * xp.astype(items, xp.float64))
             sums = terms[0, ...]
             for factor in range(1, d):
@@ -159,17 +188,25 @@ class DeviceCounts:
         return scores
 
     def _scaled(self, factors: Any, largest: NDArray[Any]) -> _Scaled:
-        """Return (rows, d) factors, scaled for the product by the largest number of each row, (rows,), or of all."""
-        device, xp = self._device, self._device.xp
+        """Return (rows, d) factors, scaled for the product by the largest number of each row,
+        (rows,), or of all.
+        """
+        device = self._device
+        xp = self._device.xp
         exponents = np.asarray(np.frexp(largest)[1], dtype=np.int64)
-        halves = np.stack(np.broadcast_arrays(-exponents // 2, -exponents - -exponents // 2)).reshape(2, -1, 1)
+        halves = np.stack(
+            np.broadcast_arrays(-exponents // 2, -exponents - -exponents // 2)
+        ).reshape(2, -1, 1)
         kind = np.float64 if self._has_float64 else np.float32
         powers = np.ldexp(kind(1), halves)  # two of them, as their product may be infinite
-        scaled, lengths = [], []
+        scaled = []
+        lengths = []
         for part in _slices(factors.shape[0], NUMBERS // factors.shape[1]):
             left, right = (device.put(power[part] if largest.ndim else power) for power in powers)
             numbers = self._widened(factors[part, ...]) * left * right
-            lengths.append(device.pull(xp.sqrt(xp.sum(numbers * numbers, axis=1))).astype(np.float64))
+            lengths.append(
+                device.pull(xp.sqrt(xp.sum(numbers * numbers, axis=1))).astype(np.float64)
+            )
             scaled.append(xp.astype(numbers, getattr(xp, self._product)))
         rounded = 1 + factors.shape[1] * float(np.finfo(kind).eps)  # of the lengths
         return _Scaled(xp.concat(scaled, axis=0), exponents, rounded * np.concatenate(lengths))
@@ -184,18 +221,28 @@ class DeviceCounts:
         return xp.astype(factors, xp.float64 if self._has_float64 else xp.float32)
 
     def _largest_of_rows(self, factors: Any) -> NDArray[Any]:
-        """Return the largest absolute number of each row of (rows, d) factors, (rows,), or NaN if one is NaN."""
-        device, xp = self._device, self._device.xp
+        """Return the largest absolute number of each row of (rows, d) factors, (rows,), or NaN if
+        one is NaN.
+        """
+        device = self._device
+        xp = self._device.xp
         parts = _slices(factors.shape[0], NUMBERS // factors.shape[1])
         return np.concatenate(
-            [device.pull(xp.max(xp.abs(self._widened(factors[part, ...])), axis=1)) for part in parts]
+            [
+                device.pull(xp.max(xp.abs(self._widened(factors[part, ...])), axis=1))
+                for part in parts
+            ]
         )
 
     def _can_multiply(self, rows: int) -> bool:
-        """Return whether the device can multiply a block of so many rows; find the precision of the products."""
+        """Return whether the device can multiply a block of so many rows; find the precision of the
+        products.
+        """
         items = self._items.shape[0]
         shapes = {(rows, part.stop - part.start) for part in _slices(items, ITEMS)} - self._shapes
-        if self._product == "float32" and not all(self._keeps_all_digits(*shape) for shape in shapes):
+        if self._product == "float32" and not all(
+            self._keeps_all_digits(*shape) for shape in shapes
+        ):
             self._product = "float64"
             self.__dict__.pop("_scaled_items", None)  # they are scaled again
         self._shapes |= shapes
@@ -204,18 +251,25 @@ class DeviceCounts:
     def _keeps_all_digits(self, rows: int, items: int) -> bool:
         """Return whether a float32 product of this shape has the digits of float32.
 
-        All factors are a number that needs all digits, but for a user and an item that have a single factor, 1. So
-        their scores are that number, by any order of additions. The score of others shows that sums keep digits, too.
+        All factors are a number that needs all digits, but for a user and an item that have a
+        single factor, 1. So their scores are that number, by any order of additions. The score of
+        others shows that sums keep digits, too.
         """
-        device, xp, d = self._device, self._device.xp, self._items.shape[1]
+        device = self._device
+        xp = self._device.xp
+        d = self._items.shape[1]
         numbers = device.put(np.full((1, d), _ALL_DIGITS, dtype=np.float32))
         alone = device.put(np.eye(1, d, dtype=np.float32))
-        users = xp.concat([alone if items > 1 else numbers, xp.broadcast_to(numbers, (rows - 1, d))], axis=0)
+        users = xp.concat(
+            [alone if items > 1 else numbers, xp.broadcast_to(numbers, (rows - 1, d))], axis=0
+        )
         columns = xp.concat([alone, xp.broadcast_to(numbers, (items - 1, d))], axis=0)
         product = xp.matmul(users, xp.matrix_transpose(columns))
         if product.dtype != users.dtype:
             return False
-        is_number = xp.all(product[0, min(1, items - 1) :] == _ALL_DIGITS) & xp.all(product[1:, 0] == _ALL_DIGITS)
+        is_number = xp.all(product[0, min(1, items - 1) :] == _ALL_DIGITS) & xp.all(
+            product[1:, 0] == _ALL_DIGITS
+        )
         if not is_number or min(rows, items) == 1:
             return bool(is_number)
         wanted = d * _ALL_DIGITS**2
@@ -243,7 +297,8 @@ def _slices(count: int, size: int) -> list[slice]:
 
 
 def _parts(counts: Ints, most: int) -> list[slice]:
-    """Return consecutive parts of rows, without those at the ends that count nothing, that count not more than `most`.
+    """Return consecutive parts of rows, without those at the ends that count nothing, that count
+    not more than `most`.
 
     A row that counts more is a part of its own.
     """

@@ -1,13 +1,15 @@
 """Ranking by factors: a float32 product decides clear cases, and near ties are computed again.
 
-The score of a user and an item is the dot product of their factors. Its terms are added one by one in the order of the
-factors, with rounding at each step. So it does not depend on a library, on threads, or on its position in a matrix.
+The score of a user and an item is the dot product of their factors. Its terms are added one by one
+in the order of the factors, with rounding at each step. So it does not depend on a library, on
+threads, or on its position in a matrix.
 
-A matrix product is the fastest way to compute many scores. But its order of additions depends on the library, on its
-threads, and on the position of an item in the matrix, so items with equal factors may differ in the last digit. The
-product is therefore a prefilter. Each block of scores is compared with the held-out item's score minus and plus the
-largest rounding error, and counted while it is in the cache. Items in between are undecided: a few in a hundred
-thousand. They are compared by their exact scores. So the counts do not depend on the product.
+A matrix product is the fastest way to compute many scores. But its order of additions depends on
+the library, on its threads, and on the position of an item in the matrix, so items with equal
+factors may differ in the last digit. The product is therefore a prefilter. Each block of scores is
+compared with the held-out item's score minus and plus the largest rounding error, and counted while
+it is in the cache. Items in between are undecided: a few in a hundred thousand. They are compared
+by their exact scores. So the counts do not depend on the product.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +40,9 @@ Run = Callable[..., Iterable[Any]]
 
 
 def pair_scores(users: FactorMatrix, items: FactorMatrix, user: Ints, item: Ints) -> FactorMatrix:
-    """Return the scores, (pairs,), of pairs of user and item indices, (pairs,) each, by (users, d) and (items, d)."""
+    """Return the scores, (pairs,), of pairs of user and item indices, (pairs,) each, by (users, d)
+    and (items, d).
+    """
     scores = np.zeros(len(user), dtype=users.dtype)
     for first in range(0, len(user), PAIRS):
         sums, left, right = (array[first : first + PAIRS] for array in (scores, user, item))
@@ -50,7 +54,8 @@ def pair_scores(users: FactorMatrix, items: FactorMatrix, user: Ints, item: Ints
 
 
 def scale(factors: FactorMatrix, *, by_row: bool) -> tuple[Floats32, Ints]:
-    """Return (rows, d) factors in float32, scaled by powers of two so that the largest, of each row, is in [1/2, 1).
+    """Return (rows, d) factors in float32, scaled by powers of two so that the largest, of each
+    row, is in [1/2, 1).
 
     Also return the exponents of the scales: (rows,) if each row has its own scale, else ().
     """
@@ -60,7 +65,9 @@ def scale(factors: FactorMatrix, *, by_row: bool) -> tuple[Floats32, Ints]:
 
 
 def largest_number(factors: NDArray[Any], run: Run = map) -> float:
-    """Return the largest absolute number of (rows, d) factors, or NaN if one is NaN; without a copy of them."""
+    """Return the largest absolute number of (rows, d) factors, or NaN if one is NaN; without a copy
+    of them.
+    """
 
     def largest(rows: slice) -> np.floating[Any]:
         part = factors[rows]
@@ -76,16 +83,23 @@ def parts_of(factors: NDArray[Any]) -> list[slice]:
 
 
 def scaled_by(factors: FactorMatrix, exponent: int, run: Run = map) -> tuple[Floats32, float]:
-    """Return (rows, d) factors, divided by two to an exponent, in float32, and the largest length of a row.
+    """Return (rows, d) factors, divided by two to an exponent, in float32, and the largest length
+    of a row.
 
-    They are those of `scale` if the exponent is; parts of the rows are scaled in the cache, perhaps by several threads.
+    They are those of `scale` if the exponent is; parts of the rows are scaled in the cache, perhaps
+    by several threads.
     """
     scaled = np.empty(factors.shape, dtype=np.float32)
     is_exact = abs(exponent) < -np.finfo(factors.dtype).minexp
 
     def longest(rows: slice) -> float:
         if is_exact:
-            np.multiply(factors[rows], factors.dtype.type(2.0**-exponent), out=scaled[rows], casting="same_kind")
+            np.multiply(
+                factors[rows],
+                factors.dtype.type(2.0**-exponent),
+                out=scaled[rows],
+                casting="same_kind",
+            )
         else:  # a single factor would overflow, or be rounded
             scaled[rows] = np.ldexp(factors[rows], -exponent)
         return float(lengths(scaled[rows]).max(initial=0.0))
@@ -93,16 +107,20 @@ def scaled_by(factors: FactorMatrix, exponent: int, run: Run = map) -> tuple[Flo
     return scaled, max(run(longest, parts_of(factors)), default=0.0)
 
 
-def error_bound(d: int, kind: str, exponents: Ints, product: str = "float32", roundoffs: float = 1.0) -> Floats:
-    """Return the largest difference between product and score, for scaled factors of length 1 at most.
+def error_bound(
+    d: int, kind: str, exponents: Ints, product: str = "float32", roundoffs: float = 1.0
+) -> Floats:
+    """Return the largest difference between product and score, for scaled factors of length 1 at
+    most.
 
-    Both the product of precision `product`, in any order, and the score of precision `kind` differ from the exact dot
-    product by at most γ ‖u‖ ‖v‖, γ_n = n ε / (1 - n ε), with n = d, or n = d + 2 if the factors are rounded to that of
-    the product first (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, eq. 3.5, and Cauchy-Schwarz;
-    ε is the unit roundoff).
-    The bound adds the error of terms too small for normal numbers, multiplied by four because lengths are 1/2 or more.
-    It has the shape of the exponents of the scales of user and item together, and may be infinite. `roundoffs` is the
-    largest rounding error of an operation of the product in unit roundoffs: 2 where sums are cut off.
+    Both the product of precision `product`, in any order, and the score of precision `kind` differ
+    from the exact dot product by at most γ ‖u‖ ‖v‖, γ_n = n ε / (1 - n ε), with n = d, or n = d + 2
+    if the factors are rounded to that of the product first (Higham, Accuracy and Stability of
+    Numerical Algorithms, 2nd edition, eq. 3.5, and Cauchy-Schwarz; ε is the unit roundoff). The
+    bound adds the error of terms too small for normal numbers, multiplied by four because lengths
+    are 1/2 or more. It has the shape of the exponents of the scales of user and item together, and
+    may be infinite. `roundoffs` is the largest rounding error of an operation of the product in
+    unit roundoffs: 2 where sums are cut off.
     """
     products = np.finfo(product)
     roundings = ((d + 2, roundoffs * float(products.eps) / 2), (d, float(np.finfo(kind).eps) / 2))
@@ -132,9 +150,11 @@ def thresholds(target: Floats, error: Floats, product: str = "float32") -> tuple
 def prefilter(
     factors: FactorMatrix, target: FactorMatrix, exponent: Ints, longest: float
 ) -> tuple[Floats32, Floats32, Floats32]:
-    """Return users' factors, (users, d), scaled for the float32 product, and low and high, (users, 1) each.
+    """Return users' factors, (users, d), scaled for the float32 product, and low and high, (users,
+    1) each.
 
-    Float32 scores from low to high are undecided. A user whose factors are all 0 has none, and infinite thresholds.
+    Float32 scores from low to high are undecided. A user whose factors are all 0 has none, and
+    infinite thresholds.
 
     Args:
         factors: (users, d).
@@ -147,7 +167,8 @@ def prefilter(
     error = error_bound(scaled.shape[1], factors.dtype.name, exponents) * lengths(scaled) * longest
     low, high = thresholds(np.ldexp(target.astype(np.float64), -exponents), error)
     without_factors = ~factors.any(axis=1)
-    low[without_factors], high[without_factors] = np.inf, np.inf
+    low[without_factors] = np.inf
+    high[without_factors] = np.inf
     return scaled, low, high
 
 
@@ -157,19 +178,26 @@ def lengths(factors: Floats32) -> Floats:
 
 
 def require_finite_scores(d: int, largest: tuple[float, float], precision: str) -> None:
-    """Raise DataError if scores may be infinite, from the number of factors and the largest ones of users and items."""
+    """Raise DataError if scores may be infinite, from the number of factors and the largest ones of
+    users and items.
+    """
     if not d * largest[0] * largest[1] <= float(np.finfo(precision).max):  # False of NaN
-        raise DataError(f"the recommender's factors are not finite, or too large for scores in {precision}")
+        raise DataError(
+            f"the recommender's factors are not finite, or too large for scores in {precision}"
+        )
 
 
 def first_same(items: FactorMatrix) -> Ints:
-    """Return for each item the first item with the same factors, as (items,), or the item itself if that is missed.
+    """Return for each item the first item with the same factors, as (items,), or the item itself if
+    that is missed.
 
     Items with the same factors tie, so their scores need no comparison.
     """
     numbers = np.random.default_rng(0).integers(1, 2**62, items.shape[1], dtype=np.uint64)
     bits = np.ascontiguousarray(items, dtype=np.float64).view(np.uint64)
-    _, first_of_group, group = np.unique((bits * numbers).sum(axis=1), return_index=True, return_inverse=True)
+    _, first_of_group, group = np.unique(
+        (bits * numbers).sum(axis=1), return_index=True, return_inverse=True
+    )
     same: Ints = first_of_group[group]
     return np.where((items[same] == items).all(axis=1), same, np.arange(len(items)))
 
@@ -177,8 +205,10 @@ def first_same(items: FactorMatrix) -> Ints:
 ROWS = 1024
 """Most held-out items of a block. One thread counts a block."""
 
-SCORES, ITEMS = 2**19, 512
-"""Number of scores that are computed at a time, which take two megabytes, and least number of items among them.
+SCORES = 2**19
+ITEMS = 512
+"""Number of scores that are computed at a time, which take two megabytes, and least number of items
+among them.
 
 High blocks are fast to multiply, and narrow ones stay in the cache between product and comparisons.
 """
@@ -187,14 +217,18 @@ WORDS = 255
 """Number of words of eight bytes, each 0 or 1, that can be added before a byte overflows."""
 
 UNDECIDED = 2**20
-"""Number of undecided pairs that wait for their exact scores, which takes some of the memory of a block of scores."""
+"""Number of undecided pairs that wait for their exact scores, which takes some of the memory of a
+block of scores.
+"""
 
 _FEW_ROWS = 64
 """A block of so few held-out items is not divided among threads."""
 
 
 def blocks_of_rows(rows: Ints, threads: int) -> list[Ints]:
-    """Return the rows in blocks of equal size: `ROWS` at most, and as many blocks for each thread."""
+    """Return the rows in blocks of equal size: `ROWS` at most, and as many blocks for each
+    thread.
+    """
     if not len(rows):
         return []
     busy = min(threads, -(-len(rows) // _FEW_ROWS))
@@ -205,7 +239,9 @@ def blocks_of_rows(rows: Ints, threads: int) -> list[Ints]:
 
 @dataclass(frozen=True)
 class _Block:
-    """The rows of a block: their users' factors, (rows, d), held-out items, scores of these, and the counts so far."""
+    """The rows of a block: their users' factors, (rows, d), held-out items, scores of these, and
+    the counts so far.
+    """
 
     factors: FactorMatrix
     held_out: Ints
@@ -224,8 +260,12 @@ class FactorCounts:
         run: runs the parts of the preparation, perhaps in threads.
     """
 
-    def __init__(self, user_factors: NDArray[Any], item_factors: FactorMatrix, split: Split, run: Run = map) -> None:
-        self._users, self._items, self._split = user_factors, item_factors, split
+    def __init__(
+        self, user_factors: NDArray[Any], item_factors: FactorMatrix, split: Split, run: Run = map
+    ) -> None:
+        self._users = user_factors
+        self._items = item_factors
+        self._split = split
         self._largest = largest_number(item_factors, run)
         require_finite_scores(item_factors.shape[1], (0.0, self._largest), item_factors.dtype.name)
         self._exponent = np.asarray(np.frexp(self._largest)[1])
@@ -242,11 +282,13 @@ class FactorCounts:
         Raises:
             DataError: the bound of the scores is not finite.
         """
-        split, items = self._split, len(self._items)
+        split = self._split
+        items = len(self._items)
         factors: Any = self._users[split.user[rows]].astype(self._items.dtype, copy=False)
         largest = largest_number(factors)
         require_finite_scores(factors.shape[1], (largest, self._largest), self._items.dtype.name)
-        held_out, (excluded, offsets) = split.item[rows], split.non_candidates(rows)
+        held_out = split.item[rows]
+        (excluded, offsets) = split.non_candidates(rows)
         target = pair_scores(factors, self._items, np.arange(len(rows)), held_out)
         scaled, low, high = prefilter(factors, target, self._exponent, self._longest)
         block = _Block(factors, held_out, target, *np.zeros((2, len(rows)), dtype=np.int64))
@@ -262,22 +304,29 @@ class FactorCounts:
         return block.above, np.where(factors.any(axis=1), block.tied, items - np.diff(offsets) - 1)
 
     def _decide(self, block: _Block, waiting: list[tuple[Ints, Ints]]) -> None:
-        """Add pairs of rows and items to the counts of a block, by their exact scores, and forget them."""
+        """Add pairs of rows and items to the counts of a block, by their exact scores, and forget
+        them.
+        """
         if not waiting:
             return
         row, item = (np.concatenate(part) for part in zip(*waiting, strict=True))
         waiting.clear()
         self._undecided += len(row)
-        if self._undecided > len(self._items):  # then many items may have the factors of a held-out one
+        if self._undecided > len(
+            self._items
+        ):  # then many items may have the factors of a held-out one
             same = self._same[item] == self._same[block.held_out[row]]
             block.tied[:] += np.bincount(row[same], minlength=len(block.tied))
-            row, item = row[~same], item[~same]
+            row = row[~same]
+            item = item[~same]
         score = pair_scores(block.factors, self._items, row, item)
         block.above[:] += np.bincount(row[score > block.target[row]], minlength=len(block.above))
         block.tied[:] += np.bincount(row[score == block.target[row]], minlength=len(block.tied))
 
     def _shape_of_blocks(self, rows: int) -> tuple[int, int]:
-        """Return the numbers of rows and of items of a block of scores; the blocks are of about the same size."""
+        """Return the numbers of rows and of items of a block of scores; the blocks are of about the
+        same size.
+        """
         height = max(1, min(rows, SCORES // ITEMS))
         columns = -(-len(self._items) // max(ITEMS, SCORES // height))
         return height, -(-len(self._items) // columns)
@@ -285,25 +334,34 @@ class FactorCounts:
     def _blocks_of_scores(
         self, scaled: Floats32, held_out: Ints, excluded: Ints, offsets: Ints
     ) -> Iterator[tuple[int, int, Floats32, NDArray[np.bool_]]]:
-        """Yield the first row, first item and scores of each block, from (rows, d) factors and (rows,) held-out items.
+        """Yield the first row, first item and scores of each block, from (rows, d) factors and
+        (rows,) held-out items.
 
-        The score of a held-out item is -∞, and that of an item that is not a candidate; `Split.non_candidates` gives
-        these as excluded and offsets. The working memory of `compared` comes with them.
+        The score of a held-out item is -∞, and that of an item that is not a candidate;
+        `Split.non_candidates` gives these as excluded and offsets. The working memory of `compared`
+        comes with them.
         """
-        (height, width), items = self._shape_of_blocks(len(scaled)), len(self._items)
-        columns, tops = -(-items // width), -(-len(scaled) // height)
+        (height, width) = self._shape_of_blocks(len(scaled))
+        items = len(self._items)
+        columns = -(-items // width)
+        tops = -(-len(scaled) // height)
         row = np.repeat(np.arange(len(scaled)), np.diff(offsets))
         number = row // height * columns + excluded // width  # of the block
         ends = np.append(0, np.cumsum(np.bincount(number, minlength=tops * columns)))
         if columns > 1:
-            few = number.astype(np.uint16) if tops * columns <= 2**16 else number  # of 16 bits: a radix sort
+            few = (
+                number.astype(np.uint16) if tops * columns <= 2**16 else number
+            )  # of 16 bits: a radix sort
             order = np.argsort(few, kind="stable")
-            row, excluded = row[order], excluded[order]
+            row = row[order]
+            excluded = excluded[order]
         memory = np.empty(height * width, dtype=np.float32)
         bits = np.zeros((2, height, -(-width // 8) * 8), dtype=np.bool_)
         for block in range(tops * columns):
-            top, first = block // columns * height, block % columns * width
-            left, right = scaled[top : top + height], self._scaled_items[first : first + width]
+            top = block // columns * height
+            first = block % columns * width
+            left = scaled[top : top + height]
+            right = self._scaled_items[first : first + width]
             shape = len(left), len(right)
             scores = np.matmul(left, right.T, out=memory[: shape[0] * shape[1]].reshape(shape))
             stored = slice(ends[block], ends[block + 1])
@@ -314,14 +372,21 @@ class FactorCounts:
             yield top, first, scores, bits
 
 
-def compared(scores: Floats32, low: Floats32, high: Floats32, bits: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints]:
-    """Return how many (rows, items) scores of each row are above `high`, and the rows and items of those from `low` on.
+def compared(
+    scores: Floats32, low: Floats32, high: Floats32, bits: NDArray[np.bool_]
+) -> tuple[Ints, Ints, Ints]:
+    """Return how many (rows, items) scores of each row are above `high`, and the rows and items of
+    those from `low` on.
 
-    The thresholds are (rows, 1). `bits` is working memory, (2, rows, items) or larger, with a multiple of 8 of items.
+    The thresholds are (rows, 1). `bits` is working memory, (2, rows, items) or larger, with a
+    multiple of 8 of items.
     """
     wide = scores.shape[1]
     is_certain, is_possible = bits[:, : len(scores), : -(-wide // 8) * 8]
-    for is_true, compare, threshold in ((is_certain, np.greater, high), (is_possible, np.greater_equal, low)):
+    for is_true, compare, threshold in (
+        (is_certain, np.greater, high),
+        (is_possible, np.greater_equal, low),
+    ):
         is_true[:, wide:] = False
         compare(scores, threshold, out=is_true[:, :wide])
     certain = count_true(is_certain)

@@ -1,7 +1,8 @@
-"""What rankings are made from: scores and factors, training and held-out items, as arrays, tables and files.
+"""What rankings are made from: scores and factors, training and held-out items, as arrays, tables
+and files.
 
-In the memory of the host, numpy reads arrays of any library without a copy. Those in the memory of a device, such as a
-GPU, stay there.
+In the memory of the host, numpy reads arrays of any library without a copy. Those in the memory of
+a device, such as a GPU, stay there.
 
 Users, items and ids may be standard input, called -.
 """
@@ -26,7 +27,12 @@ from sampled_metrics.core.data.ids import INEXACT, about_spaces, as_text, column
 from sampled_metrics.core.data.labels import counts_rows
 from sampled_metrics.core.data.tables import refuse_rows
 from sampled_metrics.core.ranks.frames import NAMES, Columns, as_pandas, columns_of, plain
-from sampled_metrics.core.ranks.reading import read_columns, read_labelled, read_standard_input, standard_input
+from sampled_metrics.core.ranks.reading import (
+    read_columns,
+    read_labelled,
+    read_standard_input,
+    standard_input,
+)
 from sampled_metrics.errors import DataError, Remark, reason
 from sampled_metrics.ranking.layout import Known, require_numbers_alone
 from sampled_metrics.ranking.split import Split, pair_matrix, valid_sparse
@@ -50,8 +56,12 @@ Factors = tuple[Any, Any]
 
 
 def is_on_device(array: Any) -> bool:
-    """Return whether numpy cannot read an array: it is not in the host's memory, or is in bfloat16."""
-    if isinstance(array, np.ndarray) or not (hasattr(array, "__dlpack_device__") and hasattr(array, "device")):
+    """Return whether numpy cannot read an array: it is not in the host's memory, or is in
+    bfloat16.
+    """
+    if isinstance(array, np.ndarray) or not (
+        hasattr(array, "__dlpack_device__") and hasattr(array, "device")
+    ):
         return False
     return "cpu" not in str(array.device).lower() or "bfloat16" in str(array.dtype)
 
@@ -60,16 +70,18 @@ def refuse_device(array: Any, name: str) -> None:
     """Raise DataError if numpy cannot read an array where it is."""
     if is_on_device(array):
         raise DataError(
-            f"{name}: numpy cannot read {array.dtype} on the device {array.device}; give what it can read, such as "
-            f"{name}.float().cpu()"
+            f"{name}: numpy cannot read {array.dtype} on the device {array.device}; give what it "
+            f"can read, such as {name}.float().cpu()"
         )
 
 
 class Device:
-    """The device that arrays are on: the namespace of their library (`xp`), and copies to and from the host.
+    """The device that arrays are on: the namespace of their library (`xp`), and copies to and from
+    the host.
 
     Raises:
-        DataError: the arrays differ in library or device, or are not real numbers, or array-api-compat is missing.
+        DataError: the arrays differ in library or device, or are not real numbers, or
+            array-api-compat is missing.
     """
 
     def __init__(self, *arrays: Any) -> None:
@@ -92,7 +104,9 @@ class Device:
             raise DataError(f"scores must be arrays of one library, not {names}") from None
         self._device, *other_devices = (compat.device(array) for array in arrays)
         if any(device != self._device for device in other_devices):
-            raise DataError(f"scores must be on one device, not on {self._device} and {other_devices[0]}")
+            raise DataError(
+                f"scores must be on one device, not on {self._device} and {other_devices[0]}"
+            )
         for array in arrays:
             if not self.xp.isdtype(array.dtype, ("bool", "integral", "real floating")):
                 raise DataError(f"scores must be real numbers, not {array.dtype}")
@@ -109,19 +123,33 @@ class Device:
             return np.asarray(array.cpu())
         if self._compat.is_cupy_array(array):
             return np.asarray(array.get())
-        return np.asarray(array) if self._compat.is_jax_array(array) else np.from_dlpack(array, device="cpu", copy=True)
+        return (
+            np.asarray(array)
+            if self._compat.is_jax_array(array)
+            else np.from_dlpack(array, device="cpu", copy=True)
+        )
 
     def take(self, array: Any, index: NDArray[np.integer]) -> Any:
         """Return entries or rows of an array on the device, by indices on the host."""
         return self.xp.take(array, self.put(index), axis=0)
 
     def rows(self, array: Any, index: NDArray[np.integer]) -> Any:
-        """Return ascending rows of (rows, columns), by indices on the host; consecutive ones are not copied."""
+        """Return ascending rows of (rows, columns), by indices on the host; consecutive ones are
+        not copied.
+        """
         is_consecutive = (np.diff(index) == 1).all()
-        return array[int(index[0]) : int(index[-1]) + 1, ...] if is_consecutive else self.take(array, index)
+        return (
+            array[int(index[0]) : int(index[-1]) + 1, ...]
+            if is_consecutive
+            else self.take(array, index)
+        )
 
-    def entries(self, array: Any, row: NDArray[np.integer], column: NDArray[np.integer]) -> NDArray[Any]:
-        """Return a copy on the host of entries of (rows, columns), by indices on the host, in a type that numpy has."""
+    def entries(
+        self, array: Any, row: NDArray[np.integer], column: NDArray[np.integer]
+    ) -> NDArray[Any]:
+        """Return a copy on the host of entries of (rows, columns), by indices on the host, in a
+        type that numpy has.
+        """
         if self.is_host:
             return np.asarray(array[row, column])
         place = row * array.shape[1] + column
@@ -129,7 +157,9 @@ class Device:
 
     def count(self, is_true: Any) -> NDArray[np.int64]:
         """Return how many entries of each row of (rows, items) are true, on the host."""
-        if self.is_host and is_true.shape[1] >= _LONG:  # numpy counts a whole array several times as fast
+        if (
+            self.is_host and is_true.shape[1] >= _LONG
+        ):  # numpy counts a whole array several times as fast
             return np.array([np.count_nonzero(row) for row in is_true], dtype=np.int64)
         return self.pull(self.xp.count_nonzero(is_true, axis=1)).astype(np.int64)
 
@@ -139,11 +169,15 @@ class Device:
             return scores
         if self.xp.isdtype(scores.dtype, "bool"):
             return self.xp.astype(scores, self.xp.int8)
-        narrow = self.xp.isdtype(scores.dtype, "real floating") and self.xp.finfo(scores.dtype).bits < 32
+        narrow = (
+            self.xp.isdtype(scores.dtype, "real floating") and self.xp.finfo(scores.dtype).bits < 32
+        )
         return self.xp.astype(scores, self.xp.float32) if narrow else scores
 
     def has_float64(self) -> bool:
-        """Return whether the device computes in double precision: Apple's GPUs do not, nor does JAX by default."""
+        """Return whether the device computes in double precision: Apple's GPUs do not, nor does JAX
+        by default.
+        """
         one = self.put(np.ones(1, dtype=np.float32))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # JAX warns, and goes on in single precision
@@ -159,12 +193,15 @@ def as_array(scores: Any) -> Any:
 
 
 def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
-    """Return scores as an array of their own type, without a copy; Python numbers become float64 or integers.
+    """Return scores as an array of their own type, without a copy; Python numbers become float64 or
+    integers.
 
     `form` says in messages what they must be.
     """
     if is_async(scores):
-        raise DataError("scores are async; a function may run what gives them, such as by asyncio.run")
+        raise DataError(
+            "scores are async; a function may run what gives them, such as by asyncio.run"
+        )
     refuse_masked(scores, "scores")
     refuse_device(scores, "scores")
     scores = detached(scores)
@@ -173,21 +210,33 @@ def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
         array = np.asarray(scores)
         if array.dtype == object:
             array, python_numbers = array.astype(np.float64), array
-        elif not hasattr(scores, "dtype") and array.dtype == np.float64 and (np.abs(array) >= _WHOLE).any():
+        elif (
+            not hasattr(scores, "dtype")
+            and array.dtype == np.float64
+            and (np.abs(array) >= _WHOLE).any()
+        ):
             is_frame = isinstance(scores, pd.DataFrame)  # may mix integers and floats, like a list
-            python_numbers = scores.to_numpy(object) if is_frame else np.asarray(scores, dtype=object)
-        wrong = np.False_ if python_numbers is None else (array != python_numbers) & ~np.isnan(array)
+            python_numbers = (
+                scores.to_numpy(object) if is_frame else np.asarray(scores, dtype=object)
+            )
+        wrong = (
+            np.False_ if python_numbers is None else (array != python_numbers) & ~np.isnan(array)
+        )
     except (TypeError, ValueError, OverflowError):  # ValueError: rows differ in length
         raise DataError(f"scores {form}") from None
     if python_numbers is not None and wrong.any():
-        raise DataError(f"scores {form}; float64 cannot hold {python_numbers[wrong][0]!r:.80} without rounding it")
+        raise DataError(
+            f"scores {form}; float64 cannot hold {python_numbers[wrong][0]!r:.80} without "
+            "rounding it"
+        )
     if array.ndim == 0 or array.dtype.kind not in "biuf":
         raise DataError(f"scores {form}")
     return array
 
 
 def is_async(answer: Any) -> bool:
-    """Return whether an answer of a function, or an entry of it, is to be awaited, and close the coroutines in it.
+    """Return whether an answer of a function, or an entry of it, is to be awaited, and close the
+    coroutines in it.
 
     Python would warn of each that nobody awaits.
     """
@@ -205,7 +254,8 @@ def is_async(answer: Any) -> bool:
 
 @contextmanager
 def exits_as_errors(what: str) -> Iterator[None]:
-    """Raise DataError where code of a user, named by `what`, ends the process, or raises what is no Exception.
+    """Raise DataError where code of a user, named by `what`, ends the process, or raises what is no
+    Exception.
 
     An interruption is none of these.
     """
@@ -214,7 +264,9 @@ def exits_as_errors(what: str) -> Iterator[None]:
     except (Exception, KeyboardInterrupt):
         raise
     except BaseException as error:
-        raise DataError(f"{what} ends by {type(error).__name__}{f': {error}' if str(error) else ''}") from error
+        raise DataError(
+            f"{what} ends by {type(error).__name__}{f': {error}' if str(error) else ''}"
+        ) from error
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
@@ -236,7 +288,9 @@ def detached(array: Any) -> Any:
 
 
 PairsLike = Any
-"""Accepted forms of pairs of users and items: a dense or sparse matrix, a table, or columns of a file."""
+"""Accepted forms of pairs of users and items: a dense or sparse matrix, a table, or columns of a
+file.
+"""
 
 
 @dataclass(frozen=True)
@@ -259,8 +313,8 @@ class Ids:
     def from_given(cls, kind: str, given: ArrayLike | None, count: int, name: str = "") -> "Ids":
         """Return distinct ids, without spaces around them, or the indices if none are given.
 
-        `name` is that of the ids in messages. Raises DataError if one is missing, repeated, a list, or a float that
-        may stand for several ids. A warning counts the ids that had spaces.
+        `name` is that of the ids in messages. Raises DataError if one is missing, repeated, a list,
+        or a float that may stand for several ids. A warning counts the ids that had spaces.
         """
         name = name or f"{kind}_ids"
         if given is None:
@@ -270,19 +324,33 @@ class Ids:
             raise DataError(f"{name}: must be text or numbers, not {np.asarray(given).dtype}")
         ids = column_of(given)
         if np.shape(given) != (count,):
-            raise DataError(f"{name} must have an id for each of the {count} {kind}s, not the shape {np.shape(given)}")
-        are_lists = ids.map(pd.api.types.is_list_like) if ids.dtype == object else pd.Series(False, index=ids.index)
+            raise DataError(
+                f"{name} must have an id for each of the {count} {kind}s, not the shape "
+                f"{np.shape(given)}"
+            )
+        are_lists = (
+            ids.map(pd.api.types.is_list_like)
+            if ids.dtype == object
+            else pd.Series(False, index=ids.index)
+        )
         if are_lists.any():
-            raise DataError(f"{name}: entry {int(np.argmax(are_lists)) + 1} must be text or a number")
-        column, text = id_column(ids), as_text(ids)
-        missing, repeated = text == "", text.duplicated()
+            raise DataError(
+                f"{name}: entry {int(np.argmax(are_lists)) + 1} must be text or a number"
+            )
+        column = id_column(ids)
+        text = as_text(ids)
+        missing = text == ""
+        repeated = text.duplicated()
         if missing.any():
             raise DataError(f"{name}: entry {int(np.argmax(missing)) + 1} is missing")
         if column.is_inexact.any():
             entry = int(np.argmax(column.is_inexact))
             raise DataError(f"{name}: entry {entry + 1} is {shown(ids.iloc[entry])}, {INEXACT}")
         if repeated.any():
-            raise DataError(f"{name}: {ids[repeated].iloc[0]} is there twice; each {kind} needs an id of its own")
+            raise DataError(
+                f"{name}: {ids[repeated].iloc[0]} is there twice; each {kind} needs an id of its "
+                "own"
+            )
         for sentence in about_spaces(column, name):
             warnings.warn(sentence, Remark, stacklevel=5)
         if column.spaced:
@@ -299,22 +367,32 @@ class Ids:
     @property
     def where(self) -> str:
         """Return what an id is in, for messages."""
-        is_in = f"in {self.name or self.kind + '_ids'}, such as {shown(next(iter(self.values), None))}"
+        is_in = (
+            f"in {self.name or self.kind + '_ids'}, such as {shown(next(iter(self.values), None))}"
+        )
         return is_in if self.is_given else f"an index from 0 to {len(self.values) - 1}"
 
     @property
     def hint(self) -> str:
         """Return what to do about ids that are not known, for messages."""
-        return "" if self.is_given else f"; give {self.kind}_ids (--{self.kind}-ids) if the table has ids"
+        return (
+            ""
+            if self.is_given
+            else f"; give {self.kind}_ids (--{self.kind}-ids) if the table has ids"
+        )
 
     def positions(self, columns: Columns) -> Ints:
-        """Return the (rows,) indices of the ids in a column; ids are compared as text, so 7 and "7" are the same.
+        """Return the (rows,) indices of the ids in a column; ids are compared as text, so 7 and "7"
+        are the same.
 
         Raises:
             DataError: an id is missing or unknown; the message names it and its place.
         """
-        column, (number, ids) = columns[self.kind], columns.ids(self.kind)
-        for sentence in about_spaces(columns.id_column(columns.names[self.kind]), columns.called(self.kind)):
+        column = columns[self.kind]
+        (number, ids) = columns.ids(self.kind)
+        for sentence in about_spaces(
+            columns.id_column(columns.names[self.kind]), columns.called(self.kind)
+        ):
             warnings.warn(f"{columns.name}: {sentence}", Remark, stacklevel=5)
         positions = self.text.get_indexer(ids)[number]
 
@@ -333,10 +411,11 @@ def split_and_users(
     user_ids: ArrayLike | None,
     item_ids: ArrayLike | None,
 ) -> tuple[Split, tuple[Ids, Ids], Ints]:
-    """Return the split, the ids of users and items, and the ascending indices of the users; parameters as in `rank`.
+    """Return the split, the ids of users and items, and the ascending indices of the users;
+    parameters as in `rank`.
 
-    `shape` are the numbers of users and items of the scores, None where they are not known. A warning counts the users
-    without a held-out item.
+    `shape` are the numbers of users and items of the scores, None where they are not known. A
+    warning counts the users without a held-out item.
 
     Raises:
         DataError: an argument is wrong, or two do not fit each other.
@@ -346,23 +425,32 @@ def split_and_users(
     train = None if is_table(training) else matrix(training, "training")
     known = [
         next((n for n in (size, None if given is None else np.size(given)) if n is not None), None)
-        for size, given in zip(shape if train is None else train.shape, (user_ids, item_ids), strict=True)
+        for size, given in zip(
+            shape if train is None else train.shape, (user_ids, item_ids), strict=True
+        )
     ]
     unknown = [kind for kind, number in zip(("user", "item"), known, strict=True) if number is None]
     if unknown:
         missing = " and ".join(f"{kind}_ids (--{kind}-ids)" for kind in unknown)
         kinds = " and ".join(f"{kind}s" for kind in unknown)
-        raise DataError(f"the number of {kinds} is not known: give {missing}, or training as a matrix")
+        raise DataError(
+            f"the number of {kinds} is not known: give {missing}, or training as a matrix"
+        )
     count, items = (number or 0 for number in known)
     if any(size not in (None, number) for size, number in zip(shape, (count, items), strict=True)):
         pairs = "; a table of pairs has the columns user and item" if items <= _FEW else ""
-        raise DataError(f"scores have shape {shape}, but training has {count} users and {items} items{pairs}")
+        raise DataError(
+            f"scores have shape {shape}, but training has {count} users and {items} items{pairs}"
+        )
     ids = Ids.from_given("user", user_ids, count), Ids.from_given("item", item_ids, items)
     train = _of_table(training, "training", *ids) if train is None else train
-    test = _of_table(held_out, "held_out", *ids) if is_table(held_out) else _of_array(held_out, *ids)
+    test = (
+        _of_table(held_out, "held_out", *ids) if is_table(held_out) else _of_array(held_out, *ids)
+    )
     if not test.nnz:
         raise DataError("held_out: no user has a held-out item")
-    split, chosen = Split(train, test, ids[0].values, ids[1].values), _chosen_users(users, count)
+    split = Split(train, test, ids[0].values, ids[1].values)
+    chosen = _chosen_users(users, count)
     without = np.count_nonzero(np.diff(test.indptr)[chosen] == 0)
     if without:
         text = f"{without} of {len(chosen)} users have no held-out item, and are left out"
@@ -377,10 +465,11 @@ def require_layout(
     user_ids: ArrayLike | None,
     item_ids: ArrayLike | None,
 ) -> None:
-    """Check that matrices from files have a row for each user, a column for each item, and nothing else.
+    """Check that matrices from files have a row for each user, a column for each item, and nothing
+    else.
 
-    How many there are is known by the ids, by training or held-out items as a matrix, or by the indices of their
-    tables. The labels of a frame are compared with the ids elsewhere.
+    How many there are is known by the ids, by training or held-out items as a matrix, or by the
+    indices of their tables. The labels of a frame are compared with the ids elsewhere.
 
     Args:
         matrices: of each, the name of its file, itself, and the kinds of its axes, user and item.
@@ -396,7 +485,9 @@ def require_layout(
         kind
         for _, data, kinds in matrices
         for kind, index in zip(
-            kinds, (data.index, data.columns) if isinstance(data, pd.DataFrame) else (), strict=False
+            kinds,
+            (data.index, data.columns) if isinstance(data, pd.DataFrame) else (),
+            strict=False,
         )
         if not counts_rows(index)
     }
@@ -408,7 +499,9 @@ def require_layout(
         require_numbers_alone(name, data, *(known[kind] for kind in kinds))
 
 
-def _known(kind: str, axis: int, training: PairsLike, held_out: Any, ids: ArrayLike | None) -> Known:
+def _known(
+    kind: str, axis: int, training: PairsLike, held_out: Any, ids: ArrayLike | None
+) -> Known:
     """Return what ids, or else training and held-out items, tell of the users or the items."""
     if ids is not None:
         return Known.from_ids(kind, ids)
@@ -418,7 +511,9 @@ def _known(kind: str, axis: int, training: PairsLike, held_out: Any, ids: ArrayL
             return Known(kind, data.shape[axis], f"as {name} has")
     if not all(map(is_table, pairs.values())):
         return Known(kind)
-    text = pd.concat([pd.Series(table_of_pairs(data, name).ids(kind)[1]) for name, data in pairs.items()])
+    text = pd.concat(
+        [pd.Series(table_of_pairs(data, name).ids(kind)[1]) for name, data in pairs.items()]
+    )
     if not text.str.fullmatch("0|[1-9][0-9]{0,8}").all():
         return Known(kind)
     last = int(text.astype(np.int64).max())
@@ -426,24 +521,32 @@ def _known(kind: str, axis: int, training: PairsLike, held_out: Any, ids: ArrayL
 
 
 def warn_of_last(last: int, rows: int, stacklevel: int) -> None:
-    """Warn if the held-out items of some rows score -inf: a model that masks them has the metric 0."""
+    """Warn if the held-out items of some rows score -inf: a model that masks them has the metric
+    0.
+    """
     if last:
-        text = f"{last:,} of {rows:,} held-out items score -inf, as a masked item does, and rank last"
+        text = (
+            f"{last:,} of {rows:,} held-out items score -inf, as a masked item does, and rank last"
+        )
         warnings.warn(text, Remark, stacklevel=stacklevel)
 
 
 def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
-    """Return the ascending indices of a part of the users, from a slice of them or their indices; None is all."""
+    """Return the ascending indices of a part of the users, from a slice of them or their indices;
+    None is all.
+    """
     refuse_masked(users, "users")
     part = slice(None) if users is None else users
     try:
         indices = np.arange(count)[part] if isinstance(part, slice) else np.asarray(part)
     except (TypeError, ValueError):  # ValueError: lists that differ in length, or a step of 0
-        raise DataError(f"users must be a slice of the users, or indices of them, not {shown(users)}") from None
+        raise DataError(
+            f"users must be a slice of the users, or indices of them, not {shown(users)}"
+        ) from None
     if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
         raise DataError(
-            "users must be a slice of the users, or one-dimensional indices of them, whole numbers, not "
-            f"{indices.dtype} of shape {indices.shape}"
+            "users must be a slice of the users, or one-dimensional indices of them, whole "
+            f"numbers, not {indices.dtype} of shape {indices.shape}"
         )
     if not indices.size:
         raise DataError("users: names none of the users")
@@ -466,8 +569,12 @@ def is_table(pairs: PairsLike) -> bool:
         return isinstance(pairs, Columns)
     if isinstance(pairs, pd.DataFrame):
         usual = NAMES["user"] | NAMES["item"]
-        levels = [level for level in pairs.index.names if level is not None and plain(level) in usual]
-        is_named = len(levels) > 1 or any(isinstance(name, str) and plain(name) in usual for name in pairs.columns)
+        levels = [
+            level for level in pairs.index.names if level is not None and plain(level) in usual
+        ]
+        is_named = len(levels) > 1 or any(
+            isinstance(name, str) and plain(name) in usual for name in pairs.columns
+        )
         return is_named or not all(map(pd.api.types.is_numeric_dtype, pairs.dtypes))
     return not issparse(pairs) and isinstance(as_pandas(pairs, "pairs"), pd.DataFrame)
 
@@ -480,7 +587,10 @@ def table_of_pairs(table: PairsLike, name: str) -> Columns:
 
 
 def matrix(pairs: PairsLike, name: str) -> csr_array:
-    """Return a (users, items) matrix with each pair stored once, as 1. The caller's array does not change."""
+    """Return a (users, items) matrix with each pair stored once, as 1.
+
+    The caller's array does not change.
+    """
     refuse_masked(pairs, name)
     try:
         coordinates = coo_array(valid_sparse(pairs, name) if issparse(pairs) else pairs)
@@ -493,7 +603,9 @@ def matrix(pairs: PairsLike, name: str) -> csr_array:
     if not np.isfinite(coordinates.data).all():
         raise DataError(f"{name} {MATRIX}; some are not finite")
     is_stored = coordinates.data != 0
-    return pair_matrix(coordinates.row[is_stored], coordinates.col[is_stored], coordinates.shape, np.int8)
+    return pair_matrix(
+        coordinates.row[is_stored], coordinates.col[is_stored], coordinates.shape, np.int8
+    )
 
 
 def _of_table(table: PairsLike, name: str, users: Ids, items: Ids) -> csr_array:
@@ -514,20 +626,23 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
         return matrix(array, "held_out")
     if array.shape != shape[:1]:
         raise DataError(
-            f"held_out must be an item of each of the {shape[0]} users, {shape} numbers, or a table of users and "
-            f"items, not of shape {array.shape}"
+            f"held_out must be an item of each of the {shape[0]} users, {shape} numbers, or a "
+            f"table of users and items, not of shape {array.shape}"
         )
     missing = np.asarray(pd.isna(array))
     numbers = np.asarray(array[~missing].tolist()) if array.dtype == object else array[~missing]
     if len(numbers) and numbers.dtype.kind not in "iuf":
-        raise DataError(f"held_out must hold indices of the {shape[1]} items, whole numbers, not {numbers.dtype}")
+        raise DataError(
+            f"held_out must hold indices of the {shape[1]} items, whole numbers, not "
+            f"{numbers.dtype}"
+        )
     wrong = ~np.isfinite(numbers) | (numbers != np.floor(numbers)) | (numbers >= shape[1])
     user = np.flatnonzero(~missing)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"user {users.values[user[row]]}: held_out must be an index of the {shape[1]} items, 0 to {shape[1] - 1}, "
-            f"not {numbers[row]:g}"
+            f"user {users.values[user[row]]}: held_out must be an index of the {shape[1]} items, 0 "
+            f"to {shape[1] - 1}, not {numbers[row]:g}"
         )
     has_item = numbers >= 0
     refuse_indices_like_ids(numbers[has_item], items, "held_out")
@@ -535,7 +650,8 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
 
 
 def refuse_indices_like_ids(indices: NDArray[Any], items: Ids, name: str) -> None:
-    """Raise DataError if (n,) indices of items may be meant as ids: all are ids, too, of other items.
+    """Raise DataError if (n,) indices of items may be meant as ids: all are ids, too, of other
+    items.
 
     Raises:
         DataError: they may be both.
@@ -547,8 +663,9 @@ def refuse_indices_like_ids(indices: NDArray[Any], items: Ids, name: str) -> Non
     if (places >= 0).all() and (places != distinct).any():
         index = shown(distinct[int(np.argmax(places != distinct))])
         raise DataError(
-            f"{name}: {index} may be an index or an id of items ({items.name or 'item_ids'}); give ids "
-            "as a table, or as a Series with users as its index, and indices without ids of items"
+            f"{name}: {index} may be an index or an id of items ({items.name or 'item_ids'}); give "
+            "ids as a table, or as a Series with users as its index, and indices without ids of "
+            "items"
         )
 
 
@@ -563,12 +680,14 @@ Places = Callable[[Ints, Ints], Ints]
 
 
 def candidates_at(excluded: csr_array, order: Ints | None = None) -> Places:
-    """Return the function to the candidates with these numbers in an order of the items, (items,); None is theirs.
+    """Return the function to the candidates with these numbers in an order of the items, (items,);
+    None is theirs.
 
     The matrix is (rows, items), stored where the item is not a candidate.
     """
     row, offset = ranges(np.diff(excluded.indptr))
-    items, first = excluded.shape[1], excluded.indptr.astype(np.int64)
+    items = excluded.shape[1]
+    first = excluded.indptr.astype(np.int64)
     place = excluded.indices if order is None else np.argsort(order)[excluded.indices]
     # the number of the first candidate after each excluded item; one search covers all rows
     after = np.sort(row * items + place) - offset
@@ -581,13 +700,15 @@ def candidates_at(excluded: csr_array, order: Ints | None = None) -> Places:
 
 
 def read_array(path: str) -> Any:
-    """Read an array: npy, npz with a single array or a sparse matrix of SciPy, or the numbers of parquet or csv.
+    """Read an array: npy, npz with a single array or a sparse matrix of SciPy, or the numbers of
+    parquet or csv.
 
-    A csv file has no header, and missing entries are NaN. A parquet file of pandas is a frame with its labels.
+    A csv file has no header, and missing entries are NaN. A parquet file of pandas is a frame with
+    its labels.
 
     Raises:
-        DataError: the file cannot be read, or does not hold one array; or a line of it has names of columns, or a
-            column an index, as in `require_numbers_alone`.
+        DataError: the file cannot be read, or does not hold one array; or a line of it has names of
+            columns, or a column an index, as in `require_numbers_alone`.
     """
     array = _array_of_file(path)
     with _files.reading(path):  # one of a huge shape does not fit
@@ -601,7 +722,9 @@ def _array_of_file(path: str) -> Any:
     if kind == ".parquet":
         return read_labelled(path)
     if kind not in (".npy", ".npz", ".csv"):
-        raise DataError(f"{path}: an array is a file whose name ends in .npy, .npz, .csv or .parquet")
+        raise DataError(
+            f"{path}: an array is a file whose name ends in .npy, .npz, .csv or .parquet"
+        )
     if kind == ".npz":
         arrays = _files.read_npz(path, "an array")
         if "format" in arrays:
@@ -610,37 +733,57 @@ def _array_of_file(path: str) -> Any:
         with _files.reading(path, "cannot be read as an array"), _files.opened(path) as file:
             if kind == ".npy":
                 return np.lib.format.read_array(file, allow_pickle=False)
-            array = pd.read_csv(file, header=None, dtype=np.float64, skip_blank_lines=False).to_numpy()
+            array = pd.read_csv(
+                file, header=None, dtype=np.float64, skip_blank_lines=False
+            ).to_numpy()
             return array[: len(array) - _blank_lines_at_the_end(array)]
     if len(arrays) != 1:
-        raise DataError(f"{path}: must hold one array, not {len(arrays)} ({', '.join(arrays):.200})")
+        raise DataError(
+            f"{path}: must hold one array, not {len(arrays)} ({', '.join(arrays):.200})"
+        )
     return next(iter(arrays.values()))
 
 
 def _blank_lines_at_the_end(array: NDArray[np.float64]) -> int:
-    """Return how many lines at the end have no number. One before them is a missing number, and moves no other line."""
+    """Return how many lines at the end have no number.
+
+    One before them is a missing number, and moves no other line.
+    """
     has_numbers = np.flatnonzero(~np.isnan(array).all(axis=1))
     return len(array) - (int(has_numbers[-1]) + 1 if len(has_numbers) else 0)
 
 
-_INTEGERS = ("indices", "indptr", "row", "col", "coords", "offsets", "shape")  # of SciPy's files of sparse matrices
+_INTEGERS = (
+    "indices",
+    "indptr",
+    "row",
+    "col",
+    "coords",
+    "offsets",
+    "shape",
+)  # of SciPy's files of sparse matrices
 
 
 def _sparse_of_file(path: str, arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return the sparse matrix of a file of SciPy, whose arrays are known; raise DataError if it is none."""
+    """Return the sparse matrix of a file of SciPy, whose arrays are known; raise DataError if it is
+    none.
+    """
     if arrays["format"].ndim or arrays["format"].dtype.kind not in "SU":
         raise DataError(f"{path}: is no sparse matrix of SciPy: its format is not text")
     for name in _INTEGERS:
         if name in arrays and arrays[name].dtype.kind not in "iu":
             raise DataError(f"{path}: is no sparse matrix of SciPy: {name} are not whole numbers")
     if "shape" not in arrays or arrays["shape"].shape != (2,):
-        raise DataError(f"{path}: is no sparse matrix of SciPy: its shape is not that of users and items")
+        raise DataError(
+            f"{path}: is no sparse matrix of SciPy: its shape is not that of users and items"
+        )
     with _files.reading(path, "cannot be read as an array"), _files.opened(path) as file:
         return valid_sparse(load_npz(file), path)
 
 
 def read_pairs(path: str, separator: str | None = None) -> Columns | Any:
-    """Read users and items: a table from csv or parquet, or a (users, items) matrix from npy or npz.
+    """Read users and items: a table from csv or parquet, or a (users, items) matrix from npy or
+    npz.
 
     The separator is that of the fields of a csv file; it is noticed if it is a usual one.
 
@@ -649,7 +792,9 @@ def read_pairs(path: str, separator: str | None = None) -> Columns | Any:
     """
     if path == "-":
         return read_standard_input(separator)
-    return read_array(path) if Path(path).suffix in (".npy", ".npz") else read_columns(path, separator)
+    return (
+        read_array(path) if Path(path).suffix in (".npy", ".npz") else read_columns(path, separator)
+    )
 
 
 def read_ids(path: str) -> NDArray[Any]:
@@ -671,4 +816,6 @@ def read_ids(path: str) -> NDArray[Any]:
     except DataError:
         raise
     except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read as text with an id on each line: {reason(error)}") from None
+        raise DataError(
+            f"{path}: cannot be read as text with an id on each line: {reason(error)}"
+        ) from None

@@ -1,9 +1,11 @@
-"""The layout of matrices: a line of the names of columns, and a column of an index, are no scores and no factors.
+"""The layout of matrices: a line of the names of columns, and a column of an index, are no scores
+and no factors.
 
-pandas writes the names of columns as the first line of a csv file and its index as the first column, and `reset_index`
-makes a column of the index. In a matrix that has one of them, all users or items are moved by a place, and the ranks
-look like ranks. Such a line holds whole numbers that all differ. It is refused if it ascends by one or has the ids of
-the users or the items, and others do not; if others have fractions; or if there is a line more than users or items.
+pandas writes the names of columns as the first line of a csv file and its index as the first
+column, and `reset_index` makes a column of the index. In a matrix that has one of them, all users
+or items are moved by a place, and the ranks look like ranks. Such a line holds whole numbers that
+all differ. It is refused if it ascends by one or has the ids of the users or the items, and others
+do not; if others have fractions; or if there is a line more than users or items.
 """
 
 import re
@@ -65,7 +67,9 @@ class Known:
 
 @dataclass(frozen=True)
 class _Lines:
-    """The rows of a matrix, or its columns: how many there are, and the function from a place to the line there."""
+    """The rows of a matrix, or its columns: how many there are, and the function from a place to
+    the line there.
+    """
 
     count: int
     at: Callable[[int], NDArray[Any]]
@@ -77,23 +81,29 @@ class _Lines:
         return [self.at(int(other)) for other in places if other != place]
 
 
-def require_numbers_alone(name: str, data: Any, rows: Known | None = None, columns: Known | None = None) -> None:
+def require_numbers_alone(
+    name: str, data: Any, rows: Known | None = None, columns: Known | None = None
+) -> None:
     """Check that a matrix has no line of names of columns, and no column of an index.
 
     Args:
         name: of the matrix, such as that of its file, for messages.
-        data: (rows, columns) numbers of numpy, a sparse matrix, or a frame, whose names of columns are no line. Data of
-            another form are passed over.
+        data: (rows, columns) numbers of numpy, a sparse matrix, or a frame, whose names of columns
+            are no line. Data of another form are passed over.
         rows: what is known of the rows, if they are users or items.
         columns: what is known of the columns, if they are items.
 
     Raises:
-        DataError: the first line or a column holds no numbers of the matrix; or there is a row or a column more than
-            users or items.
+        DataError: the first line or a column holds no numbers of the matrix; or there is a row or a
+            column more than users or items.
     """
     if isinstance(data, pd.DataFrame):
         _refuse_name_of_index(name, data)
-    elif not (issparse(data) or isinstance(data, np.ndarray)) or data.ndim != 2 or data.dtype.kind not in "biuf":
+    elif (
+        not (issparse(data) or isinstance(data, np.ndarray))
+        or data.ndim != 2
+        or data.dtype.kind not in "biuf"
+    ):
         return
     in_rows, in_columns = _lines(data, rows, columns)
     is_array = name.endswith((".npy", ".npz"))
@@ -101,20 +111,27 @@ def require_numbers_alone(name: str, data: Any, rows: Known | None = None, colum
     for place, word in _columns_to_look_at(data, in_rows, in_columns):
         # another column than the first may be a feature, such as a place by popularity
         if looks := _looks(in_columns, place, only_names=place > 0):
-            way_out = "make it the index by set_index, or leave it out" if isinstance(data, pd.DataFrame) else alone
-            raise DataError(f"{name}: {word} is {looks}, as of an index, and not of the numbers; {way_out}")
+            way_out = (
+                "make it the index by set_index, or leave it out"
+                if isinstance(data, pd.DataFrame)
+                else alone
+            )
+            raise DataError(
+                f"{name}: {word} is {looks}, as of an index, and not of the numbers; {way_out}"
+            )
     # a file of numpy has no header, but a first user may have places in the order of popularity
     if not isinstance(data, pd.DataFrame) and (looks := _looks(in_rows, 0, only_names=is_array)):
         raise DataError(
-            f"{name}, line 1: is {looks}, the names of columns, so that each row would count for the user or item "
-            f"before it; {alone}"
+            f"{name}, line 1: is {looks}, the names of columns, so that each row would count for "
+            f"the user or item before it; {alone}"
         )
     _refuse_one_more(name, "row", in_rows, rows)
     _refuse_one_more(name, "column", in_columns, columns)
 
 
 def _columns_to_look_at(data: Any, rows: _Lines, columns: _Lines) -> list[tuple[int, str]]:
-    """Return the places of columns that may be no numbers of the matrix, with the words for them in messages.
+    """Return the places of columns that may be no numbers of the matrix, with the words for them in
+    messages.
 
     They are the first, the last, and those between whose first lines hold running numbers or ids.
     """
@@ -129,19 +146,29 @@ def _columns_to_look_at(data: Any, rows: _Lines, columns: _Lines) -> list[tuple[
     between = [place for place in np.flatnonzero(is_running).tolist() if 0 < place < last][:_SAMPLE]
     if columns.ids:
         is_whole = np.flatnonzero((np.isfinite(top) & (top == np.floor(top))).all(axis=0)).tolist()
-        with_ids = [place for place in is_whole[: _SAMPLE**2] if _are_among(top[:, place], columns.ids)]
-        between += [place for place in with_ids if 0 < place < last and place not in between][:_SAMPLE]
+        with_ids = [
+            place for place in is_whole[: _SAMPLE**2] if _are_among(top[:, place], columns.ids)
+        ]
+        between += [place for place in with_ids if 0 < place < last and place not in between][
+            :_SAMPLE
+        ]
     return places + [(place, f"column {place + 1}") for place in between]
 
 
 def _refuse_name_of_index(name: str, frame: pd.DataFrame) -> None:
-    """Raise DataError if a column has a name that pandas gives to an index, and whole numbers that all differ."""
+    """Raise DataError if a column has a name that pandas gives to an index, and whole numbers that
+    all differ.
+    """
     for place, column in enumerate(frame.columns):
         is_named_so = isinstance(column, str) and _NAMES_OF_INDEX.fullmatch(column)
-        if is_named_so and len(frame.columns) > 1 and _are_different(_numbers(frame.iloc[:, place])):
+        if (
+            is_named_so
+            and len(frame.columns) > 1
+            and _are_different(_numbers(frame.iloc[:, place]))
+        ):
             raise DataError(
-                f"{name}: the column {shown(column)} is an index, as reset_index() makes it a column; make it the "
-                "index by set_index, or leave it out"
+                f"{name}: the column {shown(column)} is an index, as reset_index() makes it a "
+                "column; make it the index by set_index, or leave it out"
             )
 
 
@@ -152,16 +179,23 @@ def _refuse_one_more(name: str, what: str, lines: _Lines, known: Known | None) -
     """
     if known is None or known.count is None or lines.count != known.count + 1:
         return
-    hint = f"; or give --{known.kind}-ids, if {known.kind} {known.count} is of no event" if known.are_events else ""
+    hint = (
+        f"; or give --{known.kind}-ids, if {known.kind} {known.count} is of no event"
+        if known.are_events
+        else ""
+    )
     raise DataError(
-        f"{name}: has {lines.count} {what}s for {known.count} {known.kind}s, {known.source}; the first {what} is "
-        f"{_beginning(lines.at(0))}, and the last {_beginning(lines.at(lines.count - 1))}; leave out what is no "
-        f"{known.kind}{hint}"
+        f"{name}: has {lines.count} {what}s for {known.count} {known.kind}s, {known.source}; the "
+        f"first {what} is {_beginning(lines.at(0))}, and the last "
+        f"{_beginning(lines.at(lines.count - 1))}; leave out what is no {known.kind}{hint}"
     )
 
 
 def _lines(data: Any, rows: Known | None, columns: Known | None) -> tuple[_Lines, _Lines]:
-    """Return the rows and the columns of a matrix. The ids of rows are those in a column, and the other way round."""
+    """Return the rows and the columns of a matrix.
+
+    The ids of rows are those in a column, and the other way round.
+    """
     of_rows = frozenset[str]() if rows is None else rows.ids
     of_columns = frozenset[str]() if columns is None else columns.ids
     height, width = data.shape
@@ -171,16 +205,30 @@ def _lines(data: Any, rows: Known | None, columns: Known | None) -> tuple[_Lines
             _Lines(width, lambda column: _numbers(data.iloc[:, column]), of_rows),
         )
     if not issparse(data):
-        return _Lines(height, lambda row: data[row], of_columns), _Lines(width, lambda column: data[:, column], of_rows)
+        return _Lines(height, lambda row: data[row], of_columns), _Lines(
+            width, lambda column: data[:, column], of_rows
+        )
     stored = coo_array(data)
     return (
-        _Lines(height, lambda row: _stored(stored.data, stored.row == row, stored.col, width), of_columns),
-        _Lines(width, lambda column: _stored(stored.data, stored.col == column, stored.row, height), of_rows),
+        _Lines(
+            height,
+            lambda row: _stored(stored.data, stored.row == row, stored.col, width),
+            of_columns,
+        ),
+        _Lines(
+            width,
+            lambda column: _stored(stored.data, stored.col == column, stored.row, height),
+            of_rows,
+        ),
     )
 
 
-def _stored(data: NDArray[Any], is_here: NDArray[np.bool_], places: NDArray[Any], count: int) -> NDArray[np.float64]:
-    """Return a line of a sparse matrix, from the numbers that are stored, whether each is in it, and its place."""
+def _stored(
+    data: NDArray[Any], is_here: NDArray[np.bool_], places: NDArray[Any], count: int
+) -> NDArray[np.float64]:
+    """Return a line of a sparse matrix, from the numbers that are stored, whether each is in it,
+    and its place.
+    """
     line = np.zeros(count)
     np.add.at(line, places[is_here], data[is_here])
     return line
@@ -188,7 +236,9 @@ def _stored(data: NDArray[Any], is_here: NDArray[np.bool_], places: NDArray[Any]
 
 def _numbers(values: pd.Series) -> NDArray[Any]:
     """Return the numbers of a column of a frame; none if it has something else."""
-    if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_complex_dtype(values.dtype):
+    if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_complex_dtype(
+        values.dtype
+    ):
         return np.empty(0)
     if isinstance(values.dtype, np.dtype):
         return values.to_numpy()
@@ -209,7 +259,11 @@ def _looks(lines: _Lines, place: int, only_names: bool = False) -> str:
         return ""
     others = lines.others(place)
     are_names = _ascend_by_one(line) or _are_among(line, lines.ids)
-    if are_names and np.mean([_ascend_by_one(other) or _are_among(other, lines.ids) for other in others]) >= 0.5:
+    if (
+        are_names
+        and np.mean([_ascend_by_one(other) or _are_among(other, lines.ids) for other in others])
+        >= 0.5
+    ):
         return ""
     if np.mean([_has_fractions(other) for other in others]) >= 0.5:
         least = 2 if are_names else _ALL_DIFFERENT
@@ -225,10 +279,14 @@ def _looks(lines: _Lines, place: int, only_names: bool = False) -> str:
 
 
 def _are_different(line: NDArray[Any]) -> bool:
-    """Return whether a line holds whole numbers that all differ; ids that are hashes may be below 0."""
+    """Return whether a line holds whole numbers that all differ; ids that are hashes may be below
+    0.
+    """
     with np.errstate(invalid="ignore"):
         are_whole = line.dtype.kind in "iuf" and len(line) > 0 and np.isfinite(line).all()
-        return bool(are_whole and (line == np.floor(line)).all() and len(np.unique(line)) == len(line))
+        return bool(
+            are_whole and (line == np.floor(line)).all() and len(np.unique(line)) == len(line)
+        )
 
 
 def _ascend_by_one(line: NDArray[Any]) -> bool:
@@ -237,7 +295,11 @@ def _ascend_by_one(line: NDArray[Any]) -> bool:
 
 def _are_among(line: NDArray[Any], ids: frozenset[str]) -> bool:
     """Return whether a line holds different ids."""
-    return bool(ids) and _are_different(line) and all(str(int(number)) in ids for number in line.tolist())
+    return (
+        bool(ids)
+        and _are_different(line)
+        and all(str(int(number)) in ids for number in line.tolist())
+    )
 
 
 def _has_fractions(line: NDArray[Any]) -> bool:
@@ -247,5 +309,8 @@ def _has_fractions(line: NDArray[Any]) -> bool:
 
 def _beginning(line: NDArray[Any]) -> str:
     """Return the first numbers of a line, for messages."""
-    numbers = ", ".join(f"{number:.6g}" if number != number or number % 1 else str(int(number)) for number in line[:3])
+    numbers = ", ".join(
+        f"{number:.6g}" if number != number or number % 1 else str(int(number))
+        for number in line[:3]
+    )
     return numbers + (", …" if len(line) > 3 else "")

@@ -1,11 +1,12 @@
 """Ranks of held-out items among a few negatives of each user, by the scores of any model.
 
-Given negatives are tested for a uniform draw from each user's own candidates. Two statistics are compared with what
-uniform draws give. One is the mean over negatives of log(1 + training events of the item); its mean and variance over
-draws are exact, and it is taken as normal. It finds negatives by popularity. The other is Σ_i (c_i - e_i)² / v_i for
-the number c_i of users who have item i among their negatives, with its mean e_i and variance v_i over draws; it is
-taken as a gamma variable. It finds items that are drawn too often or never, and negatives that users share. The p-value
-is twice the smaller one of the two.
+Given negatives are tested for a uniform draw from each user's own candidates. Two statistics are
+compared with what uniform draws give. One is the mean over negatives of log(1 + training events of
+the item); its mean and variance over draws are exact, and it is taken as normal. It finds negatives
+by popularity. The other is Σ_i (c_i - e_i)² / v_i for the number c_i of users who have item i among
+their negatives, with its mean e_i and variance v_i over draws; it is taken as a gamma variable. It
+finds items that are drawn too often or never, and negatives that users share. The p-value is twice
+the smaller one of the two.
 """
 
 from __future__ import annotations
@@ -68,12 +69,14 @@ from sampled_metrics.ranking.split import Split
 Streams = Callable[..., np.random.Generator]
 """Function from whole numbers to the random stream that has them as its address.
 
-Each stream is used in the order of the rows. So rows get the same random numbers in one call as in several.
+Each stream is used in the order of the rows. So rows get the same random numbers in one call as in
+several.
 """
 
 
 def draw_numbers(sizes: Ints, m: int, streams: Streams) -> tuple[Ints, Ints]:
-    """Draw m distinct numbers from 0, ..., size - 1 for each row, or take all of them if the size is at most m.
+    """Draw m distinct numbers from 0, ..., size - 1 for each row, or take all of them if the size
+    is at most m.
 
     Returns:
         The row of each number, ascending, and the number, (drawn,) each.
@@ -86,23 +89,29 @@ def draw_numbers(sizes: Ints, m: int, streams: Streams) -> tuple[Ints, Ints]:
 
 
 def distinct_numbers(sizes: Ints, m: int, streams: Streams) -> Ints:
-    """Draw (rows, m) distinct numbers from 0, ..., size - 1 of each row; all subsets of m numbers are equally likely.
+    """Draw (rows, m) distinct numbers from 0, ..., size - 1 of each row; all subsets of m numbers
+    are equally likely.
 
-    Numbers that are in a row twice are drawn again until none is. So a row has the first m distinct numbers of a
-    sequence of independent ones. That takes long if m is more than half of the size. Then each number gets a random
-    key, and the row has the numbers with the m smallest keys. Sizes are above m.
+    Numbers that are in a row twice are drawn again until none is. So a row has the first m distinct
+    numbers of a sequence of independent ones. That takes long if m is more than half of the size.
+    Then each number gets a random key, and the row has the numbers with the m smallest keys. Sizes
+    are above m.
     """
     numbers = np.empty((len(sizes), m), dtype=np.int64)
     is_dense = sizes < 2 * m
     keys = streams(0).random((np.count_nonzero(is_dense), 2 * m))
     keys[np.arange(2 * m) >= sizes[is_dense, np.newaxis]] = 1
     numbers[is_dense] = np.argpartition(keys, m - 1, axis=1)[:, :m]
-    rows, attempt = np.flatnonzero(~is_dense), 1
+    rows = np.flatnonzero(~is_dense)
+    attempt = 1
     numbers[rows] = streams(1).integers(sizes[rows, np.newaxis], size=(len(rows), m))
     while len(rows):
-        drawn, attempt = np.sort(numbers[rows], axis=1), attempt + 1
+        drawn = np.sort(numbers[rows], axis=1)
+        attempt = attempt + 1
         is_repeated = drawn[:, 1:] == drawn[:, :-1]
-        drawn[:, 1:][is_repeated] = streams(attempt).integers(np.repeat(sizes[rows], is_repeated.sum(axis=1)))
+        drawn[:, 1:][is_repeated] = streams(attempt).integers(
+            np.repeat(sizes[rows], is_repeated.sum(axis=1))
+        )
         numbers[rows] = drawn
         rows = rows[is_repeated.any(axis=1)]
     return numbers
@@ -113,10 +122,11 @@ SIGNIFICANCE = 0.01
 
 
 def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> Finding:
-    """Return the p-value of given negatives if they are uniform, and the excess of popular items, as a finding.
+    """Return the p-value of given negatives if they are uniform, and the excess of popular items,
+    as a finding.
 
-    The excess is in standard errors. `item` are the (negatives,) items, and `user` the places of their users among
-    (users,) users. With replacement, a user may have a negative twice.
+    The excess is in standard errors. `item` are the (negatives,) items, and `user` the places of
+    their users among (users,) users. With replacement, a user may have a negative twice.
     """
     excluded = split.excluded[users]
     popularity = np.log1p(np.bincount(split.training.indices, minlength=split.shape.items))
@@ -126,25 +136,36 @@ def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement
     is_excluded.data = np.ones(len(excluded.indices))
 
     mean = (popularity.sum() - is_excluded @ popularity) / n
-    variance = np.maximum((popularity @ popularity - is_excluded @ popularity**2) / n - mean**2, 0.0)
+    variance = np.maximum(
+        (popularity @ popularity - is_excluded @ popularity**2) / n - mean**2, 0.0
+    )
     finite = 1.0 if replacement else (n - m) / np.maximum(n - 1, 1)
     error = float(np.sqrt((m * finite) @ variance))
     excess = popularity[item].sum() - m @ mean
     standardised = float(excess / error) if error > 0 else 0.0
 
     def over_users(values: Floats) -> Floats:
-        """Return the (items,) sums of (users,) values over the users who have the item as a candidate."""
+        """Return the (items,) sums of (users,) values over the users who have the item as a
+        candidate.
+        """
         return np.asarray(values.sum() - is_excluded.T @ values)
 
-    of_draw = 1 / n if replacement else m / n  # probability of an item, in one draw or in all of them
+    of_draw = (
+        1 / n if replacement else m / n
+    )  # probability of an item, in one draw or in all of them
     draws = m if replacement else np.ones_like(m)
-    expected, spread = over_users(draws * of_draw), over_users(draws * of_draw * (1 - of_draw))
+    expected = over_users(draws * of_draw)
+    spread = over_users(draws * of_draw * (1 - of_draw))
     never = over_users(draws * np.log1p(-np.minimum(of_draw, 1 - 1e-12)))
     counts = np.bincount(item, minlength=split.shape.items)
     varies = spread > 1e-9 * max(1.0, float(spread.max()))
     squares = float(((counts - expected)[varies] ** 2 / spread[varies]).sum())
-    center, width = float(varies.sum()), float((2 + 1 / spread[varies]).sum())
-    p_values = 2 * ndtr(-abs(standardised)), gammaincc(center**2 / width, squares * center / width) if center else 1.0
+    center = float(varies.sum())
+    width = float((2 + 1 / spread[varies]).sum())
+    p_values = (
+        2 * ndtr(-abs(standardised)),
+        gammaincc(center**2 / width, squares * center / width) if center else 1.0,
+    )
     is_candidate = expected > 0
     p_value = float(min(1.0, 2 * min(p_values)))
     values = {
@@ -158,7 +179,9 @@ def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement
 
 
 MOST_PARTNERS = 0.1
-"""Negatives are drawn once for several users if a user shares them with more other users than this, on average."""
+"""Negatives are drawn once for several users if a user shares them with more other users than this,
+on average.
+"""
 
 _COMPARED = 1000  # most users who are compared with one another
 _CHANCE = 1e-3  # most users who seem to share a user's negatives, on average, if all are drawn anew
@@ -167,10 +190,11 @@ _CHANCE = 1e-3  # most users who seem to share a user's negatives, on average, i
 def sharing(user: Ints, item: Ints, candidates: Ints, items: int) -> tuple[float, Ints]:
     """Return with how many others a user shares negatives, and users of whom no two share them.
 
-    Two users share negatives if they have more of them in common than independent draws have, by the bound of Hoeffding
-    for draws with and without replacement. Of many users, some are compared.
+    Two users share negatives if they have more of them in common than independent draws have, by
+    the bound of Hoeffding for draws with and without replacement. Of many users, some are compared.
 
-    `user` and `item` are the (negatives,) negatives, and `candidates` the (users,) numbers of items to draw from.
+    `user` and `item` are the (negatives,) negatives, and `candidates` the (users,) numbers of items
+    to draw from.
 
     References:
         W. Hoeffding, Probability Inequalities for Sums of Bounded Random Variables, JASA 58, 1963.
@@ -182,7 +206,9 @@ def sharing(user: Ints, item: Ints, candidates: Ints, items: int) -> tuple[float
     sizes = np.diff(listed.indptr)
     chance = np.minimum(sizes[:, np.newaxis] / candidates[compared], 1.0)
     common = (listed @ listed.T).toarray() / sizes
-    divergence = xlogy(common, common / chance) + xlogy(1 - common, (1 - common) / np.maximum(1 - chance, 1e-300))
+    divergence = xlogy(common, common / chance) + xlogy(
+        1 - common, (1 - common) / np.maximum(1 - chance, 1e-300)
+    )
     share = (common > chance) & (sizes * divergence > np.log(users / _CHANCE))
     np.fill_diagonal(share, False)
     apart: list[int] = []
@@ -193,7 +219,9 @@ def sharing(user: Ints, item: Ints, candidates: Ints, items: int) -> tuple[float
 
 
 _Draw = Callable[[Ints], tuple[Ints, Ints]]
-"""Function from (users,) ascending users to (drawn,) indices of the users, ascending, and their negatives."""
+"""Function from (users,) ascending users to (drawn,) indices of the users, ascending, and their
+negatives.
+"""
 
 _NEGATIVES, _TIES = range(2)
 """First numbers of the addresses of the random streams."""
@@ -215,25 +243,29 @@ def rank_among_negatives(
 ) -> SampledRanks:
     """Rank the held-out items of users among sampled negatives, by the scores of a model.
 
-    Negatives are drawn from the candidates of `rank` other than the held-out item. Of factors, only the scores of the
-    held-out item and the negatives are computed. Ties are broken at random: the rank is uniform among those of the tie.
-    All held-out items of a user are ranked among the same negatives.
+    Negatives are drawn from the candidates of `rank` other than the held-out item. Of factors, only
+    the scores of the held-out item and the negatives are computed. Ties are broken at random: the
+    rank is uniform among those of the tie. All held-out items of a user are ranked among the same
+    negatives.
 
     Args:
-        scores: as in `rank`. A function returns the scores of all items, of which those of the negatives are taken.
+        scores: as in `rank`. A function returns the scores of all items, of which those of the
+            negatives are taken.
         training: as in `rank`.
         held_out: as in `rank`.
-        negatives: m, the number of negatives to draw for each held-out item. Or the negatives themselves: (users, m)
-            indices of items, or a list of them for each user; a dict of such lists by user, a Series or a (users, m)
-            DataFrame of items with users as its index, or a DataFrame with the columns user and item, with ids if there
-            are ids. Given negatives that do not look
-            as if they were drawn uniformly for each user (p <= .01) have a caution, as results do not hold then. Those
-            that users share, also within batches of users, are read as drawn "once", as in `sampled_ranks`.
+        negatives: m, the number of negatives to draw for each held-out item. Or the negatives
+            themselves: (users, m) indices of items, or a list of them for each user; a dict of such
+            lists by user, a Series or a (users, m) DataFrame of items with users as its index, or a
+            DataFrame with the columns user and item, with ids if there are ids. Given negatives
+            that do not look as if they were drawn uniformly for each user (p <= .01) have a
+            caution, as results do not hold then. Those that users share, also within batches of
+            users, are read as drawn "once", as in `sampled_ranks`.
         replacement: whether a negative may be there twice for the same held-out item.
-        drop_held_out: whether held-out items of the user among given negatives are left out, as some published lists
-            have them, or hold all items of a user with the same negatives. Otherwise they are refused.
-        seed: of the negatives and the ties. The negatives do not depend on the scores, so all models with the same
-            seed, training and held-out items have the same ones.
+        drop_held_out: whether held-out items of the user among given negatives are left out, as
+            some published lists have them, or hold all items of a user with the same negatives.
+            Otherwise they are refused.
+        seed: of the negatives and the ties. The negatives do not depend on the scores, so all
+            models with the same seed, training and held-out items have the same ones.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
         batch_size: as in `rank`; it does not change the ranks.
@@ -243,8 +275,8 @@ def rank_among_negatives(
         The ranks, one row for each held-out item, for `correct` and `compare`.
 
     Raises:
-        DataError: as in `rank`; a user has too few candidates to draw from; a given negative is not a candidate, is
-            a held-out item of the user, or is repeated without replacement.
+        DataError: as in `rank`; a user has too few candidates to draw from; a given negative is not
+            a candidate, is a held-out item of the user, or is repeated without replacement.
         ConfigError: an option is wrong.
 
     Examples:
@@ -253,7 +285,8 @@ def rank_among_negatives(
         >>> import sampled_metrics as sm
         >>> scores = [[0.9, 0.5, 0.4, 0.1, 0.3, 0.2], [0.1, 0.2, 0.3, 0.4, 0.6, 0.5]]
         >>> training = [[1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0]]
-        >>> ranks = sm.rank_among_negatives(scores, training, [2, 0], negatives=[[1, 3, 4], [2, 4, 5]])
+        >>> ranks = sm.rank_among_negatives(scores, training, [2, 0], negatives=[[1, 3, 4], [2, 4,
+        ...     5]])
         >>> ranks
         sampled ranks of 2 users, 3 of 5 candidates
         >>> ranks.to_frame()
@@ -270,22 +303,34 @@ def rank_among_negatives(
         refuse_device(array, "scores")
     given = aligned(scores, training, held_out, user_ids, item_ids)
     readable, shape = scores_and_shape(given.scores, batch_size)
-    split, ids, _ = split_and_users(given.training, given.held_out, shape, None, given.user_ids, given.item_ids)
+    split, ids, _ = split_and_users(
+        given.training, given.held_out, shape, None, given.user_ids, given.item_ids
+    )
     readable = aligned_blocks(readable, *ids)
-    streams = cache(lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address)))
+    streams = cache(
+        lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address))
+    )
     is_given = not is_whole(negatives)
     if drop_held_out and not is_given:
-        raise ConfigError("drop_held_out is for given negatives; those that are drawn hold no held-out item")
+        raise ConfigError(
+            "drop_held_out is for given negatives; those that are drawn hold no held-out item"
+        )
     most = 1 if is_given else negatives if replacement else min(split.shape.items, negatives)
     draw = (
         _given_negatives(negatives, replacement, drop_held_out, split, ids)
         if is_given
         else _drawn_negatives(negatives, replacement, split, streams)
     )
-    # factors need several arrays with a number for each negative, instead of the scores of all items
-    size = users_of_batch(4 * most if isinstance(readable, tuple) else split.shape.items, batch_size)
+    # factors need several arrays with a number for each negative, instead of the scores of all
+    # items
+    size = users_of_batch(
+        4 * most if isinstance(readable, tuple) else split.shape.items, batch_size
+    )
     blocks = in_blocks(np.arange(len(split.user)), split.user // size)
-    counts = [_counts(blocks[step], readable, split, draw, streams) for step in progress(range(len(blocks)))]
+    counts = [
+        _counts(blocks[step], readable, split, draw, streams)
+        for step in progress(range(len(blocks)))
+    ]
     drawn, x = (np.concatenate(parts) for parts in zip(*counts, strict=True))
     table = SampledRanks(x, drawn, split.candidates, replacement, split.user_ids[split.user])
     if not is_given:
@@ -307,11 +352,14 @@ def rank_among_negatives(
 def _counts(
     rows: Ints, scores: ScoreFunction | Factors, split: Split, draw: _Draw, streams: Streams
 ) -> tuple[Ints, Ints]:
-    """Return the numbers of negatives of some rows, and how many rank above the held-out item; ties are broken."""
+    """Return the numbers of negatives of some rows, and how many rank above the held-out item; ties
+    are broken.
+    """
     of_rows = split.user[rows]
     users, user_place = np.unique(of_rows, return_inverse=True)
     score = _score_function(scores, of_rows, split)
-    tie, target = streams(_TIES).random(len(rows)), score(np.arange(len(rows)), split.item[rows])
+    tie = streams(_TIES).random(len(rows))
+    target = score(np.arange(len(rows)), split.item[rows])
     require_comparable(not_comparable(target), split.user_ids[of_rows])
     place, drawn = draw(users)
     count = np.bincount(place, minlength=len(users))
@@ -325,8 +373,12 @@ def _counts(
     return count[user_place], above + (tie * (tied + 1)).astype(np.int64)
 
 
-def _score_function(scores: ScoreFunction | Factors, users: Ints, split: Split) -> Callable[[Ints, Ints], NDArray[Any]]:
-    """Return a function from (pairs,) rows and items to scores; `users` are the (rows,) users of the rows."""
+def _score_function(
+    scores: ScoreFunction | Factors, users: Ints, split: Split
+) -> Callable[[Ints, Ints], NDArray[Any]]:
+    """Return a function from (pairs,) rows and items to scores; `users` are the (rows,) users of
+    the rows.
+    """
     if not isinstance(scores, tuple):
         block = block_of_scores(scores, slice(int(users[0]), int(users[-1]) + 1), split.shape.items)
         return lambda row, item: block[users[row] - users[0], item]
@@ -337,7 +389,9 @@ def _score_function(scores: ScoreFunction | Factors, users: Ints, split: Split) 
         wrong = ~np.isfinite(score)
         if wrong.any():
             user = split.user_ids[users[row[wrong].min()]]
-            raise DataError(f"the recommender gives user {user} a score that is not a finite number")
+            raise DataError(
+                f"the recommender gives user {user} a score that is not a finite number"
+            )
         return score
 
     return of_factors
@@ -352,9 +406,15 @@ def _drawn_negatives(negatives: int, replacement: bool, split: Split, streams: S
         n_free = excluded.shape[1] - np.diff(excluded.indptr)
         too_few = n_free < (1 if replacement else negatives)
         if too_few.any():
-            row, user = too_few.argmax(), split.user_ids[users[too_few]][0]
-            less = "" if replacement or not n_free[row] else "; take fewer, or draw with replacement"
-            raise DataError(f"user {shown(user)}: {negatives} negatives cannot be drawn from {n_free[row]} items{less}")
+            row = too_few.argmax()
+            user = split.user_ids[users[too_few]][0]
+            less = (
+                "" if replacement or not n_free[row] else "; take fewer, or draw with replacement"
+            )
+            raise DataError(
+                f"user {shown(user)}: {negatives} negatives cannot be drawn from {n_free[row]} "
+                f"items{less}"
+            )
         if replacement:
             check_memory_limit((4, negatives), "the negatives of a user", "take fewer")
             place = np.repeat(np.arange(len(users)), negatives)
@@ -371,22 +431,34 @@ def _given_negatives(
 ) -> _Draw:
     """Return the function that looks up given negatives."""
     columns, users, items = _listed(negatives, ids)
-    width, user, item = split.shape.items, users.positions(columns), items.positions(columns)
+    width = split.shape.items
+    user = users.positions(columns)
+    item = items.positions(columns)
     if drop_held_out:
         kept = ~np.isin(user * width + item, split.user * width + split.item)
-        user, item = user[kept], item[kept]
-    order, ends = np.argsort(user, kind="stable"), np.cumsum(np.bincount(user, minlength=split.shape.users))
+        user = user[kept]
+        item = item[kept]
+    order = np.argsort(user, kind="stable")
+    ends = np.cumsum(np.bincount(user, minlength=split.shape.users))
     # a matrix in which a negative that is given twice is stored twice
-    matrix = csr_array((np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=split.training.shape)
+    matrix = csr_array(
+        (np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=split.training.shape
+    )
 
     def draw(chosen: Ints) -> tuple[Ints, Ints]:
-        listed, excluded = matrix[chosen], split.excluded[chosen]
-        place, drawn = ranges(np.diff(listed.indptr))[0], listed.indices
-        is_empty, pair = np.diff(listed.indptr) == 0, np.sort(place * width + drawn)
+        listed = matrix[chosen]
+        excluded = split.excluded[chosen]
+        place = ranges(np.diff(listed.indptr))[0]
+        drawn = listed.indices
+        is_empty = np.diff(listed.indptr) == 0
+        pair = np.sort(place * width + drawn)
         wrong = np.isin(pair, ranges(np.diff(excluded.indptr))[0] * width + excluded.indices)
         is_repeated = (np.diff(pair, prepend=-1) == 0) & (not replacement)
         if is_empty.any():
-            raise DataError(f"negatives, user {shown(users.values[chosen[is_empty.argmax()]])}: has no negatives")
+            raise DataError(
+                f"negatives, user {shown(users.values[chosen[is_empty.argmax()]])}: has no "
+                "negatives"
+            )
         if (wrong | is_repeated).any():
             first = (wrong | is_repeated).argmax()
             row, one = divmod(pair[first], width)
@@ -395,7 +467,8 @@ def _given_negatives(
                 hint = "" if drop_held_out else "; drop_held_out=True leaves held-out items out"
                 fault = f"is not a negative, but a training or held-out item of the user{hint}"
             raise DataError(
-                f"negatives, user {shown(users.values[chosen[row]])}: item {shown(items.values[one])} {fault}"
+                f"negatives, user {shown(users.values[chosen[row]])}: item "
+                f"{shown(items.values[one])} {fault}"
             )
         return place, drawn
 
@@ -407,8 +480,13 @@ def _without_labels(negatives: Any) -> Any:
     if isinstance(negatives, pd.Series) and has_labels(negatives):
         is_multiple = isinstance(negatives.index, pd.MultiIndex)
         if is_multiple or not negatives.map(pd.api.types.is_list_like).all():
-            return columns_of(negatives if is_multiple else negatives.rename("item").rename_axis("user"), "negatives")
-    elif not isinstance(negatives, pd.DataFrame) or not has_labels(negatives) or is_table(negatives):
+            return columns_of(
+                negatives if is_multiple else negatives.rename("item").rename_axis("user"),
+                "negatives",
+            )
+    elif (
+        not isinstance(negatives, pd.DataFrame) or not has_labels(negatives) or is_table(negatives)
+    ):
         return negatives
     if not negatives.index.is_unique:
         user = negatives.index[negatives.index.duplicated()][0]
@@ -420,26 +498,35 @@ def _listed(negatives: Any, ids: tuple[Ids, Ids]) -> tuple[Columns, Ids, Ids]:
     """Return given negatives as columns user and item, and the ids that these columns have."""
     if issparse(negatives):
         raise DataError(
-            "negatives: is a sparse matrix; give a list of items for each user, or a table of users and items"
+            "negatives: is a sparse matrix; give a list of items for each user, or a table of "
+            "users and items"
         )
-    negatives, items_with_ids = _without_labels(negatives), ids[1]
+    negatives = _without_labels(negatives)
+    items_with_ids = ids[1]
     if is_table(negatives):
         return table_of_pairs(negatives, "negatives"), *ids
     refuse_masked(negatives, "negatives")
     if isinstance(negatives, Mapping):
-        names, rows = list(negatives), negatives.values()
+        names = list(negatives)
+        rows = negatives.values()
     else:
         negatives = negatives.to_numpy() if isinstance(negatives, pd.DataFrame) else negatives
-        ids = Ids.from_given("user", None, len(ids[0].values)), Ids.from_given("item", None, len(ids[1].values))
-        names, rows = ids[0].values.tolist(), negatives
+        ids = (
+            Ids.from_given("user", None, len(ids[0].values)),
+            Ids.from_given("item", None, len(ids[1].values)),
+        )
+        names = ids[0].values.tolist()
+        rows = negatives
     try:
-        lists = [np.asarray(row).astype(object) for row in rows]  # so that ids of several types stay as they are
+        lists = [
+            np.asarray(row).astype(object) for row in rows
+        ]  # so that ids of several types stay as they are
     except (TypeError, ValueError):
         lists = []
     if not lists or any(row.ndim != 1 for row in lists) or len(lists) != len(names):
         raise DataError(
-            f"negatives must be their number, a list of items for each of the {len(ids[0].values)} users, a dict of "
-            "such lists, or a table of users and items"
+            f"negatives must be their number, a list of items for each of the {len(ids[0].values)} "
+            "users, a dict of such lists, or a table of users and items"
         )
     user = pd.Series(names).repeat([len(row) for row in lists]).to_numpy()
     items = np.concatenate(lists)

@@ -1,9 +1,9 @@
 """Exact ranks of held-out items by the scores of any model.
 
-A model, a matrix or a function gives the scores of a block of users and all items, on the host or on a device. Items
-that are not candidates are counted too and then subtracted, so no array has to mark the candidates.
-`sampled_metrics.ranking.factors` counts by factors on the host, and `sampled_metrics.ranking.device_factors` on a
-device.
+A model, a matrix or a function gives the scores of a block of users and all items, on the host or
+on a device. Items that are not candidates are counted too and then subtracted, so no array has to
+mark the candidates. `sampled_metrics.ranking.factors` counts by factors on the host, and
+`sampled_metrics.ranking.device_factors` on a device.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from sampled_metrics.ranking.split import Split, valid_sparse
 TIE = 2.0**-40
 """Computed scores tie if they differ by no more than this fraction.
 
-It is a fraction of the held-out item's sum of similarities. Rounding separates sums that are equal in exact
-arithmetic. If no term is negative and each sum takes n roundings, the sums differ by a fraction of n ε at most, with
-ε = 2⁻⁵². So n may be 4000. On MovieLens 1M, rounding separates sums of item-CF by less than 10⁻¹⁵, and the other sums
-differ by 10⁻⁹ or more.
+It is a fraction of the held-out item's sum of similarities. Rounding separates sums that are equal
+in exact arithmetic. If no term is negative and each sum takes n roundings, the sums differ by a
+fraction of n ε at most, with ε = 2⁻⁵². So n may be 4000. On MovieLens 1M, rounding separates sums
+of item-CF by less than 10⁻¹⁵, and the other sums differ by 10⁻⁹ or more.
 """
 
 BATCH_BYTES = 2**28
@@ -54,14 +54,20 @@ BATCH_BYTES = 2**28
 MOST_USERS = 1024
 """Largest number of users of a block, unless the caller chooses another."""
 
-_TOGETHER, _TOGETHER_ON_DEVICE = 2**18, 2**25
-"""Scores that are counted at a time. Those on the host stay in the cache between the comparisons."""
+_TOGETHER = 2**18
+_TOGETHER_ON_DEVICE = 2**25
+"""Scores that are counted at a time.
+
+Those on the host stay in the cache between the comparisons.
+"""
 
 _MUCH_WORK = 2**26
 """Products of factors that are worth the start of threads, which takes a millisecond."""
 
 Tolerance = Callable[[Ints, NDArray[Any]], NDArray[Any]]
-"""Function from users, (rows,), and scores of their held-out items, (rows,), to the largest difference of a tie."""
+"""Function from users, (rows,), and scores of their held-out items, (rows,), to the largest
+difference of a tie.
+"""
 
 
 def rank_users(
@@ -79,14 +85,16 @@ def rank_users(
     The candidates are all items except the user's training items and other held-out items.
 
     Args:
-        scores: a function of a slice of the users, or factors. The scores of factors on the host have the precision of
-            the items' factors.
+        scores: a function of a slice of the users, or factors. The scores of factors on the host
+            have the precision of the items' factors.
         split: training and held-out items.
-        users: a part of the users, ascending. The tables of parts, one after another, are the table of all.
+        users: a part of the users, ascending. The tables of parts, one after another, are the table
+            of all.
         batch_size: number of users of a block; the default is that of `users_of_batch`.
-        tolerance: of scores from a function; by default they are compared exactly, in their own type.
-        threads: number of blocks to count at a time; the counts do not depend on it. The default is 1 for scores, and
-            for many scores of factors as many as linear algebra has.
+        tolerance: of scores from a function; by default they are compared exactly, in their own
+            type.
+        threads: number of blocks to count at a time; the counts do not depend on it. The default is
+            1 for scores, and for many scores of factors as many as linear algebra has.
         progress: wraps the range of blocks, for a progress bar.
 
     Raises:
@@ -99,34 +107,52 @@ def rank_users(
     with parallel(threads) as run:
         count: Callable[[Ints], tuple[Ints, Ints]]
         if not isinstance(scores, tuple):
-            # The last digit of a score may depend on the other users of its block. So the blocks are those of all.
+            # The last digit of a score may depend on the other users of its block. So the blocks
+            # are those of all.
             size = users_of_batch(split.shape.items, batch_size)
-            begins_block = (np.diff(chosen, prepend=-2) > 1) | (np.diff(chosen // size, prepend=-1) > 0)
+            begins_block = (np.diff(chosen, prepend=-2) > 1) | (
+                np.diff(chosen // size, prepend=-1) > 0
+            )
             number = np.cumsum(begins_block)[np.searchsorted(chosen, split.user[rows])]
-            count = partial(_count_scores, scores=scores, split=split, tolerance=tolerance, last=last)
+            count = partial(
+                _count_scores, scores=scores, split=split, tolerance=tolerance, last=last
+            )
             blocks = in_blocks(rows, number)
         elif is_on_device(scores[0]):
             on_device = DeviceCounts(*scores, split)
-            count, blocks = on_device.count, on_device.blocks_of_rows(rows)
+            count = on_device.count
+            blocks = on_device.blocks_of_rows(rows)
         else:
-            count, blocks = FactorCounts(*scores, split, run).count, blocks_of_rows(rows, threads)
+            count = FactorCounts(*scores, split, run).count
+            blocks = blocks_of_rows(rows, threads)
         steps = progress(range(len(blocks)))
         counted = [block_counts for _, block_counts in zip(steps, run(count, blocks), strict=True)]
     warn_of_last(sum(last), len(rows), stacklevel=4)
     nothing = np.empty(0, dtype=np.int64)
-    above, tied = (np.concatenate(column) for column in zip((nothing, nothing), *counted, strict=True))
+    above, tied = (
+        np.concatenate(column) for column in zip((nothing, nothing), *counted, strict=True)
+    )
     return ExactRanks(split.user_ids[split.user[rows]], split.candidates[rows], above, tied)
 
 
 def _threads_for(scores: ScoreFunction | Factors, rows: int) -> int:
-    """Return how many threads are worth their start: those of linear algebra, for much work by factors on the host."""
-    if not isinstance(scores, tuple) or is_on_device(scores[0]) or rows * scores[1].size < _MUCH_WORK:
+    """Return how many threads are worth their start: those of linear algebra, for much work by
+    factors on the host.
+    """
+    if (
+        not isinstance(scores, tuple)
+        or is_on_device(scores[0])
+        or rows * scores[1].size < _MUCH_WORK
+    ):
         return 1
     return threads_of_linear_algebra()
 
 
 def users_of_batch(items: int, batch_size: int | None = None, most_bytes: int = BATCH_BYTES) -> int:
-    """Return the number of users of a block. By default their scores take `most_bytes` in float64, for 1024 at most."""
+    """Return the number of users of a block.
+
+    By default their scores take `most_bytes` in float64, for 1024 at most.
+    """
     if batch_size is not None:
         return min(batch_size, 2**31)  # more users than there are, in an integer of numpy
     return min(MOST_USERS, max(1, most_bytes // (8 * items)))
@@ -137,15 +163,23 @@ def in_blocks(rows: Ints, number: NDArray[Any]) -> list[Ints]:
     return np.split(rows, np.flatnonzero(np.diff(number)) + 1) if len(rows) else []
 
 
-def block_of_scores(scores: ScoreFunction, users: slice, items: int, read: Callable[[Any], Any] = as_scores) -> Any:
-    """Return the (users, items) scores of consecutive users, read by `as_scores` or as given; refuse another shape."""
+def block_of_scores(
+    scores: ScoreFunction, users: slice, items: int, read: Callable[[Any], Any] = as_scores
+) -> Any:
+    """Return the (users, items) scores of consecutive users, read by `as_scores` or as given;
+    refuse another shape.
+    """
     try:
-        block, shape = read(scores(users)), (users.stop - users.start, items)
+        block = read(scores(users))
+        shape = (users.stop - users.start, items)
     except Exception as error:
         error.add_note(f"scores of the users {users.start} to {users.stop - 1}")
         raise
     if tuple(block.shape) != shape:
-        raise DataError(f"scores of a block of users have shape {tuple(block.shape)}, not {shape} (users, items)")
+        raise DataError(
+            f"scores of a block of users have shape {tuple(block.shape)}, not {shape} (users, "
+            "items)"
+        )
     return block
 
 
@@ -155,31 +189,39 @@ def not_comparable(scores: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def require_comparable(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) -> None:
-    """Raise DataError if a user's candidate, (users,), has a score that is NaN or +∞; the message names the first."""
+    """Raise DataError if a user's candidate, (users,), has a score that is NaN or +∞; the message
+    names the first.
+    """
     if wrong.any():
         raise DataError(
-            f"the recommender gives user {user_ids[np.argmax(wrong)]} a score that is NaN or +inf; scores are finite "
-            "numbers, or -inf for items that rank last"
+            f"the recommender gives user {user_ids[np.argmax(wrong)]} a score that is NaN or +inf; "
+            "scores are finite numbers, or -inf for items that rank last"
         )
 
 
 def _count_scores(
     rows: Ints, scores: ScoreFunction, split: Split, tolerance: Tolerance | None, last: list[int]
 ) -> tuple[Ints, Ints]:
-    """Return above and tied, (rows,) each, of a block of users, and add the number of items at -inf to `last`."""
+    """Return above and tied, (rows,) each, of a block of users, and add the number of items at -inf
+    to `last`.
+    """
     user = split.user[rows]
-    block = block_of_scores(scores, slice(int(user[0]), int(user[-1]) + 1), split.shape.items, as_array)
+    block = block_of_scores(
+        scores, slice(int(user[0]), int(user[-1]) + 1), split.shape.items, as_array
+    )
     device = Device(block)
     row = user - user[0]
     excluded, offsets = split.non_candidates(rows)
     owner = np.repeat(np.arange(len(rows)), np.diff(offsets))
     target = device.entries(block, row, split.item[rows])
     excluded_scores = device.entries(block, row[owner], excluded)
-    low, high = target, target
+    low = target
+    high = target
     if tolerance is not None:
         with np.errstate(invalid="ignore"):
             slack = np.where(np.isfinite(target), tolerance(user, target), 0.0)
-        low, high = target - slack, target + slack
+        low = target - slack
+        high = target + slack
     above, reached, wrong = _compared(device, block, row, (low, high))
     if wrong.any():
         wrong -= np.bincount(owner[not_comparable(excluded_scores)], minlength=len(rows))
@@ -193,7 +235,8 @@ def _count_scores(
 def _compared(
     device: Device, block: Any, row: Ints, thresholds: tuple[NDArray[Any], NDArray[Any]]
 ) -> NDArray[np.int64]:
-    """Return how many scores are above the high threshold, from the low one on, and NaN or +∞: (3, rows).
+    """Return how many scores are above the high threshold, from the low one on, and NaN or +∞: (3,
+    rows).
 
     Args:
         device: of the block.
@@ -216,7 +259,9 @@ def _compared(
 
 
 ScoresLike = Any
-"""Accepted forms of scores: (users, items) dense or sparse, a tuple of factors, or a function of a slice of users."""
+"""Accepted forms of scores: (users, items) dense or sparse, a tuple of factors, or a function of a
+slice of users.
+"""
 
 
 def rank(
@@ -232,57 +277,71 @@ def rank(
 ) -> ExactRanks:
     """Rank the held-out items of users among all candidates, by the scores of a model.
 
-    The candidates are all items except the user's training items. If a user has several held-out items, each is a row
-    of its own and is ranked without the others. For each row, the table counts the candidates that score above the
-    held-out item, and those that tie with it. The scores of other items are ignored.
+    The candidates are all items except the user's training items. If a user has several held-out
+    items, each is a row of its own and is ranked without the others. For each row, the table counts
+    the candidates that score above the held-out item, and those that tie with it. The scores of
+    other items are ignored.
 
-    Objects of pandas are aligned by their labels. Of a (users, items) DataFrame, the index has ids of users and the
-    columns ids of items; DataFrames of factors have ids as their index. They are brought into the order of `user_ids`
-    and `item_ids`, which by default are the labels of the first of scores, training and held-out items that has some.
-    Labels are compared as text. An index by default (0, 1, 2, …, without a name) has no labels: it is in the order of
-    the ids.
+    Objects of pandas are aligned by their labels. Of a (users, items) DataFrame, the index has ids
+    of users and the columns ids of items; DataFrames of factors have ids as their index. They are
+    brought into the order of `user_ids` and `item_ids`, which by default are the labels of the
+    first of scores, training and held-out items that has some. Labels are compared as text. An
+    index by default (0, 1, 2, …, without a name) has no labels: it is in the order of the ids.
 
-    By factors, as many threads rank blocks of users as the library of linear algebra has, which OMP_NUM_THREADS limits.
-    The ranks do not depend on their number.
+    By factors, as many threads rank blocks of users as the library of linear algebra has, which
+    OMP_NUM_THREADS limits. The ranks do not depend on their number.
 
     Args:
         scores: one of
 
             - (users, items) numbers, dense, or sparse with 0 for what is not stored;
-            - a tuple of factors, (users, d) and (items, d). The scores are the inner products. They are computed in
-              double precision, or in single precision if both are float32; items with equal factors tie;
-            - a function that takes a slice of the users, and returns their (users, items) scores. A DataFrame is
-              aligned, too.
+            - a tuple of factors, (users, d) and (items, d). The scores are the inner products. They
+              are computed in double precision, or in single precision if both are float32; items
+              with equal factors tie;
+            - a function that takes a slice of the users, and returns their (users, items) scores. A
+              DataFrame is aligned, too.
 
-            Higher is better, equal is a tie. Candidates with -inf, such as masked items, rank last and tie with each
-            other; factors are finite. Scores are compared in their own type, without rounding. Dense scores
-            and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are counted there, in blocks
-            of 1.5 GB at most; this needs array-api-compat. Both factors must be of one library and on one device.
+            Higher is better, equal is a tie. Candidates with -inf, such as masked items, rank last
+                and tie with each
+            other; factors are finite. Scores are compared in their own type, without rounding.
+                Dense scores
+            and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are
+                counted there, in blocks
+            of 1.5 GB at most; this needs array-api-compat. Both factors must be of one library and
+                on one device.
             Their ranks are those of the same factors in double precision on the host.
-        training: what the users have in training: (users, items), sparse or dense, not 0 where the user has the item;
-            or a DataFrame with the columns user and item, in any order, of which an index may have one or both.
-        held_out: (users,) index of each user's held-out item, negative or missing (NaN, None) for none; or (users,
-            items), sparse or dense, not 0 where an item is held out; or a DataFrame with the columns user and item; or
-            a Series of items with users as its index, by ids if there are ids. Users without a held-out item are left
-            out, and a warning counts them.
-        users: a part of the users to rank, such as ``slice(1000, 2000)``, or (k,) indices of them. The other arguments
-            are those of all users. The ranks are the same as in the table of all users, so parts may be ranked apart
-            and joined. Factors and scores may be arrays in files, as ``numpy.load(name, mmap_mode="r")`` returns; those
-            of other users are not read. The default is all users.
-        user_ids: (users,) distinct ids of all users, in the order of the scores. DataFrames and the result have them.
-            The default is the labels of users, and without labels the indices 0, 1, ...
-        item_ids: (items,) distinct ids, in the order of the scores. DataFrames have them. The default is likewise.
-        batch_size: number of users whose scores are computed at a time, by a function or from a matrix. The default is
-            as many as take 256 MB in double precision, up to 1024. Factors have no batches.
+        training: what the users have in training: (users, items), sparse or dense, not 0 where the
+            user has the item; or a DataFrame with the columns user and item, in any order, of which
+            an index may have one or both.
+        held_out: (users,) index of each user's held-out item, negative or missing (NaN, None) for
+            none; or (users, items), sparse or dense, not 0 where an item is held out; or a
+            DataFrame with the columns user and item; or a Series of items with users as its index,
+            by ids if there are ids. Users without a held-out item are left out, and a warning
+            counts them.
+        users: a part of the users to rank, such as ``slice(1000, 2000)``, or (k,) indices of them.
+            The other arguments are those of all users. The ranks are the same as in the table of
+            all users, so parts may be ranked apart and joined. Factors and scores may be arrays in
+            files, as ``numpy.load(name, mmap_mode="r")`` returns; those of other users are not
+            read. The default is all users.
+        user_ids: (users,) distinct ids of all users, in the order of the scores. DataFrames and the
+            result have them. The default is the labels of users, and without labels the indices 0,
+            1, ...
+        item_ids: (items,) distinct ids, in the order of the scores. DataFrames have them. The
+            default is likewise.
+        batch_size: number of users whose scores are computed at a time, by a function or from a
+            matrix. The default is as many as take 256 MB in double precision, up to 1024. Factors
+            have no batches.
         progress: wraps the range of batches, for a progress bar.
 
     Returns:
-        The exact ranks: a row for each held-out item, in the order of the users. `evaluate` takes it.
+        The exact ranks: a row for each held-out item, in the order of the users. `evaluate` takes
+        it.
 
     Raises:
-        DataError: shapes, libraries or devices do not fit, a candidate's score is NaN or +inf or would have to be
-            rounded, an entry is masked, an id or a label is unknown, missing or repeated, an index is out of range, a
-            held-out item is one of its user's training items, or no user has one; `users` has no user, or one twice.
+        DataError: shapes, libraries or devices do not fit, a candidate's score is NaN or +inf or
+            would have to be rounded, an entry is masked, an id or a label is unknown, missing or
+            repeated, an index is out of range, a held-out item is one of its user's training items,
+            or no user has one; `users` has no user, or one twice.
         ConfigError: batch_size is not a whole number of 1 or more, or is given for factors.
 
     Examples:
@@ -299,30 +358,36 @@ def rank(
 
         >>> import numpy as np
         >>> import pandas as pd
-        >>> factors = np.array([[1.0, 0.0], [0.5, 1.0]]), np.array([[3.0, 0.0], [1.0, 1.0], [0.0, 2.0], [2.0, 2.0]])
+        >>> factors = np.array([[1.0, 0.0], [0.5, 1.0]]), np.array([[3.0, 0.0], [1.0, 1.0], [0.0,
+        ...     2.0], [2.0, 2.0]])
         >>> training = pd.DataFrame({"user": ["ada", "ben"], "item": ["x", "w"]})
         >>> held_out = pd.DataFrame({"user": ["ada", "ben"], "item": ["y", "z"]})
-        >>> table = sm.rank(factors, training, held_out, user_ids=["ada", "ben"], item_ids=["x", "y", "z", "w"])
+        >>> table = sm.rank(factors, training, held_out, user_ids=["ada", "ben"], item_ids=["x",
+        ...     "y", "z", "w"])
         >>> print(table.above)
         [1 0]
-        >>> print(sm.rank(factors, training, held_out, users=[1], user_ids=["ada", "ben"], item_ids=list("xyzw")).user)
+        >>> print(sm.rank(factors, training, held_out, users=[1], user_ids=["ada", "ben"],
+        ...     item_ids=list("xyzw")).user)
         ['ben']
 
         By labels, in any order:
 
-        >>> scores = pd.DataFrame([[0.2, 0.9, 0.5], [0.3, 0.1, 0.4]], index=["ben", "ada"], columns=["y", "x", "z"])
+        >>> scores = pd.DataFrame([[0.2, 0.9, 0.5], [0.3, 0.1, 0.4]], index=["ben", "ada"],
+        ...     columns=["y", "x", "z"])
         >>> print(sm.rank(scores, np.zeros((2, 3)), pd.Series({"ada": "z", "ben": "z"})).to_frame())
           user  candidates  above  tied
         0  ben           3      1     0
         1  ada           3      0     0
 
     References:
-        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3: the rank of the
-        relevant item among all candidates.
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3:
+        the rank of the relevant item among all candidates.
     """
     given = aligned(scores, training, held_out, user_ids, item_ids)
     readable, shape = scores_and_shape(given.scores, batch_size)
-    split, ids, chosen = split_and_users(given.training, given.held_out, shape, users, given.user_ids, given.item_ids)
+    split, ids, chosen = split_and_users(
+        given.training, given.held_out, shape, users, given.user_ids, given.item_ids
+    )
     readable = aligned_blocks(readable, *ids)
     return rank_users(readable, split, chosen, batch_size=batch_size, progress=progress)
 
@@ -330,7 +395,8 @@ def rank(
 def scores_and_shape(
     scores: ScoresLike, batch_size: int | None
 ) -> tuple[ScoreFunction | Factors, tuple[int | None, int | None]]:
-    """Return scores as a function or two factors, and the numbers of users and items, where known; as in `rank`.
+    """Return scores as a function or two factors, and the numbers of users and items, where known;
+    as in `rank`.
 
     Raises:
         DataError: the scores are wrong.
@@ -345,7 +411,9 @@ def scores_and_shape(
         return scores, (None, None)
     if isinstance(scores, tuple):
         if batch_size is not None:
-            raise ConfigError("batch_size is for scores from a function or a matrix; leave it out for factors")
+            raise ConfigError(
+                "batch_size is for scores from a function or a matrix; leave it out for factors"
+            )
         users, items = _factors(scores)
         return (users, items), (users.shape[0], items.shape[0])
     if issparse(scores):
@@ -360,20 +428,31 @@ def scores_and_shape(
 
 
 def _factors(pair: tuple[Any, ...]) -> Factors:
-    """Return users' factors as given and items' factors in the precision of the scores, or both on their device.
+    """Return users' factors as given and items' factors in the precision of the scores, or both on
+    their device.
 
-    The factors of the users may be in a file that is larger than the memory, so they are converted when they are used.
+    The factors of the users may be in a file that is larger than the memory, so they are converted
+    when they are used.
     """
     stay_on_device = any(map(is_on_device, pair))
     if stay_on_device:
         Device(*pair)  # refuses arrays of two libraries or devices
     arrays: list[Any] = [detached(array) if stay_on_device else as_scores(array) for array in pair]
-    if len(arrays) != 2 or any(array.ndim != 2 for array in arrays) or arrays[0].shape[1] != arrays[1].shape[1]:
+    if (
+        len(arrays) != 2
+        or any(array.ndim != 2 for array in arrays)
+        or arrays[0].shape[1] != arrays[1].shape[1]
+    ):
         shapes = ", ".join(str(tuple(array.shape)) for array in arrays)
-        raise DataError(f"a tuple of scores must be two factors, (users, d) and (items, d), not arrays of {shapes}")
+        raise DataError(
+            "a tuple of scores must be two factors, (users, d) and (items, d), not arrays of "
+            f"{shapes}"
+        )
     if not arrays[0].shape[1]:
         raise DataError("factors must have one dimension or more, not 0")
     users, items = arrays
     if stay_on_device:
         return users, items
-    return users, items.astype(np.float32 if users.dtype == items.dtype == np.float32 else np.float64, copy=False)
+    return users, items.astype(
+        np.float32 if users.dtype == items.dtype == np.float32 else np.float64, copy=False
+    )

@@ -26,15 +26,20 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True)
 class Split:
-    """Training events and held-out items, as two matrices. A row for each held-out item has the order of `held_out`.
+    """Training events and held-out items, as two matrices.
+
+    A row for each held-out item has the order of `held_out`.
 
     Attributes:
         training: (users, items) sparse, stored where the user has the item in training.
-        held_out: (users, items) sparse, stored where the item is held out. A user may have several, or none.
+        held_out: (users, items) sparse, stored where the item is held out. A user may have several,
+            or none.
         user_ids: (users,) the ids of the file.
         item_ids: (items,) the ids of the file.
-        timestamps: (training events,) in the order of `training`, in the unit of the file; None if not known.
-        positions: (training events,) in the order of `training`, ascending in the order of the file; None if not known.
+        timestamps: (training events,) in the order of `training`, in the unit of the file; None if
+            not known.
+        positions: (training events,) in the order of `training`, ascending in the order of the
+            file; None if not known.
     """
 
     training: csr_array
@@ -48,15 +53,19 @@ class Split:
         shape = self.training.shape
         if not shape == self.held_out.shape == (*self.user_ids.shape, *self.item_ids.shape):
             raise DataError(
-                f"training has {shape[0]} users and {shape[1]} items, but held_out has shape {self.held_out.shape}, "
-                f"user_ids {self.user_ids.shape} and item_ids {self.item_ids.shape}"
+                f"training has {shape[0]} users and {shape[1]} items, but held_out has shape "
+                f"{self.held_out.shape}, user_ids {self.user_ids.shape} and item_ids "
+                f"{self.item_ids.shape}"
             )
         for pairs, kind in ((self.training, "training"), (self.held_out, "held-out")):
             if not pairs.has_canonical_format:
                 raise DataError(f"a user's {kind} items are repeated, or not in ascending order")
         both = self.training.multiply(self.held_out).tocoo()
         if both.nnz:
-            raise DataError(f"user {self.user_ids[both.row[0]]}: the held-out item is one of the user's training items")
+            raise DataError(
+                f"user {self.user_ids[both.row[0]]}: the held-out item is one of the user's "
+                "training items"
+            )
 
     @cached_property
     def user(self) -> Ints:
@@ -70,30 +79,39 @@ class Split:
 
     @property
     def candidates(self) -> Ints:
-        """(rows,) n: the number of items minus the user's training items and other held-out items."""
+        """(rows,) n: the number of items minus the user's training items and other held-out
+        items.
+        """
         own = np.diff(self.training.indptr).astype(np.int64) + np.diff(self.held_out.indptr)
         return self.training.shape[1] + 1 - own[self.user]
 
     @cached_property
     def excluded(self) -> csr_array:
-        """(users, items), stored where the item is in training or held out, and so not a negative of the user."""
+        """(users, items), stored where the item is in training or held out, and so not a negative
+        of the user.
+        """
         return csr_array(self.training + self.held_out)
 
     def non_candidates(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Return the items that are not candidates of some rows: the user's training items and other held-out items.
+        """Return the items that are not candidates of some rows: the user's training items and
+        other held-out items.
 
         Args:
             rows: (rows,) ascending.
 
         Returns:
-            The items, row by row, and (rows + 1,) offsets: those of row i are ``items[offsets[i] : offsets[i + 1]]``.
+            The items, row by row, and (rows + 1,) offsets: those of row i are ``items[offsets[i] :
+            offsets[i + 1]]``.
         """
-        user, training = self.user[rows], self.training
+        user = self.user[rows]
+        training = self.training
         counts = self.held_out.indptr[user + 1] - self.held_out.indptr[user]
         if (counts > 1).any():
             excluded = self.excluded[user]
             is_other = excluded.indices != np.repeat(self.item[rows], np.diff(excluded.indptr))
-            return excluded.indices[is_other], excluded.indptr - np.arange(len(rows) + 1)  # a row lacks its own item
+            return excluded.indices[is_other], excluded.indptr - np.arange(
+                len(rows) + 1
+            )  # a row lacks its own item
         if user[-1] - user[0] + 1 == len(user):  # consecutive users: nothing is copied
             ends = training.indptr[user[0] : user[-1] + 2]
             return training.indices[ends[0] : ends[-1]], ends - ends[0]
@@ -123,7 +141,8 @@ class Split:
 
 
 def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Split:
-    """Read a split that `Split.write` wrote, with its timestamps and positions on request; few need them.
+    """Read a split that `Split.write` wrote, with its timestamps and positions on request; few need
+    them.
 
     Raises:
         DataError: the file is not a split, or is damaged.
@@ -132,7 +151,8 @@ def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Spl
     more = ("timestamps", "positions") if timestamps else ()
     arrays = _files.read_npz(path, "a split", names, only=(*names, "user", *more))
     shape = (len(arrays["user_ids"]), len(arrays["item_ids"]))
-    indices, item = arrays["indices"], arrays["held_out"]
+    indices = arrays["indices"]
+    item = arrays["held_out"]
     try:
         training = csr_array((np.ones(len(indices)), indices, arrays["indptr"]), shape=shape)
         training.check_format(full_check=True)
@@ -146,8 +166,8 @@ def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Spl
 def valid_sparse(matrix: Any, name: str) -> Any:
     """Return a sparse matrix, in a format with stored places, after a check of all of them.
 
-    SciPy's compiled code reads and writes at the places that a matrix stores. So wrong ones end the process, or change
-    other numbers.
+    SciPy's compiled code reads and writes at the places that a matrix stores. So wrong ones end the
+    process, or change other numbers.
 
     Raises:
         DataError: a stored place is not in the matrix, or the matrix does not have two dimensions.
@@ -158,7 +178,9 @@ def valid_sparse(matrix: Any, name: str) -> Any:
         if matrix.dtype.kind not in "biufc":
             raise ValueError(f"it holds {matrix.dtype}, not numbers")
         if matrix.format == "coo":
-            return coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)  # which checks the places
+            return coo_array(
+                (matrix.data, (matrix.row, matrix.col)), shape=matrix.shape
+            )  # which checks the places
         if matrix.format not in ("csr", "csc", "bsr"):
             matrix = csr_array(matrix)
         matrix.check_format(full_check=True)
@@ -168,9 +190,13 @@ def valid_sparse(matrix: Any, name: str) -> Any:
 
 
 def pair_matrix(
-    users: NDArray[Any], items: NDArray[Any], shape: tuple[int, int], kind: type[np.generic] = np.float64
+    users: NDArray[Any],
+    items: NDArray[Any],
+    shape: tuple[int, int],
+    kind: type[np.generic] = np.float64,
 ) -> csr_array:
-    """Return a sparse matrix with 1 for each of (pairs,) users and items; its indices take 32 bits if that is enough.
+    """Return a sparse matrix with 1 for each of (pairs,) users and items; its indices take 32 bits
+    if that is enough.
 
     Raises:
         ValueError: an index is out of range.

@@ -27,14 +27,23 @@ from sampled_metrics.errors import printable
 def report(ranks: tuple[str, ...], reading: Reading, output: str, **options: Any) -> None:
     """One html page about ranks: what was read, a verdict in words, tables and figures.
 
-    Ranks are sampled if --negatives is given or there is a column negatives, and exact if not. With --relevance, RANKS
-    are lists. Of more than 10 recommenders, the tables of metrics have all, and the pairs and figures are of the 10
-    best by the first metric.
+    Ranks are sampled if --negatives is given or there is a column negatives, and exact if not. With
+    --relevance, RANKS are lists. Of more than 10 recommenders, the tables of metrics have all, and
+    the pairs and figures are of the 10 best by the first metric.
     """
     from sampled_metrics.reporting.report import report as write_report  # loads matplotlib
 
     tables = reading.tables(reading.recommenders(ranks))
     groups = reading.groups_of_results()
-    replacement = reading.replacement and not are_sampled(tables)  # of sampled ranks, the reader has used it
-    write_report(tables, output, groups=groups, replacement=replacement, progress=terminal_progress, **options)
+    replacement = reading.replacement and not are_sampled(
+        tables
+    )  # of sampled ranks, the reader has used it
+    write_report(
+        tables,
+        output,
+        groups=groups,
+        replacement=replacement,
+        progress=terminal_progress,
+        **options,
+    )
     click.echo(f"{printable(output)} is written")

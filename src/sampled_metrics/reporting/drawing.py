@@ -1,4 +1,7 @@
-"""Style, panels, names of lines, and output of all figures. Figures are legible without colour and at half size."""
+"""Style, panels, names of lines, and output of all figures.
+
+Figures are legible without colour and at half size.
+"""
 
 import html
 import io
@@ -28,12 +31,19 @@ try:
     from matplotlib.ticker import LogFormatter, LogLocator
 except ModuleNotFoundError as missing:
     raise ConfigError(
-        f"a figure needs {missing.name}, which is not installed: pip install 'sampled-metrics[plots]'"
+        f"a figure needs {missing.name}, which is not installed: pip install "
+        "'sampled-metrics[plots]'"
     ) from None
 
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 """Okabe and Ito's colours, which are distinct for people with any colour vision."""
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 3, 1, 1, 1)))
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.5, 1.2, 1.5)),
+    (0, (3, 1, 3, 1, 1, 1)),
+)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 WIDTH = 5.5
@@ -85,20 +95,28 @@ def _settings() -> Iterator[None]:
 
 
 styled = _settings()
-"""Decorator: a function that draws with `SETTINGS`, one thread at a time, as the settings are those of all threads."""
+"""Decorator: a function that draws with `SETTINGS`, one thread at a time, as the settings are those
+of all threads.
+"""
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
-    """Return the ending of a figure's name; raise ConfigError if figures are not written in that format."""
+    """Return the ending of a figure's name; raise ConfigError if figures are not written in that
+    format.
+    """
     ending = Path(path).suffix.lower()
     if ending not in _TIMELESS:
-        raise ConfigError(f"{path}: a figure is written as svg, png or pdf, and the name must end in one of these")
+        raise ConfigError(
+            f"{path}: a figure is written as svg, png or pdf, and the name must end in one of these"
+        )
     return ending
 
 
 @styled
 def write(figure: Figure, *paths: str | os.PathLike[str]) -> None:
-    """Write a figure in the formats given by the paths' endings; the same figure gives the same bytes."""
+    """Write a figure in the formats given by the paths' endings; the same figure gives the same
+    bytes.
+    """
     layout = figure.get_layout_engine()
     if layout is not None:  # once for all formats
         layout.execute(figure)
@@ -121,10 +139,14 @@ def inline_svg(figure: Figure, label: str, prefix: str) -> str:
     """
     buffer = io.StringIO()
     for text in figure.findobj(Text):
-        text.set_fontfamily("sans-serif")  # a browser may lack the font of the style; few fonts are wider
+        text.set_fontfamily(
+            "sans-serif"
+        )  # a browser may lack the font of the style; few fonts are wider
     with mpl.rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser has fonts of its own
-        figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+        figure.savefig(
+            buffer, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        )
     drawn = buffer.getvalue()
     element = re.sub(r' xmlns(:xlink)?="[^"]*"', "", drawn[drawn.index("<svg") :])
     element = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", element)
@@ -132,9 +154,15 @@ def inline_svg(figure: Figure, label: str, prefix: str) -> str:
 
 
 def style(number: int) -> dict[str, Any]:
-    """Return the style of a line or a mark by its number; 0 is black, and 56 more differ in colour or marker."""
+    """Return the style of a line or a mark by its number; 0 is black, and 56 more differ in colour
+    or marker.
+    """
     colour = COLOURS[1 + (number - 1) % (len(COLOURS) - 1)] if number else COLOURS[0]
-    return {"color": colour, "linestyle": DASHES[number % len(DASHES)], "marker": MARKERS[number % len(MARKERS)]}
+    return {
+        "color": colour,
+        "linestyle": DASHES[number % len(DASHES)],
+        "marker": MARKERS[number % len(MARKERS)],
+    }
 
 
 def styles(number: int, *, marked: bool = False) -> list[dict[str, Any]]:
@@ -143,9 +171,17 @@ def styles(number: int, *, marked: bool = False) -> list[dict[str, Any]]:
 
 
 def draw_lines(
-    panel: Axes, table: pd.DataFrame, by: str, x: str, y: str, name: Callable[[str], str] = str, *, marked: bool = False
+    panel: Axes,
+    table: pd.DataFrame,
+    by: str,
+    x: str,
+    y: str,
+    name: Callable[[str], str] = str,
+    *,
+    marked: bool = False,
 ) -> None:
-    """Draw one column over another, a line for each value of a third, named by a function of that value.
+    """Draw one column over another, a line for each value of a third, named by a function of that
+    value.
 
     A line that is 0 or 1 everywhere is drawn as a step.
     """
@@ -156,11 +192,13 @@ def draw_lines(
 
 
 def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
-    """Name each line of panels of one figure at its end. Many lines, or long names, have a legend instead.
+    """Name each line of panels of one figure at its end.
 
-    A name at the end has a short sample of its line. It is as near to the end as the names above and below allow. Lines
-    that coincide share a place, unless their names are long together. Call the function after the limits of the axes
-    are set.
+    Many lines, or long names, have a legend instead.
+
+    A name at the end has a short sample of its line. It is as near to the end as the names above
+    and below allow. Lines that coincide share a place, unless their names are long together. Call
+    the function after the limits of the axes are set.
     """
     lines = _named_lines(panels[0])
     longest = max(len(str(line.get_label())) for line in lines)
@@ -180,8 +218,12 @@ def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
         groups.sort(key=lambda group: _in_panel(group[0])[-1])
         line_height = 1.25 * mpl.rcParams["font.size"] / (panel.bbox.height * 72 / panel.figure.dpi)
         spacing = line_height * np.arange(len(groups))
-        heights = isotonic_regression([_in_panel(group[0])[-1] for group in groups] - spacing).x + spacing
-        heights = np.maximum(heights, line_height / 2 + spacing)  # clear of the numbers below the panel
+        heights = (
+            isotonic_regression([_in_panel(group[0])[-1] for group in groups] - spacing).x + spacing
+        )
+        heights = np.maximum(
+            heights, line_height / 2 + spacing
+        )  # clear of the numbers below the panel
         for group, height in zip(groups, heights, strict=True):
             for line in group:
                 sample = Line2D([], [])
@@ -189,15 +231,20 @@ def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
                 place = ([1.04, 1.1, 1.16], [height] * 3)
                 sample.set(data=place, markevery=[1], transform=panel.transAxes, clip_on=False)
                 panel.figure.add_artist(sample)
-            panel.text(1.2, height, _together(group), va="center_baseline", transform=panel.transAxes)
+            panel.text(
+                1.2, height, _together(group), va="center_baseline", transform=panel.transAxes
+            )
 
 
 def say_what_coincides(panel: Axes, *, is_named: bool = False) -> None:
-    """Write into a panel which of its lines coincide. Call the function after the limits of the axes are set.
+    """Write into a panel which of its lines coincide.
+
+    Call the function after the limits of the axes are set.
 
     Args:
         panel: the panel.
-        is_named: whether `name_lines` names the lines of this panel. Lines whose names share a place are left out.
+        is_named: whether `name_lines` names the lines of this panel. Lines whose names share a
+            place are left out.
     """
     groups = _coinciding(panel)
     at_ends = is_named and _have_names_at_ends(_named_lines(panel))
@@ -225,7 +272,11 @@ def _coinciding(panel: Axes) -> list[list[Line2D]]:
     """Return the named lines of a panel in groups, each of lines that coincide."""
     groups: list[list[Line2D]] = []
     for line in _named_lines(panel):
-        near = (group for group in groups if np.allclose(_in_panel(group[0]), _in_panel(line), rtol=0, atol=0.01))
+        near = (
+            group
+            for group in groups
+            if np.allclose(_in_panel(group[0]), _in_panel(line), rtol=0, atol=0.01)
+        )
         group = next(near, [])
         groups += [] if group else [group]
         group.append(line)
@@ -249,7 +300,10 @@ def _in_panel(line: Line2D) -> Any:
 
 @styled
 def new_figure(*, shown: bool = False) -> Figure:
-    """Return an empty figure. If `shown`, it is a figure of pyplot, which notebooks and `pyplot.show` display."""
+    """Return an empty figure.
+
+    If `shown`, it is a figure of pyplot, which notebooks and `pyplot.show` display.
+    """
     if not shown:
         return Figure()
     from matplotlib import pyplot
@@ -257,8 +311,11 @@ def new_figure(*, shown: bool = False) -> Figure:
     return pyplot.figure()
 
 
-def shown_or_written(path: str | os.PathLike[str] | None, draw: Callable[[Figure], Sequence[Axes]]) -> Any:
-    """Draw a figure of pyplot, or one that is written to a path, by a function of an empty figure; return its axes.
+def shown_or_written(
+    path: str | os.PathLike[str] | None, draw: Callable[[Figure], Sequence[Axes]]
+) -> Any:
+    """Draw a figure of pyplot, or one that is written to a path, by a function of an empty figure;
+    return its axes.
 
     Raises:
         ConfigError: the ending of the path is another one than svg, png or pdf.
@@ -274,7 +331,12 @@ def shown_or_written(path: str | os.PathLike[str] | None, draw: Callable[[Figure
 
 
 def panels(
-    number: int, columns: int, height: float = 2.0, note: str = "", empty: Collection[int] = (), **shared: Any
+    number: int,
+    columns: int,
+    height: float = 2.0,
+    note: str = "",
+    empty: Collection[int] = (),
+    **shared: Any,
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure and its panels, row by row, each with a letter.
 
@@ -290,7 +352,9 @@ def panels(
     rows = -(-number // columns)
     figure = Figure(figsize=(WIDTH, height * rows))
     every_panel = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
-    used = [panel for place, panel in enumerate(every_panel) if place < number and place not in empty]
+    used = [
+        panel for place, panel in enumerate(every_panel) if place < number and place not in empty
+    ]
     for panel in every_panel:
         if panel not in used:
             panel.remove()

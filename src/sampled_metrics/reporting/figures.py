@@ -35,17 +35,24 @@ def intervals(table: pd.DataFrame) -> Iterator[tuple[Figure, str]]:
 
 @styled
 def by_sample_size(table: pd.DataFrame) -> Figure:
-    """Draw the expectation of one metric by number of negatives; columns as of `expected_by_sample_size`."""
+    """Draw the expectation of one metric by number of negatives; columns as of
+    `expected_by_sample_size`.
+    """
     figure, [panel] = panels(1, 1)
     sample_sizes.draw_curves(panel, table)
     return _with_legend(figure)
 
 
 def histograms(tables: Mapping[str, ExactRanks]) -> Iterator[Figure]:
-    """Draw how many ranks are in buckets from 1, 2, 3 to 5, 6 to 10 and so on, a few recommenders in each figure."""
-    counts = rank_histogram(tables, [digit * 10**power for power in range(9) for digit in (1, 2, 5)])
+    """Draw how many ranks are in buckets from 1, 2, 3 to 5, 6 to 10 and so on, a few recommenders
+    in each figure.
+    """
+    counts = rank_histogram(
+        tables, [digit * 10**power for power in range(9) for digit in (1, 2, 5)]
+    )
     counts["bucket"] = counts["bucket"].replace(r"^(\d+)–\1$", r"\1", regex=True)
-    names, most = list(tables), 1.05 * counts["events"].max()
+    names = list(tables)
+    most = 1.05 * counts["events"].max()
     for first in range(0, len(names), _SIDE_BY_SIDE):
         of_figure = counts[counts["recommender"].isin(names[first : first + _SIDE_BY_SIDE])]
         yield _histogram(of_figure, names, most)
@@ -65,5 +72,7 @@ def _with_legend(figure: Figure) -> Figure:
     """Set the size of a figure of one panel, with its legend above it."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.set_size_inches(WIDTH, _HEIGHT + 0.17 * len(labels))
-    figure.legend(handles, [textwrap.fill(label, _LEGEND) for label in labels], loc="outside upper left")
+    figure.legend(
+        handles, [textwrap.fill(label, _LEGEND) for label in labels], loc="outside upper left"
+    )
     return figure

@@ -29,14 +29,18 @@ class Image(NamedTuple):
         """Return the image of an svg."""
         points = re.search(r'<svg[^>]* width="([\d.]+)pt"', svg)
         data = base64.b64encode(svg.encode()).decode()
-        return cls(f"data:image/svg+xml;base64,{data}", f"{float(points[1]) / 72:.2f}in" if points else "100%")
+        return cls(
+            f"data:image/svg+xml;base64,{data}",
+            f"{float(points[1]) / 72:.2f}in" if points else "100%",
+        )
 
 
 def render(template: str, package: str = "sampled_metrics.reporting", **data: Any) -> str:
     """Return a page, which fetches nothing.
 
     Args:
-        template: the name of a file of the folder templates of a package. It may extend those of this package.
+        template: the name of a file of the folder templates of a package. It may extend those of
+            this package.
         package: the package.
         **data: what it shows; all text is escaped.
 
@@ -46,8 +50,11 @@ def render(template: str, package: str = "sampled_metrics.reporting", **data: An
     return str(_templates(package).get_template(template).render(**data))
 
 
-def notebook_table(table: pd.DataFrame, cautions: Sequence[str], remarks: Sequence[str]) -> str | None:
-    """Return a table of text as a notebook shows it, with sentences; None, for text in its place, without jinja2.
+def notebook_table(
+    table: pd.DataFrame, cautions: Sequence[str], remarks: Sequence[str]
+) -> str | None:
+    """Return a table of text as a notebook shows it, with sentences; None, for text in its place,
+    without jinja2.
 
     Args:
         table: the table.

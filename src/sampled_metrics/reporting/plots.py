@@ -1,4 +1,6 @@
-"""Draw the results of evaluate, correct, compare, expect and plan: values with intervals, legible without colour."""
+"""Draw the results of evaluate, correct, compare, expect and plan: values with intervals, legible
+without colour.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +24,27 @@ from sampled_metrics.core.evaluation.words.order import best_alone
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import metric_name
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.reporting.drawing import WIDTH, literal, shown_or_written, style, styled, write_below
+from sampled_metrics.reporting.drawing import (
+    WIDTH,
+    literal,
+    shown_or_written,
+    style,
+    styled,
+    write_below,
+)
 
 if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _ROW = 0.44  # height of a mark, in inches
-_LABEL, _AXIS, _CAPTION = 17, 8, 17  # letters per line: of a label, and by inch of an axis and of a caption
-_LETTER, _SHARE = 4.2, 0.9  # width of a letter of a text, in points, and share of axes that the labels leave
-_NARROW = 0.04  # an interval is narrow if it is that part of the panel, and then its metric has a panel of its own
+_LABEL = 17  # letters per line: of a label, and by inch of an axis and of a caption
+_AXIS = 8
+_CAPTION = 17
+_LETTER = 4.2  # width of a letter of a text, in points, and share of axes that the labels leave
+_SHARE = 0.9
+# an interval is narrow if it is that part of the panel, and then its metric has a panel of its own
+_NARROW = 0.04
 
 
 class Mark(NamedTuple):
@@ -80,8 +93,14 @@ def picture(table: pd.DataFrame) -> Picture | None:
 
 
 def _best_of_many(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Return the rows of the best recommenders by the first metric, and a sentence, if there are many; else all."""
-    sides = {"a": "value_a", "b": "value_b", "recommender": "exact" if "exact" in table else "value"}
+    """Return the rows of the best recommenders by the first metric, and a sentence, if there are
+    many; else all.
+    """
+    sides = {
+        "a": "value_a",
+        "b": "value_b",
+        "recommender": "exact" if "exact" in table else "value",
+    }
     columns = {name: value for name, value in sides.items() if {name, value} <= set(table.columns)}
     first = table[table["metric"] == table["metric"].iloc[0]] if columns else table
     values: dict[str, float] = {}
@@ -96,7 +115,9 @@ def _best_of_many(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 
 def show(table: pd.DataFrame, path: str | os.PathLike[str] | None, ax: Axes | None) -> Any:
-    """Draw a result into a file, axes or a figure of pyplot, and return the axes; None if it is no result."""
+    """Draw a result into a file, axes or a figure of pyplot, and return the axes; None if it is no
+    result.
+    """
     drawn = picture(table)
     if drawn is None:
         return None
@@ -107,7 +128,9 @@ def show(table: pd.DataFrame, path: str | os.PathLike[str] | None, ax: Axes | No
 
 
 def setting_of(table: pd.DataFrame) -> Setting:
-    """Return the setting of a result; a table that lost it, such as one of plain pandas, has the default one."""
+    """Return the setting of a result; a table that lost it, such as one of plain pandas, has the
+    default one.
+    """
     return getattr(table, "setting", Setting())
 
 
@@ -118,35 +141,57 @@ def caption_of(table: pd.DataFrame) -> str:
 
 
 @styled
-def draw(panels: list[Panel], figure: Figure, caption: str = "", width: float = WIDTH) -> list[Axes]:
-    """Draw panels one below the other, and a caption below them, into an empty figure; set its size."""
-    legend = {mark.name: mark for panel in panels for marks in panel.rows.values() for mark in marks if mark.name}
+def draw(
+    panels: list[Panel], figure: Figure, caption: str = "", width: float = WIDTH
+) -> list[Axes]:
+    """Draw panels one below the other, and a caption below them, into an empty figure; set its
+    size.
+    """
+    legend = {
+        mark.name: mark
+        for panel in panels
+        for marks in panel.rows.values()
+        for mark in marks
+        if mark.name
+    }
     rows = [sum(map(len, panel.rows.values())) for panel in panels]
     lines = [len(panel.axis) // (_AXIS * WIDTH) + bool(panel.title) for panel in panels]
-    heights = [0.75 + _ROW * number + 0.2 * of_panel for number, of_panel in zip(rows, lines, strict=True)]
+    heights = [
+        0.75 + _ROW * number + 0.2 * of_panel for number, of_panel in zip(rows, lines, strict=True)
+    ]
     axes = _axes(figure, heights, caption, width, more=len(legend))
     for panel, of_panel in zip(panels, axes, strict=True):
         draw_panel(panel, of_panel)
     if legend:
-        handles = [_mark(axes[0], np.nan, np.nan, mark, label=literal(name)) for name, mark in legend.items()]
+        handles = [
+            _mark(axes[0], np.nan, np.nan, mark, label=literal(name))
+            for name, mark in legend.items()
+        ]
         figure.legend(handles=handles, loc="outside upper left")
     return axes
 
 
-def _axes(figure: Figure, heights: list[float], caption: str, width: float, more: int = 0) -> list[Axes]:
-    """Return axes of these heights in inches, with a caption and room for more lines; set the figure's size."""
+def _axes(
+    figure: Figure, heights: list[float], caption: str, width: float, more: int = 0
+) -> list[Axes]:
+    """Return axes of these heights in inches, with a caption and room for more lines; set the
+    figure's size.
+    """
     text = textwrap.fill(literal(caption), round(_CAPTION * width))
     figure.set_size_inches(width, sum(heights) + 0.17 * (text.count("\n") + 1 + more))
     if caption:
         write_below(figure, text)
-    axes: list[Axes] = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights).ravel().tolist()
+    axes: list[Axes] = (
+        figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights).ravel().tolist()
+    )
     return axes
 
 
 @styled
 def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
     """Draw one panel, with a caption below it, into axes of a figure."""
-    height, ticks = 0.0, []
+    height = 0.0
+    ticks = []
     for label, marks in panel.rows.items():
         if height and len(marks) > 1:
             axes.axhline(height - 0.65, color="#bbbbbb", linewidth=0.6)
@@ -169,7 +214,9 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
     axes.set_ylim(height - 0.4, -0.75)
     axes.grid(axis="y", visible=False)
     axes.set_title(panel.title)
-    below = [textwrap.fill(literal(text), round(_AXIS * WIDTH)) for text in (panel.axis, caption) if text]
+    below = [
+        textwrap.fill(literal(text), round(_AXIS * WIDTH)) for text in (panel.axis, caption) if text
+    ]
     axes.set_xlabel("\n".join(below))
     for place, mark in enumerate(mark for marks in panel.rows.values() for mark in marks):
         _write_value(axes, mark, place)
@@ -178,7 +225,14 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
 def _write_value(axes: Axes, mark: Mark, height: float) -> None:
     """Write the text of a mark above it, within the axes; that of a missing one at the left."""
     if np.isnan(mark.value):
-        axes.text(0.02, height, literal(mark.text), transform=axes.get_yaxis_transform(), va="center", fontsize="small")
+        axes.text(
+            0.02,
+            height,
+            literal(mark.text),
+            transform=axes.get_yaxis_transform(),
+            va="center",
+            fontsize="small",
+        )
         return
     across = axes.transLimits.transform(axes.transScale.transform((mark.value, height)))[0]
     width = _SHARE * 72 * axes.bbox.width / axes.figure.dpi
@@ -197,7 +251,9 @@ def _write_value(axes: Axes, mark: Mark, height: float) -> None:
 
 
 def _log_axis(axes: Axes, values: list[float]) -> None:
-    """Make the axis of some numbers, which may be missing, logarithmic, with labels at 1, 2, 5, 10 and so on."""
+    """Make the axis of some numbers, which may be missing, logarithmic, with labels at 1, 2, 5, 10
+    and so on.
+    """
     from matplotlib.ticker import LogLocator, NullLocator
 
     axes.set_xscale("log")
@@ -213,34 +269,49 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
     look |= {"markerfacecolor": look["color"] if mark.filled else "white"}
     ends = np.array([[value - mark.low], [mark.high - value]])
     if (ends < 0).any():  # the interval excludes the value
-        middle, reach = (mark.low + mark.high) / 2, (mark.high - mark.low) / 2
+        middle = (mark.low + mark.high) / 2
+        reach = (mark.high - mark.low) / 2
         axes.errorbar([middle], [height], xerr=[reach], **look | {"marker": ""})
     is_around = bool((ends >= 0).all())
     return axes.errorbar([value], [height], xerr=ends if is_around else None, **look)
 
 
-# --- what each function's result shows --------------------------------------------------------------------------------
+# --- what each function's result shows ----------------------------------------------------------
 
 
 def _values(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and metric, or group."""
+    """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and
+    metric, or group.
+    """
     labels = [column for column in ("recommender", "estimator") if column in table]
     styles: Mapping[Any, int] = {}
     if labels:
         by_style = list(dict.fromkeys(table[labels[-1]]))
-        styles = line_styles(by_style) if "estimator" in labels else {label: n for n, label in enumerate(by_style)}
+        styles = (
+            line_styles(by_style)
+            if "estimator" in labels
+            else {label: n for n, label in enumerate(by_style)}
+        )
     interval = captions.interval_in_words(getattr(table, "setting", None))
     entries = list[_Entry]()
     for row in table.to_dict("records"):
-        named = [estimator_name(str(row[column])) if column == "estimator" else str(row[column]) for column in labels]
-        name, number = ": ".join(named), styles[row[labels[-1]]] if labels else 0
-        mark = _mark_of(row, "value", value_in_words(row["value"]), number, row.get("assumes") != NO_BIAS)
+        named = [
+            estimator_name(str(row[column])) if column == "estimator" else str(row[column])
+            for column in labels
+        ]
+        name = ": ".join(named)
+        number = styles[row[labels[-1]]] if labels else 0
+        mark = _mark_of(
+            row, "value", value_in_words(row["value"]), number, row.get("assumes") != NO_BIAS
+        )
         part = ", ".join(str(row[column]) for column in ("group", "of") if column in table)
         if part:
             mark = mark._replace(name=name)
             name = part
         entries.append((row["metric"], name, mark))
-    panels = _panels(entries, f"value, {interval}", by_metric=bool(labels) or "group" in table or "of" in table)
+    panels = _panels(
+        entries, f"value, {interval}", by_metric=bool(labels) or "group" in table or "of" in table
+    )
     if "assumes" in table:
         return Picture(panels, _assumptions(table, interval))
     over = captions.over_users_and_seeds if "of" in table else captions.over_users
@@ -253,7 +324,9 @@ def _assumptions(table: pd.DataFrame, interval: str) -> str:
     names_by_assumption: dict[str, list[str]] = {}
     for row in table.to_dict("records"):
         differs = varying[row["estimator"]] and "recommender" in table
-        name = captions.estimator_in_words(str(row["estimator"]), str(row["recommender"]) if differs else "")
+        name = captions.estimator_in_words(
+            str(row["estimator"]), str(row["recommender"]) if differs else ""
+        )
         names = names_by_assumption.setdefault(str(row["assumes"]), [])
         if name not in names:
             names.append(name)
@@ -261,7 +334,9 @@ def _assumptions(table: pd.DataFrame, interval: str) -> str:
 
 
 def _differences(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `compare`: a row for each metric, or a panel for each with a row for each pair or group."""
+    """Lay out the result of `compare`: a row for each metric, or a panel for each with a row for
+    each pair or group.
+    """
     entries = list[_Entry]()
     pairs = dict[str, int]()
     hollow = list[Verdict]()
@@ -270,16 +345,24 @@ def _differences(table: pd.DataFrame) -> Picture:
     for row in table.to_dict("records"):
         verdict = verdict_of_row(row, findings, setting.names) if findings else None
         is_decided = verdict is not None and verdict.conclusion is Conclusion.BETTER
-        if verdict is not None and verdict.conclusion in (Conclusion.UNDECIDED, Conclusion.EQUIVALENT):
+        if verdict is not None and verdict.conclusion in (
+            Conclusion.UNDECIDED,
+            Conclusion.EQUIVALENT,
+        ):
             hollow.append(verdict)
-        mark = _mark_of(row, "difference", difference_in_words(row["difference"], verdict), 0, is_decided)
+        mark = _mark_of(
+            row, "difference", difference_in_words(row["difference"], verdict), 0, is_decided
+        )
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
         label = ", ".join(str(row[name]) for name in ("group", "of") if name in row)
         if label and pair:
             mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
         entries.append((row["metric"], label or pair, mark))
     a, b = (setting.names or ("a", "b")) if "a" not in table else ("", "")
-    axis = f"difference{f' ({b} - {a})' if b else ''}, {captions.interval_in_words(getattr(table, 'setting', None))}"
+    axis = (
+        f"difference{f' ({b} - {a})' if b else ''}, "
+        f"{captions.interval_in_words(getattr(table, 'setting', None))}"
+    )
     panels = _panels(entries, axis, by_metric=any(name in table for name in ("a", "group", "of")))
     sentences = [*assumed(findings, setting), captions.hollow(hollow)]
     if ((table["low"] > table["difference"]) | (table["high"] < table["difference"])).any():
@@ -298,14 +381,27 @@ def _differences(table: pd.DataFrame) -> Picture:
 
 def _expectations(table: pd.DataFrame) -> Picture:
     """Lay out the result of `expect`: a row for each recommender, with the exact metric first."""
-    entries, styles = list[_Entry](), line_styles(table["estimator"])
+    entries = list[_Entry]()
+    styles = line_styles(table["estimator"])
     for (what, name), rows in table.groupby(["metric", "recommender"], sort=False):
         exact = float(rows["exact"].iloc[0])
         marks = [Mark(exact, np.nan, np.nan, value_in_words(exact), 0, False, "exact")]
         for row in rows.to_dict("records"):
-            value, deviation = float(row["expected"]), float(row["deviation"])
-            by, number = f"{estimator_name(str(row['estimator']))}, expected", styles[row["estimator"]]
-            marks.append(Mark(value, value - deviation, value + deviation, value_in_words(value), number, True, by))
+            value = float(row["expected"])
+            deviation = float(row["deviation"])
+            by = f"{estimator_name(str(row['estimator']))}, expected"
+            number = styles[row["estimator"]]
+            marks.append(
+                Mark(
+                    value,
+                    value - deviation,
+                    value + deviation,
+                    value_in_words(value),
+                    number,
+                    True,
+                    by,
+                )
+            )
         entries += [(what, str(name), mark) for mark in marks]
     panels = _panels(entries, "exact and expected metric", by_metric=True)
     return Picture(panels, captions.of_expectations(setting_of(table).negatives))
@@ -320,7 +416,9 @@ LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
 
 
 def _panels(entries: Iterable[_Entry], axis: str, *, by_metric: bool) -> list[Panel]:
-    """Return a panel for each metric; or, if not `by_metric` and scales are alike, one with a row for each metric."""
+    """Return a panel for each metric; or, if not `by_metric` and scales are alike, one with a row
+    for each metric.
+    """
     rows: dict[str, dict[str, list[Mark]]] = {}
     for metric, label, mark in entries:
         rows.setdefault(metric_name(str(metric)), {}).setdefault(label, []).append(mark)
@@ -340,5 +438,7 @@ def only_panel(panels: list[Panel]) -> Panel:
     """Return the panel of a picture that has one; raise ConfigError if it has several."""
     if len(panels) > 1:
         titles = ", ".join(panel.title for panel in panels)
-        raise ConfigError(f"ax: there are {len(panels)} panels, {titles}; take the rows of one, or give no ax")
+        raise ConfigError(
+            f"ax: there are {len(panels)} panels, {titles}; take the rows of one, or give no ax"
+        )
     return panels[0]

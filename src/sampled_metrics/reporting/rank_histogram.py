@@ -21,12 +21,13 @@ _NUMBERED = 3  # most recommenders whose bars have room for numbers
 
 
 def rank_histogram(tables: Mapping[str, ExactRanks], edges: Sequence[int]) -> pd.DataFrame:
-    """Count the held-out items of each recommender by rank; ties count in expectation, so a count may be fractional.
+    """Count the held-out items of each recommender by rank; ties count in expectation, so a count
+    may be fractional.
 
     Args:
         tables: rank tables by recommender.
-        edges: last rank of each bucket, ascending. The worse half of each user's candidates is one more bucket, for
-            any number of candidates.
+        edges: last rank of each bucket, ascending. The worse half of each user's candidates is one
+            more bucket, for any number of candidates.
 
     Returns:
         Columns recommender, bucket, events.
@@ -34,7 +35,10 @@ def rank_histogram(tables: Mapping[str, ExactRanks], edges: Sequence[int]) -> pd
     largest_half = max(int(table.candidates.max(initial=0)) // 2 for table in tables.values())
     used = [edge for edge in edges if edge < largest_half]
     starts = [1, *(edge + 1 for edge in used)]
-    buckets = [*(f"{start}–{edge}" for start, edge in zip(starts, used, strict=False)), f"{starts[-1]} to half"]
+    buckets = [
+        *(f"{start}–{edge}" for start, edge in zip(starts, used, strict=False)),
+        f"{starts[-1]} to half",
+    ]
     rows = []
     for name, table in tables.items():
         half = table.candidates // 2
@@ -52,12 +56,18 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
     figure, [panel] = panels(1, 1, 2.8, note)
     figure.set_figwidth(max(WIDTH, 0.22 * table["bucket"].nunique() * (len(names) + 1)))
     draw_bars(panel, table, names, numbered=len(names) <= _NUMBERED)
-    figure.legend(*panel.get_legend_handles_labels(), loc="outside upper left", ncols=4)  # no bar reaches it
+    figure.legend(
+        *panel.get_legend_handles_labels(), loc="outside upper left", ncols=4
+    )  # no bar reaches it
     return figure
 
 
-def draw_bars(panel: Axes, table: pd.DataFrame, recommenders: Sequence[str], *, numbered: bool = False) -> None:
-    """Draw the table of `rank_histogram` into a panel, each recommender as its place among all of them says."""
+def draw_bars(
+    panel: Axes, table: pd.DataFrame, recommenders: Sequence[str], *, numbered: bool = False
+) -> None:
+    """Draw the table of `rank_histogram` into a panel, each recommender as its place among all of
+    them says.
+    """
     buckets = list(dict.fromkeys(table["bucket"]))
     drawn = [name for name in recommenders if (table["recommender"] == name).any()]
     width = 0.92 / len(drawn)
@@ -75,8 +85,16 @@ def draw_bars(panel: Axes, table: pd.DataFrame, recommenders: Sequence[str], *, 
             lw=0.5,
         )
         if numbered:
-            panel.bar_label(bars, fmt="%.0f", fontsize="x-small", rotation=90 if upright else 0, padding=2 * upright)
-    numbers = [bucket.replace(" to half", "–n/2").replace("worse half", "n/2–n") for bucket in buckets]
+            panel.bar_label(
+                bars,
+                fmt="%.0f",
+                fontsize="x-small",
+                rotation=90 if upright else 0,
+                padding=2 * upright,
+            )
+    numbers = [
+        bucket.replace(" to half", "–n/2").replace("worse half", "n/2–n") for bucket in buckets
+    ]
     panel.set_xticks(np.arange(len(buckets)), numbers)
     panel.tick_params(axis="x", length=0)
     panel.set_xlim(-0.5, len(buckets) - 0.5)

@@ -45,11 +45,23 @@ ESTIMATORS = ("decreasing", "free", "uncorrected")
 MORE_ESTIMATORS = ("bv-0.1", "mle")
 """Estimators of sampled ranks that are shown if they are valid for the sample."""
 
-_DECIMALS = {"value", "low", "high", "standard_error", "bias", "bias_error", "value_a", "value_b", "difference"}
+_DECIMALS = {
+    "value",
+    "low",
+    "high",
+    "standard_error",
+    "bias",
+    "bias_error",
+    "value_a",
+    "value_b",
+    "difference",
+}
 """Columns that are shown with four decimals."""
 
 SHOWN_NEGATIVES = 100
-"""The number of sampled negatives for which a page of exact ranks says who would be ordered wrongly."""
+"""The number of sampled negatives for which a page of exact ranks says who would be ordered
+wrongly.
+"""
 
 
 @says_what_to_write
@@ -67,32 +79,36 @@ def report(
 ) -> str:
     """Write one html page about the ranks of one or several recommenders; it needs matplotlib.
 
-    The page says what was read, and has a verdict in words for each pair (and first of all, whether a group of users
-    has another one), tables, intervals and a histogram of the
-    ranks. Exact ranks have the expectation of each metric by number of sampled negatives (`expect`), and sampled ranks
-    the intervals of several estimators (`correct`). Of more than 10 recommenders, the tables of metrics have all, and
-    the pairs and figures are of the 10 best by the first metric; the page says so. It holds its figures, and fetches
-    nothing.
+    The page says what was read, and has a verdict in words for each pair (and first of all, whether
+    a group of users has another one), tables, intervals and a histogram of the ranks. Exact ranks
+    have the expectation of each metric by number of sampled negatives (`expect`), and sampled ranks
+    the intervals of several estimators (`correct`). Of more than 10 recommenders, the tables of
+    metrics have all, and the pairs and figures are of the 10 best by the first metric; the page
+    says so. It holds its figures, and fetches nothing.
 
     Args:
-        ranks: an `ExactRanks`, a `SampledRanks` or a `RankedLists`, as the readers return them, or a mapping from the
-            names of recommenders to them.
+        ranks: an `ExactRanks`, a `SampledRanks` or a `RankedLists`, as the readers return them, or
+            a mapping from the names of recommenders to them.
         path: a file to write, in a folder that exists.
         metrics: labels such as recall@10; the default is that of `evaluate`.
-        replacement: of exact ranks, whether the negatives of what a sample would show may be sampled twice.
+        replacement: of exact ranks, whether the negatives of what a sample would show may be
+            sampled twice.
         margin: the smallest difference that matters, as in `compare`.
-        groups: True for a section by the groups that the reader kept, or a mapping from users to groups, as in
-            `compare`.
+        groups: True for a section by the groups that the reader kept, or a mapping from users to
+            groups, as in `compare`.
         confidence_level: probability that an interval covers its value.
         progress: wraps the sample sizes of the expectations.
 
     Returns:
-        The page, as text. The intervals of the pairs of three recommenders or more hold together, as in `compare`.
+        The page, as text. The intervals of the pairs of three recommenders or more hold together,
+        as in `compare`.
 
     Raises:
-        DataError: the ranks have not been read by a reader, or an error of `evaluate`, `correct` or `compare`.
-        ConfigError: a metric or an option does not exist, a metric is repeated, or matplotlib is not installed; there
-            is a margin for one recommender, or replacement without exact ranks; or the file does not end in .html.
+        DataError: the ranks have not been read by a reader, or an error of `evaluate`, `correct` or
+            `compare`.
+        ConfigError: a metric or an option does not exist, a metric is repeated, or matplotlib is
+            not installed; there is a margin for one recommender, or replacement without exact
+            ranks; or the file does not end in .html.
         WriteError: the file cannot be written, is that of the ranks, or its folder does not exist.
 
     Examples:
@@ -103,7 +119,8 @@ def report(
         <!doctype html
 
     References:
-        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, sections 4 and 5.
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, sections 4
+        and 5.
     """
     given = tables_by_name(ranks, "report")
     is_named = all(given)
@@ -112,7 +129,9 @@ def report(
         _files.require_writable(path, [table.source for table in tables.values()])
     _check(tables, path, margin, replacement)
     first = next(iter(tables.values()))
-    wanted = list(checked_metrics(first, metrics).values()) if first.has_one_relevant_item else metrics
+    wanted = (
+        list(checked_metrics(first, metrics).values()) if first.has_one_relevant_item else metrics
+    )
     options: dict[str, Any] = {"metrics": wanted, "confidence_level": confidence_level}
     results, left_out = (
         _corrected(tables, options)
@@ -124,13 +143,22 @@ def report(
     cautions = next(iter(results.values())).cautions if compared is None else compared.cautions
     known = [*cautions, *(caution for table in tables.values() for caution in table.cautions)]
     drawn = _Drawn()
-    remarks = {text for result in (*results.values(), compared) if result is not None for text in result.remarks}
+    remarks = {
+        text
+        for result in (*results.values(), compared)
+        if result is not None
+        for text in result.remarks
+    }
     exact = {name: table for name, table in best.items() if "expect" in table.taken_by}
     values = _values_of(results, left_out, known, drawn)
-    by_group = _by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn) if groups else []
+    by_group = (
+        _by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn) if groups else []
+    )
     text = render(
         "report.html",
-        title=first.title.format(names=words.several_in_words(tables) if is_named else "one recommender"),
+        title=first.title.format(
+            names=words.several_in_words(tables) if is_named else "one recommender"
+        ),
         cautions=cautions,
         verdicts=[] if compared is None else words.verdicts_in_words(compared),
         reversals=[text for part in by_group for text in part["verdicts"]],
@@ -138,7 +166,9 @@ def report(
         values={**values, "heading": "True metrics, estimated" if first.is_sampled else "Metrics"},
         comparison=None if compared is None else _comparison(compared, list(best), drawn),
         groups=by_group,
-        negatives=_sampled_negatives(exact, wanted, replacement, progress, compared, drawn) if exact else None,
+        negatives=_sampled_negatives(exact, wanted, replacement, progress, compared, drawn)
+        if exact
+        else None,
         ranks=_histograms(best, first.is_sampled, drawn),
         read=laid_out(_what_was_read(tables)),
         version=__version__,
@@ -150,14 +180,23 @@ def report(
 
 
 def _check(tables: Mapping[str, Table], path: Any, margin: Any, replacement: bool) -> None:
-    """Raise ConfigError if an option has no effect on the page, or the name of its file is of another format."""
+    """Raise ConfigError if an option has no effect on the page, or the name of its file is of
+    another format.
+    """
     if margin is not None and len(tables) < 2:
-        raise ConfigError("margin: is for the pairs of two recommenders or more, and there is one; leave it out")
+        raise ConfigError(
+            "margin: is for the pairs of two recommenders or more, and there is one; leave it out"
+        )
     if replacement and not any("expect" in table.taken_by for table in tables.values()):
         kind = next(iter(tables.values())).kind
-        raise ConfigError(f"replacement: is for what a sample of exact ranks would show, not for {kind}; leave it out")
+        raise ConfigError(
+            f"replacement: is for what a sample of exact ranks would show, not for {kind}; leave "
+            "it out"
+        )
     if path is not None and Path(path).suffix.lower() not in ("", ".html", ".htm"):
-        raise ConfigError(f"{os.fspath(path)}: a page is html, so the name of its file ends in .html")
+        raise ConfigError(
+            f"{os.fspath(path)}: a page is html, so the name of its file ends in .html"
+        )
 
 
 class _Drawn:
@@ -171,7 +210,7 @@ class _Drawn:
         return [inline_svg(figure, title, f"f{next(self._number)}") for figure, title in figures]
 
 
-# --- what was read ----------------------------------------------------------------------------------------------------
+# --- what was read ------------------------------------------------------------------------------
 
 
 def _what_was_read(tables: Mapping[str, Table]) -> pd.DataFrame:
@@ -186,10 +225,12 @@ def _best(tables: Mapping[str, Table], compared: Comparison) -> dict[str, Table]
     """Return the tables of the recommenders whose pairs are on the page."""
     if "a" not in compared:
         return dict(tables)
-    return {name: table for name, table in tables.items() if name in {*compared["a"], *compared["b"]}}
+    return {
+        name: table for name, table in tables.items() if name in {*compared["a"], *compared["b"]}
+    }
 
 
-# --- in short, and ranks ----------------------------------------------------------------------------------------------
+# --- in short, and ranks ------------------------------------------------------------------------
 
 
 def _shortest(results: Mapping[str, Result], is_sampled: bool) -> list[str]:
@@ -201,19 +242,29 @@ def _shortest(results: Mapping[str, Result], is_sampled: bool) -> list[str]:
 
 def _histograms(tables: Mapping[str, Table], is_sampled: bool, drawn: _Drawn) -> dict[str, Any]:
     """Return the histograms of the ranks of those recommenders that have ranks."""
-    ranks = {name: table.ranked_items for name, table in tables.items() if table.ranked_items is not None}
-    histograms = ((figure, "Histogram of ranks") for figure in figures.histograms(ranks)) if ranks else ()
+    ranks = {
+        name: table.ranked_items for name, table in tables.items() if table.ranked_items is not None
+    }
+    histograms = (
+        ((figure, "Histogram of ranks") for figure in figures.histograms(ranks)) if ranks else ()
+    )
     return {"figures": drawn(histograms), "caption": words.of_histograms(is_sampled)}
 
 
-# --- metrics ----------------------------------------------------------------------------------------------------------
+# --- metrics ------------------------------------------------------------------------------------
 
 
-def _corrected(sampled: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[dict[str, Result], list[str]]:
-    """Return the true metrics behind sampled ranks, and sentences on the estimators that are not valid for them."""
-    results, left_out = {}, []
+def _corrected(
+    sampled: Mapping[str, Any], options: Mapping[str, Any]
+) -> tuple[dict[str, Result], list[str]]:
+    """Return the true metrics behind sampled ranks, and sentences on the estimators that are not
+    valid for them.
+    """
+    results = {}
+    left_out = []
     for name, table in sampled.items():
-        outcomes, labels = Outcomes.observed(table)[0], list(ESTIMATORS)
+        outcomes = Outcomes.observed(table)[0]
+        labels = list(ESTIMATORS)
         for label in MORE_ESTIMATORS:
             try:
                 estimator(label).fit(outcomes, options["metrics"])
@@ -228,11 +279,15 @@ def _corrected(sampled: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[
 def _values_of(
     results: Mapping[str, Result], left_out: list[str], known: Sequence[str], drawn: _Drawn
 ) -> dict[str, Any]:
-    """Return values, remarks and intervals; several recommenders or estimators have a table for each metric.
+    """Return values, remarks and intervals; several recommenders or estimators have a table for
+    each metric.
 
     Cautions that are known are left out, as the page begins with them.
     """
-    cautions = {name: [text for text in result.cautions if text not in known] for name, result in results.items()}
+    cautions = {
+        name: [text for text in result.cautions if text not in known]
+        for name, result in results.items()
+    }
     further = {name: result.further_remarks for name, result in results.items()}
     [first, *_] = results.values()
     table = by_recommender(results) if len(results) > 1 else first
@@ -240,7 +295,9 @@ def _values_of(
     if len(results) == 1 and first["metric"].is_unique:
         tables = [{"heading": "", "note": "", "table": laid_out(_worded(first)), "biased": None}]
     else:
-        tables = [_of_metric(str(label), cells) for label, cells in table.groupby("metric", sort=False)]
+        tables = [
+            _of_metric(str(label), cells) for label, cells in table.groupby("metric", sort=False)
+        ]
     return {
         "cautions": [text for text in words.by_recommender_in_words(cautions) if text not in known],
         "tables": tables,
@@ -251,9 +308,13 @@ def _values_of(
 
 
 def _of_metric(label: str, cells: Result) -> dict[str, Any]:
-    """Return the rows of a metric; those of estimators whose interval does not cover their bias are apart."""
+    """Return the rows of a metric; those of estimators whose interval does not cover their bias are
+    apart.
+    """
     holds = _holds_truth(cells)
-    bounds, biased = (_worded(part).drop(columns="Metric") for part in (cells[holds], cells[~holds]))
+    bounds, biased = (
+        _worded(part).drop(columns="Metric") for part in (cells[holds], cells[~holds])
+    )
     return {
         "heading": metric_name(label),
         "note": words.BIASED_AUC if label == "auc" else words.BIASED,
@@ -263,8 +324,14 @@ def _of_metric(label: str, cells: Result) -> dict[str, Any]:
 
 
 def _holds_truth(table: Result) -> NDArray[np.bool_]:
-    """Return the (rows,) rows whose interval holds the true metric: all but those of estimators with a bias."""
-    return table["estimator"].isin(BOUNDS).to_numpy() if "estimator" in table else np.ones(len(table), dtype=bool)
+    """Return the (rows,) rows whose interval holds the true metric: all but those of estimators
+    with a bias.
+    """
+    return (
+        table["estimator"].isin(BOUNDS).to_numpy()
+        if "estimator" in table
+        else np.ones(len(table), dtype=bool)
+    )
 
 
 def _comparison(compared: Comparison, names: Sequence[str], drawn: _Drawn) -> dict[str, Any]:
@@ -287,7 +354,11 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
         if column in text:
             text[column] = text[column].map(name_of)
     if "conclusion" in text:  # before the numbers, as a wide table goes on beyond the page
-        first = [column for column in ("group", "metric", "a", "b", "conclusion", "size") if column in text]
+        first = [
+            column
+            for column in ("group", "metric", "a", "b", "conclusion", "size")
+            if column in text
+        ]
         text = text[[*first, *text.columns.difference(first, sort=False)]]
     headings = {column: column.replace("_", " ").capitalize() for column in text}
     headings |= {"value_a": "Value of A", "value_b": "Value of B", "difference": "B - A"}
@@ -299,7 +370,7 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     return text.rename(columns=headings)
 
 
-# --- by group ---------------------------------------------------------------------------------------------------------
+# --- by group -----------------------------------------------------------------------------------
 
 
 def _by_group(
@@ -310,7 +381,8 @@ def _by_group(
     shown: Collection[str],
     drawn: _Drawn,
 ) -> list[dict[str, Any]]:
-    """Return values by group, of sampled ranks their strict bounds, and comparisons by group, with a figure of each.
+    """Return values by group, of sampled ranks their strict bounds, and comparisons by group, with
+    a figure of each.
 
     Sentences that are shown on the page already are left out.
     """
@@ -321,7 +393,9 @@ def _by_group(
         values = evaluate(given, groups=groups, **options)
     parts = {"Metrics by group": values}
     if len(tables) > 1:
-        parts["Comparisons by group"] = compare(tables, best=MANY, margin=margin, groups=groups, **options)
+        parts["Comparisons by group"] = compare(
+            tables, best=MANY, margin=margin, groups=groups, **options
+        )
     shown_parts = []
     for title, table in parts.items():
         differs = [one for one in table.findings if one.kind in ("order-differs", "order-reversed")]
@@ -341,7 +415,7 @@ def _by_group(
     return shown_parts
 
 
-# --- what a sample would show -----------------------------------------------------------------------------------------
+# --- what a sample would show -------------------------------------------------------------------
 
 
 def _sampled_negatives(
@@ -354,29 +428,49 @@ def _sampled_negatives(
 ) -> dict[str, Any]:
     """Return the expectation of an evaluation on sampled negatives, by their number."""
     most = min(int(table.candidates.min()) for table in tables.values()) - 1
-    sizes = [digit * 10**power for power in range(9) for digit in (1, 2, 5) if digit * 10**power <= most]
+    sizes = [
+        digit * 10**power for power in range(9) for digit in (1, 2, 5) if digit * 10**power <= most
+    ]
     if not sizes:
         return {"figures": [], "orders": [], "note": words.NOTHING_TO_SAMPLE}
-    expected = {m: expect(tables, negatives=m, metrics=wanted, replacement=replacement) for m in progress(sizes)}
-    rows = pd.concat([pd.DataFrame(table).assign(negatives=m) for m, table in expected.items()], ignore_index=True)
+    expected = {
+        m: expect(tables, negatives=m, metrics=wanted, replacement=replacement)
+        for m in progress(sizes)
+    }
+    rows = pd.concat(
+        [pd.DataFrame(table).assign(negatives=m) for m, table in expected.items()],
+        ignore_index=True,
+    )
     by_size = (
-        (figures.by_sample_size(cells), metric_name(str(label))) for label, cells in rows.groupby("metric", sort=False)
+        (figures.by_sample_size(cells), metric_name(str(label)))
+        for label, cells in rows.groupby("metric", sort=False)
     )
     is_shown = SHOWN_NEGATIVES in expected and compared is not None
-    orders = _orders(expected[SHOWN_NEGATIVES], compared) if is_shown and compared is not None else []
+    orders = (
+        _orders(expected[SHOWN_NEGATIVES], compared) if is_shown and compared is not None else []
+    )
     return {"figures": drawn(by_size), "orders": orders, "caption": words.BY_SAMPLE_SIZE}
 
 
 def _orders(expected: Result, compared: Comparison) -> list[str]:
-    """Say which decided pairs a sampled metric orders wrongly, and how many pairs the exact ranks do not decide.
+    """Say which decided pairs a sampled metric orders wrongly, and how many pairs the exact ranks
+    do not decide.
 
     Pairs with a recommender that has no expectation, as of staged ranks, are left out.
     """
     names = set(expected["recommender"])
     if len(names) < 2:
         return []
-    verdicts = [verdict for verdict in compared.verdicts if {*verdict.names} <= names and can_mislead(verdict.metric)]
-    decided = {(verdict.metric, *verdict.names): verdict for verdict in verdicts if verdict.better is not None}
+    verdicts = [
+        verdict
+        for verdict in compared.verdicts
+        if {*verdict.names} <= names and can_mislead(verdict.metric)
+    ]
+    decided = {
+        (verdict.metric, *verdict.names): verdict
+        for verdict in verdicts
+        if verdict.better is not None
+    }
     values = expected.set_index(["metric", "recommender"])["expected"]
     alike = [
         verdict
@@ -386,7 +480,11 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
     orders = words.Orders(
         negatives=expected.setting.negatives,
         verdicts=verdicts,
-        wrong=[finding for finding in wrong_orders(expected) if (finding.metric, *finding.names) in decided],
+        wrong=[
+            finding
+            for finding in wrong_orders(expected)
+            if (finding.metric, *finding.names) in decided
+        ],
         alike=alike,
         unchanged=[label for label in dict.fromkeys(compared["metric"]) if not can_mislead(label)],
     )

@@ -18,7 +18,14 @@ from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.draws import EQUAL, expected_distribution, thinned
 from sampled_metrics.core.sampling.outcomes import Outcomes
 from sampled_metrics.errors import DataError
-from sampled_metrics.reporting.drawing import literal, name_lines, panels, plain_numbers, styled, styles
+from sampled_metrics.reporting.drawing import (
+    literal,
+    name_lines,
+    panels,
+    plain_numbers,
+    styled,
+    styles,
+)
 
 if TYPE_CHECKING:  # `drawing` says in one line that matplotlib is missing
     from matplotlib.axes import Axes
@@ -26,7 +33,8 @@ if TYPE_CHECKING:  # `drawing` says in one line that matplotlib is missing
 
 _FEW = 4  # recommenders whose crossing lines are marked
 _MAGNIFIED = 100  # m from which a second panel shows lines on a linear scale
-_CRUSHED = 5  # exact values this many times smaller than the largest one would be one line on a linear scale
+# exact values this many times smaller than the largest one would be one line on a linear scale
+_CRUSHED = 5
 
 
 @on_one_thread
@@ -40,13 +48,15 @@ def expected_by_sample_size(
     assume_replacement: bool,
     progress: Progress = no_progress,
 ) -> pd.DataFrame:
-    """Compute the expected estimates of a metric by sample size, ties broken at random; nothing is drawn.
+    """Compute the expected estimates of a metric by sample size, ties broken at random; nothing is
+    drawn.
 
     Args:
         tables: rank tables by recommender.
         metric_label: the metric.
         estimators: labels of estimators.
-        negatives: m, the sample sizes. Sizes larger than the number of other candidates of a user are left out.
+        negatives: m, the sample sizes. Sizes larger than the number of other candidates of a user
+            are left out.
         replacement: whether negatives are drawn with replacement.
         assume_replacement: whether estimators take P(x | r) as binomial.
         progress: wraps the sample sizes, for a progress bar.
@@ -62,9 +72,13 @@ def expected_by_sample_size(
     fewest = min(int(table.candidates.min()) for table in tables.values()) - 1
     sizes = sorted((m for m in negatives if replacement or m <= fewest), reverse=True)
     if not sizes:
-        raise DataError(f"figure 6: each of its sample sizes is above {fewest}, the fewest other candidates of a user")
+        raise DataError(
+            f"figure 6: each of its sample sizes is above {fewest}, the fewest other candidates "
+            "of a user"
+        )
     distributions = {
-        name: expected_distribution(table, SamplingDesign(sizes[0], replacement)) for name, table in tables.items()
+        name: expected_distribution(table, SamplingDesign(sizes[0], replacement))
+        for name, table in tables.items()
     }
     expected: dict[tuple[str, str, int], float] = {}
     for m in progress(sizes):
@@ -72,7 +86,9 @@ def expected_by_sample_size(
             distributions[name] = thinned(distributions[name], m)
             outcomes = Outcomes.from_design(SamplingDesign(m, replacement), table.mean_candidates)
             for label in estimators:
-                fitted = linear_estimator(label, assume_replacement=assume_replacement).fit(outcomes, [target])
+                fitted = linear_estimator(label, assume_replacement=assume_replacement).fit(
+                    outcomes, [target]
+                )
                 expected[name, label, m] = float(distributions[name] @ fitted.weights[0])
     rows = [
         (metric_label, name, label, m, expected[name, label, m], exact[name])
@@ -80,15 +96,18 @@ def expected_by_sample_size(
         for name in tables
         for m in reversed(sizes)
     ]
-    return pd.DataFrame(rows, columns=["metric", "recommender", "estimator", "negatives", "expected", "exact"])
+    return pd.DataFrame(
+        rows, columns=["metric", "recommender", "estimator", "negatives", "expected", "exact"]
+    )
 
 
 @styled
 def draw(table: pd.DataFrame, note: str = "") -> Figure:
-    """Draw the table of `expected_by_sample_size`: a panel for each estimator, a line for each recommender.
+    """Draw the table of `expected_by_sample_size`: a panel for each estimator, a line for each
+    recommender.
 
-    An estimator on a logarithmic scale has a second panel, from m = 100 on, on a linear scale. Each crossing of two
-    lines has a circle with its m.
+    An estimator on a logarithmic scale has a second panel, from m = 100 on, on a linear scale. Each
+    crossing of two lines has a circle with its m.
     """
     contents: list[tuple[str, pd.DataFrame, bool]] = []
     for label, curves in table.groupby("estimator", sort=False):
@@ -99,7 +118,9 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
     crossings = [_crossings(curves) for _, curves, _ in contents]
     circles = "  Circles: two lines cross, at this m." if any(map(len, crossings)) else ""
     figure, axes = panels(len(contents), 2, 2.4, f"Thin lines: exact.{circles}  {note}")
-    for panel, (title, curves, is_magnified), crossing in zip(axes, contents, crossings, strict=True):
+    for panel, (title, curves, is_magnified), crossing in zip(
+        axes, contents, crossings, strict=True
+    ):
         draw_curves(panel, curves, is_magnified=is_magnified)
         _draw_crossings(panel, crossing, curves)
         panel.set_title(title)
@@ -112,8 +133,8 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
 def _draw_crossings(panel: Axes, crossings: Floats, curves: pd.DataFrame) -> None:
     """Draw a circle with its m at each crossing, (crossings, 2) m and per cent, of curves.
 
-    The number is below the circle, on the side that falling or rising curves leave free, or above it at the first
-    sample size.
+    The number is below the circle, on the side that falling or rising curves leave free, or above
+    it at the first sample size.
     """
     if len(crossings):
         panel.margins(y=0.15)
@@ -124,30 +145,43 @@ def _draw_crossings(panel: Axes, crossings: Floats, curves: pd.DataFrame) -> Non
         below: Any = {"xytext": (-5 if side == "right" else 5, -6), "ha": side, "va": "top"}
         above: Any = {"xytext": (5, 6), "ha": "left", "va": "bottom"}
         place = above if m < 1.2 * by_size.index[0] else below
-        panel.annotate(f"{m:.0f}", (m, height), textcoords="offset points", fontsize="small", **place)
+        panel.annotate(
+            f"{m:.0f}", (m, height), textcoords="offset points", fontsize="small", **place
+        )
 
 
 def _crossings(table: pd.DataFrame) -> Floats:
-    """Return where lines of an estimator cross, (crossings, 2) m and per cent; none of more than `_FEW` lines."""
+    """Return where lines of an estimator cross, (crossings, 2) m and per cent; none of more than
+    `_FEW` lines.
+    """
     curves = 100 * table.pivot(index="negatives", columns="recommender", values="expected")
     crossings: list[tuple[float, float]] = []
     for one, other in combinations(curves.columns if len(curves.columns) <= _FEW else [], 2):
-        gap, size = (curves[one] - curves[other]).to_numpy(), np.log(curves.index.to_numpy())
+        gap = (curves[one] - curves[other]).to_numpy()
+        size = np.log(curves.index.to_numpy())
         gap = np.where(np.abs(gap) <= 100 * EQUAL, 0.0, gap)  # equal but for rounding
         for step in np.flatnonzero(gap[:-1] * gap[1:] < 0):
             share = gap[step] / (gap[step] - gap[step + 1])
-            low, high = curves[one].iloc[step], curves[one].iloc[step + 1]
-            crossings.append((np.exp(size[step] + share * (size[step + 1] - size[step])), low + share * (high - low)))
+            low = curves[one].iloc[step]
+            high = curves[one].iloc[step + 1]
+            crossings.append(
+                (
+                    np.exp(size[step] + share * (size[step + 1] - size[step])),
+                    low + share * (high - low),
+                )
+            )
     return np.array(crossings).reshape(-1, 2)
 
 
 def draw_curves(panel: Axes, table: pd.DataFrame, *, is_magnified: bool = False) -> None:
-    """Draw the rows of one estimator into a panel; on a logarithmic scale if they are far above the exact values.
+    """Draw the rows of one estimator into a panel; on a logarithmic scale if they are far above the
+    exact values.
 
     Args:
         panel: the panel.
         table: the rows.
-        is_magnified: whether the scale is linear whatever the values, and leaves the exact ones out.
+        is_magnified: whether the scale is linear whatever the values, and leaves the exact ones
+            out.
     """
     curves = list(table.groupby("recommender", sort=False))
     for (name, curve), style in zip(curves, styles(len(curves), marked=True), strict=True):
@@ -155,7 +189,11 @@ def draw_curves(panel: Axes, table: pd.DataFrame, *, is_magnified: bool = False)
         if not is_magnified:
             exact = 100 * curve["exact"].iloc[0]
             panel.axhline(exact, color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
-    panel.set(xscale="log", xlabel="negatives sampled, m", ylabel=f"{metric_name(table['metric'].iloc[0])} in %")
+    panel.set(
+        xscale="log",
+        xlabel="negatives sampled, m",
+        ylabel=f"{metric_name(table['metric'].iloc[0])} in %",
+    )
     if _is_crushed(table) and not is_magnified:
         panel.set_yscale("log")
         plain_numbers(panel.yaxis)
@@ -163,5 +201,7 @@ def draw_curves(panel: Axes, table: pd.DataFrame, *, is_magnified: bool = False)
 
 
 def _is_crushed(table: pd.DataFrame) -> bool:
-    """Return whether the exact values would be one line on a linear scale, as the expected ones are far above them."""
+    """Return whether the exact values would be one line on a linear scale, as the expected ones are
+    far above them.
+    """
     return bool(0 < _CRUSHED * table["exact"].min() < table["expected"].max())

@@ -27,7 +27,8 @@ def plus_minus(mean: float, sd: float, digits: int) -> str:
 def with_best(
     cells: "pd.Series[str]", values: "pd.Series[float]", by: Sequence["pd.Series[str]"], digits: int
 ) -> "pd.Series[str]":
-    """Return cells in which the largest rounded value of each group is bold, unless all of the group are equal.
+    """Return cells in which the largest rounded value of each group is bold, unless all of the
+    group are equal.
 
     Args:
         cells: text of the cells.
@@ -49,13 +50,25 @@ def as_markdown(table: pd.DataFrame) -> str:
 
 _LATEX = str.maketrans(
     {
-        "\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum ", "±": r"\,$\pm$\,",
-        "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "γ": r"$\gamma$",
+        "\\": r"\textbackslash ",
+        "~": r"\textasciitilde ",
+        "^": r"\textasciicircum ",
+        "±": r"\,$\pm$\,",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "γ": r"$\gamma$",
     }
-)  # fmt: skip
+)
 
 
-def as_latex(table: pd.DataFrame, superscripts: pd.DataFrame | None = None, caption: str = "") -> str:
+def as_latex(
+    table: pd.DataFrame, superscripts: pd.DataFrame | None = None, caption: str = ""
+) -> str:
     """Return a table as LaTeX, in the style of the package booktabs.
 
     Args:
@@ -65,11 +78,14 @@ def as_latex(table: pd.DataFrame, superscripts: pd.DataFrame | None = None, capt
     """
     cells = table.map(_latex_cell)
     if superscripts is not None:
-        cells = cells + superscripts.map(lambda text: rf"\textsuperscript{{{text}}}" if text else "")
+        cells = cells + superscripts.map(
+            lambda text: rf"\textsuperscript{{{text}}}" if text else ""
+        )
     rows = [[latex_text(str(name)) for name in table], *cells.to_numpy().tolist()]
     header, *lines = (" & ".join(row) + r" \\" for row in rows)
     columns = "".join("r" if is_numeric else "l" for is_numeric in are_numbers(table))
-    start, rules = rf"\begin{{tabular}}{{{columns}}}", (r"\toprule", header, r"\midrule", *lines, r"\bottomrule")
+    start = rf"\begin{{tabular}}{{{columns}}}"
+    rules = (r"\toprule", header, r"\midrule", *lines, r"\bottomrule")
     lines = [start, *rules, r"\end{tabular}"]
     if caption:
         head = [r"\begin{table}", r"\centering", rf"\caption{{{latex_text(caption)}}}"]
@@ -94,8 +110,11 @@ def _latex_cell(text: str) -> str:
 _WORDS = 40
 """A table with a longer cell holds sentences. A phone stacks its cells."""
 
-_LABEL, _LABELS = 13, 20.0
-"""On a phone: the letters of a label per line, and the total width, in em, of the columns that stay on scrolling."""
+_LABEL = 13
+_LABELS = 20.0
+"""On a phone: the letters of a label per line, and the total width, in em, of the columns that stay
+on scrolling.
+"""
 
 
 class Cell(NamedTuple):
@@ -131,7 +150,10 @@ class PageTable(NamedTuple):
 
 
 def laid_out(table: pd.DataFrame) -> PageTable:
-    """Return a table as the templates show it. Columns that label a row are headers, which a phone keeps in sight."""
+    """Return a table as the templates show it.
+
+    Columns that label a row are headers, which a phone keeps in sight.
+    """
     text = table.astype(str).map(printable)
     has_words = bool((text.map(len) > _WORDS).to_numpy().any())
     labels = 1 if has_words else _label_columns(text)
@@ -147,7 +169,10 @@ def laid_out(table: pd.DataFrame) -> PageTable:
         head.append(Cell(printable(str(name)), kind, style))
     rows = []
     for index, row in enumerate(text.itertuples(index=False)):
-        cells = [Cell(row[column], *sticky.get(column, ("", "")), is_label=True) for column in range(labels)]
+        cells = [
+            Cell(row[column], *sticky.get(column, ("", "")), is_label=True)
+            for column in range(labels)
+        ]
         for column in range(labels, len(row)):
             kind, style = ("number", aligned[column][index]) if column in aligned else ("", "")
             cells.append(Cell(row[column], kind, style, head[column].text if has_words else ""))
@@ -156,29 +181,44 @@ def laid_out(table: pd.DataFrame) -> PageTable:
 
 
 def _alignment(cells: "pd.Series[str]") -> list[str]:
-    """Return the style of each cell, which aligns the decimal points of a column; empty for most decimals."""
+    """Return the style of each cell, which aligns the decimal points of a column; empty for most
+    decimals.
+    """
     decimals = [len(cell.strip("*").partition(".")[2].rpartition(".")[2]) for cell in cells]
-    most = max((count for cell, count in zip(cells, decimals, strict=True) if cell != "-"), default=0)
+    most = max(
+        (count for cell, count in zip(cells, decimals, strict=True) if cell != "-"), default=0
+    )
     return [
-        "" if cell == "-" or count == most else f"--short: calc({most - count}ch + {0 if count else 0.3}em)"
+        ""
+        if cell == "-" or count == most
+        else f"--short: calc({most - count}ch + {0 if count else 0.3}em)"
         for cell, count in zip(cells, decimals, strict=True)
     ]
 
 
 def _label_columns(text: pd.DataFrame) -> int:
-    """Count the columns that label a row: the first, and those after it up to the first column of numbers."""
+    """Count the columns that label a row: the first, and those after it up to the first column of
+    numbers.
+    """
     numbers = [bool(text[name].str.fullmatch(r"-|\**[-+]?[\d.].*").all()) for name in text]
-    return next((column for column, is_numeric in enumerate(numbers) if is_numeric and column), len(numbers))
+    return next(
+        (column for column, is_numeric in enumerate(numbers) if is_numeric and column), len(numbers)
+    )
 
 
 def _sticky(labels: pd.DataFrame) -> dict[int, tuple[str, str]]:
-    """Return the classes and the style of the label columns that a phone keeps in sight: the last that fit."""
+    """Return the classes and the style of the label columns that a phone keeps in sight: the last
+    that fit.
+    """
     widths = [  # in em: the letters, bold in the header, and the padding
-        max(0.62 * min(labels[name].map(len).max(), _LABEL), 0.8 * max(map(len, str(name).split()))) + 0.8
+        max(0.62 * min(labels[name].map(len).max(), _LABEL), 0.8 * max(map(len, str(name).split())))
+        + 0.8
         for name in labels
     ]
     last = len(widths) - 1
-    first = next(column for column in range(len(widths)) if sum(widths[column:]) <= _LABELS or column == last)
+    first = next(
+        column for column in range(len(widths)) if sum(widths[column:]) <= _LABELS or column == last
+    )
     attributes = {}
     for column in range(first, len(widths)):
         kind = "stays last" if column == last else "stays"

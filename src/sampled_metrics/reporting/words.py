@@ -1,4 +1,6 @@
-"""The words of a report: what its results and figures show, beside the remarks of the results themselves."""
+"""The words of a report: what its results and figures show, beside the remarks of the results
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,22 @@ from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import metric_name
 
 BIASED = (
-    "The next values are not the true metric. The uncorrected metric is another one, and the intervals of the others "
-    "do not cover their bias."
+    "The next values are not the true metric. The uncorrected metric is another one, and the "
+    "intervals of the others do not cover their bias."
 )
-BIASED_AUC = "The uncorrected AUC of a uniform sample has no bias. The intervals of the others do not cover their bias."
+BIASED_AUC = (
+    "The uncorrected AUC of a uniform sample has no bias. The intervals of the others do not "
+    "cover their bias."
+)
 """What stands above the values of estimators with a bias."""
 
-BY_SAMPLE_SIZE = "The mean of an evaluation on sampled negatives, over all samples, by their number; thin lines: exact."
-NOTHING_TO_SAMPLE = "A user has no candidates besides the held-out item, so there is nothing to sample."
+BY_SAMPLE_SIZE = (
+    "The mean of an evaluation on sampled negatives, over all samples, by their number; thin "
+    "lines: exact."
+)
+NOTHING_TO_SAMPLE = (
+    "A user has no candidates besides the held-out item, so there is nothing to sample."
+)
 
 
 @dataclass(frozen=True)
@@ -49,23 +59,28 @@ class Orders:
 
 
 def orders_in_words(orders: Orders, setting: Setting) -> list[str]:
-    """Say which decided pairs a sample orders wrongly, and how many pairs the exact ranks do not decide."""
+    """Say which decided pairs a sample orders wrongly, and how many pairs the exact ranks do not
+    decide.
+    """
     sentences = list(wording.remarks(orders.wrong, setting))
     for verdict in orders.alike:
         sentences.append(
-            f"By the exact {metric_name(verdict.metric)}, {better(*verdict.names)}. Among {orders.negatives} sampled "
-            "negatives, both have the same value on average."
+            f"By the exact {metric_name(verdict.metric)}, {better(*verdict.names)}. Among "
+            f"{orders.negatives} sampled negatives, both have the same value on average."
         )
     conclusions = [verdict.conclusion for verdict in orders.verdicts]
     equivalent = conclusions.count(Conclusion.EQUIVALENT)
     undecided = conclusions.count(Conclusion.UNDECIDED) + equivalent
     if Conclusion.BETTER in conclusions and not sentences:
         pairs = "all decided pairs" if undecided else "all recommenders"
-        sentences.append(f"With {orders.negatives} sampled negatives, {pairs} are ordered rightly on average.")
+        sentences.append(
+            f"With {orders.negatives} sampled negatives, {pairs} are ordered rightly on average."
+        )
     if undecided:
         sentences.append(
-            f"Undecided{' or equivalent' if equivalent else ''} by the exact ranks: {undecided} of {len(conclusions)} "
-            "comparisons of two recommenders by a metric. No order of these is right or wrong."
+            f"Undecided{' or equivalent' if equivalent else ''} by the exact ranks: {undecided} of "
+            f"{len(conclusions)} comparisons of two recommenders by a metric. No order of these is "
+            "right or wrong."
         )
     if orders.unchanged:
         labels = enumerated(map(metric_name, orders.unchanged))
@@ -86,7 +101,8 @@ def metrics_in_words(results: Mapping[str, Result]) -> list[str]:
     sentences = []
     for name, table in results.items():
         values = [
-            f"{metric_name(row['metric'])} is {cell(row['value'])} ({cell(row['low'])} to {cell(row['high'])})"
+            f"{metric_name(row['metric'])} is {cell(row['value'])} ({cell(row['low'])} to "
+            f"{cell(row['high'])})"
             for row in table.to_dict("records")
         ]
         sentences.append(f"{name}: {', '.join(values)}.")
@@ -98,7 +114,9 @@ def bounds_in_words(results: Mapping[str, Result]) -> list[str]:
     sentences = []
     for name, table in results.items():
         bounds = [finding for finding in table.findings if finding.kind == "bounds"]
-        sentences += [f"{name}: {sentence}" for sentence in wording.remarks(bounds, table.setting)[:1]]
+        sentences += [
+            f"{name}: {sentence}" for sentence in wording.remarks(bounds, table.setting)[:1]
+        ]
     return sentences
 
 
@@ -108,7 +126,9 @@ def left_out(estimator: str, recommender: str, error: Exception) -> str:
 
 
 def by_recommender_in_words(sentences_by_name: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the sentences on recommenders once each, with the names of those that have them, if not all do."""
+    """Return the sentences on recommenders once each, with the names of those that have them, if
+    not all do.
+    """
     names_by_sentence: dict[str, list[str]] = {}
     for name, sentences in sentences_by_name.items():
         for sentence in sentences:
@@ -128,6 +148,6 @@ def of_histograms(is_sampled: bool) -> str:
     """Say what the bars of histograms of ranks are."""
     among = "the sampled negatives" if is_sampled else "all candidates"
     return (
-        f"Ranks of the held-out items among {among}, from best to worst; the last bars are those up to half of the "
-        "ranked items, and the worse half. Ties count in expectation."
+        f"Ranks of the held-out items among {among}, from best to worst; the last bars are those "
+        "up to half of the ranked items, and the worse half. Ties count in expectation."
     )

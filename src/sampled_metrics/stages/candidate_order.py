@@ -16,16 +16,20 @@ _ENTRIES = 2**24  # numbers of an array with the candidates of some users
 
 
 class CandidateOrder:
-    """The order of the candidates of each user: one for all users, or that of a function of the user.
+    """The order of the candidates of each user: one for all users, or that of a function of the
+    user.
 
     Args:
-        order: "popularity", (items,) numbers, or a function of a user that returns such numbers; higher first.
+        order: "popularity", (items,) numbers, or a function of a user that returns such numbers;
+            higher first.
         split: of the users and items.
         users: ids of the users, which the function takes if they are given.
-        items: ids of the items, which are the labels of the numbers if they are a Series with labels.
+        items: ids of the items, which are the labels of the numbers if they are a Series with
+            labels.
 
     Attributes:
-        name: what tells this order from others: a digest of an order for all users, or the name of a function.
+        name: what tells this order from others: a digest of an order for all users, or the name of
+            a function.
 
     Raises:
         ConfigError: the order is another word.
@@ -33,20 +37,26 @@ class CandidateOrder:
     """
 
     def __init__(self, order: Any, split: Split, users: Ids, items: Ids) -> None:
-        self._split, self._function, self._ids = split, order if callable(order) else None, items
+        self._split = split
+        self._function = order if callable(order) else None
+        self._ids = items
         self._names = users.values
         if self._function is not None:
             self.name = str(getattr(order, "__qualname__", type(order).__qualname__))
             return
         if isinstance(order, str):
             if order != "popularity":
-                raise ConfigError(f"order must be popularity, numbers of the items or a function, not {shown(order)}")
+                raise ConfigError(
+                    "order must be popularity, numbers of the items or a function, not "
+                    f"{shown(order)}"
+                )
             order = np.bincount(split.training.indices, minlength=split.shape.items)
         self._items = self._sorted(order, "order")
         self.name = hashlib.blake2b(self._items.astype("<i8").tobytes(), digest_size=16).hexdigest()
 
     def blocks(self, users: Ints) -> Iterator[tuple[Ints, Places]]:
-        """Yield some of the users, and the function from their places to items, which takes their indices in the block.
+        """Yield some of the users, and the function from their places to items, which takes their
+        indices in the block.
 
         An order of each user takes much memory, so that such blocks are small.
         """
@@ -68,7 +78,8 @@ class CandidateOrder:
                     raise DataError("order is async; a function may run it, such as by asyncio.run")
                 items = self._sorted(numbers, f"order of user {shown(name)}")
             candidates.append(items[~np.isin(items, self._split.excluded[[user]].indices)])
-        offsets, joined = np.cumsum([0, *map(len, candidates)]), np.concatenate(candidates)
+        offsets = np.cumsum([0, *map(len, candidates)])
+        joined = np.concatenate(candidates)
         return lambda index, place: joined[offsets[index] + place]
 
     def _sorted(self, numbers: Any, name: str) -> Ints:
@@ -80,5 +91,7 @@ class CandidateOrder:
         except (TypeError, ValueError, OverflowError):
             values = np.empty(0)
         if values.shape != (self._split.shape.items,) or np.isnan(values).any():
-            raise DataError(f"{name} must be a number for each of the {self._split.shape.items} items")
+            raise DataError(
+                f"{name} must be a number for each of the {self._split.shape.items} items"
+            )
         return np.argsort(-values, kind="stable")

@@ -30,7 +30,9 @@ def depth(value: str) -> float | None:
 
 
 def part(value: str) -> tuple[int, int]:
-    """Return the number of one of several equal parts, from 1, and the number of parts; of 2/8, 2 and 8."""
+    """Return the number of one of several equal parts, from 1, and the number of parts; of 2/8, 2
+    and 8.
+    """
     number, slash, parts = value.partition("/")
     are_whole = slash and all(text.isdecimal() and len(text) < 16 for text in (number, parts))
     if not are_whole or not 1 <= int(number) <= int(parts):
@@ -41,28 +43,58 @@ def part(value: str) -> tuple[int, int]:
 @click.command(
     "stages",
     cls=Command,
-    short_help="Few scores for each user, for unbiased metrics of a ranker that is expensive to score.",
-    epilog="  sampled-metrics stages --score mine:score --training train.csv --held-out test.csv --item-ids items.txt "
-    "-o mine.parquet\n"
+    short_help="Few scores for each user, for unbiased metrics of a ranker that is expensive to "
+    "score.",
+    epilog="  sampled-metrics stages --score mine:score --training train.csv --held-out test.csv "
+    "--item-ids items.txt -o mine.parquet\n"
     "  sampled-metrics evaluate mine.parquet --metrics recall@10,ndcg@10\n\n"
-    "  mine.py: def score(users, items): ...   # arrays of ids of the same length; returns a score for each pair",
+    "  mine.py: def score(users, items): ...   # arrays of ids of the same length; returns a "
+    "score for each pair",
 )
-@click.option("--score", metavar="MODULE:FUNCTION", required=True, help="Scores pairs of users and items.")
+@click.option(
+    "--score", metavar="MODULE:FUNCTION", required=True, help="Scores pairs of users and items."
+)
 @TRAINING_AND_HELD_OUT
-@click.option("--item-ids", type=FILE, help="The id of each item on a line, or npy; all items of the catalogue.")
+@click.option(
+    "--item-ids",
+    type=FILE,
+    help="The id of each item on a line, or npy; all items of the catalogue.",
+)
 @click.option("--user-ids", type=FILE, help="The same for users.  [default: those of the files]")
 @click.option(
-    "--order", default="popularity", show_default=True, help="Of candidates: popularity, or a file of numbers."
+    "--order",
+    default="popularity",
+    show_default=True,
+    help="Of candidates: popularity, or a file of numbers.",
 )
-@click.option("-k", type=WHOLE, default=10, show_default=True, help="The largest cut-off of the metrics.")
 @click.option(
-    "--depth", type=depth, default="100", show_default=True, help="About how many candidates, or none: exact."
+    "-k", type=WHOLE, default=10, show_default=True, help="The largest cut-off of the metrics."
 )
-@click.option("--pairs-per-call", type=WHOLE, default=1024, show_default=True, help="Pairs in a call.")
+@click.option(
+    "--depth",
+    type=depth,
+    default="100",
+    show_default=True,
+    help="About how many candidates, or none: exact.",
+)
+@click.option(
+    "--pairs-per-call", type=WHOLE, default=1024, show_default=True, help="Pairs in a call."
+)
 @click.option("--concurrency", type=WHOLE, default=1, show_default=True, help="Calls at a time.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same for all recommenders.")
-@click.option("--part", type=part, help="A part of the users, such as 2/8; the command concat joins parts.")
-@click.option("--ranker", help="What gives the scores, such as a model and its date.  [default: FUNCTION and its file]")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="The same for all recommenders.",
+)
+@click.option(
+    "--part", type=part, help="A part of the users, such as 2/8; the command concat joins parts."
+)
+@click.option(
+    "--ranker",
+    help="What gives the scores, such as a model and its date.  [default: FUNCTION and its file]",
+)
 @output_option("file to write, .parquet or .sqlite")
 def stages(
     score: str,
@@ -81,31 +113,45 @@ def stages(
 ) -> None:
     """Rank held-out items by few scores for each user.
 
-    Candidates are scored until k of them are above the held-out item. A share of the users goes on from 10, 30, 100,
-    300, ... candidates. Each answer is kept in OUTPUT.journal at once: a run that was stopped goes on if it is called
-    again, and no pair is scored twice. A larger --depth goes on from OUTPUT, too; a smaller one leaves it as it is. A
-    file of another ranker is refused: by --ranker, or by the file of FUNCTION and up to 32 pairs that are scored again.
-    evaluate, compare and report take the file, and plan that of some users by --depth none.
+    Candidates are scored until k of them are above the held-out item. A share of the users goes on
+    from 10, 30, 100, 300, ... candidates. Each answer is kept in OUTPUT.journal at once: a run that
+    was stopped goes on if it is called again, and no pair is scored twice. A larger --depth goes on
+    from OUTPUT, too; a smaller one leaves it as it is. A file of another ranker is refused: by
+    --ranker, or by the file of FUNCTION and up to 32 pairs that are scored again. evaluate, compare
+    and report take the file, and plan that of some users by --depth none.
     """
     import numpy as np
     import pandas as pd
 
     from sampled_metrics.core.data.ids import as_text
-    from sampled_metrics.ranking.inputs import is_table, read_array, read_ids, read_pairs, table_of_pairs
+    from sampled_metrics.ranking.inputs import (
+        is_table,
+        read_array,
+        read_ids,
+        read_pairs,
+        table_of_pairs,
+    )
 
     function = _function(score)
     pairs: Any = read_pairs(training, separator)
     test = read_pairs(held_out, separator)
     users = read_ids(user_ids) if user_ids else None
     if users is None and is_table(pairs) and is_table(test):
-        tables = [table_of_pairs(table, name)["user"] for table, name in ((pairs, training), (test, held_out))]
+        tables = [
+            table_of_pairs(table, name)["user"]
+            for table, name in ((pairs, training), (test, held_out))
+        ]
         of_both = pd.concat(tables)
         users = of_both[~as_text(of_both).duplicated()].to_numpy()
-    chosen = None if part is None else slice(part[0] - 1, None, part[1])  # every eighth, as a part is like the whole
+    chosen = (
+        None if part is None else slice(part[0] - 1, None, part[1])
+    )  # every eighth, as a part is like the whole
     with warnings_on_stderr():
         try:
             ranks = sm.staged_ranks(
-                sm.Ranker(function, name=ranker, pairs_per_call=pairs_per_call, concurrency=concurrency),
+                sm.Ranker(
+                    function, name=ranker, pairs_per_call=pairs_per_call, concurrency=concurrency
+                ),
                 pairs,
                 test,
                 order=order if order == "popularity" else np.squeeze(read_array(order)),
@@ -120,7 +166,11 @@ def stages(
         except BaseException as error:  # whatever the function raises
             if isinstance(error.__context__, BrokenPipeError):  # nobody reads what a terminal shows
                 raise
-            what = str(error) if isinstance(error, SampledMetricsError) else f"--score {score}: {_cause(error)}"
+            what = (
+                str(error)
+                if isinstance(error, SampledMetricsError)
+                else f"--score {score}: {_cause(error)}"
+            )
             kind = ConfigError if isinstance(error, ConfigError) else DataError
             raise kind("; ".join([what, *getattr(error, "__notes__", ())])) from None
     click.echo(f"{output}: {ranks}")
@@ -151,7 +201,9 @@ def _function(name: str) -> Callable[..., Any]:
     try:
         imported: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise ConfigError(f"--score {name}: {error}; it is looked for in the current folder, too") from None
+        raise ConfigError(
+            f"--score {name}: {error}; it is looked for in the current folder, too"
+        ) from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever the module raises

@@ -1,7 +1,8 @@
 """Files of staged ranks: Parquet, which needs pyarrow, or SQLite.
 
-What is read is checked: it has what a run can write (`staged_rules`), and the checksum of what was written. The
-checksum finds damage and changes by hand or by other programs, not those of who also changes the checksum.
+What is read is checked: it has what a run can write (`staged_rules`), and the checksum of what was
+written. The checksum finds damage and changes by hand or by other programs, not those of who also
+changes the checksum.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from sampled_metrics.errors import ConfigError, DataError, reason
 from sampled_metrics.stages.rules import fault
 
 KEY = b"sampled_metrics.staged_ranks"
-"""The key of the metadata of a Parquet file with k, depth, seed, boundaries, digests and checksum, as JSON."""
+"""The key of the metadata of a Parquet file with k, depth, seed, boundaries, digests and checksum,
+as JSON.
+"""
 
 CHECKSUM = "checksum"
 """The name of the checksum in the file, beside k, depth and the others."""
@@ -41,26 +44,37 @@ APPLICATION = 0x53_4D_53_52
 
 
 _UNREADABLE = (
-    *(OSError, ValueError, TypeError, LookupError, RuntimeError, MemoryError),  # those of Arrow are among these
+    *(
+        OSError,
+        ValueError,
+        TypeError,
+        LookupError,
+        RuntimeError,
+        MemoryError,
+    ),  # those of Arrow are among these
     *(sqlite3.Error, pd.errors.DatabaseError),
 )
 """What libraries raise on a damaged file. Content that is nested too deeply is a RuntimeError."""
 
 
 def require_ending(path: str | os.PathLike[str]) -> None:
-    """Raise ConfigError unless the name of a file ends in .sqlite, or in .parquet, with pyarrow installed."""
+    """Raise ConfigError unless the name of a file ends in .sqlite, or in .parquet, with pyarrow
+    installed.
+    """
     name = path_text(path)
     ending = Path(name).suffix.lower()
     if ending not in (".parquet", ".sqlite"):
         raise ConfigError(f"{name}: the name of the file must end in .parquet or .sqlite")
     if ending == ".parquet" and find_spec("pyarrow") is None:
         raise ConfigError(
-            f"{name}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]', or end it in .sqlite"
+            f"{name}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]', or end it "
+            "in .sqlite"
         )
 
 
 def write(path: str | os.PathLike[str], rows: pd.DataFrame, content: Mapping[str, Any]) -> None:
-    """Write the rows of staged ranks, and what they are of; raise ConfigError as in `require_ending`, or WriteError.
+    """Write the rows of staged ranks, and what they are of; raise ConfigError as in
+    `require_ending`, or WriteError.
 
     The file has a checksum of both as they are read from it.
     """
@@ -71,12 +85,17 @@ def write(path: str | os.PathLike[str], rows: pd.DataFrame, content: Mapping[str
 
             table = _arrow(rows).replace_schema_metadata(None)
             kept = {**content, CHECKSUM: checksum(table.to_pandas(), content)}
-            pyarrow.parquet.write_table(table.replace_schema_metadata({KEY: json.dumps(kept)}), temporary)
+            pyarrow.parquet.write_table(
+                table.replace_schema_metadata({KEY: json.dumps(kept)}), temporary
+            )
         else:
             with closing(sqlite3.connect(temporary)) as connection:
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 rows.to_sql("ranks", connection, index=False)
-                kept = {**content, CHECKSUM: checksum(pd.read_sql_query(_ROWS, connection), content)}
+                kept = {
+                    **content,
+                    CHECKSUM: checksum(pd.read_sql_query(_ROWS, connection), content),
+                }
                 connection.execute("CREATE TABLE run (content TEXT)")
                 connection.execute("INSERT INTO run VALUES (?)", (json.dumps(kept),))
                 connection.commit()
@@ -85,7 +104,8 @@ def write(path: str | os.PathLike[str], rows: pd.DataFrame, content: Mapping[str
 def checksum(rows: pd.DataFrame, content: Mapping[str, Any]) -> str:
     """Return a digest of rows and what they are of, whatever wrote and read the file.
 
-    Whole numbers and floats have 64 bits, and all else is text. The order of the rows and columns counts.
+    Whole numbers and floats have 64 bits, and all else is text. The order of the rows and columns
+    counts.
     """
     digest = hashlib.blake2b(digest_size=16)
 
@@ -94,7 +114,11 @@ def checksum(rows: pd.DataFrame, content: Mapping[str, Any]) -> str:
 
     add(json.dumps(content, sort_keys=True).encode())
     for name, (_, cells) in zip(rows.columns, rows.items(), strict=True):
-        kind = cells.dtype.kind if isinstance(cells.dtype, np.dtype) and cells.dtype.kind in "iuf" else "text"
+        kind = (
+            cells.dtype.kind
+            if isinstance(cells.dtype, np.dtype) and cells.dtype.kind in "iuf"
+            else "text"
+        )
         add(f"{name}, {kind}".encode(errors="backslashreplace"))
         if kind == "text":
             add(json.dumps(as_text(cells).tolist()).encode())
@@ -104,7 +128,8 @@ def checksum(rows: pd.DataFrame, content: Mapping[str, Any]) -> str:
 
 
 def require_ids(path: str | None, users: NDArray[Any], items: NDArray[Any]) -> None:
-    """Check, before the first score, that staged ranks can have ids, and that a file gives them back.
+    """Check, before the first score, that staged ranks can have ids, and that a file gives them
+    back.
 
     Args:
         path: the file; None if there is to be none.
@@ -112,7 +137,8 @@ def require_ids(path: str | None, users: NDArray[Any], items: NDArray[Any]) -> N
         items: (items,) ids.
 
     Raises:
-        DataError: they are of types without a common order, are no text, or would be others in the file.
+        DataError: they are of types without a common order, are no text, or would be others in the
+            file.
     """
     for kind, ids in (("user", users), ("item", items)):
         try:
@@ -123,8 +149,13 @@ def require_ids(path: str | None, users: NDArray[Any], items: NDArray[Any]) -> N
             raise DataError(f"{kind}_ids: {_NOT_KEPT}: {reason(error)}") from None
         before = as_text(column_of(ids))
         if kept is not None and not np.array_equal(as_text(kept), before):
-            row = int(np.argmax(as_text(kept).to_numpy(dtype=object) != before.to_numpy(dtype=object)))
-            raise DataError(f"{kind}_ids: {_NOT_KEPT}: it would have {shown(kept.iloc[row])} for {shown(ids[row])}")
+            row = int(
+                np.argmax(as_text(kept).to_numpy(dtype=object) != before.to_numpy(dtype=object))
+            )
+            raise DataError(
+                f"{kind}_ids: {_NOT_KEPT}: it would have {shown(kept.iloc[row])} for "
+                f"{shown(ids[row])}"
+            )
 
 
 _NOT_KEPT = "must be text, or whole numbers of 64 bits, which a file of staged ranks can hold"
@@ -157,7 +188,9 @@ def is_staged(path: str) -> bool:
                 return KEY in (pyarrow.parquet.read_schema(file).metadata or {})
         if ending == ".sqlite":
             with closing(_opened(path)) as connection:
-                return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
+                return bool(
+                    connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION
+                )
     except Exception:  # whatever a library raises that reads a damaged file
         return False
     return False
@@ -166,8 +199,8 @@ def is_staged(path: str) -> bool:
 def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Read the rows of staged ranks, and what they are of.
 
-    Raises ConfigError as in `require_ending`, and DataError if the file cannot be read, has no staged ranks, or has a
-    value that they cannot have; the message names the row.
+    Raises ConfigError as in `require_ending`, and DataError if the file cannot be read, has no
+    staged ranks, or has a value that they cannot have; the message names the row.
     """
     require_ending(path)
     name = os.fspath(path)
@@ -195,14 +228,16 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
         raise DataError(f"{name}{what}")
     if is_changed:
         raise DataError(
-            f"{name}: was changed after it was written, or is damaged: its content does not fit its checksum; take the "
-            "file as a run or `concat` has written it"
+            f"{name}: was changed after it was written, or is damaged: its content does not fit "
+            "its checksum; take the file as a run or `concat` has written it"
         )
     return rows, content
 
 
 def _if_rewritten(path: str) -> str:
-    """Return what is said of a file that has the columns of staged ranks alone, as pandas writes them."""
+    """Return what is said of a file that has the columns of staged ranks alone, as pandas writes
+    them.
+    """
     columns: set[str] = set()
     try:
         if path.lower().endswith(".parquet"):
@@ -216,7 +251,11 @@ def _if_rewritten(path: str) -> str:
     except _UNREADABLE:  # DataError is a ValueError
         pass
     is_rewritten = {"above_0", "uniform", "fold", "scored"} <= columns
-    return "; another program has written its columns, without k, depth, seed and digests" if is_rewritten else ""
+    return (
+        "; another program has written its columns, without k, depth, seed and digests"
+        if is_rewritten
+        else ""
+    )
 
 
 def _opened(path: str) -> sqlite3.Connection:

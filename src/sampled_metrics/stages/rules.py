@@ -1,4 +1,7 @@
-"""What the rows of staged ranks, and what they are of, can be. What no run writes is named with its row."""
+"""What the rows of staged ranks, and what they are of, can be.
+
+What no run writes is named with its row.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ _Rule = tuple[str, Any, str]
 
 
 def fault(rows: pd.DataFrame, content: Any) -> str:
-    """Return the first thing that staged ranks cannot have, with its row if it is in one; empty if there is none."""
+    """Return the first thing that staged ranks cannot have, with its row if it is in one; empty if
+    there is none.
+    """
     if not isinstance(content, dict) or not {*KEYS} <= {*content}:
         return ": lacks k, depth, seed, boundaries or digests"
     for key, is_right, rule in _rules_of_content(**{key: content[key] for key in KEYS}):
@@ -46,13 +51,25 @@ def fault(rows: pd.DataFrame, content: Any) -> str:
     )
 
 
-def _rules_of_content(k: Any, depth: Any, seed: Any, boundaries: Any, digests: Any) -> Iterator[_Rule]:
+def _rules_of_content(
+    k: Any, depth: Any, seed: Any, boundaries: Any, digests: Any
+) -> Iterator[_Rule]:
     yield "k", is_whole(k) and 1 <= k <= MOST, "a whole number, 1 or more"
-    yield "depth", depth is None or (is_real(depth) and depth >= 1), "a number of 1 or more, or null"
+    yield (
+        "depth",
+        depth is None or (is_real(depth) and depth >= 1),
+        "a number of 1 or more, or null",
+    )
     yield "seed", is_whole(seed) and seed >= 0, "a whole number, 0 or more"
     are_whole = isinstance(boundaries, list) and all(map(is_whole, boundaries))
-    yield "boundaries", are_whole and are_boundaries(boundaries, 1), "0, 10, 30, 100, 300, and so on"
-    is_text = isinstance(digests, dict) and all(isinstance(digest, str) for digest in digests.values())
+    yield (
+        "boundaries",
+        are_whole and are_boundaries(boundaries, 1),
+        "0, 10, 30, 100, 300, and so on",
+    )
+    is_text = isinstance(digests, dict) and all(
+        isinstance(digest, str) for digest in digests.values()
+    )
     yield "digests", is_text and {*DIGESTS} <= {*digests}, f"text by name: {', '.join(DIGESTS)}"
 
 
@@ -82,10 +99,20 @@ def _first_fault(rows: pd.DataFrame, rules: Iterator[_Rule]) -> str:
 
 def _rules_of_cells(rows: pd.DataFrame, k: int, boundaries: list[int]) -> Iterator[_Rule]:
     """Yield what each cell can be, beside others of its row."""
-    candidates, above, tied, scored = (rows[column] for column in ("candidates", "above", "tied", "scored"))
+    candidates, above, tied, scored = (
+        rows[column] for column in ("candidates", "above", "tied", "scored")
+    )
     yield "candidates", (candidates < 1) | (candidates > MOST), "from 1 on"
-    yield "above", (above < 0) | (above > k) | (above >= candidates), f"from 0 to k = {k}, and below candidates"
-    yield "tied", (tied < 0) | (above + tied >= candidates), "0 or more, and with above below candidates"
+    yield (
+        "above",
+        (above < 0) | (above > k) | (above >= candidates),
+        f"from 0 to k = {k}, and below candidates",
+    )
+    yield (
+        "tied",
+        (tied < 0) | (above + tied >= candidates),
+        "0 or more, and with above below candidates",
+    )
     yield "scored", (scored < 1) | (scored > candidates), "from 1 to candidates"
     yield "fold", (rows["fold"] < 0) | (rows["fold"] >= FOLDS), f"from 0 to {FOLDS - 1}"
     yield "uniform", ~rows["uniform"].between(0, 1), "from 0 to 1"
@@ -94,8 +121,13 @@ def _rules_of_cells(rows: pd.DataFrame, k: int, boundaries: list[int]) -> Iterat
     are_unlike = ~rows["outcome"].isin(OUTCOMES) | (is_beaten != (above == k))
     yield "outcome", are_unlike, f"beaten where above is k = {k}, and complete or open elsewhere"
     for boundary in boundaries:
-        at, ties_at = rows[f"above_{boundary}"], rows[f"tied_{boundary}"]
-        yield f"above_{boundary}", (at < -1) | (at > min(k, boundary)), f"from -1 to {min(k, boundary)}"
+        at = rows[f"above_{boundary}"]
+        ties_at = rows[f"tied_{boundary}"]
+        yield (
+            f"above_{boundary}",
+            (at < -1) | (at > min(k, boundary)),
+            f"from -1 to {min(k, boundary)}",
+        )
         are_wrong = (ties_at < -1) | ((ties_at < 0) != (at < 0)) | (at + ties_at > boundary)
         yield (
             f"tied_{boundary}",
@@ -110,17 +142,30 @@ def _rules_of_cells(rows: pd.DataFrame, k: int, boundaries: list[int]) -> Iterat
 
 def _fault_of_users(rows: pd.DataFrame, content: dict[str, Any]) -> str:
     """Return what the users, their numbers and their candidates cannot be."""
-    users, digests, steps = rows["user"], content["digests"], content["boundaries"]
+    users = rows["user"]
+    digests = content["digests"]
+    steps = content["boundaries"]
     count = users.nunique()
     if not digests["users_in_all"].isdecimal() or int(digests["users_in_all"]) < count:
-        return f": digests must have {count} users or more in all, not {shown(digests['users_in_all'])}"
+        return (
+            f": digests must have {count} users or more in all, not "
+            f"{shown(digests['users_in_all'])}"
+        )
     most = int(rows["candidates"].max())
     of_most = boundaries(most).tolist()
-    if not are_boundaries(steps, most) or (digests["users_in_all"] == str(count) and steps != of_most):
-        return f": boundaries must be {of_most}, as there are up to {most} candidates, not {shown(steps)}"
+    if not are_boundaries(steps, most) or (
+        digests["users_in_all"] == str(count) and steps != of_most
+    ):
+        return (
+            f": boundaries must be {of_most}, as there are up to {most} candidates, not "
+            f"{shown(steps)}"
+        )
     if rows.duplicated(["user", "item"]).any():
         row = int(np.flatnonzero(rows.duplicated(["user", "item"]))[0])
-        return f", row {row + 1}: user {shown(users.iloc[row])} has item {shown(rows['item'].iloc[row])} twice"
+        return (
+            f", row {row + 1}: user {shown(users.iloc[row])} has item "
+            f"{shown(rows['item'].iloc[row])} twice"
+        )
     if users.dtype.kind not in "iu" and pd.api.types.infer_dtype(users) != "string":
         return ""  # files may give other ids back in another type, whose text differs
     if digests["users"] != digest_of_users(users.to_numpy()):
@@ -129,19 +174,26 @@ def _fault_of_users(rows: pd.DataFrame, content: dict[str, Any]) -> str:
     uniform, fold = numbers_of_users(names.tolist(), content["seed"])
     of_seed = f"that of the user by seed {content['seed']}"
     rules = {"uniform": uniform[number], "fold": fold[number]}
-    return _first_fault(rows, ((column, rows[column] != right, of_seed) for column, right in rules.items()))
+    return _first_fault(
+        rows, ((column, rows[column] != right, of_seed) for column, right in rules.items())
+    )
 
 
 class _Stages:
-    """The counts of (rows,) rows at the boundaries, and how far their users go by the depth and their numbers."""
+    """The counts of (rows,) rows at the boundaries, and how far their users go by the depth and
+    their numbers.
+    """
 
     def __init__(self, rows: pd.DataFrame, content: dict[str, Any]) -> None:
-        self.k, self.steps = content["k"], np.array(content["boundaries"])
+        self.k = content["k"]
+        self.steps = np.array(content["boundaries"])
         self.at: Ints = rows[[f"above_{step}" for step in self.steps]].to_numpy()
         self.ties_at: Ints = rows[[f"tied_{step}" for step in self.steps]].to_numpy()
         self.is_reached = self.at >= 0
         self.user: Ints = pd.factorize(rows["user"])[0]
-        self.first = np.unique(self.user, return_index=True)[1][self.user]  # (rows,) the first row of the user
+        self.first = np.unique(self.user, return_index=True)[1][
+            self.user
+        ]  # (rows,) the first row of the user
         self.last = last_boundary(self.steps, rows["candidates"].to_numpy())
         self.is_below: NDArray[np.bool_] = rows["uniform"].to_numpy()[:, np.newaxis] < shares(
             content["depth"], self.steps
@@ -166,13 +218,23 @@ def _rules_of_stages(rows: pd.DataFrame, content: dict[str, Any]) -> Iterator[_R
 
 
 def _rules_of_boundary(stages: _Stages, index: int) -> Iterator[_Rule]:
-    """Yield what the counts at a boundary can be beside those at the one before, and who has some at the next."""
-    step, at, ties_at, is_reached = stages.steps[index], stages.at[:, index], stages.ties_at[:, index], stages.at >= 0
-    column, is_here = f"above_{step}", is_reached[:, index]
+    """Yield what the counts at a boundary can be beside those at the one before, and who has some
+    at the next.
+    """
+    step = stages.steps[index]
+    at = stages.at[:, index]
+    ties_at = stages.ties_at[:, index]
+    is_reached = stages.at >= 0
+    column = f"above_{step}"
+    is_here = is_reached[:, index]
     if index:
         before = stages.steps[index - 1]
         falls = is_here & (at < stages.at[:, index - 1])
-        yield column, falls | (is_here & ~is_reached[:, index - 1]), f"above_{before} or more, or -1"
+        yield (
+            column,
+            falls | (is_here & ~is_reached[:, index - 1]),
+            f"above_{before} or more, or -1",
+        )
         are_fewer = is_here & (at < stages.k) & (ties_at < stages.ties_at[:, index - 1])
         yield f"tied_{step}", are_fewer, f"tied_{before} or more"
     yield column, is_here & (index > stages.last), "-1 from half of the candidates on"
@@ -182,26 +244,46 @@ def _rules_of_boundary(stages: _Stages, index: int) -> Iterator[_Rule]:
         is_open = is_here & ~stages.all_of_user(at == stages.k)
         goes_on = is_open & stages.is_below[:, index] & (index < stages.last)
         is_wrong = is_reached[:, index + 1] != goes_on
-        by_depth = f"-1 if the user does not go on from {step}, by counts, depth and uniform, and else from 0 on"
+        by_depth = (
+            f"-1 if the user does not go on from {step}, by counts, depth and uniform, and else "
+            "from 0 on"
+        )
         yield f"above_{stages.steps[index + 1]}", is_wrong, by_depth
 
 
 def _rules_of_ends(rows: pd.DataFrame, stages: _Stages) -> Iterator[_Rule]:
-    """Yield what the counts can be in the end, beside those at the last boundary that a row has got to."""
+    """Yield what the counts can be in the end, beside those at the last boundary that a row has got
+    to.
+    """
     above, tied, scored = (rows[column].to_numpy() for column in ("above", "tied", "scored"))
-    row, end = np.arange(len(rows)), stages.is_reached.sum(axis=1) - 1
-    at_end, ties_at_end, step = stages.at[row, end], stages.ties_at[row, end], stages.steps[end]
+    row = np.arange(len(rows))
+    end = stages.is_reached.sum(axis=1) - 1
+    at_end = stages.at[row, end]
+    ties_at_end = stages.ties_at[row, end]
+    step = stages.steps[end]
     is_beaten = above == stages.k
     is_done = stages.all_of_user(at_end == stages.k)  # at the boundary
     stops = ~is_done & ~stages.is_below[row, end]
     outcome = np.where(is_beaten, "beaten", np.where(stops, "open", "complete"))
     yield "outcome", rows["outcome"].to_numpy() != outcome, "that of counts, depth and uniform"
     are_fewer = np.where(stops | is_done, above != at_end, above < at_end)
-    yield "above", are_fewer, "that of the last boundary, and may be more only if the user goes on from it"
-    are_wrong = np.where(is_beaten, tied != 0, np.where(stops, tied != ties_at_end, tied < ties_at_end))
-    yield "tied", are_wrong, "that of the last boundary, and may be more only if the user goes on from it; 0 if beaten"
+    yield (
+        "above",
+        are_fewer,
+        "that of the last boundary, and may be more only if the user goes on from it",
+    )
+    are_wrong = np.where(
+        is_beaten, tied != 0, np.where(stops, tied != ties_at_end, tied < ties_at_end)
+    )
+    yield (
+        "tied",
+        are_wrong,
+        "that of the last boundary, and may be more only if the user goes on from it; 0 if beaten",
+    )
     most = np.where(is_done | stops, 1 + step, rows["candidates"].to_numpy())
-    start = np.where(is_done, stages.steps[np.maximum(end - 1, 0)], step)  # of the stage in which a user is beaten
+    start = np.where(
+        is_done, stages.steps[np.maximum(end - 1, 0)], step
+    )  # of the stage in which a user is beaten
     least = np.where(~stops & stages.all_of_user(is_beaten), 2 + start, most)
     is_first = stages.first == row
     yield "scored", is_first & ((scored < least) | (scored > most)), "that of where the user stops"

@@ -1,16 +1,18 @@
 """Ranks of held-out items that were completed for a known share of the users alone.
 
-The candidates of a user are scored in some order, up to boundaries D_0 = 0 < D_1 < … < D_B. A user is beaten once k
-candidates score higher than the held-out item: the metric is 0 then, and nothing more is scored. From D_b on, a user
-who is not beaten goes on only if the user's number v is below P_b. The numbers are uniform, and known before any score.
+The candidates of a user are scored in some order, up to boundaries D_0 = 0 < D_1 < … < D_B. A user
+is beaten once k candidates score higher than the held-out item: the metric is 0 then, and nothing
+more is scored. From D_b on, a user who is not beaten goes on only if the user's number v is below
+P_b. The numbers are uniform, and known before any score.
 
-Let M_b(j) be a prediction of the metric f from the number j of candidates above at D_b. It is 0 for users who are
-beaten, and M_{B+1} = f. Then
+Let M_b(j) be a prediction of the metric f from the number j of candidates above at D_b. It is 0 for
+users who are beaten, and M_{B+1} = f. Then
 
     φ = M_0 + Σ_b 1[not beaten at D_b and v < P_b] / P_b (M_{b+1} - M_b).
 
-The mean of φ is that of f, whatever the predictions are, if they do not depend on the user. They are those of the other
-folds of the users: means of the known f, weighted by the inverse of the share that went as far.
+The mean of φ is that of f, whatever the predictions are, if they do not depend on the user. They
+are those of the other folds of the users: means of the known f, weighted by the inverse of the
+share that went as far.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ _COLUMNS = ("user", "item", "score", "candidates", "scored", "above", "tied", "u
 
 @dataclass(frozen=True, repr=False)
 class StagedRanks(Ranked):
-    """Ranks of held-out items, completed for a known share of the users, one row for each held-out item.
+    """Ranks of held-out items, completed for a known share of the users, one row for each held-out
+    item.
 
     Attributes:
         user: (rows,) the user of each held-out item.
@@ -51,20 +54,24 @@ class StagedRanks(Ranked):
         k: candidates that score higher, with which a held-out item is beaten.
         depth: about how many candidates of each user are scored; None is all that are needed.
         seed: of the users' numbers and folds.
-        boundaries: (boundaries,) ascending numbers of candidates, 0 first. A row has those below n / 2, and 0.
-        above_at: (rows, boundaries) numbers of candidates above, up to k, among the first ones up to each boundary; -1
-            where a row did not get there.
-        tied_at: (rows, boundaries) numbers of candidates that score the same, among the first ones up to each boundary;
-            0 if the item is beaten by then, -1 where a row did not get there.
-        above: (rows,) candidates that score higher, among those that were scored; k if the item is beaten.
-        tied: (rows,) other candidates that score the same, among those that were scored; 0 if the item is beaten.
+        boundaries: (boundaries,) ascending numbers of candidates, 0 first. A row has those below n
+            / 2, and 0.
+        above_at: (rows, boundaries) numbers of candidates above, up to k, among the first ones up
+            to each boundary; -1 where a row did not get there.
+        tied_at: (rows, boundaries) numbers of candidates that score the same, among the first ones
+            up to each boundary; 0 if the item is beaten by then, -1 where a row did not get there.
+        above: (rows,) candidates that score higher, among those that were scored; k if the item is
+            beaten.
+        tied: (rows,) other candidates that score the same, among those that were scored; 0 if the
+            item is beaten.
         complete: (rows,) whether all candidates were scored, and the item is not beaten.
         uniform: (rows,) the users' numbers v, uniform from 0 to 1.
         fold: (rows,) the folds of the users.
-        scored: (rows,) how many scores were used: that of the held-out item, and those of the candidates, in the first
-            row of the user if there are several.
-        digests: digests of the training and held-out items of all users, of the users who were ranked, and of the
-            order of the candidates, and of the ranker, by name; and the number of all users with held-out items.
+        scored: (rows,) how many scores were used: that of the held-out item, and those of the
+            candidates, in the first row of the user if there are several.
+        digests: digests of the training and held-out items of all users, of the users who were
+            ranked, and of the order of the candidates, and of the ranker, by name; and the number
+            of all users with held-out items.
     """
 
     user: NDArray[np.generic]
@@ -101,7 +108,9 @@ class StagedRanks(Ranked):
         return f"{self.scores_per_user:,.0f} scores for each of {span(self.candidates)} candidates"
 
     def completion(self) -> dict[str, Any]:
-        """Return how many users were completed, of how many, and by how many scores, as numbers by name."""
+        """Return how many users were completed, of how many, and by how many scores, as numbers by
+        name.
+        """
         return {
             "completed": self.completed_users,
             "users": len(np.unique(self.user_numbers)),
@@ -154,17 +163,26 @@ class StagedRanks(Ranked):
         return super().facts | {"Scores": scores, "Completed users": str(self.completed_users)}
 
     def check_metrics(self, metrics: Mapping[str, Metric]) -> None:
-        """Raise ConfigError if a metric has no cut-off, or one above k: the ranks above k are not known."""
+        """Raise ConfigError if a metric has no cut-off, or one above k: the ranks above k are not
+        known.
+        """
         for metric in metrics.values():
             if metric.cutoff is None or metric.cutoff > self.k:
-                what = "has no cut-off" if metric.cutoff is None else f"has a cut-off above k = {self.k}"
+                what = (
+                    "has no cut-off"
+                    if metric.cutoff is None
+                    else f"has a cut-off above k = {self.k}"
+                )
                 raise ConfigError(
-                    f"{metric.label} {what}: of staged ranks, only metrics of the first {self.k} ranks are known"
+                    f"{metric.label} {what}: of staged ranks, only metrics of the first {self.k} "
+                    "ranks are known"
                 )
 
     @property
     def outcomes(self) -> Ints:
-        """Return the (rows, 2 + boundaries) numbers of candidates above, tied, and above at the boundaries."""
+        """Return the (rows, 2 + boundaries) numbers of candidates above, tied, and above at the
+        boundaries.
+        """
         return np.column_stack((self.above, self.tied, self.above_at))
 
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
@@ -176,7 +194,9 @@ class StagedRanks(Ranked):
 
     @property
     def design(self) -> dict[str, Any]:
-        """Return k, depth and seed, which decide who goes on; nothing if all go on, as exact ranks have none."""
+        """Return k, depth and seed, which decide who goes on; nothing if all go on, as exact ranks
+        have none.
+        """
         return {} if (self._share == 1).all() else self._options
 
     @property
@@ -184,12 +204,16 @@ class StagedRanks(Ranked):
         return {"k": self.k, "depth": self.depth, "seed": self.seed}
 
     def _phi(self, metric: Metric) -> tuple[Floats, tuple[float, float]]:
-        """Return the (rows,) φ of a metric, and the smallest and the largest value that they may have."""
-        f, done = np.zeros(len(self)), self.complete
+        """Return the (rows,) φ of a metric, and the smallest and the largest value that they may
+        have.
+        """
+        f = np.zeros(len(self))
+        done = self.complete
         f[done] = metric.over_ties(self.above[done], self.tied[done], self.candidates[done])
         went = np.maximum(self._entered.sum(axis=1) - 1, 0)
         weights = (self.is_beaten | done) / self._share[went]
-        phi, bounds = np.empty(len(f)), []
+        phi = np.empty(len(f))
+        bounds = []
         for fold in np.unique(self.fold):
             own = self.fold == fold
             predictions = self._predictions(f, weights * ~own)
@@ -211,10 +235,13 @@ class StagedRanks(Ranked):
         """Return the (boundaries, k + 1) predictions M_b(j), 0 at j = k, from rows with weights."""
         predictions = np.zeros((len(self.boundaries), self.k + 1))
         for index in range(len(self.boundaries)):
-            rows = np.flatnonzero((self.above_at[:, index] >= 0) & (self.above_at[:, index] < self.k) & (weights > 0))
+            rows = np.flatnonzero(
+                (self.above_at[:, index] >= 0) & (self.above_at[:, index] < self.k) & (weights > 0)
+            )
             if not len(rows):
                 continue
-            above, weight = self.above_at[rows, index], weights[rows]
+            above = self.above_at[rows, index]
+            weight = weights[rows]
             total = np.bincount(above, weight, self.k)
             sums = np.bincount(above, weight * f[rows], self.k)
             predictions[index, : self.k] = np.where(
@@ -224,7 +251,8 @@ class StagedRanks(Ranked):
 
     def _phi_of(self, rows: Ints, predictions: Floats, f: Floats) -> Floats:
         """Return the (rows,) φ of some rows."""
-        last, phi = self._last[rows], np.full(len(rows), predictions[0, 0])
+        last = self._last[rows]
+        phi = np.full(len(rows), predictions[0, 0])
         for index in range(len(self.boundaries)):
             before = predictions[index, np.maximum(self.above_at[rows, index], 0)]
             after = f[rows]
@@ -236,29 +264,42 @@ class StagedRanks(Ranked):
 
     @property
     def run(self) -> dict[str, Any]:
-        """Return what tells a run from others, but the function of scores: k, depth, seed and the digests."""
+        """Return what tells a run from others, but the function of scores: k, depth, seed and the
+        digests.
+        """
         return self._options | dict(self.digests)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the rows as a DataFrame: a column for each attribute, and two for the counts at each boundary.
+        """Return the rows as a DataFrame: a column for each attribute, and two for the counts at
+        each boundary.
 
-        The column `outcome` says whether a row is beaten, complete or open. The column `above_30` has the candidates
-        above among the first 30, and `tied_30` those that score the same.
+        The column `outcome` says whether a row is beaten, complete or open. The column `above_30`
+        has the candidates above among the first 30, and `tied_30` those that score the same.
         """
         outcome = np.where(self.is_beaten, "beaten", np.where(self.complete, "complete", "open"))
         columns = {name: getattr(self, name) for name in _COLUMNS}
-        above = {f"above_{boundary}": self.above_at[:, index] for index, boundary in enumerate(self.boundaries)}
-        tied = {f"tied_{boundary}": self.tied_at[:, index] for index, boundary in enumerate(self.boundaries)}
+        above = {
+            f"above_{boundary}": self.above_at[:, index]
+            for index, boundary in enumerate(self.boundaries)
+        }
+        tied = {
+            f"tied_{boundary}": self.tied_at[:, index]
+            for index, boundary in enumerate(self.boundaries)
+        }
         return pd.DataFrame(columns | {"outcome": outcome} | above | tied)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the ranks as Parquet or, without pyarrow, as SQLite, by the ending .parquet or .sqlite.
+        """Write the ranks as Parquet or, without pyarrow, as SQLite, by the ending .parquet or
+        .sqlite.
 
         Raises:
             ConfigError: the name has another ending, or parquet needs pyarrow.
             WriteError: the file cannot be written.
         """
-        content = self._options | {"boundaries": self.boundaries.tolist(), "digests": dict(self.digests)}
+        content = self._options | {
+            "boundaries": self.boundaries.tolist(),
+            "digests": dict(self.digests),
+        }
         staged_files.write(path, self.to_frame(), content)
 
     @classmethod
@@ -272,8 +313,8 @@ class StagedRanks(Ranked):
 
         Raises:
             ConfigError: the name does not end in .parquet or .sqlite, or parquet needs pyarrow.
-            DataError: the file cannot be read, has no staged ranks, has a value that they cannot have, or was changed
-                after it was written.
+            DataError: the file cannot be read, has no staged ranks, has a value that they cannot
+                have, or was changed after it was written.
         """
         rows, content = staged_files.read(path)
         return cls(
@@ -286,8 +327,11 @@ class StagedRanks(Ranked):
             **{key: content[key] for key in ("k", "depth", "seed")},
         )
 
-    def redrawn(self, rows: Ints, user: Ints, uniform: Floats, fold: Ints, depth: float | None) -> StagedRanks:
-        """Return the ranks that users would have by a depth, from ranks of which all are known, as by depth None.
+    def redrawn(
+        self, rows: Ints, user: Ints, uniform: Floats, fold: Ints, depth: float | None
+    ) -> StagedRanks:
+        """Return the ranks that users would have by a depth, from ranks of which all are known, as
+        by depth None.
 
         Args:
             rows: (n,) rows of this table; one may be drawn several times.
@@ -300,15 +344,28 @@ class StagedRanks(Ranked):
             DataError: some ranks are not known.
         """
         if not self.is_all_known:
-            raise DataError("only ranks that are all known, by depth=None, stand for those of another depth")
+            raise DataError(
+                "only ranks that are all known, by depth=None, stand for those of another depth"
+            )
         return self._redrawn(rows, user, uniform, fold, depth, user)
 
     def _redrawn(
-        self, rows: Ints, user: Ints, uniform: Floats, fold: Ints, depth: float | None, names: NDArray[np.generic]
+        self,
+        rows: Ints,
+        user: Ints,
+        uniform: Floats,
+        fold: Ints,
+        depth: float | None,
+        names: NDArray[np.generic],
     ) -> StagedRanks:
-        """As `redrawn`, with the (n,) names of the users; what the depth needs of the ranks is known."""
-        last, stages = self._last[rows], np.arange(len(self.boundaries))
-        stays = (uniform[user, np.newaxis] >= shares(depth, self.boundaries)) & (stages <= last[:, np.newaxis])
+        """As `redrawn`, with the (n,) names of the users; what the depth needs of the ranks is
+        known.
+        """
+        last = self._last[rows]
+        stages = np.arange(len(self.boundaries))
+        stays = (uniform[user, np.newaxis] >= shares(depth, self.boundaries)) & (
+            stages <= last[:, np.newaxis]
+        )
         stop = np.where(stays.any(axis=1), stays.argmax(axis=1), len(stages))
         reached = np.where(stages <= stop[:, np.newaxis], self.above_at[rows], -1)
         at_stop = self.above_at[rows, np.minimum(stop, last)]
@@ -336,9 +393,11 @@ class StagedRanks(Ranked):
         )
 
     def at_depth(self, depth: float | None) -> StagedRanks:
-        """Return the ranks that the same run has by a smaller depth, whose scores are a part of the scores of this run.
+        """Return the ranks that the same run has by a smaller depth, whose scores are a part of the
+        scores of this run.
 
-        Who goes on by a smaller depth also goes on by a larger one, as the users' numbers v are the same.
+        Who goes on by a smaller depth also goes on by a larger one, as the users' numbers v are the
+        same.
 
         Args:
             depth: as in `staged_ranks`, at most that of these ranks.
@@ -354,28 +413,38 @@ class StagedRanks(Ranked):
             ...     return scores[users, items]
             >>> ranks = sm.staged_ranks(score, training, [3] * 200, k=5, depth=None)
             >>> smaller = ranks.at_depth(10)
-            >>> smaller.scored.tolist() == sm.staged_ranks(score, training, [3] * 200, k=5, depth=10).scored.tolist()
+            >>> smaller.scored.tolist() == sm.staged_ranks(score, training, [3] * 200, k=5,
+            ...     depth=10).scored.tolist()
             True
             >>> ranks.completed_users, smaller.completed_users
             (11, 6)
         """
         if self.depth is not None and (depth is None or depth > self.depth):
             wanted = "None" if depth is None else f"{depth:g}"
-            raise DataError(f"ranks of depth {self.depth:g} do not have the scores of depth {wanted}")
+            raise DataError(
+                f"ranks of depth {self.depth:g} do not have the scores of depth {wanted}"
+            )
         first = np.unique(self.user_numbers, return_index=True)[1]
         return self._redrawn(
-            np.arange(len(self)), self.user_numbers, self.uniform[first], self.fold[first], depth, self.user
+            np.arange(len(self)),
+            self.user_numbers,
+            self.uniform[first],
+            self.fold[first],
+            depth,
+            self.user,
         )
 
     @classmethod
     def concat(cls, parts: Sequence[StagedRanks]) -> StagedRanks:
         """Join the ranks of parts of the users, in any order, to those of all users.
 
-        Every column and digest is that of a run of all users, so that `staged_ranks` goes on from a file of them.
+        Every column and digest is that of a run of all users, so that `staged_ranks` goes on from a
+        file of them.
 
         Args:
-            parts: staged ranks of distinct users, of one ranker, with the same k, depth, seed, order, training items
-                and held-out items. Together they are of all users with held-out items.
+            parts: staged ranks of distinct users, of one ranker, with the same k, depth, seed,
+                order, training items and held-out items. Together they are of all users with
+                held-out items.
 
         Raises:
             DataError: there are none, a user is in two of them or in none, or they differ.
@@ -385,20 +454,29 @@ class StagedRanks(Ranked):
             >>> import sampled_metrics as sm
             >>> scores, training = np.random.default_rng(1).random((4, 9)), np.zeros((4, 9))
             >>> parts = [
-            ...     sm.staged_ranks(lambda users, items: scores[users, items], training, [1, 2, 3, 4], users=users)
+            ...     sm.staged_ranks(lambda users, items: scores[users, items], training, [1, 2, 3,
+            ...     4], users=users)
             ...     for users in (slice(0, 2), slice(2, 4))
             ... ]
             >>> sm.StagedRanks.concat(parts).user.tolist()
             [0, 1, 2, 3]
         """
-        if not isinstance(parts, Sequence) or not parts or not all(isinstance(part, StagedRanks) for part in parts):
+        if (
+            not isinstance(parts, Sequence)
+            or not parts
+            or not all(isinstance(part, StagedRanks) for part in parts)
+        ):
             raise DataError("concat takes staged ranks, of one part of the users or more")
         for number, part in enumerate(parts[1:], 2):
             for what, value in part.run.items():
                 if what != "users" and value != parts[0].run[what]:
-                    raise DataError(f"part {number} has another {what} than part 1; parts are of one run")
+                    raise DataError(
+                        f"part {number} has another {what} than part 1; parts are of one run"
+                    )
             if not np.array_equal(part.boundaries, parts[0].boundaries):
-                raise DataError(f"part {number} has other boundaries than part 1; parts are of one run")
+                raise DataError(
+                    f"part {number} has other boundaries than part 1; parts are of one run"
+                )
         users = pd.Series(np.concatenate([np.unique(part.user) for part in parts]))
         if users.duplicated().any():
             raise DataError(f"user {shown(users[users.duplicated()].iloc[0])} is in two parts")
@@ -412,21 +490,26 @@ class StagedRanks(Ranked):
         return replace(parts[0], **columns, digests=digests).by_id()
 
     def by_id(self) -> StagedRanks:
-        """Return the rows in the order of the ids of the users, in which a run and its joined parts are the same."""
+        """Return the rows in the order of the ids of the users, in which a run and its joined parts
+        are the same.
+        """
         order = np.argsort(self.user, kind="stable")
         return replace(self, **{name: getattr(self, name)[order] for name in self.per_row})
 
 
 def _bounds(predictions: Floats, share: Floats, largest: float) -> tuple[float, float]:
-    """Return the smallest and the largest φ of a row, from (boundaries, k + 1) predictions and (boundaries,) shares.
+    """Return the smallest and the largest φ of a row, from (boundaries, k + 1) predictions and
+    (boundaries,) shares.
 
-    φ is (1 - 1 / P_0) M_0 + Σ_b (1 / P_{b-1} - 1 / P_b) M_b + M / P of the last stage, where M is the last prediction,
-    or f. The coefficients of the sum are not positive.
+    φ is (1 - 1 / P_0) M_0 + Σ_b (1 / P_{b-1} - 1 / P_b) M_b + M / P of the last stage, where M is
+    the last prediction, or f. The coefficients of the sum are not positive.
     """
     low = np.minimum(predictions[:, :-1].min(axis=1), 0.0)
     high = predictions[:, :-1].max(axis=1)
     falls = np.append(0.0, 1 / share[:-1] - 1 / share[1:])  # P_0 is 1
-    least, most = np.cumsum(falls * high), np.cumsum(falls * low)
-    # a row may stop at boundary b with M_b, after it went on from b - 1, or be complete after the last one
+    least = np.cumsum(falls * high)
+    most = np.cumsum(falls * low)
+    # a row may stop at boundary b with M_b, after it went on from b - 1, or be complete after the
+    # last one
     ends = [most[index - 1] + high[index] / share[index - 1] for index in range(1, len(share))]
     return float(least.min()), float(max([*ends, most[-1] + largest / share[-1], high[0]]))

@@ -1,4 +1,6 @@
-"""The figure of a training: the metrics by epoch, the references, and the epochs that may be the best."""
+"""The figure of a training: the metrics by epoch, the references, and the epochs that may be the
+best.
+"""
 
 from __future__ import annotations
 
@@ -22,25 +24,31 @@ _PANEL = 1.9  # height of a panel, in inches
 _LINE = 0.17  # height of a line of the caption
 _LETTERS = 92  # of a line of the caption
 _CAPTION = (
-    "Filled: the first epoch, and those that are better than the filled one before. Cross: worse than an earlier "
-    "epoch. Shaded: epochs that may be the best. Dotted: the highest value. The {interval} is that of one epoch, "
-    "over users."
+    "Filled: the first epoch, and those that are better than the filled one before. Cross: worse "
+    "than an earlier epoch. Shaded: epochs that may be the best. Dotted: the highest value. The "
+    "{interval} is that of one epoch, over users."
 )
 
 
 def draw(history: pd.DataFrame, setting: Setting, path: str | os.PathLike[str] | None) -> Any:
-    """Draw the metrics of a validator by epoch into a file, or a figure of pyplot; return the axes."""
+    """Draw the metrics of a validator by epoch into a file, or a figure of pyplot; return the
+    axes.
+    """
     return shown_or_written(path, lambda figure: draw_history(history, figure, setting))
 
 
 @styled
 def draw_history(history: pd.DataFrame, figure: Figure, setting: Setting) -> list[Axes]:
-    """Draw the metrics of a validator by epoch, one below the other, into an empty figure; set its size."""
+    """Draw the metrics of a validator by epoch, one below the other, into an empty figure; set its
+    size.
+    """
     by_metric = list(history.groupby("metric", sort=False))
     caption = textwrap.fill(_CAPTION.format(interval=_interval(setting)), _LETTERS)
     figure.set_size_inches(WIDTH, _PANEL * len(by_metric) + _LINE * (caption.count("\n") + 1))
     write_below(figure, caption)
-    panels: list[Axes] = figure.subplots(len(by_metric), 1, squeeze=False, sharex=True).ravel().tolist()
+    panels: list[Axes] = (
+        figure.subplots(len(by_metric), 1, squeeze=False, sharex=True).ravel().tolist()
+    )
     for (_, rows), panel in zip(by_metric, panels, strict=True):
         draw_epochs(rows, panel, setting)
         panel.set_xlabel("epoch" if panel is panels[-1] else "")
@@ -58,11 +66,15 @@ def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
     is_reference = rows["better"].isin([FIRST, YES])
     is_worse = rows["better"] == NO
     look = style(0) | {"linestyle": "none", "capsize": 2, "elinewidth": 0.8}
-    _draw_marks(rows[~is_reference & ~is_worse], axes, look | {"markersize": 4, "markerfacecolor": "white"})
+    _draw_marks(
+        rows[~is_reference & ~is_worse], axes, look | {"markersize": 4, "markerfacecolor": "white"}
+    )
     _draw_marks(rows[is_worse], axes, look | {"marker": "x", "markersize": 5})
     _draw_marks(rows[is_reference], axes, look | {"markersize": 6})
     if len(rows):
-        axes.axvline(int(rows["best"].iloc[-1]), color="#404040", linestyle=":", linewidth=1.2, zorder=1)
+        axes.axvline(
+            int(rows["best"].iloc[-1]), color="#404040", linestyle=":", linewidth=1.2, zorder=1
+        )
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set(xlabel="epoch", ylabel=f"value, {_interval(setting)}")
     axes.set_title(metric_name(str(history["metric"].iloc[0])))
@@ -75,7 +87,9 @@ def _draw_marks(rows: pd.DataFrame, axes: Axes, look: dict[str, Any]) -> None:
 
 
 def _shade_contenders(rows: pd.DataFrame, axes: Axes) -> None:
-    """Shade the epochs that may be the best, up to the middle of its neighbours, and not beyond the last."""
+    """Shade the epochs that may be the best, up to the middle of its neighbours, and not beyond the
+    last.
+    """
     epochs = rows["epoch"].to_numpy(dtype=np.float64)
     if not len(epochs):
         return

@@ -40,7 +40,10 @@ class AllCandidates:
         given_scores, shape = scores_and_shape(aligned_scores(scores, *self.ids), self.batch_size)
         expected = self.split.shape[:2]
         if any(size not in (None, wanted) for size, wanted in zip(shape, expected, strict=True)):
-            raise DataError(f"scores have shape {shape}, but training has {expected[0]} users and {expected[1]} items")
+            raise DataError(
+                f"scores have shape {shape}, but training has {expected[0]} users and "
+                f"{expected[1]} items"
+            )
         blocks = aligned_blocks(given_scores, *self.ids)
         return rank_users(blocks, self.split, self.users, batch_size=self.batch_size)
 
@@ -78,8 +81,14 @@ class Stages:
     def ranks(self, scores: Any) -> StagedRanks:
         """Return the ranks by a function of pairs, or a `Ranker`."""
         if isinstance(scores, Ranker) and self.batch_size is not None:
-            raise ConfigError("batch_size: a Ranker says itself how many pairs it takes (pairs_per_call)")
+            raise ConfigError(
+                "batch_size: a Ranker says itself how many pairs it takes (pairs_per_call)"
+            )
         ranker = scores
         if not isinstance(ranker, Ranker):
-            ranker = Ranker(scores, name="the model of an epoch", pairs_per_call=self.batch_size or _PAIRS_PER_CALL)
+            ranker = Ranker(
+                scores,
+                name="the model of an epoch",
+                pairs_per_call=self.batch_size or _PAIRS_PER_CALL,
+            )
         return self.prepared.ranks(ranker, self.k, self.depth)

@@ -1,11 +1,13 @@
 """What is known of the epochs so far: the best one, the reference, and those that may be the best.
 
-All answers on a metric are right together with the probability 1 - α. Each pair of epochs that could ever be compared
-has its own error rate, and the sum of the rates is at most α (a union bound). So it does not matter which pairs are
-compared, how they are chosen by earlier values, or how the epochs depend on each other.
+All answers on a metric are right together with the probability 1 - α. Each pair of epochs that
+could ever be compared has its own error rate, and the sum of the rates is at most α (a union
+bound). So it does not matter which pairs are compared, how they are chosen by earlier values, or
+how the epochs depend on each other.
 
-Epoch k has a share of α, and each pair of it and one of the k - 1 epochs before it has an equal part of that share.
-With K epochs that are known before the first, all shares are equal, and a pair has the rate
+Epoch k has a share of α, and each pair of it and one of the k - 1 epochs before it has an equal
+part of that share. With K epochs that are known before the first, all shares are equal, and a pair
+has the rate
 
     α / ((K - 1) (k - 1)).
 
@@ -31,7 +33,10 @@ from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.core.inference.means import LowerSide, threshold
 from sampled_metrics.validation.kept import KeptValues
 
-YES, NO, UNDECIDED, FIRST = "yes", "no", "undecided", "first"
+YES = "yes"
+NO = "no"
+UNDECIDED = "undecided"
+FIRST = "first"
 """Whether an epoch is better than the reference; the first epoch has none before it."""
 
 _POWER = 1.5
@@ -51,7 +56,9 @@ class Spending:
     epochs: int | None = None
 
     def of_pair(self, later: int) -> float:
-        """Return the error rate of a pair of epochs, by the number of the later one, from 2; 0 beyond K epochs."""
+        """Return the error rate of a pair of epochs, by the number of the later one, from 2; 0
+        beyond K epochs.
+        """
         if self.epochs is None:
             return self.alpha / _SUM / later**_POWER / (later - 1)
         return self.alpha / (self.epochs - 1) / (later - 1) if later <= self.epochs else 0.0
@@ -76,14 +83,15 @@ class Answer:
 class Standing:
     """What is known of one metric. Epochs have any numbers that rise.
 
-    The reference and the epoch with the highest value are among the contenders: whatever is worse than one of them
-    has left, and they would have to be worse than themselves.
+    The reference and the epoch with the highest value are among the contenders: whatever is worse
+    than one of them has left, and they would have to be worse than themselves.
 
     Attributes:
         best: the epoch with the highest value; None if no epoch has a value.
-        reference: the last epoch that was better than the reference before it; at first the first one.
-        contenders: the epochs that may be the best, with the values of their users. The others are worse than one
-            that was compared with them.
+        reference: the last epoch that was better than the reference before it; at first the first
+            one.
+        contenders: the epochs that may be the best, with the values of their users. The others are
+            worse than one that was compared with them.
     """
 
     best: int | None = None
@@ -91,7 +99,8 @@ class Standing:
     contenders: Mapping[int, KeptValues] = field(default_factory=dict)
 
     def answer(self, epoch: int, values: UserValues, rate: float) -> Answer:
-        """Compare an epoch with the reference and the best so far, and if it leads, with all contenders.
+        """Compare an epoch with the reference and the best so far, and if it leads, with all
+        contenders.
 
         Args:
             epoch: its number.
@@ -127,7 +136,8 @@ class Standing:
 def is_better(values: UserValues, other: UserValues, rate: float) -> bool:
     """Return whether the mean of some users is above that of the same users by another model.
 
-    It is where the p-value of `compare` is at most the error rate. Only the side that decides is computed.
+    It is where the p-value of `compare` is at most the error rate. Only the side that decides is
+    computed.
     """
     if not values.point[0] > other.point[0] or rate <= 0:
         return False
@@ -144,11 +154,12 @@ def is_better(values: UserValues, other: UserValues, rate: float) -> bool:
 
 
 def most_deviance(differences: Floats, reach: float) -> float:
-    """Return an upper bound of the deviance of a mean of 0, the largest Σ log(1 + λ d) for 0 <= λ <= 1 / reach.
+    """Return an upper bound of the deviance of a mean of 0, the largest Σ log(1 + λ d) for 0 <= λ
+    <= 1 / reach.
 
-    With x = λ d, log(1 + x) <= x - x²/2 + max(x, 0)³/3, and λ³ <= λ² / reach, so that the sum is at most a parabola of
-    λ. Its top needs three sums, no sorting and no search. The threshold is never below that of many users, so most
-    pairs of epochs are known to be undecided by it.
+    With x = λ d, log(1 + x) <= x - x²/2 + max(x, 0)³/3, and λ³ <= λ² / reach, so that the sum is at
+    most a parabola of λ. Its top needs three sums, no sorting and no search. The threshold is never
+    below that of many users, so most pairs of epochs are known to be undecided by it.
 
     Args:
         differences: (users,) differences with a sum above 0.

@@ -43,7 +43,9 @@ class State:
             label: {
                 "best": standing.best,
                 "reference": standing.reference,
-                "contenders": {epoch: kept.to_plain() for epoch, kept in standing.contenders.items()},
+                "contenders": {
+                    epoch: kept.to_plain() for epoch, kept in standing.contenders.items()
+                },
             }
             for label, standing in self.standings.items()
         }
@@ -79,7 +81,10 @@ class State:
             label: Standing(
                 standing["best"],
                 standing["reference"],
-                {epoch: KeptValues.from_plain(kept) for epoch, kept in standing["contenders"].items()},
+                {
+                    epoch: KeptValues.from_plain(kept)
+                    for epoch, kept in standing["contenders"].items()
+                },
             )
             for label, standing in plain["standings"].items()
         }
@@ -95,7 +100,9 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 def _parts(value: Any) -> Iterator[bytes]:
-    """Yield the bytes of a plain value, each with its type and length, so that no two values have the same."""
+    """Yield the bytes of a plain value, each with its type and length, so that no two values have
+    the same.
+    """
     if isinstance(value, Mapping):
         yield f"mapping {len(value)} ".encode()
         for key in sorted(value, key=repr):

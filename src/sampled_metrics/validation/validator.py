@@ -53,60 +53,70 @@ def validator(
 ) -> Validator:
     """Prepare exact metrics for the loop that trains a model.
 
-    The result is called after each epoch with the scores of the model. It ranks the held-out items among all
-    candidates, as `rank` does, and says for each metric whether the training has improved. Training and held-out items
-    are read and checked once, so that each call only ranks.
+    The result is called after each epoch with the scores of the model. It ranks the held-out items
+    among all candidates, as `rank` does, and says for each metric whether the training has
+    improved. Training and held-out items are read and checked once, so that each call only ranks.
 
-    An epoch is compared with the *reference*, the last epoch that was called better. At first it is the first one.
+    An epoch is compared with the *reference*, the last epoch that was called better. At first it is
+    the first one.
 
     - "Yes" means that the epoch is better than the reference. The epoch is then the reference.
-    - "No" means that it is worse than an earlier epoch: the reference, or the one with the highest value.
+    - "No" means that it is worse than an earlier epoch: the reference, or the one with the highest
+      value.
     - Otherwise it is undecided.
-    - The *contenders* are the epochs that may be the best one so far. An epoch leaves them if it is worse than the
-      reference or than an epoch with the highest value.
+    - The *contenders* are the epochs that may be the best one so far. An epoch leaves them if it is
+      worse than the reference or than an epoch with the highest value.
 
-    All epochs are looked at on the same users. Of a metric, all answers "yes" and "no" of a training are right together
-    with the probability `confidence_level`, and then the truly best epoch so far is always one of the contenders. Each
-    metric is such a family of its own. The error rate α is spent over all pairs of epochs that could be compared, so
-    that it does not matter which of them are, nor how similar the models are:
+    All epochs are looked at on the same users. Of a metric, all answers "yes" and "no" of a
+    training are right together with the probability `confidence_level`, and then the truly best
+    epoch so far is always one of the contenders. Each metric is such a family of its own. The error
+    rate α is spent over all pairs of epochs that could be compared, so that it does not matter
+    which of them are, nor how similar the models are:
 
-    - With `epochs` = K, a pair of epoch k and one of the k - 1 before it has the error rate α / ((K - 1) (k - 1)).
+    - With `epochs` = K, a pair of epoch k and one of the k - 1 before it has the error rate α / ((K
+      - 1) (k - 1)).
     - Otherwise it has α / (1.612 k^(3/2) (k - 1)). In both cases the sum over all pairs is α.
 
-    Half of a rate is for each direction. Each comparison is that of `compare`, paired by user. The answers are on the
-    expected metric over users like these, of the models of this training, not of other seeds. They suppose that the
-    models do not depend on the held-out items: to stop early, or to keep the best epoch, is allowed; a learning rate
-    that reacts to the values is not.
+    Half of a rate is for each direction. Each comparison is that of `compare`, paired by user. The
+    answers are on the expected metric over users like these, of the models of this training, not of
+    other seeds. They suppose that the models do not depend on the held-out items: to stop early, or
+    to keep the best epoch, is allowed; a learning rate that reacts to the values is not.
 
-    The interval of a value is that of one epoch. The value of an epoch that was chosen because it is the highest is too
-    high on average: report the model on test items.
+    The interval of a value is that of one epoch. The value of an epoch that was chosen because it
+    is the highest is too high on average: report the model on test items.
 
     Args:
         training: as in `rank`.
         held_out: as in `rank`: the items of validation.
-        metrics: as in `evaluate`. The first one is that of `Validation.value`, `Validation.better` and
-            `Validator.stop`. With `depth` they have cut-offs, and the default is recall@10, ndcg@10 and mrr@10.
-        epochs: K, the largest number of calls, if it is known. It makes the answers of long trainings sharper. Epochs
-            after these are undecided, and a warning says so. Earlier stopping is allowed.
-        depth: for models that score pairs, such as NeuMF, the depth of `staged_ranks`: about how many candidates of
-            each user are scored. The metrics are then estimated without bias. The default ranks all candidates.
+        metrics: as in `evaluate`. The first one is that of `Validation.value`, `Validation.better`
+            and `Validator.stop`. With `depth` they have cut-offs, and the default is recall@10,
+            ndcg@10 and mrr@10.
+        epochs: K, the largest number of calls, if it is known. It makes the answers of long
+            trainings sharper. Epochs after these are undecided, and a warning says so. Earlier
+            stopping is allowed.
+        depth: for models that score pairs, such as NeuMF, the depth of `staged_ranks`: about how
+            many candidates of each user are scored. The metrics are then estimated without bias.
+            The default ranks all candidates.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
-        batch_size: number of users whose scores are computed at a time, as in `rank`, which refuses it for factors;
-            with `depth`, the largest number of pairs in a call.
-        confidence_level: probability that all answers on a metric are right, and that the interval of a value covers
-            the mean over the population of users.
+        batch_size: number of users whose scores are computed at a time, as in `rank`, which refuses
+            it for factors; with `depth`, the largest number of pairs in a call.
+        confidence_level: probability that all answers on a metric are right, and that the interval
+            of a value covers the mean over the population of users.
 
     Returns:
-        The `Validator`. Call it with `scores` as in `rank`, such as factors, a function, or tensors on any device; with
-        `depth`, with a function of pairs as in `staged_ranks`. It returns a `Validation`.
+        The `Validator`. Call it with `scores` as in `rank`, such as factors, a function, or tensors
+        on any device; with `depth`, with a function of pairs as in `staged_ranks`. It returns a
+        `Validation`.
 
     Raises:
         DataError: as in `rank`.
-        ConfigError: a metric or an option does not exist, or a metric has no cut-off and there is a depth.
+        ConfigError: a metric or an option does not exist, or a metric has no cut-off and there is a
+            depth.
 
     Examples:
-        Three epochs of a model of 400 users, of which the second one learns and the third one does not:
+        Three epochs of a model of 400 users, of which the second one learns and the third one does
+        not:
 
         >>> import numpy as np
         >>> import sampled_metrics as sm
@@ -129,9 +139,9 @@ def validator(
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
-        J. Hsu, Simultaneous Confidence Intervals for all Distances from the "Best", Annals of Statistics 9, 1981:
-        a set that has the best one.
-        K. Lan and D. DeMets, Discrete Sequential Boundaries for Clinical Trials, Biometrika 70, 1983: alpha spending.
+        J. Hsu, Simultaneous Confidence Intervals for all Distances from the "Best", Annals of
+        Statistics 9, 1981: a set that has the best one. K. Lan and D. DeMets, Discrete Sequential
+        Boundaries for Clinical Trials, Biometrika 70, 1983: alpha spending.
     """
     setting = Setting(require_confidence_level(confidence_level))
     if depth is not None:
@@ -144,10 +154,15 @@ def validator(
     by_label = metrics_by_label(default if metrics is None else metrics)
     for label, metric in by_label.items():
         if depth is not None and metric.cutoff is None:
-            raise ConfigError(f"metrics: {label} has no cut-off, which the metrics of stages need; leave out depth")
+            raise ConfigError(
+                f"metrics: {label} has no cut-off, which the metrics of stages need; leave out "
+                "depth"
+            )
     pairs = aligned(None, training, held_out, user_ids, item_ids)
     shape = None, None
-    split, ids, users = split_and_users(pairs.training, pairs.held_out, shape, None, pairs.user_ids, pairs.item_ids)
+    split, ids, users = split_and_users(
+        pairs.training, pairs.held_out, shape, None, pairs.user_ids, pairs.item_ids
+    )
     spending = Spending(1 - setting.confidence_level, None if epochs is None else int(epochs))
     if depth is None:
         users = users[np.diff(split.held_out.indptr) > 0]
@@ -163,12 +178,14 @@ class Validation:
 
     Attributes:
         epoch: its number: that of the call, from 1, or the `step` of the call.
-        result: a row for each metric with the columns of `evaluate`, and better, reference, best and contender: whether
-            this epoch is better than the reference (yes, no, undecided, or first), the reference that it was compared
-            with, the epoch with the highest value so far, and whether this epoch may be the best so far.
+        result: a row for each metric with the columns of `evaluate`, and better, reference, best
+            and contender: whether this epoch is better than the reference (yes, no, undecided, or
+            first), the reference that it was compared with, the epoch with the highest value so
+            far, and whether this epoch may be the best so far.
         ranks: the ranks, an `ExactRanks` or a `StagedRanks`, for `compare`.
-        users: a row for each user with the columns user and, for each metric, the value of the user, whose mean is the
-            value of the metric. With a depth it is an estimate that may be negative or above 1.
+        users: a row for each user with the columns user and, for each metric, the value of the
+            user, whose mean is the value of the metric. With a depth it is an estimate that may be
+            negative or above 1.
     """
 
     epoch: int
@@ -183,17 +200,23 @@ class Validation:
 
     @property
     def better(self) -> str:
-        """Whether this epoch is better than the reference, by the first metric: yes, no, undecided or first."""
+        """Whether this epoch is better than the reference, by the first metric: yes, no, undecided
+        or first.
+        """
         return str(self.result["better"].iloc[0])
 
     @property
     def reference(self) -> int | None:
-        """The epoch that this one was compared with, by the first metric; None if there was none."""
+        """The epoch that this one was compared with, by the first metric; None if there was
+        none.
+        """
         return _number(self.result["reference"].iloc[0])
 
     @property
     def best(self) -> int | None:
-        """The epoch with the highest value of the first metric so far; None if it was not defined in any."""
+        """The epoch with the highest value of the first metric so far; None if it was not defined
+        in any.
+        """
         return _number(self.result["best"].iloc[0])
 
     @property
@@ -208,19 +231,25 @@ class Validation:
 class Validator:
     """Exact metrics after each epoch; `sm.validator` makes it.
 
-    An epoch counts once its call has returned. A call that is interrupted, or fails, leaves no trace. Calls from
-    several threads are epochs one after another, in the order in which their ranks are there.
+    An epoch counts once its call has returned. A call that is interrupted, or fails, leaves no
+    trace. Calls from several threads are epochs one after another, in the order in which their
+    ranks are there.
 
-    After a restart, a validator goes on in two ways. A copy that was pickled goes on from its epochs; it has the
-    training and held-out items, and no model. Or `sm.validator` makes it anew from the same items, and
-    `load_state_dict` gives it the epochs that `state_dict` returned, which is smaller.
+    After a restart, a validator goes on in two ways. A copy that was pickled goes on from its
+    epochs; it has the training and held-out items, and no model. Or `sm.validator` makes it anew
+    from the same items, and `load_state_dict` gives it the epochs that `state_dict` returned, which
+    is smaller.
 
     Attributes:
         metrics: the metrics by label.
     """
 
     def __init__(
-        self, metrics: dict[str, Metric], ranking: AllCandidates | Stages, setting: Setting, spending: Spending
+        self,
+        metrics: dict[str, Metric],
+        ranking: AllCandidates | Stages,
+        setting: Setting,
+        spending: Spending,
     ) -> None:
         self.metrics = metrics
         self._ranking = ranking
@@ -239,14 +268,16 @@ class Validator:
         """Return the metrics of the next epoch.
 
         Args:
-            scores: as in `rank`; with a depth, a function of pairs, or a `Ranker`, as in `staged_ranks`. A model of
-                torch has to be set to evaluation, without gradients, by the caller.
-            step: the number of the epoch, above that of the last call. The default is one more than that.
+            scores: as in `rank`; with a depth, a function of pairs, or a `Ranker`, as in
+                `staged_ranks`. A model of torch has to be set to evaluation, without gradients, by
+                the caller.
+            step: the number of the epoch, above that of the last call. The default is one more than
+                that.
 
         Raises:
             DataError: as in `rank` or `staged_ranks`. The epoch is then not counted.
-            ConfigError: `step` is not above the last one; or there is a `batch_size`, and the scores are factors, which
-                have no batches, or a `Ranker`.
+            ConfigError: `step` is not above the last one; or there is a `batch_size`, and the
+                scores are factors, which have no batches, or a `Ranker`.
         """
         start = perf_counter()
         if step is not None:
@@ -259,9 +290,11 @@ class Validator:
 
     @property
     def contenders(self) -> list[int]:
-        """The epochs that may be the best so far by the first metric; of the others, the history has them.
+        """The epochs that may be the best so far by the first metric; of the others, the history
+        has them.
 
-        The truly best epoch is one of them with the probability `confidence_level`, after all epochs together.
+        The truly best epoch is one of them with the probability `confidence_level`, after all
+        epochs together.
         """
         standing = next(iter(self._state.standings.values()))
         return sorted(standing.contenders)
@@ -270,21 +303,34 @@ class Validator:
     def history(self) -> pd.DataFrame:
         """A row for each epoch and metric.
 
-        The columns are epoch, metric, value, low, high, better, reference, best, contender (whether the epoch may be
-        the best of all so far) and seconds (of the call).
+        The columns are epoch, metric, value, low, high, better, reference, best, contender (whether
+        the epoch may be the best of all so far) and seconds (of the call).
         """
         state = self._state
-        columns = ["epoch", "metric", "value", "low", "high", "better", "reference", "best", "seconds"]
+        columns = [
+            "epoch",
+            "metric",
+            "value",
+            "low",
+            "high",
+            "better",
+            "reference",
+            "best",
+            "seconds",
+        ]
         table = pd.DataFrame(state.rows, columns=columns)
-        is_contender = [row["epoch"] in state.standings[row["metric"]].contenders for row in state.rows]
+        is_contender = [
+            row["epoch"] in state.standings[row["metric"]].contenders for row in state.rows
+        ]
         table.insert(columns.index("seconds"), "contender", pd.Series(is_contender, dtype=bool))
         return table.astype({"reference": "Int64", "best": "Int64"})
 
     def stop(self, patience: int) -> bool:
         """Return whether the highest value of the first metric is that many epochs ago, or more.
 
-        Whether to stop is another question than whether an epoch is better: a slow training improves by steps that
-        users are too few to see. Epochs are counted by calls. A metric that is not defined stops nothing.
+        Whether to stop is another question than whether an epoch is better: a slow training
+        improves by steps that users are too few to see. Epochs are counted by calls. A metric that
+        is not defined stops nothing.
 
         Args:
             patience: the number of epochs, 1 or more.
@@ -299,9 +345,11 @@ class Validator:
         return best is not None and len(numbers) - 1 - numbers.index(best) >= patience
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the epochs so far as dictionaries, lists, numbers, text and bytes, for a file beside the model.
+        """Return the epochs so far as dictionaries, lists, numbers, text and bytes, for a file
+        beside the model.
 
-        It has the values of users of the contenders: of 200,000 users, .2 MiB for Recall@10 and each of them.
+        It has the values of users of the contenders: of 200,000 users, .2 MiB for Recall@10 and
+        each of them.
         """
         return self._state.to_plain(self._task())
 
@@ -312,25 +360,28 @@ class Validator:
             state: of a validator of the same training and held-out items and the same options.
 
         Raises:
-            DataError: it is not a state, that of another validator, or damaged. The own epochs then stay.
+            DataError: it is not a state, that of another validator, or damaged. The own epochs then
+                stay.
         """
         loaded = State.from_plain(state, self._task())
         with self._lock:
             self._state = loaded
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Any:
-        """Draw the metrics by epoch with their intervals, the references and the contenders; it needs matplotlib.
+        """Draw the metrics by epoch with their intervals, the references and the contenders; it
+        needs matplotlib.
 
         Args:
-            path: a file to write, as svg, png or pdf by its ending. Without it, the figure is one of pyplot.
+            path: a file to write, as svg, png or pdf by its ending. Without it, the figure is one
+                of pyplot.
             ax: the axes to draw in, if there is one metric; `path` must not be given too.
 
         Returns:
             The axes, or a (metrics,) array of them.
 
         Raises:
-            ConfigError: there is no epoch yet, matplotlib is not installed, the ending is another one, or `ax` is given
-                for several metrics or beside a path.
+            ConfigError: there is no epoch yet, matplotlib is not installed, the ending is another
+                one, or `ax` is given for several metrics or beside a path.
             WriteError: the file cannot be written.
         """
         history = self.history
@@ -348,7 +399,9 @@ class Validator:
     def _require_step(self, step: Any) -> None:
         require_whole(0, MOST, step=step)
         if self._state.rows and step <= self._state.last:
-            raise ConfigError(f"step must be above that of the last epoch, {self._state.last}, not {int(step)}")
+            raise ConfigError(
+                f"step must be above that of the last epoch, {self._state.last}, not {int(step)}"
+            )
 
     def _task(self) -> dict[str, Any]:
         """Return what a state has to fit to."""
@@ -364,7 +417,9 @@ class Validator:
 
     @on_one_thread
     def _judged(self, ranks: ExactRanks | StagedRanks, epoch: int, start: float) -> Validation:
-        """Return the metrics of ranks, compared with the epochs before, and add them to the history."""
+        """Return the metrics of ranks, compared with the epochs before, and add them to the
+        history.
+        """
         state = self._state
         values = values_of(ranks, ranks.user_numbers, list(self.metrics.values()))
         result = result_of_values(ranks, self.metrics, values, self._setting)
@@ -383,11 +438,20 @@ class Validator:
             for row in result[["metric", "value", "low", "high"]].to_dict("records")
         ]
         for row, answer in zip(rows, answers, strict=True):
-            row |= {"better": answer.better, "reference": answer.reference, "best": answer.standing.best}
-        standings = {label: answer.standing for label, answer in zip(self.metrics, answers, strict=True)}
+            row |= {
+                "better": answer.better,
+                "reference": answer.reference,
+                "best": answer.standing.best,
+            }
+        standings = {
+            label: answer.standing for label, answer in zip(self.metrics, answers, strict=True)
+        }
         validation = Validation(epoch, result, ranks, users)
         if number - 1 == self._spending.epochs:
-            says = f"epochs={number - 1}: this is one more, and from here on epochs are undecided; give a larger number"
+            says = (
+                f"epochs={number - 1}: this is one more, and from here on epochs are undecided; "
+                "give a larger number"
+            )
             warnings.warn(says, Remark, stacklevel=4)
         # all that changes, at once: an interruption before or after it leaves whole epochs
         self._state = State(standings, (*state.rows, *rows))

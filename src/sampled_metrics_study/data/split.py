@@ -1,4 +1,6 @@
-"""How events are split: some of each user are held out, usually the last one (section 6); the others train."""
+"""How events are split: some of each user are held out, usually the last one (section 6); the
+others train.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,20 @@ TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
     "last": lambda positions, events, rng: positions,
     "random": lambda positions, events, rng: rng.permutation(events)[positions],
 }
-"""The rules for events of a user at the latest time: of these, the event with the greatest key counts as the last.
+"""The rules for events of a user at the latest time: of these, the event with the greatest key
+counts as the last.
 
-A rule is a function from the positions of events in the file, the number of all events in it, and a random stream.
+A rule is a function from the positions of events in the file, the number of all events in it, and a
+random stream.
 """
 
 
-def _positions(users: NDArray[np.generic], items: NDArray[np.generic], shape: tuple[int, int]) -> csr_array:
-    """Return a sparse matrix with the position of each of (pairs,) users and items, no two of which are the same."""
+def _positions(
+    users: NDArray[np.generic], items: NDArray[np.generic], shape: tuple[int, int]
+) -> csr_array:
+    """Return a sparse matrix with the position of each of (pairs,) users and items, no two of which
+    are the same.
+    """
     index = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
     pairs = users.astype(index, copy=False), items.astype(index, copy=False)
     return csr_array((np.arange(len(users), dtype=index), pairs), shape=shape)
@@ -54,38 +62,55 @@ def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out
     if ties not in TIE_ORDER:
         raise ConfigError(f"unknown tie rule {ties!r}; it may be {', '.join(TIE_ORDER)}")
     times = _times(events, "last-event")
-    return _hold_out(events, _last(events, times, held_out, lambda latest: TIE_ORDER[ties](latest, len(events), rng)))
+    return _hold_out(
+        events,
+        _last(events, times, held_out, lambda latest: TIE_ORDER[ties](latest, len(events), rng)),
+    )
 
 
 def shared_last_times(events: Events, held_out: int = 1) -> int:
-    """Return the number of users of whom the times do not say which events are the last ones, so that a rule decides.
+    """Return the number of users of whom the times do not say which events are the last ones, so
+    that a rule decides.
 
     Args:
         events: with timestamps.
         held_out: k, the number of last events of each user.
     """
-    users, times = events.users, _times(events, "last-event")
+    users = events.users
+    times = _times(events, "last-event")
     order = np.lexsort((times, users))
-    users, times = users[order], times[order]
-    last = np.flatnonzero(np.diff(users, append=-1)) + 1 - held_out  # the k-th last event of each user
+    users = users[order]
+    times = times[order]
+    last = (
+        np.flatnonzero(np.diff(users, append=-1)) + 1 - held_out
+    )  # the k-th last event of each user
     last = last[last > 0]
-    return int(((times[last] == times[last - 1]) & (users[last + held_out - 1] == users[last - 1])).sum())
+    return int(
+        ((times[last] == times[last - 1]) & (users[last + held_out - 1] == users[last - 1])).sum()
+    )
 
 
 def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.float64]:
     if events.timestamps is None:
         raise ConfigError(
-            f"split.strategy: {strategy} needs timestamps, and the file has none; use the strategy random-event"
+            f"split.strategy: {strategy} needs timestamps, and the file has none; use the "
+            "strategy random-event"
         )
     return events.timestamps
 
 
-def _last(events: Events, times: NDArray[np.generic], held_out: int, tie: Callable[[Ints], Ints]) -> Ints:
-    """Return the last events of each user, by their times, and by the tie keys of events at the same time."""
+def _last(
+    events: Events, times: NDArray[np.generic], held_out: int, tie: Callable[[Ints], Ints]
+) -> Ints:
+    """Return the last events of each user, by their times, and by the tie keys of events at the
+    same time.
+    """
     latest = np.arange(len(events)) if held_out > 1 else _latest(events, times)
     latest = latest[np.lexsort((tie(latest), times[latest], events.users[latest]))]
     users = events.users[latest]
-    return np.asarray(latest[np.arange(len(users)) >= np.searchsorted(users, users, side="right") - held_out])
+    return np.asarray(
+        latest[np.arange(len(users)) >= np.searchsorted(users, users, side="right") - held_out]
+    )
 
 
 def _latest(events: Events, times: NDArray[np.generic]) -> Ints:
@@ -104,8 +129,8 @@ def _hold_out(events: Events, test: Ints) -> Split:
     test = test[kept[events.users[test]]]
     if not len(test):
         raise DataError(
-            f"split: none of the {len(kept)} users has an event to train on and one to hold out; take a smaller "
-            "held_out, or another test_from or test_size"
+            f"split: none of the {len(kept)} users has an event to train on and one to hold out; "
+            "take a smaller held_out, or another test_from or test_size"
         )
     number = np.cumsum(kept, dtype=np.int32) - 1  # index of a kept user among the kept ones
     shape = (int(kept.sum()), len(events.item_ids))
@@ -123,7 +148,9 @@ def leave_users_out(split: Split, min_training_events: int) -> Split:
     if kept.all():
         return split
     if not kept[split.user].any():
-        raise DataError(f"no user has {min_training_events} (split.min_training_events) training events or more")
+        raise DataError(
+            f"no user has {min_training_events} (split.min_training_events) training events or more"
+        )
     return Split(
         split.training[kept],
         split.held_out[kept],
@@ -155,11 +182,12 @@ def split_events(
         ties: key of `TIE_ORDER`, for last-event.
         rng: the random stream.
         held_out: events of each user, for last-event and random-event.
-        test_from: for global-time: the first time of the held-out events, in the unit of the file; None follows from
-            `test_size`.
-        test_size: the share of the events that are held out, the last ones. Events at the time of the first of them are
-            held out, too.
-        min_training_events: users with fewer events in training are left out; all items stay candidates.
+        test_from: for global-time: the first time of the held-out events, in the unit of the file;
+            None follows from `test_size`.
+        test_size: the share of the events that are held out, the last ones. Events at the time of
+            the first of them are held out, too.
+        min_training_events: users with fewer events in training are left out; all items stay
+            candidates.
 
     Raises:
         ConfigError: the strategy does not fit the events.
@@ -174,15 +202,18 @@ def split_events(
             test_from = np.partition(times, -count)[-count]
         split = _hold_out(events, np.flatnonzero(times >= test_from))
     elif strategy == "random-event":
-        split = _hold_out(events, _last(events, rng.permutation(len(events)), held_out, lambda latest: latest))
+        split = _hold_out(
+            events, _last(events, rng.permutation(len(events)), held_out, lambda latest: latest)
+        )
     else:
         split = leave_last_out(events, ties, rng, held_out)
-    train, out = split.training.nnz, split.held_out.nnz
+    train = split.training.nnz
+    out = split.held_out.nnz
     left_out = int((~np.isin(events.user_ids, split.user_ids))[events.users].sum())
     if train + out + left_out != len(events):
         raise DataError(
-            f"the split has {train} training events, {out} held out and {left_out} of users that are left out, "
-            f"which are not the {len(events)} events together"
+            f"the split has {train} training events, {out} held out and {left_out} of users that "
+            f"are left out, which are not the {len(events)} events together"
         )
     return leave_users_out(split, min_training_events)
 
@@ -191,9 +222,9 @@ def split_tables(split: Split) -> dict[str, pd.DataFrame]:
     """Return the tables of a split, with the ids of the file, by name.
 
     Returns:
-        train: user, item and, if known, timestamp of the training events, in the order of users and then items.
-        held_out: user and item, a row for each held-out item.
-        users, items: the ids, in the order of the rows and columns of a (users, items) matrix.
+        train: user, item and, if known, timestamp of the training events, in the order of users and
+        then items. held_out: user and item, a row for each held-out item. users, items: the ids, in
+        the order of the rows and columns of a (users, items) matrix.
     """
     import pandas as pd  # slow to import, and training does without
 
@@ -205,7 +236,9 @@ def split_tables(split: Split) -> dict[str, pd.DataFrame]:
     }
     return {
         "train": pd.DataFrame(train),
-        "held_out": pd.DataFrame({"user": split.user_ids[split.user], "item": split.item_ids[split.item]}),
+        "held_out": pd.DataFrame(
+            {"user": split.user_ids[split.user], "item": split.item_ids[split.item]}
+        ),
         "users": pd.DataFrame({"user": split.user_ids}),
         "items": pd.DataFrame({"item": split.item_ids}),
     }

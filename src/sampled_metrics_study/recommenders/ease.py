@@ -1,7 +1,9 @@
-"""EASE, a linear model of all items with a zero diagonal (Steck, Embarrassingly Shallow Autoencoders, WWW 2019).
+"""EASE, a linear model of all items with a zero diagonal (Steck, Embarrassingly Shallow
+Autoencoders, WWW 2019).
 
-With X the (users, items) events, B minimises ‖X - XB‖² + λ ‖B‖² subject to diag(B) = 0, so that no item predicts
-itself. In closed form B_ij = -P_ij / P_jj off the diagonal, with P = (XᵀX + λI)⁻¹ (section 3 there).
+With X the (users, items) events, B minimises ‖X - XB‖² + λ ‖B‖² subject to diag(B) = 0, so that no
+item predicts itself. In closed form B_ij = -P_ij / P_jj off the diagonal, with P = (XᵀX + λI)⁻¹
+(section 3 there).
 """
 
 from dataclasses import dataclass
@@ -21,7 +23,9 @@ class EASE(Recommender):
     """Scores are XB: a user's row of X times the weights between items."""
 
     is_random = has_factors = False
-    regularization: float = parameter("λ, the weight of ‖B‖²", default=500.0, type="number", exclusiveMinimum=0)
+    regularization: float = parameter(
+        "λ, the weight of ‖B‖²", default=500.0, type="number", exclusiveMinimum=0
+    )
 
     @on_one_thread
     def fit(self, training: csr_array, rng: np.random.Generator) -> SimilarityModel:
@@ -43,13 +47,18 @@ class EASE(Recommender):
 
     def _require_digits(self, gram: Floats, inverse: Floats) -> None:
         """Refuse an inverse with a relative error of 1 or more."""
-        # the relative error of P is n ε times the condition number of XᵀX + λI, scaled to a unit diagonal so that the
-        # items' numbers of events have no effect
+        # the relative error of P is n ε times the condition number of XᵀX + λI, scaled to a unit
+        # diagonal so that the items' numbers of events have no effect
         scale = np.sqrt(gram.diagonal())
         with np.errstate(all="ignore"):
-            norms = (np.abs(gram) @ (1 / scale) / scale).max() * (np.abs(inverse) @ scale * scale).max()
-        if not (norms * len(gram) * np.finfo(np.float64).eps < 1 and (inverse.diagonal() > 0).all()):
+            norms = (np.abs(gram) @ (1 / scale) / scale).max() * (
+                np.abs(inverse) @ scale * scale
+            ).max()
+        if not (
+            norms * len(gram) * np.finfo(np.float64).eps < 1 and (inverse.diagonal() > 0).all()
+        ):
             raise ConfigError(
-                f"EASE: regularization {self.regularization:g} is too small: XᵀX + λI of these events cannot be "
-                "inverted in double precision; take a larger one, such as 1 or more"
+                f"EASE: regularization {self.regularization:g} is too small: XᵀX + λI of these "
+                "events cannot be inverted in double precision; take a larger one, such as 1 or "
+                "more"
             )

@@ -1,13 +1,15 @@
-"""Matrix factorization by implicit alternating least squares (recommender X; section 9 of the paper).
+"""Matrix factorization by implicit alternating least squares (recommender X; section 9 of the
+paper).
 
-The paper minimises Σ_H (ŷ - 1)² + α Σ_all ŷ² + λ ‖V‖², with ŷ a dot product of factors. `implicit` minimises
-Σ c (p - s)² + reg ‖V'‖², with p = 1 and confidence c on the training pairs H, and p = 0, c = 1 elsewhere. The two are
-the same problem, up to a factor, for s = (1 + α) ŷ, c = (1 + α)/α and reg = λ (1 + α)/α: the paper's factors are
-implicit's divided by √(1 + α).
+The paper minimises Σ_H (ŷ - 1)² + α Σ_all ŷ² + λ ‖V‖², with ŷ a dot product of factors. `implicit`
+minimises Σ c (p - s)² + reg ‖V'‖², with p = 1 and confidence c on the training pairs H, and p = 0,
+c = 1 elsewhere. The two are the same problem, up to a factor, for s = (1 + α) ŷ, c = (1 + α)/α and
+reg = λ (1 + α)/α: the paper's factors are implicit's divided by √(1 + α).
 
-The paper gives neither its random start nor its number of iterations. Normal starts come close to its numbers; the
-uniform positive start of `implicit` itself gives an AUC that is too high (docs/reproduction.md). The defaults are those
-of X in the paper, with the iterations that fit its numbers.
+The paper gives neither its random start nor its number of iterations. Normal starts come close to
+its numbers; the uniform positive start of `implicit` itself gives an AUC that is too high
+(docs/reproduction.md). The defaults are those of X in the paper, with the iterations that fit its
+numbers.
 """
 
 from dataclasses import dataclass
@@ -25,11 +27,15 @@ class IALS(Recommender):
     """Implicit alternating least squares, with exact solves in double precision."""
 
     factors: int = parameter("d, the length of a factor", default=16, type="integer", minimum=1)
-    regularization: float = parameter("λ, the weight of ‖V‖²", default=10.0, type="number", minimum=0)
+    regularization: float = parameter(
+        "λ, the weight of ‖V‖²", default=10.0, type="number", minimum=0
+    )
     unobserved_weight: float = parameter(
         "α, the weight of ŷ² over all pairs", default=0.2, type="number", exclusiveMinimum=0
     )
-    iterations: int = parameter("number of passes over users and items", default=6, type="integer", minimum=1)
+    iterations: int = parameter(
+        "number of passes over users and items", default=6, type="integer", minimum=1
+    )
     initial_deviation: float = parameter(
         "standard deviation of the normal random start of each factor's elements",
         default=0.1,
@@ -40,7 +46,9 @@ class IALS(Recommender):
     @on_one_thread
     def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
         """Train on (users, items) events, from a random start drawn from rng."""
-        from implicit.als import AlternatingLeastSquares  # slow to import, and needed for training only
+        from implicit.als import (
+            AlternatingLeastSquares,
+        )  # slow to import, and needed for training only
 
         ratio = (1 + self.unobserved_weight) / self.unobserved_weight
         users, items = training.shape

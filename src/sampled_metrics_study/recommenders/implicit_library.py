@@ -1,15 +1,16 @@
-"""The recommenders of the library `implicit` (Frederickson; checked with 0.7.3), by name and with its own options.
+"""The recommenders of the library `implicit` (Frederickson; checked with 0.7.3), by name and with
+its own options.
 
 | model | what it is |
 |---|---|
 | als | alternating least squares (Hu, Koren and Volinsky, ICDM 2008) |
 | bpr | Bayesian personalized ranking (Rendle et al., UAI 2009) |
 | lmf | logistic matrix factorization (Johnson, NIPS workshop 2014) |
-| cosine, tfidf, bm25 | the K items most similar by cosine, by cosine of TF-IDF weights, by BM25 weights |
+| cosine, tfidf, bm25 | the K items most similar by cosine, of TF-IDF weights, or by BM25 |
 
-Options are those of implicit's constructors, with its defaults. Training uses one thread, a seed from the study's
-stream, and implicit's single precision. The same entry gives the same bytes. The biases of bpr and lmf are columns of
-their factors, so their scores are dot products too.
+Options are those of implicit's constructors, with its defaults. Training uses one thread, a seed
+from the study's stream, and implicit's single precision. The same entry gives the same bytes. The
+biases of bpr and lmf are columns of their factors, so their scores are dot products too.
 """
 
 import inspect
@@ -36,7 +37,9 @@ CONSTRUCTORS = {
     "tfidf": ("implicit.nearest_neighbours", "TFIDFRecommender"),
     "bm25": ("implicit.nearest_neighbours", "BM25Recommender"),
 }
-"""Module and name of each model's constructor; implicit is slow to import, and needed for these models only."""
+"""Module and name of each model's constructor; implicit is slow to import, and needed for these
+models only.
+"""
 
 _NEIGHBOURS = ("cosine", "tfidf", "bm25")
 """Models of nearest neighbours, which have similarities, and whose training draws nothing."""
@@ -48,7 +51,10 @@ _VALUES: dict[type, tuple[str, Callable[[Any], bool]]] = {
     bool: ("true or false", lambda value: isinstance(value, bool)),
     # counts such as factors and K; K = 0 causes a segmentation fault in implicit
     int: ("a whole number, 1 or more", lambda value: type(value) is int and value >= 1),
-    float: ("a finite number, 0 or more", lambda value: type(value) in (int, float) and 0 <= value < math.inf),
+    float: (
+        "a finite number, 0 or more",
+        lambda value: type(value) in (int, float) and 0 <= value < math.inf,
+    ),
 }
 """Allowed values of an option, by the type of implicit's default."""
 
@@ -65,23 +71,31 @@ class ImplicitLibrary(Recommender):
 
     model: str = parameter("which of implicit's models", default="als", enum=list(CONSTRUCTORS))
     options: Mapping[str, Any] = parameter(
-        "arguments of implicit's constructor of that model, such as factors or K; implicit's defaults for the others",
+        "arguments of implicit's constructor of that model, such as factors or K; implicit's "
+        "defaults for the others",
         default={},
         type="object",
     )
 
     def __post_init__(self) -> None:
-        """Refuse options that implicit's constructor does not take, or whose results are not reproducible."""
+        """Refuse options that implicit's constructor does not take, or whose results are not
+        reproducible.
+        """
         object.__setattr__(self, "is_random", self.model not in _NEIGHBOURS)
         object.__setattr__(self, "has_factors", self.model not in _NEIGHBOURS)
         parameters = inspect.signature(constructor(self.model)).parameters
         allowed = [name for name in parameters if name not in FIXED]
         for name, value in self.options.items():
             if name in FIXED:
-                raise ConfigError(f"options: {name} is fixed, so that a study gives the same bytes wherever it runs")
+                raise ConfigError(
+                    f"options: {name} is fixed, so that a study gives the same bytes wherever it "
+                    "runs"
+                )
             if name not in allowed:
                 may_be = f"it may be {', '.join(allowed)}"
-                raise ConfigError(f"options: unknown option {name!r} of implicit's {self.model}; {may_be}")
+                raise ConfigError(
+                    f"options: unknown option {name!r} of implicit's {self.model}; {may_be}"
+                )
             values, allows = _VALUES.get(type(parameters[name].default), ("", lambda _: True))
             if not allows(value):
                 raise ConfigError(f"options.{name}: must be {values}, not {value!r}")
@@ -94,8 +108,12 @@ class ImplicitLibrary(Recommender):
         """
         trained = self._trained(training, int(rng.integers(2**31)))
         if not hasattr(trained, "similarity"):
-            return FactorModel(trained.user_factors.astype(np.float64), trained.item_factors.astype(np.float64))
-        return SparseSimilarityModel(csr_array(trained.similarity))  # row i: what item i adds to scores
+            return FactorModel(
+                trained.user_factors.astype(np.float64), trained.item_factors.astype(np.float64)
+            )
+        return SparseSimilarityModel(
+            csr_array(trained.similarity)
+        )  # row i: what item i adds to scores
 
     @on_one_thread
     def _trained(self, training: csr_array, seed: int) -> Any:
@@ -108,10 +126,17 @@ class ImplicitLibrary(Recommender):
         takes = inspect.signature(make).parameters
         events = csr_matrix(training, dtype=np.float32, copy=True)  # implicit may sort it in place
         with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", ParameterWarning)  # about formats that implicit converts itself
+            warnings.simplefilter(
+                "ignore", ParameterWarning
+            )  # about formats that implicit converts itself
             try:
-                trained = make(**self.options, **{name: value for name, value in fixed.items() if name in takes})
+                trained = make(
+                    **self.options,
+                    **{name: value for name, value in fixed.items() if name in takes},
+                )
                 trained.fit(events, show_progress=False)
             except (ModelFitError, ValueError) as error:
-                raise DataError(f"implicit's {self.model} cannot be trained: {' '.join(str(error).split())}") from None
+                raise DataError(
+                    f"implicit's {self.model} cannot be trained: {' '.join(str(error).split())}"
+                ) from None
         return trained

@@ -1,15 +1,16 @@
 """Item-based collaborative filtering (recommenders Y and Z; section 9 of the paper, eqs 27-30).
 
-Cosine similarities (eqs 27-29) are computed for a block of items at a time. A block is a sparse product: the block's
-interactions, by item, times all interactions. Rows do not depend on each other, so the numbers do not depend on the
-blocks.
+Cosine similarities (eqs 27-29) are computed for a block of items at a time. A block is a sparse
+product: the block's interactions, by item, times all interactions. Rows do not depend on each
+other, so the numbers do not depend on the blocks.
 
-Where the paper's text and its printed numbers disagree, a parameter says which to follow. The printed numbers result
-from the L2 norm in eq. 29, no denominator in eq. 30, and, for Z, i among the 10 items nearest to j (k = 10 in eq. 28,
-not k' = 10 as printed), without j itself.
+Where the paper's text and its printed numbers disagree, a parameter says which to follow. The
+printed numbers result from the L2 norm in eq. 29, no denominator in eq. 30, and, for Z, i among the
+10 items nearest to j (k = 10 in eq. 28, not k' = 10 as printed), without j itself.
 
-With k or k', the neighbours are found by blocks of items and stored as a sparse matrix, and a matrix of all items by
-all items is never in memory. Otherwise most similarities are not 0, and the matrix is dense.
+With k or k', the neighbours are found by blocks of items and stored as a sparse matrix, and a
+matrix of all items by all items is never in memory. Otherwise most similarities are not 0, and the
+matrix is dense.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,7 +38,8 @@ ROWS_AT_ONCE = 24 * 2**20
 
 
 class Interactions:
-    """Interactions by row and by column: (users, items) to compare items, or (items, users) to compare users.
+    """Interactions by row and by column: (users, items) to compare items, or (items, users) to
+    compare users.
 
     Attributes:
         matrix: (rows, columns) sparse, 1.0 where there is an interaction.
@@ -51,7 +53,9 @@ class Interactions:
         self.rows: Floats = np.diff(self.by_column.indptr).astype(np.float64)
 
     def cosines(self, columns: slice) -> csr_array:
-        """Return the cosines of a block of columns to all (eq. 27, q = 1), as sparse (block, columns) without zeros."""
+        """Return the cosines of a block of columns to all (eq. 27, q = 1), as sparse (block,
+        columns) without zeros.
+        """
         together = csr_array(self.by_column[columns] @ self.matrix)
         # √(t² / (n_i n_j)), with exact t² and n_i n_j, gives equal numbers for equal cosines
         cosines = together.data
@@ -71,7 +75,8 @@ def blocks(columns: int) -> Iterator[slice]:
 
 
 def nearest(similar: Floats, items: Ints, k: int) -> Ints:
-    """Return the positions of the k most similar of n items, or of all if n < k: most similar first, ties by index.
+    """Return the positions of the k most similar of n items, or of all if n < k: most similar
+    first, ties by index.
 
     Args:
         similar: (n,) similarities, above 0.
@@ -87,23 +92,30 @@ def nearest(similar: Floats, items: Ints, k: int) -> Ints:
 
 
 def near_items(interactions: Interactions, k: int | None, k_prime: int | None) -> csr_array:
-    """Return the cosines that eq. 28 keeps, as sparse (items, items); an item is not its own neighbour.
+    """Return the cosines that eq. 28 keeps, as sparse (items, items); an item is not its own
+    neighbour.
 
-    s_ij, in row i, is kept if i is among the k items nearest to j, and j is among the k' nearest to i. None means all
-    items; k and k' are not both None.
+    s_ij, in row i, is kept if i is among the k items nearest to j, and j is among the k' nearest to
+    i. None means all items; k and k' are not both None.
     """
     items = len(interactions.rows)
     most = min(max(k or 0, k_prime or 0), items)
-    near, cosines, counts = np.empty((items, most), np.int32), np.empty((items, most)), np.zeros(items, np.int64)
+    near = np.empty((items, most), np.int32)
+    cosines = np.empty((items, most))
+    counts = np.zeros(items, np.int64)
     for block in blocks(items):
         similar = interactions.cosines(block)
         for row, item in enumerate(range(block.start, block.stop)):
             stored = slice(similar.indptr[row], similar.indptr[row + 1])
-            partners, values = similar.indices[stored], similar.data[stored]
+            partners = similar.indices[stored]
+            values = similar.data[stored]
             partners, values = partners[partners != item], values[partners != item]
             chosen = nearest(values, partners, most)
             counts[item] = len(chosen)
-            near[item, : len(chosen)], cosines[item, : len(chosen)] = partners[chosen], values[chosen]
+            near[item, : len(chosen)], cosines[item, : len(chosen)] = (
+                partners[chosen],
+                values[chosen],
+            )
     if k is None:
         return _within(near, cosines, counts, most)
     by_column = csr_array(_within(near, cosines, np.minimum(counts, k), most).T)
@@ -116,17 +128,23 @@ def near_items(interactions: Interactions, k: int | None, k_prime: int | None) -
 def _within(near: NDArray[np.int32], cosines: Floats, counts: Ints, most: int) -> csr_array:
     """Return the first neighbours of each item, `counts` of them, in the item's row."""
     taken = np.arange(most) < counts[:, np.newaxis]
-    rows = csr_array((cosines[taken], near[taken], np.append(0, np.cumsum(counts))), shape=(len(near), len(near)))
+    rows = csr_array(
+        (cosines[taken], near[taken], np.append(0, np.cumsum(counts))), shape=(len(near), len(near))
+    )
     rows.sort_indices()
     return rows
 
 
 @dataclass(frozen=True)
 class ItemCF(Recommender):
-    """Cosine similarity, sharpened, filtered to neighbours, row-normalized and summed over the user's items."""
+    """Cosine similarity, sharpened, filtered to neighbours, row-normalized and summed over the
+    user's items.
+    """
 
     is_random = has_factors = False
-    exponent: float = parameter("q of eq. 27: sharpens the similarity", default=1.0, type="number", exclusiveMinimum=0)
+    exponent: float = parameter(
+        "q of eq. 27: sharpens the similarity", default=1.0, type="number", exclusiveMinimum=0
+    )
     neighbours: int | None = parameter(
         "k of eq. 28: s_ij is kept if i is among the k items nearest to j; null for all", **COUNT
     )
@@ -134,13 +152,15 @@ class ItemCF(Recommender):
         "k' of eq. 28: s_ij is kept if j is among the k' items nearest to i; null for all", **COUNT
     )
     keep_self: bool = parameter(
-        "whether an item's similarity to itself stays in its row, and so in the norm, whatever the filter",
+        "whether an item's similarity to itself stays in its row, and so in the norm, whatever "
+        "the filter",
         default=True,
         type="boolean",
     )
     row_norm: str = parameter("the norm of eq. 29", default="l2", enum=sorted(ROW_NORMS))
     denominator: bool = parameter(
-        "whether scores are divided by the sum of the row, as eq. 30 says; this cancels the norm of eq. 29",
+        "whether scores are divided by the sum of the row, as eq. 30 says; this cancels the norm "
+        "of eq. 29",
         default=False,
         type="boolean",
     )
@@ -158,7 +178,10 @@ class ItemCF(Recommender):
         return SparseSimilarityModel(csr_array(cosines.T))
 
     def _all(self, interactions: Interactions) -> Floats:
-        """Return the (items, items) similarities. Row i holds what an event with item i adds to the scores."""
+        """Return the (items, items) similarities.
+
+        Row i holds what an event with item i adds to the scores.
+        """
         items = len(interactions.rows)
         similar = np.empty((items, items))
         for block in blocks(items):
@@ -171,15 +194,24 @@ class ItemCF(Recommender):
         return similar
 
     def _weight(self, rows: csr_array) -> None:
-        """Weight rows of cosines in place, made dense: the order of a sum affects its last digit."""
+        """Weight rows of cosines in place, made dense: the order of a sum affects its last
+        digit.
+        """
         rows.data **= float(self.exponent)
         for block in blocks(rows.shape[0]):
             stored = slice(rows.indptr[block.start], rows.indptr[block.stop])
-            owners = np.repeat(np.arange(block.stop - block.start), np.diff(rows.indptr[block.start : block.stop + 1]))
-            rows.data[stored] = self._normalized(rows[block].toarray())[owners, rows.indices[stored]]
+            owners = np.repeat(
+                np.arange(block.stop - block.start),
+                np.diff(rows.indptr[block.start : block.stop + 1]),
+            )
+            rows.data[stored] = self._normalized(rows[block].toarray())[
+                owners, rows.indices[stored]
+            ]
 
     def _normalized(self, rows: Floats) -> Floats:
-        """Divide complete rows of similarities, (some items, items), in place by norm and denominator."""
+        """Divide complete rows of similarities, (some items, items), in place by norm and
+        denominator.
+        """
         _divide(rows, ROW_NORMS[self.row_norm](rows))
         if self.denominator:
             _divide(rows, rows.sum(axis=1))

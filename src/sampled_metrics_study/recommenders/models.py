@@ -31,7 +31,8 @@ class Model(ABC):
 
     Attributes:
         kind: name of the kind in a model's file.
-        tolerance: scores tie if they differ by no more than this fraction of the held-out item's; 0 by default.
+        tolerance: scores tie if they differ by no more than this fraction of the held-out item's; 0
+            by default.
         are_sums: whether scores are sums, whose rounding separates ties. The tolerance is then
             `sampled_metrics.ranking.rank.TIE`.
     """
@@ -42,7 +43,8 @@ class Model(ABC):
 
     @abstractmethod
     def scores(self, users: slice, training: csr_array) -> NDArray[Any]:
-        """Return the scores of some users and all items, (some users, items): higher is better, equal is a tie.
+        """Return the scores of some users and all items, (some users, items): higher is better,
+        equal is a tie.
 
         Args:
             users: the users.
@@ -50,7 +52,9 @@ class Model(ABC):
         """
 
     def scored(self, training: csr_array, precision: str) -> ScoreFunction | Factors:
-        """Return the scores in a form that `rank_users` takes; float64 or float32 is the precision of factors."""
+        """Return the scores in a form that `rank_users` takes; float64 or float32 is the precision
+        of factors.
+        """
         return lambda users: self.scores(users, training)
 
     def arrays(self) -> Arrays:
@@ -59,16 +63,25 @@ class Model(ABC):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return a model made from the result of `arrays`; fields of type bool, int, float or str are single values."""
-        types, names = get_type_hints(cls), [definition.name for definition in fields(cls)]
-        return cls(**{name: arrays[name].item() if types[name] in _SINGLE else arrays[name] for name in names})
+        """Return a model made from the result of `arrays`; fields of type bool, int, float or str
+        are single values.
+        """
+        types = get_type_hints(cls)
+        names = [definition.name for definition in fields(cls)]
+        return cls(
+            **{
+                name: arrays[name].item() if types[name] in _SINGLE else arrays[name]
+                for name in names
+            }
+        )
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as npz."""
         _files.write_npz(path, kind=np.array(self.kind), **self.arrays())
 
     def check(self, split: Split, name: str) -> None:  # noqa: B027 - not abstract: some kinds have nothing to check
-        """Raise an error if the model does not fit the split that it was trained on, or a number is not finite.
+        """Raise an error if the model does not fit the split that it was trained on, or a number is
+        not finite.
 
         Raises:
             DataError: the message begins with the name, of the recommender or of the model's file.
@@ -97,9 +110,14 @@ class FactorModel(Model):
         return self.user_factors, self.item_factors.astype(precision, copy=False)
 
     def check(self, split: Split, name: str) -> None:
-        """Refuse factors that are not finite, or do not have one row for each user and item of the split."""
+        """Refuse factors that are not finite, or do not have one row for each user and item of the
+        split.
+        """
         users, items = split.training.shape
-        for factors, kind, count in ((self.user_factors, "user", users), (self.item_factors, "item", items)):
+        for factors, kind, count in (
+            (self.user_factors, "user", users),
+            (self.item_factors, "item", items),
+        ):
             if factors.ndim != 2 or len(factors) != count:
                 raise DataError(f"{name}: has factors of shape {factors.shape} for {count} {kind}s")
             wrong = ~np.isfinite(factors).all(axis=1)
@@ -116,15 +134,18 @@ class RandomModel(Model):
     """Scores are independent and uniform on [0, 1), a function of key, user and item alone.
 
     Attributes:
-        key: 0 … 2⁶⁴ - 1. Key and user select a stream of the counter-based generator Philox (Salmon et al., Parallel
-            Random Numbers: As Easy as 1, 2, 3, SC 2011); an item's score is its number in that stream.
+        key: 0 … 2⁶⁴ - 1. Key and user select a stream of the counter-based generator Philox (Salmon
+            et al., Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011); an item's score is its
+            number in that stream.
     """
 
     kind: ClassVar[str] = "random"
     key: int
 
     def scores(self, users: slice, training: csr_array) -> Floats:
-        """Return the scores of some users and all items; a score does not depend on the other users."""
+        """Return the scores of some users and all items; a score does not depend on the other
+        users.
+        """
         every, items = training.shape
         block = range(every)[users]
         scores = np.empty((len(block), items))
@@ -140,7 +161,8 @@ class ScoreModel(Model):
 
     Attributes:
         matrix: (users, items).
-        tolerance: as in `Model`; `sampled_metrics.ranking.rank.TIE` suits sums whose rounding would separate ties.
+        tolerance: as in `Model`; `sampled_metrics.ranking.rank.TIE` suits sums whose rounding would
+            separate ties.
     """
 
     kind: ClassVar[str] = "scores"
@@ -152,10 +174,13 @@ class ScoreModel(Model):
         return self.matrix[users]
 
     def check(self, split: Split, name: str) -> None:
-        """Refuse scores of another shape, or of a candidate that are NaN or +∞; a training item may score anything."""
+        """Refuse scores of another shape, or of a candidate that are NaN or +∞; a training item may
+        score anything.
+        """
         if self.matrix.shape != split.training.shape:
             raise DataError(
-                f"{name}: has scores of shape {self.matrix.shape}, not {split.training.shape} (users, items)"
+                f"{name}: has scores of shape {self.matrix.shape}, not {split.training.shape} "
+                "(users, items)"
             )
         wrong = ~(self.matrix < np.inf)  # -inf ranks last
         wrong[split.training.nonzero()] = False
@@ -167,7 +192,8 @@ class ScoreModel(Model):
 
 @dataclass(frozen=True)
 class SimilarityModel(Model):
-    """An item's score is the sum of its similarities to the user's training items, in the order of these.
+    """An item's score is the sum of its similarities to the user's training items, in the order of
+    these.
 
     Attributes:
         similarity: (items of the user, items scored); the subclass has a sparse one.
@@ -179,21 +205,27 @@ class SimilarityModel(Model):
 
     def scores(self, users: slice, training: csr_array) -> Floats:
         """Return the scores of some users and all items, (some users, items)."""
-        # by item: a row of similarities is used for all users who have the item while it is in the cache
+        # by item: a row of similarities is used for all users who have the item while it is in the
+        # cache
         return np.asarray(csc_array(training[users]) @ self.similarity)
 
     def check(self, split: Split, name: str) -> None:
         """Refuse similarities that are not finite, or not of all items of the split to all."""
-        items, stored = split.shape.items, self.similarity.data if issparse(self.similarity) else self.similarity
+        items = split.shape.items
+        stored = self.similarity.data if issparse(self.similarity) else self.similarity
         if self.similarity.shape != (items, items):
-            raise DataError(f"{name}: has similarities of shape {self.similarity.shape}, not {(items, items)} (items)")
+            raise DataError(
+                f"{name}: has similarities of shape {self.similarity.shape}, not "
+                f"{(items, items)} (items)"
+            )
         if not np.isfinite(stored).all():
             raise DataError(f"{name}: has similarities that are not finite numbers")
 
 
 @dataclass(frozen=True)
 class SparseSimilarityModel(SimilarityModel):
-    """An item's score is the sum of its similarities to the user's training items; most similarities are 0.
+    """An item's score is the sum of its similarities to the user's training items; most
+    similarities are 0.
 
     Attributes:
         similarity: (items of the user, items scored) sparse.
@@ -214,13 +246,16 @@ class SparseSimilarityModel(SimilarityModel):
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Return a model made from the parts of the sparse matrix."""
         items = len(arrays["indptr"]) - 1
-        similarity = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(items, items))
+        similarity = csr_array(
+            (arrays["data"], arrays["indices"], arrays["indptr"]), shape=(items, items)
+        )
         similarity.check_format(full_check=True)
         return cls(similarity)
 
 
 KINDS: dict[str, type[Model]] = {
-    model.kind: model for model in (FactorModel, SimilarityModel, SparseSimilarityModel, RandomModel, ScoreModel)
+    model.kind: model
+    for model in (FactorModel, SimilarityModel, SparseSimilarityModel, RandomModel, ScoreModel)
 }
 """The kinds of models, by the name in their files."""
 

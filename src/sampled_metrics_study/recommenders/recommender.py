@@ -33,18 +33,24 @@ def parameter(description: str, *, default: Any = MISSING, **schema: Any) -> Any
     Args:
         description: description for the documentation of the config.
         default: its default; a parameter without one is required.
-        **schema: JSON schema keywords for the allowed values, such as ``type="integer", minimum=1``.
+        **schema: JSON schema keywords for the allowed values, such as ``type="integer",
+            minimum=1``.
     """
     keywords = {"description": description, **schema}
     if default is MISSING:
         return field(metadata={"schema": keywords})
     # each recommender gets its own dict or list
-    return field(default_factory=partial(deepcopy, default), metadata={"schema": keywords | {"default": default}})
+    return field(
+        default_factory=partial(deepcopy, default),
+        metadata={"schema": keywords | {"default": default}},
+    )
 
 
 def config_schema(recommender: type) -> dict[str, Any]:
     """Return the JSON schema of a recommender's config entry, without its type."""
-    properties = {definition.name: dict(definition.metadata["schema"]) for definition in fields(recommender)}
+    properties = {
+        definition.name: dict(definition.metadata["schema"]) for definition in fields(recommender)
+    }
     return {
         "type": "object",
         "additionalProperties": False,
@@ -91,11 +97,15 @@ class TrainingEvents:
 
 
 class Recommender(ABC):
-    """An algorithm with its parameters. A subclass is a dataclass whose fields are defined by `parameter`.
+    """An algorithm with its parameters.
+
+    A subclass is a dataclass whose fields are defined by `parameter`.
 
     Attributes:
-        is_random: whether training draws random numbers. If not, another seed of the study does not train again.
-        has_factors: whether the model may have factors. If not, another `ranking.precision` does not rank again.
+        is_random: whether training draws random numbers. If not, another seed of the study does not
+            train again.
+        has_factors: whether the model may have factors. If not, another `ranking.precision` does
+            not rank again.
     """
 
     is_random = True
@@ -128,7 +138,8 @@ def trained(recommender: Recommender, split: Split, rng: np.random.Generator) ->
 
 
 def class_at(path: str) -> type[Recommender]:
-    """Return the class of a recommender, of the library or one's own, by its path, ``package.module.Class``.
+    """Return the class of a recommender, of the library or one's own, by its path,
+    ``package.module.Class``.
 
     It is imported from an installed package, or else from the working folder.
 
@@ -137,13 +148,19 @@ def class_at(path: str) -> type[Recommender]:
     """
     module, _, name = path.rpartition(".")
     if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # last, so that a file of the study hides no module that others import
+        sys.path.append(
+            os.getcwd()
+        )  # last, so that a file of the study hides no module that others import
     try:
         cls = getattr(import_module(module), name)
     except (Exception, SystemExit) as error:  # whatever the module does
-        raise ConfigError(f"{path!r} cannot be imported: {type(error).__name__}: {reason(error)}") from error
+        raise ConfigError(
+            f"{path!r} cannot be imported: {type(error).__name__}: {reason(error)}"
+        ) from error
     if not (isinstance(cls, type) and issubclass(cls, Recommender)):
-        raise ConfigError(f"{path!r} is not a subclass of sampled_metrics_study.recommenders.Recommender")
+        raise ConfigError(
+            f"{path!r} is not a subclass of sampled_metrics_study.recommenders.Recommender"
+        )
     if not (is_dataclass(cls) and all("schema" in parameter.metadata for parameter in fields(cls))):
         raise ConfigError(f"{path!r} is not a dataclass whose fields are defined by `parameter`")
     return cls

@@ -16,11 +16,14 @@ RECOMMENDERS = {
     "random": "simple.RandomScores",
     "ranks": "simple.PrecomputedRanks",
 }
-"""The classes of the recommenders, as modules of this package and names in them, by the `type` of the config entry."""
+"""The classes of the recommenders, as modules of this package and names in them, by the `type` of
+the config entry.
+"""
 
 
 def recommender_type(kind: str) -> type[Recommender]:
-    """Return the class of a recommender by its type: a key of `RECOMMENDERS`, or a path, ``package.module.Class``.
+    """Return the class of a recommender by its type: a key of `RECOMMENDERS`, or a path,
+    ``package.module.Class``.
 
     A class with a path is imported from an installed package, or else from the working folder.
 
@@ -31,7 +34,9 @@ def recommender_type(kind: str) -> type[Recommender]:
         return class_at(f"{__package__}.{RECOMMENDERS[kind]}")
     if "." not in kind:
         may_be = f"it may be {', '.join(RECOMMENDERS)}, or the path of a class, as mine.models.Mine"
-        raise ConfigError(f"unknown recommender type {kind!r}{did_you_mean(kind, list(RECOMMENDERS))}; {may_be}")
+        raise ConfigError(
+            f"unknown recommender type {kind!r}{did_you_mean(kind, list(RECOMMENDERS))}; {may_be}"
+        )
     return class_at(kind)
 
 
@@ -46,12 +51,15 @@ def path_of(recommender: Recommender) -> str:
 
 
 def summary_of(recommender: Recommender) -> str:
-    """Return what a recommender is, by the first line of the docstring of its class, or by its name."""
+    """Return what a recommender is, by the first line of the docstring of its class, or by its
+    name.
+    """
     return (type(recommender).__doc__ or type(recommender).__name__).partition("\n")[0]
 
 
 def recommender(entry: Mapping[str, Any]) -> Recommender:
-    """Return the recommender that a config entry describes, such as ``{"type": "item-cf", "exponent": 3}``.
+    """Return the recommender that a config entry describes, such as ``{"type": "item-cf",
+    "exponent": 3}``.
 
     Raises:
         ConfigError: the type is unknown, or a parameter is unknown or missing.

@@ -1,4 +1,6 @@
-"""Recommenders that learn little or nothing: popularity, random scores, and ranks of another tool."""
+"""Recommenders that learn little or nothing: popularity, random scores, and ranks of another
+tool.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +23,9 @@ class Popularity(Recommender):
         """Count the events of each item. Nothing is random."""
         users, items = training.shape
         events = np.bincount(training.indices, minlength=items).astype(np.float64)
-        return FactorModel(np.ones((users, 1)), events[:, np.newaxis])  # one factor, so products are exact
+        return FactorModel(
+            np.ones((users, 1)), events[:, np.newaxis]
+        )  # one factor, so products are exact
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,8 @@ class PrecomputedRanks(Recommender):
     """
 
     path: str = parameter(
-        "a csv file, or .csv.gz, with the columns candidates, above and tied, or candidates and rank, and optionally "
-        "user; {dataset} in the path stands for the name of the dataset",
+        "a csv file, or .csv.gz, with the columns candidates, above and tied, or candidates and "
+        "rank, and optionally user; {dataset} in the path stands for the name of the dataset",
         type="string",
         minLength=1,
     )
@@ -52,14 +56,19 @@ class PrecomputedRanks(Recommender):
         "n, the candidates of every held-out item, for a file without that column", **COUNT
     )
     rank_column: str | None = parameter(
-        "the column of ranks, if it has another name than rank", default=None, type=["string", "null"], minLength=1
+        "the column of ranks, if it has another name than rank",
+        default=None,
+        type=["string", "null"],
+        minLength=1,
     )
     exact: bool = parameter(
         "whether the ranks are exact although they look sampled: none is far down the candidates",
         default=False,
         type="boolean",
     )
-    zero_based: bool = parameter("whether ranks start at 0, in place of 1", default=False, type="boolean")
+    zero_based: bool = parameter(
+        "whether ranks start at 0, in place of 1", default=False, type="boolean"
+    )
 
     @property
     def reading(self) -> dict[str, Any]:

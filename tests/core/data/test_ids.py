@@ -55,7 +55,17 @@ def test_different_ids(values):
 
 @pytest.mark.parametrize(
     "dtype",
-    [np.int64, np.uint64, np.float64, np.float32, np.float16, "Int64", "Float32", "category", object],
+    [
+        np.int64,
+        np.uint64,
+        np.float64,
+        np.float32,
+        np.float16,
+        "Int64",
+        "Float32",
+        "category",
+        object,
+    ],
 )
 def test_types_of_numbers(dtype):
     column = id_column(pd.Series([3, 20, 3], dtype=dtype))
@@ -73,14 +83,19 @@ def test_types_of_numbers(dtype):
         (pd.Categorical([float(LARGE), 1.0]), [0]),
         (np.array([LARGE + 1, 1.0, True, "a"], dtype=object), []),
         (np.array([float(LARGE), LARGE, None], dtype=object), [0]),
-        (np.array(["9007199254740992.0", "9007199254740991.0", "1e+16", "1e16", "12e4567", "1.5e+300"]), [0, 2, 5]),
+        (
+            np.array(
+                ["9007199254740992.0", "9007199254740991.0", "1e+16", "1e16", "12e4567", "1.5e+300"]
+            ),
+            [0, 2, 5],
+        ),
     ],
 )
 def test_floats_that_may_stand_for_several_ids(values, inexact):
     assert np.flatnonzero(id_column(pd.Series(values)).is_inexact).tolist() == inexact
 
 
-# --- by each way in ---------------------------------------------------------------------------------------------------
+# --- by each way in -----------------------------------------------------------------------------
 
 USERS = np.arange(120, dtype=np.float64) + LARGE
 """120 users, of which 60 are no float64: 61 are left."""
@@ -89,7 +104,9 @@ USERS = np.arange(120, dtype=np.float64) + LARGE
 def test_120_users_are_not_61():
     assert len(np.unique(USERS)) == 61
     ranks = pd.DataFrame({"user": USERS, "candidates": 100, "rank": 1})
-    with pytest.raises(DataError, match=r"^ranks, user 9007199254740992\.0: user is 9007199254740992\.0, a float"):
+    with pytest.raises(
+        DataError, match=r"^ranks, user 9007199254740992\.0: user is 9007199254740992\.0, a float"
+    ):
         sm.exact_ranks(ranks)
     exact = ranks.assign(user=LARGE + np.arange(120))
     assert len(np.unique(sm.exact_ranks(exact).user)) == 120
@@ -97,9 +114,13 @@ def test_120_users_are_not_61():
 
 
 def test_tables_of_ranks_refuse_them(tmp_path):
-    first = "9007199254740992.0, a float that may stand for several whole numbers; give ids as integers or as text"
+    first = (
+        "9007199254740992.0, a float that may stand for several whole numbers; give ids as "
+        "integers or as text"
+    )
     ranks = pd.DataFrame({"user": USERS, "candidates": 100, "rank": 1, "negatives": 9})
-    users, ones = USERS[:3], np.ones(3, dtype=np.int64)
+    users = USERS[:3]
+    ones = np.ones(3, dtype=np.int64)
     lists = pd.DataFrame({"user": [1, 2], "item": USERS[:2], "score": 1.0})
     run = {1: {LARGE + 0.0: 1.0}, 2: {3.0: 1.0}}
     judged = {1: {3: 1}, 2: {3: 1}}
@@ -111,7 +132,9 @@ def test_tables_of_ranks_refuse_them(tmp_path):
         "sampled": lambda: sm.sampled_ranks(ranks),
         "csv": lambda: sm.exact_ranks(path),
         "by": lambda: sm.exact_ranks(pd.DataFrame({"m": USERS, "rank": 1}), by="m", candidates=9),
-        "groups": lambda: sm.exact_ranks(pd.DataFrame({"g": USERS, "rank": 1}), groups="g", candidates=9),
+        "groups": lambda: sm.exact_ranks(
+            pd.DataFrame({"g": USERS, "rank": 1}), groups="g", candidates=9
+        ),
         "lists": lambda: sm.ranked_lists(lists, relevance=judged),
         "run": lambda: sm.ranked_lists(run, relevance=judged),
         "judged": lambda: sm.ranked_lists(judged, relevance=run),
@@ -127,7 +150,8 @@ def test_tables_of_ranks_refuse_them(tmp_path):
 
 
 def test_rankings_refuse_them():
-    scores, none = np.eye(3), np.zeros((3, 3))
+    scores = np.eye(3)
+    none = np.zeros((3, 3))
     pairs = pd.DataFrame({"user": USERS[:2], "item": [0, 1]})
     for changes, place in (
         ({"user_ids": USERS[:3]}, "user_ids: entry 1 is"),
@@ -149,29 +173,39 @@ def test_rankings_refuse_them():
 )
 def test_events_refuse_them(form, content):
     columns = {"user": "user", "item": "item"}
-    with pytest.raises(DataError, match=r"^x, line \d: user is .*, a float that may stand for several whole numbers"):
+    with pytest.raises(
+        DataError,
+        match=r"^x, line \d: user is .*, a float that may stand for several whole numbers",
+    ):
         list(formats.get(form).parse(io.BytesIO(content), "x", columns=columns))
 
 
 def test_events_of_parquet_and_json_have_the_ids_of_csv():
-    """A column of floats holds the same ids as one of integers: Arrow would write 10000000000.0 as 1e+10."""
+    """A column of floats holds the same ids as one of integers: Arrow would write 10000000000.0 as
+    1e+10.
+    """
     ids = [1e10, 3.0, 1.5]
     to = io.BytesIO()
     parquet.write_table(pa.table({"user": ids, "item": ids}), to)
     lines = "".join(json.dumps({"user": number, "item": number}) + "\n" for number in ids)
     table = "user,item\n10000000000,10000000000\n3,3\n1.5,1.5\n"
-    for form, content in (("parquet", to.getvalue()), ("json-lines", lines.encode()), ("delimited", table.encode())):
+    for form, content in (
+        ("parquet", to.getvalue()),
+        ("json-lines", lines.encode()),
+        ("delimited", table.encode()),
+    ):
         columns = {"user": "user", "item": "item"}
         events = binarize(formats.get(form).parse(io.BytesIO(content), "x", columns=columns), 0)
         assert sorted(events.user_ids.tolist()) == ["1.5", "10000000000", "3"], form
 
 
-# --- spaces -----------------------------------------------------------------------------------------------------------
+# --- spaces -------------------------------------------------------------------------------------
 
 
 def test_spaces_are_left_out_everywhere(tmp_path, caplog):
     """' i3 ' and 'i3 ' are one item by each way in; a sentence counts them."""
-    users, items = ["u1", " u1", "u2 "], [" i3 ", "i3 ", "i4"]
+    users = ["u1", " u1", "u2 "]
+    items = [" i3 ", "i3 ", "i4"]
     said = "Spaces around 2 ids of the column user are left out, which leaves 1 id fewer."
     table = pd.DataFrame({"user": users, "candidates": 100, "rank": [1, 2, 3]})
     ranks = sm.exact_ranks(table)
@@ -179,9 +213,13 @@ def test_spaces_are_left_out_everywhere(tmp_path, caplog):
     path = tmp_path / "ranks.csv"
     table.to_csv(path, index=False)
     assert sm.exact_ranks(path).user.tolist() == ["u1", "u1", "u2"]
-    text = "user,item\n" + "".join(f"{user},{item}\n" for user, item in zip(users, items, strict=True))
+    text = "user,item\n" + "".join(
+        f"{user},{item}\n" for user, item in zip(users, items, strict=True)
+    )
     columns = {"user": "user", "item": "item"}
-    events = binarize(formats.get("delimited").parse(io.BytesIO(text.encode()), "x", columns=columns), 0)
+    events = binarize(
+        formats.get("delimited").parse(io.BytesIO(text.encode()), "x", columns=columns), 0
+    )
     assert (events.user_ids.tolist(), events.item_ids.tolist()) == (["u1", "u2"], ["i3", "i4"])
     assert "x: spaces around 4 ids of users and items, in 3 lines, are left out" in caplog.text
     with pytest.warns(UserWarning, match=r"Spaces around 1 id of the column item_ids are left out"):
@@ -201,11 +239,13 @@ def test_no_space_of_a_block_is_overlooked(space, form):
     line = form.format(space)
     content = f"user,item\n{line}\na,b\n"
     columns = {"user": "user", "item": "item"}
-    events = binarize(formats.get("delimited").parse(io.BytesIO(content.encode()), "x", columns=columns), 0)
+    events = binarize(
+        formats.get("delimited").parse(io.BytesIO(content.encode()), "x", columns=columns), 0
+    )
     assert (events.user_ids.tolist(), events.item_ids.tolist()) == (["a"], ["b"])
 
 
-# --- groups of users --------------------------------------------------------------------------------------------------
+# --- groups of users ----------------------------------------------------------------------------
 
 
 def test_groups_of_a_mapping_are_by_the_same_rule():
@@ -227,10 +267,14 @@ def test_users_of_two_tables_are_paired_by_the_same_rule():
     assert result["users"].tolist() == [40]
 
 
-@pytest.mark.parametrize("text", ["1.6777216e+07", "1.67772e+07", "9.00719925474099E+16", "9.0072E+18", "1.000e+06"])
+@pytest.mark.parametrize(
+    "text", ["1.6777216e+07", "1.67772e+07", "9.00719925474099E+16", "9.0072E+18", "1.000e+06"]
+)
 def test_text_of_a_float_with_an_exponent_is_refused_as_digits_may_be_lost(text):
     table = pd.DataFrame({"user": ["a", text, "b"], "rank": [1, 2, 30]})
-    with pytest.raises(sm.DataError, match=f"user is '{re.escape(text)}', a float that may stand for several"):
+    with pytest.raises(
+        sm.DataError, match=f"user is '{re.escape(text)}', a float that may stand for several"
+    ):
         sm.exact_ranks(table, candidates=90)
 
 

@@ -1,4 +1,7 @@
-"""The reader of tables of text: what it gives, and everything that it refuses. All formats and files go through it."""
+"""The reader of tables of text: what it gives, and everything that it refuses.
+
+All formats and files go through it.
+"""
 
 import csv
 import gzip
@@ -51,19 +54,34 @@ def test_the_same_table_in_other_clothes(clothes):
 FEW = "has 1 fields, but the lines before have 2"
 FAULTS = {
     "a zero byte": (b"a,b\n1,2\n\0,4\n", ", line 3: holds a zero byte, so this is not a table"),
-    "Latin-1, far down": (b"a,b\n" + b"1,2\n" * 50_000 + b"\xff,2\n", ", line 50002: is not UTF-8 text"),
+    "Latin-1, far down": (
+        b"a,b\n" + b"1,2\n" * 50_000 + b"\xff,2\n",
+        ", line 50002: is not UTF-8 text",
+    ),
     "half a letter at the end": ("a,b\n1,é".encode()[:-1], ", line 2: is not UTF-8 text"),
     "UTF-16": ("a\n1\n".encode("utf-16"), ": is UTF-16 text; save it as UTF-8"),
-    "gzip": (gzip.compress(b"a\n1\n"), ": is packed by gzip, but not by its name; let that end in .gz, or unpack "),
+    "gzip": (
+        gzip.compress(b"a\n1\n"),
+        ": is packed by gzip, but not by its name; let that end in .gz, or unpack ",
+    ),
     "xz": (lzma.compress(b"a\n1\n"), ": is packed by xz; unpack it first"),
-    "zip": (b"PK\x03\x04\x14\0", ": is a zip archive, as a spreadsheet is; unpack it first, or save it as csv"),
+    "zip": (
+        b"PK\x03\x04\x14\0",
+        ": is a zip archive, as a spreadsheet is; unpack it first, or save it as csv",
+    ),
     "a field too few": (b"a,b\n1,2\n3\n", f", line 3: {FEW}: '3'"),
     "an empty line": (b"a,b\n1,2\n\n3,4\n", ", line 3: is empty"),
     "after lines in quotation marks": (b'a,b\n"1\n\n",2\n3\n', f", line 5: {FEW}"),
     "after empty lines": (b"\n \r\na,b\n1\n", f", line 4: {FEW}: '1'"),
-    "an open quotation mark": (b'a,b\n"1,2\n3,4\n', ", line 2: has a quotation mark that nothing closes: '\"1,2'"),
+    "an open quotation mark": (
+        b'a,b\n"1,2\n3,4\n',
+        ", line 2: has a quotation mark that nothing closes: '\"1,2'",
+    ),
     "a space": (b'a,b\n"1" ,2\n', ', line 2: has text behind a quotation mark that closes: \'"1" '),
-    "a long line": (b"a\n1\n" + b"1" * (LONGEST_LINE + 1) + b"\n2\n", ", line 3: is longer than 1,000,000 bytes, so "),
+    "a long line": (
+        b"a\n1\n" + b"1" * (LONGEST_LINE + 1) + b"\n2\n",
+        ", line 3: is longer than 1,000,000 bytes, so ",
+    ),
     "a long line of fields": (b"a,b\n" + b"x" * 100_000, f", line 2: {FEW}: '{'x' * 79}…'"),
 }
 
@@ -77,17 +95,23 @@ def test_faults_wherever_a_block_ends(fault):
 
 def test_separators_that_no_table_has():
     for separator in '\n\r"':
-        assert refused(b"a,b\n1,2\n", separator=separator) == f"f: {separator!r} cannot separate fields"
+        assert (
+            refused(b"a,b\n1,2\n", separator=separator)
+            == f"f: {separator!r} cannot separate fields"
+        )
 
 
 class Endless(io.RawIOBase):
     """A stream that begins with some bytes and goes on without end."""
 
     def __init__(self, beginning, more):
-        self.beginning, self.more, self.read_bytes = beginning, more, 0
+        self.beginning = beginning
+        self.more = more
+        self.read_bytes = 0
 
     def read(self, size=-1):
-        given, self.beginning = self.beginning, b""
+        given = self.beginning
+        self.beginning = b""
         self.read_bytes += size
         return given or self.more * size
 
@@ -122,8 +146,12 @@ FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\ufeff"), m
 def test_reads_what_python_writes(rows, quoting, separator, block):
     """Fields, and the line on which each row begins, as Python's own reader finds them."""
     written = io.StringIO(newline="")
-    csv.writer(written, delimiter=separator, quoting=quoting, lineterminator="\n").writerows([["a", "b"], *rows, "zz"])
-    reader, fields, lines = csv.reader(io.StringIO(written.getvalue(), newline=""), delimiter=separator), [], [1]
+    csv.writer(written, delimiter=separator, quoting=quoting, lineterminator="\n").writerows(
+        [["a", "b"], *rows, "zz"]
+    )
+    reader = csv.reader(io.StringIO(written.getvalue(), newline=""), delimiter=separator)
+    fields = []
+    lines = [1]
     for row in reader:
         fields.append(row)
         lines.append(reader.line_num + 1)
@@ -140,13 +168,19 @@ def test_the_first_malformed_line_is_refused_and_all_are_skipped(content, block)
     if bad:
         assert refused(content, block=block).startswith(f"f, line {bad[0]}: ")
     else:
-        assert read(content, block=block) == ([line.split(",") for _, line in numbered], [each for each, _ in numbered])
+        assert read(content, block=block) == (
+            [line.split(",") for _, line in numbered],
+            [each for each, _ in numbered],
+        )
     good = [(line.split(","), number) for number, line in numbered if number not in bad]
     found = read(content, block=block, skips_bad_lines=True)
     assert list(zip(*found, strict=True)) == good
 
 
-@given(st.lists(st.sampled_from(['"', '""', "1", ",", "\n", '",', ',"', '"\n', "a"]), max_size=16), st.booleans())
+@given(
+    st.lists(st.sampled_from(['"', '""', "1", ",", "\n", '",', ',"', '"\n', "a"]), max_size=16),
+    st.booleans(),
+)
 def test_quotation_marks_are_right_or_refused_as_by_python(pieces, is_one_block):
     content = "a,b\n" + "".join(pieces) + "\nz,z\n"
     try:
@@ -160,19 +194,38 @@ def test_quotation_marks_are_right_or_refused_as_by_python(pieces, is_one_block)
         refused(content.encode(), block=block)
 
 
-NUMBERS = ["7", "07", "0", "-0", "-7", "+7", "7 ", " 7", "7.0", "1e3", "x", "", str(10**18), "9" * 18]
+NUMBERS = [
+    "7",
+    "07",
+    "0",
+    "-0",
+    "-7",
+    "+7",
+    "7 ",
+    " 7",
+    "7.0",
+    "1e3",
+    "x",
+    "",
+    str(10**18),
+    "9" * 18,
+]
 NUMBER = st.sampled_from(NUMBERS)
 
 
 @given(
-    st.lists(st.tuples(NUMBER, st.one_of(st.just("7"), NUMBER), st.just("0.5")), min_size=1, max_size=8),
+    st.lists(
+        st.tuples(NUMBER, st.one_of(st.just("7"), NUMBER), st.just("0.5")), min_size=1, max_size=8
+    ),
     st.sampled_from([",", "\t", " "]),
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     st.sampled_from([4, 20, 2**21]),
 )
 def test_integers_are_only_what_str_writes_as_the_file_does(rows, separator, quoting, block):
     written = io.StringIO(newline="")
-    csv.writer(written, delimiter=separator, quoting=quoting, lineterminator="\n").writerows(["abc", *rows])
+    csv.writer(written, delimiter=separator, quoting=quoting, lineterminator="\n").writerows(
+        ["abc", *rows]
+    )
     found, _ = read(written.getvalue().encode(), separator, block, integers={"a", "b"})
     assert [(str(a), str(b), c) for a, b, c in found] == rows
 

@@ -1,4 +1,6 @@
-"""Estimators by label, and what holds for all of a kind: full samples, several metrics and samples, mixed events."""
+"""Estimators by label, and what holds for all of a kind: full samples, several metrics and samples,
+mixed events.
+"""
 
 import numpy as np
 import pytest
@@ -12,7 +14,12 @@ from sampled_metrics.core.estimators import (
     line_styles,
     linear_estimator,
 )
-from sampled_metrics.core.estimators.linear import BiasVariance, ConstrainedLeastSquares, LinearEstimator, RankEstimate
+from sampled_metrics.core.estimators.linear import (
+    BiasVariance,
+    ConstrainedLeastSquares,
+    LinearEstimator,
+    RankEstimate,
+)
 from sampled_metrics.core.estimators.rank_distribution import MaximumEntropy, MaximumLikelihood
 from sampled_metrics.core.estimators.strict_bounds import StrictBounds, has_bounds
 from sampled_metrics.core.metrics import metric
@@ -21,7 +28,15 @@ from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.outcomes import Outcomes
 from sampled_metrics.errors import ConfigError, DataError
 
-LINEAR = ["uncorrected", "rank-estimate", "rank-estimate-as-printed", "cls", "bv-0", "bv-0.01", "bv-1"]
+LINEAR = [
+    "uncorrected",
+    "rank-estimate",
+    "rank-estimate-as-printed",
+    "cls",
+    "bv-0",
+    "bv-0.01",
+    "bv-1",
+]
 LABELS = ["ap", "ndcg@30", "recall@20", "auc", "precision@25"]
 
 
@@ -35,11 +50,19 @@ def fit(label, outcomes, metrics=LABELS):
     + [(label, (5, 9, 40)) for label in ("uncorrected", "rank-estimate", "cls", "bv-0", "bv-0.5")],
 )
 def test_a_sample_of_every_negative_gives_the_exact_metric(label, sizes):
-    """x is the number of better candidates; A is the identity, so that D cancels from the equations of BV for any γ."""
+    """x is the number of better candidates; A is the identity, so that D cancels from the equations
+    of BV for any γ.
+    """
     n = np.repeat(sizes, 300 // len(sizes))
     rank = 1 + (np.random.default_rng(1).random(len(n)) ** 2 * n).astype(int)
     outcomes, which = Outcomes.observed(SampledRanks(rank - 1, n - 1, n))
-    exact = [1 / rank, (rank <= 30) / np.log2(rank + 1), rank <= 20, (n - rank) / (n - 1), (rank <= 25) / 25]
+    exact = [
+        1 / rank,
+        (rank <= 30) / np.log2(rank + 1),
+        rank <= 20,
+        (n - rank) / (n - 1),
+        (rank <= 25) / 25,
+    ]
     ours = fit(label, outcomes).estimate(np.bincount(which))
     np.testing.assert_allclose(ours, np.mean(exact, axis=1), rtol=1e-10)
 
@@ -49,13 +72,17 @@ def test_the_assumed_replacement_counts_whatever_the_design(label):
     outcomes = [Outcomes.from_design(SamplingDesign(5, drawn), 12) for drawn in (True, False)]
     assumed = [estimator(label, assume_replacement=replacement) for replacement in (True, False)]
     counts = np.arange(9, 3, -1)
-    found = np.array([[one.fit(drawn, [metric("ap")]).estimate(counts) for drawn in outcomes] for one in assumed])
+    found = np.array(
+        [[one.fit(drawn, [metric("ap")]).estimate(counts) for drawn in outcomes] for one in assumed]
+    )
     np.testing.assert_array_equal(found[:, 0], found[:, 1])
     assert abs(found[0, 0] - found[1, 0]) > 1e-4
 
 
 # the active sets of neighbouring n are often the same
-MIXED = np.array([[5, 100], [5, 150], [9, 100], [30, 31], [30, 1000], [30, 1001], [30, 1002], [30, 1003]])
+MIXED = np.array(
+    [[5, 100], [5, 150], [9, 100], [30, 31], [30, 1000], [30, 1001], [30, 1002], [30, 1003]]
+)
 
 
 @pytest.mark.parametrize("label", [*LINEAR, "mle", "mes"])
@@ -66,7 +93,9 @@ def test_several_metrics_and_samples_at_once_are_what_each_is_alone(label):
     counts[0, 0] = 7 * (outcomes.x == 3)  # one x alone
     together = fit(label, outcomes).estimate(counts)
     for at in np.ndindex(2, 3):
-        np.testing.assert_allclose(fit(label, outcomes).estimate(counts[at]), together[at], rtol=1e-8)
+        np.testing.assert_allclose(
+            fit(label, outcomes).estimate(counts[at]), together[at], rtol=1e-8
+        )
     alone = [fit(label, outcomes, [name]).estimate(counts[1, 2])[0] for name in LABELS]
     np.testing.assert_allclose(together[1, 2], alone, rtol=1e-8)
 
@@ -77,19 +106,25 @@ def test_linear_ones_fit_each_n_and_m_alone(label):
     m, n = MIXED[rng.integers(0, 8, size=80)].T
     x = rng.integers(0, m + 1)
     outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
-    fitted, total = fit(label, outcomes), 0
+    fitted = fit(label, outcomes)
+    total = 0
     for group, weights in zip(outcomes.groups, fitted.of_groups, strict=True):
         alone = fit(label, Outcomes.from_design(SamplingDesign(group.negatives), group.candidates))
         np.testing.assert_allclose(weights, alone.weights, rtol=1e-9, atol=1e-12)
         own = (m == group.negatives) & (n == group.candidates)
-        total = total + alone.estimate(np.bincount(x[own], minlength=group.negatives + 1)) * own.mean()
+        total = (
+            total + alone.estimate(np.bincount(x[own], minlength=group.negatives + 1)) * own.mean()
+        )
     np.testing.assert_allclose(fitted.estimate(np.bincount(which)), total, rtol=1e-9)
 
 
 @pytest.mark.parametrize("label", ["cls", "bv-0.01"])
 def test_linear_ones_refuse_events_without_negatives(label):
     outcomes, _ = Outcomes.observed(SampledRanks([0, 1], [0, 2], 9))
-    with pytest.raises(DataError, match=f"^{label} has no weights for the 1 of 2 rows without .* take decreasing, or"):
+    with pytest.raises(
+        DataError,
+        match=f"^{label} has no weights for the 1 of 2 rows without .* take decreasing, or",
+    ):
         fit(label, outcomes)
 
 
@@ -98,8 +133,17 @@ def test_entries_say_what_their_estimators_are():
         one = estimator(entry.label, assume_replacement=True)
         estimate = fit(entry.label, Outcomes.from_design(SamplingDesign(12), 200))
         assert {str(one), *map(str, map(estimator, entry.aliases))} == {entry.label}
-        assert entry.is_linear == one.is_linear == estimate.is_linear == isinstance(one, LinearEstimator)
-        assert estimate.assumed_shape == one.assumed_shape == (entry.label if entry.label in BOUNDS else None)
+        assert (
+            entry.is_linear
+            == one.is_linear
+            == estimate.is_linear
+            == isinstance(one, LinearEstimator)
+        )
+        assert (
+            estimate.assumed_shape
+            == one.assumed_shape
+            == (entry.label if entry.label in BOUNDS else None)
+        )
         assert has_bounds(estimate) == (entry.label in BOUNDS)
         if not one.is_linear:
             assert (estimate.weights, estimate.of_groups, estimate.bounds) == (None, (), None)
@@ -140,13 +184,19 @@ MEANT = {
 @pytest.mark.parametrize("label", MEANT)
 def test_refuses_an_unknown_label_and_says_what_was_meant(label):
     meant = rf" \(did you mean {MEANT[label]}\?\)" if MEANT[label] else ""
-    with pytest.raises(ConfigError, match=rf"^unknown estimator '{label}'{meant}; it may be decreasing, .*cls.*smooth"):
+    with pytest.raises(
+        ConfigError,
+        match=rf"^unknown estimator '{label}'{meant}; it may be decreasing, .*cls.*smooth",
+    ):
         estimator(label)
 
 
 def test_refuses_two_names_of_one():
     for names in (["em", "mle"], ["bv-0.1", "bv-0.10"], ["mle", estimator("mle")]):
-        with pytest.raises(ConfigError, match=rf"^estimators: '{names[0]}' and '.*' are the same one; give it once$"):
+        with pytest.raises(
+            ConfigError,
+            match=rf"^estimators: '{names[0]}' and '.*' are the same one; give it once$",
+        ):
             estimators_by_label(names)
 
 

@@ -1,4 +1,6 @@
-"""Linear estimators: weights by hand, in 50 digits, of every active set, and by the conditions of an optimum."""
+"""Linear estimators: weights by hand, in 50 digits, of every active set, and by the conditions of
+an optimum.
+"""
 
 from fractions import Fraction
 
@@ -21,7 +23,11 @@ METRICS = tuple(map(metric, LABELS))
 
 def weights_of(label, n, m, metrics=METRICS, replacement=False):
     """The (metrics, m + 1) weights for a design."""
-    return estimator(label).fit(Outcomes.from_design(SamplingDesign(m, replacement), n), metrics).weights
+    return (
+        estimator(label)
+        .fit(Outcomes.from_design(SamplingDesign(m, replacement), n), metrics)
+        .weights
+    )
 
 
 def values_of(n):
@@ -33,8 +39,13 @@ def values_of(n):
 def test_an_estimate_is_the_mean_of_the_weights_of_events():
     of_groups = np.array([[3.0, 0.5, 0.0], [1.0, 1.0, 1.0]]), np.array([[0.25, -1.0], [2.0, 1.0]])
     estimate = LinearEstimate(np.array([[1.0, 0.5, 0.0], [0.0, 2.0, 1.0]]), of_groups)
-    np.testing.assert_allclose(estimate.estimate(np.array([[2, 1, 1], [0, 4, 0]])), [[2.5 / 4, 3 / 4], [0.5, 2]])
-    assert [ends.tolist() for ends in estimate.bounds] == [[-1, 1], [3, 2]]  # of every x, seen or not
+    np.testing.assert_allclose(
+        estimate.estimate(np.array([[2, 1, 1], [0, 4, 0]])), [[2.5 / 4, 3 / 4], [0.5, 2]]
+    )
+    assert [ends.tolist() for ends in estimate.bounds] == [
+        [-1, 1],
+        [3, 2],
+    ]  # of every x, seen or not
 
 
 BY_HAND = {
@@ -46,31 +57,45 @@ BY_HAND = {
     ("rank-estimate", "auc", 4): [1, 0.8, 0.5, 0.3, 0],
     ("rank-estimate-as-printed", "ap", 4): [1, 1 / 3, 1 / 5, 1 / 7, 1 / 9],
     ("rank-estimate-as-printed", "recall@5", 4): [1, 1, 1, 0, 0],
-    ("rank-estimate", "recall@5", 10): [1] * 5 + [0] * 6,  # division by 10 is exact, and must not lose 1
-    ("cls", "auc", 10): np.arange(10, -1, -1) / 10,  # 1 - x / m has no bias, and meets the constraints
+    ("rank-estimate", "recall@5", 10): [1] * 5
+    + [0] * 6,  # division by 10 is exact, and must not lose 1
+    ("cls", "auc", 10): np.arange(10, -1, -1)
+    / 10,  # 1 - x / m has no bias, and meets the constraints
 }
 
 
 @pytest.mark.parametrize("case", BY_HAND, ids=str)
 def test_weights_by_hand_of_11_candidates(case):
     label, name, m = case
-    np.testing.assert_allclose(weights_of(label, 11, m, [metric(name)]), [BY_HAND[case]], rtol=1e-8, atol=1e-15)
+    np.testing.assert_allclose(
+        weights_of(label, 11, m, [metric(name)]), [BY_HAND[case]], rtol=1e-8, atol=1e-15
+    )
 
 
 def eq_25(n, m, gamma, replacement):
     """The weights of eq. 25 as written, with p(r) = 1/n, in 50 digits."""
     with mpmath.workdps(50):
-        rows = [[mpmath.mpf(p.numerator) / p.denominator for p in row] for row in exact(n, m, replacement)]
-        A, price = np.array(rows), mpmath.mpf(gamma)
+        rows = [
+            [mpmath.mpf(p.numerator) / p.denominator for p in row]
+            for row in exact(n, m, replacement)
+        ]
+        A = np.array(rows)
+        price = mpmath.mpf(gamma)
         matrix = (1 - price) * (A.T @ A) + price * np.diag(A.sum(axis=0))
         inverse = np.array(mpmath.inverse(mpmath.matrix(matrix)).tolist())
-        return (inverse @ (A.T @ np.stack([one.values(n) for one in METRICS], axis=1))).T.astype(float)
+        return (inverse @ (A.T @ np.stack([one.values(n) for one in METRICS], axis=1))).T.astype(
+            float
+        )
 
 
 @pytest.mark.parametrize(
     ("n", "m", "replacement", "gamma", "error"),
     [
-        *((8, 4, replacement, gamma, 1e-9) for replacement in (True, False) for gamma in (0.0, 1e-8, 0.1, 1.0)),
+        *(
+            (8, 4, replacement, gamma, 1e-9)
+            for replacement in (True, False)
+            for gamma in (0.0, 1e-8, 0.1, 1.0)
+        ),
         (40, 22, True, 0.0, 1e-6),  # badly conditioned
         (40, 22, True, 1e-4, 1e-6),
         (60, 24, False, 1e-8, 1e-10),
@@ -78,22 +103,30 @@ def eq_25(n, m, gamma, replacement):
     ],
 )
 def test_bias_variance_is_eq_25_in_50_digits(n, m, replacement, gamma, error):
-    wanted, ours = eq_25(n, m, gamma, replacement), weights_of(f"bv-{gamma:g}", n, m, METRICS, replacement)
+    wanted = eq_25(n, m, gamma, replacement)
+    ours = weights_of(f"bv-{gamma:g}", n, m, METRICS, replacement)
     assert (np.abs(ours - wanted).max(axis=1) <= error * np.abs(wanted).max(axis=1)).all()
 
 
 @pytest.mark.parametrize(("gamma", "replacement"), [(0.01, True), (0.5, False)])
 def test_bias_variance_of_many_candidates_is_the_dense_solution(gamma, replacement):
-    n, m = 20_000, 50
-    A, f = dense(n, m, replacement), values_of(n)
-    wanted = np.linalg.solve((1 - gamma) * (A.T @ A) / n + gamma * np.diag(A.mean(axis=0)), A.T @ f / n).T
+    n = 20_000
+    m = 50
+    A = dense(n, m, replacement)
+    f = values_of(n)
+    wanted = np.linalg.solve(
+        (1 - gamma) * (A.T @ A) / n + gamma * np.diag(A.mean(axis=0)), A.T @ f / n
+    ).T
     ours = weights_of(f"bv-{gamma}", n, m, METRICS, replacement)
     assert (np.abs(ours - wanted).max(axis=1) <= 1e-6 * np.abs(wanted).max(axis=1)).all()
 
 
 def test_without_a_price_of_variance_bv_is_refused_from_a_condition_number_of_1e10():
-    """Without replacement the squared singular values are products of (M-j)(n+j) / ((M+j)(n-j)), M = m + 1."""
-    n, refused = 3541, set()
+    """Without replacement the squared singular values are products of (M-j)(n+j) / ((M+j)(n-j)), M
+    = m + 1.
+    """
+    n = 3541
+    refused = set()
     for m in (5, 30, *range(35, 42), 100):
         factors = (Fraction((m + 1 - j) * (n + j), (m + 1 + j) * (n - j)) for j in range(1, m + 1))
         number = float(np.prod([*factors])) ** -0.5
@@ -103,7 +136,9 @@ def test_without_a_price_of_variance_bv_is_refused_from_a_condition_number_of_1e
             weights_of("bv-0", n, m)
         else:
             refused.add(m)
-            with pytest.raises(DataError, match=rf"^bv-0 cannot .* for 3541 candidates and m = {m} .* bv-0.01$"):
+            with pytest.raises(
+                DataError, match=rf"^bv-0 cannot .* for 3541 candidates and m = {m} .* bv-0.01$"
+            ):
                 weights_of("bv-0", n, m)
     assert 30 not in refused
     assert 41 in refused
@@ -121,11 +156,18 @@ def test_bias_variance_refuses_a_gamma_out_of_range(gamma):
 
 @pytest.mark.parametrize(
     ("n", "m", "replacement"),
-    [(4, 3, True), (4, 3, False), (30, 5, False), (3541, 100, True), (10_000, 20, True)],  # the last in several blocks
+    [
+        (4, 3, True),
+        (4, 3, False),
+        (30, 5, False),
+        (3541, 100, True),
+        (10_000, 20, True),
+    ],  # the last in several blocks
 )
 @pytest.mark.parametrize("label", ["recall@3", "ndcg@10", "ap"])
 def test_constrained_least_squares_meet_the_conditions_of_an_optimum(n, m, label, replacement):
-    A, f = dense(n, m, replacement), metric(label).values(n)
+    A = dense(n, m, replacement)
+    f = metric(label).values(n)
     [weights] = weights_of("cls", n, m, [metric(label)], replacement)
     steps = weights - np.append(weights[1:], 0)
     assert (steps >= -1e-15).all()

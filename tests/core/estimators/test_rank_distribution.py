@@ -1,4 +1,6 @@
-"""Maximum likelihood by hand and by loops, and maximum entropy by conditions of its optimum and in closed form."""
+"""Maximum likelihood by hand and by loops, and maximum entropy by conditions of its optimum and in
+closed form.
+"""
 
 import numpy as np
 import pytest
@@ -24,7 +26,8 @@ METRICS = [metric(label) for label in ("ap", "ndcg@3", "recall@2", "auc")]
 
 def metrics_of(pi):
     """The metrics of a distribution over all ranks."""
-    n, r = len(pi), np.arange(1, len(pi) + 1)
+    n = len(pi)
+    r = np.arange(1, len(pi) + 1)
     return [pi @ (1 / r), pi[:3] @ (1 / np.log2(r[:3] + 1)), pi[:2].sum(), pi @ (n - r) / (n - 1)]
 
 
@@ -32,7 +35,11 @@ def sample_of(n, m, events, replacement=False):
     """Counts of x from ranks that are mostly high."""
     rng = np.random.default_rng(1)
     better = np.floor((n - 1) * rng.random(events) ** 3).astype(int)
-    x = rng.binomial(m, better / (n - 1)) if replacement else rng.hypergeometric(better, n - 1 - better, m)
+    x = (
+        rng.binomial(m, better / (n - 1))
+        if replacement
+        else rng.hypergeometric(better, n - 1 - better, m)
+    )
     return np.bincount(x, minlength=m + 1)
 
 
@@ -47,27 +54,40 @@ def of_class(prior, ranks):
 
 sizes_and_counts = st.integers(2, 25).flatmap(
     lambda n: st.integers(1, n - 1).flatmap(
-        lambda m: st.tuples(st.just(n), st.lists(st.integers(0, 20), min_size=m + 1, max_size=m + 1).filter(any))
+        lambda m: st.tuples(
+            st.just(n), st.lists(st.integers(0, 20), min_size=m + 1, max_size=m + 1).filter(any)
+        )
     )
 )
 
 
 def test_two_iterations_by_hand():
-    """3 candidates, 1 negative without replacement: P(x = 0) is 1, 1/2, 0 at ranks 1, 2, 3; x = 0 three times of four.
+    """3 candidates, 1 negative without replacement: P(x = 0) is 1, 1/2, 0 at ranks 1, 2, 3; x = 0
+    three times of four.
 
-    Uniform: P(x) = 1/2, 1/2, so that π becomes 1/3 · (3/2, 3/2 · 1/2 + 1/2 · 1/2, 1/2) = (1/2, 1/3, 1/6). Then P(x) =
-    2/3, 1/3, and π becomes (1/2 · 9/8, 1/3 · (9/16 + 3/8), 1/6 · 3/4) = (9/16, 5/16, 1/8).
+    Uniform: P(x) = 1/2, 1/2, so that π becomes 1/3 · (3/2, 3/2 · 1/2 + 1/2 · 1/2, 1/2) = (1/2, 1/3,
+    1/6). Then P(x) = 2/3, 1/3, and π becomes (1/2 · 9/8, 1/3 · (9/16 + 3/8), 1/6 · 3/4) = (9/16,
+    5/16, 1/8).
     """
     fitted = MaximumLikelihood(2).fit(Outcomes.from_design(SamplingDesign(1), 3), METRICS)
-    wanted = [9 / 16 + 5 / 32 + 1 / 24, 9 / 16 + 5 / 16 / np.log2(3) + 1 / 16, 14 / 16, 9 / 16 + 5 / 32]
+    wanted = [
+        9 / 16 + 5 / 32 + 1 / 24,
+        9 / 16 + 5 / 16 / np.log2(3) + 1 / 16,
+        14 / 16,
+        9 / 16 + 5 / 32,
+    ]
     np.testing.assert_allclose(fitted.estimate(np.array([3, 1])), wanted, rtol=1e-14)
     mean, variance = fitted.moments(np.array([3.0, 1.0]))
     np.testing.assert_allclose(mean, wanted, rtol=1e-14)
-    assert variance[-1] == pytest.approx(9 / 16 + 5 / 64 - (9 / 16 + 5 / 32) ** 2)  # of AUC: 1, 1/2 and 0
+    assert variance[-1] == pytest.approx(
+        9 / 16 + 5 / 64 - (9 / 16 + 5 / 32) ** 2
+    )  # of AUC: 1, 1/2 and 0
 
 
 def em(A, counts, iterations):
-    pi, h, seen = np.full(len(A), 1 / len(A)), counts / counts.sum(), counts > 0
+    pi = np.full(len(A), 1 / len(A))
+    h = counts / counts.sum()
+    seen = counts > 0
     for _ in range(iterations):
         pi = pi * (A[:, seen] @ (h[seen] / (pi @ A[:, seen])))
     return pi
@@ -76,7 +96,8 @@ def em(A, counts, iterations):
 @given(sizes_and_counts, st.booleans(), st.sampled_from([1, 2, 20]))
 def test_expectation_maximisation_is_a_loop_over_all_ranks(sample, replacement, iterations):
     n, counts = sample
-    A, counts = chances(n, len(counts) - 1, replacement), np.array(counts)
+    A = chances(n, len(counts) - 1, replacement)
+    counts = np.array(counts)
     [ours] = expectation_maximisation(A, counts[np.newaxis], iterations, np.ones(n))
     np.testing.assert_allclose(ours, em(A, counts, iterations), rtol=1e-9, atol=1e-14)
 
@@ -88,25 +109,32 @@ def test_expectation_maximisation_is_a_loop_over_all_ranks(sample, replacement, 
 )
 def test_likelihood_on_nodes_is_that_over_all_ranks(n, m, iterations, replacement):
     counts = sample_of(n, m, 5000, replacement)
-    fitted = MaximumLikelihood(iterations).fit(Outcomes.from_design(SamplingDesign(m, replacement), n), METRICS)
+    fitted = MaximumLikelihood(iterations).fit(
+        Outcomes.from_design(SamplingDesign(m, replacement), n), METRICS
+    )
     wanted = metrics_of(em(dense(n, m, replacement), counts, iterations))
     np.testing.assert_allclose(fitted.estimate(counts), wanted, rtol=1e-7)
 
 
-X, M, N = [0, 0, 2, 1, 3, 0, 0, 5, 2], [4, 4, 4, 2, 3, 1, 0, 6, 6], [10, 12, 10, 10, 12, 10, 11, 12, 11]
+X = [0, 0, 2, 1, 3, 0, 0, 5, 2]
+M = [4, 4, 4, 2, 3, 1, 0, 6, 6]
+N = [10, 12, 10, 10, 12, 10, 11, 12, 11]
 
 
 @pytest.mark.parametrize("replacement", [True, False])
 def test_mixed_events_of_a_class_share_the_mean_likelihood_of_their_m(replacement):
     """Each event has the mean P(x | rank) of the users with its m whose n has the rank."""
-    largest, columns = max(N), []
+    largest = max(N)
+    columns = []
     for x, m in zip(X, M, strict=True):
         of_same = [n for mm, n in zip(M, N, strict=True) if mm == m]
         tables = np.full((len(of_same), largest), np.nan)
         for row, n in zip(tables, of_same, strict=True):
             row[:n] = chances(n, m, replacement)[:, x]
         allowed = ~np.isnan(tables)
-        columns.append(np.where(allowed, tables, 0).sum(axis=0) / np.maximum(allowed.sum(axis=0), 1))
+        columns.append(
+            np.where(allowed, tables, 0).sum(axis=0) / np.maximum(allowed.sum(axis=0), 1)
+        )
     wanted = em(np.transpose(columns), np.ones(len(X)), 25)
     ours = of_class(MaximumLikelihood(25), SampledRanks(X, M, N, replacement=replacement))
     np.testing.assert_allclose(ours, wanted, rtol=1e-9, atol=1e-14)
@@ -115,7 +143,8 @@ def test_mixed_events_of_a_class_share_the_mean_likelihood_of_their_m(replacemen
 def excess(pi, A, h, scale, eta):
     """A bound of what the objective exceeds its least value by, from the gradient alone.
 
-    η Σ π log π is η-strongly convex in the 1-norm (Pinsker), so that F(π) - min F ≤ max_r |g_r - c|² / 2η for any c.
+    η Σ π log π is η-strongly convex in the 1-norm (Pinsker), so that F(π) - min F ≤ max_r |g_r -
+    c|² / 2η for any c.
     """
     gradient = 2 * A @ (scale * h * (pi @ A - h)) + eta * (1 + np.log(pi))
     return (np.ptp(gradient) / 2) ** 2 / (2 * eta)
@@ -130,7 +159,9 @@ def check_optimum(A, counts, eta):
     return pi
 
 
-@pytest.mark.parametrize(("n", "m", "eta"), [(50, 10, 1e-4), (60, 59, 1.0), (3541, 100, 0.01), (600, 300, 1.0)])
+@pytest.mark.parametrize(
+    ("n", "m", "eta"), [(50, 10, 1e-4), (60, 59, 1.0), (3541, 100, 0.01), (600, 300, 1.0)]
+)
 def test_nothing_is_better_by_more_than_the_gap_allows(n, m, eta):
     check_optimum(dense(n, m), sample_of(n, m, 6040), eta)
 
@@ -145,7 +176,11 @@ def test_entropy_of_any_sample_is_at_its_optimum(sample):
 def test_entropy_on_nodes_is_that_over_all_ranks(n, m, replacement):
     counts = sample_of(n, m, 5000, replacement)
     wanted = metrics_of(check_optimum(dense(n, m, replacement), counts, 0.01))
-    ours = MaximumEntropy().fit(Outcomes.from_design(SamplingDesign(m, replacement), n), METRICS).estimate(counts)
+    ours = (
+        MaximumEntropy()
+        .fit(Outcomes.from_design(SamplingDesign(m, replacement), n), METRICS)
+        .estimate(counts)
+    )
     np.testing.assert_allclose(ours, wanted, rtol=1e-5)
 
 

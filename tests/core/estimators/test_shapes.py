@@ -29,7 +29,8 @@ def member(shape, k, n, after=None):
 
     Members that stand for a single rank k have all ranks above `after`, by default k - 1.
     """
-    ranks, half = np.arange(1, n + 1), n // 2
+    ranks = np.arange(1, n + 1)
+    half = n // 2
     if k is None:
         of_shape = ranks <= half
     elif shape == "free" or min(k, n) > half:
@@ -44,7 +45,11 @@ CLASSES = [
     ([12, 12], [1, 1], [{1: (1, 12)}]),
     ([12], [11], [{11: (1, 12)}]),
     # the members are those of the smallest and of the largest n
-    ([12, 10, 12, 11, 11], [3, 3, 7, 7, 7], [{3: (2 / 5, 10), 7: (3 / 5, 11)}, {3: (2 / 5, 12), 7: (3 / 5, 12)}]),
+    (
+        [12, 10, 12, 11, 11],
+        [3, 3, 7, 7, 7],
+        [{3: (2 / 5, 10), 7: (3 / 5, 11)}, {3: (2 / 5, 12), 7: (3 / 5, 12)}],
+    ),
 ]
 
 
@@ -53,11 +58,17 @@ CLASSES = [
 @pytest.mark.parametrize(("n", "m", "ends"), CLASSES, ids=["m = 1", "m = 11", "several n and m"])
 def test_members_are_sums_over_all_ranks(n, m, ends, replacement, shape):
     found = mixtures_of(n, m, replacement)[shape]
-    probabilities, of_metrics = [], []
+    probabilities = []
+    of_metrics = []
     for end in ends:
         for k in [*range(1, 13), *[None] * (shape == "convex")]:
-            laws = {negatives: share * member(shape, k, size) for negatives, (share, size) in end.items()}
-            shown = [law @ chances(len(law), negatives, replacement) for negatives, law in laws.items()]
+            laws = {
+                negatives: share * member(shape, k, size)
+                for negatives, (share, size) in end.items()
+            }
+            shown = [
+                law @ chances(len(law), negatives, replacement) for negatives, law in laws.items()
+            ]
             probabilities.append(np.concatenate(shown))
             of_metrics.append(sum(law @ values(len(law)) for law in laws.values()))
     np.testing.assert_allclose(found.probabilities, probabilities, atol=1e-12)
@@ -65,7 +76,9 @@ def test_members_are_sums_over_all_ranks(n, m, ends, replacement, shape):
 
 
 def sizes(found, n):
-    """k of the members, from the mean ranks of `free`: each has the ranks from the k before it on."""
+    """k of the members, from the mean ranks of `free`: each has the ranks from the k before it
+    on.
+    """
     k = [0]
     for mean in n - found["free"].values[:, 3] * (n - 1):
         k.append(round(2 * mean - k[-1] - 1))
@@ -75,13 +88,17 @@ def sizes(found, n):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("replacement", [False, True])
 def test_members_of_a_large_catalogue_are_sums_over_all_ranks(shape, replacement):
-    n, m = 3541, 30
+    n = 3541
+    m = 30
     every = mixtures_of([n], [m], replacement)
-    found, k = every[shape], sizes(every, n)
+    found = every[shape]
+    k = sizes(every, n)
     assert k[:60].tolist() == list(range(1, 61))
     for at in (0, 1, 3, 59, 100, len(k) - 1):
         law = member(shape, k[at], n, after=k[at - 1] if at else None)
-        np.testing.assert_allclose(found.probabilities[at], law @ dense(n, m, replacement), atol=1e-9)
+        np.testing.assert_allclose(
+            found.probabilities[at], law @ dense(n, m, replacement), atol=1e-9
+        )
         np.testing.assert_allclose(found.values[at], law @ values(n), atol=1e-9)
 
 
@@ -97,9 +114,14 @@ def test_members_are_distributions(n, m):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_distances_have_the_products_of_scaled_differences(shape):
     """Between members; the shares may add the same to all products."""
-    found, rng = mixtures_of([300], [40])[shape], np.random.default_rng(1)
-    shares, scale = rng.dirichlet(np.ones(41)), rng.uniform(1, 100, 41)
-    differences, distances = (found.probabilities - shares) * scale, found.distances(shares, scale)
-    products, expected = distances.T @ distances, differences @ differences.T
-    ours, wanted = products - products.mean(), expected - expected.mean()
+    found = mixtures_of([300], [40])[shape]
+    rng = np.random.default_rng(1)
+    shares = rng.dirichlet(np.ones(41))
+    scale = rng.uniform(1, 100, 41)
+    differences = (found.probabilities - shares) * scale
+    distances = found.distances(shares, scale)
+    products = distances.T @ distances
+    expected = differences @ differences.T
+    ours = products - products.mean()
+    wanted = expected - expected.mean()
     np.testing.assert_allclose(ours, wanted, atol=1e-8 * np.abs(wanted).max())

@@ -33,7 +33,8 @@ def samples(m, events, number=4, seed=1):
 
 @pytest.mark.parametrize("exponent", [0.5, 1.3])
 def test_expected_counts_of_a_power_law_give_the_power_law(exponent):
-    n, m = 400, 50
+    n = 400
+    m = 50
     truth = np.arange(2.0, n + 2) ** -exponent  # of r + 1
     truth /= truth.sum()
     nodes, found = solved(n, m, 1e6 * truth @ likelihood(n, m))
@@ -48,18 +49,24 @@ def distribution(s, basis):
 
 def objective(s, strength, counts, A, basis, penalty):
     fit = np.log(distribution(s, basis) @ A) @ counts
-    return fit - strength / 2 * np.sum(s @ penalty * s, axis=-1) + PRIOR * (np.log(s) - s).sum(axis=-1)
+    return (
+        fit - strength / 2 * np.sum(s @ penalty * s, axis=-1) + PRIOR * (np.log(s) - s).sum(axis=-1)
+    )
 
 
 def best_of(exponents, *options):
     """The optimum over log s."""
-    return minimize(lambda logs: -objective(np.exp(logs), *options), np.zeros(exponents), options={"gtol": 1e-6})
+    return minimize(
+        lambda logs: -objective(np.exp(logs), *options), np.zeros(exponents), options={"gtol": 1e-6}
+    )
 
 
 @pytest.mark.parametrize("strength", [0.01, 1.0, 100.0])
 def test_a_general_solver_finds_the_same(strength, monkeypatch):
-    n, m = 30, 8
-    counts, (basis, penalty) = samples(m, 300, number=1)[0], spline(np.arange(1.0, n + 1), n)
+    n = 30
+    m = 8
+    counts = samples(m, 300, number=1)[0]
+    (basis, penalty) = spline(np.arange(1.0, n + 1), n)
     best = best_of(basis.shape[1], strength, counts, likelihood(n, m), basis, penalty)
     monkeypatch.setattr(smooth, "STRENGTHS", [strength])
     found = solved(n, m, counts)[1][0]
@@ -67,12 +74,19 @@ def test_a_general_solver_finds_the_same(strength, monkeypatch):
 
 
 def test_strengths_are_weighted_by_their_integrals(monkeypatch):
-    """The share of a λ in the mean is ∫ exp(objective) ds λ^(rank of the penalty / 2), with log s on a fine grid."""
-    n, m, counts = 3, 2, np.array([5455.0, 2727.0, 1818.0])
-    given, found, integrals = (counts, likelihood(n, m), *spline(np.arange(1.0, n + 1), n)), [], []
+    """The share of a λ in the mean is ∫ exp(objective) ds λ^(rank of the penalty / 2), with log s
+    on a fine grid.
+    """
+    n = 3
+    m = 2
+    counts = np.array([5455.0, 2727.0, 1818.0])
+    given = (counts, likelihood(n, m), *spline(np.arange(1.0, n + 1), n))
+    found = []
+    integrals = []
     for strength in (10.0, 1.0):
         best = best_of(3, strength, *given)
-        spread, line = np.linalg.cholesky(best.hess_inv), np.linspace(-6, 6, 49)
+        spread = np.linalg.cholesky(best.hess_inv)
+        line = np.linspace(-6, 6, 49)
         logs = best.x + np.stack(np.meshgrid(line, line, line), axis=-1).reshape(-1, 3) @ spread.T
         of_grid = logsumexp(objective(np.exp(logs), strength, *given) + logs.sum(axis=1))
         integrals.append(of_grid + np.log(np.linalg.det(spread) * strength))

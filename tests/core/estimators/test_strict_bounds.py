@@ -1,4 +1,6 @@
-"""Strict bounds: the best fit and the ends of the bounds by general solvers, and what makes them bounds."""
+"""Strict bounds: the best fit and the ends of the bounds by general solvers, and what makes them
+bounds.
+"""
 
 from types import SimpleNamespace
 
@@ -8,7 +10,14 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from sampled_metrics.core.estimators.shapes import SHAPES, mixtures
-from sampled_metrics.core.estimators.strict_bounds import ROUGH, Fit, ShapeTest, StrictBounds, _steps, p_value_of
+from sampled_metrics.core.estimators.strict_bounds import (
+    ROUGH,
+    Fit,
+    ShapeTest,
+    StrictBounds,
+    _steps,
+    p_value_of,
+)
 from sampled_metrics.core.metrics import metric
 from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.core.sampling.distributions import SamplingDesign, pmf
@@ -31,7 +40,9 @@ def mixtures_of(n, m, finer=1):
 
 
 def end(fit, weights, side, z):
-    """The limit of the mean weight, with the errors that the fit assumes, for the best level of the weights."""
+    """The limit of the mean weight, with the errors that the fit assumes, for the best level of the
+    weights.
+    """
     variance = 1 / fit.scale**2
     spread = weights - variance @ weights / variance.sum()
     return fit.fitted @ weights + side * z * np.sqrt(variance @ spread**2)
@@ -46,8 +57,11 @@ def test_a_fit_has_the_largest_likelihood(shape, n, m, users):
 
 
 def end_by_slsqp(fit, at, side, z):
-    """The largest (side 1) or smallest value of proportions whose sample is within z of the fitted one."""
-    chances, value = (fit.mixture.probabilities - fit.fitted) * fit.scale, side * fit.mixture.values[:, at]
+    """The largest (side 1) or smallest value of proportions whose sample is within z of the fitted
+    one.
+    """
+    chances = (fit.mixture.probabilities - fit.fitted) * fit.scale
+    value = side * fit.mixture.values[:, at]
     constraints = [
         {"type": "eq", "fun": lambda v: v.sum() - 1, "jac": np.ones_like},
         {"type": "ineq", "fun": lambda v: z**2 - np.sum((v @ chances) ** 2),
@@ -57,7 +71,9 @@ def end_by_slsqp(fit, at, side, z):
     options |= {"method": "SLSQP", "options": {"ftol": 1e-13, "maxiter": 1000}}
     found = []
     for share in (0.0, 0.1, 0.5):  # of an even start
-        best = minimize(lambda v: -value @ v, (1 - share) * fit.proportions + share / len(value), **options)
+        best = minimize(
+            lambda v: -value @ v, (1 - share) * fit.proportions + share / len(value), **options
+        )
         if np.linalg.norm(best.x @ chances) <= z + 1e-6 and abs(best.x.sum() - 1) < 1e-8:
             found.append(value @ best.x)
     return side * max(found)
@@ -80,24 +96,35 @@ def test_weights_bound_the_metric_of_every_member_also_between_those_of_the_grid
     assert len(fine.mixture.probabilities) > 2 * len(coarse.mixture.probabilities)
     for at in range(len(METRICS)):
         weights, finer = (fit.weights(at, side, 1.96) for fit in (coarse, fine))
-        for fit, least in ((coarse, -1e-9), (fine, -5e-3)):  # within the ranks from one k to the next
+        for fit, least in (
+            (coarse, -1e-9),
+            (fine, -5e-3),
+        ):  # within the ranks from one k to the next
             off = fit.mixture.probabilities @ weights - fit.mixture.values[:, at]
             assert (side * off).min() >= least
-        assert end(coarse, weights, side, 1.96) == pytest.approx(end(fine, finer, side, 1.96), abs=1e-4)
+        assert end(coarse, weights, side, 1.96) == pytest.approx(
+            end(fine, finer, side, 1.96), abs=1e-4
+        )
 
 
 def nearest_of_hull(points):
-    """The squared distance of the hull of (points, 2) points, all with positive coordinates, from 0, edge by edge."""
+    """The squared distance of the hull of (points, 2) points, all with positive coordinates, from
+    0, edge by edge.
+    """
     ends = [(a, b) for a in points for b in points]
     shares = [np.clip(a @ (a - b) / max((a - b) @ (a - b), 1e-300), 0, 1) for a, b in ends]
-    return min(float(np.sum((a + share * (b - a)) ** 2)) for (a, b), share in zip(ends, shares, strict=True))
+    return min(
+        float(np.sum((a + share * (b - a)) ** 2))
+        for (a, b), share in zip(ends, shares, strict=True)
+    )
 
 
 def test_the_steps_to_the_nearest_mixture_have_its_distance_between_their_bounds():
     rng = np.random.default_rng(6)
     for _ in range(50):
         points = rng.uniform(0.1, 3.0, (12, 2))
-        distance, start = nearest_of_hull(points), np.zeros(12)
+        distance = nearest_of_hull(points)
+        start = np.zeros(12)
         start[rng.integers(12)] = 1.0
         steps = list(_steps(points.T, start, ROUGH))
         assert all(step.least <= distance * (1 + 1e-9) for step in steps)
@@ -109,7 +136,8 @@ def test_the_steps_to_the_nearest_mixture_have_its_distance_between_their_bounds
 def test_a_statistic_is_beyond_a_limit_as_its_value_says_whatever_the_step_that_decides():
     rng = np.random.default_rng(7)
     for _ in range(50):
-        points, place = rng.uniform(0.1, 3.0, (12, 2)), rng.uniform(-2.0, 0.0, 2)
+        points = rng.uniform(0.1, 3.0, (12, 2))
+        place = rng.uniform(-2.0, 0.0, 2)
         fit = SimpleNamespace(proportions=np.eye(12)[rng.integers(12)])
         test = ShapeTest(fit, directions=None, members=points.T, observed=None)
         distance = nearest_of_hull(points - place)
@@ -122,7 +150,8 @@ class DrawnByHand:
     """A test of a shape whose statistic is the place itself."""
 
     def __init__(self, observed, drawn):
-        self.observed, self.places = observed, iter(drawn)
+        self.observed = observed
+        self.places = iter(drawn)
 
     def draw(self, rng):
         return next(self.places)
@@ -146,7 +175,8 @@ def test_the_observed_sample_is_one_of_those_that_are_as_far(drawn, p_value):
 
 def test_bounds_of_classes_are_the_bounds_of_their_users():
     """Users with 20 and with 200 candidates: each weight is that of the fit of the own class."""
-    n, x = np.repeat([20, 200], [100, 300]), np.random.default_rng(2).binomial(5, 0.2, 400)
+    n = np.repeat([20, 200], [100, 300])
+    x = np.random.default_rng(2).binomial(5, 0.2, 400)
     outcomes, which = Outcomes.observed(SampledRanks(x, np.full(400, 5), n, False))
     estimate = StrictBounds("decreasing").fit(outcomes, METRICS)
     fits = estimate.fits(np.bincount(which).astype(float))
@@ -155,7 +185,9 @@ def test_bounds_of_classes_are_the_bounds_of_their_users():
     expected = 0
     for (users, fit), share in zip(fits, (0.75, 0.25), strict=True):
         z = 1.96 * np.sqrt(share)
-        weights = np.array([[fit.weights(at, side, z) for at in range(len(METRICS))] for side in (-1, 1)])
+        weights = np.array(
+            [[fit.weights(at, side, z) for at in range(len(METRICS))] for side in (-1, 1)]
+        )
         np.testing.assert_array_equal(bounds.weights[:, :, users.outcomes], weights[:, :, users.x])
         assert (bounds.least <= weights.min(axis=2)).all()
         assert (bounds.most >= weights.max(axis=2)).all()
@@ -164,14 +196,19 @@ def test_bounds_of_classes_are_the_bounds_of_their_users():
 
 
 def test_bounds_of_a_class_without_users_are_the_extremes_of_the_metrics():
-    outcomes, which = Outcomes.observed(SampledRanks(np.arange(40) % 7, 10, np.repeat([50, 80], 20)))
-    estimate, counts = StrictBounds("decreasing").fit(outcomes, METRICS), np.bincount(which).astype(float)
+    outcomes, which = Outcomes.observed(
+        SampledRanks(np.arange(40) % 7, 10, np.repeat([50, 80], 20))
+    )
+    estimate = StrictBounds("decreasing").fit(outcomes, METRICS)
+    counts = np.bincount(which).astype(float)
     part = np.where(outcomes.candidates == 80, counts, 0.0)
     (_, _), (few, missing) = fits = estimate.fits_of_part("decreasing", part)
     assert missing is None
     bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
     least, most = ([metric_.of_rank(rank, 50) for metric_ in METRICS] for rank in (50, 1))
-    np.testing.assert_allclose(bounds.weights[0][:, few.outcomes].T, [least] * len(few.outcomes), atol=1e-9)
+    np.testing.assert_allclose(
+        bounds.weights[0][:, few.outcomes].T, [least] * len(few.outcomes), atol=1e-9
+    )
     np.testing.assert_allclose(bounds.weights[1][:, few.outcomes].T, [most] * len(few.outcomes))
 
 
@@ -185,21 +222,29 @@ def test_bounds_of_a_class_without_users_are_the_extremes_of_the_metrics():
 )
 def test_ranks_that_depend_on_n_within_a_class(law_of, contradicts):
     """The expected sample of users with 900 and with 1100 candidates, who are a class."""
-    m, sizes, users = 250, (900, 1100), 40_000
+    m = 250
+    sizes = (900, 1100)
+    users = 40_000
     laws = [law_of(np.arange(1.0, n + 1), n) for n in sizes]
     pools = [(np.arange(n), n - 1) for n in sizes]
-    shares = [law / law.sum() @ pmf(*pool, SamplingDesign(m)) for law, pool in zip(laws, pools, strict=True)]
+    shares = [
+        law / law.sum() @ pmf(*pool, SamplingDesign(m))
+        for law, pool in zip(laws, pools, strict=True)
+    ]
     counts = np.round(users / 2 * np.concatenate(shares)).astype(np.int64)
     x = np.tile(np.arange(m + 1), 2)
     outcomes = Outcomes(x, np.full_like(x, m), np.repeat(sizes, m + 1), False, counts)
     estimate = StrictBounds("decreasing").fit(outcomes, METRICS)
-    fits, own = estimate.fits(counts.astype(float)), csr_array(np.eye(len(outcomes)))
+    fits = estimate.fits(counts.astype(float))
+    own = csr_array(np.eye(len(outcomes)))
     assert len(fits) == 1
     assert (estimate.p_value(counts, own, fits, 0, 0.05) <= 0.05) == contradicts
     if not contradicts:  # the mean weights bound the metrics, though each n has its own law
         bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
         values = [np.stack([one.values(n) for one in METRICS]) for n in sizes]
-        truth = np.mean([of_n @ (law / law.sum()) for of_n, law in zip(values, laws, strict=True)], axis=0)
+        truth = np.mean(
+            [of_n @ (law / law.sum()) for of_n, law in zip(values, laws, strict=True)], axis=0
+        )
         low, high = (bounds.weights @ counts / counts.sum())[[0, 1]]
         assert (low <= truth + 1e-4).all()
         assert (truth <= high + 1e-4).all()

@@ -1,4 +1,6 @@
-"""Comparisons: differences by hand, pairing by user, families of three, and margins by definition."""
+"""Comparisons: differences by hand, pairing by user, families of three, and margins by
+definition.
+"""
 
 import numpy as np
 import pandas as pd
@@ -29,8 +31,12 @@ def of_kind(table, *kinds):
 def test_values_are_those_of_evaluate_and_their_difference():
     table = compare(A, B, candidates=50, names=("old", "new"))
     for column, ranks in (("value_a", A), ("value_b", B)):
-        assert table[column].to_numpy() == pytest.approx(evaluate(ranks, candidates=50)["value"].to_numpy())
-    assert table["difference"].to_numpy() == pytest.approx((table["value_b"] - table["value_a"]).to_numpy())
+        assert table[column].to_numpy() == pytest.approx(
+            evaluate(ranks, candidates=50)["value"].to_numpy()
+        )
+    assert table["difference"].to_numpy() == pytest.approx(
+        (table["value_b"] - table["value_a"]).to_numpy()
+    )
     assert table["difference"][0] == pytest.approx(5 / 6 - 3 / 6)
 
 
@@ -38,8 +44,12 @@ def test_the_p_value_is_below_alpha_where_the_interval_of_strict_bounds_excludes
     """The weights of strict bounds are those for the level, so the level is the same."""
     found = []
     for shift in (0.0, 0.3, 0.9):
-        one, other = np.random.default_rng(1).geometric([[0.1], [0.1 + shift]], size=(2, 300)).clip(max=21)
-        table = compare(one, other, candidates=60, negatives=20, metrics=["recall@5", "auc"], estimator="free")
+        one, other = (
+            np.random.default_rng(1).geometric([[0.1], [0.1 + shift]], size=(2, 300)).clip(max=21)
+        )
+        table = compare(
+            one, other, candidates=60, negatives=20, metrics=["recall@5", "auc"], estimator="free"
+        )
         excludes = (table["low"] > 0) | (table["high"] < 0)
         assert ((table["p_value"] < 0.05) == excludes).all()
         found += excludes.tolist()
@@ -49,7 +59,9 @@ def test_the_p_value_is_below_alpha_where_the_interval_of_strict_bounds_excludes
 def test_the_other_way_round_is_mirrored_and_equal_ranks_show_nothing():
     one, other = np.random.default_rng(1).integers(1, 6, size=(2, 30))
     for options in ({"candidates": 11, "negatives": 4}, {"candidates": 11, "exact": True}):
-        forth, back, same = (compare(*pair, **options) for pair in ((one, other), (other, one), (one, one)))
+        forth, back, same = (
+            compare(*pair, **options) for pair in ((one, other), (other, one), (one, one))
+        )
         assert back["low"].to_numpy() == pytest.approx(-forth["high"].to_numpy(), abs=1e-9)
         assert back["high"].to_numpy() == pytest.approx(-forth["low"].to_numpy(), abs=1e-9)
         assert same["p_value"].tolist() == [1.0] * len(same)
@@ -57,11 +69,17 @@ def test_the_other_way_round_is_mirrored_and_equal_ranks_show_nothing():
 
 
 def test_users_are_paired_by_name_wherever_both_say_theirs():
-    plain, shuffled, users = compare(A, B, candidates=50), [4, 2, 0, 5, 1, 3], np.arange(10, 16)
+    plain = compare(A, B, candidates=50)
+    shuffled = [4, 2, 0, 5, 1, 3]
+    users = np.arange(10, 16)
     for name in (users, [str(user) for user in users]):
-        table = compare(frame(A, name), frame(np.array(B)[shuffled], users[shuffled]), candidates=50)
+        table = compare(
+            frame(A, name), frame(np.array(B)[shuffled], users[shuffled]), candidates=50
+        )
         pd.testing.assert_frame_equal(pd.DataFrame(table), pd.DataFrame(plain))
-        assert len(of_kind(table, "paired-by-user")) == len(of_kind(plain, "paired-by-position")) == 1
+        assert (
+            len(of_kind(table, "paired-by-user")) == len(of_kind(plain, "paired-by-position")) == 1
+        )
 
 
 def test_the_finding_names_the_tables_that_are_paired_by_position():
@@ -81,14 +99,23 @@ def test_what_a_reader_says_of_one_table_names_its_recommender_and_of_all_it_doe
     own = {name: sm.exact_ranks(frame(A, users).assign(age=7), candidates=50) for name in "XY"}
     other = sm.exact_ranks(frame(A, users), candidates=50)
     assert "The column age is not used." in sm.compare(own, metrics="auc").remarks
-    assert "X: The column age is not used." in sm.compare({"X": own["X"], "Y": other}, metrics="auc").remarks
+    assert (
+        "X: The column age is not used."
+        in sm.compare({"X": own["X"], "Y": other}, metrics="auc").remarks
+    )
 
 
 def test_users_are_paired_by_position_where_one_does_not_name_its_users():
     """Ranks i of both are those of one user, in any numbering."""
-    one, other, numbers = np.random.default_rng(5).permuted(np.tile(np.arange(1, 31), (3, 1)), axis=1)
+    one, other, numbers = np.random.default_rng(5).permuted(
+        np.tile(np.arange(1, 31), (3, 1)), axis=1
+    )
     ends = mean_interval((one - other) / 49, np.ones(30, dtype=int), (-1, 1), 0.05)
-    for pair in ((one, other), (one, pd.Series(other, index=numbers)), (frame(one, numbers), list(other))):
+    for pair in (
+        (one, other),
+        (one, pd.Series(other, index=numbers)),
+        (frame(one, numbers), list(other)),
+    ):
         table = compare(*pair, metrics=["auc"], candidates=50)
         assert (table["low"][0], table["high"][0]) == pytest.approx(ends, rel=1e-9)
 
@@ -121,13 +148,19 @@ def test_verdicts_stand_beside_what_they_assume(estimator, kinds):
     assert {one.kind for one in table.findings if one.kind not in VERDICTS} == expected
     assert [one.names for one in table.findings if one.kind == "few-users"] == [("A",), ("B",)]
     assert table.setting.is_uncorrected == (estimator == "uncorrected")
-    assert of_kind(table, "assumes") == [{"assumption": estimator or "decreasing"}] * ("assumes" in kinds)
+    assert of_kind(table, "assumes") == [{"assumption": estimator or "decreasing"}] * (
+        "assumes" in kinds
+    )
 
 
-@pytest.mark.parametrize(("metrics", "cautions"), [(["AUC"], 0), (["recall@2"], 1), (["auc", "ap"], 1)])
+@pytest.mark.parametrize(
+    ("metrics", "cautions"), [(["AUC"], 0), (["recall@2"], 1), (["auc", "ap"], 1)]
+)
 def test_the_auc_alone_needs_no_correction(metrics, cautions):
     """The mean of the sampled AUC is the true one, whatever the ranks are."""
-    table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="uncorrected", metrics=metrics)
+    table = compare(
+        [1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="uncorrected", metrics=metrics
+    )
     assert sum(finding.kind == "uncorrected-verdicts" for finding in table.findings) == cautions
 
 
@@ -136,7 +169,12 @@ def test_the_auc_alone_needs_no_correction(metrics, cautions):
     [
         ({"A": A}, {}, DataError, r"two recommenders or more, not \['A'\]"),
         ({"A": A, "B": B}, {"estimator": "mle"}, DataError, "an estimator corrects sampled ranks"),
-        ({"A": A, "B": B}, {"negatives": 49, "estimator": ["mle", "cls"]}, ConfigError, "give one, not mle, cls"),
+        (
+            {"A": A, "B": B},
+            {"negatives": 49, "estimator": ["mle", "cls"]},
+            ConfigError,
+            "give one, not mle, cls",
+        ),
         ({"A": A, "B": B}, {"metrics": ["x"]}, ConfigError, "unknown metric"),
         ({"A": [A, B[:-1]], "B": B}, {}, DataError, "A, seed 1 has 6 users and A, seed 2 5"),
     ],
@@ -146,7 +184,7 @@ def test_refuses(given, more, error, says):
         compare(given, candidates=50, **more)
 
 
-# --- three recommenders -----------------------------------------------------------------------------------------------
+# --- three recommenders -------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -160,7 +198,9 @@ def ranks():
 def test_many_are_adjusted_by_holm(ranks):
     table = compare(ranks, candidates=100, metrics="auc")
     names = zip(table["a"], table["b"], strict=True)
-    alone = [compare(ranks[a], ranks[b], candidates=100, metrics="auc")["p_value"][0] for a, b in names]
+    alone = [
+        compare(ranks[a], ranks[b], candidates=100, metrics="auc")["p_value"][0] for a, b in names
+    ]
     first, second, third = sorted(alone)
     wanted = [3 * first, max(3 * first, 2 * second), max(3 * first, 2 * second, third)]
     assert sorted(table["p_value"]) == pytest.approx(wanted)
@@ -168,7 +208,10 @@ def test_many_are_adjusted_by_holm(ranks):
 
 def test_many_by_strict_bounds_or_of_seeds_are_those_at_the_level_of_bonferroni(ranks):
     rng = np.random.default_rng(3)
-    few = {name: 1 + rng.hypergeometric(each[:100] - 1, 100 - each[:100], 9) for name, each in ranks.items()}
+    few = {
+        name: 1 + rng.hypergeometric(each[:100] - 1, 100 - each[:100], 9)
+        for name, each in ranks.items()
+    }
     seeds = {name: [each[:60], each[60:120]] for name, each in ranks.items()}
     for given, options in ((few, {"negatives": 9, "estimator": "free"}), (seeds, {})):
         options |= {"candidates": 100, "metrics": "auc"}
@@ -183,7 +226,8 @@ def test_many_by_strict_bounds_or_of_seeds_are_those_at_the_level_of_bonferroni(
 
 
 def test_the_best_alone_have_the_intervals_of_all_pairs(ranks):
-    tables, options = sm.exact_ranks(ranks, candidates=100), {"metrics": ["auc", "recall@10"]}
+    tables = sm.exact_ranks(ranks, candidates=100)
+    options = {"metrics": ["auc", "recall@10"]}
     every = sm.compare(tables, best=3, **options)
     best = sm.compare(tables, best=2, **options)
     pd.testing.assert_frame_equal(every, sm.compare(tables, **options))
@@ -197,8 +241,14 @@ def test_the_best_alone_have_the_intervals_of_all_pairs(ranks):
 
 def test_many_are_in_groups_that_cannot_be_told_apart(ranks):
     table = compare(ranks, candidates=100, metrics=["auc", "recall@1"])
-    of_auc = [(verdict.kind, verdict.names) for verdict in table.verdicts if verdict.metric == "auc"]
-    assert of_auc == [("undecided", ("good", "fair")), ("better", ("good", "poor")), ("better", ("fair", "poor"))]
+    of_auc = [
+        (verdict.kind, verdict.names) for verdict in table.verdicts if verdict.metric == "auc"
+    ]
+    assert of_auc == [
+        ("undecided", ("good", "fair")),
+        ("better", ("good", "poor")),
+        ("better", ("fair", "poor")),
+    ]
     standings = table.standings()
     assert standings["recommender"][:3].tolist() == ["good", "fair", "poor"]
     assert standings["group"][:3].tolist() == ["a", "a", "b"]
@@ -207,7 +257,11 @@ def test_many_are_in_groups_that_cannot_be_told_apart(ranks):
 
 
 def rows_of_latex(table):
-    return [line.removesuffix(r" \\").split(" & ") for line in table.to_latex().splitlines() if " & " in line]
+    return [
+        line.removesuffix(r" \\").split(" & ")
+        for line in table.to_latex().splitlines()
+        if " & " in line
+    ]
 
 
 def difference(row):
@@ -215,8 +269,15 @@ def difference(row):
 
 
 def test_latex_has_the_letters_of_those_who_are_beaten_and_the_differences_from_the_best(ranks):
-    values = [f"{evaluate(each, candidates=100, metrics='auc')['value'][0]:.4f}" for each in ranks.values()]
-    three = compare({name.replace("o", "_"): each for name, each in ranks.items()}, candidates=100, metrics="auc")
+    values = [
+        f"{evaluate(each, candidates=100, metrics='auc')['value'][0]:.4f}"
+        for each in ranks.values()
+    ]
+    three = compare(
+        {name.replace("o", "_"): each for name, each in ranks.items()},
+        candidates=100,
+        metrics="auc",
+    )
     assert rows_of_latex(three)[1:] == [
         ["a", r"g\_\_d", rf"{values[0]}\textsuperscript{{c}}"],
         ["b", "fair", rf"{values[1]}\textsuperscript{{c}}"],
@@ -225,7 +286,9 @@ def test_latex_has_the_letters_of_those_who_are_beaten_and_the_differences_from_
         ["", r"p\_\_r $-$ g\_\_d", difference(three.iloc[1])],
     ]
     caption = three.to_latex().split(r"\caption{")[1].split("}\n")[0]
-    assert caption.startswith("The letters of a value name the recommenders that are worse by the metric.")
+    assert caption.startswith(
+        "The letters of a value name the recommenders that are worse by the metric."
+    )
     assert r"at 95 \%" in caption
 
 
@@ -247,12 +310,16 @@ def test_latex_in_per_cent_with_the_best_value_in_bold():
 
 def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):
     users = np.arange(300)
-    tables = sm.exact_ranks({name: frame(ranks[name], users) for name in ("good", "poor")}, candidates=100, exact=True)
+    tables = sm.exact_ranks(
+        {name: frame(ranks[name], users) for name in ("good", "poor")}, candidates=100, exact=True
+    )
     two = sm.compare(tables, metrics=["auc", "ap"], groups=dict(enumerate(users % 2)))
     header, *rows = rows_of_latex(two)
     assert header == ["Group", "", "AUC", "AP"]
     names = ["good", "poor", "poor $-$ good"]
-    assert [row[:2] for row in rows] == [[group, name] for group in ("all", "0", "1") for name in names]
+    assert [row[:2] for row in rows] == [
+        [group, name] for group in ("all", "0", "1") for name in names
+    ]
     for of_pair, of_auc in zip(rows[2::3], two[two["metric"] == "auc"].itertuples(), strict=True):
         assert of_pair[2] == difference(of_auc)
 
@@ -265,17 +332,28 @@ def test_a_sentence_has_the_numbers_and_what_they_assume_and_no_advice(ranks):
     assert "use plan" in two.remarks[0]
     [row] = two.itertuples()
     sentence = two.sentence()
-    assert f"is {row.difference:+.4f}, with a 95 % interval of {row.low:+.4f} to {row.high:+.4f}" in sentence
-    assert sentence.endswith("if better ranks are more frequent than worse ones in the better half of the ranks.")
+    assert (
+        f"is {row.difference:+.4f}, with a 95 % interval of {row.low:+.4f} to {row.high:+.4f}"
+        in sentence
+    )
+    assert sentence.endswith(
+        "if better ranks are more frequent than worse ones in the better half of the ranks."
+    )
     assert len(sentence.split()) <= 40
 
 
 def test_remarks_come_by_recommender_and_then_those_of_all():
-    """A and C have few users of their own kind: one ties all ranks, the other has a note of its reader."""
+    """A and C have few users of their own kind: one ties all ranks, the other has a note of its
+    reader.
+    """
     rng = np.random.default_rng(4)
     x = {"A": rng.integers(0, 21, 300), "B": np.minimum(rng.geometric(0.5, 300) - 1, 20)}
-    tables = {name: sm.sampled_ranks(1 + above, negatives=20, candidates=900) for name, above in x.items()}
-    remarks = sm.correct(tables, estimators=["bv-0.1", "mle"], metrics=["recall@10", "auc"]).further_remarks
+    tables = {
+        name: sm.sampled_ranks(1 + above, negatives=20, candidates=900) for name, above in x.items()
+    }
+    remarks = sm.correct(
+        tables, estimators=["bv-0.1", "mle"], metrics=["recall@10", "auc"]
+    ).further_remarks
     owners = [remark.split(": ")[0] for remark in remarks]
     places = [{"A": 0, "B": 1}.get(owner, 2) for owner in owners]
     assert places == sorted(places)
@@ -289,11 +367,14 @@ def test_values_of_seeds_are_means():
     assert of_kind(table, "seeds") == [{"seeds": {"X": 2, "Y": 2}}]
 
 
-# --- margins: intervals of b - (1 + d) a by definition; test_verdict.py has conclusions ------------------------------
+# --- margins: intervals of b - (1 + d) a by definition; test_verdict.py has conclusions ---------
 
-HIT, MISS = 1, 40
+HIT = 1
+MISS = 40
 FEW = [HIT] * 20 + [MISS] * 80
-MANY = [HIT] * 10 + [MISS] * 10 + [HIT] * 30 + [MISS] * 50  # 10 hits of the others are missed, and 30 others found
+MANY = (
+    [HIT] * 10 + [MISS] * 10 + [HIT] * 30 + [MISS] * 50
+)  # 10 hits of the others are missed, and 30 others found
 OF_HITS = {"metrics": ["recall@10"], "candidates": 50, "exact": True}
 
 
@@ -309,9 +390,15 @@ def hits(probabilities, users, rng):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        *((given, "margin must be a number above 0") for given in (0, np.nan, np.inf, "2 parts", "-2%", True, [1])),
+        *(
+            (given, "margin must be a number above 0")
+            for given in (0, np.nan, np.inf, "2 parts", "-2%", True, [1])
+        ),
         *((given, "margin must be .* up to 1,000,000%") for given in ("1e306%", "1000001%")),
-        *((given, r"a difference of recall@10 is never above .* from 0 to 1; .* \"2%\"") for given in (1, "1e9")),
+        *(
+            (given, r"a difference of recall@10 is never above .* from 0 to 1; .* \"2%\"")
+            for given in (1, "1e9")
+        ),
     ],
 )
 def test_refuses_margins(given, says):
@@ -336,7 +423,8 @@ def test_margins_are_judged_by_the_interval_of_the_difference_less_the_margin(ma
     low, high = mean_interval(b - ratio * a, np.ones(100, dtype=int), (-ratio, 1.0), 0.05)
     assert size == (Size.MORE.value if low > least else Size.LESS.value if high < least else "")
     for one, other in ((FEW, MANY), (MANY, FEW)):
-        found, plain = row(one, other, margin=margin), row(one, other)
+        found = row(one, other, margin=margin)
+        plain = row(one, other)
         assert found[plain.index].equals(plain)
         assert {found["higher_a"], found["higher_b"]} == {0.1, 0.3}  # of the users
         assert (found["size"], found["difference"] > 0) == (size, found["conclusion"] == "B")
@@ -344,12 +432,17 @@ def test_margins_are_judged_by_the_interval_of_the_difference_less_the_margin(ma
 
 
 @pytest.mark.parametrize(("percent", "alone", "of_three"), [(17, True, True), (23, True, False)])
-def test_relative_margins_of_several_pairs_are_judged_at_the_level_of_their_intervals(percent, alone, of_three):
+def test_relative_margins_of_several_pairs_are_judged_at_the_level_of_their_intervals(
+    percent, alone, of_three
+):
     """That level is the one at which the interval of the difference itself is the stated one."""
     a, b = (np.array(ranks) <= 10 for ranks in (FEW, MANY))
-    ones, ratio = np.ones(100, dtype=int), 1 + percent / 100
+    ones = np.ones(100, dtype=int)
+    ratio = 1 + percent / 100
     found = compare({"A": FEW, "B": MANY, "C": FEW[::-1]}, **OF_HITS, margin=f"{percent}%").iloc[0]
-    alpha = brentq(lambda alpha: mean_interval(1 * b - a, ones, (-1, 1), alpha)[0] - found["low"], 1e-3, 0.2)
+    alpha = brentq(
+        lambda alpha: mean_interval(1 * b - a, ones, (-1, 1), alpha)[0] - found["low"], 1e-3, 0.2
+    )
     lows = [mean_interval(b - ratio * a, ones, (-ratio, 1.0), each)[0] for each in (0.05, alpha)]
     assert [low > 0 for low in lows] == [alone, of_three]
     assert (found["size"] == Size.MORE.value) == of_three
@@ -359,7 +452,9 @@ def test_relative_margins_of_several_pairs_are_judged_at_the_level_of_their_inte
 @pytest.mark.parametrize("margin", [0.1, "40%"])
 def test_of_three_pairs_at_the_edge_claims_are_rare_together(margin):
     """The pairs FEW, C and MANY, C are at the edge, and FEW, MANY are equal."""
-    rng, runs, wrong = np.random.default_rng(46), 150, 0
+    rng = np.random.default_rng(46)
+    runs = 150
+    wrong = 0
     for _ in range(runs):
         ranks = dict(zip("ABC", hits((0.25, 0.25, 0.35), 300, rng), strict=True))
         rows = compare(ranks, **OF_HITS, margin=margin)
@@ -377,7 +472,8 @@ def shuffled(ranks, users, seed):
 
 @pytest.mark.parametrize("kind", ["exact", "sampled", "lists"])
 def test_the_same_ranks_are_no_second_seed_in_whatever_order(kind):
-    rng, users = np.random.default_rng(3), [f"u{number}" for number in range(60)]
+    rng = np.random.default_rng(3)
+    users = [f"u{number}" for number in range(60)]
     of_seeds = [rng.integers(1, 9, 60) for _ in range(2)]
     if kind == "lists":
         items = [f"i{number}" for number in range(8)]
@@ -386,7 +482,8 @@ def test_the_same_ranks_are_no_second_seed_in_whatever_order(kind):
         def read(ranks, seed):
             lists = {
                 user: {
-                    item: float(-abs(rank - place) if item != "i0" else 1 - rank) for place, item in enumerate(items)
+                    item: float(-abs(rank - place) if item != "i0" else 1 - rank)
+                    for place, item in enumerate(items)
                 }
                 for user, rank in shuffled(ranks, users, seed).itertuples(index=False)
             }
@@ -398,11 +495,15 @@ def test_the_same_ranks_are_no_second_seed_in_whatever_order(kind):
         def read(ranks, seed):
             return reader(shuffled(ranks, users, seed), **sizes)
 
-    first, again, second = (read(of_seeds[number], seed) for number, seed in ((0, 1), (0, 2), (1, 3)))
+    first, again, second = (
+        read(of_seeds[number], seed) for number, seed in ((0, 1), (0, 2), (1, 3))
+    )
     options = {"estimator": "bv-0.1"} if kind == "sampled" else {}
     result = sm.compare({"A": [first, second], "B": first}, metrics="recall@3", **options)
     assert of_kind(result, "these-runs") == [{"reason": "one seed", "of": ["B"]}]
-    with pytest.raises(DataError, match=r"^A: seeds 1 and 3 have the same ranks of all users, so they are one seed"):
+    with pytest.raises(
+        DataError, match=r"^A: seeds 1 and 3 have the same ranks of all users, so they are one seed"
+    ):
         sm.compare({"A": [first, second, again], "B": first}, metrics="recall@3", **options)
     if kind == "sampled":
         with pytest.raises(DataError, match="seeds 1 and 2 have the same ranks"):
@@ -416,14 +517,18 @@ JUDGED = {"u": {"x": 1}, "v": {"x": 1}, "w": {"x": 1, "y": 1}}
 @pytest.mark.parametrize(
     ("tables", "options"),
     [
-        pytest.param(sm.exact_ranks({"A": [1, 7, 12], "B": [2, 3, 40]}, candidates=50), {}, id="exact"),
+        pytest.param(
+            sm.exact_ranks({"A": [1, 7, 12], "B": [2, 3, 40]}, candidates=50), {}, id="exact"
+        ),
         pytest.param(
             sm.sampled_ranks({"A": [1, 4, 2], "B": [2, 3, 6]}, candidates=50, negatives=9),
             {"estimator": "bv-0.1"},
             id="sampled",
         ),
         pytest.param(
-            sm.ranked_lists({"A": LISTS, "B": {**LISTS, "u": {"y": 1.0, "x": 0.5}}}, relevance=JUDGED),
+            sm.ranked_lists(
+                {"A": LISTS, "B": {**LISTS, "u": {"y": 1.0, "x": 0.5}}}, relevance=JUDGED
+            ),
             {},
             id="lists",
         ),
@@ -442,15 +547,21 @@ def test_the_means_of_the_values_of_users_are_the_values(tables, options):
     assert len(by_user) == 6
     for row in table.to_dict("records"):
         means = by_user.groupby("recommender")[row["metric"]].mean()
-        assert (means["A"], means["B"]) == pytest.approx((row["value_a"], row["value_b"]), abs=1e-12)
+        assert (means["A"], means["B"]) == pytest.approx(
+            (row["value_a"], row["value_b"]), abs=1e-12
+        )
     pd.testing.assert_frame_equal(table.iloc[:1].by_user, by_user)  # of rows, too
 
 
 def test_values_are_those_of_the_same_user_in_any_order_of_rows():
-    """The average precision of one relevant item is one over its rank; that of a user, the mean over the rows."""
+    """The average precision of one relevant item is one over its rank; that of a user, the mean
+    over the rows.
+    """
     first = pd.DataFrame({"user": ["b", "a", "b"], "rank": [4, 2, 1]})
     second = pd.DataFrame({"user": ["a", "b", "b"], "rank": [5, 10, 2]})
-    by_user = sm.compare(sm.exact_ranks({"A": first, "B": second}, candidates=50), metrics="MAP").by_user
+    by_user = sm.compare(
+        sm.exact_ranks({"A": first, "B": second}, candidates=50), metrics="MAP"
+    ).by_user
     assert by_user.to_dict("list") == {
         "recommender": ["A", "A", "B", "B"],
         "user": ["a", "b", "a", "b"],
@@ -460,7 +571,9 @@ def test_values_are_those_of_the_same_user_in_any_order_of_rows():
 
 def test_bounds_have_no_values_of_users():
     table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5)
-    with pytest.raises(DataError, match=r"by_user: strict bounds have no value of a user; .*bv-0.1"):
+    with pytest.raises(
+        DataError, match=r"by_user: strict bounds have no value of a user; .*bv-0.1"
+    ):
         table.by_user  # noqa: B018
 
 
@@ -468,7 +581,9 @@ def test_a_t_test_of_the_values_decides_what_compare_leaves_open():
     """Each user is one place better, and the AUC by 1 / (n - 1), which differs little."""
     old = np.arange(300) % 100 + 2
     n = np.arange(300) + 900
-    table = sm.compare(sm.exact_ranks({"old": old, "new": old - 1}, candidates=n, exact=True), metrics="auc")
+    table = sm.compare(
+        sm.exact_ranks({"old": old, "new": old - 1}, candidates=n, exact=True), metrics="auc"
+    )
     values = table.by_user.pivot(index="user", columns="recommender", values="auc")
     gains = 1 / (n - 1.0)
     np.testing.assert_allclose(values["new"] - values["old"], gains, atol=1e-12)

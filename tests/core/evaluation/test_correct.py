@@ -1,4 +1,6 @@
-"""Corrected metrics: estimators by hand on a catalogue of four, intervals by loops over users, bias by enumeration."""
+"""Corrected metrics: estimators by hand on a catalogue of four, intervals by loops over users, bias
+by enumeration.
+"""
 
 import numpy as np
 import pandas as pd
@@ -24,9 +26,14 @@ def of_kind(table, kind):
 
 @pytest.mark.parametrize(("estimator", "drawn"), [("decreasing", "by user"), ("free", "once")])
 def test_ranks_among_all_candidates_are_exact(estimator, drawn):
-    """Every candidate was drawn: values and intervals are those of evaluate, without an assumption."""
-    ranks, metrics = 1 + (199 * np.random.default_rng(0).random(500) ** 3).astype(int), ["recall@10", "ap", "auc"]
-    found = correct(ranks, candidates=200, negatives=199, drawn=drawn, estimators=estimator, metrics=metrics)
+    """Every candidate was drawn: values and intervals are those of evaluate, without an
+    assumption.
+    """
+    ranks = 1 + (199 * np.random.default_rng(0).random(500) ** 3).astype(int)
+    metrics = ["recall@10", "ap", "auc"]
+    found = correct(
+        ranks, candidates=200, negatives=199, drawn=drawn, estimators=estimator, metrics=metrics
+    )
     expected = evaluate(ranks, candidates=200, exact=True, metrics=metrics)
     columns = ["value", "low", "high"]
     np.testing.assert_allclose(found[columns], expected[columns], rtol=1e-12)
@@ -36,17 +43,33 @@ def test_ranks_among_all_candidates_are_exact(estimator, drawn):
 
 def test_errors_are_the_spread_over_samples():
     """20 samples of 300 users and their negatives from one population."""
-    rng, n, m, tables = np.random.default_rng(5), 60, 15, []
-    options = {"candidates": n, "negatives": m, "estimators": ["bv-0.1", "mle", "mes"], "metrics": ["recall@3", "auc"]}
+    rng = np.random.default_rng(5)
+    n = 60
+    m = 15
+    tables = []
+    options = {
+        "candidates": n,
+        "negatives": m,
+        "estimators": ["bv-0.1", "mle", "mes"],
+        "metrics": ["recall@3", "auc"],
+    }
     for _ in range(20):
-        ranks = 1 + rng.choice(n, size=300, p=1 / np.arange(1, n + 1) / np.sum(1 / np.arange(1, n + 1)))
+        ranks = 1 + rng.choice(
+            n, size=300, p=1 / np.arange(1, n + 1) / np.sum(1 / np.arange(1, n + 1))
+        )
         tables.append(correct(1 + rng.hypergeometric(ranks - 1, n - ranks, m), **options))
-    for of_value, of_error, rows in (("value", "standard_error", slice(6)), ("bias", "bias_error", slice(1))):
+    for of_value, of_error, rows in (
+        ("value", "standard_error", slice(6)),
+        ("bias", "bias_error", slice(1)),
+    ):
         spread = np.std([table[of_value][rows] for table in tables], axis=0, ddof=1)
         errors = np.mean([table[of_error][rows] for table in tables], axis=0)
         assert ((errors < 2 * spread) & (errors > spread / 2)).all()
-    not_linear = tables[0][tables[0]["estimator"].isin(["mle", "mes"]) & (tables[0]["metric"] == "auc")]
-    widths, students = (not_linear["high"] - not_linear["low"]) / not_linear["standard_error"], stats.t(299)
+    not_linear = tables[0][
+        tables[0]["estimator"].isin(["mle", "mes"]) & (tables[0]["metric"] == "auc")
+    ]
+    widths = (not_linear["high"] - not_linear["low"]) / not_linear["standard_error"]
+    students = stats.t(299)
     np.testing.assert_allclose(widths, 2 * students.ppf(0.975))
     assert [one.values["estimator"] for one in of_kind(tables[0], "approximate")] == ["mle", "mes"]
 
@@ -54,29 +77,38 @@ def test_errors_are_the_spread_over_samples():
 def test_bias_is_that_of_enumeration():
     """What uncorrected AP shows on average, less the AP, if ranks were as EM finds them."""
     P = np.array([enumerated(rank - 1, 5, 2, False) for rank in range(1, 7)])
-    prior, shares = np.full(6, 1 / 6), np.bincount(np.array(SAMPLED) - 1) / 8
+    prior = np.full(6, 1 / 6)
+    shares = np.bincount(np.array(SAMPLED) - 1) / 8
     for _ in range(100):
         prior *= P @ (shares / (prior @ P))
     table = correct(SAMPLED, **SMALL, estimators=["uncorrected", "bv-1"], metrics=["ap"])
     f = 1 / np.arange(1, 7)
     assert value(table, "uncorrected", "ap") == pytest.approx((5 + 2 / 2 + 1 / 3) / 8)
     assert table.findings[0].kind == "uncorrected-values"
-    assert value(table, "uncorrected", "ap", "bias") == pytest.approx(prior @ (P @ [1, 1 / 2, 1 / 3] - f))
+    assert value(table, "uncorrected", "ap", "bias") == pytest.approx(
+        prior @ (P @ [1, 1 / 2, 1 / 3] - f)
+    )
     posterior = (P * f[:, np.newaxis]).sum(axis=0) / P.sum(axis=0)
     assert value(table, "bv-1", "ap", "bias") == pytest.approx(prior @ (P @ posterior - f))
 
 
 @pytest.mark.parametrize("top", [True, False])
 def test_the_auc_of_mes_has_a_finding_where_it_is_wrong(top):
-    """A smooth distribution puts users who are all near the top too far down; users all over, it does not."""
+    """A smooth distribution puts users who are all near the top too far down; users all over, it
+    does not.
+    """
     rng = np.random.default_rng(6)
-    ranks = np.minimum(rng.geometric(1 / 20, size=2000) if top else rng.integers(1, 1001, size=2000), 1000)
+    ranks = np.minimum(
+        rng.geometric(1 / 20, size=2000) if top else rng.integers(1, 1001, size=2000), 1000
+    )
     sampled = 1 + rng.hypergeometric(ranks - 1, 1000 - ranks, 100)
     table = correct(sampled, candidates=1000, negatives=100, estimators="mes", metrics="auc")
     error = value(table, "mes", "auc") - (1 - (ranks.mean() - 1) / 999)
     assert error < -0.01 if top else abs(error) < 0.01
     found = [one.values for one in of_kind(table, "auc-too-low")]
-    assert found == [{"estimator": "mes", "auc": pytest.approx(1 - (sampled.mean() - 1) / 100)}] * top
+    assert (
+        found == [{"estimator": "mes", "auc": pytest.approx(1 - (sampled.mean() - 1) / 100)}] * top
+    )
 
 
 def test_what_is_known_of_bias_is_said():
@@ -85,14 +117,23 @@ def test_what_is_known_of_bias_is_said():
     assert set(table["assumes"]) == {"bias is zero"}
     assert [one.values for one in of_kind(table, "no-bias")] == [{"estimator": "mle"}]
     assert [one.values for one in of_kind(table, "few-users")] == [{"users": 8}]
-    assert not of_kind(correct([1] * 100, candidates=99, negatives=9, estimators="cls", metrics="auc"), "few-users")
+    assert not of_kind(
+        correct([1] * 100, candidates=99, negatives=9, estimators="cls", metrics="auc"), "few-users"
+    )
 
 
 def test_several_rows_of_a_linear_estimator_is_the_mean_over_users():
     users = ("a", "b", "a", "c", "b", "a", "d", "e")
-    weight = [value(correct([r, r], **SMALL, estimators="bv-0.1"), "bv-0.1", "ap") for r in (1, 2, 3)]
-    means = [np.mean([weight[r - 1] for r, u in zip(SAMPLED, users, strict=True) if u == user]) for user in "abcde"]
-    row = correct({"user": users, "rank": SAMPLED}, **SMALL, estimators="bv-0.1", metrics="ap").iloc[0]
+    weight = [
+        value(correct([r, r], **SMALL, estimators="bv-0.1"), "bv-0.1", "ap") for r in (1, 2, 3)
+    ]
+    means = [
+        np.mean([weight[r - 1] for r, u in zip(SAMPLED, users, strict=True) if u == user])
+        for user in "abcde"
+    ]
+    row = correct(
+        {"user": users, "rank": SAMPLED}, **SMALL, estimators="bv-0.1", metrics="ap"
+    ).iloc[0]
     assert row["value"] == pytest.approx(np.mean(means))
     assert row["standard_error"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(5))
     assert row["users"] == 5
@@ -110,24 +151,38 @@ def test_several_rows_beside_an_event_whose_negatives_are_all_other_items():
 def test_bounds_are_findings_with_their_ends():
     table = correct([2] * 30, negatives=1, candidates=1000, metrics="recall@10", estimators="free")
     [finding] = of_kind(table, "bounds")
-    row, ends = table.iloc[0], {"least_negatives": 1, "most_negatives": 1, "assumes": "none", "estimator": "free"}
-    assert (finding.metric, finding.values) == ("recall@10", {"low": row["low"], "high": row["high"], **ends})
+    row = table.iloc[0]
+    ends = {"least_negatives": 1, "most_negatives": 1, "assumes": "none", "estimator": "free"}
+    assert (finding.metric, finding.values) == (
+        "recall@10",
+        {"low": row["low"], "high": row["high"], **ends},
+    )
     assert np.isnan(row[["standard_error", "bias", "bias_error"]].astype(float)).all()
 
 
 def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditioned():
-    ranks, estimators = [1, 3, 5] * 50, ["bv-1e-12", "bv-1"]
-    found = correct(ranks, candidates=3541, negatives=100, metrics="recall@10", estimators=estimators)
-    outside, large = of_kind(found, "out-of-range"), of_kind(found, "large-weight")
+    ranks = [1, 3, 5] * 50
+    estimators = ["bv-1e-12", "bv-1"]
+    found = correct(
+        ranks, candidates=3541, negatives=100, metrics="recall@10", estimators=estimators
+    )
+    outside = of_kind(found, "out-of-range")
+    large = of_kind(found, "large-weight")
     assert {one.values["estimator"] for one in [*outside, *large]} == {"bv-1e-12"}
     assert large[0].values["largest"] > 10
-    found = correct([1] * 600, candidates=1000, negatives=100, metrics="recall@10", estimators="bv-0.1")
+    found = correct(
+        [1] * 600, candidates=1000, negatives=100, metrics="recall@10", estimators="bv-0.1"
+    )
     ends = {one.values["what"]: one.values["value"] for one in of_kind(found, "out-of-range")}
     row = found.iloc[0]
-    assert ends == {"the value": row["value"], "the low end": row["low"], "the high end": row["high"]}
+    assert ends == {
+        "the value": row["value"],
+        "the low end": row["low"],
+        "the high end": row["high"],
+    }
 
 
-# --- replacement: where m is a large part of n, the interval depends on whether a negative could be drawn twice -------
+# --- replacement: where m is a large part of n, the interval depends on whether a negative could
 
 
 def of_free(x, replacement, **given):
@@ -137,12 +192,16 @@ def of_free(x, replacement, **given):
 @pytest.mark.parametrize("said", [True, False])
 def test_the_interval_of_the_other_design_is_said_where_it_differs(said):
     """All users have rank 11 of 200, so that no true Recall@10 is above 0."""
-    x, given = np.random.default_rng(0).binomial(100, 10 / 199, 1000), {"negatives": 100, "candidates": 200}
-    found, other = of_free(x, said, **given), of_free(x, not said, **given)
+    x = np.random.default_rng(0).binomial(100, 10 / 199, 1000)
+    given = {"negatives": 100, "candidates": 200}
+    found = of_free(x, said, **given)
+    other = of_free(x, not said, **given)
     [values] = [one.values for one in of_kind(found, "replacement")]
     assert (values["estimator"], values["replacement"]) == ("free", said)
     assert (values["low"], values["high"]) == tuple(found.loc[0, ["low", "high"]])
-    assert (values["other_low"], values["other_high"]) == pytest.approx(tuple(other.loc[0, ["low", "high"]]))
+    assert (values["other_low"], values["other_high"]) == pytest.approx(
+        tuple(other.loc[0, ["low", "high"]])
+    )
     assert {True: other, False: found}[said]["low"].item() > 0
     assert {True: found, False: other}[said]["low"].item() == pytest.approx(0, abs=1e-3)
 
@@ -162,10 +221,13 @@ def test_nothing_is_said_of(replacement, m, given):
 
 
 @pytest.mark.parametrize(
-    ("ranks", "is_explained"), [([1] * 100 + [10] * 300, False), ([*range(1, 22)] * 20 + [1] * 100, True)]
+    ("ranks", "is_explained"),
+    [([1] * 100 + [10] * 300, False), ([*range(1, 22)] * 20 + [1] * 100, True)],
 )
 def test_the_bias_is_said_to_be_ignored_by_an_interval_only_where_there_is_one(ranks, is_explained):
-    """No distribution of true ranks has a sample with three of four users at the rank 10 of 21, and none near it."""
+    """No distribution of true ranks has a sample with three of four users at the rank 10 of 21, and
+    none near it.
+    """
     sample = sm.sampled_ranks(ranks, negatives=20, candidates=500)
     result = sm.correct(sample, estimators="bv-1", metrics="recall@10")
     [finding] = of_kind(result, "bias")

@@ -1,4 +1,6 @@
-"""Negatives that are drawn once for all users: no interval of one draw, and intervals of several that hold."""
+"""Negatives that are drawn once for all users: no interval of one draw, and intervals of several
+that hold.
+"""
 
 import numpy as np
 import pytest
@@ -7,12 +9,16 @@ import sampled_metrics as sm
 from sampled_metrics.core.evaluation.values import SHARED, UserValues, mean_of_runs
 from sampled_metrics.core.findings import Finding
 
-USERS, N, M = 300, 1000, 100
+USERS = 300
+N = 1000
+M = 100
 AUC = np.array([[0.0, 1.0]])
 
 
 def outcomes(rng, ranks, share, n, draws):
-    """(draws, users) negatives above the held-out item; a share of the users have one order of the items."""
+    """(draws, users) negatives above the held-out item; a share of the users have one order of the
+    items.
+    """
     x = rng.hypergeometric(ranks - 1, n - ranks, M, (draws, len(ranks)))
     alike = slice(round(share * len(ranks)))
     for draw in range(draws):
@@ -32,32 +38,50 @@ def kinds(result):
 
 @pytest.mark.parametrize("estimator", ["decreasing", "bv-0.1", "mle"])
 def test_one_draw_has_the_value_and_no_interval_and_no_verdict(estimator):
-    [once], [by_user] = tables(1, 1), tables(1, 1, drawn="by user")
-    found, other = (sm.correct(one, estimators=estimator, metrics=["recall@10", "auc"]) for one in (once, by_user))
+    [once] = tables(1, 1)
+    [by_user] = tables(1, 1, drawn="by user")
+    found, other = (
+        sm.correct(one, estimators=estimator, metrics=["recall@10", "auc"])
+        for one in (once, by_user)
+    )
     assert found[["low", "high", "standard_error"]].isna().all(axis=None)
     assert np.isfinite(found["value"]).all()
     if estimator != "decreasing":  # its value is the nearest end of the interval
         assert found["value"].tolist() == other["value"].tolist()
     assert SHARED in kinds(found)
-    assert not kinds(found) & {"bounds", "supported", "unexplained", "contradicted", "drawn-by-user"}
+    assert not kinds(found) & {
+        "bounds",
+        "supported",
+        "unexplained",
+        "contradicted",
+        "drawn-by-user",
+    }
     assert "drawn-by-user" in kinds(other)
     best = sm.sampled_ranks(np.ones(USERS, dtype=int), negatives=M, candidates=N, drawn="once")
-    compared = sm.compare({"a": once, "best": best}, estimator=estimator, metrics="auc", margin=0.01)
+    compared = sm.compare(
+        {"a": once, "best": best}, estimator=estimator, metrics="auc", margin=0.01
+    )
     assert set(compared["conclusion"]) == {"no verdict"}
     assert compared[["low", "high", "p_value"]].isna().all(axis=None)
     assert not kinds(compared) & {"assumes", "better", "equivalent"}
 
 
 def test_several_draws_are_compared_draw_by_draw():
-    """The interval of Student's t over draws and the normal one over users, drawn here a million times."""
-    rng, draws = np.random.default_rng(3), 5
-    a, b = tables(5, draws), tables(6, draws)
+    """The interval of Student's t over draws and the normal one over users, drawn here a million
+    times.
+    """
+    rng = np.random.default_rng(3)
+    draws = 5
+    a = tables(5, draws)
+    b = tables(6, draws)
     gap = np.array([(one.x - other.x) / M for one, other in zip(a, b, strict=True)])
     between = gap.mean(axis=1).var(ddof=1) / draws
     rest = gap - gap.mean(axis=0) - gap.mean(axis=1, keepdims=True) + gap.mean()
     of_both = (rest**2).sum() / ((draws - 1) * (USERS - 1)) / (draws * USERS)
     of_users = gap.mean(axis=0).var(ddof=1) / USERS - of_both
-    drawn = np.sqrt(of_users) * rng.standard_normal(10**6) + np.sqrt(between) * rng.standard_t(draws - 1, 10**6)
+    drawn = np.sqrt(of_users) * rng.standard_normal(10**6) + np.sqrt(between) * rng.standard_t(
+        draws - 1, 10**6
+    )
     reach = np.quantile(np.abs(drawn), 0.95)
     found = sm.compare({"a": a, "b": b}, estimator="uncorrected", metrics="auc")
     row = found.iloc[0]
@@ -78,7 +102,10 @@ def test_several_draws_are_compared_draw_by_draw():
     ],
 )
 def test_refuses_draws(a, b, says):
-    given = {name: [table for one in rows for table in tables(*one)] for name, rows in zip("ab", (a, b), strict=True)}
+    given = {
+        name: [table for one in rows for table in tables(*one)]
+        for name, rows in zip("ab", (a, b), strict=True)
+    }
     with pytest.raises(sm.DataError, match=says):
         sm.compare(given, estimator="bv-0.1")
 
@@ -87,7 +114,15 @@ def of_auc(x, *, once=True):
     """The values of AUC of one draw, without bias."""
     values = (1 - x / M)[np.newaxis]
     findings = (Finding(SHARED),) if once else ()
-    return UserValues(values, values, True, np.stack((AUC, AUC), axis=1), AUC, values.mean(axis=1), findings=findings)
+    return UserValues(
+        values,
+        values,
+        True,
+        np.stack((AUC, AUC), axis=1),
+        AUC,
+        values.mean(axis=1),
+        findings=findings,
+    )
 
 
 LAWS = {
@@ -95,22 +130,33 @@ LAWS = {
     "steep": lambda rng, n, users: np.minimum(n ** rng.random(users), n).astype(int),
     "two": lambda rng, n, users: np.where(rng.random(users) < 0.9, 1 + n // 50, n // 2),
 }
-MOST = {"two": 0.9}  # of users who share the order of the items: by this law, two draws may be equal if all do
-SLOW = [(law, share, draws, 600) for law in LAWS for share in (0.1, MOST.get(law, 1.0)) for draws in (2, 10)]
+MOST = {
+    "two": 0.9
+}  # of users who share the order of the items: by this law, two draws may be equal if all do
+SLOW = [
+    (law, share, draws, 600)
+    for law in LAWS
+    for share in (0.1, MOST.get(law, 1.0))
+    for draws in (2, 10)
+]
 
 
 @pytest.mark.parametrize(
     ("law", "share", "draws", "repetitions"),
     [("one", 0.5, 5, 150), *(pytest.param(*each, marks=pytest.mark.slow) for each in SLOW)],
 )
-def test_several_draws_hold_the_truth_and_one_that_is_taken_by_user_does_not(law, share, draws, repetitions):
-    many, counts = LAWS[law](np.random.default_rng(9), N, 4_000_000), np.zeros(3)
+def test_several_draws_hold_the_truth_and_one_that_is_taken_by_user_does_not(
+    law, share, draws, repetitions
+):
+    many = LAWS[law](np.random.default_rng(9), N, 4_000_000)
+    counts = np.zeros(3)
     truth = 1 - (many.mean() - 1) / (N - 1)
     for repetition in range(repetitions):
         rng = np.random.default_rng([7, repetition])
         x = [outcomes(rng, LAWS[law](rng, N, 200), share, N, draws) for _ in range(2)]
         one, other = (mean_of_runs([of_auc(row) for row in rows]) for rows in x)
-        ends, naive = one.interval(0.05), of_auc(x[0][0], once=False).interval(0.05)
+        ends = one.interval(0.05)
+        naive = of_auc(x[0][0], once=False).interval(0.05)
         gap = other.minus(one).interval(0.05)
         held = [of_one.low[0] <= truth <= of_one.high[0] for of_one in (ends, naive)]
         counts += [*held, gap.low[0] <= 0 <= gap.high[0]]
@@ -120,12 +166,18 @@ def test_several_draws_hold_the_truth_and_one_that_is_taken_by_user_does_not(law
 
 
 def test_draws_whose_values_are_alike_by_chance_are_several_draws():
-    """Recall@1 of each user is the same in both draws, and the sampled ranks of a third of the users are not."""
+    """Recall@1 of each user is the same in both draws, and the sampled ranks of a third of the
+    users are not.
+    """
     user = np.arange(USERS)
     sampled_ranks = [np.where(user % 3, 1, rank) for rank in (20 + user % 7, 40 + user % 5)]
-    draws = [sm.sampled_ranks(ranks, negatives=M, candidates=N, drawn="once") for ranks in sampled_ranks]
+    draws = [
+        sm.sampled_ranks(ranks, negatives=M, candidates=N, drawn="once") for ranks in sampled_ranks
+    ]
     result = sm.correct({"a": draws}, estimators="uncorrected", metrics="recall@1")
     assert result["value"].tolist() == [pytest.approx(2 / 3)]
     assert "draws" in kinds(result)
     with pytest.raises(sm.DataError, match="same ranks of all users"):
-        sm.correct({"a": [draws[0], draws[1], draws[0]]}, estimators="uncorrected", metrics="recall@1")
+        sm.correct(
+            {"a": [draws[0], draws[1], draws[0]]}, estimators="uncorrected", metrics="recall@1"
+        )

@@ -18,7 +18,11 @@ def by_metric(table):
 
 
 def test_values_are_means_by_hand():
-    found = by_metric(evaluate(RANKS, metrics=["recall@2", "recall@10", "ndcg@3", "ap", "mrr@2", "auc"], candidates=N))
+    found = by_metric(
+        evaluate(
+            RANKS, metrics=["recall@2", "recall@10", "ndcg@3", "ap", "mrr@2", "auc"], candidates=N
+        )
+    )
     assert found == {
         "recall@2": pytest.approx(2 / 5),
         "recall@10": pytest.approx(4 / 5),
@@ -42,9 +46,13 @@ def test_ties_count_in_expectation():
 
 
 def test_users_with_several_rows_count_once_with_their_mean():
-    frame = pd.DataFrame({"user": ["a", "b", "a", "c", "a", "b"], "rank": [1, 5, 30, 2, 7, 90], "candidates": 100})
+    frame = pd.DataFrame(
+        {"user": ["a", "b", "a", "c", "a", "b"], "rank": [1, 5, 30, 2, 7, 90], "candidates": 100}
+    )
     table = evaluate(frame, metrics=["ap", "auc"])
-    for row, values in zip(table.itertuples(), (1 / frame["rank"], 1 - (frame["rank"] - 1) / 99), strict=True):
+    for row, values in zip(
+        table.itertuples(), (1 / frame["rank"], 1 - (frame["rank"] - 1) / 99), strict=True
+    ):
         means = [values[frame["user"] == user].mean() for user in "abc"]
         assert row.value == pytest.approx(np.mean(means))
         assert row.standard_error == pytest.approx(np.std(means, ddof=1) / np.sqrt(3))

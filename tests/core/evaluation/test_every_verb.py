@@ -1,4 +1,6 @@
-"""What holds for all verbs: the order of rows is nothing, labels come back as written, and objects take their place."""
+"""What holds for all verbs: the order of rows is nothing, labels come back as written, and objects
+take their place.
+"""
 
 from dataclasses import dataclass
 
@@ -16,11 +18,16 @@ RNG = np.random.default_rng(3)
 
 def ranks(users, negatives=None):
     """Two rows of each user, with ties or among negatives; users are text and n differs by user."""
-    user, n = np.repeat(np.arange(users), 2), np.repeat(np.resize([150, 220, 300], users), 2)
-    above, tied = (RNG.beta(0.4, 2, len(user)) * (n - 10)).astype(int), RNG.integers(0, 5, len(user))
+    user = np.repeat(np.arange(users), 2)
+    n = np.repeat(np.resize([150, 220, 300], users), 2)
+    above = (RNG.beta(0.4, 2, len(user)) * (n - 10)).astype(int)
+    tied = RNG.integers(0, 5, len(user))
     columns = {"above": above, "tied": tied}
     if negatives is not None:
-        columns = {"rank": 1 + RNG.hypergeometric(above, n - 1 - above, negatives), "negatives": negatives}
+        columns = {
+            "rank": 1 + RNG.hypergeometric(above, n - 1 - above, negatives),
+            "negatives": negatives,
+        }
     return pd.DataFrame({"user": [f"u{each}" for each in user], "candidates": n} | columns)
 
 
@@ -30,17 +37,27 @@ def ranks(users, negatives=None):
         (lambda tables: read_and.evaluate(tables["a"]), None, {}),
         (read_and.compare, None, {}),
         (read_and.expect, None, {"negatives": 20}),
-        *((lambda tables, estimators: read_and.correct(tables["a"], estimators=estimators), 8, {"estimators": one})
-          for one in ("decreasing", "mle")),
+        *(
+            (
+                lambda tables, estimators: read_and.correct(tables["a"], estimators=estimators),
+                8,
+                {"estimators": one},
+            )
+            for one in ("decreasing", "mle")
+        ),
         *((read_and.compare, 8, {"estimator": one}) for one in ("decreasing", "mle")),
     ],
-)  # fmt: skip
+)
 def test_rows_in_another_order_give_the_same(function, negatives, options):
     tables = {name: ranks(12, negatives) for name in "abc"}
     found = function(tables, **options)
-    again = function({name: one.sample(frac=1, random_state=1) for name, one in tables.items()}, **options)
+    again = function(
+        {name: one.sample(frac=1, random_state=1) for name, one in tables.items()}, **options
+    )
     pd.testing.assert_frame_equal(pd.DataFrame(again), pd.DataFrame(found), rtol=1e-9, atol=1e-12)
-    assert [(one.kind, one.names) for one in again.findings] == [(one.kind, one.names) for one in found.findings]
+    assert [(one.kind, one.names) for one in again.findings] == [
+        (one.kind, one.names) for one in found.findings
+    ]
 
 
 SAMPLED = [1, 3, 1, 12, 21, 2, 1, 7, 5, 1, 2, 4, 1, 1, 9]
@@ -49,7 +66,10 @@ EXACT = [4, 61, 2, 300, 480, 17, 1, 150, 88, 3, 40, 77, 6, 9, 201]
 METRICS = ["hr@10", "MAP", "AUC", "Recall@5"], ["hit-rate@10", "ap", "auc", "recall@5"]
 """As they are written, and as they are usual."""
 LISTS = ["hr@10", "MAP", "DCG@2"], ["hit-rate@10", "ap", "dcg@2"]
-ESTIMATORS = ["sampled", "BV 0.1", "Decreasing", "EM"], ["uncorrected", "bv-0.1", "decreasing", "mle"]
+ESTIMATORS = (
+    ["sampled", "BV 0.1", "Decreasing", "EM"],
+    ["uncorrected", "bv-0.1", "decreasing", "mle"],
+)
 RUN = {"ann": {"film": 0.9, "song": 0.4}, "bob": {"film": 0.2, "book": 0.8, "song": 0.5}}
 GRADES = {"ann": {"song": 3}, "bob": {"book": 1, "film": 2}}
 
@@ -59,13 +79,21 @@ GRADES = {"ann": {"song": 3}, "bob": {"book": 1, "film": 2}}
     [
         (lambda m, e: read_and.correct(SAMPLED, **OF_20, metrics=m, estimators=e), METRICS, 4),
         (lambda m, e: read_and.expect(EXACT, **OF_20, metrics=m, estimators=e), METRICS, 2),
-        (lambda m, e: read_and.compare(SAMPLED, SAMPLED[::-1], **OF_20, metrics=m, estimator=e[0]), METRICS, 1),
+        (
+            lambda m, e: read_and.compare(
+                SAMPLED, SAMPLED[::-1], **OF_20, metrics=m, estimator=e[0]
+            ),
+            METRICS,
+            1,
+        ),
         (lambda m, _: read_and.evaluate(RUN, relevance=GRADES, metrics=m), LISTS, 0),
     ],
     ids=["correct", "expect", "compare", "lists"],
 )
 def test_labels_come_back_as_they_are_written(call, metrics, estimators):
-    written, usual = (call(labels, of[:estimators]) for labels, of in zip(metrics, ESTIMATORS, strict=True))
+    written, usual = (
+        call(labels, of[:estimators]) for labels, of in zip(metrics, ESTIMATORS, strict=True)
+    )
     assert written["metric"].unique().tolist() == metrics[0]
     if "estimator" in written:
         assert written["estimator"].unique().tolist() == ESTIMATORS[0][:estimators]
@@ -76,7 +104,12 @@ def test_labels_come_back_as_they_are_written(call, metrics, estimators):
 
 def test_a_metric_of_ones_own():
     """Rank-biased precision with p = 0.8."""
-    rbp = Metric("rbp", lambda rank, _: 0.2 * 0.8 ** (np.asarray(rank) - 1.0), linear_in_rank=False, cutoff=None)
+    rbp = Metric(
+        "rbp",
+        lambda rank, _: 0.2 * 0.8 ** (np.asarray(rank) - 1.0),
+        linear_in_rank=False,
+        cutoff=None,
+    )
     found = read_and.evaluate([1, 2, 11], candidates=100, metrics=[rbp, "recall@10"])
     assert found["metric"].tolist() == ["rbp", "recall@10"]
     np.testing.assert_allclose(found["value"], [0.2 * (1 + 0.8 + 0.8**10) / 3, 2 / 3])
@@ -116,8 +149,12 @@ EVERY_ESTIMATOR = ["decreasing", "free", "bv-0.1", "cls", "mle", "mes", "smooth"
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: sm.evaluate(sm.exact_ranks([3], candidates=50, exact=True), metrics=["mrr", "recall@2"]),
-        lambda: sm.evaluate(sm.ranked_lists({"ann": {"x": 2, "y": 1}}, relevance={"ann": {"y": 1}}), metrics="mrr"),
+        lambda: sm.evaluate(
+            sm.exact_ranks([3], candidates=50, exact=True), metrics=["mrr", "recall@2"]
+        ),
+        lambda: sm.evaluate(
+            sm.ranked_lists({"ann": {"x": 2, "y": 1}}, relevance={"ann": {"y": 1}}), metrics="mrr"
+        ),
         lambda: sm.correct(ONE_OF_20, estimators=EVERY_ESTIMATOR, metrics=["recall@10", "auc"]),
         lambda: sm.correct({"a": [ONE_OF_20, ONE_OF_20]}, estimators="bv-0.1", metrics="recall@10"),
     ],
@@ -142,4 +179,9 @@ def test_single_users_are_compared_without_a_verdict(names):
     result = sm.compare(sm.exact_ranks(ranks, candidates=50, exact=True), metrics="ap", margin="2%")
     assert set(result["conclusion"]) == {"no verdict"}
     assert result["difference"].iloc[0] == pytest.approx(1 / 4 - 1 / 3)
-    assert not {finding.kind for finding in result.findings} & {"family", "undecided", "better", "few-users"}
+    assert not {finding.kind for finding in result.findings} & {
+        "family",
+        "undecided",
+        "better",
+        "few-users",
+    }

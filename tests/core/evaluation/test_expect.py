@@ -1,4 +1,6 @@
-"""What a sampled evaluation gives on average: against closed forms, enumeration, simulation and the paper's Table 3."""
+"""What a sampled evaluation gives on average: against closed forms, enumeration, simulation and the
+paper's Table 3.
+"""
 
 from importlib import import_module
 from math import comb
@@ -20,11 +22,17 @@ RANKS = [1, 4, 9, 30]
 @pytest.mark.parametrize("replacement", [False, True])
 @pytest.mark.parametrize("m", [1, 29])
 def test_of_auc_is_auc_and_of_recall_with_replacement_a_binomial_tail(m, replacement):
-    found = expect(RANKS, negatives=m, metrics=["auc", "recall@3"], candidates=30, replacement=replacement)
+    found = expect(
+        RANKS, negatives=m, metrics=["auc", "recall@3"], candidates=30, replacement=replacement
+    )
     better = (np.array(RANKS) - 1) / 29
-    assert found["expected"][0] == found["exact"][0] == pytest.approx(np.mean(1 - better), rel=1e-12)
+    assert (
+        found["expected"][0] == found["exact"][0] == pytest.approx(np.mean(1 - better), rel=1e-12)
+    )
     if replacement:
-        assert found["expected"][1] == pytest.approx(np.mean(stats.binom.cdf(2, m, better)), rel=1e-12)
+        assert found["expected"][1] == pytest.approx(
+            np.mean(stats.binom.cdf(2, m, better)), rel=1e-12
+        )
     elif m == 29:  # everything is in the sample
         assert found["expected"][1] == pytest.approx(found["exact"][1], rel=1e-12)
         assert found["deviation"].to_numpy() == pytest.approx(0, abs=1e-7)
@@ -32,9 +40,12 @@ def test_of_auc_is_auc_and_of_recall_with_replacement_a_binomial_tail(m, replace
 
 def test_of_users_with_ties_and_candidates_and_rows_of_their_own():
     """A user with two rows counts with their mean."""
-    ranks = pd.DataFrame({"user": [0, 1, 1], "candidates": [6, 9, 9], "above": [0, 3, 0], "tied": [2, 0, 0]})
+    ranks = pd.DataFrame(
+        {"user": [0, 1, 1], "candidates": [6, 9, 9], "above": [0, 3, 0], "tied": [2, 0, 0]}
+    )
     found = expect(ranks, negatives=2, metrics=["recall@1", "auc"])
-    tied, chance = np.mean([comb(6 - rank, 2) / comb(5, 2) for rank in (1, 2, 3)]), comb(9 - 4, 2) / comb(8, 2)
+    tied = np.mean([comb(6 - rank, 2) / comb(5, 2) for rank in (1, 2, 3)])
+    chance = comb(9 - 4, 2) / comb(8, 2)
     wanted = [(tied + (chance + 1) / 2) / 2, (1 - 1 / 5 + (1 - 3 / 8 + 1) / 2) / 2]
     assert found["expected"].tolist() == pytest.approx(wanted)
     variance = tied * (1 - tied) / 4 + chance * (1 - chance) / 16
@@ -42,38 +53,63 @@ def test_of_users_with_ties_and_candidates_and_rows_of_their_own():
 
 
 def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000(monkeypatch):
-    """100 draws of 400 users, as 100 rows of each user: these count with their mean, so it is one call."""
-    monkeypatch.setattr(import_module("sampled_metrics.core.evaluation.correct"), "BIAS_RESAMPLES", 2)
+    """100 draws of 400 users, as 100 rows of each user: these count with their mean, so it is one
+    call.
+    """
+    monkeypatch.setattr(
+        import_module("sampled_metrics.core.evaluation.correct"), "BIAS_RESAMPLES", 2
+    )
     rng = np.random.default_rng(6)
     n = np.repeat([100, 5000], 200)
-    ranks = np.minimum(rng.geometric(1 / 20, size=400) + (n == 5000) * rng.integers(0, 300, size=400), n)
+    ranks = np.minimum(
+        rng.geometric(1 / 20, size=400) + (n == 5000) * rng.integers(0, 300, size=400), n
+    )
     x = rng.hypergeometric(ranks - 1, n - ranks, 50, size=(100, 400))
     options = {"negatives": 50, "estimators": "bv-0.1", "metrics": ["recall@10", "ap", "auc"]}
     found = expect(ranks, candidates=n, exact=True, **options)
     mean = correct(
-        {"user": np.tile(np.arange(400), 100), "rank": 1 + x.ravel(), "candidates": np.tile(n, 100)}, **options
+        {
+            "user": np.tile(np.arange(400), 100),
+            "rank": 1 + x.ravel(),
+            "candidates": np.tile(n, 100),
+        },
+        **options,
     )
     assert ((found["expected"] - mean["value"]).abs() < 4 * found["deviation"] / np.sqrt(100)).all()
     single = [correct(1 + draw, candidates=n, **options)["value"] for draw in x[:12]]
-    off = (((np.array(single) - found["expected"].to_numpy()) / found["deviation"].to_numpy()) ** 2).sum(axis=0)
+    off = (
+        ((np.array(single) - found["expected"].to_numpy()) / found["deviation"].to_numpy()) ** 2
+    ).sum(axis=0)
     assert ((off > stats.chi2.ppf(0.001, 12)) & (off < stats.chi2.ppf(0.999, 12))).all()
 
 
 def test_two_recommenders_that_sampling_swaps():
     """B has one user at the top and the others far down; A has all in between."""
-    found = expect({"A": [20] * 10, "B": [1] * 3 + [900] * 7}, negatives=50, metrics=["recall@10"], candidates=1000)
-    (exact_a, exact_b), (a, b) = found["exact"], found["expected"]
+    found = expect(
+        {"A": [20] * 10, "B": [1] * 3 + [900] * 7},
+        negatives=50,
+        metrics=["recall@10"],
+        candidates=1000,
+    )
+    (exact_a, exact_b) = found["exact"]
+    (a, b) = found["expected"]
     assert (exact_a, exact_b) == (0.0, 0.3)
     wrong, undecided = found.findings
     assert (wrong.kind, wrong.metric, wrong.names) == ("wrong-order", "recall@10", ("B", "A"))
     assert wrong.values["chance"] == pytest.approx(0, abs=1e-6)
-    numbers = [wrong.values[f"{of}_{which}"] for of in ("exact", "expected") for which in ("better", "worse")]
+    numbers = [
+        wrong.values[f"{of}_{which}"]
+        for of in ("exact", "expected")
+        for which in ("better", "worse")
+    ]
     assert numbers == [exact_b, exact_a, b, a]
     assert undecided.kind == "order-undecided"
 
 
 def test_of_the_published_ranks_is_that_of_the_paper():
-    """Table 3: exactly Z > Y > X on Recall@10; among 100 negatives 66.77, 56.53 and 54.16 the other way round."""
+    """Table 3: exactly Z > Y > X on Recall@10; among 100 negatives 66.77, 56.53 and 54.16 the other
+    way round.
+    """
     tables = {name: exact_ranks(PUBLISHED / f"{name}.csv.gz") for name in "XYZ"}
     found = expect(tables, negatives=100, metrics=["recall@10", "auc"])
     recall = found[found["metric"] == "recall@10"].set_index("recommender")

@@ -1,4 +1,6 @@
-"""Metrics by group: those of the rows of the group alone, and verdicts that are adjusted for the groups."""
+"""Metrics by group: those of the rows of the group alone, and verdicts that are adjusted for the
+groups.
+"""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +18,12 @@ RECALL = {"metrics": ["recall@10", "auc"]}
 
 
 def frame(ranks, rows=slice(None), **more):
-    columns = {"user": USERS, "rank": ranks, "age": [AGE[user] for user in USERS], "item_kind": ITEM} | more
+    columns = {
+        "user": USERS,
+        "rank": ranks,
+        "age": [AGE[user] for user in USERS],
+        "item_kind": ITEM,
+    } | more
     return pd.DataFrame(columns)[rows].reset_index(drop=True)
 
 
@@ -25,18 +32,25 @@ def exact(rows=slice(None), **options):
 
 
 def of_group(result, group):
-    return pd.DataFrame(result[result["group"] == group].drop(columns="group")).reset_index(drop=True)
+    return pd.DataFrame(result[result["group"] == group].drop(columns="group")).reset_index(
+        drop=True
+    )
 
 
 def same(one, other, columns):
-    pd.testing.assert_frame_equal(pd.DataFrame(one)[columns], pd.DataFrame(other)[columns], check_dtype=False)
+    pd.testing.assert_frame_equal(
+        pd.DataFrame(one)[columns], pd.DataFrame(other)[columns], check_dtype=False
+    )
 
 
 def lists(users):
     """One list for each user, with its relevant item at a place that grows with the user."""
     users = [*users]
     run = {str(user): {f"i{place}": -place for place in range(5)} for user in users}
-    judged = [{"user": str(user), "item": f"i{user % 5}", "relevance": 1, "age": AGE[user]} for user in users]
+    judged = [
+        {"user": str(user), "item": f"i{user % 5}", "relevance": 1, "age": AGE[user]}
+        for user in users
+    ]
     return run, pd.DataFrame(judged)
 
 
@@ -49,19 +63,34 @@ def test_values_are_those_of_the_rows_of_the_group_alone(column, of_rows):
     for group in set(groups):
         alone = sm.evaluate(exact(groups == group), **RECALL)
         same(of_group(result, group), alone, [*alone.columns])
-    same(of_group(result, "all"), sm.evaluate(exact(), **RECALL), ["recommender", "metric", "value", "low", "high"])
+    same(
+        of_group(result, "all"),
+        sm.evaluate(exact(), **RECALL),
+        ["recommender", "metric", "value", "low", "high"],
+    )
 
 
-@pytest.mark.parametrize("groups", [AGE, {str(user): age for user, age in AGE.items()}, pd.Series(AGE)])
+@pytest.mark.parametrize(
+    "groups", [AGE, {str(user): age for user, age in AGE.items()}, pd.Series(AGE)]
+)
 def test_groups_are_by_a_mapping_or_a_series(groups):
-    same(sm.evaluate(exact(), groups=groups), sm.evaluate(exact(groups="age"), groups=True), ["group", "value", "low"])
+    same(
+        sm.evaluate(exact(), groups=groups),
+        sm.evaluate(exact(groups="age"), groups=True),
+        ["group", "value", "low"],
+    )
 
 
 def test_of_sampled_ranks_are_those_of_their_rows():
-    sampled, options = {"negatives": 39, "candidates": 100}, {"metrics": "recall@10", "estimators": "free"}
+    sampled = {"negatives": 39, "candidates": 100}
+    options = {"metrics": "recall@10", "estimators": "free"}
     result = sm.correct(sm.sampled_ranks(frame(X), groups="age", **sampled), groups=True, **options)
     alone = sm.sampled_ranks(frame(X, frame(X)["age"] == "young"), **sampled)
-    same(of_group(result, "young"), sm.correct(alone, **options), ["estimator", "value", "low", "high"])
+    same(
+        of_group(result, "young"),
+        sm.correct(alone, **options),
+        ["estimator", "value", "low", "high"],
+    )
     groups = {one.kind: one.group for one in result.findings}
     assert groups["bounds"] == groups["group-level"] == ""
 
@@ -77,8 +106,17 @@ def test_of_lists_are_those_of_the_judged_users():
 def test_of_a_single_user_are_left_out_with_a_remark():
     result = sm.evaluate(exact(), groups=AGE | {100: "alone"})
     assert set(result["group"]) == {"all", "old", "young"}
-    few = [(one.names, one.group, one.values["users"]) for one in result.findings if one.kind == "few-users"]
-    assert few == [(("X",), "old", 99), (("X",), "young", 50), (("Z",), "old", 99), (("Z",), "young", 50)]
+    few = [
+        (one.names, one.group, one.values["users"])
+        for one in result.findings
+        if one.kind == "few-users"
+    ]
+    assert few == [
+        (("X",), "old", 99),
+        (("X",), "young", 50),
+        (("Z",), "old", 99),
+        (("Z",), "young", 50),
+    ]
 
 
 def test_comparisons_of_groups_hold_together_and_leave_all_rows_as_they_are():
@@ -91,7 +129,8 @@ def test_comparisons_of_groups_hold_together_and_leave_all_rows_as_they_are():
         alone = sm.compare(exact(rows), confidence_level=0.975, margin=0.05, **RECALL)
         same(of_group(result, group), alone, [*alone.columns.drop("p_value")])
         p_values.append(alone["p_value"].to_numpy())
-    low, high = np.minimum(*p_values), np.maximum(*p_values)
+    low = np.minimum(*p_values)
+    high = np.maximum(*p_values)
     holm = np.minimum(2 * low, 1), np.maximum(2 * low, high)
     for group, own in zip(("old", "young"), p_values, strict=True):
         expected = np.where(own == low, holm[0], holm[1])
@@ -116,16 +155,28 @@ def by(groups):
         (by(dict.fromkeys(AGE, "a")), "from 2 to 100 groups, not 1"),
         (by({user: user for user in AGE}), "from 2 to 100 groups, not 150"),
         (by(AGE | {100: "all"}), "a group is called all"),
-        (lambda: sm.evaluate(sm.exact_ranks([1, 40], candidates=50), groups={1: "a", 2: "b"}), "has no column user"),
-        (lambda: sm.exact_ranks(frame(X, age=""), candidates=50, groups="age"), "user 100.*age is empty"),
+        (
+            lambda: sm.evaluate(sm.exact_ranks([1, 40], candidates=50), groups={1: "a", 2: "b"}),
+            "has no column user",
+        ),
+        (
+            lambda: sm.exact_ranks(frame(X, age=""), candidates=50, groups="age"),
+            "user 100.*age is empty",
+        ),
         (lambda: exact(groups="nothing"), "lacks the column nothing"),
         (
             lambda: sm.compare(
-                sm.exact_ranks({"X": frame(X), "Z": frame(Z, age="third")}, candidates=50, groups="age"), groups=True
+                sm.exact_ranks(
+                    {"X": frame(X), "Z": frame(Z, age="third")}, candidates=50, groups="age"
+                ),
+                groups=True,
             ),
             "Z: .*group 'old'",
         ),
-        (lambda: sm.ranked_lists({"a": {"i": 1}}, relevance=LISTED, groups="g"), "in another group by g"),
+        (
+            lambda: sm.ranked_lists({"a": {"i": 1}}, relevance=LISTED, groups="g"),
+            "in another group by g",
+        ),
     ],
 )
 def test_groups_that_are_none_are_refused(call, says):
@@ -134,8 +185,12 @@ def test_groups_that_are_none_are_refused(call, says):
 
 
 def test_a_series_with_an_entry_for_each_row_has_their_groups():
-    """As a column of the frame that the ranks are from, of users with several rows, and not by user."""
-    frame = pd.DataFrame({"user": np.repeat(np.arange(30), 3), "rank": np.tile([1, 50, 2, 60, 70, 3], 15)})
+    """As a column of the frame that the ranks are from, of users with several rows, and not by
+    user.
+    """
+    frame = pd.DataFrame(
+        {"user": np.repeat(np.arange(30), 3), "rank": np.tile([1, 50, 2, 60, 70, 3], 15)}
+    )
     frame["place"] = np.where(frame["rank"] <= 10, "near", "far")
     ranks = sm.exact_ranks(frame[["user", "rank"]], candidates=100)
     result = sm.evaluate(ranks, metrics="recall@10", groups=frame["place"])
@@ -144,7 +199,9 @@ def test_a_series_with_an_entry_for_each_row_has_their_groups():
 
 def test_a_series_whose_index_may_be_rows_or_users_is_refused():
     user = np.arange(20)[::-1]
-    ranks = sm.exact_ranks(pd.DataFrame({"user": user, "rank": np.arange(20) * 4 + 1}), candidates=100)
+    ranks = sm.exact_ranks(
+        pd.DataFrame({"user": user, "rank": np.arange(20) * 4 + 1}), candidates=100
+    )
     groups = pd.Series(np.where(np.arange(20) < 10, "a", "b"))
     with pytest.raises(DataError, match="groups: the index of the Series may be rows or users"):
         sm.evaluate(ranks, groups=groups)

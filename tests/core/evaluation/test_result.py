@@ -1,4 +1,6 @@
-"""The result of evaluate, correct, compare, expect and plan: a DataFrame that keeps its findings."""
+"""The result of evaluate, correct, compare, expect and plan: a DataFrame that keeps its
+findings.
+"""
 
 import copy
 import pickle
@@ -38,7 +40,11 @@ def table():
 def test_findings_stay_with_what_is_taken(table, take):
     taken = take(table)
     assert isinstance(taken, Result)
-    assert (taken.findings, taken.setting, taken.remarks) == (table.findings, Setting(0.9), tuple(REMARKS))
+    assert (taken.findings, taken.setting, taken.remarks) == (
+        table.findings,
+        Setting(0.9),
+        tuple(REMARKS),
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,12 +68,20 @@ def test_findings_and_metrics_are_hashed_and_pickled(table):
     results = {finding: finding.kind for finding in table.findings}
     assert {pickle.loads(pickle.dumps(finding)) for finding in results} == set(table.findings)
     for label in ("recall@10", "auc", "map"):
-        assert pickle.loads(pickle.dumps(sm.metric(label))) is copy.deepcopy(sm.metric(label)) is sm.metric(label)
+        assert (
+            pickle.loads(pickle.dumps(sm.metric(label)))
+            is copy.deepcopy(sm.metric(label))
+            is sm.metric(label)
+        )
 
 
 def test_findings_are_each_there_once_with_cautions_first_and_leave_the_table_as_it_was(table):
     more = table.found([*ON_READING, Finding("few-users", values={"users": 3}), *ON_READING])
-    assert [finding.kind for finding in more.findings] == ["columns-not-used", "index-as-user", "few-users"]
+    assert [finding.kind for finding in more.findings] == [
+        "columns-not-used",
+        "index-as-user",
+        "few-users",
+    ]
     assert (more.setting, len(table.findings)) == (Setting(0.9), 2)
     warned = table.found([Finding("no-rank-zero", values={"source": "ranks"})])
     assert (warned.cautions, warned.further_remarks) == ((CAUTION,), tuple(REMARKS))
@@ -91,7 +105,10 @@ def results(*settings):
 
 def test_the_findings_of_recommenders_have_their_names_and_those_of_groups_their_groups():
     found = by_recommender(results(*[Setting(0.9, "3 users")] * 2))
-    assert [(finding.names, finding.group) for finding in found.findings] == [(("X",), ""), (("Y",), "")]
+    assert [(finding.names, finding.group) for finding in found.findings] == [
+        (("X",), ""),
+        (("Y",), ""),
+    ]
     assert found.setting == Setting(0.9, "3 users", ("X", "Y"))
     assert found[["recommender", "value"]].values.tolist() == [["X", 0.1], ["Y", 0.2]]
     found = together(results(*[Setting(names=("A",))] * 2), "group")
@@ -106,15 +123,32 @@ def test_text_and_html_have_rows_then_remarks(table):
     assert lines[4:] == ["", REMARKS[0], "", REMARKS[1]]
     page = table._repr_html_()
     assert ">0.1235</td>" in page
-    assert "<p>The column &lt;remark&gt; &amp; more is not used.</p>\n<p>The index is taken as user.</p>" in page
+    assert (
+        "<p>The column &lt;remark&gt; &amp; more is not used.</p>\n<p>The index is taken as "
+        "user.</p>" in page
+    )
     assert "<script>" not in Result({"a": ["<script>"]})._repr_html_()
 
 
 def test_text_of_a_value_and_of_a_p_value():
-    shown = {0.5: "0.5", 1 / 3: "0.3333", 1e-7: "1e-07", 1e-13: "0", -1234.56: "-1235", 999.94: "999.9",
-             np.int64(12345678): "12345678", "bv-0.1": "bv-0.1", float("nan"): "-", pd.NA: "-"}  # fmt: skip
+    shown = {
+        0.5: "0.5",
+        1 / 3: "0.3333",
+        1e-7: "1e-07",
+        1e-13: "0",
+        -1234.56: "-1235",
+        999.94: "999.9",
+        np.int64(12345678): "12345678",
+        "bv-0.1": "bv-0.1",
+        float("nan"): "-",
+        pd.NA: "-",
+    }
     assert [cell(value) for value in shown] == [*shown.values()]
-    assert Result({"p_value": [0.0, 3.25e-14, np.nan]}).as_text()["p_value"].tolist() == ["< 1e-16", "3.25e-14", "-"]
+    assert Result({"p_value": [0.0, 3.25e-14, np.nan]}).as_text()["p_value"].tolist() == [
+        "< 1e-16",
+        "3.25e-14",
+        "-",
+    ]
 
 
 VALUES = Result(
@@ -143,7 +177,9 @@ def test_latex_has_a_row_for_each_recommender_and_estimator_and_a_sentence_is_of
     latex = VALUES.assign(estimator=["free", "free", "decreasing", "decreasing"]).to_latex()
     assert r"Recommender & Estimator & Recall@10 & AUC \\" in latex
     assert "Y & decreasing & 0.1250 [-] & - " in latex
-    with pytest.raises(ConfigError, match=r"digits, percent and bold, not float_format; pandas.DataFrame"):
+    with pytest.raises(
+        ConfigError, match=r"digits, percent and bold, not float_format; pandas.DataFrame"
+    ):
         VALUES.to_latex(float_format="%.2f")
     with pytest.raises(ConfigError, match="digits must be"):
         VALUES.to_latex(digits=-1)
@@ -157,8 +193,14 @@ def test_latex_has_the_digits_and_the_best_of_each_estimator_in_bold():
     """Of each estimator and metric, one of two recommenders is the best."""
     rows = [("X", "free", 0.125, 0.1, 0.2), ("Y", "free", 0.25, 0.2, 0.5)]
     rows += [("X", "mle", 0.5, 0.4, 0.75), ("Y", "mle", 0.25, 0.2, 0.3)]
-    table = Result(rows, columns=["recommender", "estimator", "value", "low", "high"]).assign(metric="auc")
-    lines = [line.removesuffix(r" \\") for line in table.to_latex(percent=True, bold=True).splitlines() if "&" in line]
+    table = Result(rows, columns=["recommender", "estimator", "value", "low", "high"]).assign(
+        metric="auc"
+    )
+    lines = [
+        line.removesuffix(r" \\")
+        for line in table.to_latex(percent=True, bold=True).splitlines()
+        if "&" in line
+    ]
     assert lines == [
         r"Recommender & Estimator & AUC (\%)",
         r"X & free & 12.50 [10.00, 20.00]",
@@ -170,7 +212,9 @@ def test_latex_has_the_digits_and_the_best_of_each_estimator_in_bold():
 
 
 NAME = "X\n\\input{other}\x1b[31m\u2028\x85!"
-"""A name with a line break and an escape stays in its line and moves no cursor; tests/cli/test_cli.py has the rest."""
+"""A name with a line break and an escape stays in its line and moves no cursor;
+tests/cli/test_cli.py has the rest.
+"""
 SHOWN = r"X\n\input{other}\x1b[31m\u2028\x85!"
 
 
@@ -184,5 +228,7 @@ def test_what_cannot_be_printed_is_escaped_in_names_and_in_remarks_of_all_forms(
     remarks, rows = table.to_latex().split("\\begin{tabular}")
     assert remarks.splitlines() == [f"% {SHOWN}: {CAUTION}", f"% The column {SHOWN} is not used."]
     assert r"\input" not in rows
-    assert all(line.isprintable() for form in (repr(table), table.to_latex()) for line in form.split("\n"))
+    assert all(
+        line.isprintable() for form in (repr(table), table.to_latex()) for line in form.split("\n")
+    )
     assert list(sm.exact_ranks({NAME: [1, 2, 30], "Y": [2, 3, 4]}, candidates=100)) == [SHOWN, "Y"]

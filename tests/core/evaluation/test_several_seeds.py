@@ -1,4 +1,6 @@
-"""Several seeds of a recommender: of new runs and of these runs, by every verb and kind of ranks."""
+"""Several seeds of a recommender: of new runs and of these runs, by every verb and kind of
+ranks.
+"""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,9 @@ CANDIDATES = 500
 
 
 def ranks_of(seed, quality, users=USERS):
-    """Ranks of users whose items are as easy for each seed, with a quality of the model that varies by seed."""
+    """Ranks of users whose items are as easy for each seed, with a quality of the model that varies
+    by seed.
+    """
     easy = np.random.default_rng(0).normal(size=users)
     rng = np.random.default_rng(seed)
     share = 1 / (1 + np.exp(-(easy + quality + rng.normal(size=users))))
@@ -20,18 +24,27 @@ def ranks_of(seed, quality, users=USERS):
 
 
 QUALITY = {"A": [0.0, 0.06], "B": [0.3, 0.36]}
-RANKS = {name: [ranks_of(10 * len(name) + 7 * place + ord(name), level) for place, level in enumerate(levels)]
-         for name, levels in QUALITY.items()}  # fmt: skip
+RANKS = {
+    name: [
+        ranks_of(10 * len(name) + 7 * place + ord(name), level)
+        for place, level in enumerate(levels)
+    ]
+    for name, levels in QUALITY.items()
+}
 
 
 def exact(name, seed):
-    return sm.exact_ranks({"user": np.arange(USERS), "rank": RANKS[name][seed]}, candidates=CANDIDATES, exact=True)
+    return sm.exact_ranks(
+        {"user": np.arange(USERS), "rank": RANKS[name][seed]}, candidates=CANDIDATES, exact=True
+    )
 
 
 def sampled(name, seed):
     above = RANKS[name][seed] - 1
     x = np.random.default_rng([seed, ord(name)]).hypergeometric(above, CANDIDATES - 1 - above, 40)
-    return sm.sampled_ranks({"user": np.arange(USERS), "rank": 1 + x}, negatives=40, candidates=CANDIDATES)
+    return sm.sampled_ranks(
+        {"user": np.arange(USERS), "rank": 1 + x}, negatives=40, candidates=CANDIDATES
+    )
 
 
 def rows_of(result, of):
@@ -63,7 +76,9 @@ def test_rows_of_a_user_are_the_same_as_these_runs():
         for ranks in seeds
     ]
     by_model = sm.exact_ranks(pd.concat(frames), by="model", candidates=CANDIDATES, exact=True)
-    rows = pd.DataFrame(sm.compare(by_model, metrics=["ap", "recall@10"])).drop(columns="conclusion")
+    rows = pd.DataFrame(sm.compare(by_model, metrics=["ap", "recall@10"])).drop(
+        columns="conclusion"
+    )
     these = pd.DataFrame(rows_of(sm.compare(TABLES, metrics=["ap", "recall@10"]), "these runs"))
     pd.testing.assert_frame_equal(these[rows.columns], rows, rtol=1e-12)
 
@@ -84,14 +99,16 @@ def test_strict_bounds_hold_the_mean_of_these_seeds(estimator):
     truth = sm.compare(TABLES, metrics="ap")["difference"].iloc[0]
     assert row["of"] == "these runs"
     assert row["low"] <= truth <= row["high"]
-    assert [finding.values["reason"] for finding in result.findings if finding.kind == "these-runs"] == [
-        "strict bounds"
-    ]
+    assert [
+        finding.values["reason"] for finding in result.findings if finding.kind == "these-runs"
+    ] == ["strict bounds"]
 
 
 @pytest.mark.slow
 def test_strict_bounds_of_seeds_hold_the_mean_in_repeated_samples():
-    """Of 120 samples of users and negatives, at most 12 miss: a rate of 5 % has more with a chance of 1 %."""
+    """Of 120 samples of users and negatives, at most 12 miss: a rate of 5 % has more with a chance
+    of 1 %.
+    """
     rng = np.random.default_rng(1)
     population = [ranks_of(seed, quality, users=20_000) for seed, quality in enumerate([0.0, 0.5])]
     truth = np.mean([(ranks <= 10).mean() for ranks in population])
@@ -114,7 +131,9 @@ def test_evaluate_and_correct_have_a_row_for_each_question():
     means = [np.mean([1 / ranks for ranks in RANKS[name]]) for name in "AB"]
     assert values["value"].tolist() == pytest.approx(np.repeat(means, 2))
     one = sm.evaluate(TABLES["A"], metrics="ap")
-    pd.testing.assert_frame_equal(pd.DataFrame(one), pd.DataFrame(values[:2].drop(columns="recommender")))
+    pd.testing.assert_frame_equal(
+        pd.DataFrame(one), pd.DataFrame(values[:2].drop(columns="recommender"))
+    )
     corrected = sm.correct(SAMPLED["A"], estimators=["free", "bv-0.1"], metrics="ap")
     assert corrected[["estimator", "of"]].to_numpy().tolist() == [
         ["free", "these runs"],
@@ -130,7 +149,9 @@ def test_groups_have_both_questions():
         [group, of] for group in ("all", "even", "odd") for of in ("new runs", "these runs")
     ]
     values = sm.evaluate(TABLES["A"], metrics="ap", groups=groups)
-    assert values[["group", "of"]].to_numpy().tolist() == result[["group", "of"]].to_numpy().tolist()
+    assert (
+        values[["group", "of"]].to_numpy().tolist() == result[["group", "of"]].to_numpy().tolist()
+    )
 
 
 def test_words_say_of_which_runs_they_are():
@@ -151,7 +172,9 @@ def test_figures_and_latex_show_both_questions(tmp_path):
 
 
 def test_seeds_that_would_decide_are_named_where_new_runs_are_undecided():
-    """Of exact values, two seeds that differ as much as the models do decide nothing, and users alone would."""
+    """Of exact values, two seeds that differ as much as the models do decide nothing, and users
+    alone would.
+    """
     rng = np.random.default_rng(2)
     easy = rng.random(4000)
 
@@ -161,10 +184,14 @@ def test_seeds_that_would_decide_are_named_where_new_runs_are_undecided():
     tables = {"A": [table(0.30), table(0.32)], "B": [table(0.33), table(0.36)]}
     result = sm.compare(tables, metrics="recall@10")
     assert result["conclusion"].tolist() == ["undecided", "B"]
-    [needed] = [finding.values["seeds"] for finding in result.findings if finding.kind == "more-seeds"]
+    [needed] = [
+        finding.values["seeds"] for finding in result.findings if finding.kind == "more-seeds"
+    ]
     assert 3 <= needed <= 12
     decided = {"A": tables["A"] * 1, "B": [table(0.93), table(0.96)]}
-    assert "more-seeds" not in {finding.kind for finding in sm.compare(decided, metrics="recall@10").findings}
+    assert "more-seeds" not in {
+        finding.kind for finding in sm.compare(decided, metrics="recall@10").findings
+    }
 
 
 def test_no_number_of_seeds_is_named_where_the_users_alone_do_not_decide():
@@ -190,7 +217,9 @@ def test_latex_has_all_rows_whatever_columns_are_left():
         for part in (table, table.drop(columns="of"), table.rename(columns={"of": "Runs"})):
             text = part.to_latex()
             assert text.count(r"\\") >= 1 + len(table)
-        assert all(number[:5].lstrip("-") in table.drop(columns="of").to_latex() for number in numbers)
+        assert all(
+            number[:5].lstrip("-") in table.drop(columns="of").to_latex() for number in numbers
+        )
         assert "midrule" in table.set_index(["of", "metric"]).to_latex()
     one_question = values[values["of"] == "new runs"].to_latex()
     assert "new runs" in one_question
@@ -218,7 +247,8 @@ def test_one_seed_beside_several_is_of_these_runs():
 def test_the_standard_error_of_new_runs_is_at_least_that_of_these_runs():
     for seed in range(20):
         tables = [
-            sm.exact_ranks(ranks_of(100 * seed + place, 0.0), candidates=CANDIDATES, exact=True) for place in (1, 2)
+            sm.exact_ranks(ranks_of(100 * seed + place, 0.0), candidates=CANDIDATES, exact=True)
+            for place in (1, 2)
         ]
         new, these = sm.evaluate(tables, metrics="ap")["standard_error"]
         assert new >= these
@@ -228,7 +258,9 @@ def test_bounds_of_seeds_name_the_numbers_of_negatives_of_all():
     few = sampled("A", 0)
     above = RANKS["A"][1] - 1
     x = np.random.default_rng(3).hypergeometric(above, CANDIDATES - 1 - above, 99)
-    many = sm.sampled_ranks({"user": np.arange(USERS), "rank": 1 + x}, negatives=99, candidates=CANDIDATES)
+    many = sm.sampled_ranks(
+        {"user": np.arange(USERS), "rank": 1 + x}, negatives=99, candidates=CANDIDATES
+    )
     result = sm.correct([many, few], estimators="free", metrics="recall@10")
     [bounds] = [finding.values for finding in result.findings if finding.kind == "bounds"]
     assert (bounds["least_negatives"], bounds["most_negatives"]) == (40, 99)

@@ -1,4 +1,6 @@
-"""Values by user of every kind of ranks: by hand, and what holds for all of their differences and seeds."""
+"""Values by user of every kind of ranks: by hand, and what holds for all of their differences and
+seeds.
+"""
 
 import warnings
 from functools import cache
@@ -12,7 +14,10 @@ from sampled_metrics.core.inference.means import intervals
 from sampled_metrics.core.inference.seeds import SeedSpread, with_seeds
 from sampled_metrics.core.ranks.runs import Runs
 
-USERS, ITEMS, N, M = 150, 400, 60, 12
+USERS = 150
+ITEMS = 400
+N = 60
+M = 12
 LABELS = ["recall@5", "ndcg@5"]
 METRICS = [sm.metric(label) for label in LABELS]
 KINDS = ("exact", "staged", "lists", "bv-0.1", "uncorrected", "mle", "free", "decreasing")
@@ -30,10 +35,17 @@ def table_of(kind, seed=0):
         given = np.zeros((USERS, ITEMS)), np.full(USERS, 7)
         return sm.staged_ranks(lambda users, items: scores[users, items], *given, k=5, depth=60)
     if kind == "lists":
-        run = {str(user): {f"i{item}": score for item, score in enumerate(rng.random(20))} for user in range(USERS)}
-        return sm.ranked_lists(run, relevance={str(user): {"i0": 1, "i1": 2} for user in range(USERS)})
+        run = {
+            str(user): {f"i{item}": score for item, score in enumerate(rng.random(20))}
+            for user in range(USERS)
+        }
+        return sm.ranked_lists(
+            run, relevance={str(user): {"i0": 1, "i1": 2} for user in range(USERS)}
+        )
     ranks = rng.geometric(0.1, USERS).clip(max=N)
-    return sm.sampled_ranks(1 + rng.hypergeometric(ranks - 1, N - ranks, M), candidates=N, negatives=M)
+    return sm.sampled_ranks(
+        1 + rng.hypergeometric(ranks - 1, N - ranks, M), candidates=N, negatives=M
+    )
 
 
 @cache
@@ -48,8 +60,12 @@ def of(table, estimator=None):
 
 
 def test_of_staged_ranks_without_a_completed_user_have_the_bound_of_those_who_were_not_seen():
-    """No user of 40 was completed, so each value is 0. With a share p of users who have 1 / P, (1 - p)^40 is .025."""
-    scores, given = np.random.default_rng(1).random((40, 900)), (np.zeros((40, 900)), np.full(40, 7))
+    """No user of 40 was completed, so each value is 0.
+
+    With a share p of users who have 1 / P, (1 - p)^40 is .025.
+    """
+    scores = np.random.default_rng(1).random((40, 900))
+    given = (np.zeros((40, 900)), np.full(40, 7))
     seeds = (seed for seed in range(99) if not staged_of(scores, given, seed).completed_users)
     ranks = staged_of(scores, given, next(seeds))
     found = of(ranks)
@@ -65,7 +81,9 @@ def test_of_staged_ranks_without_a_completed_user_have_the_bound_of_those_who_we
 def staged_of(scores, given, seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return sm.staged_ranks(lambda users, items: scores[users, items], *given, k=5, depth=40, seed=seed)
+        return sm.staged_ranks(
+            lambda users, items: scores[users, items], *given, k=5, depth=40, seed=seed
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -75,17 +93,25 @@ def test_have_the_point_as_mean_and_are_within_their_bounds(kind):
     if found.one_value:
         assert found.low.mean(axis=1) == pytest.approx(found.point)
     biased = {"bv-0.1", "uncorrected", "mle"}
-    assert found.assumes == ("bias is zero" if kind in biased else kind if kind == "decreasing" else "none")
+    assert found.assumes == (
+        "bias is zero" if kind in biased else kind if kind == "decreasing" else "none"
+    )
     assert np.isinf(found.bounds).all() == (kind == "mle")
-    assert (found.limits.tolist() == [[0, 1]] * 2) == (kind != "bv-0.1")  # its weights may be below 0
+    assert (found.limits.tolist() == [[0, 1]] * 2) == (
+        kind != "bv-0.1"
+    )  # its weights may be below 0
     for side, of_side in enumerate((found.low, found.high)):
         assert (of_side >= found.bounds[:, side, :1] - 1e-12).all()
         assert (of_side <= found.bounds[:, side, 1:] + 1e-12).all()
 
 
-@pytest.mark.parametrize(("kind", "other"), [*((kind, kind) for kind in KINDS), ("exact", "staged")])
+@pytest.mark.parametrize(
+    ("kind", "other"), [*((kind, kind) for kind in KINDS), ("exact", "staged")]
+)
 def test_a_difference_is_that_of_each_user_with_bounds_of_every_difference(kind, other):
-    one, two, ratio = values(kind), values(other, 1), 1.2
+    one = values(kind)
+    two = values(other, 1)
+    ratio = 1.2
     gap = one.minus(two, ratio)
     np.testing.assert_allclose(gap.low, one.low - ratio * two.high)
     np.testing.assert_allclose(gap.high, one.high - ratio * two.low)
@@ -93,7 +119,8 @@ def test_a_difference_is_that_of_each_user_with_bounds_of_every_difference(kind,
     assert gap.one_value == (one.one_value and two.one_value)
     assert gap.findings == (*one.findings, *two.findings)
     for side in (0, 1):
-        of_one, of_two = one.bounds[:, side], two.bounds[:, 1 - side, ::-1]
+        of_one = one.bounds[:, side]
+        of_two = two.bounds[:, 1 - side, ::-1]
         assert gap.bounds[:, side] == pytest.approx(of_one - ratio * of_two)
     assert gap.limits == pytest.approx(one.limits - ratio * two.limits[:, ::-1])
 
@@ -105,10 +132,14 @@ def test_of_seeds_are_the_mean_of_each_user_with_the_spread(kind):
     np.testing.assert_allclose(found.low, np.mean([one.low for one in seeds], axis=0))
     np.testing.assert_allclose(found.point, np.mean([one.point for one in seeds], axis=0))
     assert found.assumes == seeds[0].assumes
-    spread = SeedSpread.from_seeds(np.stack([one.point for one in seeds]), np.stack([one.low for one in seeds]))
+    spread = SeedSpread.from_seeds(
+        np.stack([one.point for one in seeds]), np.stack([one.low for one in seeds])
+    )
     ends = found.interval(0.05, test=True)
     of_users = intervals(found.low, found.low, found.bounds, found.limits, 0.05, test=True)
-    np.testing.assert_array_equal(ends.low, with_seeds(of_users, found.point, [spread], found.limits, 0.05).low)
+    np.testing.assert_array_equal(
+        ends.low, with_seeds(of_users, found.point, [spread], found.limits, 0.05).low
+    )
     assert (ends.low <= of_users.low).all()
     assert (ends.p_value >= of_users.p_value).all()
 
@@ -121,7 +152,9 @@ def test_of_seeds_by_strict_bounds_are_mean_bounds_without_a_spread(kind):
     assert found.spreads == ()
     assert found.assumes == seeds[0].assumes
     for name in ("low", "high", "bounds", "limits", "point"):
-        np.testing.assert_allclose(getattr(found, name), np.mean([getattr(one, name) for one in seeds], axis=0))
+        np.testing.assert_allclose(
+            getattr(found, name), np.mean([getattr(one, name) for one in seeds], axis=0)
+        )
 
 
 def test_of_these_runs_are_the_same_values_without_the_spread():
@@ -142,7 +175,9 @@ def test_places_are_means_of_ranks_or_the_values_of_lists_or_not_known():
     np.testing.assert_array_equal(places(table, of=values("bv-0.1")), [table.x])
     np.testing.assert_array_equal(places(table_of("lists"), of=lists), -lists.low)
     assert np.isnan(places(table_of("staged"), of=values("staged"))).all()
-    several = sm.exact_ranks({"user": [1, 1, 2], "above": [0, 4, 9], "tied": [2, 0, 0]}, candidates=50)
+    several = sm.exact_ranks(
+        {"user": [1, 1, 2], "above": [0, 4, 9], "tied": [2, 0, 0]}, candidates=50
+    )
     [[first, second]] = places(several, of=values("exact"))
     assert second - first == pytest.approx(9 - (1 + 4) / 2)
     other = table_of("bv-0.1", 1)

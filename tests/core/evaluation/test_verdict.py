@@ -1,4 +1,6 @@
-"""Verdicts on pairs: each conclusion from constructed values, margins, shares of users, and groups."""
+"""Verdicts on pairs: each conclusion from constructed values, margins, shares of users, and
+groups.
+"""
 
 from dataclasses import replace
 
@@ -39,13 +41,18 @@ def verdict_of(a, b, margin=None, places=None, names=("A", "B"), group=""):
     values = dict(zip(names, (a, b), strict=True))
     places = places or {name: -of_users.low for name, of_users in values.items()}
     family = Family(
-        Part(group, {"ap": sm.metric("ap")}, values, places, np.arange(USERS), []), "", values, RATES, Finding("family")
+        Part(group, {"ap": sm.metric("ap")}, values, places, np.arange(USERS), []),
+        "",
+        values,
+        RATES,
+        Finding("family"),
     )
     [verdict] = verdicts_on_pair(family, names, margin)
     return verdict
 
 
-FEW, MANY = known(hits(100)), known(hits(180))
+FEW = known(hits(100))
+MANY = known(hits(180))
 BELOW, ABOVE = (between(of_one.low, np.minimum(of_one.low + 0.1, 1), 0.4) for of_one in (FEW, MANY))
 
 
@@ -57,17 +64,33 @@ NOTHING_HOLDS = sorted(kind for kind in KINDS if KINDS[kind].forbids_interval)
     [
         pytest.param(FEW, MANY, Conclusion.BETTER, id="second-better"),
         pytest.param(MANY, FEW, Conclusion.BETTER, id="first-better"),
-        pytest.param(known(hits(100)), known(hits(105, first=300)), Conclusion.UNDECIDED, id="alike"),
-        pytest.param(between(FEW.low, np.ones((1, USERS)), 0.3), MANY, Conclusion.UNDECIDED, id="wide-bounds"),
-        pytest.param(BELOW, ABOVE, Conclusion.NO_VERDICT, id="difference-of-0-and-an-interval-above-it"),
-        pytest.param(replace(BELOW, point=np.array([0.27])), ABOVE, Conclusion.BETTER, id="bounds-better"),
-        pytest.param(FEW, replace(MANY, point=np.array([0.2])), Conclusion.NO_VERDICT, id="interval-above"),
-        pytest.param(FEW, replace(MANY, point=np.array([0.9])), Conclusion.NO_VERDICT, id="interval-below"),
+        pytest.param(
+            known(hits(100)), known(hits(105, first=300)), Conclusion.UNDECIDED, id="alike"
+        ),
+        pytest.param(
+            between(FEW.low, np.ones((1, USERS)), 0.3), MANY, Conclusion.UNDECIDED, id="wide-bounds"
+        ),
+        pytest.param(
+            BELOW, ABOVE, Conclusion.NO_VERDICT, id="difference-of-0-and-an-interval-above-it"
+        ),
+        pytest.param(
+            replace(BELOW, point=np.array([0.27])), ABOVE, Conclusion.BETTER, id="bounds-better"
+        ),
+        pytest.param(
+            FEW, replace(MANY, point=np.array([0.2])), Conclusion.NO_VERDICT, id="interval-above"
+        ),
+        pytest.param(
+            FEW, replace(MANY, point=np.array([0.9])), Conclusion.NO_VERDICT, id="interval-below"
+        ),
         *(
-            pytest.param(FEW, replace(MANY, findings=(Finding(kind),)), Conclusion.NO_VERDICT, id=kind)
+            pytest.param(
+                FEW, replace(MANY, findings=(Finding(kind),)), Conclusion.NO_VERDICT, id=kind
+            )
             for kind in NOTHING_HOLDS
         ),
-        pytest.param(FEW, replace(MANY, findings=(Finding("narrow"),)), Conclusion.BETTER, id="narrow"),
+        pytest.param(
+            FEW, replace(MANY, findings=(Finding("narrow"),)), Conclusion.BETTER, id="narrow"
+        ),
     ],
 )
 def test_conclusions(a, b, conclusion):
@@ -75,7 +98,9 @@ def test_conclusions(a, b, conclusion):
     better = ("A", "B") if a is MANY else ("B", "A")
     assert verdict.conclusion is conclusion
     assert verdict.names == (better if conclusion is Conclusion.BETTER else ("A", "B"))
-    assert verdict.in_words == (better[0] if conclusion is Conclusion.BETTER else conclusion.value.replace("-", " "))
+    assert verdict.in_words == (
+        better[0] if conclusion is Conclusion.BETTER else conclusion.value.replace("-", " ")
+    )
     assert verdict.difference == pytest.approx(b.point[0] - a.point[0])
     assert verdict.is_bounded is not (a.one_value and b.one_value)
     assert verdict.has_interval == b.has_interval
@@ -88,10 +113,16 @@ def test_kinds_that_forbid_an_interval_are_those_without_one():
 
 def test_a_metric_that_is_not_defined_has_no_verdict():
     verdict = verdict_of(known(np.full((1, USERS), np.nan)), MANY)
-    assert (verdict.conclusion, verdict.is_defined, verdict.better) == (Conclusion.NO_VERDICT, False, None)
+    assert (verdict.conclusion, verdict.is_defined, verdict.better) == (
+        Conclusion.NO_VERDICT,
+        False,
+        None,
+    )
 
 
-@pytest.mark.parametrize("make", [Margin, lambda size: Margin(size / 0.25, True)], ids=["absolute", "relative"])
+@pytest.mark.parametrize(
+    "make", [Margin, lambda size: Margin(size / 0.25, True)], ids=["absolute", "relative"]
+)
 def test_a_pair_that_is_alike_is_equivalent_if_the_interval_is_within_the_margins(make):
     first = known(hits(100))
     second = known(hits(100, first=20))
@@ -107,7 +138,9 @@ def test_shares_are_of_the_users_for_whom_each_ranks_higher():
     margin = verdict_of(FEW, MANY, Margin(0.1), places).margin
     assert (margin.higher_a, margin.higher_b) == (0.25, 0.5)
     assert verdict_of(FEW, MANY).margin is None
-    unknown = verdict_of(FEW, MANY, Margin(0.1), {**places, "B": np.full((1, USERS), np.nan)}).margin
+    unknown = verdict_of(
+        FEW, MANY, Margin(0.1), {**places, "B": np.full((1, USERS), np.nan)}
+    ).margin
     assert np.isnan([unknown.higher_a, unknown.higher_b]).all()
 
 
@@ -132,7 +165,11 @@ def of_kind(result, kind):
 def test_a_recommender_may_be_called_as_a_conclusion_is():
     """B is better, and is called as if nothing were decided."""
     verdict = verdict_of(FEW, MANY, names=("A", "undecided"))
-    assert (verdict.conclusion, verdict.better, verdict.worse) == (Conclusion.BETTER, "undecided", "A")
+    assert (verdict.conclusion, verdict.better, verdict.worse) == (
+        Conclusion.BETTER,
+        "undecided",
+        "A",
+    )
     ranks = {"A": [9, 8, 7, 30] * 50, "undecided": [1, 2, 1, 3] * 50}
     result = sm.compare(sm.exact_ranks(ranks, candidates=50, exact=True), metrics="ap")
     [row] = result.to_dict("records")
@@ -153,7 +190,10 @@ def test_p_values_are_adjusted_within_a_metric_and_a_question():
     """By Holm's method .01, .04 and .03 of a family are .03, .06 and .06."""
     verdict = verdict_of(FEW, MANY)
     family = [replace(verdict, p_value=p_value) for p_value in (0.01, 0.04, 0.03)]
-    others = [replace(verdict, p_value=0.5, metric="auc"), replace(verdict, p_value=0.4, of="these runs")]
+    others = [
+        replace(verdict, p_value=0.5, metric="auc"),
+        replace(verdict, p_value=0.4, of="these runs"),
+    ]
     p_values = [of_pair.p_value for of_pair in adjusted([*family, *others])]
     assert p_values == pytest.approx([0.03, 0.06, 0.06, 0.5, 0.4])
 
@@ -174,7 +214,11 @@ def orders(overall, **pairs):
 def test_groups_have_a_finding_where_all_users_together_have_the_other_order():
     """B is better than A for all users, and A than B in group x, the only one that is decided."""
     [finding] = orders((FEW, MANY), x=(MANY, FEW), w=(FEW, FEW))
-    assert (finding.kind, finding.names, finding.values) == ("order-reversed", ("B", "A"), {"groups": ["x"]})
+    assert (finding.kind, finding.names, finding.values) == (
+        "order-reversed",
+        ("B", "A"),
+        {"groups": ["x"]},
+    )
     assert orders((FEW, MANY), x=(FEW, MANY), w=(FEW, FEW)) == []
 
 
@@ -202,7 +246,9 @@ def test_a_name_in_the_column_conclusion_is_no_conclusion(name, text):
 
 
 def test_a_recommender_may_be_called_as_a_value_of_findings():
-    """Of group x the one called source is better, and of group y the one called groups; without a file's name."""
+    """Of group x the one called source is better, and of group y the one called groups; without a
+    file's name.
+    """
     ranks = pd.DataFrame(
         {
             "user": [*range(200)] * 2,
@@ -232,5 +278,8 @@ def test_groups_have_findings_of_their_own_and_not_those_of_all():
     )
     tables = sm.exact_ranks(ranks, by="model", groups="of", candidates=100, exact=True)
     findings = sm.compare(tables, metrics="ap", groups=True).findings
-    assert [(one.group, one.names) for one in findings if one.kind == "few-users"] == [("old", ("A",)), ("old", ("B",))]
+    assert [(one.group, one.names) for one in findings if one.kind == "few-users"] == [
+        ("old", ("A",)),
+        ("old", ("B",)),
+    ]
     assert [one.values["groups"] for one in findings if one.kind == "groups-adjusted"] == [2]

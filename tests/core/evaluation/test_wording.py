@@ -1,4 +1,6 @@
-"""Findings in English: a sentence for each kind, and the names, groups and clauses of several findings."""
+"""Findings in English: a sentence for each kind, and the names, groups and clauses of several
+findings.
+"""
 
 import re
 from dataclasses import replace
@@ -28,12 +30,16 @@ GAP = "the difference (Y - X) is +0.0200, with a 95 % interval of +0.0100 to +0.
 
 
 def verdict(kind, names=("X", "Y"), metric="ap", group="", size=None, relative=np.nan, **values):
-    """A verdict on two recommenders, of whom the first name is the better one; the interval has a side to match."""
+    """A verdict on two recommenders, of whom the first name is the better one; the interval has a
+    side to match.
+    """
     values = {**ENDS, **SIDES, **values}
     if names[0] == values["a"] and kind == "better":
         values |= {"low": -values["high"], "high": -values["low"]}
     margin = None if size is None else AgainstMargin(relative, np.nan, np.nan, Size(size))
-    return Verdict(metric, **values, conclusion=Conclusion(kind), users=100, margin=margin, group=group)
+    return Verdict(
+        metric, **values, conclusion=Conclusion(kind), users=100, margin=margin, group=group
+    )
 
 
 def of(kind, metric="", names=(), **values):
@@ -45,188 +51,488 @@ def said(*findings, setting=PAIR):
 
 
 PILOT = {"difference": 0.02, "users": 2000, "is_of_law": False}
-STAGES, NEGATIVES = {"way": "stages", "depth": 30.0}, {"way": "negatives", "negatives": 20, "estimator": "cls"}
+STAGES = {"way": "stages", "depth": 30.0}
+NEGATIVES = {"way": "negatives", "negatives": 20, "estimator": "cls"}
 DECIDED = {"decided": 0.95, "decided_low": 0.9, "decided_high": 0.99}
 COST = {"scores": 31.0, "total": 3100, "width": 0.04, "width_low": 0.03, "width_high": 0.05}
-STAGED = {"completed": 31, "users": 1040, "rows": 1040, "scores": 227.6, "least_candidates": 3541,
-          "most_candidates": 3541, "k": 10, "is_without_hits": False}  # fmt: skip
+STAGED = {
+    "completed": 31,
+    "users": 1040,
+    "rows": 1040,
+    "scores": 227.6,
+    "least_candidates": 3541,
+    "most_candidates": 3541,
+    "k": 10,
+    "is_without_hits": False,
+}
 OTHER_ENDS = {"other_low": 0, "other_high": 0.921}
 RANGES = {"least_negatives": 9, "most_negatives": 9}
-ORDER = {"estimator": "uncorrected", "chance": 0.123, "exact_better": 0.2, "exact_worse": 0.1,
-         "expected_better": 0.3, "expected_worse": 0.4}  # fmt: skip
+ORDER = {
+    "estimator": "uncorrected",
+    "chance": 0.123,
+    "exact_better": 0.2,
+    "exact_worse": 0.1,
+    "expected_better": 0.3,
+    "expected_worse": 0.4,
+}
 
 # a finding, its words with … for others between, and the setting unless it is PAIR
 SENTENCES = [
-    (of("shallow-ranks", source="a.csv", column="place", rows=300, last=101, candidates=3540.5),
-     "a.csv: No place of 300 is above 101 of 3540 candidates. If … with negatives (--negatives). … exact=True"),
-    (of("fewer-negatives", source="ranks", column="rank", last=51, negatives=100, most=101),
-     "No rank is above 51, although 100 negatives allow up to 101. If fewer were sampled, … wrong: say how many."),
-    (of("no-rank-zero", source="X", names=("X",)), "X: No rank is 0, … leave it out if the best is 1."),
-    (of("not-uniform", p_value=0.00123, excess=4.26, items=400, never=7, never_by_chance=2.6),
-     "uniformly for each user (p = 0.0012): 7 of 400 items are never drawn, by chance 3, and popular items are drawn "
-     "too often by 4.3 standard errors."),
-    (of("not-uniform", p_value=0.0, excess=-4.26, items=400, never=7, never_by_chance=2.6),
-     "(p < 1e-16): … too rarely by 4.3 standard errors."),
-    (of("shared-negatives", partners=12.345), "with 12.3 other users on average, so they are read as drawn once."),
+    (
+        of("shallow-ranks", source="a.csv", column="place", rows=300, last=101, candidates=3540.5),
+        "a.csv: No place of 300 is above 101 of 3540 candidates. If … with negatives "
+        "(--negatives). … exact=True",
+    ),
+    (
+        of("fewer-negatives", source="ranks", column="rank", last=51, negatives=100, most=101),
+        "No rank is above 51, although 100 negatives allow up to 101. If fewer were sampled, … "
+        "wrong: say how many.",
+    ),
+    (
+        of("no-rank-zero", source="X", names=("X",)),
+        "X: No rank is 0, … leave it out if the best is 1.",
+    ),
+    (
+        of("not-uniform", p_value=0.00123, excess=4.26, items=400, never=7, never_by_chance=2.6),
+        "uniformly for each user (p = 0.0012): 7 of 400 items are never drawn, by chance 3, and "
+        "popular items are drawn too often by 4.3 standard errors.",
+    ),
+    (
+        of("not-uniform", p_value=0.0, excess=-4.26, items=400, never=7, never_by_chance=2.6),
+        "(p < 1e-16): … too rarely by 4.3 standard errors.",
+    ),
+    (
+        of("shared-negatives", partners=12.345),
+        "with 12.3 other users on average, so they are read as drawn once.",
+    ),
     (of("index-as-user"), "The index is taken as user."),
     (of("columns-taken", columns={"user": "uid"}), "The column uid is taken as user."),
-    (of("columns-taken", columns={"user": "uid", "candidates": "n"}),
-     "The columns uid and n are taken as user and candidates (how many items an exact evaluation ranks for each user)"),
+    (
+        of("columns-taken", columns={"user": "uid", "candidates": "n"}),
+        "The columns uid and n are taken as user and candidates (how many items an exact "
+        "evaluation ranks for each user)",
+    ),
     (of("columns-not-used", columns=["a"], unit=""), "The column a is not used."),
-    (of("columns-not-used", columns=["a", "b"], unit="user"),
-     "The columns a, b are not used. Intervals take users as the unit. If a column names recommenders, say which by"),
-    (of("columns-not-used", columns=["a"], unit="row"), "Each row is taken to be a user. If a column names"),
-    (of("candidates-of-argument", column="n"), "The column n is not used: the candidates are those of the argument."),
-    (of("columns-not-read", source="a.csv", unread=64, all=66, columns=["f0", "f1"]),
-     "a.csv: 64 of its 66 columns are not used: f0, f1 ..."),
-    (of("spaces", column="user", ids=2, merged=1),
-     "Spaces around 2 ids of the column user are left out, which leaves 1 id fewer."),
-    (of("spaces", column="user", ids=1, merged=0), "Spaces around 1 id of the column user are left out."),
+    (
+        of("columns-not-used", columns=["a", "b"], unit="user"),
+        "The columns a, b are not used. Intervals take users as the unit. If a column names "
+        "recommenders, say which by",
+    ),
+    (
+        of("columns-not-used", columns=["a"], unit="row"),
+        "Each row is taken to be a user. If a column names",
+    ),
+    (
+        of("candidates-of-argument", column="n"),
+        "The column n is not used: the candidates are those of the argument.",
+    ),
+    (
+        of("columns-not-read", source="a.csv", unread=64, all=66, columns=["f0", "f1"]),
+        "a.csv: 64 of its 66 columns are not used: f0, f1 ...",
+    ),
+    (
+        of("spaces", column="user", ids=2, merged=1),
+        "Spaces around 2 ids of the column user are left out, which leaves 1 id fewer.",
+    ),
+    (
+        of("spaces", column="user", ids=1, merged=0),
+        "Spaces around 1 id of the column user are left out.",
+    ),
     (of("one-grade"), "each is relevant, with grade 1."),
-    (of("nothing-relevant", users=2, all=9), "2 of 9 users have no relevant item, and count with the value 0."),
-    (of("not-judged", source="a.csv", users=2, all=9), "a.csv: 2 of 9 users have no judged item, and are left out."),
-    (of("empty-lists", source="ranks", users=2, all=9), "2 of 9 users … are missing, and count as empty lists."),
-    (of("equal-scores", source="ranks", users=2, all=9), "2 of 9 users have a relevant item with the score of others"),
-    (of("items-not-judged", source="Z", item="i1", judged="7"),
-     "Z: None of its items is judged for any user; they are such as 'i1', and the judged ones such as '7'."),
+    (
+        of("nothing-relevant", users=2, all=9),
+        "2 of 9 users have no relevant item, and count with the value 0.",
+    ),
+    (
+        of("not-judged", source="a.csv", users=2, all=9),
+        "a.csv: 2 of 9 users have no judged item, and are left out.",
+    ),
+    (
+        of("empty-lists", source="ranks", users=2, all=9),
+        "2 of 9 users … are missing, and count as empty lists.",
+    ),
+    (
+        of("equal-scores", source="ranks", users=2, all=9),
+        "2 of 9 users have a relevant item with the score of others",
+    ),
+    (
+        of("items-not-judged", source="Z", item="i1", judged="7"),
+        "Z: None of its items is judged for any user; they are such as 'i1', and the judged ones "
+        "such as '7'.",
+    ),
     (of("paired-by-user", tables=["X", "Z"], are_all=True), "Users are paired by the column user."),
-    (of("paired-by-user", tables=["X", "Z"], are_all=False), "Users of X and Z are paired by the column user."),
-    (of("paired-by-position", tables=["X", "Z"], without=["X", "Z"]),
-     "Users are paired by position: row i of X and Z is taken to be the same user."),
-    (of("paired-by-position", tables=["X", "Z"], without=["Z"]),
-     "row i of X and Z is taken to be the same user, as Z has no column user."),
-    (of("paired-by-position", tables=["X", "Z", "Y"], without=["X", "Z", "Y"]),
-     "row i of all 3 tables is taken to be the same user."),
-    (of("paired-by-position", tables=["A, seed 1", "B", "C", "D", "E"], without=["B", "C", "D", "E"]),
-     "row i of A, seed 1 and B and C and 2 others is taken to be the same user, as B and C and D and E have no column"),
-    (of("groups-left-out", users={"old": 1, "new": 0}),
-     "Left out, as an interval needs 2 users or more: old (1 user) and new (0 users)."),
-    (of("read-with-decimals", "hr@10", label="HR@10", value="0.7", read="0.700"),
-     'HR@10 is read as 0.700, with the decimals of the others. Text keeps its own: "0.7".'),
-    (of("completed", **STAGED), "Staged ranks of 1,040 users, 228 scores for each of 3,541 candidates; 31 users were "),
-    (of("completed", **STAGED | {"rows": 2000, "completed": 1, "least_candidates": 90}),
-     "Staged ranks of 1,040 users in 2,000 rows, 228 scores for each of 90 to 3,541 candidates; 1 user was completed."),
-    (of("completed", **STAGED | {"is_without_hits": True}),
-     "; no user has a held-out item among the first 10, as if the ranker masked it."),
-    (of("unexplained", assumption="free", p_value=0.001), "(p = 0.001), so there is no interval and no verdict."),
+    (
+        of("paired-by-user", tables=["X", "Z"], are_all=False),
+        "Users of X and Z are paired by the column user.",
+    ),
+    (
+        of("paired-by-position", tables=["X", "Z"], without=["X", "Z"]),
+        "Users are paired by position: row i of X and Z is taken to be the same user.",
+    ),
+    (
+        of("paired-by-position", tables=["X", "Z"], without=["Z"]),
+        "row i of X and Z is taken to be the same user, as Z has no column user.",
+    ),
+    (
+        of("paired-by-position", tables=["X", "Z", "Y"], without=["X", "Z", "Y"]),
+        "row i of all 3 tables is taken to be the same user.",
+    ),
+    (
+        of(
+            "paired-by-position",
+            tables=["A, seed 1", "B", "C", "D", "E"],
+            without=["B", "C", "D", "E"],
+        ),
+        "row i of A, seed 1 and B and C and 2 others is taken to be the same user, as B and C and "
+        "D and E have no column",
+    ),
+    (
+        of("groups-left-out", users={"old": 1, "new": 0}),
+        "Left out, as an interval needs 2 users or more: old (1 user) and new (0 users).",
+    ),
+    (
+        of("read-with-decimals", "hr@10", label="HR@10", value="0.7", read="0.700"),
+        'HR@10 is read as 0.700, with the decimals of the others. Text keeps its own: "0.7".',
+    ),
+    (
+        of("completed", **STAGED),
+        "Staged ranks of 1,040 users, 228 scores for each of 3,541 candidates; 31 users were ",
+    ),
+    (
+        of("completed", **STAGED | {"rows": 2000, "completed": 1, "least_candidates": 90}),
+        "Staged ranks of 1,040 users in 2,000 rows, 228 scores for each of 90 to 3,541 candidates; "
+        "1 user was completed.",
+    ),
+    (
+        of("completed", **STAGED | {"is_without_hits": True}),
+        "; no user has a held-out item among the first 10, as if the ranker masked it.",
+    ),
+    (
+        of("unexplained", assumption="free", p_value=0.001),
+        "(p = 0.001), so there is no interval and no verdict.",
+    ),
     (of("drawn-once"), "one draw of negatives … no interval and no verdict."),
     (of("drawn-by-user"), "drawn anew"),
     (of("draws", draws=5), "between 5 draws"),
-    (of("replacement", "ap", estimator="free", replacement=False, low=0.1081, high=0.7461, **OTHER_ENDS),
-     "drawn without replacement … drawn with it … AP from 0 to 0.93 in place of 0.10 to 0.75 (free)."),
-    (of("no-share", "hr@10", value="0.69863", users=6040, below=0.69850993, above=0.6986754),
-     "of 6,040 users has the Hit rate@10 0.69863; the nearest are 0.69851 and 0.698675."),
-    (of("contradicted", assumption="decreasing", p_value=0.02), "contradicts decreasing (p = 0.02)"),
-    (of("unexplained", assumption="free", p_value=0.001, values={"hr@1": "0.644", "hr@5": "0.814"}),
-     "explains Hit rate@1 0.644 and Hit rate@5 0.814 (p = 0.001) … contradict one another … a misprint"),
-    (of("contradicted", assumption="decreasing", p_value=0.02, values={"hr@1": "0.6", "mrr": "0.7"}),
-     "Hit rate@1 0.6 and MRR 0.7 contradict decreasing (p = 0.02)"),
-    (of("contradicted", assumption="decreasing", p_value=0.02, values={"mrr": "0.7"}),
-     "MRR 0.7 contradicts decreasing (p = 0.02)"),
-    (of("exact-contradicted", "hr@5", value="0.534", low=0.55, high=0.82, assumption="free", values={"hr@1": "0.644"}),
-     "The exact Hit rate@5 0.534 contradicts Hit rate@1 0.644 of the sample, which allows 0.55 to 0.82, whatever"),
-    (of("exact-contradicted", "hr@5", value="0.53", low=0.5, high=0.8, assumption="decreasing",
-        values={"hr@1": "0.6", "mrr": "0.7"}), f"which allow 0.50 to 0.80, if {SHAPE}."),
+    (
+        of(
+            "replacement",
+            "ap",
+            estimator="free",
+            replacement=False,
+            low=0.1081,
+            high=0.7461,
+            **OTHER_ENDS,
+        ),
+        "drawn without replacement … drawn with it … AP from 0 to 0.93 in place of 0.10 to 0.75 "
+        "(free).",
+    ),
+    (
+        of("no-share", "hr@10", value="0.69863", users=6040, below=0.69850993, above=0.6986754),
+        "of 6,040 users has the Hit rate@10 0.69863; the nearest are 0.69851 and 0.698675.",
+    ),
+    (
+        of("contradicted", assumption="decreasing", p_value=0.02),
+        "contradicts decreasing (p = 0.02)",
+    ),
+    (
+        of(
+            "unexplained",
+            assumption="free",
+            p_value=0.001,
+            values={"hr@1": "0.644", "hr@5": "0.814"},
+        ),
+        "explains Hit rate@1 0.644 and Hit rate@5 0.814 (p = 0.001) … contradict one another … a "
+        "misprint",
+    ),
+    (
+        of(
+            "contradicted",
+            assumption="decreasing",
+            p_value=0.02,
+            values={"hr@1": "0.6", "mrr": "0.7"},
+        ),
+        "Hit rate@1 0.6 and MRR 0.7 contradict decreasing (p = 0.02)",
+    ),
+    (
+        of("contradicted", assumption="decreasing", p_value=0.02, values={"mrr": "0.7"}),
+        "MRR 0.7 contradicts decreasing (p = 0.02)",
+    ),
+    (
+        of(
+            "exact-contradicted",
+            "hr@5",
+            value="0.534",
+            low=0.55,
+            high=0.82,
+            assumption="free",
+            values={"hr@1": "0.644"},
+        ),
+        "The exact Hit rate@5 0.534 contradicts Hit rate@1 0.644 of the sample, which allows 0.55 "
+        "to 0.82, whatever",
+    ),
+    (
+        of(
+            "exact-contradicted",
+            "hr@5",
+            value="0.53",
+            low=0.5,
+            high=0.8,
+            assumption="decreasing",
+            values={"hr@1": "0.6", "mrr": "0.7"},
+        ),
+        f"which allow 0.50 to 0.80, if {SHAPE}.",
+    ),
     (of("narrow", assumption="decreasing"), "By decreasing, … would be hardly wider"),
     (of("uncorrected-values"), "not that of the true rank (AUC excepted)"),
     (of("uncorrected-verdicts"), "may be the worse by the true metric"),
-    (of("supported", names=("X",), assumption="decreasing", p_value=0.4567),
-     "The sample does not contradict decreasing (p = 0.46 for X)."),
-    (of("bounds", "recall@10", low=0.1234, high=0.1711, assumes="decreasing", **RANGES),
-     f"With 90 % confidence, Recall@10 is between 0.123 and 0.172, if {SHAPE}.", Setting(0.9)),
-    (of("bounds", "ap", low=0, high=0.5, assumes="none", least_negatives=1, most_negatives=1),
-     "Without an assumption on the ranks, 1 negative allows any AP from 0 to 0.50, with 95 % confidence."),
+    (
+        of("supported", names=("X",), assumption="decreasing", p_value=0.4567),
+        "The sample does not contradict decreasing (p = 0.46 for X).",
+    ),
+    (
+        of("bounds", "recall@10", low=0.1234, high=0.1711, assumes="decreasing", **RANGES),
+        f"With 90 % confidence, Recall@10 is between 0.123 and 0.172, if {SHAPE}.",
+        Setting(0.9),
+    ),
+    (
+        of("bounds", "ap", low=0, high=0.5, assumes="none", least_negatives=1, most_negatives=1),
+        "Without an assumption on the ranks, 1 negative allows any AP from 0 to 0.50, with 95 % "
+        "confidence.",
+    ),
     (of("auc-too-low", "auc", estimator="mes", auc=0.98765), "MES: its AUC is too low … is 0.988."),
-    (of("out-of-range", "recall@10", estimator="bv-0.1", what="the value", value=1.23456),
-     "BV 0.1: … the value of Recall@10 (1.235)."),
-    (of("bias", "ap", estimator="bv-1", bias=-0.0316, error=0.0042, has_interval=True),
-     "BV 1: the interval ignores the bias. … AP -0.032 ± 0.004."),
-    (of("bias", "ap", estimator="bv-1", bias=0.0316, error=np.nan, has_interval=False),
-     "BV 1: the estimated bias, with its standard error: AP +0.03 (its standard error is not known"),
+    (
+        of("out-of-range", "recall@10", estimator="bv-0.1", what="the value", value=1.23456),
+        "BV 0.1: … the value of Recall@10 (1.235).",
+    ),
+    (
+        of("bias", "ap", estimator="bv-1", bias=-0.0316, error=0.0042, has_interval=True),
+        "BV 1: the interval ignores the bias. … AP -0.032 ± 0.004.",
+    ),
+    (
+        of("bias", "ap", estimator="bv-1", bias=0.0316, error=np.nan, has_interval=False),
+        "BV 1: the estimated bias, with its standard error: AP +0.03 (its standard error is not "
+        "known",
+    ),
     (of("no-bias", estimator="mle"), "No bias is estimated for MLE"),
     (of("approximate", estimator="mes-0.1"), "of MES 0.1 are Student's … much too narrow"),
     (of("large-weight", estimator="cls", largest=123.4), "CLS: a single user counts up to 1.2e+02"),
     (verdict("better", ("Y", "X")), f"AP: Y is better than X; {GAP}."),
     (verdict("undecided"), f"AP: undecided; {GAP} that includes 0 (p = 0.012)."),
-    (verdict("undecided", is_bounded=True), f"{GAP} that includes 0 (p = 0.012). … more negatives, or more users"),
+    (
+        verdict("undecided", is_bounded=True),
+        f"{GAP} that includes 0 (p = 0.012). … more negatives, or more users",
+    ),
     (verdict("no-verdict"), f"AP: no verdict; {GAP}, which excludes the difference itself."),
     (verdict("no-verdict", low=np.nan, high=np.nan), "AP: no verdict."),
-    (verdict("equivalent", size="", relative=0.2),
-     "AP: X and Y are equivalent; the difference (Y - X) is +0.0200 (+20 % of the worse value), with", WITH_MARGIN),
-    (verdict("better", ("Y", "X"), size=Size.MORE), "Y is better than X by more than the margin of 0.01;", WITH_MARGIN),
-    (verdict("better", ("Y", "X"), size=Size.LESS),
-     "Y is better than X, by less than the margin of 2 % of the worse value;",
-     replace(PAIR, margin=Margin(0.02, True))),
-    (verdict("better", ("Y", "X"), size=""), "whether by more than the margin of 0.01 is undecided;", WITH_MARGIN),
-    (of("more-seeds", "ap", seeds=6), "would decide about half of new comparisons, … as they are here: 6 by AP."),
-    (of("these-runs", reason="one seed", of=["X"]),
-     "of these runs alone, the mean over the seeds … new runs, as X has one seed, which does not show how seeds vary."),
-    (of("these-runs", reason="strict bounds", of=[]), "new runs, as strict bounds do not show how seeds vary."),
-    (of("order-reversed", "ap", ("X", "Y"), groups=["b", "c"]),
-     "By AP, X is better than Y for all users together, but Y is better than X for groups b and c."),
-    (of("order-differs", "ap", ("X", "Y"), groups={"Y": ["b"], "X": ["a", "c"]}),
-     "by AP differs … Y is better than X for group b, and X is better than Y for groups a and c."),
+    (
+        verdict("equivalent", size="", relative=0.2),
+        "AP: X and Y are equivalent; the difference (Y - X) is +0.0200 (+20 % of the worse value), "
+        "with",
+        WITH_MARGIN,
+    ),
+    (
+        verdict("better", ("Y", "X"), size=Size.MORE),
+        "Y is better than X by more than the margin of 0.01;",
+        WITH_MARGIN,
+    ),
+    (
+        verdict("better", ("Y", "X"), size=Size.LESS),
+        "Y is better than X, by less than the margin of 2 % of the worse value;",
+        replace(PAIR, margin=Margin(0.02, True)),
+    ),
+    (
+        verdict("better", ("Y", "X"), size=""),
+        "whether by more than the margin of 0.01 is undecided;",
+        WITH_MARGIN,
+    ),
+    (
+        of("more-seeds", "ap", seeds=6),
+        "would decide about half of new comparisons, … as they are here: 6 by AP.",
+    ),
+    (
+        of("these-runs", reason="one seed", of=["X"]),
+        "of these runs alone, the mean over the seeds … new runs, as X has one seed, which does "
+        "not show how seeds vary.",
+    ),
+    (
+        of("these-runs", reason="strict bounds", of=[]),
+        "new runs, as strict bounds do not show how seeds vary.",
+    ),
+    (
+        of("order-reversed", "ap", ("X", "Y"), groups=["b", "c"]),
+        "By AP, X is better than Y for all users together, but Y is better than X for groups b and "
+        "c.",
+    ),
+    (
+        of("order-differs", "ap", ("X", "Y"), groups={"Y": ["b"], "X": ["a", "c"]}),
+        "by AP differs … Y is better than X for group b, and X is better than Y for groups a and "
+        "c.",
+    ),
     (of("margin"), "the 95 % interval is within ± 0.01, … tests at 5 %.", WITH_MARGIN),
-    (of("margin"), "2 % of the worse value, … 90 % intervals of b - 1.02 a and a - 1.02 b. … tests at 10 %.",
-     Setting(0.9, margin=Margin(0.02, True))),
-    (of("best-pairs", "auc", most=10, recommenders=12, pairs=66, method=LARGEST_T),
-     "Of 12 recommenders, the 10 best by AUC … at 95 % for all 66 pairs (the largest of several t)."),
-    (of("family", pairs=3, method=LARGEST_T, rate=0.0), "at 95 % for its 3 pairs (the largest of several t). … Holm"),
-    (of("family", pairs=3, method=BONFERRONI, rate=0.05 / 3), "3 pairs (Bonferroni, each at 98.33 %)."),
-    (of("seeds", seeds={"X": 2, "Y": 3}), "new runs include the spread between the seeds of X (2 seeds) and Y (3"),
-    (of("assumes", names=("X", "Y"), assumption="decreasing"), f"of the true difference, if {SHAPE}."),
+    (
+        of("margin"),
+        "2 % of the worse value, … 90 % intervals of b - 1.02 a and a - 1.02 b. … tests at 10 %.",
+        Setting(0.9, margin=Margin(0.02, True)),
+    ),
+    (
+        of("best-pairs", "auc", most=10, recommenders=12, pairs=66, method=LARGEST_T),
+        "Of 12 recommenders, the 10 best by AUC … at 95 % for all 66 pairs (the largest of several "
+        "t).",
+    ),
+    (
+        of("family", pairs=3, method=LARGEST_T, rate=0.0),
+        "at 95 % for its 3 pairs (the largest of several t). … Holm",
+    ),
+    (
+        of("family", pairs=3, method=BONFERRONI, rate=0.05 / 3),
+        "3 pairs (Bonferroni, each at 98.33 %).",
+    ),
+    (
+        of("seeds", seeds={"X": 2, "Y": 3}),
+        "new runs include the spread between the seeds of X (2 seeds) and Y (3",
+    ),
+    (
+        of("assumes", names=("X", "Y"), assumption="decreasing"),
+        f"of the true difference, if {SHAPE}.",
+    ),
     (of("assumes", names=("X", "Y"), assumption="free"), "without an assumption on the ranks."),
     (of("equal-bias", estimator="bv-0.1"), "the means of BV 0.1, … its bias is equal for both."),
-    (of("higher", names=("X", "Y"), higher_a=0.1, higher_b=0.305, is_sampled=True),
-     "Among the sampled negatives, Y … higher for 30.5 % of the users, and X for 10 %."),
+    (
+        of("higher", names=("X", "Y"), higher_a=0.1, higher_b=0.305, is_sampled=True),
+        "Among the sampled negatives, Y … higher for 30.5 % of the users, and X for 10 %.",
+    ),
     (of("undefined", "auc"), "AUC is not defined"),
     (of("several-rows"), "A user counts by the mean over the user's rows"),
     (of("few-users", users=7), "only 7 users … fewer than 100"),
     (of("one-user", is_open=False), "only one user, so there is no interval"),
     (of("one-user", is_open=True), "not all candidates were scored"),
-    (of("equal-metrics", metrics=["recall@10", "hr@10"]), "Recall@10 and Hit rate@10 are equal here"),
+    (
+        of("equal-metrics", metrics=["recall@10", "hr@10"]),
+        "Recall@10 and Hit rate@10 are equal here",
+    ),
     (of("group-level"), "at 90 % by itself", Setting(0.9)),
-    (of("groups-adjusted", groups=2, level=0.975), "2 groups: … at 95 % (Bonferroni, each group at 97.5 %)"),
-    (of("wrong-order", "ap", ("X", "Y"), **ORDER),
-     "by the exact AP, X is ahead of Y (0.2000 against 0.1000). Among 100 sampled negatives, the uncorrected AP puts X "
-     "behind Y on average (0.3000 against 0.4000). The chance of the exact order is 0.12.",
-     replace(PAIR, negatives=100)),
+    (
+        of("groups-adjusted", groups=2, level=0.975),
+        "2 groups: … at 95 % (Bonferroni, each group at 97.5 %)",
+    ),
+    (
+        of("wrong-order", "ap", ("X", "Y"), **ORDER),
+        "by the exact AP, X is ahead of Y (0.2000 against 0.1000). Among 100 sampled negatives, "
+        "the uncorrected AP puts X behind Y on average (0.3000 against 0.4000). The chance of the "
+        "exact order is 0.12.",
+        replace(PAIR, negatives=100),
+    ),
     (of("order-undecided"), "may be undecided. compare"),
-    (of("published-order", "ap", ("Y", "X"), low=0.011, high=0.025, assumption="decreasing", is_decided=True),
-     f"with 95 % confidence and if {SHAPE}, Y is better than X by AP (0.011 to 0.025)."),
-    (of("published-order", "ap", ("X", "Y"), low=-0.2, high=0.5, assumption="free", is_decided=False),
-     "do not order X and Y by AP (X may be better by up to 0.20, Y by up to 0.50), with 95 % confidence."),
-    (of("plan-pair", "ap", ("Y", "X"), difference=0.02, is_of_law=True), "Y is better than X by AP, by 0.0200."),
-    (of("plan-pair", "ap", ("Y", "X"), **PILOT, low=0.01, high=0.03),
-     "In the pilot, Y is better than X by AP. The difference in 2,000 users is 0.0200 (0.0100 to 0.0300). The column "
-     "decided is for Y, and wrong for X."),
-    (of("plan-pair", "ap", ("Y", "X"), **PILOT, low=-0.01, high=0.05),
-     "does not decide whether Y is better … decided is for Y, and wrong for X, whichever is better in truth."),
-    (of("plan-first", **STAGES, share=0.9, scores=1234.5, **DECIDED),
-     "in 90 % of evaluations or more: stages, depth 30, with 1,234 scores for each user (95 %, 90 to 99 %)."),
-    (of("plan-unsure", **STAGES, share=0.9, scores=31.0, **DECIDED | {"decided_low": 0.02}, is_open=True),
-     "cannot tell which way … in 90 % … By stages, depth 30, with 31 scores for each user, the chance is 2 to 99 %; it "
-     "is 95 % if the true difference is that of the pilot."),
-    (of("plan-unsure", **STAGES, share=0.9, scores=31.0, **DECIDED, is_open=False),
-     "None of these ways decides rightly in 90 % … stages, depth 30, with 31 scores for each user (95 %, 90 to 99 %)."),
-    (of("plan-choice", **STAGES, **COST, by="width", wanted=0.05),
-     "of at most 0.05, the cheapest way is stages, depth 30: 31 scores for each user, 3,100 in all, with a width of "
-     "0.0400 (0.0300 to 0.0500)."),
-    (of("plan-choice", **NEGATIVES, **COST, **DECIDED, by="scores", wanted=4000, promise="decided"),
-     "With 4,000 scores, the best way is 20 negatives, cls: … It decides rightly in 95 % of evaluations (90 to 99 %)."),
-    (of("plan-choice", **NEGATIVES, **COST, **DECIDED, by="scores", wanted=4000, promise="width"),
-     "With 4,000 scores, the narrowest interval is that of 20 negatives, cls: … cannot tell (95 %, 90 to 99 %)."),
+    (
+        of(
+            "published-order",
+            "ap",
+            ("Y", "X"),
+            low=0.011,
+            high=0.025,
+            assumption="decreasing",
+            is_decided=True,
+        ),
+        f"with 95 % confidence and if {SHAPE}, Y is better than X by AP (0.011 to 0.025).",
+    ),
+    (
+        of(
+            "published-order",
+            "ap",
+            ("X", "Y"),
+            low=-0.2,
+            high=0.5,
+            assumption="free",
+            is_decided=False,
+        ),
+        "do not order X and Y by AP (X may be better by up to 0.20, Y by up to 0.50), with 95 % "
+        "confidence.",
+    ),
+    (
+        of("plan-pair", "ap", ("Y", "X"), difference=0.02, is_of_law=True),
+        "Y is better than X by AP, by 0.0200.",
+    ),
+    (
+        of("plan-pair", "ap", ("Y", "X"), **PILOT, low=0.01, high=0.03),
+        "In the pilot, Y is better than X by AP. The difference in 2,000 users is 0.0200 (0.0100 "
+        "to 0.0300). The column decided is for Y, and wrong for X.",
+    ),
+    (
+        of("plan-pair", "ap", ("Y", "X"), **PILOT, low=-0.01, high=0.05),
+        "does not decide whether Y is better … decided is for Y, and wrong for X, whichever is "
+        "better in truth.",
+    ),
+    (
+        of("plan-first", **STAGES, share=0.9, scores=1234.5, **DECIDED),
+        "in 90 % of evaluations or more: stages, depth 30, with 1,234 scores for each user (95 %, "
+        "90 to 99 %).",
+    ),
+    (
+        of(
+            "plan-unsure",
+            **STAGES,
+            share=0.9,
+            scores=31.0,
+            **DECIDED | {"decided_low": 0.02},
+            is_open=True,
+        ),
+        "cannot tell which way … in 90 % … By stages, depth 30, with 31 scores for each user, the "
+        "chance is 2 to 99 %; it is 95 % if the true difference is that of the pilot.",
+    ),
+    (
+        of("plan-unsure", **STAGES, share=0.9, scores=31.0, **DECIDED, is_open=False),
+        "None of these ways decides rightly in 90 % … stages, depth 30, with 31 scores for each "
+        "user (95 %, 90 to 99 %).",
+    ),
+    (
+        of("plan-choice", **STAGES, **COST, by="width", wanted=0.05),
+        "of at most 0.05, the cheapest way is stages, depth 30: 31 scores for each user, 3,100 in "
+        "all, with a width of 0.0400 (0.0300 to 0.0500).",
+    ),
+    (
+        of(
+            "plan-choice",
+            **NEGATIVES,
+            **COST,
+            **DECIDED,
+            by="scores",
+            wanted=4000,
+            promise="decided",
+        ),
+        "With 4,000 scores, the best way is 20 negatives, cls: … It decides rightly in 95 % of "
+        "evaluations (90 to 99 %).",
+    ),
+    (
+        of(
+            "plan-choice", **NEGATIVES, **COST, **DECIDED, by="scores", wanted=4000, promise="width"
+        ),
+        "With 4,000 scores, the narrowest interval is that of 20 negatives, cls: … cannot tell (95 "
+        "%, 90 to 99 %).",
+    ),
     (of("plan-none", width=0.05, scores=None), "a width of at most 0.05"),
     (of("plan-none", width=None, scores=4000), "at most 4,000 scores"),
-    (of("plan-wrong", **NEGATIVES, wrong=0.9, wrong_low=0.2, wrong_high=1.0),
-     "By the order of the pilot, … often wrong … 20 negatives, cls (90 %, 20 to 100 %)."),
-    (of("plan-left", **NEGATIVES, left=0.48), "In a part of the evaluations, … weaker … 20 negatives, cls (48 %)."),
+    (
+        of("plan-wrong", **NEGATIVES, wrong=0.9, wrong_low=0.2, wrong_high=1.0),
+        "By the order of the pilot, … often wrong … 20 negatives, cls (90 %, 20 to 100 %).",
+    ),
+    (
+        of("plan-left", **NEGATIVES, left=0.48),
+        "In a part of the evaluations, … weaker … 20 negatives, cls (48 %).",
+    ),
     (of("plan-no-interval", way="all candidates"), "no interval, by all candidates."),
-    (of("plan-too-many", negatives=[20, 50], fewest=9), "only 9 other candidates, so that 20 and 50 negatives"),
-    (of("plan-few-hits", "recall@10", ("X",), hits=7), "Recall@10 of X is above 0 for only 7 users"),
+    (
+        of("plan-too-many", negatives=[20, 50], fewest=9),
+        "only 9 other candidates, so that 20 and 50 negatives",
+    ),
+    (
+        of("plan-few-hits", "recall@10", ("X",), hits=7),
+        "Recall@10 of X is above 0 for only 7 users",
+    ),
     (of("plan-laws"), "The pilot is a sample."),
-    (of("plan-no-stages"), "stages"), (of("plan-no-negatives"), "negatives"),
-]  # fmt: skip
+    (of("plan-no-stages"), "stages"),
+    (of("plan-no-negatives"), "negatives"),
+]
 KINDS = [finding.kind for finding, *_ in SENTENCES]
 
 
@@ -234,7 +540,9 @@ KINDS = [finding.kind for finding, *_ in SENTENCES]
 def test_of_each_kind(row):
     finding, words, setting = (*row, PAIR)[:3]
     [sentence] = said(finding, setting=setting)
-    assert re.search(".*".join(re.escape(part.strip()) for part in words.split("…")), sentence), sentence
+    assert re.search(".*".join(re.escape(part.strip()) for part in words.split("…")), sentence), (
+        sentence
+    )
     assert bool(cautions([finding], setting)) == ALL_KINDS[finding.kind].is_caution
     assert {*ALL_KINDS} == {*KINDS}
 
@@ -243,7 +551,7 @@ FEW = Finding("few-users", values={"users": 7})
 [FEW_WORDS] = said(FEW)
 
 
-# --- names and groups -------------------------------------------------------------------------------------------------
+# --- names and groups ---------------------------------------------------------------------------
 
 
 def test_names_are_said_unless_all_recommenders_are_meant_and_groups_unless_all_users_are():
@@ -258,38 +566,47 @@ def test_names_are_said_unless_all_recommenders_are_meant_and_groups_unless_all_
 
 def test_groups_of_a_pair_have_their_verdicts_in_a_sentence_for_each_metric():
     findings = [
-        verdict("better", ("X", "Y"), group="a"), verdict("better", ("Y", "X"), group="b"),
-        verdict("undecided", group="c"), verdict("better", ("Y", "X"), group="d"),
+        verdict("better", ("X", "Y"), group="a"),
+        verdict("better", ("Y", "X"), group="b"),
+        verdict("undecided", group="c"),
+        verdict("better", ("Y", "X"), group="d"),
         verdict("no-verdict", ("X", "Y"), "auc", "a"),
-    ]  # fmt: skip
+    ]
     assert said(*findings) == [
-        "AP by group: Y is better than X for groups b and d; X is better than Y for group a; undecided for group c.",
+        "AP by group: Y is better than X for groups b and d; X is better than Y for group a; "
+        "undecided for group c.",
         "AUC by group: no verdict for group a.",
     ]
 
 
 def test_groups_of_several_recommenders_name_those_that_may_be_the_best():
-    setting, values = Setting(names=("X", "Y", "Z")), {"X": 0.1, "Y": 0.2, "Z": 0.3}
+    setting = Setting(names=("X", "Y", "Z"))
+    values = {"X": 0.1, "Y": 0.2, "Z": 0.3}
     findings = [
         verdict(kind, (b, a), group=group, a=a, b=b, value_a=values[a], value_b=values[b])
         for group, last in {"a": "better", "b": "undecided"}.items()
         for a, b, kind in (("X", "Y", "better"), ("X", "Z", "better"), ("Y", "Z", last))
     ]
-    assert said(*findings, setting=setting) == ["The best by AP: Z for group a; Z or Y for group b."]
+    assert said(*findings, setting=setting) == [
+        "The best by AP: Z for group a; Z or Y for group b."
+    ]
 
 
 @pytest.mark.parametrize("name", ["CLS", "{0}", "%s"])
 def test_names_that_look_like_other_words_are_kept(name):
-    setting, order = Setting(names=(name, "Y")), {"low": 0.1, "high": 0.2, "assumption": "free", "is_decided": True}
+    setting = Setting(names=(name, "Y"))
+    order = {"low": 0.1, "high": 0.2, "assumption": "free", "is_decided": True}
     gap = f"the difference (Y - {name}) is -0.0200, with a 95 % interval of -0.0345 to -0.0100"
     assert said(verdict("better", (name, "Y"), a=name, difference=-0.02), setting=setting) == [
         f"AP: {name} is better than Y; {gap}."
     ]
-    [sentence] = said(*(of("published-order", metric, (name, "Y"), **order) for metric in ("ap", "auc")))
+    [sentence] = said(
+        *(of("published-order", metric, (name, "Y"), **order) for metric in ("ap", "auc"))
+    )
     assert sentence.endswith(f", {name} is better than Y by AUC (0.10 to 0.20).")
 
 
-# --- several findings in one sentence ---------------------------------------------------------------------------------
+# --- several findings in one sentence -----------------------------------------------------------
 
 
 def test_clauses_of_a_sentence_have_commas_between_them():
@@ -298,18 +615,25 @@ def test_clauses_of_a_sentence_have_commas_between_them():
     other = Finding("bias", "ap", values=bias | {"estimator": "cls"})
     sentence = "the interval ignores the bias. The estimated bias, with its standard error:"
     assert said(*findings, FEW, other) == [
-        f"BV 1: {sentence} AP -0.032 ± 0.004, AUC -0.032 ± 0.004.", FEW_WORDS, f"CLS: {sentence} AP -0.032 ± 0.004."
-    ]  # fmt: skip
+        f"BV 1: {sentence} AP -0.032 ± 0.004, AUC -0.032 ± 0.004.",
+        FEW_WORDS,
+        f"CLS: {sentence} AP -0.032 ± 0.004.",
+    ]
     supported = [
-        of("supported", names=(name,), assumption="decreasing", p_value=p) for name, p in (("X", 0.4), ("Y", 1))
+        of("supported", names=(name,), assumption="decreasing", p_value=p)
+        for name, p in (("X", 0.4), ("Y", 1))
     ]
     [sentence] = said(*supported)
-    assert sentence.startswith("The samples do not contradict decreasing (p = 0.4 for X, p = 1 for Y).")
+    assert sentence.startswith(
+        "The samples do not contradict decreasing (p = 0.4 for X, p = 1 for Y)."
+    )
 
 
 def test_assumptions_that_differ_name_their_pairs():
     pairs = {("X", "Y"): "free", ("X", "Z"): "decreasing"}
-    findings = [of("assumes", names=pair, assumption=assumption) for pair, assumption in pairs.items()]
+    findings = [
+        of("assumes", names=pair, assumption=assumption) for pair, assumption in pairs.items()
+    ]
     first, second = assumed([*findings, FEW], PAIR)
     assert first.startswith("The intervals of X and Y ")
     assert second.startswith("The intervals of X and Z ")
@@ -317,17 +641,22 @@ def test_assumptions_that_differ_name_their_pairs():
 
 def test_verdicts_of_two_are_one_text_by_metric():
     kinds = [("ap", "better"), ("mrr", "better"), ("auc", "undecided"), ("recall@10", "equivalent")]
-    findings = [verdict(kind, ("Y", "X"), label) for label, kind in [*kinds, ("ndcg@10", "no-verdict")]]
+    findings = [
+        verdict(kind, ("Y", "X"), label) for label, kind in [*kinds, ("ndcg@10", "no-verdict")]
+    ]
     assert on_metrics(findings, PAIR) == (
-        "Y is better than X on AP and MRR. X and Y are equivalent on Recall@10. Undecided between X and Y: AUC. No "
-        "verdict on X and Y: NDCG@10."
+        "Y is better than X on AP and MRR. X and Y are equivalent on Recall@10. Undecided between "
+        "X and Y: AUC. No verdict on X and Y: NDCG@10."
     )
-    sizes = [verdict("better", metric="ap", size=Size.MORE), verdict("better", metric="auc", size="")]
+    sizes = [
+        verdict("better", metric="ap", size=Size.MORE),
+        verdict("better", metric="auc", size=""),
+    ]
     words = "X is better than Y on AP, by more than the margin. X is better than Y on AUC."
     assert on_metrics(sizes, PAIR) == words
 
 
-# --- sentences and standings ------------------------------------------------------------------------------------------
+# --- sentences and standings --------------------------------------------------------------------
 
 
 VALUE = {"metric": "ap", "recommender": "X", "value": 0.125, "low": 0.1, "high": 0.15}
@@ -338,7 +667,9 @@ EXPECTED = {"metric": "ap", "recommender": "X", "exact": 0.1, "expected": 0.125}
     ("row", "words"),
     [
         pytest.param(VALUE, "AP of X is 0.1250 (95 % interval 0.1000 to 0.1500).", id="value"),
-        pytest.param(VALUE | {"low": np.nan}, "AP of X is 0.1250, without an interval.", id="no-interval"),
+        pytest.param(
+            VALUE | {"low": np.nan}, "AP of X is 0.1250, without an interval.", id="no-interval"
+        ),
         pytest.param(VALUE | {"value": np.nan}, "AP of X is not defined.", id="not-defined"),
         pytest.param(
             VALUE | {"estimator": "decreasing", "assumes": "decreasing"},
@@ -347,7 +678,8 @@ EXPECTED = {"metric": "ap", "recommender": "X", "exact": 0.1, "expected": 0.125}
         ),
         pytest.param(
             VALUE | {"estimator": "cls", "assumes": "bias is zero"},
-            "AP of X is 0.1250 by CLS (95 % interval 0.1000 to 0.1500), if the bias of the estimator is zero.",
+            "AP of X is 0.1250 by CLS (95 % interval 0.1000 to 0.1500), if the bias of the "
+            "estimator is zero.",
             id="bias",
         ),
         pytest.param(
@@ -360,7 +692,11 @@ EXPECTED = {"metric": "ap", "recommender": "X", "exact": 0.1, "expected": 0.125}
             "AP of X is 0.1000, and among 20 sampled negatives 0.1250 on average by CLS.",
             id="expected",
         ),
-        pytest.param({"way": "all"}, "The negatives of each user are taken to be drawn anew.", id="first-remark"),
+        pytest.param(
+            {"way": "all"},
+            "The negatives of each user are taken to be drawn anew.",
+            id="first-remark",
+        ),
     ],
 )
 def test_sentences(row, words):
@@ -374,15 +710,23 @@ def test_sentences(row, words):
         ("abc", "ac", "a is better than c. a and b, and b and c, cannot be told apart."),
         ("bca", "ca ba", "b and c are better than a. b and c cannot be told apart."),
         ("abc", "", "a, b and c cannot be told apart."),
-        ("abcde", "ab ac ad ae", "a is better than all others. b, c, d and e cannot be told apart."),
+        (
+            "abcde",
+            "ab ac ad ae",
+            "a is better than all others. b, c, d and e cannot be told apart.",
+        ),
     ],
 )
 def test_standings_state_the_decided_pairs_first(order, decided, sentence):
-    value, wins, findings = {name: -place for place, name in enumerate(order)}, decided.split(), []
+    value = {name: -place for place, name in enumerate(order)}
+    wins = decided.split()
+    findings = []
     for a, b in combinations(sorted(order), 2):
         pair = next((win for win in wins if {*win} == {a, b}), "")
         of_pair = {"a": a, "b": b, "value_a": value[a], "value_b": value[b]}
-        findings.append(verdict("better" if pair else "undecided", tuple(pair) or (a, b), **of_pair))
+        findings.append(
+            verdict("better" if pair else "undecided", tuple(pair) or (a, b), **of_pair)
+        )
     assert " ".join(standing(Standings.from_verdicts(findings))) == sentence
     assert said(*findings, setting=Setting(names=tuple(sorted(order)))) == [f"AP: {sentence}"]
 
@@ -395,9 +739,14 @@ def test_standings_of_many_name_the_best_alone():
 
 def test_standings_with_a_margin_have_a_sentence_on_it():
     setting = Setting(names=("X", "Y", "Z"), margin=SIZE)
-    kinds = [("better", ("X", "Y"), Size.MORE), ("equivalent", ("X", "Z"), ""), ("better", ("Z", "Y"), "")]
+    kinds = [
+        ("better", ("X", "Y"), Size.MORE),
+        ("equivalent", ("X", "Z"), ""),
+        ("better", ("Z", "Y"), ""),
+    ]
     about, meaning = margin_of_pairs(
-        [verdict(kind, pair, size=size, a=pair[0], b=pair[1]) for kind, pair, size in kinds], setting
+        [verdict(kind, pair, size=size, a=pair[0], b=pair[1]) for kind, pair, size in kinds],
+        setting,
     )
     assert about == "AP: X is better than Y by more than the margin; X and Z are equivalent."
     assert meaning.startswith("Equivalent means that the 95 % interval is within ± 0.01")

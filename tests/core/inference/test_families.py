@@ -1,4 +1,6 @@
-"""Families of comparisons: Holm's method by hand, critical values by known distributions, groups, and false alarms."""
+"""Families of comparisons: Holm's method by hand, critical values by known distributions, groups,
+and false alarms.
+"""
 
 from itertools import combinations
 
@@ -11,7 +13,9 @@ from sampled_metrics.core.inference.means import intervals
 
 
 def test_holm_by_hand_and_by_his_steps():
-    """Four hypotheses: 4 · .005, 3 · .01, 2 · .03, then no less than before; and p > α / (those that are left) ends."""
+    """Four hypotheses: 4 · .005, 3 · .01, 2 · .03, then no less than before; and p > α / (those
+    that are left) ends.
+    """
     assert holm(np.array([0.01, 0.04, 0.03, 0.005])) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     for p_values in np.random.default_rng(3).beta(0.2, 2, size=(50, 8)):
         order = np.argsort(p_values)
@@ -20,17 +24,27 @@ def test_holm_by_hand_and_by_his_steps():
         assert np.flatnonzero(holm(p_values) < 0.05).tolist() == sorted(rejected)
 
 
-@pytest.mark.parametrize(("recommenders", "users", "alpha"), [(3, 12, 0.05), (10, 300, 0.2), (10, 12, 0.05)])
+@pytest.mark.parametrize(
+    ("recommenders", "users", "alpha"), [(3, 12, 0.05), (10, 300, 0.2), (10, 12, 0.05)]
+)
 def test_the_rate_of_independent_recommenders_is_that_of_tukey(recommenders, users, alpha):
-    """The critical value of the largest |t| of all pairs of K means is that of the studentised range, over √2."""
+    """The critical value of the largest |t| of all pairs of K means is that of the studentised
+    range, over √2.
+    """
     random = np.random.default_rng(1).normal(size=(users, recommenders))
-    values, _ = np.linalg.qr(random - random.mean(axis=0))  # without correlation, and with the same spread
+    values, _ = np.linalg.qr(
+        random - random.mean(axis=0)
+    )  # without correlation, and with the same spread
     critical = stats.studentized_range.isf(alpha, recommenders, users - 1) / np.sqrt(2)
-    assert max_t_rate(values.T, alpha) == pytest.approx(2 * stats.t.sf(critical, users - 1), rel=0.03)
+    assert max_t_rate(values.T, alpha) == pytest.approx(
+        2 * stats.t.sf(critical, users - 1), rel=0.03
+    )
 
 
 X, Y = np.random.default_rng(2).normal(size=(2, 300))
-COMMON = np.random.default_rng(7).normal(size=(7, 2)) @ np.random.default_rng(8).normal(size=(2, 60))
+COMMON = np.random.default_rng(7).normal(size=(7, 2)) @ np.random.default_rng(8).normal(
+    size=(2, 60)
+)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +52,12 @@ COMMON = np.random.default_rng(7).normal(size=(7, 2)) @ np.random.default_rng(8)
     [
         ([X, Y], 0.05, 0.05, 0.05),
         ([X, X, Y], 0.05, 0.97 * 0.05, 0.05),  # X, X has no t, and the others the same
-        ([X[:5], 2 * X[:5], 3 * X[:5]], 0.01, 0.95 * 0.01, 0.01),  # but for the uncertainty of the quantile
+        (
+            [X[:5], 2 * X[:5], 3 * X[:5]],
+            0.01,
+            0.95 * 0.01,
+            0.01,
+        ),  # but for the uncertainty of the quantile
         (COMMON + 0.1 * np.random.default_rng(9).normal(size=(7, 60)), 0.05, 0.05 / 21, 0.05),
         # the quantile of 50 000 draws is uncertain: five of them are beyond it at α = .0001
         (np.linalg.qr(np.random.default_rng(1).normal(size=(300, 7)))[0].T, 1e-4, 1e-4 / 21, 1e-4),
@@ -61,20 +80,25 @@ def test_groups_are_the_largest_sets_of_all_subsets():
             for some in combinations(range(7), size)
             if all(pair in undecided for pair in combinations(some, 2))
         ]
-        largest = sorted(tuple(sorted(one)) for one in alike if not any(one < other for other in alike))
+        largest = sorted(
+            tuple(sorted(one)) for one in alike if not any(one < other for other in alike)
+        )
         assert groups(undecided, range(7)) == largest
 
 
 @pytest.mark.parametrize(
-    ("share", "runs"), [(0.3, 60), *(pytest.param(share, 200, marks=pytest.mark.slow) for share in (0.02, 0.3))]
+    ("share", "runs"),
+    [(0.3, 60), *(pytest.param(share, 200, marks=pytest.mark.slow) for share in (0.02, 0.3))],
 )
 def test_false_alarms_are_in_five_families_of_a_hundred_at_most(share, runs):
     """Five equal recommenders; docs/coverage.md counts false alarms in more and larger families."""
     one, other = np.transpose(pairs_of(5))
-    limits, alarms = np.array([[-1.0, 1.0]] * 10), np.zeros(2)
+    limits = np.array([[-1.0, 1.0]] * 10)
+    alarms = np.zeros(2)
     for seed in range(runs):
         hits = (np.random.default_rng([6, seed]).random((5, 200)) < share).astype(float)
-        gaps, rate = hits[other] - hits[one], max_t_rate(hits, 0.05)
+        gaps = hits[other] - hits[one]
+        rate = max_t_rate(hits, 0.05)
         found = intervals(gaps, gaps, np.stack((limits, limits), axis=1), limits, rate, test=True)
         alarms += ((found.low > 0) | (found.high < 0)).any(), (holm(found.p_value) < 0.05).any()
     assert (alarms / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)).all()

@@ -13,7 +13,8 @@ from sampled_metrics.core.inference.means import (
 )
 
 USERS = np.repeat([0.0, 0.1, 0.2, 0.5, 1.0], [31, 9, 5, 4, 2])
-UNIT, ANY = (0.0, 1.0), (-np.inf, np.inf)
+UNIT = (0.0, 1.0)
+ANY = (-np.inf, np.inf)
 
 
 def found(low, high=None, bounds=UNIT, limits=None, alpha=0.05):
@@ -21,7 +22,9 @@ def found(low, high=None, bounds=UNIT, limits=None, alpha=0.05):
     low = np.atleast_2d(low).astype(float)
     high = low if high is None else np.atleast_2d(high).astype(float)
     limits = [bounds if limits is None else limits] * len(low)
-    return intervals(low, high, np.array([[bounds, bounds]] * len(low)), np.array(limits), alpha, test=True)
+    return intervals(
+        low, high, np.array([[bounds, bounds]] * len(low)), np.array(limits), alpha, test=True
+    )
 
 
 def ends(of_one):
@@ -47,7 +50,11 @@ def deciding(values, counts, bound):
     towards = np.sign(bound - users.mean()) * (users - users.mean())
     own = [*towards[towards > 1e-12], abs(bound - users.mean())]
     other = towards[towards < -1e-12]
-    numbers = [np.sum(np.square(side)) ** 2 / np.sum(np.power(side, 4)) for side in (own, other) if len(side)]
+    numbers = [
+        np.sum(np.square(side)) ** 2 / np.sum(np.power(side, 4))
+        for side in (own, other)
+        if len(side)
+    ]
     return min([numbers[0], *(number + 1 for number in numbers[1:])])
 
 
@@ -55,12 +62,18 @@ def deciding(values, counts, bound):
 def test_ends_are_where_a_general_solver_reaches_the_threshold_and_the_p_value_inverts_them(number):
     """Values with counts and bounds: some at a bound, some all alike."""
     rng = np.random.default_rng(number)
-    size, least, most = rng.integers(2, 30), -0.2 - rng.random(), 0.2 + rng.random()
-    values, counts, alpha = rng.uniform(least, most, size), rng.integers(1, 4, size), 10 ** -rng.uniform(0.3, 5)
+    size = rng.integers(2, 30)
+    least = -0.2 - rng.random()
+    most = 0.2 + rng.random()
+    values = rng.uniform(least, most, size)
+    counts = rng.integers(1, 4, size)
+    alpha = 10 ** -rng.uniform(0.3, 5)
     values[: rng.integers(0, size) * (number % 3 == 0)] = least
     values[: rng.integers(0, size) * (number % 4 == 0)] = most
     values[: size * (number % 7 == 0)] = values[0]
-    for end, bound in zip(mean_interval(values, counts, (least, most), alpha), (least, most), strict=True):
+    for end, bound in zip(
+        mean_interval(values, counts, (least, most), alpha), (least, most), strict=True
+    ):
         if abs(end - bound) > 1e-9:
             limit = threshold(alpha, deciding(values, counts, bound))
             assert deviance(values, counts, end, bound) == pytest.approx(limit, rel=1e-5)
@@ -76,7 +89,9 @@ def test_of_users_who_are_all_alike_a_bound_may_have_the_share_that_nobody_shows
     unseen = 1 - (alpha / 2) ** (1 / users)
     for value in (0.0, 0.3, 1.0):
         low, high = mean_interval(np.array([value]), np.array([users]), UNIT, alpha)
-        assert (low, high) == pytest.approx((value * (1 - unseen), value + unseen * (1 - value)), rel=1e-9)
+        assert (low, high) == pytest.approx(
+            (value * (1 - unseen), value + unseen * (1 - value)), rel=1e-9
+        )
 
 
 def test_the_threshold_is_that_of_chi_square_for_many_and_of_an_unseen_value_for_one():
@@ -88,10 +103,13 @@ def test_the_threshold_is_that_of_chi_square_for_many_and_of_an_unseen_value_for
 def test_intervals_are_students_of_many_users_and_without_bounds():
     many = np.random.default_rng(1).normal(0.1, 0.2, 20_000).clip(-1, 1)
     wanted = stats.ttest_1samp(many, 0).confidence_interval(0.95)
-    assert ends(found(many, bounds=(-1.0, 1.0))) == pytest.approx([*wanted], abs=0.01 * (wanted.high - wanted.low))
+    assert ends(found(many, bounds=(-1.0, 1.0))) == pytest.approx(
+        [*wanted], abs=0.01 * (wanted.high - wanted.low)
+    )
     few = many[:30]
     for alpha in (0.5, 0.05):
-        of_values, test = found(few, bounds=ANY, limits=(-9.0, 9.0), alpha=alpha), stats.ttest_1samp(few, 0)
+        of_values = found(few, bounds=ANY, limits=(-9.0, 9.0), alpha=alpha)
+        test = stats.ttest_1samp(few, 0)
         wanted = test.confidence_interval(1 - alpha)
         assert ends(of_values) == pytest.approx([*wanted])
         assert of_values.p_value[0] == pytest.approx(test.pvalue)
@@ -100,7 +118,9 @@ def test_intervals_are_students_of_many_users_and_without_bounds():
 
 def test_each_metric_has_the_interval_of_its_values_and_is_missing_where_it_is_not_defined():
     values, counts = np.unique(USERS, return_counts=True)
-    of_three = found(np.stack((USERS, np.append(USERS[1:], np.nan), USERS)), alpha=np.array([0.05, 0.05, 0.5]))
+    of_three = found(
+        np.stack((USERS, np.append(USERS[1:], np.nan), USERS)), alpha=np.array([0.05, 0.05, 0.5])
+    )
     for name in ("low", "high", "standard_error", "p_value"):
         assert np.isnan(getattr(of_three, name)).tolist() == [False, True, False]
     for at, alpha in ((0, 0.05), (2, 0.5)):
@@ -111,13 +131,17 @@ def test_each_metric_has_the_interval_of_its_values_and_is_missing_where_it_is_n
 
 @pytest.mark.parametrize("shift", [-0.5, -0.1, 0.2])
 def test_between_two_means_are_from_the_end_of_one_to_that_of_the_other(shift):
-    one, other, bounds = USERS + shift - 0.05, USERS + shift + 0.05, (-2.0, 2.0)
+    one = USERS + shift - 0.05
+    other = USERS + shift + 0.05
+    bounds = (-2.0, 2.0)
     both = found(one, other, bounds)
     assert ends(both) == (found(one, bounds=bounds).low[0], found(other, bounds=bounds).high[0])
     assert np.isnan(both.standard_error[0])
     [p_value] = both.p_value
     assert (p_value == 1) == (one.mean() <= 0 <= other.mean())
-    for factor, excludes in ((0.999, False), (1.001, True)) if p_value < 1 else ((1 - 1e-9, False),):
+    for factor, excludes in (
+        ((0.999, False), (1.001, True)) if p_value < 1 else ((1 - 1e-9, False),)
+    ):
         low, high = ends(found(one, other, bounds, alpha=factor * p_value))
         assert (low > 0 or high < 0) == excludes
 
@@ -134,9 +158,12 @@ def test_intervals_are_within_the_limits_and_a_single_user_has_none():
 
 @pytest.mark.parametrize("value", [0.0, 0.3])
 def test_without_bounds_users_who_are_all_alike_are_those_with_a_few_more_at_the_limits(value):
-    t, options = stats.t.ppf(0.975, 39), {"bounds": ANY, "limits": (-1.0, 1.0)}
+    t = stats.t.ppf(0.975, 39)
+    options = {"bounds": ANY, "limits": (-1.0, 1.0)}
     of_values = found(np.full(40, value), **options)
-    assert ends(of_values) == pytest.approx(tuple((40 * value + t**2 * limit) / (40 + t**2) for limit in (-1, 1)))
+    assert ends(of_values) == pytest.approx(
+        tuple((40 * value + t**2 * limit) / (40 + t**2) for limit in (-1, 1))
+    )
     low, _ = ends(found(np.full(40, value), **options, alpha=of_values.p_value[0]))
     assert low == pytest.approx(0, abs=1e-9)
 
@@ -153,14 +180,26 @@ def test_coverage_of_a_share_by_the_sum_over_all_numbers_of_hits(users, least, m
 
 @pytest.mark.parametrize(
     ("users", "share"),
-    [(30, 0.1), (100, 0.03), *(pytest.param(400, share, marks=pytest.mark.slow) for share in (0.004, 0.03, 0.1))],
+    [
+        (30, 0.1),
+        (100, 0.03),
+        *(pytest.param(400, share, marks=pytest.mark.slow) for share in (0.004, 0.03, 0.1)),
+    ],
 )
 def test_false_verdicts_of_rare_hits_are_rare_for_equal_means(users, share):
-    """A share of the users has the value 1, and others a small one, beside a constant with the same mean."""
+    """A share of the users has the value 1, and others a small one, beside a constant with the same
+    mean.
+    """
     rng = np.random.default_rng([4, users, int(1000 * share)])
-    small, simulations = 1 / np.arange(501, 1001), 300
+    small = 1 / np.arange(501, 1001)
+    simulations = 300
     mean = share + (1 - share) * small.mean()
-    values = np.where(rng.random((simulations, users)) < share, 1.0, rng.choice(small, (simulations, users))) - mean
+    values = (
+        np.where(
+            rng.random((simulations, users)) < share, 1.0, rng.choice(small, (simulations, users))
+        )
+        - mean
+    )
     of_all = found(values, bounds=(-1.0, 1.0))
     false = ((of_all.low > 0) | (of_all.high < 0)).mean()
     assert false <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / simulations)

@@ -1,4 +1,6 @@
-"""The spread of seeds: by textbooks, in closed form, by an integral, and by how often the intervals hold."""
+"""The spread of seeds: by textbooks, in closed form, by an integral, and by how often the intervals
+hold.
+"""
 
 import numpy as np
 import pytest
@@ -22,17 +24,27 @@ def of_seeds(rng, seeds, spread, both, users=200):
 
 
 def test_the_spread_is_that_of_the_two_way_analysis_of_variance():
-    """Expected mean squares of textbooks: that between seeds is σ_c² + 30 σ_b², that of the interaction σ_c²."""
+    """Expected mean squares of textbooks: that between seeds is σ_c² + 30 σ_b², that of the
+    interaction σ_c².
+    """
     y = of_seeds(np.random.default_rng(1), 4, 0.5, 1.0, users=30)
     table = y[:, 0]
-    grand, rows, columns = table.mean(), table.mean(axis=1), table.mean(axis=0)
+    grand = table.mean()
+    rows = table.mean(axis=1)
+    columns = table.mean(axis=0)
     between = 30 * ((rows - grand) ** 2).sum() / 3
-    rest = sum((table[s, u] - rows[s] - columns[u] + grand) ** 2 for s in range(4) for u in range(30)) / (3 * 29)
+    rest = sum(
+        (table[s, u] - rows[s] - columns[u] + grand) ** 2 for s in range(4) for u in range(30)
+    ) / (3 * 29)
     spread, scaled = (SeedSpread.from_seeds(each.mean(axis=2), each) for each in (y, 1.2 * y))
-    assert (spread.variance[0], spread.interaction[0]) == pytest.approx((between / 30 / 4, rest / 30 / 4))
+    assert (spread.variance[0], spread.interaction[0]) == pytest.approx(
+        (between / 30 / 4, rest / 30 / 4)
+    )
     assert spread.freedom == 3
     again = spread.scaled(1.2)
-    assert (again.variance[0], again.interaction[0]) == pytest.approx((scaled.variance[0], scaled.interaction[0]))
+    assert (again.variance[0], again.interaction[0]) == pytest.approx(
+        (scaled.variance[0], scaled.interaction[0])
+    )
     assert again.freedom == 3
     same = np.repeat(y[:1], 3, axis=0)
     assert SeedSpread.from_seeds(same.mean(axis=2), same).variance[0] == pytest.approx(0, abs=1e-20)
@@ -41,11 +53,15 @@ def test_the_spread_is_that_of_the_two_way_analysis_of_variance():
 def spread_of(*metrics):
     """The spread of a recommender by (metrics, seeds) estimates, without interaction."""
     points = np.array(metrics)
-    return SeedSpread(points.var(axis=1, ddof=1) / points.shape[1], np.zeros(len(points)), points.shape[1] - 1)
+    return SeedSpread(
+        points.var(axis=1, ddof=1) / points.shape[1], np.zeros(len(points)), points.shape[1] - 1
+    )
 
 
 def widened_by(spreads, mean, error, alpha=0.05):
-    """The widened intervals of (metrics,) means, where the interval over users has no width of its own."""
+    """The widened intervals of (metrics,) means, where the interval over users has no width of its
+    own.
+    """
     mean = np.atleast_1d(np.asarray(mean, dtype=float))
     none = np.zeros_like(mean)
     of_users = Intervals(mean, mean, none + error, none)
@@ -78,10 +94,16 @@ def test_seeds_that_do_not_differ_leave_the_users_alone(number):
 
 
 def test_half_widths_of_users_and_seeds_are_added_in_quadrature():
-    """Two seeds at .2 ± .003, so that s / √S = .003, with t = 12.7062 at 95 % and 63.6567 at 99 %."""
+    """Two seeds at .2 ± .003, so that s / √S = .003, with t = 12.7062 at 95 % and 63.6567 at 99
+    %.
+    """
     spread = [spread_of([0.197, 0.203])]
-    assert half_width(spread, 0.004) == pytest.approx(np.hypot(1.959964 * 0.004, 12.7062 * 0.003), rel=1e-5)
-    assert half_width(spread, 0.004, alpha=0.01) == pytest.approx(np.hypot(2.575829 * 0.004, 63.6567 * 0.003), rel=1e-5)
+    assert half_width(spread, 0.004) == pytest.approx(
+        np.hypot(1.959964 * 0.004, 12.7062 * 0.003), rel=1e-5
+    )
+    assert half_width(spread, 0.004, alpha=0.01) == pytest.approx(
+        np.hypot(2.575829 * 0.004, 63.6567 * 0.003), rel=1e-5
+    )
 
 
 def test_what_both_users_and_seeds_show_counts_once():
@@ -91,14 +113,19 @@ def test_what_both_users_and_seeds_show_counts_once():
 
 
 def tail_by_integral(first, second, distance):
-    """P(|d| >= distance) by a sum over both deviations, with the prior of the ratio and a flat one of their product."""
+    """P(|d| >= distance) by a sum over both deviations, with the prior of the ratio and a flat one
+    of their product.
+    """
     logs = np.linspace(-14, 14, 1401)
     one, other = np.meshgrid(logs, logs, indexing="ij")
     seeds = np.array([len(first), len(second)])
     scale = 0.7 + 2 * (1 - seeds.min() / seeds.max())
     weight = np.exp(-(((one - other) / scale) ** 2) / 2) + 0.01 * (seeds.sum() - 2)
     for points, log in ((first, one), (second, other)):
-        weight *= np.exp(-(len(points) - 1) * log - (len(points) - 1) * np.var(points, ddof=1) / np.exp(2 * log) / 2)
+        weight *= np.exp(
+            -(len(points) - 1) * log
+            - (len(points) - 1) * np.var(points, ddof=1) / np.exp(2 * log) / 2
+        )
     deviation = np.sqrt(np.exp(2 * one) / seeds[0] + np.exp(2 * other) / seeds[1])
     return (weight * 2 * stats.norm.sf(distance / deviation)).sum() / weight.sum()
 
@@ -121,23 +148,33 @@ def test_the_p_value_of_two_recommenders_is_an_integral_over_their_deviations(pa
 
 
 def test_seeds_that_show_a_large_ratio_are_believed():
-    """Recommenders with deviations 10,000 to 1: Student's interval of the first alone, at 99 % up to a few per cent."""
-    first, steady = [0.0, 1.0, 3.0], [5.0, 5.0001, 5.0002]
+    """Recommenders with deviations 10,000 to 1: Student's interval of the first alone, at 99 % up
+    to a few per cent.
+    """
+    first = [0.0, 1.0, 3.0]
+    steady = [5.0, 5.0001, 5.0002]
     of_first = stats.t.isf(0.025, 2) * stats.sem(first)
-    assert half_width([spread_of(first), spread_of(steady)], 0.0) == pytest.approx(of_first, rel=0.03)
+    assert half_width([spread_of(first), spread_of(steady)], 0.0) == pytest.approx(
+        of_first, rel=0.03
+    )
 
 
 def test_many_seeds_are_known_as_users_are():
     rng = np.random.default_rng(3)
-    first, second = rng.normal(0, 1, 2000), rng.normal(0, 2, 1000)
+    first = rng.normal(0, 1, 2000)
+    second = rng.normal(0, 2, 1000)
     wanted = 1.96 * np.sqrt(first.var() / 2000 + second.var() / 1000 + 0.05**2)
-    assert half_width([spread_of(first), spread_of(second)], 0.05) == pytest.approx(wanted, rel=3e-3)
+    assert half_width([spread_of(first), spread_of(second)], 0.05) == pytest.approx(
+        wanted, rel=3e-3
+    )
 
 
 def random_cases(count):
     """Means, spreads of two recommenders, and users' errors, of deviations from .01 to 100."""
     rng = np.random.default_rng(7)
-    spreads = [SeedSpread(np.exp(rng.normal(0, 2, count)), np.zeros(count), freedom) for freedom in (1, 4)]
+    spreads = [
+        SeedSpread(np.exp(rng.normal(0, 2, count)), np.zeros(count), freedom) for freedom in (1, 4)
+    ]
     return rng.normal(0, 4, count), spreads, np.exp(rng.normal(0, 2, count))
 
 
@@ -183,22 +220,31 @@ def test_a_metric_that_is_not_defined_has_no_interval_and_leaves_the_others():
     assert (widened.low[1], widened.p_value[1]) == (alone.low[1], alone.p_value[1])
 
 
-def test_the_number_of_seeds_that_would_decide_is_the_first_whose_half_width_is_below_the_difference():
-    """A recommender with deviation .01 of its seeds, and an error of .003 over users: Student's table by hand."""
+def test_as_many_seeds_would_decide_as_make_the_half_width_smaller_than_the_difference():
+    """A recommender with deviation .01 of its seeds, and an error of .003 over users: Student's
+    table by hand.
+    """
     spread = SeedSpread(np.array([0.01**2 / 3] * 3), np.zeros(3), freedom=2)
     wanted = []
     for difference in (0.02, 0.008, 0.0059):
-        widths = {s: np.hypot(1.96 * 0.003, stats.t.isf(0.025, s - 1) * 0.01 / np.sqrt(s)) for s in range(2, 1025)}
+        widths = {
+            s: np.hypot(1.96 * 0.003, stats.t.isf(0.025, s - 1) * 0.01 / np.sqrt(s))
+            for s in range(2, 1025)
+        }
         wanted.append(next((seeds for seeds, width in widths.items() if width < difference), 0))
     of_three = deciding_seeds(np.full(3, 0.003), np.array([0.02, -0.008, 0.0059]), [spread], 0.05)
-    assert wanted[2] == 0  # less than 1.96 * .003 = .00588 by a margin that 1,024 seeds do not reach
+    assert (
+        wanted[2] == 0
+    )  # less than 1.96 * .003 = .00588 by a margin that 1,024 seeds do not reach
     assert of_three.tolist() == wanted
 
 
 def test_of_two_recommenders_one_seed_fewer_does_not_decide():
     spreads = [SeedSpread(np.array([variance]), np.zeros(1), 2) for variance in (1.0, 4.0)]
     [seeds] = deciding_seeds(np.array([0.5]), np.array([3.0]), spreads, 0.01)
-    enough, fewer = ([spread.of_seeds(number) for spread in spreads] for number in (seeds, seeds - 1))
+    enough, fewer = (
+        [spread.of_seeds(number) for spread in spreads] for number in (seeds, seeds - 1)
+    )
     assert half_width(enough, 0.5, alpha=0.01) < 3.0 <= half_width(fewer, 0.5, alpha=0.01)
 
 
@@ -208,7 +254,9 @@ def test_users_who_do_not_decide_need_more_than_seeds():
 
 
 MANY = [
-    (*seeds, *parts, 600) for seeds in [(2, 2), (2, 20), (5, 5)] for parts in [(0.03, 0.0), (0.03, 3.0), (1.0, 0.1)]
+    (*seeds, *parts, 600)
+    for seeds in [(2, 2), (2, 20), (5, 5)]
+    for parts in [(0.03, 0.0), (0.03, 3.0), (1.0, 0.1)]
 ]
 
 
@@ -218,7 +266,8 @@ MANY = [
 )
 def test_intervals_of_seeds_hold_the_truth(seeds, others, spread, both, simulations):
     """Equal recommenders, with an interaction from none to far above the seeds' part."""
-    rng, held = np.random.default_rng([13, seeds, others, int(10 * both), int(10 * spread)]), np.zeros(2)
+    rng = np.random.default_rng([13, seeds, others, int(10 * both), int(10 * spread)])
+    held = np.zeros(2)
     for _ in range(simulations):
         user = rng.normal(0, 0.3, 200)
         one, other = (user + of_seeds(rng, number, spread, both) for number in (seeds, others))

@@ -1,4 +1,6 @@
-"""Samples by user: pseudo-values, and strict bounds, how often their intervals hold, and what they say of a shape."""
+"""Samples by user: pseudo-values, and strict bounds, how often their intervals hold, and what they
+say of a shape.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +21,8 @@ from sampled_metrics.core.inference.strict import (
 from sampled_metrics.core.metrics import metric
 from sampled_metrics.core.ranks.sampled import SampledRanks
 
-N, M = 100, 15
+N = 100
+M = 15
 RANKS = np.arange(1, N + 1)
 POWER = RANKS**-0.8 / np.sum(RANKS**-0.8)
 
@@ -33,19 +36,25 @@ def draw(seed, users, law=POWER, m=M):
 
 def sample_of(sampled, user=None):
     """Return a sample of one row for each user, or of rows with these users."""
-    ranks = SampledRanks(np.asarray(sampled) - 1, np.full(len(sampled), M), np.full(len(sampled), N))
+    ranks = SampledRanks(
+        np.asarray(sampled) - 1, np.full(len(sampled), M), np.full(len(sampled), N)
+    )
     return Sample.from_ranks(ranks, np.arange(len(sampled)) if user is None else user)
 
 
 def values_of(sample, shape, labels=("recall@10",), **more):
     """Return the values of users by the bounds of a shape, and the fitted estimate."""
     estimate = estimator(shape).fit(sample.outcomes, [metric(label) for label in labels])
-    return strict_values(estimate, sample, estimate.moments(sample.counts)[1], 0.05, **more), estimate
+    return strict_values(
+        estimate, sample, estimate.moments(sample.counts)[1], 0.05, **more
+    ), estimate
 
 
 def ends(sampled, shape, candidates=N, negatives=M, metrics=("recall@10", "ndcg@10", "ap", "auc")):
     """Return the (metrics, 2) ends that `correct` gives."""
-    table = correct(sampled, candidates=candidates, negatives=negatives, estimators=shape, metrics=[*metrics])
+    table = correct(
+        sampled, candidates=candidates, negatives=negatives, estimators=shape, metrics=[*metrics]
+    )
     return table[["low", "high"]].to_numpy()
 
 
@@ -71,7 +80,8 @@ def test_pseudo_values_are_those_of_a_loop_over_users_moved_to_the_estimate(rows
 def test_pseudo_values_of_a_linear_estimator_are_its_weights_and_in_blocks_have_their_spread(users):
     sample = with_rows(users, 3)
     estimate = estimator("bv-0.1").fit(sample.outcomes, [metric("recall@10"), metric("ap")])
-    values, weights = pseudo_values(estimate, sample), sample.of_users(estimate.weights)
+    values = pseudo_values(estimate, sample)
+    weights = sample.of_users(estimate.weights)
     np.testing.assert_allclose(values.mean(axis=1), estimate.estimate(sample.counts), rtol=1e-9)
     if users <= MOST_LEFT_OUT:
         np.testing.assert_allclose(values, weights, atol=1e-9)
@@ -81,12 +91,16 @@ def test_pseudo_values_of_a_linear_estimator_are_its_weights_and_in_blocks_have_
 
 def test_intervals_hold_the_truth_and_stronger_assumptions_have_narrower_ones(monkeypatch):
     monkeypatch.setattr(strict_bounds, "_DECISIVE", 0)  # so that no shape is contradicted
-    truth, held, widths = np.stack((RANKS <= 10, 1 / RANKS)) @ POWER, [], []
+    truth = np.stack((RANKS <= 10, 1 / RANKS)) @ POWER
+    held = []
+    widths = []
     for seed in range(12):
         sample = sample_of(draw([1, seed], 200))
         for shape in SHAPES:
             values, _ = values_of(sample, shape, ["recall@10", "ap"])
-            found = intervals(values.low, values.high, values.bounds, np.array([[0.0, 1.0]] * 2), 0.05)
+            found = intervals(
+                values.low, values.high, values.bounds, np.array([[0.0, 1.0]] * 2), 0.05
+            )
             held.append((found.low <= truth) & (truth <= found.high))
             widths.append(found.high - found.low)
     assert np.mean(np.reshape(held, (12, 2, 2)), axis=0).min() >= 0.9
@@ -97,7 +111,9 @@ def test_intervals_hold_the_truth_and_stronger_assumptions_have_narrower_ones(mo
 @pytest.mark.parametrize("shape", SHAPES)
 def test_intervals_of_auc_are_those_of_the_sample_which_has_no_bias(shape):
     sampled = draw(1, 300)
-    ((low, high),), ((least, most),) = (ends(sampled, one, metrics=["auc"]) for one in (shape, "uncorrected"))
+    ((low, high),), ((least, most),) = (
+        ends(sampled, one, metrics=["auc"]) for one in (shape, "uncorrected")
+    )
     assert (low, high) == pytest.approx((least, most), abs=0.02 * (most - least))
 
 
@@ -120,32 +136,50 @@ def test_values_are_within_their_bounds_and_say_what_the_sample_supports(shape):
 
 
 def test_weights_of_a_fold_do_not_depend_on_its_users():
-    sampled, weights = draw(13, 300), []
+    sampled = draw(13, 300)
+    weights = []
     in_fold = sample_of(sampled).fold == 0
-    for ranks in (sampled, np.where(in_fold, np.random.default_rng(0).permutation(sampled), sampled)):
+    for ranks in (
+        sampled,
+        np.where(in_fold, np.random.default_rng(0).permutation(sampled), sampled),
+    ):
         values, _ = values_of(sample_of(ranks), FREE)
-        weights.append(dict(zip(ranks[in_fold].tolist(), values.low[0, in_fold].tolist(), strict=True)))
+        weights.append(
+            dict(zip(ranks[in_fold].tolist(), values.low[0, in_fold].tolist(), strict=True))
+        )
     common = weights[0].keys() & weights[1].keys()
     assert len(common) > 8
-    assert [weights[0][rank] for rank in common] == pytest.approx([weights[1][rank] for rank in common], abs=1e-12)
+    assert [weights[0][rank] for rank in common] == pytest.approx(
+        [weights[1][rank] for rank in common], abs=1e-12
+    )
 
 
 def test_values_by_weights_that_are_given_are_those_of_the_fold_and_folds_are_equal_in_size():
     sample = sample_of(draw(15, 300))
     estimate = estimator(FREE).fit(sample.outcomes, [metric("recall@10")])
-    of_folds = [estimate.bounding_weights(estimate.fits(sample.counts, FREE), 1 + fold / 4) for fold in range(FOLDS)]
+    of_folds = [
+        estimate.bounding_weights(estimate.fits(sample.counts, FREE), 1 + fold / 4)
+        for fold in range(FOLDS)
+    ]
     values, _ = values_of(sample, FREE, chosen=lambda _, fold: of_folds[fold])
     assert [*np.bincount(sample.fold)] == [300 // FOLDS] * FOLDS
     assert [*np.bincount(sample_of([1, 2]).fold)] == [1, 1]
     for side, of_side in enumerate((values.low, values.high)):
         for fold, chosen in enumerate(of_folds):
             in_fold = sample.fold == fold
-            np.testing.assert_allclose(of_side[:, in_fold], sample.of_users(chosen.weights[side])[:, in_fold])
-        wanted = min(one.least[side, 0] for one in of_folds), max(one.most[side, 0] for one in of_folds)
+            np.testing.assert_allclose(
+                of_side[:, in_fold], sample.of_users(chosen.weights[side])[:, in_fold]
+            )
+        wanted = (
+            min(one.least[side, 0] for one in of_folds),
+            max(one.most[side, 0] for one in of_folds),
+        )
         assert tuple(values.bounds[0, side]) == wanted
 
 
-@pytest.mark.parametrize("law", [POWER, np.where(RANKS <= 30, 1.0, 1e-3)], ids=["power", "flat at the top"])
+@pytest.mark.parametrize(
+    "law", [POWER, np.where(RANKS <= 30, 1.0, 1e-3)], ids=["power", "flat at the top"]
+)
 def test_a_shape_is_seldom_rejected_if_it_is_right(law):
     p_values = []
     for seed in range(20):
@@ -159,7 +193,9 @@ def test_a_shape_is_seldom_rejected_if_it_is_right(law):
 
 def test_a_shape_that_is_wrong_is_rejected_and_a_weaker_one_takes_its_place():
     sample = sample_of(draw(0, 2000, np.exp(-0.5 * ((RANKS - 30) / 5) ** 2)))
-    (decreasing, _), (free, _) = (values_of(sample, shape, ["recall@10", "ap"]) for shape in (DECREASING, FREE))
+    (decreasing, _), (free, _) = (
+        values_of(sample, shape, ["recall@10", "ap"]) for shape in (DECREASING, FREE)
+    )
     assert decreasing.assumption == FREE
     np.testing.assert_allclose((decreasing.low, decreasing.high), (free.low, free.high), atol=1e-12)
     [finding] = decreasing.findings
@@ -180,8 +216,11 @@ def test_a_sample_that_no_ranks_explain_has_no_values():
 
 
 def test_an_assumption_that_is_wrong_unnoticed_and_would_decide_alone_is_left_out():
-    """Of 3561 ranks that are 1.2 times too rare at the top, Recall@10 is .0124; `decreasing` gives .017 to .021."""
-    n, rng = 3561, np.random.default_rng(0)
+    """Of 3561 ranks that are 1.2 times too rare at the top, Recall@10 is .0124; `decreasing` gives
+    .017 to .021.
+    """
+    n = 3561
+    rng = np.random.default_rng(0)
     ranks = np.clip(np.ceil(n * rng.beta(1.2, 10, 6040)), 1, n).astype(int)
     sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, 99)
     table = correct(sampled, candidates=n, negatives=99, estimators=DECREASING, metrics="recall@10")

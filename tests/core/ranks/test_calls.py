@@ -1,4 +1,6 @@
-"""Calls that Python refuses: the message has a call that works, with the arguments of the one that was refused."""
+"""Calls that Python refuses: the message has a call that works, with the arguments of the one that
+was refused.
+"""
 
 import numpy as np
 import pytest
@@ -49,7 +51,11 @@ def in_folder(tmp_path, monkeypatch):
             'sm.compare(sm.exact_ranks({"A": "./a.csv", "B": "a.csv"}, candidates=50, exact=True))',
             id="files of one name",
         ),
-        pytest.param(lambda: sm.compare(TABLE, TABLE), 'sm.compare({"A": a, "B": b})', id="tables by position"),
+        pytest.param(
+            lambda: sm.compare(TABLE, TABLE),
+            'sm.compare({"A": a, "B": b})',
+            id="tables by position",
+        ),
         pytest.param(
             lambda: sm.compare(RANKS, RANKS, negatives=39, n=100),
             'sm.compare(sm.sampled_ranks({"A": a, "B": b}, negatives=39, candidates=100))',
@@ -60,7 +66,9 @@ def in_folder(tmp_path, monkeypatch):
             'sm.report(sm.exact_ranks(ranks, candidates=50), "r.html")',
             id="further arguments stay",
         ),
-        pytest.param(lambda: sm.plan(RANKS, n=50), "sm.plan(sm.exact_ranks(pilot, candidates=50))", id="plan"),
+        pytest.param(
+            lambda: sm.plan(RANKS, n=50), "sm.plan(sm.exact_ranks(pilot, candidates=50))", id="plan"
+        ),
         pytest.param(
             lambda: sm.exact_ranks("a.csv", "b.csv", candidates=50),
             'sm.exact_ranks({"a": "a.csv", "b": "b.csv"}, candidates=50)',
@@ -98,16 +106,18 @@ def test_the_message_has_a_call_that_python_takes(call, written):
         ),
         (
             lambda: sm.correct(TABLE, estimator="cls"),
-            "correct has no argument estimator; write estimators; it has estimators, metrics, groups, confidence_level",
+            "correct has no argument estimator; write estimators; it has estimators, metrics, "
+            "groups, confidence_level",
         ),
         (
             lambda: sm.expect(TABLE, m=9),
-            "expect has no argument m; write negatives; it has negatives, metrics, replacement, estimators",
+            "expect has no argument m; write negatives; it has negatives, metrics, replacement, "
+            "estimators",
         ),
         (
             lambda: sm.evaluate(TABLE, confidence_levl=0.9),
-            "evaluate has no argument confidence_levl; write confidence_level; it has metrics, groups, "
-            "confidence_level",
+            "evaluate has no argument confidence_levl; write confidence_level; it has metrics, "
+            "groups, confidence_level",
         ),
     ],
     ids=["metric by position", "n by position", "k", "estimator", "m", "misspelt"],
@@ -119,7 +129,9 @@ def test_other_arguments(call, message):
 
 
 def test_a_table_that_was_read_is_read_again():
-    with pytest.raises(sm.ConfigError, match=r'of the reader: sm.exact_ranks\(ranks, by="model"\)$'):
+    with pytest.raises(
+        sm.ConfigError, match=r'of the reader: sm.exact_ranks\(ranks, by="model"\)$'
+    ):
         sm.evaluate(TABLE, by="model")
 
 

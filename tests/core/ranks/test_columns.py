@@ -1,4 +1,6 @@
-"""Columns of ranks from arrays, tables and mappings: what is taken, and what is refused with its row and column."""
+"""Columns of ranks from arrays, tables and mappings: what is taken, and what is refused with its
+row and column.
+"""
 
 import functools
 from decimal import Decimal
@@ -38,7 +40,9 @@ FORMS = {
     "text": [str(rank) for rank in RANKS],
     "series with an index by default": pd.Series(RANKS),
     "nullable integers": pd.Series(RANKS, dtype="Int64"),
-    "frame with another index": frame(rank=RANKS, note=["a", "b", "c"]).set_index("note", drop=False),
+    "frame with another index": frame(rank=RANKS, note=["a", "b", "c"]).set_index(
+        "note", drop=False
+    ),
     "dict": {"rank": RANKS},
     "polars": pl.DataFrame({"rank": RANKS}),
     "polars, lazy": pl.LazyFrame({"rank": RANKS}),
@@ -62,7 +66,11 @@ def test_columns_may_have_usual_names():
     for name in ("movieId", "corpus-id", "docid"):
         one = pd.DataFrame({"user": ["ann"], name: [1]})
         assert lists(one.assign(score=2), one).grades.toarray().tolist() == [[1]]
-    for user, found in ((["7", "8", "9"], [7, 8, 9]), ([7.0, 8, 9], [7, 8, 9]), (["7", "08", "x"], ["7", "08", "x"])):
+    for user, found in (
+        (["7", "8", "9"], [7, 8, 9]),
+        ([7.0, 8, 9], [7, 8, 9]),
+        (["7", "08", "x"], ["7", "08", "x"]),
+    ):
         assert sm.exact_ranks(frame(rank=RANKS, user=user), candidates=10).user.tolist() == found
     run = {"user": ["ann", "ann"], "item": ["song", "film"], "score": [0.5, 0.9]}
     assert lists(run).grades.toarray().tolist() == [[1]]
@@ -71,31 +79,47 @@ def test_columns_may_have_usual_names():
 def test_columns_that_are_taken_or_not_used_are_named():
     table = frame(userId=range(40), position=3, rank=1, n_items=50, age=7)
     table.insert(0, "", 0)  # the index that to_csv writes has no name, and no remark
-    ranks = sm.exact_ranks(table, rank_column="position")  # which comes before one with a usual name
+    ranks = sm.exact_ranks(
+        table, rank_column="position"
+    )  # which comes before one with a usual name
     taken, unused = ranks.notes
-    assert taken.startswith("The columns userId and n_items are taken as user and candidates (how many")
+    assert taken.startswith(
+        "The columns userId and n_items are taken as user and candidates (how many"
+    )
     assert unused == "The columns rank, age are not used."
     assert ranks.above.tolist() == [2] * 40
-    assert sm.exact_ranks(FRAME.set_axis(["User", "Candidates", "RANK"], axis="columns")).notes == ()
+    assert (
+        sm.exact_ranks(FRAME.set_axis(["User", "Candidates", "RANK"], axis="columns")).notes == ()
+    )
 
 
 @pytest.mark.parametrize(
     ("more", "says"),
     [
         ({"user": range(40), "age": 7}, ""),
-        ({"user": range(40), "model": "gmf"}, " Intervals take users as the unit. If a column names recommenders"),
-        ({"user": [*range(20), *range(20)], "depth": 7}, " Intervals take users as the unit. If a column names"),
+        (
+            {"user": range(40), "model": "gmf"},
+            " Intervals take users as the unit. If a column names recommenders",
+        ),
+        (
+            {"user": [*range(20), *range(20)], "depth": 7},
+            " Intervals take users as the unit. If a column names",
+        ),
         ({"age": 7}, " Each row is taken to be a user. If a column names recommenders"),
     ],
 )
-def test_columns_that_are_not_used_may_name_recommenders_unless_users_have_one_row_and_they_hold_numbers(more, says):
+def test_columns_that_are_not_used_may_name_recommenders_unless_they_are_numbers_of_users(
+    more, says
+):
     [unused] = sm.exact_ranks(frame(rank=range(1, 41), candidates=50, **more)).notes
     column = list(more)[-1]
     sentence = f"The column {column} is not used."
     assert unused == sentence if not says else unused.startswith(sentence + says)
 
 
-LONG = frame(user=[1, 2, 3] * 2, model=["gmf"] * 3 + ["mlp"] * 3, rank=[1, 12, 5, 4, 2, 30], candidates=50)
+LONG = frame(
+    user=[1, 2, 3] * 2, model=["gmf"] * 3 + ["mlp"] * 3, rank=[1, 12, 5, 4, 2, 30], candidates=50
+)
 WIDE = frame(user=[1, 2, 3], gmf=[1, 12, 5], mlp=[4, 2, 30], candidates=50)
 BOTH = {name: LONG[LONG["model"] == name].drop(columns="model") for name in ("gmf", "mlp")}
 
@@ -107,7 +131,10 @@ BOTH = {name: LONG[LONG["model"] == name].drop(columns="model") for name in ("gm
 )
 def test_several_recommenders_are_a_long_or_a_wide_table_or_a_mapping(ranks, options):
     tables = sm.exact_ranks(ranks, **options)
-    assert {name: table.above.tolist() for name, table in tables.items()} == {"gmf": [0, 11, 4], "mlp": [3, 1, 29]}
+    assert {name: table.above.tolist() for name, table in tables.items()} == {
+        "gmf": [0, 11, 4],
+        "mlp": [3, 1, 29],
+    }
     assert all(table.notes == () and table.user.tolist() == [1, 2, 3] for table in tables.values())
 
 
@@ -144,17 +171,29 @@ def test_a_mapping_has_columns_or_recommenders(given, names):
         ([[1, 2], [3]], "one dimension"),
         (object(), "one dimension"),
         ({"rank": [1, 2], "user": [1]}, "is not a table"),
-        (pa.Table.from_arrays([pa.array([1, 2])] * 2, names=["rank", "rank"]), "is not a table: .*rank"),
+        (
+            pa.Table.from_arrays([pa.array([1, 2])] * 2, names=["rank", "rank"]),
+            "is not a table: .*rank",
+        ),
         (pd.DataFrame([[1, 2]], columns=["rank", "rank"]), "'rank' more than once"),
         (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("rank", "a")])), "several levels"),
-        (frame(user_id=[1], pos=[2]), r"lacks the column rank .the columns are 'user_id', 'pos'.; .*rank_column"),
+        (
+            frame(user_id=[1], pos=[2]),
+            r"lacks the column rank .the columns are 'user_id', 'pos'.; .*rank_column",
+        ),
         (frame(above=[1]), "lacks the column tied"),
         (frame(rank=[1], above=[0]), "both rank and above"),
         (frame(above=[-1], tied=[0]), "row 1: above must be .* not -1"),
-        (frame(rank=[1, 2], user_id=["a", "b"], uid=[1, 2]), "several columns for user, 'user_id', 'uid'"),
+        (
+            frame(rank=[1, 2], user_id=["a", "b"], uid=[1, 2]),
+            "several columns for user, 'user_id', 'uid'",
+        ),
         (frame(rank=[1, 2], user=["a", None]), "user is empty"),
         (frame(rank=[1, 2], user=cells([1], [1])), "user must be text or a number"),
-        (frame(rank=[1, 2], user=cells(np.arange(2), np.arange(2))), "user must be text or a number"),
+        (
+            frame(rank=[1, 2], user=cells(np.arange(2), np.arange(2))),
+            "user must be text or a number",
+        ),
         (frame(rank=[1], negatives=9), "a column negatives"),
         (frame(rank=[1, 2], count=[30, 40]), "the column count, as a table of counts"),
         (EXACT, "is ExactRanks already"),
@@ -197,7 +236,11 @@ REFUSED = [
     (pd.concat([LONG, LONG["model"]], axis=1), {"by": "model"}, "'model' more than once"),
     (FRAME.assign(g=["a", "", "b"]), {"groups": "g"}, "user 'bob': g is empty"),
     (SPLIT, {"candidates": [50] * 3}, "users in different orders"),
-    (RANKED, {"candidates": 12, "rank_column": "rank", "zero_based": True}, r"'bob': rank 12 .* last rank from 0, 11"),
+    (
+        RANKED,
+        {"candidates": 12, "rank_column": "rank", "zero_based": True},
+        r"'bob': rank 12 .* last rank from 0, 11",
+    ),
 ]
 ONE = frame(user=["ann"], item=[1])
 REFUSED_LISTS = [
@@ -223,7 +266,9 @@ def test_lists_are_refused_with_their_place(run, relevance, says):
         lists(run, relevance)
 
 
-ROWS = frame(user=np.repeat(np.arange(30), 2), model=["a", "b"] * 30, rank=np.tile(np.arange(1, 31), 2))
+ROWS = frame(
+    user=np.repeat(np.arange(30), 2), model=["a", "b"] * 30, rank=np.tile(np.arange(1, 31), 2)
+)
 
 
 def test_rows_of_several_recommenders_are_refused_where_a_text_tells_them_apart():
@@ -232,15 +277,25 @@ def test_rows_of_several_recommenders_are_refused_where_a_text_tells_them_apart(
         lambda: sm.sampled_ranks(ROWS, negatives=39, candidates=400),
         lambda: sm.exact_ranks(pd.concat([ROWS, ROWS["model"]], axis=1), candidates=40),
     ):
-        with pytest.raises(sm.DataError, match=r"has 2 rows for each user, .* model \(a, b\).*--by model"):
+        with pytest.raises(
+            sm.DataError, match=r"has 2 rows for each user, .* model \(a, b\).*--by model"
+        ):
             read()
     items = [f"item {number}" for number in range(60)]
-    for model in ([1, 2] * 30, items, ["a", "a"] * 30, ["a", "b"] * 29 + ["a", "a"]):  # numbers, as of items; no pairs
+    for model in (
+        [1, 2] * 30,
+        items,
+        ["a", "a"] * 30,
+        ["a", "b"] * 29 + ["a", "a"],
+    ):  # numbers, as of items; no pairs
         assert len(sm.exact_ranks(ROWS.assign(model=model), candidates=40)) == 60
     assert len(sm.exact_ranks(ROWS, candidates=40, groups="model")) == 60
 
 
-PAIR = {"x": sm.exact_ranks([1, 3, 40], candidates=100), "y": sm.exact_ranks([2, 5, 6], candidates=100)}
+PAIR = {
+    "x": sm.exact_ranks([1, 3, 40], candidates=100),
+    "y": sm.exact_ranks([2, 5, 6], candidates=100),
+}
 MATRICES = np.arange(12.0).reshape(3, 4), np.eye(3, 4), np.eye(3, 4, 1)
 PUBLISHED = {"negatives": 99, "candidates": 999, "users": 10}
 FLAGS = {
@@ -248,10 +303,16 @@ FLAGS = {
     "replacement of expect": lambda flag: sm.expect(PAIR, negatives=9, replacement=flag),
     "replacement of plan": lambda flag: sm.plan(PAIR, replacement=flag),
     "replacement of report": lambda flag: sm.report(PAIR, replacement=flag),
-    "replacement of published": lambda flag: sm.published({"a": {"hr@10": 0.5}}, **PUBLISHED, replacement=flag),
-    "replacement of negatives": lambda flag: sm.rank_among_negatives(*MATRICES, negatives=2, replacement=flag),
+    "replacement of published": lambda flag: sm.published(
+        {"a": {"hr@10": 0.5}}, **PUBLISHED, replacement=flag
+    ),
+    "replacement of negatives": lambda flag: sm.rank_among_negatives(
+        *MATRICES, negatives=2, replacement=flag
+    ),
     "exact": lambda flag: sm.exact_ranks(RANKS, candidates=1000, exact=flag),
-    "zero_based": lambda flag: sm.sampled_ranks(RANKS, negatives=50, candidates=99, zero_based=flag),
+    "zero_based": lambda flag: sm.sampled_ranks(
+        RANKS, negatives=50, candidates=99, zero_based=flag
+    ),
 }
 
 
@@ -266,7 +327,9 @@ def test_flags_are_true_or_false(name):
 
 NO_NUMBERS = {
     "periods": pd.period_range("2001", periods=3, freq="Y"),
-    "cells that are periods": pd.Series(list(pd.period_range("2001", periods=3, freq="Y")), dtype=object),
+    "cells that are periods": pd.Series(
+        list(pd.period_range("2001", periods=3, freq="Y")), dtype=object
+    ),
     "times": pd.to_datetime(["2001-01-01", "2002-01-01", "2003-01-01"]),
     "durations": pd.to_timedelta([1, 2, 3], unit="s"),
     "durations of numpy": np.array([1, 2, 3], dtype="m8[s]"),
@@ -282,9 +345,12 @@ NO_NUMBERS = {
         lambda values: sm.exact_ranks(frame(rank=values), candidates=9000),
         lambda values: sm.exact_ranks([1, 2, 3], candidates=values),
         lambda values: sm.sampled_ranks([1, 2, 3], candidates=9000, negatives=values),
-        lambda values: lists(frame(user="ann", item=[1, 2, 3], score=values), frame(user=["ann"], item=[1])),
         lambda values: lists(
-            frame(user="ann", item=[1, 2], score=[1, 2]), frame(user="ann", item=[1, 2, 3], rel=values)
+            frame(user="ann", item=[1, 2, 3], score=values), frame(user=["ann"], item=[1])
+        ),
+        lambda values: lists(
+            frame(user="ann", item=[1, 2], score=[1, 2]),
+            frame(user="ann", item=[1, 2, 3], rel=values),
         ),
     ],
     ids=["rank", "candidates", "negatives", "score", "relevance"],
@@ -295,11 +361,17 @@ def test_values_with_an_order_that_are_no_numbers_are_refused(read, kind):
 
 
 def test_numbers_of_any_type_are_numbers():
-    for values in ([Decimal(1), Fraction(2), np.int8(3)], pd.Categorical([1, 2, 3]), pd.array([1, 2, 3], "Int64")):
+    for values in (
+        [Decimal(1), Fraction(2), np.int8(3)],
+        pd.Categorical([1, 2, 3]),
+        pd.array([1, 2, 3], "Int64"),
+    ):
         assert sm.exact_ranks(frame(rank=values), candidates=9000).above.tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("reader", [sm.exact_ranks, functools.partial(sm.sampled_ranks, negatives=4)])
+@pytest.mark.parametrize(
+    "reader", [sm.exact_ranks, functools.partial(sm.sampled_ranks, negatives=4)]
+)
 def test_an_argument_wins_over_a_column_of_candidates_and_a_remark_says_so(reader):
     ranks = pd.DataFrame({"n_items": [50, 60, 70], "rank": [1, 3, 5]})
     table = reader(ranks, candidates=[80, 90, 100])
@@ -310,7 +382,9 @@ def test_an_argument_wins_over_a_column_of_candidates_and_a_remark_says_so(reade
     assert reader(ranks).candidates.tolist() == [50, 60, 70]
 
 
-@pytest.mark.parametrize(("name", "option"), [("candidates", "--candidates"), ("negatives", "--negatives")])
+@pytest.mark.parametrize(
+    ("name", "option"), [("candidates", "--candidates"), ("negatives", "--negatives")]
+)
 def test_what_is_lacking_is_named_as_an_argument_and_as_an_option(name, option):
     known = {"negatives": 4, "candidates": 50}
     del known[name]

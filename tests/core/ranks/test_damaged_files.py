@@ -1,4 +1,6 @@
-"""Files that are damaged, or hold what no table of ranks can: each is refused in one line, or read as what it was."""
+"""Files that are damaged, or hold what no table of ranks can: each is refused in one line, or read
+as what it was.
+"""
 
 import json
 from collections.abc import Callable
@@ -53,7 +55,10 @@ def write(path: Path, table: pa.Table, metadata: Any) -> str:
 def test_what_pandas_wrote_of_its_index_is_checked(metadata, tmp_path) -> None:
     table = pa.Table.from_pandas(RANKS, preserve_index=False)
     path = write(tmp_path / "x.parquet", table, metadata)
-    says = r"x\.parquet: what pandas wrote of its index is damaged: .*; write the file again, with to_parquet$"
+    says = (
+        r"x\.parquet: what pandas wrote of its index is damaged: .*; write the file again, "
+        r"with to_parquet$"
+    )
     for read in (sm.exact_ranks, read_array):
         with pytest.raises(DataError, match=says):
             read(path)
@@ -61,9 +66,16 @@ def test_what_pandas_wrote_of_its_index_is_checked(metadata, tmp_path) -> None:
 
 def test_a_level_that_was_left_out_and_a_range_of_other_rows_are_no_damage(tmp_path) -> None:
     table = pa.Table.from_pandas(RANKS, preserve_index=False)
-    columns = [{"name": name, "field_name": name, "pandas_type": "int64", "numpy_type": "int64"} for name in RANKS]
+    columns = [
+        {"name": name, "field_name": name, "pandas_type": "int64", "numpy_type": "int64"}
+        for name in RANKS
+    ]
     for levels in (["nope"], [RANGE], [RANGE | {"stop": 7}]):
-        path = write(tmp_path / "x.parquet", table, {"index_columns": levels, "columns": columns, "column_indexes": []})
+        path = write(
+            tmp_path / "x.parquet",
+            table,
+            {"index_columns": levels, "columns": columns, "column_indexes": []},
+        )
         ranks = sm.exact_ranks(path)
         assert ranks.user.tolist() == RANKS["user"].tolist()
         assert ranks.above.tolist() == (RANKS["rank"] - 1).tolist()
@@ -73,20 +85,31 @@ def test_a_level_that_was_left_out_and_a_range_of_other_rows_are_no_damage(tmp_p
 @pytest.mark.parametrize(("kind", "stored"), [(pa.date32(), pa.int32()), (pa.date64(), pa.int64())])
 def test_dates_beyond_the_year_9999_are_refused(kind, stored, column, tmp_path) -> None:
     beyond = 2**30 if stored == pa.int32() else 2**30 * 86_400_000
-    columns = {name: RANKS[name].to_numpy() for name in RANKS} | {"group": np.arange(60) % 2, "unused": np.arange(60)}
+    columns = {name: RANKS[name].to_numpy() for name in RANKS} | {
+        "group": np.arange(60) % 2,
+        "unused": np.arange(60),
+    }
     columns[column] = pa.array([beyond] * 60, type=stored).cast(kind)
     pq.write_table(pa.table(columns), tmp_path / "x.parquet")
-    with pytest.raises(DataError, match=rf"x\.parquet: column '{column}' cannot be read: year .* is out of range"):
+    with pytest.raises(
+        DataError, match=rf"x\.parquet: column '{column}' cannot be read: year .* is out of range"
+    ):
         sm.exact_ranks(str(tmp_path / "x.parquet"), groups="group")
 
 
 def bytes_of(tmp_path: Path, name: str) -> bytes:
     rng = np.random.default_rng(2)
-    scores, held_out = rng.random((40, 50)), rng.integers(0, 50, 40)
+    scores = rng.random((40, 50))
+    held_out = rng.integers(0, 50, 40)
     path = tmp_path / name
     if name.startswith("staged"):
         sm.staged_ranks(
-            lambda users, items: scores[users, items], np.zeros((40, 50)), held_out, k=5, depth=20, file=path
+            lambda users, items: scores[users, items],
+            np.zeros((40, 50)),
+            held_out,
+            k=5,
+            depth=20,
+            file=path,
         )
     elif name == "ranks.parquet":
         RANKS.set_index("user").to_parquet(path)
@@ -107,14 +130,18 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 
 @pytest.mark.parametrize(("name", "read"), READERS.items())
-def test_files_with_flipped_bits_or_cut_off_are_read_or_refused_in_a_line(name, read, tmp_path) -> None:
+def test_files_with_flipped_bits_or_cut_off_are_read_or_refused_in_a_line(
+    name, read, tmp_path
+) -> None:
     content = bytes_of(tmp_path, name)
     rng = np.random.default_rng(1)
     path = tmp_path / f"damaged-{name}"
     messages = []
     for attempt in range(120):
         damaged = bytearray(content)
-        first = len(content) // 2 if attempt % 3 else 0  # the footer of parquet, the directory of zip
+        first = (
+            len(content) // 2 if attempt % 3 else 0
+        )  # the footer of parquet, the directory of zip
         if attempt % 4:
             for place in rng.integers(first, len(content), 1 + attempt % 5):
                 damaged[place] ^= 1 << rng.integers(8)
@@ -134,11 +161,23 @@ HALF = "a\ud800"
 
 
 @pytest.mark.parametrize(
-    "kind", [list, np.array, lambda ids: pd.Series(ids, dtype=object), lambda ids: pd.Index(ids, dtype=object)]
+    "kind",
+    [
+        list,
+        np.array,
+        lambda ids: pd.Series(ids, dtype=object),
+        lambda ids: pd.Index(ids, dtype=object),
+    ],
 )
 def test_halves_of_surrogates_in_ids_are_escaped(kind, tmp_path) -> None:
     scores = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])
-    ranks = sm.rank(scores, np.zeros((2, 3)), [1, 2], user_ids=kind([HALF, "b"]), item_ids=kind([HALF, "x", "y"]))
+    ranks = sm.rank(
+        scores,
+        np.zeros((2, 3)),
+        [1, 2],
+        user_ids=kind([HALF, "b"]),
+        item_ids=kind([HALF, "x", "y"]),
+    )
     assert ranks.user.tolist() == ["a\\ud800", "b"]
     assert ranks.above.tolist() == [1, 2]
     for name in ("r.csv", "r.parquet"):
@@ -172,7 +211,9 @@ def test_halves_of_surrogates_in_tables_and_files_of_stages() -> None:
     ],
 )
 @pytest.mark.parametrize("kind", ["user", "item"])
-def test_ids_that_no_file_holds_are_refused_before_the_first_score(kind, ids, ending, tmp_path) -> None:
+def test_ids_that_no_file_holds_are_refused_before_the_first_score(
+    kind, ids, ending, tmp_path
+) -> None:
     asked = []
 
     def score(users: Any, items: Any) -> Any:
@@ -180,7 +221,13 @@ def test_ids_that_no_file_holds_are_refused_before_the_first_score(kind, ids, en
         return np.ones(len(users))
 
     with pytest.raises(DataError, match=rf"^{kind}_ids: .*must be text"):
-        sm.staged_ranks(score, np.zeros((3, 3)), [0, 1, 2], file=tmp_path / f"s.{ending}", **{f"{kind}_ids": ids})
+        sm.staged_ranks(
+            score,
+            np.zeros((3, 3)),
+            [0, 1, 2],
+            file=tmp_path / f"s.{ending}",
+            **{f"{kind}_ids": ids},
+        )
     assert not asked
     assert not list(tmp_path.iterdir())
 

@@ -1,4 +1,5 @@
-"""Tables of ranks: what they refuse, their expectations against enumeration, and what functions take.
+"""Tables of ranks: what they refuse, their expectations against enumeration, and what functions
+take.
 
 Those are tables that a reader returned, of one kind, by names that differ, of the same users.
 """
@@ -37,10 +38,16 @@ def test_other_ranks_are_refused_with_the_reader_to_call_or_the_functions_that_t
     for ranks in ([1, 2], pd.DataFrame({"rank": [1, 2]})):
         with pytest.raises(sm.DataError, match=f"^A: {function} takes ") as caught:
             FUNCTIONS[function]({"A": ranks, "B": ranks})
-        assert all(kind.reader in str(caught.value) for kind in kinds_of_tables() if function in kind.taken_by)
+        assert all(
+            kind.reader in str(caught.value)
+            for kind in kinds_of_tables()
+            if function in kind.taken_by
+        )
     for table in (EXACT, SAMPLED, LISTS):
         if function not in table.taken_by:
-            with pytest.raises(sm.DataError, match=f"A: has {table.kind}, which {function} does not take") as caught:
+            with pytest.raises(
+                sm.DataError, match=f"A: has {table.kind}, which {function} does not take"
+            ) as caught:
                 FUNCTIONS[function]({"A": table, "B": table})
             assert all(name in str(caught.value) for name in table.taken_by)
 
@@ -48,13 +55,37 @@ def test_other_ranks_are_refused_with_the_reader_to_call_or_the_functions_that_t
 @pytest.mark.parametrize(
     ("function", "ranks", "says"),
     [
-        ("evaluate", {"A": EXACT, "B": LISTS}, "A has exact ranks and B ranked lists; evaluate takes one"),
-        ("compare", {"A": SAMPLED, "B": EXACT}, "A has sampled ranks and B exact ranks; compare takes one"),
+        (
+            "evaluate",
+            {"A": EXACT, "B": LISTS},
+            "A has exact ranks and B ranked lists; evaluate takes one",
+        ),
+        (
+            "compare",
+            {"A": SAMPLED, "B": EXACT},
+            "A has sampled ranks and B exact ranks; compare takes one",
+        ),
         ("evaluate", {}, "there are no ranks"),
-        ("compare", EXACT, "compare takes a mapping from the names of recommenders to their tables, not an E"),
-        ("evaluate", {"A": [EXACT, 3]}, "A: evaluate takes exact ranks, ranked lists or staged ranks, not an int"),
-        ("evaluate", {"A": []}, "A: evaluate takes exact ranks, ranked lists or staged ranks, not a list"),
-        ("expect", {"A": [EXACT, EXACT]}, "A: expect takes one table of a recommender, and not those of 2 seeds"),
+        (
+            "compare",
+            EXACT,
+            "compare takes a mapping from the names of recommenders to their tables, not an E",
+        ),
+        (
+            "evaluate",
+            {"A": [EXACT, 3]},
+            "A: evaluate takes exact ranks, ranked lists or staged ranks, not an int",
+        ),
+        (
+            "evaluate",
+            {"A": []},
+            "A: evaluate takes exact ranks, ranked lists or staged ranks, not a list",
+        ),
+        (
+            "expect",
+            {"A": [EXACT, EXACT]},
+            "A: expect takes one table of a recommender, and not those of 2 seeds",
+        ),
     ],
 )
 def test_refusals(function, ranks, says):
@@ -65,7 +96,9 @@ def test_refusals(function, ranks, says):
 def test_lists_of_other_judgements_are_not_compared():
     run = {"ann": {"song": 1.0}, "bob": {"song": 1.0}}
     other = sm.ranked_lists(run, relevance={"ann": {"film": 2}, "bob": {"song": 1}})
-    with pytest.raises(sm.DataError, match="A and B have other judged items; read them with the same relevance"):
+    with pytest.raises(
+        sm.DataError, match="A and B have other judged items; read them with the same relevance"
+    ):
         sm.compare({"A": LISTS, "B": other})
     same = sm.ranked_lists(run, relevance={"ann": {"film": 1}, "bob": {"song": 1}})
     assert sm.compare({"A": LISTS, "B": same}, metrics="recall@1")["difference"].item() == 0
@@ -75,7 +108,10 @@ def test_cautions_of_tables_have_the_name_of_the_recommender():
     ranks = sm.exact_ranks(np.arange(1, 41) % 9 + 1, candidates=1000)
     assert ranks.cautions
     compared = sm.compare({"old": ranks, "new": ranks}, metrics="auc")
-    assert [finding.names for finding in compared.findings if finding.kind == "shallow-ranks"] == [("old",), ("new",)]
+    assert [finding.names for finding in compared.findings if finding.kind == "shallow-ranks"] == [
+        ("old",),
+        ("new",),
+    ]
     assert len(compared.cautions) == 1  # which is of both
 
 
@@ -87,7 +123,9 @@ def test_tables_say_what_they_are():
 
 def table(users: list | None, candidates: list[int]) -> ExactRanks:
     zeros = np.zeros(len(candidates), dtype=np.int64)
-    return ExactRanks(None if users is None else np.array(users), np.array(candidates), zeros, zeros)
+    return ExactRanks(
+        None if users is None else np.array(users), np.array(candidates), zeros, zeros
+    )
 
 
 def sampled(users: list | None, candidates: list[int]) -> SampledRanks:
@@ -95,21 +133,41 @@ def sampled(users: list | None, candidates: list[int]) -> SampledRanks:
 
 
 def test_events_of_other_users_are_refused() -> None:
-    one, other = table(["ada", "ben", "cleo"], [7, 8, 9]), table([1, 2, 3], [7, 8, 8])
-    with pytest.raises(sm.DataError, match=r"with 7 to 9 candidates, 24 in all and 3 users with 7 to 8 .*, 23 in all"):
+    one = table(["ada", "ben", "cleo"], [7, 8, 9])
+    other = table([1, 2, 3], [7, 8, 8])
+    with pytest.raises(
+        sm.DataError,
+        match=r"with 7 to 9 candidates, 24 in all and 3 users with 7 to 8 .*, 23 in all",
+    ):
         require_same_events({"A": one, "B": other})
 
 
 @pytest.mark.parametrize(
     ("one", "other", "says"),
     [
-        ((["a", "b"], [9, 9]), (["a", "c"], [9, 9]), "2 are in one of them only, for instance 'b' of A and 'c' of"),
+        (
+            (["a", "b"], [9, 9]),
+            (["a", "c"], [9, 9]),
+            "2 are in one of them only, for instance 'b' of A and 'c' of",
+        ),
         ((["a"], [9]), (["a", "c"], [9, 9]), "1 are in one of them only, for instance 'c' of B$"),
-        ((None, [9]), (None, [9, 9]), "^A has 1 users and B 2; to be compared they must have the same users$"),
+        (
+            (None, [9]),
+            (None, [9, 9]),
+            "^A has 1 users and B 2; to be compared they must have the same users$",
+        ),
         ((None, [9, 9]), (["b", "a"], [9, 8]), "^row 2 has 9 candidates in A and 8 in B"),
         ((None, [9, 9]), (None, [9, 8]), "^row 2 has 9 candidates in A and 8 in B"),
-        ((["a", "b", "a"], [9] * 3), (["a", "b", "b"], [9] * 3), "^user 'a' has 2 rows in A and 1 in B; to be comp"),
-        ((["a", "b", "a"], [9, 9, 7]), (["b", "a", "a"], [9, 9, 8]), "^user 'a' has 7 candidates in A and 8 in B"),
+        (
+            (["a", "b", "a"], [9] * 3),
+            (["a", "b", "b"], [9] * 3),
+            "^user 'a' has 2 rows in A and 1 in B; to be comp",
+        ),
+        (
+            (["a", "b", "a"], [9, 9, 7]),
+            (["b", "a", "a"], [9, 9, 8]),
+            "^user 'a' has 7 candidates in A and 8 in B",
+        ),
     ],
 )
 def test_pairs_of_other_users_or_other_candidates_are_refused(one, other, says) -> None:
@@ -122,7 +180,9 @@ def test_a_study_refuses_users_with_more_rows_in_one_table(tmp_path) -> None:
     paths = tmp_path / "A.csv", tmp_path / "B.csv"
     for path, users in zip(paths, (["ada", "ben"], ["ada", "ada", "ben"]), strict=True):
         table(users, [7] * len(users)).write(path)
-    with pytest.raises(sm.DataError, match=r"^user 'ada' has 1 rows in A and 2 in B; to be compared"):
+    with pytest.raises(
+        sm.DataError, match=r"^user 'ada' has 1 rows in A and 2 in B; to be compared"
+    ):
         read_rank_tables(["A", "B"], paths)
 
 
@@ -146,9 +206,15 @@ events = st.integers(2, 7).flatmap(
 )
 
 
-@given(st.lists(events, min_size=1, max_size=4), st.sampled_from(LABELS), st.integers(1, 9), st.integers(0, 9))
+@given(
+    st.lists(events, min_size=1, max_size=4),
+    st.sampled_from(LABELS),
+    st.integers(1, 9),
+    st.integers(0, 9),
+)
 def test_expectations_are_those_over_every_way_to_break_the_ties(rows, label, first, last):
-    table, metric = rows_of(rows), sm.metric(label)
+    table = rows_of(rows)
+    metric = sm.metric(label)
     counts = [sum(first <= rank <= last for rank in ranks) for ranks in orders(table)]
     assert table.expected_between(first, last) == pytest.approx(np.mean(counts), abs=1e-12)
     means = [metric.of_rank(np.array(ranks), table.candidates).mean() for ranks in orders(table)]
@@ -185,11 +251,15 @@ def test_columns_of_sampled_ranks_are_as_long_as_one_another():
             sm.SampledRanks(np.array([0, 1]), negatives, candidates)
 
 
-@pytest.mark.parametrize("numbers", [1.5, np.nan, 2**70, "9", [9, None], [[9], [9, 9]], {}], ids=repr)
+@pytest.mark.parametrize(
+    "numbers", [1.5, np.nan, 2**70, "9", [9, None], [[9], [9, 9]], {}], ids=repr
+)
 def test_columns_of_sampled_ranks_are_integers(numbers):
     for column in ("x", "negatives", "candidates"):
         with pytest.raises(sm.DataError, match=f"^{column} must be integers"):
-            sm.SampledRanks(**({"x": np.array([0, 1]), "negatives": 9, "candidates": 99} | {column: numbers}))
+            sm.SampledRanks(
+                **({"x": np.array([0, 1]), "negatives": 9, "candidates": 99} | {column: numbers})
+            )
 
 
 @pytest.mark.parametrize(
@@ -199,25 +269,54 @@ def test_columns_of_sampled_ranks_are_integers(numbers):
         ([1], 9, None, False, "lacks the column negatives"),
         ([1, 6], 9, 4, False, "row 2: rank 6 is not from 1 to 5"),
         ([1], 9, -1, False, "negatives must be .* not -1"),
-        ([1], 9, [4, 4], False, "negatives must be one number, or one for each of the 1 rows, not 2"),
-        ([1], 2, 2, False, "row 1: 2 negatives cannot be sampled without replacement from 1 .2 candidates"),
+        (
+            [1],
+            9,
+            [4, 4],
+            False,
+            "negatives must be one number, or one for each of the 1 rows, not 2",
+        ),
+        (
+            [1],
+            2,
+            2,
+            False,
+            "row 1: 2 negatives cannot be sampled without replacement from 1 .2 candidates",
+        ),
         ([1], 1, 2, True, "row 1: 2 negatives, but no other candidate"),
         ([1, 2], 2, 2, True, "row 2: rank 2 is not possible: with 2 candidates"),
         # of two items, each drawn half of the time or always: at best 2^-5000 C(5000, 10)
-        ([2501, 11], 3, 5000, True, "row 2: rank 11 is not possible: the chance of that, of 5000 negatives"),
+        (
+            [2501, 11],
+            3,
+            5000,
+            True,
+            "row 2: rank 11 is not possible: the chance of that, of 5000 negatives",
+        ),
         ({"rank": [1, 6], "user": ["a", "b"]}, 9, 4, False, "user 'b': rank 6 is not from 1 to 5"),
-        ({"rank": [1], "negatives": [4]}, 9, 4, False, "has a column negatives, so negatives must not be given"),
+        (
+            {"rank": [1], "negatives": [4]},
+            9,
+            4,
+            False,
+            "has a column negatives, so negatives must not be given",
+        ),
         (sm.exact_ranks([1], candidates=5), None, 4, False, "is ExactRanks already"),
     ],
 )
-def test_sampled_ranks_that_their_negatives_cannot_give_are_refused(ranks, candidates, negatives, replacement, says):
+def test_sampled_ranks_that_their_negatives_cannot_give_are_refused(
+    ranks, candidates, negatives, replacement, says
+):
     with pytest.raises(sm.DataError, match=says):
         sm.sampled_ranks(ranks, candidates=candidates, negatives=negatives, replacement=replacement)
 
 
 def test_numbers_of_each_user_are_a_column_or_an_argument():
     columns = {"rank": [1, 3], "negatives": [4, 2], "candidates": [9, 8], "user": [4, 2]}
-    for sampled in (sm.sampled_ranks(columns), sm.sampled_ranks([1, 3], candidates=[9, 8], negatives=[4, 2])):
+    for sampled in (
+        sm.sampled_ranks(columns),
+        sm.sampled_ranks([1, 3], candidates=[9, 8], negatives=[4, 2]),
+    ):
         assert (sampled.x.tolist(), sampled.negatives.tolist()) == ([0, 2], [4, 2])
         assert sampled.candidates.tolist() == [9, 8]
     assert sm.sampled_ranks(columns).user.tolist() == [4, 2]
@@ -237,11 +336,21 @@ def test_a_number_of_negatives_that_is_stated_is_believed_with_a_caution():
     """As of users whose true ranks are uniform on the best third of 900, among 400 negatives."""
     uniform = np.random.default_rng(4).integers(1, 301, 3000)
     best_third = 1 + np.random.default_rng(5).hypergeometric(uniform - 1, 900 - uniform, 400)
-    for ranks, candidates, negatives in ((best_third, 900, 400), (np.tile(np.arange(1, 21), 30), 1000, 100)):
+    for ranks, candidates, negatives in (
+        (best_third, 900, 400),
+        (np.tile(np.arange(1, 21), 30), 1000, 100),
+    ):
         stated = sm.sampled_ranks(ranks, candidates=candidates, negatives=negatives)
-        by_user = sm.sampled_ranks(ranks, candidates=candidates, negatives=np.full(len(ranks), negatives))
+        by_user = sm.sampled_ranks(
+            ranks, candidates=candidates, negatives=np.full(len(ranks), negatives)
+        )
         [finding] = stated.findings
-        values = {"column": "rank", "last": ranks.max(), "negatives": negatives, "most": negatives + 1}
+        values = {
+            "column": "rank",
+            "last": ranks.max(),
+            "negatives": negatives,
+            "most": negatives + 1,
+        }
         assert (finding.kind, finding.values) == ("fewer-negatives", {"source": "ranks"} | values)
         assert (stated.negatives == by_user.negatives).all()
         assert by_user.cautions == ()

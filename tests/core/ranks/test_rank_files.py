@@ -1,4 +1,6 @@
-"""The reader of files of ranks: what it gives, what it refuses, and that nothing else ever comes out of it."""
+"""The reader of files of ranks: what it gives, what it refuses, and that nothing else ever comes
+out of it.
+"""
 
 import csv
 import gzip
@@ -20,7 +22,9 @@ from sampled_metrics.core.ranks.frames import NAMES
 from sampled_metrics.core.ranks.reading import MOST_COLUMNS, SEPARATORS
 from sampled_metrics.errors import DataError
 
-FRAME = pd.DataFrame({"user": ["ann", "bob", "eve"], "candidates": [50, 60, 70], "rank": [1, 12, 5]})
+FRAME = pd.DataFrame(
+    {"user": ["ann", "bob", "eve"], "candidates": [50, 60, 70], "rank": [1, 12, 5]}
+)
 
 
 def parse(text):
@@ -40,7 +44,11 @@ def test_csv_and_parquet_of_the_same_ranks_are_the_same(tmp_path):
     FRAME.to_csv(tmp_path / "r.csv.gz", index=False)
     for path in (tmp_path / "r.parquet", str(tmp_path / "r.csv"), Path(tmp_path / "r.csv.gz")):
         table = sm.exact_ranks(path)
-        assert (table.user.tolist(), table.above.tolist(), table.notes) == (["ann", "bob", "eve"], [0, 11, 4], ())
+        assert (table.user.tolist(), table.above.tolist(), table.notes) == (
+            ["ann", "bob", "eve"],
+            [0, 11, 4],
+            (),
+        )
 
 
 REFUSED = {
@@ -50,21 +58,35 @@ REFUSED = {
     "above n": (b"candidates,rank\n5,5\n5,6\n", ", line 3: rank 6 "),
     "no user": (b"user,candidates,rank\n,5,1\n", ", line 2: user is empty"),
     "sampled": (b"candidates,above,tied,negatives\n50,1,0,9\n", ", line 1: has a column negatives"),
-    "a column twice": (b"candidates,rank,rank\n5,1,1\n", ", line 1: has the column 'rank' more than once"),
-    "another separator": (b"user rank\n1 2\n", ", line 1: lacks the column rank (the columns are 'user rank'); is"),
+    "a column twice": (
+        b"candidates,rank,rank\n5,1,1\n",
+        ", line 1: has the column 'rank' more than once",
+    ),
+    "another separator": (
+        b"user rank\n1 2\n",
+        ", line 1: lacks the column rank (the columns are 'user rank'); is",
+    ),
     "scores": (b"user,item,score\n1,2,3\n", ", line 1: lacks the column rank "),
-    "json lines.jsonl": (b'{"rank": 1}\n', ", line 1: is JSON, and tables are csv or parquet; in Python, give"),
+    "json lines.jsonl": (
+        b'{"rank": 1}\n',
+        ", line 1: is JSON, and tables are csv or parquet; in Python, give",
+    ),
     "array of json.json": (b'[{"rank": 1}]\n', ", line 1: is JSON"),
     "events of a session": (
         b'{"session": 1, "events": [{"aid": 7, "ts": 16617, "type": "clicks"}]}\n',
-        ", line 1: is JSON, and tables are csv or parquet; in Python, make a row of each of the nested objects, as "
+        ", line 1: is JSON, and tables are csv or parquet; in Python, make a row of each of the "
+        "nested objects, as "
         'pandas.json_normalize(objects, "events", "session")',
     ),
     "a submission": (
         b"session_type,labels\n12_clicks,5 6\n",
-        ", line 1: lacks the column rank (the columns are 'session_type', 'labels'); labels has several ",
+        ", line 1: lacks the column rank (the columns are 'session_type', 'labels'); labels has "
+        "several ",
     ),
-    "truncated.gz": (gzip.compress(b"rank\n" + bytes(range(48, 58)) * 500)[:-12], ": cannot be read: "),
+    "truncated.gz": (
+        gzip.compress(b"rank\n" + bytes(range(48, 58)) * 500)[:-12],
+        ": cannot be read: ",
+    ),
     "not gzip.gz": (b"rank\n1\n", ": cannot be read: Not a gzipped"),
     "no.parquet": (b"user,rank\n1,2\n", ": cannot be read: "),
 }
@@ -72,7 +94,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_file_is_refused_with_its_name_and_line(tmp_path, name):
-    (content, says), path = REFUSED[name], tmp_path / name
+    (content, says) = REFUSED[name]
+    path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(DataError, match=f"^{re.escape(f'{path}{says}')}") as caught:
         sm.exact_ranks(path)
@@ -82,7 +105,11 @@ def test_a_file_is_refused_with_its_name_and_line(tmp_path, name):
 @pytest.mark.parametrize(
     ("run", "judged", "says"),
     [
-        (b"q1 Q0 d1 1 x bm25\nq1 Q0 d2 2 8.25 bm25\n", b"", "run, line 1: score must be a number, not 'x'"),
+        (
+            b"q1 Q0 d1 1 x bm25\nq1 Q0 d2 2 8.25 bm25\n",
+            b"",
+            "run, line 1: score must be a number, not 'x'",
+        ),
         (b"q1 Q0 d1 1 9.5 bm25\n", b"q1 0 d1 x\n", "judged, line 2: relevance must be"),
         (b"q1 Q0 d1 1 9.5 bm25\n", b"q1 0 d2 1 5\n", "judged, line 2: has 5 fields"),
         (b"user,item,score\nq1,d1,9007199254740993\n", b"", "run, line 2: score"),
@@ -97,7 +124,11 @@ def test_lists_and_judged_items_are_refused_with_the_line(tmp_path, run, judged,
 
 def test_a_parquet_file_is_refused_with_its_row(tmp_path):
     FRAME.assign(rank=[1, -2, 3]).to_parquet(tmp_path / "wrong.parquet")
-    for path, says in (("wrong.parquet", "row 2: rank .* not -2"), ("", "is a directory"), ("none", "no such file")):
+    for path, says in (
+        ("wrong.parquet", "row 2: rank .* not -2"),
+        ("", "is a directory"),
+        ("none", "no such file"),
+    ):
         with pytest.raises(DataError, match=f"{path}.*{says}"):
             sm.exact_ranks(tmp_path / path)
 
@@ -108,7 +139,8 @@ RUN = b"q1 Q0 d1 1 9.5 bm25\nq1 Q0 d2 2 8.25 bm25\nq2\tQ0\td1\t1\t-0.5e1\tbm25  
 @pytest.mark.parametrize("block", [1, 7, 30, 2**21])
 def test_runs_and_judgements_of_trec_have_no_header(block, monkeypatch):
     monkeypatch.setattr(tables, "_BLOCK_BYTES", block)
-    run, qrels = parse(RUN), parse(b"q1 0 d2 1\nq2 0 d1 2\nq2 0 d3 0\n")
+    run = parse(RUN)
+    qrels = parse(b"q1 0 d2 1\nq2 0 d1 2\nq2 0 d3 0\n")
     assert [*run.frame] == ["user", "item", "score", "run"]
     assert run.frame["run"].tolist() == ["bm25"] * 3
     scored = run.frame.drop(columns="run").to_numpy().tolist()
@@ -120,7 +152,10 @@ def test_runs_and_judgements_of_trec_have_no_header(block, monkeypatch):
 def test_of_a_wide_table_the_columns_of_use_are_kept(monkeypatch):
     monkeypatch.setattr(tables, "_BLOCK_BYTES", 800)  # three lines at a time
     more = [f"f{number}" for number in range(MOST_COLUMNS)]
-    rows = [["user", "rank", *more], *([user, rank, *["0.5"] * len(more)] for user, rank in ("a4", "b5", "c6", "d7"))]
+    rows = [
+        ["user", "rank", *more],
+        *([user, rank, *["0.5"] * len(more)] for user, rank in ("a4", "b5", "c6", "d7")),
+    ]
     table = parse("".join(",".join(row) + "\n" for row in rows))
     assert table.frame.to_dict("list") == {"user": ["a", "b", "c", "d"], "rank": [4, 5, 6, 7]}
     [finding] = table.remarks
@@ -142,7 +177,20 @@ def test_read_ranks_reads_what_the_file_is(tmp_path):
 
 
 VALID = b"user,candidates,rank,negatives\n1,50,3,9\n2,50,10,9\n3,60,1,9\n"
-SIGNS = [b'"', b",", b"\n", b"\r", b"\r\n", b";", b"\t", b"-", b"0", b"9" * 30, b"nan", b"\xef\xbb\xbf"]
+SIGNS = [
+    b'"',
+    b",",
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b";",
+    b"\t",
+    b"-",
+    b"0",
+    b"9" * 30,
+    b"nan",
+    b"\xef\xbb\xbf",
+]
 
 
 @st.composite
@@ -158,7 +206,9 @@ def mutated(draw):
 
 
 def given_or_refused(read):
-    """Return what is read, or None after a DataError of one line that begins with the file's name."""
+    """Return what is read, or None after a DataError of one line that begins with the file's
+    name.
+    """
     try:
         return read()
     except DataError as error:
@@ -184,14 +234,23 @@ def test_a_mutated_file_is_refused_in_one_line_or_is_what_the_csv_module_reads(c
     separator = next((sign for sign in SEPARATORS if sign in text.splitlines()[0]), ",")
     lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     plain = [re.sub("[^a-z]", "", name.lower()) for name in lines[0]]
-    header = [next((column for column, names in NAMES.items() if name in names), name) for name in plain]
-    for name, values in (("rank", table.x + 1), ("candidates", table.candidates), ("negatives", table.negatives)):
+    header = [
+        next((column for column, names in NAMES.items() if name in names), name) for name in plain
+    ]
+    for name, values in (
+        ("rank", table.x + 1),
+        ("candidates", table.candidates),
+        ("negatives", table.negatives),
+    ):
         column = header.index(name)
-        assert np.array_equal(values, [int(float(line[column])) for line in islice(lines, 1, 1 + len(table))])
+        assert np.array_equal(
+            values, [int(float(line[column])) for line in islice(lines, 1, 1 + len(table))]
+        )
 
 
 @pytest.mark.parametrize(
-    ("content", "lines"), [('{"rank": 2}\n{"rank": 9}\n', True), ('[{"rank": 2}, {"rank": 9}]', False)]
+    ("content", "lines"),
+    [('{"rank": 2}\n{"rank": 9}\n', True), ('[{"rank": 2}, {"rank": 9}]', False)],
 )
 def test_the_table_that_is_named_in_place_of_json_is_read(tmp_path, content, lines):
     (tmp_path / "ranks.json").write_text(content)

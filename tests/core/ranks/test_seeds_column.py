@@ -22,7 +22,10 @@ ALONE = {
     for model, seeds in SEEDS.items()
     for seed in seeds
 }
-LONG = pd.concat([frame.assign(model=model, Seed=seed) for (model, seed), frame in ALONE.items()], ignore_index=True)
+LONG = pd.concat(
+    [frame.assign(model=model, Seed=seed) for (model, seed), frame in ALONE.items()],
+    ignore_index=True,
+)
 OF_A = LONG[LONG["model"] == "A"].drop(columns="model")
 RELEVANCE = {"ann": {"x": 1}, "bob": {"z": 2}}
 LISTS = pd.DataFrame(
@@ -46,25 +49,32 @@ def names_of(tables):
     return [table.seed_name for table in tables]
 
 
-# --- what a column of seeds gives -------------------------------------------------------------------------------------
+# --- what a column of seeds gives ---------------------------------------------------------------
 
 
 def test_by_and_seeds_give_the_tables_of_each_recommender_and_seed():
     tables = sm.exact_ranks(LONG, by="model", seeds="Seed")
     assert list(tables) == ["A", "B"]
-    assert {name: names_of(of_seeds) for name, of_seeds in tables.items()} == {"A": ["1", "2", "10"], "B": ["2", "10"]}
+    assert {name: names_of(of_seeds) for name, of_seeds in tables.items()} == {
+        "A": ["1", "2", "10"],
+        "B": ["2", "10"],
+    }
     for name, of_seeds in tables.items():
         assert all(same(table, ALONE[name, int(table.seed_name)]) for table in of_seeds)
 
 
 def test_tables_of_seeds_are_those_of_a_list_and_so_is_their_comparison():
     read = sm.exact_ranks(LONG, by="model", seeds="Seed")
-    lists = {name: [sm.exact_ranks(ALONE[name, seed]) for seed in seeds] for name, seeds in SEEDS.items()}
+    lists = {
+        name: [sm.exact_ranks(ALONE[name, seed]) for seed in seeds] for name, seeds in SEEDS.items()
+    }
     for name, tables in lists.items():
         for table, other in zip(tables, read[name], strict=True):
             assert table.to_frame().equals(other.to_frame())
             assert (table.notes, table.cautions) == (other.notes, other.cautions)
-    pd.testing.assert_frame_equal(*(pd.DataFrame(sm.compare(given, metrics="ndcg@10")) for given in (read, lists)))
+    pd.testing.assert_frame_equal(
+        *(pd.DataFrame(sm.compare(given, metrics="ndcg@10")) for given in (read, lists))
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,13 +105,18 @@ def test_seeds_of_a_file_are_its_column(tmp_path, ending):
     tables = sm.exact_ranks(path, by="model", seeds="Seed")
     assert names_of(tables["A"]) == ["1", "2", "10"]
     assert all(same(table, ALONE["A", int(table.seed_name)]) for table in tables["A"])
-    assert {table.source for table in tables["B"]} == {str(path)}  # which a report may not overwrite
+    assert {table.source for table in tables["B"]} == {
+        str(path)
+    }  # which a report may not overwrite
 
 
 def test_of_a_wide_file_the_column_of_seeds_is_kept(tmp_path):
     wide = LONG.assign(**{f"f{number}": 0 for number in range(70)})
     wide.to_csv(tmp_path / "wide.csv", index=False)
-    assert names_of(sm.exact_ranks(tmp_path / "wide.csv", by="model", seeds="Seed")["B"]) == ["2", "10"]
+    assert names_of(sm.exact_ranks(tmp_path / "wide.csv", by="model", seeds="Seed")["B"]) == [
+        "2",
+        "10",
+    ]
     with pytest.raises(sm.DataError, match="has the column Seed, which no argument names"):
         sm.exact_ranks(tmp_path / "wide.csv", by="model")
 
@@ -110,14 +125,19 @@ def test_rows_may_be_in_any_order():
     shuffled = LONG.sample(frac=1, random_state=1)
     for name, tables in sm.exact_ranks(shuffled, by="model", seeds="Seed").items():
         for table in tables:
-            chosen = shuffled[(shuffled["model"] == name) & (shuffled["Seed"] == int(table.seed_name))]
+            chosen = shuffled[
+                (shuffled["model"] == name) & (shuffled["Seed"] == int(table.seed_name))
+            ]
             assert same(table, chosen)
 
 
 def test_tables_by_name_and_columns_of_ranks_have_a_column_of_seeds_each():
     named = {name: part.drop(columns="model") for name, part in LONG.groupby("model")}
     by_name = sm.exact_ranks(named, seeds="Seed")
-    assert {name: names_of(tables) for name, tables in by_name.items()} == {"A": ["1", "2", "10"], "B": ["2", "10"]}
+    assert {name: names_of(tables) for name, tables in by_name.items()} == {
+        "A": ["1", "2", "10"],
+        "B": ["2", "10"],
+    }
     wide = OF_A.rename(columns={"rank": "old"}).assign(new=OF_A["rank"][::-1].to_numpy())
     tables = sm.exact_ranks(wide, rank_column=["old", "new"], seeds="Seed")
     assert [names_of(tables[name]) for name in ("old", "new")] == [["1", "2", "10"]] * 2
@@ -130,7 +150,9 @@ def test_one_seed_is_a_table_and_not_a_list():
     tables = sm.exact_ranks(alone, by="model", seeds="Seed")
     assert isinstance(tables["A"], ExactRanks)
     assert len(tables["B"]) == 2
-    assert isinstance(sm.exact_ranks(alone[alone["model"] == "A"].drop(columns="model"), seeds="Seed"), ExactRanks)
+    assert isinstance(
+        sm.exact_ranks(alone[alone["model"] == "A"].drop(columns="model"), seeds="Seed"), ExactRanks
+    )
 
 
 @pytest.mark.parametrize(
@@ -156,7 +178,9 @@ def test_sampled_ranks_and_lists_have_seeds():
         assert table.x.tolist() == (ALONE["A", int(table.seed_name)]["rank"] % 100).tolist()
     first, second = sm.ranked_lists(LISTS, relevance=RELEVANCE, seeds="seed")
     assert first.seed_name == "first"
-    reciprocal = [table.outcome_values([sm.metric("mrr")]).values[0].tolist() for table in (first, second)]
+    reciprocal = [
+        table.outcome_values([sm.metric("mrr")]).values[0].tolist() for table in (first, second)
+    ]
     assert reciprocal == [[1.0, 0.5], [0.5, 1.0]]
 
 
@@ -166,14 +190,18 @@ def test_groups_and_numbers_of_users_are_those_of_each_seed():
     for table in sm.exact_ranks(grouped, candidates=numbers, groups="kind", seeds="Seed"):
         assert table.groups.tolist() == ["a" if user < 9 else "b" for user in table.user]
         assert table.candidates.tolist() == [1000 + user for user in table.user]
-    with pytest.raises(sm.DataError, match="ranks, seed 1 and ranks, seed 2 have their users in different orders"):
+    with pytest.raises(
+        sm.DataError, match="ranks, seed 1 and ranks, seed 2 have their users in different orders"
+    ):
         sm.exact_ranks(grouped, candidates=numbers.to_numpy(), seeds="Seed")
 
 
 def test_a_user_who_is_missing_in_a_seed_is_named_with_the_seed():
     fewer = LONG[~((LONG["model"] == "A") & (LONG["Seed"] == 10) & (LONG["user"] == 7))]
     tables = sm.exact_ranks(fewer, by="model", seeds="Seed")
-    with pytest.raises(sm.DataError, match=r"A, seed 1 and A, seed 10 must have the same users .* 7 of A, seed 1"):
+    with pytest.raises(
+        sm.DataError, match=r"A, seed 1 and A, seed 10 must have the same users .* 7 of A, seed 1"
+    ):
         sm.compare(tables, metrics="ap")
 
 
@@ -189,7 +217,9 @@ def test_draws_that_users_share_are_compared_only_with_the_same_draws():
     for shift, says in ((8, None), (9, "A has the draw 10 of negatives where B has 11")):
         two = sampled[sampled["Seed"] > 1].assign(draw=lambda frame, by=shift: frame["Seed"])
         two.loc[(two["model"] == "B") & (two["Seed"] == 10), "draw"] = 2 + shift
-        read = sm.sampled_ranks(two.drop(columns="Seed"), by="model", seeds="draw", negatives=100, drawn="once")
+        read = sm.sampled_ranks(
+            two.drop(columns="Seed"), by="model", seeds="draw", negatives=100, drawn="once"
+        )
         if says is None:
             assert len(sm.compare(read, metrics="ap", estimator="bv-0.1")) == 1
         else:
@@ -200,13 +230,27 @@ def test_draws_that_users_share_are_compared_only_with_the_same_draws():
 def test_without_users_seeds_need_as_many_rows():
     unknown = OF_A.drop(columns="user")
     assert [table.user for table in sm.exact_ranks(unknown, seeds="Seed")] == [None] * 3
-    with pytest.raises(sm.DataError, match=r"^ranks: Seed 10 has 39 rows and 1 40; without a column user, row i"):
+    with pytest.raises(
+        sm.DataError, match=r"^ranks: Seed 10 has 39 rows and 1 40; without a column user, row i"
+    ):
         sm.exact_ranks(unknown[:-1], seeds="Seed")
 
 
-# --- what is refused --------------------------------------------------------------------------------------------------
+# --- what is refused ----------------------------------------------------------------------------
 
-NAMES = ["seed", "Seed", "SEED", "random_state", "run", "Run", "run_id", "fold", "trial", "repetition", "replicate"]
+NAMES = [
+    "seed",
+    "Seed",
+    "SEED",
+    "random_state",
+    "run",
+    "Run",
+    "run_id",
+    "fold",
+    "trial",
+    "repetition",
+    "replicate",
+]
 NAMES += ["draw", "draws", "cv", "n_run"]
 
 
@@ -214,7 +258,8 @@ NAMES += ["draw", "draws", "cv", "n_run"]
 def test_a_column_of_runs_that_no_argument_names_is_refused(name):
     renamed = OF_A.rename(columns={"Seed": name})
     says = (
-        rf"has the column {name}, which no argument names, with 3 values \(1, 2, 10\); .* --seeds {name} \(in Python "
+        rf"has the column {name}, which no argument names, with 3 values \(1, 2, 10\); .* "
+        rf"--seeds {name} \(in Python "
     )
     says += rf"seeds='{name}'\), and if recommenders, --by {name} \(by='{name}'\), or give each "
     says += "a table of its own; if not, leave the column out$"
@@ -222,7 +267,9 @@ def test_a_column_of_runs_that_no_argument_names_is_refused(name):
         sm.exact_ranks(renamed)
     with pytest.raises(sm.DataError, match=says):
         sm.sampled_ranks(renamed, negatives=899)
-    with pytest.raises(sm.DataError, match=f"has the column {name}, which no argument names, with 2 values"):
+    with pytest.raises(
+        sm.DataError, match=f"has the column {name}, which no argument names, with 2 values"
+    ):
         sm.ranked_lists(LISTS.rename(columns={"seed": name}), relevance=RELEVANCE)
 
 
@@ -232,12 +279,14 @@ def test_a_column_of_runs_that_no_argument_names_is_refused(name):
         (
             LONG,
             {"by": "model"},
-            "has the column Seed, .* say --seeds Seed (in Python seeds='Seed'), or give each a table of",
+            "has the column Seed, .* say --seeds Seed (in Python seeds='Seed'), or give each a "
+            "table of",
         ),
         (
             {"x": OF_A},
             {},
-            "x: has the column Seed, .* say --seeds Seed (in Python seeds='Seed'), or give each a table of",
+            "x: has the column Seed, .* say --seeds Seed (in Python seeds='Seed'), or give each "
+            "a table of",
         ),
         (OF_A.drop(columns="user"), {}, "has the column Seed, which no argument names"),
         (OF_A.assign(trial=range(120)), {"seeds": "Seed"}, "the column trial, .* as in folds"),
@@ -249,22 +298,62 @@ def test_a_column_of_runs_that_no_argument_names_is_refused(name):
         (LONG, {"by": "model", "seeds": "model"}, "by and seeds name the same column, model"),
         (OF_A, {"seeds": "user"}, "ranks: seeds names the column user, which is taken as user"),
         (OF_A, {"seeds": "rank"}, "ranks: seeds names the column rank, which is taken as rank"),
-        (OF_A, {"seeds": "Seed", "groups": "Seed"}, "ranks: seeds and groups name the same column, Seed"),
+        (
+            OF_A,
+            {"seeds": "Seed", "groups": "Seed"},
+            "ranks: seeds and groups name the same column, Seed",
+        ),
         (OF_A, {"seeds": "sead"}, "ranks: lacks the column sead"),
         ([1, 2, 3], {"seeds": "Seed", "candidates": 900}, "ranks: lacks the column Seed"),
-        (OF_A.assign(Seed=[None, *[1] * 119]), {"seeds": "Seed"}, "Seed is empty, and each row has a seed"),
-        (OF_A.assign(Seed=1e16), {"seeds": "Seed"}, "Seed is 1e+16, a float that may stand for several"),
-        (pd.concat([OF_A, OF_A["Seed"]], axis=1), {}, "ranks: has the column 'Seed' more than once"),
-        ({"rank": [1] * 1001, "row": range(1001)}, {"seeds": "row", "candidates": 9}, "row has 1001 values, and there"),
+        (
+            OF_A.assign(Seed=[None, *[1] * 119]),
+            {"seeds": "Seed"},
+            "Seed is empty, and each row has a seed",
+        ),
+        (
+            OF_A.assign(Seed=1e16),
+            {"seeds": "Seed"},
+            "Seed is 1e+16, a float that may stand for several",
+        ),
+        (
+            pd.concat([OF_A, OF_A["Seed"]], axis=1),
+            {},
+            "ranks: has the column 'Seed' more than once",
+        ),
+        (
+            {"rank": [1] * 1001, "row": range(1001)},
+            {"seeds": "row", "candidates": 9},
+            "row has 1001 values, and there",
+        ),
         (OF_A.assign(model="ab"), {"seeds": "Seed", "by": "modle"}, "lacks the column modle"),
     ],
     ids=[
-        *("by alone", "mapping", "no users", "a fold in each seed", "two columns of runs", "by the same", "user"),
-        *("rank", "groups", "no column", "ranks alone", "empty", "floats", "twice", "rows", "by another"),
+        *(
+            "by alone",
+            "mapping",
+            "no users",
+            "a fold in each seed",
+            "two columns of runs",
+            "by the same",
+            "user",
+        ),
+        *(
+            "rank",
+            "groups",
+            "no column",
+            "ranks alone",
+            "empty",
+            "floats",
+            "twice",
+            "rows",
+            "by another",
+        ),
     ],
 )
 def test_refusals(given, options, says):
-    with pytest.raises(sm.DataError, match=re.escape(says).replace(re.escape(".*"), ".*")) as caught:
+    with pytest.raises(
+        sm.DataError, match=re.escape(says).replace(re.escape(".*"), ".*")
+    ) as caught:
         sm.exact_ranks(given, **options)
     assert "\n" not in str(caught.value)
 
@@ -284,13 +373,17 @@ FOLDS = ALONE["A", 1].assign(fold=ALONE["A", 1]["user"] % 5)
 
 def test_folds_are_no_seeds_and_are_said_how_to_be_given():
     with pytest.raises(
-        sm.DataError, match=r"^ranks: each user is in one value of fold alone, so these are folds and no"
+        sm.DataError,
+        match=r"^ranks: each user is in one value of fold alone, so these are folds and no",
     ):
         sm.exact_ranks(FOLDS, seeds="fold")
     says = (
-        r"^ranks: has the column fold, .* with 5 values \(0, 1, 2, 3, 4\), and each user is in one of them, as in folds"
+        r"^ranks: has the column fold, .* with 5 values \(0, 1, 2, 3, 4\), and each user is "
+        r"in one of them, as in folds"
     )
-    with pytest.raises(sm.DataError, match=f"{says}: .*leave the column out.*--groups fold") as caught:
+    with pytest.raises(
+        sm.DataError, match=f"{says}: .*leave the column out.*--groups fold"
+    ) as caught:
         sm.exact_ranks(FOLDS)
     assert "seeds" not in str(caught.value)
     assert same(sm.exact_ranks(FOLDS.drop(columns="fold")), FOLDS)
@@ -302,30 +395,42 @@ def test_folds_are_no_seeds_and_are_said_how_to_be_given():
 def test_a_column_of_one_run_changes_nothing(name):
     plain = ALONE["A", 1]
     assert sm.exact_ranks(plain.assign(**{name: 7})).notes == sm.exact_ranks(plain).notes == ()
-    models = LONG[(LONG["model"] + LONG["Seed"].astype(str)).isin(["A1", "B2"])].rename(columns={"Seed": name})
+    models = LONG[(LONG["model"] + LONG["Seed"].astype(str)).isin(["A1", "B2"])].rename(
+        columns={"Seed": name}
+    )
     tables = sm.exact_ranks(models, by="model")  # one run of each recommender
     assert [same(tables["A"], ALONE["A", 1]), same(tables["B"], ALONE["B", 2])] == [True, True]
 
 
 def test_a_column_of_runs_may_be_ranks_groups_or_recommenders():
     ranks = ALONE["A", 1].rename(columns={"rank": "trial"})
-    assert (sm.exact_ranks(ranks, rank_column="trial").above + 1).tolist() == ranks["trial"].tolist()
+    assert (sm.exact_ranks(ranks, rank_column="trial").above + 1).tolist() == ranks[
+        "trial"
+    ].tolist()
     assert len(set(sm.exact_ranks(OF_A, groups="Seed").groups)) == 3
     assert list(sm.exact_ranks(OF_A, by="Seed")) == ["1", "10", "2"]
 
 
 def test_read_ranks_refuses_seeds(tmp_path):
     OF_A.to_csv(tmp_path / "a.csv", index=False)
-    with pytest.raises(sm.DataError, match=r"a\.csv, line 1: has the column Seed, which no argument names"):
+    with pytest.raises(
+        sm.DataError, match=r"a\.csv, line 1: has the column Seed, which no argument names"
+    ):
         sm.read_ranks(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize("reader", ["by", "seeds"])
 def test_a_trec_file_of_two_runs_is_read_by_their_names(tmp_path, reader):
-    runs = {"bm25": "ann Q0 x 1 2 bm25\nann Q0 y 2 1 bm25\n", "dense": "ann Q0 y 1 2 dense\nann Q0 x 2 1 dense\n"}
+    runs = {
+        "bm25": "ann Q0 x 1 2 bm25\nann Q0 y 2 1 bm25\n",
+        "dense": "ann Q0 y 1 2 dense\nann Q0 x 2 1 dense\n",
+    }
     path = tmp_path / "both.run"
     path.write_text("".join(runs.values()))
-    with pytest.raises(sm.DataError, match=r"both.run, line 1: has the column run, .* with 2 values \(bm25, dense\)"):
+    with pytest.raises(
+        sm.DataError,
+        match=r"both.run, line 1: has the column run, .* with 2 values \(bm25, dense\)",
+    ):
         sm.ranked_lists(path, relevance=RELEVANCE)
     read = sm.ranked_lists(path, relevance=RELEVANCE, **{reader: "run"})
     tables = list(read.values()) if reader == "by" else read
@@ -340,7 +445,10 @@ def test_a_trec_file_of_two_runs_is_read_by_their_names(tmp_path, reader):
 def test_judged_items_have_no_seeds():
     judged = pd.DataFrame({"user": ["ann", "bob"], "item": ["x", "z"], "seed": [1, 2]})
     lists = LISTS.drop(columns="seed")[:4]
-    says = "relevance: has the column seed, .* judged items are the same for all seeds, .*--groups seed"
+    says = (
+        "relevance: has the column seed, .* judged items are the same for all seeds, .*--groups "
+        "seed"
+    )
     with pytest.raises(sm.DataError, match=says):
         sm.ranked_lists(lists, relevance=judged)
     assert sm.ranked_lists(lists, relevance=judged, groups="seed").groups.tolist() == ["1", "2"]

@@ -16,8 +16,12 @@ def test_share_of_compositions_is_that_of_their_list_or_of_a_recurrence() -> Non
         ways = sum(sum(each) == total for each in product(range(1, largest + 1), repeat=parts))
         found = np.exp(log_share_of_compositions(parts, total, largest))
         assert found == pytest.approx(ways / comb(total - 1, parts - 1), rel=0.05)
-    parts, total, largest = 60, 900, 40
-    counts = [1] + [0] * total  # of the ways to write a number as parts up to the largest, one part more at a time
+    parts = 60
+    total = 900
+    largest = 40
+    counts = [1] + [
+        0
+    ] * total  # of the ways to write a number as parts up to the largest, one part more at a time
     for _ in range(parts):
         sums = np.cumsum(np.array([0, *counts], dtype=object))
         counts = [sums[each] - sums[max(0, each - largest)] for each in range(total + 1)]
@@ -27,45 +31,67 @@ def test_share_of_compositions_is_that_of_their_list_or_of_a_recurrence() -> Non
 
 @pytest.mark.parametrize("name", ["X", "Y", "Z"])
 def test_published_ranks_are_exact_and_samples_of_them_are_not(name: str) -> None:
-    table, rng = sm.exact_ranks(f"published/ml-1m/{name}.csv.gz"), np.random.default_rng(20)
+    table = sm.exact_ranks(f"published/ml-1m/{name}.csv.gz")
+    rng = np.random.default_rng(20)
     ranks = table.above + 1 + rng.integers(0, table.tied + 1)
     assert not seems_truncated(ranks, 3541)
     assert not any(seems_truncated(rng.choice(ranks, 50), 3541) for _ in range(100))
     for m in (20, 100):
-        drawn = 1 + rng.hypergeometric(ranks - 1, table.candidates - ranks, np.minimum(m, table.candidates - 1))
+        drawn = 1 + rng.hypergeometric(
+            ranks - 1, table.candidates - ranks, np.minimum(m, table.candidates - 1)
+        )
         assert seems_truncated(drawn, 3541)
 
 
 LAWS = {
-    "geometric": lambda rng, n, users: rng.geometric(1 / np.exp(rng.uniform(0.2, np.log(n / 2))), users),
+    "geometric": lambda rng, n, users: rng.geometric(
+        1 / np.exp(rng.uniform(0.2, np.log(n / 2))), users
+    ),
     "power": lambda rng, n, users: n ** (rng.random(users) ** rng.uniform(0.5, 4)),
     "log-normal": lambda rng, n, users: np.exp(rng.normal(rng.uniform(0, np.log(n)), 1.5, users)),
-    "nearly perfect": lambda rng, n, users: np.where(rng.random(users) < 0.95, 1, rng.geometric(0.3, users)),
+    "nearly perfect": lambda rng, n, users: np.where(
+        rng.random(users) < 0.95, 1, rng.geometric(0.3, users)
+    ),
     "random": lambda rng, n, users: 1 + rng.random(users) * n,
 }
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_exact_ranks_are_hardly_ever_refused(law: str) -> None:
-    """At most 2 of 600 tables of each law; 0.0001 is the limit for ranks that fall off geometrically."""
-    rng, refused = np.random.default_rng(5), 0
+    """At most 2 of 600 tables of each law; 0.0001 is the limit for ranks that fall off
+    geometrically.
+    """
+    rng = np.random.default_rng(5)
+    refused = 0
     for _ in range(600):
-        n, users = int(np.exp(rng.uniform(3, 13))), int(np.exp(rng.uniform(2, 8)))
+        n = int(np.exp(rng.uniform(3, 13)))
+        users = int(np.exp(rng.uniform(2, 8)))
         refused += seems_truncated(np.clip(LAWS[law](rng, n, users).astype(int), 1, n), n)
     assert refused <= 2
 
 
 @pytest.mark.parametrize(
     ("law", "users", "m", "most"),
-    [("random", 300, 100, 2), ("power", 3000, 100, 10), ("power", 20_000, 20, 0), ("nearly perfect", 3000, 100, 40)],
+    [
+        ("random", 300, 100, 2),
+        ("power", 3000, 100, 10),
+        ("power", 20_000, 20, 0),
+        ("nearly perfect", 3000, 100, 40),
+    ],
 )
 def test_share_of_sampled_tables_that_pass(law: str, users: int, m: int, most: int) -> None:
     """Of 40 tables with n = 5000; a nearly perfect recommender has no user below all negatives."""
-    rng, n, passed = np.random.default_rng(9), 5000, 0
+    rng = np.random.default_rng(9)
+    n = 5000
+    passed = 0
     for _ in range(40):
         share = rng.random(users)
         power = n ** (share ** rng.uniform(0.5, 2))
-        laws = {"random": 1 + share * n, "power": power, "nearly perfect": np.where(share < 0.95, 1, 3)}
+        laws = {
+            "random": 1 + share * n,
+            "power": power,
+            "nearly perfect": np.where(share < 0.95, 1, 3),
+        }
         ranks = laws[law].astype(int)
         passed += not seems_truncated(1 + rng.hypergeometric(ranks - 1, n - ranks, m), n)
     assert passed <= most
@@ -74,7 +100,9 @@ def test_share_of_sampled_tables_that_pass(law: str, users: int, m: int, most: i
 
 def test_they_are_refused_unless_they_are_said_to_be_exact() -> None:
     among_100 = 1 + np.random.default_rng(0).integers(0, 101, 400)  # of a random recommender
-    with pytest.raises(sm.DataError, match="is above 101 of 3541 candidates, as among 100 sampled negatives"):
+    with pytest.raises(
+        sm.DataError, match="is above 101 of 3541 candidates, as among 100 sampled negatives"
+    ):
         sm.exact_ranks(among_100, candidates=3541)
     assert sm.exact_ranks(among_100, candidates=3541, exact=True).cautions == ()
 
@@ -84,12 +112,21 @@ SHALLOW = np.random.default_rng(1).geometric(0.1, 400).clip(max=85)
 
 
 def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled() -> None:
-    result, said = read_and.evaluate(SHALLOW, candidates=900), f"No rank of 400 is above {SHALLOW.max()} of 900"
-    for shown in (repr(result).split("\n"), result._repr_html_().split("</p>"), result.to_latex().split("\n")):
+    result = read_and.evaluate(SHALLOW, candidates=900)
+    said = f"No rank of 400 is above {SHALLOW.max()} of 900"
+    for shown in (
+        repr(result).split("\n"),
+        result._repr_html_().split("</p>"),
+        result.to_latex().split("\n"),
+    ):
         assert said in shown[0]
     assert result[:1].cautions == result.cautions
-    assert [finding.kind for finding in result.found(result.findings).findings].count("shallow-ranks") == 1
-    assert not any(said in remark for remark in read_and.evaluate(SHALLOW, candidates=900, exact=True).remarks)
+    assert [finding.kind for finding in result.found(result.findings).findings].count(
+        "shallow-ranks"
+    ) == 1
+    assert not any(
+        said in remark for remark in read_and.evaluate(SHALLOW, candidates=900, exact=True).remarks
+    )
     page = read_and.report({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=900, metrics="recall@10")
     assert page.index('<p class="caution">No rank of 400') < page.index('<p class="verdict">')
     assert read_and.evaluate(SHALLOW[:20], candidates=900).cautions

@@ -1,4 +1,6 @@
-"""P(x | rank) and P(x) with ties: of small pools by lists of every sample, and of large ones in fractions."""
+"""P(x | rank) and P(x) with ties: of small pools by lists of every sample, and of large ones in
+fractions.
+"""
 
 from fractions import Fraction
 from math import comb, prod
@@ -18,7 +20,8 @@ from sampled_metrics.core.sampling.distributions import (
 )
 from sampled_metrics.errors import ConfigError, DataError
 
-WITH, WITHOUT = True, False
+WITH = True
+WITHOUT = False
 
 
 @pytest.mark.parametrize(
@@ -32,27 +35,47 @@ def test_small_pools_are_every_sample_counted(pool, draws, replacement):
     wanted = np.array([enumerated(better, pool, draws, replacement) for better in range(pool + 1)])
     ours = pmf(np.arange(pool + 1), pool, SamplingDesign(draws, replacement))
     np.testing.assert_allclose(ours, wanted, rtol=1e-12)
-    np.testing.assert_array_equal(rank_distribution(pool + 1, SamplingDesign(draws, replacement)), ours)
+    np.testing.assert_array_equal(
+        rank_distribution(pool + 1, SamplingDesign(draws, replacement)), ours
+    )
 
 
 @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
-@pytest.mark.parametrize(("pool", "draws"), [(1000, 1000), (99_999, 1), (10_000_000, 7), (10_000_000, 300)])
+@pytest.mark.parametrize(
+    ("pool", "draws"), [(1000, 1000), (99_999, 1), (10_000_000, 7), (10_000_000, 300)]
+)
 def test_large_pools_in_fractions_to_12_digits(pool, draws, replacement):
-    better = [0, 1, 2, pool // 1000, pool // 50, pool // 3, pool // 2, pool - pool // 20, pool - 1, pool]
+    better = [
+        0,
+        1,
+        2,
+        pool // 1000,
+        pool // 50,
+        pool // 3,
+        pool // 2,
+        pool - pool // 20,
+        pool - 1,
+        pool,
+    ]
     x = np.unique(np.linspace(0, draws, 25).astype(int))
     if replacement:
-        ways = [[comb(draws, k) * b**k * (pool - b) ** (draws - k) for k in map(int, x)] for b in better]
+        ways = [
+            [comb(draws, k) * b**k * (pool - b) ** (draws - k) for k in map(int, x)] for b in better
+        ]
     else:
         ways = [[comb(b, k) * comb(pool - b, draws - k) for k in map(int, x)] for b in better]
     samples = pool**draws if replacement else comb(pool, draws)
     wanted = [[float(Fraction(number, samples)) for number in row] for row in ways]
     ours = pmf(better, pool, SamplingDesign(draws, replacement), x)
-    np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-290)  # below, doubles themselves lose digits
+    np.testing.assert_allclose(
+        ours, wanted, rtol=1e-12, atol=1e-290
+    )  # below, doubles themselves lose digits
 
 
 def test_blocks_do_not_matter():
     """3000 events of 101 columns are computed in ten blocks."""
-    better, design = np.arange(0, 30_000, 10), SamplingDesign(100)
+    better = np.arange(0, 30_000, 10)
+    design = SamplingDesign(100)
     whole = pmf(better, 29_999, design)
     for event in (0, 324, 325, 2999):
         np.testing.assert_allclose(pmf(better[event], 29_999, design)[0], whole[event], rtol=1e-14)
@@ -61,10 +84,15 @@ def test_blocks_do_not_matter():
 @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
 @pytest.mark.parametrize("draws", [30, 1000, 3540])
 def test_only_a_negligible_part_is_left_out(draws, replacement):
-    better, design, x = np.arange(0, 3541, 20), SamplingDesign(draws, replacement), np.array([0, 7, draws // 2])
-    whole, sparse = pmf(better, 3540, design), sparse_pmf(better, 3540, design)
+    better = np.arange(0, 3541, 20)
+    design = SamplingDesign(draws, replacement)
+    x = np.array([0, 7, draws // 2])
+    whole = pmf(better, 3540, design)
+    sparse = sparse_pmf(better, 3540, design)
     np.testing.assert_allclose(sparse, whole, rtol=1e-12, atol=1e-20)
-    np.testing.assert_allclose(sparse_pmf(better, 3540, design, x), whole[:, x], rtol=1e-12, atol=1e-20)
+    np.testing.assert_allclose(
+        sparse_pmf(better, 3540, design, x), whole[:, x], rtol=1e-12, atol=1e-20
+    )
     assert draws < 1000 or (sparse == 0).mean() > 0.5
 
 
@@ -90,18 +118,30 @@ def test_what_no_rank_gives_is_what_has_no_chance_at_any(n, m):
 )
 def test_few_ties_are_every_sample_and_every_order_listed(m, events, replacement, rule):
     ours = distribution_over_ties(*np.array(events).T, SamplingDesign(m, replacement), rule)
-    wanted = [[float(chance) for chance in over_ties(*event, m, replacement, rule)] for event in events]
+    wanted = [
+        [float(chance) for chance in over_ties(*event, m, replacement, rule)] for event in events
+    ]
     np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-15)
 
 
-AROUND_THE_SWITCH = [(3, 8, 200), (190, 8, 200), (3, 9, 200), (190, 9, 200), (0, 199, 200), (7, 300, 1000)]
+AROUND_THE_SWITCH = [
+    (3, 8, 200),
+    (190, 8, 200),
+    (3, 9, 200),
+    (190, 9, 200),
+    (0, 199, 200),
+    (7, 300, 1000),
+]
 
 
 @pytest.mark.parametrize("m", [1, 100])
 @pytest.mark.parametrize(("above", "tied", "candidates"), AROUND_THE_SWITCH)
 def test_many_ties_without_replacement_in_whole_numbers(above, tied, candidates, m):
     pool = candidates - 1
-    of_x = [sum(comb(r, x) * comb(pool - r, m - x) for r in range(above, above + tied + 1)) for x in range(m + 1)]
+    of_x = [
+        sum(comb(r, x) * comb(pool - r, m - x) for r in range(above, above + tied + 1))
+        for x in range(m + 1)
+    ]
     wanted = [float(Fraction(ways, comb(pool, m) * (tied + 1))) for ways in of_x]
     ours = distribution_over_ties([above], [tied], [candidates], SamplingDesign(m))[0]
     np.testing.assert_allclose(ours, wanted, atol=1e-12)
@@ -110,8 +150,10 @@ def test_many_ties_without_replacement_in_whole_numbers(above, tied, candidates,
 @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
 @pytest.mark.parametrize(("above", "tied", "candidates"), AROUND_THE_SWITCH)
 def test_one_beaten_is_the_sum_over_what_is_drawn(above, tied, candidates, replacement):
-    m, pool = 12, candidates - 1
-    shares, wanted = [above, tied, pool - above - tied], np.zeros(m + 1)
+    m = 12
+    pool = candidates - 1
+    shares = [above, tied, pool - above - tied]
+    wanted = np.zeros(m + 1)
     for better in range(m + 1):
         for equal in range(m + 1 - better):
             drawn = [better, equal, m - better - equal]
@@ -121,7 +163,9 @@ def test_one_beaten_is_the_sum_over_what_is_drawn(above, tied, candidates, repla
                 chance = Fraction(prod(map(comb, shares, drawn)), comb(pool, m))
             places = max(equal, 1)
             wanted[better : better + places] += float(chance) / places
-    ours = distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, replacement), "beats-one")[0]
+    ours = distribution_over_ties(
+        [above], [tied], [candidates], SamplingDesign(m, replacement), "beats-one"
+    )[0]
     np.testing.assert_allclose(ours, wanted, atol=1e-12)
 
 
@@ -134,9 +178,21 @@ def test_a_design_needs_a_whole_number_of_negatives(negatives):
 @pytest.mark.parametrize(
     ("candidates", "design", "rule", "error", "message"),
     [
-        ([50, 10], SamplingDesign(10), "random", DataError, "10 negatives without .* only 9 candidates .* at most 9"),
+        (
+            [50, 10],
+            SamplingDesign(10),
+            "random",
+            DataError,
+            "10 negatives without .* only 9 candidates .* at most 9",
+        ),
         ([1, 1], SamplingDesign(2, WITH), "random", DataError, "no negative can be drawn"),
-        ([9, 9], SamplingDesign(3), "loses-one", ConfigError, "tie rule 'loses-one'; it may be random, beats-one"),
+        (
+            [9, 9],
+            SamplingDesign(3),
+            "loses-one",
+            ConfigError,
+            "tie rule 'loses-one'; it may be random, beats-one",
+        ),
     ],
 )
 def test_distributions_refuse(candidates, design, rule, error, message):

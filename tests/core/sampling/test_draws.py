@@ -1,4 +1,6 @@
-"""What samples show: exact means and deviations by every sample listed, and draws by a sampler of items."""
+"""What samples show: exact means and deviations by every sample listed, and draws by a sampler of
+items.
+"""
 
 from fractions import Fraction
 from itertools import product
@@ -21,13 +23,15 @@ from sampled_metrics.core.sampling.draws import (
     probability_of_order,
 )
 
-WITH, WITHOUT = True, False
+WITH = True
+WITHOUT = False
 
 
 @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
 @pytest.mark.parametrize("label", ["auc", "ap", "ndcg@3", "recall@1", "precision@2"])
 def test_an_expected_metric_is_the_mean_over_every_sample(label, replacement):
-    n, m = 6, 3
+    n = 6
+    m = 3
     f = metric(label).of_rank(np.arange(1, m + 2), m + 1)
     wanted = [np.dot(enumerated(r - 1, n - 1, m, replacement), f) for r in range(1, n + 1)]
     ours = expected_metric(np.arange(1, n + 1), n, SamplingDesign(m, replacement), metric(label))
@@ -39,24 +43,35 @@ def test_average_precision_has_the_closed_form_of_eq_19(m):
     rank = np.array([1, 2, 3, 50, 799, 800])
     summed = expected_metric(rank, 800, SamplingDesign(m, WITH), metric("ap"))
     theta = (rank[1:] - 1) / 799
-    np.testing.assert_allclose(summed, [1, *((1 - (1 - theta) ** (m + 1)) / ((m + 1) * theta))], rtol=1e-10)
+    np.testing.assert_allclose(
+        summed, [1, *((1 - (1 - theta) ** (m + 1)) / ((m + 1) * theta))], rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize("rule", ["random", "beats-one"])
 @pytest.mark.parametrize(
     ("above", "tied", "m", "replacement"),
-    [(12, 0, 9, WITH), (3, 9, 9, WITH), (3, 9, 1, WITHOUT), (0, 29, 9, WITHOUT), (6, 10, 29, WITHOUT)],
+    [
+        (12, 0, 9, WITH),
+        (3, 9, 9, WITH),
+        (3, 9, 1, WITHOUT),
+        (0, 29, 9, WITHOUT),
+        (6, 10, 29, WITHOUT),
+    ],
 )
 def test_draws_have_the_distribution_over_ties(above, tied, m, replacement, rule):
     """By a chi-square test, with what is rare taken together."""
-    design, repetitions = SamplingDesign(m, replacement), 50_000
+    design = SamplingDesign(m, replacement)
+    repetitions = 50_000
     columns = (np.full(repetitions, number) for number in (above, tied, 30))
     x = draw(*columns, design, np.random.default_rng(3)).ranked_above(rule)
     observed = np.bincount(x, minlength=m + 1)
     expected = repetitions * distribution_over_ties([above], [tied], [30], design, rule)[0]
     often = expected > 20
     assert observed[expected < 1e-6].sum() == 0
-    observed, expected = ([*column[often], column[~often].sum() + 1e-9] for column in (observed, expected))
+    observed, expected = (
+        [*column[often], column[~often].sum() + 1e-9] for column in (observed, expected)
+    )
     assert stats.chisquare(observed, expected).pvalue > 0.001
 
 
@@ -70,8 +85,12 @@ def test_moments_are_those_of_every_sample_of_all_events_listed(replacement, rul
     design = SamplingDesign(2, replacement)
     of_events = [over_ties(above, tied, n, 2, replacement, rule) for n, above, tied in SMALL]
     mean_law = [float(sum(column) / len(SMALL)) for column in zip(*of_events, strict=True)]
-    np.testing.assert_allclose(expected_distribution(table_of(SMALL), design, rule), mean_law, rtol=1e-12)
-    for weights, mean, sd in zip(WEIGHTS, *linear_moments(table_of(SMALL), design, WEIGHTS, rule), strict=True):
+    np.testing.assert_allclose(
+        expected_distribution(table_of(SMALL), design, rule), mean_law, rtol=1e-12
+    )
+    for weights, mean, sd in zip(
+        WEIGHTS, *linear_moments(table_of(SMALL), design, WEIGHTS, rule), strict=True
+    ):
         exact = [Fraction(float(weight)) for weight in weights]
         first = second = Fraction(0)
         for xs in product(range(3), repeat=len(SMALL)):  # an evaluation: an x for every event
@@ -86,9 +105,15 @@ def test_moments_are_those_of_every_sample_of_all_events_listed(replacement, rul
 
 
 def test_users_with_several_rows_count_once():
-    """A user with two rows, and one with one: the variance of the mean of two rows is a quarter of their sum."""
-    table = ExactRanks(np.array([0, 0, 1]), np.full(3, 6), np.array([1, 4, 2]), np.zeros(3, dtype=np.int64))
-    alone = [linear_moments(table_of([(6, above, 0)]), SamplingDesign(2), WEIGHTS) for above in (1, 4, 2)]
+    """A user with two rows, and one with one: the variance of the mean of two rows is a quarter of
+    their sum.
+    """
+    table = ExactRanks(
+        np.array([0, 0, 1]), np.full(3, 6), np.array([1, 4, 2]), np.zeros(3, dtype=np.int64)
+    )
+    alone = [
+        linear_moments(table_of([(6, above, 0)]), SamplingDesign(2), WEIGHTS) for above in (1, 4, 2)
+    ]
     (first, second, third), (one, two, three) = zip(*alone, strict=True)
     means, sds = linear_moments(table, SamplingDesign(2), WEIGHTS)
     np.testing.assert_allclose(means, ((first + second) / 2 + third) / 2)
@@ -100,7 +125,8 @@ def test_probability_of_order_is_the_normal_distribution_function():
         assert probability_of_order(z * 0.02, 0.02) == pytest.approx((1 + erf(z / sqrt(2))) / 2)
     assert [probability_of_order(gap, 0.0) for gap in (-0.1, 0.0, 0.1)] == [0, 0, 1]
     assert np.isnan([probability_of_order(np.nan, 0.0), probability_of_order(0.1, np.nan)]).all()
-    # 400 fair coins, less 190: P(X > 190) = .8290; without the correction for whole numbers it would be .8413
+    # 400 fair coins, less 190: P(X > 190) = .8290; without the correction for whole numbers it
+    # would be .8413
     above = stats.binom.sf(190, 400, 0.5)
     assert probability_of_order(10, 10, 1.0) == pytest.approx(above, abs=5e-4)
     assert probability_of_order(10, 10) > above + 0.01

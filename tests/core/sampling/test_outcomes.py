@@ -1,4 +1,6 @@
-"""Outcomes of samples, classes of users with means over their users, and sums over nodes of ranks."""
+"""Outcomes of samples, classes of users with means over their users, and sums over nodes of
+ranks.
+"""
 
 import re
 
@@ -19,17 +21,24 @@ def observed(x, m, n, **options):
     return Outcomes.observed(SampledRanks(x, m, n, **options))[0]
 
 
-@given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4), st.integers(0, 9)), min_size=1, max_size=30))
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 4), st.integers(0, 4), st.integers(0, 9)), min_size=1, max_size=30
+    )
+)
 def test_every_event_has_its_outcome_and_every_outcome_its_group(events):
     m, x, extra = np.array(events).T
-    x, n = np.minimum(x, m), m + 1 + extra
+    x = np.minimum(x, m)
+    n = m + 1 + extra
     outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
     for column, wanted in ((outcomes.x, x), (outcomes.negatives, m), (outcomes.candidates, n)):
         assert column[which].tolist() == wanted.tolist()
     assert np.bincount(which).tolist() == outcomes.events.tolist()
     assert len(outcomes) == len(set(zip(x.tolist(), m.tolist(), n.tolist(), strict=True)))
     assert len(outcomes.groups) == len(set(zip(m.tolist(), n.tolist(), strict=True)))
-    assert sorted(np.concatenate([group.outcomes for group in outcomes.groups])) == list(range(len(outcomes)))
+    assert sorted(np.concatenate([group.outcomes for group in outcomes.groups])) == list(
+        range(len(outcomes))
+    )
     for group in outcomes.groups:
         of_group = outcomes.negatives[group.outcomes], outcomes.candidates[group.outcomes]
         assert set(zip(*of_group, strict=True)) == {(group.negatives, group.candidates)}
@@ -54,7 +63,10 @@ def test_refuses_what_cannot_be_in_one_line(x, m, n, message):
 @pytest.mark.parametrize(
     ("least", "wanted"),
     [
-        (0.0, [[100, 90, 80], [79, 64], [63]]),  # from the largest: 100 down to 80, 79 down to 64 (63.2), 63
+        (
+            0.0,
+            [[100, 90, 80], [79, 64], [63]],
+        ),  # from the largest: 100 down to 80, 79 down to 64 (63.2), 63
         (0.2, [[100, 90, 80], [79, 64, 63]]),  # one of seven users is no class of its own
     ],
 )
@@ -69,16 +81,22 @@ def test_classes_by_hand(least, wanted):
 def test_every_outcome_is_in_one_class_and_classes_are_as_wide_as_they_may(n):
     outcomes = observed(np.zeros(len(n), dtype=int), 1, n)
     classes = rank_classes(outcomes)
-    assert sorted(np.concatenate([users.outcomes for users in classes])) == list(range(len(outcomes)))
+    assert sorted(np.concatenate([users.outcomes for users in classes])) == list(
+        range(len(outcomes))
+    )
     above = np.inf
     for users in classes:
         of_class = outcomes.candidates[users.outcomes]
         assert users.candidates == of_class.max() <= 1.25 * of_class.min()
-        assert above > 1.25 * of_class.max()  # the largest of this class would not fit into the one above
+        assert (
+            above > 1.25 * of_class.max()
+        )  # the largest of this class would not fit into the one above
         above = of_class.max()
 
 
-X, M, N = [0, 0, 2, 1, 3, 0, 2, 1], [4, 4, 4, 2, 3, 0, 3, 2], [8, 10, 8, 10, 9, 8, 9, 8]
+X = [0, 0, 2, 1, 3, 0, 2, 1]
+M = [4, 4, 4, 2, 3, 0, 3, 2]
+N = [8, 10, 8, 10, 9, 8, 9, 8]
 RANKS = np.arange(1.0, 11)
 
 
@@ -86,12 +104,16 @@ def mean_by_loops(of_user, m=None):
     """Mean over the events whose n allows the rank; with m, over those with so many negatives."""
     rows = []
     for r in range(1, 11):
-        values = [of_user(r, nn) for mm, nn in zip(M, N, strict=True) if r <= nn and m in (None, mm)]
+        values = [
+            of_user(r, nn) for mm, nn in zip(M, N, strict=True) if r <= nn and m in (None, mm)
+        ]
         rows.append(np.mean(values, axis=0) if values else 0 * np.asarray(of_user(1, max(N))))
     return np.array(rows)
 
 
-@pytest.mark.parametrize(("drawn", "assumed"), [(True, None), (False, None), (False, True), (True, False)])
+@pytest.mark.parametrize(
+    ("drawn", "assumed"), [(True, None), (False, None), (False, True), (True, False)]
+)
 def test_the_likelihood_of_a_class_is_the_mean_over_the_users_with_the_same_m(drawn, assumed):
     [users] = rank_classes(observed(X, M, N, replacement=drawn))
     m, x, _ = users.columns
@@ -100,8 +122,12 @@ def test_the_likelihood_of_a_class_is_the_mean_over_the_users_with_the_same_m(dr
     of_design = drawn if assumed is None else assumed
     for mm in set(M):
         table = mean_by_loops(lambda r, nn, mm=mm: chances(nn, mm, of_design)[r - 1], mm)
-        np.testing.assert_allclose(users.probabilities(RANKS, mm, assumed), table, rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(likelihood[:, m == mm], table[:, x[m == mm]], rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(
+            users.probabilities(RANKS, mm, assumed), table, rtol=1e-12, atol=1e-14
+        )
+        np.testing.assert_allclose(
+            likelihood[:, m == mm], table[:, x[m == mm]], rtol=1e-12, atol=1e-14
+        )
 
 
 def test_the_values_of_a_class_are_means_over_all_users():
@@ -118,11 +144,17 @@ CUTOFFS = (1, 7, 50, 599, 3000, 12_345)
 @pytest.mark.parametrize("replacement", [True, False])
 @pytest.mark.parametrize(("n", "m"), SIZES)
 def test_sums_of_metrics_over_nodes(n, m, replacement):
-    grid, r = rank_nodes(n, SamplingDesign(m, replacement), CUTOFFS), np.arange(1.0, n + 1)
+    grid = rank_nodes(n, SamplingDesign(m, replacement), CUTOFFS)
+    r = np.arange(1.0, n + 1)
     assert (grid.ranks[0], grid.ranks[-1]) == (1, n)
     assert (np.diff(grid.ranks) > 0).all()
     assert (grid.weights > 0).all()
-    for f in (np.ones_like, lambda rank: 1 / rank, lambda rank: 1 / np.log2(rank + 1), lambda rank: n - rank):
+    for f in (
+        np.ones_like,
+        lambda rank: 1 / rank,
+        lambda rank: 1 / np.log2(rank + 1),
+        lambda rank: n - rank,
+    ):
         assert grid.weights @ f(grid.ranks) == pytest.approx(f(r).sum(), rel=1e-12)
     for k in CUTOFFS:
         assert grid.weights @ (grid.ranks <= k) == pytest.approx(min(k, n), rel=1e-12)
@@ -134,7 +166,8 @@ def test_sums_of_metrics_over_nodes(n, m, replacement):
 @pytest.mark.parametrize(("n", "m"), [*SIZES, pytest.param(100_000, 1000, marks=pytest.mark.slow)])
 def test_sums_of_probabilities_and_of_their_products_over_nodes(n, m, replacement):
     design = SamplingDesign(m, replacement)
-    grid, x = rank_nodes(n, design, (50,)), np.unique(np.linspace(0, m, 9).astype(int))
+    grid = rank_nodes(n, design, (50,))
+    x = np.unique(np.linspace(0, m, 9).astype(int))
 
     def sums(ranks, weights):
         shown = pmf(ranks - 1, n - 1, design, x)
@@ -142,7 +175,9 @@ def test_sums_of_probabilities_and_of_their_products_over_nodes(n, m, replacemen
         weighted = weights[:, np.newaxis] * shown
         return [weights @ shown, weighted.T @ shown, *(weighted.T @ f).T]
 
-    for ours, wanted in zip(sums(grid.ranks, grid.weights), sums(np.arange(1.0, n + 1), np.ones(n)), strict=True):
+    for ours, wanted in zip(
+        sums(grid.ranks, grid.weights), sums(np.arange(1.0, n + 1), np.ones(n)), strict=True
+    ):
         np.testing.assert_allclose(ours, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
 
 

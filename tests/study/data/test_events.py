@@ -1,4 +1,6 @@
-"""Events: ratings binarized, users and items numbered, k-cores, and the memory that an event takes."""
+"""Events: ratings binarized, users and items numbered, k-cores, and the memory that an event
+takes.
+"""
 
 import tracemalloc
 from collections.abc import Iterator
@@ -16,23 +18,46 @@ from sampled_metrics_study.data.split import split_events
 
 def chunk(users, items, ratings=None, timestamps=None) -> EventChunk:
     def ids(values):
-        return np.array(values, dtype=object if any(isinstance(value, str) for value in values) else np.int64)
+        return np.array(
+            values, dtype=object if any(isinstance(value, str) for value in values) else np.int64
+        )
 
     times = None if timestamps is None else np.array(timestamps)
-    return EventChunk(ids(users), ids(items), None if ratings is None else np.array(ratings, dtype=np.float64), times)
+    return EventChunk(
+        ids(users),
+        ids(items),
+        None if ratings is None else np.array(ratings, dtype=np.float64),
+        times,
+    )
 
 
 def pairs(events: Events) -> list[tuple]:
-    return list(zip(events.user_ids[events.users].tolist(), events.item_ids[events.items].tolist(), strict=True))
+    return list(
+        zip(
+            events.user_ids[events.users].tolist(),
+            events.item_ids[events.items].tolist(),
+            strict=True,
+        )
+    )
 
 
 NUMBER = st.integers(0, 5)
-ROWS = st.lists(st.tuples(NUMBER, NUMBER, st.sampled_from([-0.5, 1, 2.5, 3, 5]), st.integers(0, 9)), min_size=1)
+ROWS = st.lists(
+    st.tuples(NUMBER, NUMBER, st.sampled_from([-0.5, 1, 2.5, 3, 5]), st.integers(0, 9)), min_size=1
+)
 
 
-@given(ROWS, st.sampled_from([-1, 0, 1, 2.5, 5]), st.sampled_from(["earliest", "latest", "first", "last"]), NUMBER)
+@given(
+    ROWS,
+    st.sampled_from([-1, 0, 1, 2.5, 5]),
+    st.sampled_from(["earliest", "latest", "first", "last"]),
+    NUMBER,
+)
 def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(rows, least, repeated, cut):
-    """0 keeps everything. Of a repeated pair one counts, by time or by the order of the file, whatever the chunks."""
+    """0 keeps everything.
+
+    Of a repeated pair one counts, by time or by the order of the file, whatever the chunks.
+    """
     table = pd.DataFrame(rows, columns=["user", "item", "rating", "time"])
     kept = table if least == 0 else table[table["rating"] >= least]
     if repeated in ("earliest", "latest"):
@@ -41,7 +66,9 @@ def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(rows, le
     once = kept.drop_duplicates(["user", "item"], keep=keep).sort_index()
     chunks = [chunk(*zip(*part, strict=True)) for part in (rows[:cut], rows[cut:]) if part]
     if once.empty:
-        with pytest.raises(DataError, match=rf"^no event has a rating of {least} \(min_rating\) or more$"):
+        with pytest.raises(
+            DataError, match=rf"^no event has a rating of {least} \(min_rating\) or more$"
+        ):
             binarize(chunks, least, repeated)
         return
     events = binarize(chunks, least, repeated)
@@ -49,7 +76,9 @@ def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(rows, le
     assert events.timestamps.tolist() == once["time"].tolist()
     assert events.user_ids.tolist() == sorted(once["user"].unique())  # without an event, no number
     assert events.item_ids.tolist() == sorted(once["item"].unique())
-    assert events.users.dtype == events.items.dtype == np.int32  # half of the memory of 32 million events
+    assert (
+        events.users.dtype == events.items.dtype == np.int32
+    )  # half of the memory of 32 million events
     assert events.left_out == {
         "malformed": 0,
         "below_min_rating": len(table) - len(kept),
@@ -60,14 +89,21 @@ def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(rows, le
 def test_files_without_times_or_ratings():
     for repeated, expected in (("earliest", [(1, 5), (2, 5)]), ("latest", [(2, 5), (1, 5)])):
         assert pairs(binarize([chunk([1, 2, 1], [5, 5, 5])], 0, repeated)) == expected
-    with pytest.raises(ConfigError, match=r"^min_rating is 4, but the file has no ratings; it may be 0$"):
+    with pytest.raises(
+        ConfigError, match=r"^min_rating is 4, but the file has no ratings; it may be 0$"
+    ):
         binarize([chunk([1, 2], [7, 8])], 4)
 
 
 NO_NUMBERS = ["01", "", "+1", "-1", "1.0", " 1", "1_0", "²", "1" * 19, "x"]
 
 
-@given(st.lists(st.sampled_from([[3, 10], [7, 3], ["7", "3"], *([text, "3"] for text in NO_NUMBERS)]), min_size=1))
+@given(
+    st.lists(
+        st.sampled_from([[3, 10], [7, 3], ["7", "3"], *([text, "3"] for text in NO_NUMBERS)]),
+        min_size=1,
+    )
+)
 def test_text_of_whole_numbers_is_numbers_and_other_text_leaves_all_text(parts):
     """Also in other chunks."""
     events = binarize([chunk(ids, ids) for ids in parts], 0)
@@ -79,11 +115,18 @@ def test_text_of_whole_numbers_is_numbers_and_other_text_leaves_all_text(parts):
 
 @given(st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1), st.integers(0, 3))
 def test_a_core_is_the_largest_part_in_which_each_has_k(pairs_of_file, k):
-    left, before = pairs_of_file, None
+    left = pairs_of_file
+    before = None
     while left != before:  # taking one out may take others with it
-        before, users, items = left, [user for user, _ in left], [item for _, item in left]
-        left = {(user, item) for user, item in left if users.count(user) >= k and items.count(item) >= k}
-    events = binarize([chunk(*zip(*sorted(pairs_of_file), strict=True), None, range(len(pairs_of_file)))], 0)
+        before = left
+        users = [user for user, _ in left]
+        items = [item for _, item in left]
+        left = {
+            (user, item) for user, item in left if users.count(user) >= k and items.count(item) >= k
+        }
+    events = binarize(
+        [chunk(*zip(*sorted(pairs_of_file), strict=True), None, range(len(pairs_of_file)))], 0
+    )
     if not left:
         with pytest.raises(DataError, match=f"no user and item has {k} "):
             k_core(events, k)
@@ -92,10 +135,15 @@ def test_a_core_is_the_largest_part_in_which_each_has_k(pairs_of_file, k):
     assert pairs(core) == sorted(left)
     assert core.user_ids.tolist() == sorted({user for user, _ in left})
     assert core.item_ids.tolist() == sorted({item for _, item in left})
-    assert core.timestamps.tolist() == [row for row, pair in enumerate(sorted(pairs_of_file)) if pair in left]
+    assert core.timestamps.tolist() == [
+        row for row, pair in enumerate(sorted(pairs_of_file)) if pair in left
+    ]
 
 
-USERS, ITEMS, OF_CHUNK, CHUNKS = 1000, 2500, 50_000, 12
+USERS = 1000
+ITEMS = 2500
+OF_CHUNK = 50_000
+CHUNKS = 12
 
 
 def chunks(rng: np.random.Generator) -> Iterator[EventChunk]:
@@ -107,7 +155,9 @@ def chunks(rng: np.random.Generator) -> Iterator[EventChunk]:
 
 @pytest.mark.parametrize(("strategy", "k"), [("last-event", 2), ("random-event", 0)])
 def test_from_chunks_to_the_split_an_event_takes_at_most_60_bytes(strategy, k):
-    """Users, items, times: 16; pair numbers and their training matrix: 8, 12 and what they are made of."""
+    """Users, items, times: 16; pair numbers and their training matrix: 8, 12 and what they are made
+    of.
+    """
     rng = np.random.default_rng(1)
     tracemalloc.start()
     split = split_events(k_core(binarize(chunks(rng), 0), k), strategy, "first", rng)

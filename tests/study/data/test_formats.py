@@ -1,4 +1,5 @@
-"""Formats of files of events: separated fields, written times, lists of items, lines of JSON, and parquet.
+"""Formats of files of events: separated fields, written times, lists of items, lines of JSON, and
+parquet.
 
 tests/faults/test_data_faults.py has what is malformed or unusual in a line of each format.
 """
@@ -28,7 +29,8 @@ from sampled_metrics_study.data.events import EventChunk, binarize
 from sampled_metrics_study.data.formats import read_events
 from sampled_metrics_study.data.split import split_events
 
-BY_NAME, BY_PLACE = {"user": "user", "item": "item"}, {"user": 1, "item": 2}
+BY_NAME = {"user": "user", "item": "item"}
+BY_PLACE = {"user": 1, "item": 2}
 TIMED = BY_NAME | {"timestamp": "when"}
 
 
@@ -41,7 +43,9 @@ def rows(chunks: list[EventChunk], columns: int = 2) -> list[tuple]:
     return [
         (str(user), str(item), *more)
         for chunk in chunks
-        for user, item, *more in zip(*(column for column in chunk[:4] if column is not None), strict=True)
+        for user, item, *more in zip(
+            *(column for column in chunk[:4] if column is not None), strict=True
+        )
         for more in [more[: columns - 2]]
     ]
 
@@ -63,23 +67,46 @@ def test_blocks_may_end_anywhere(way, monkeypatch):
 
 def test_columns_by_name_in_any_order_or_by_position_and_others_ignored():
     columns = {"user": "who", "item": "what", "rating": "how much", "timestamp": "when"}
-    chunks = parse('note,when,what,how much,who\nhm,"20",B,4.5,ann\n,10,A,-1,bob\n', columns=columns)
+    chunks = parse(
+        'note,when,what,how much,who\nhm,"20",B,4.5,ann\n,10,A,-1,bob\n', columns=columns
+    )
     assert rows(chunks, 4) == [("ann", "B", 4.5, 20), ("bob", "A", -1.0, 10)]
-    chunks = parse("9,x,ann,5\n8,y,bob,4\n", columns={"user": 3, "item": 2, "rating": 4, "timestamp": 1})
+    chunks = parse(
+        "9,x,ann,5\n8,y,bob,4\n", columns={"user": 3, "item": 2, "rating": 4, "timestamp": 1}
+    )
     assert rows(chunks, 4) == [("ann", "x", 5, 9), ("bob", "y", 4, 8)]
     for separator in ",;:|\t ":
         content = "user,item,x\nann,B-1,\n7,8,9\n".replace(",", separator)
-        assert rows(parse(content, columns=BY_NAME, separator=separator)) == [("ann", "B-1"), ("7", "8")]
+        assert rows(parse(content, columns=BY_NAME, separator=separator)) == [
+            ("ann", "B-1"),
+            ("7", "8"),
+        ]
 
 
 @pytest.mark.parametrize(
     ("content", "columns", "says"),
     [
-        ('user,item\n1,"over\ntwo lines"\n"",8\n', BY_NAME, ", line 4: user is empty; or state on_bad_lines: skip"),
-        ('user,item\n"7\n1",8\n', BY_NAME, r", line 2: user must be text in one line, not '7\n1'; or"),
-        ("user;item\n1;2\n", BY_NAME, ", line 1: there is no column 'user'; the columns are 'user;item'"),
+        (
+            'user,item\n1,"over\ntwo lines"\n"",8\n',
+            BY_NAME,
+            ", line 4: user is empty; or state on_bad_lines: skip",
+        ),
+        (
+            'user,item\n"7\n1",8\n',
+            BY_NAME,
+            r", line 2: user must be text in one line, not '7\n1'; or",
+        ),
+        (
+            "user;item\n1;2\n",
+            BY_NAME,
+            ", line 1: there is no column 'user'; the columns are 'user;item'",
+        ),
         ("1,2\n", {"user": 1, "item": 3}, ", line 1: there is no column 3; the columns are 1, 2"),
-        ("1,2,now\n", BY_PLACE | {"timestamp": 3}, ", line 1: column 3 must be a number, not 'now'; or state time"),
+        (
+            "1,2,now\n",
+            BY_PLACE | {"timestamp": 3},
+            ", line 1: column 3 must be a number, not 'now'; or state time",
+        ),
     ],
 )
 def test_refused(content, columns, says):
@@ -89,15 +116,30 @@ def test_refused(content, columns, says):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"columns": {"user": "id", "item": "id"}}, "columns: user and item must name different columns, not ['id', "),
-        ({"columns": {"user": "id", "item": 2}}, "columns: user and item must all be names or all be positions, not "),
-        ({"columns": TIMED, "timestamp": "order"}, "timestamp: order has no use for the column of timestamps"),
+        (
+            {"columns": {"user": "id", "item": "id"}},
+            "columns: user and item must name different columns, not ['id', ",
+        ),
+        (
+            {"columns": {"user": "id", "item": 2}},
+            "columns: user and item must all be names or all be positions, not ",
+        ),
+        (
+            {"columns": TIMED, "timestamp": "order"},
+            "timestamp: order has no use for the column of timestamps",
+        ),
         (
             {"columns": {"user": 1, "item": 2}, "timestamp_format": "iso"},
             "timestamp_format: there is no column of times",
         ),
-        ({"columns": TIMED, "timestamp_format": "%q"}, "timestamp_format: '%q' is not a pattern of strptime: "),
-        ({"columns": TIMED, "timestamp_format": "%Y-%m-%"}, "timestamp_format: '%Y-%m-%' is not a pattern of strptime"),
+        (
+            {"columns": TIMED, "timestamp_format": "%q"},
+            "timestamp_format: '%q' is not a pattern of strptime: ",
+        ),
+        (
+            {"columns": TIMED, "timestamp_format": "%Y-%m-%"},
+            "timestamp_format: '%Y-%m-%' is not a pattern of strptime",
+        ),
     ],
 )
 def test_options_that_cannot_be(options, says):
@@ -127,7 +169,10 @@ def test_written_times_are_nanoseconds_since_1970_in_utc(text, form, seconds):
 @given(st.datetimes(datetime(1700, 1, 1), datetime(2261, 1, 1), timezones=st.timezones()))
 def test_written_times_are_those_of_python(when):
     assume(when.utcoffset().total_seconds() % 60 == 0)
-    assert written(when.isoformat()) == (when - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
+    assert (
+        written(when.isoformat())
+        == (when - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
+    )
 
 
 @pytest.mark.parametrize("time", ["2010-02-30", "now", "", "1287532527", "0001-01-01"])
@@ -153,7 +198,13 @@ def test_lines_with_a_value_may_be_kept():
 
 def test_the_order_of_lines_may_be_the_timestamps():
     keep = {"column": 3, "values": ["x"]}
-    [chunk] = parse("a,b,x\na,c,y\n,d,x\nb,e,x\n", columns=BY_PLACE, timestamp="order", on_bad_lines="skip", keep=keep)
+    [chunk] = parse(
+        "a,b,x\na,c,y\n,d,x\nb,e,x\n",
+        columns=BY_PLACE,
+        timestamp="order",
+        on_bad_lines="skip",
+        keep=keep,
+    )
     assert (chunk.items.tolist(), chunk.timestamps.tolist()) == (["b", "e"], [0, 1])
 
 
@@ -165,7 +216,9 @@ def test_bad_lines_are_skipped_and_counted(caplog):
     assert rows(parse(content, **SKIPPED)) == [("a", item) for item in "bdefg"]
     dates = "a,b,2020-01-01\na,c,2020-02-30\na,d,\na,e,2020-01-02\n"
     assert rows(parse(dates, **SKIPPED, timestamp_format="iso")) == [("a", item) for item in "be"]
-    said = [f"events: {count} lines are malformed, and are skipped" for count in ("5 of 10", "2 of 4")]
+    said = [
+        f"events: {count} lines are malformed, and are skipped" for count in ("5 of 10", "2 of 4")
+    ]
     assert rows(parse("a,b,1\na,c,2\n\n", **SKIPPED)) == [("a", "b"), ("a", "c")]
     assert caplog.messages == said
 
@@ -178,15 +231,26 @@ def test_each_malformed_line_is_counted_once_and_in_the_facts_of_the_events(monk
             chunks = list(parse(content, **SKIPPED))
         assert sum(chunk.malformed for chunk in chunks) == 5
         events = binarize(chunks, 0)
-        assert (len(events), events.left_out) == (5, {"malformed": 5, "below_min_rating": 0, "repeated": 0})
+        assert (len(events), events.left_out) == (
+            5,
+            {"malformed": 5, "below_min_rating": 0, "repeated": 0},
+        )
 
 
 @pytest.mark.parametrize(
     ("content", "column", "says"),
     [
         ("a,b,1\na,b,1\nc", 4, ", line 1: there is no column 4"),
-        ("a,b,x\na,b,x\na,b,1\n", 2, ": 2 of 3 lines are malformed, too many to skip (on_bad_lines)"),
-        ("a,b,1\nbad\nbad\na,b,9007199254740993\na,b,0.5\n", 2, ", line 4: column 3 is 2^53 or more"),
+        (
+            "a,b,x\na,b,x\na,b,1\n",
+            2,
+            ": 2 of 3 lines are malformed, too many to skip (on_bad_lines)",
+        ),
+        (
+            "a,b,1\nbad\nbad\na,b,9007199254740993\na,b,0.5\n",
+            2,
+            ", line 4: column 3 is 2^53 or more",
+        ),
     ],
 )
 def test_where_bad_lines_are_skipped_other_faults_are_still_refused(content, column, says):
@@ -197,7 +261,10 @@ def test_where_bad_lines_are_skipped_other_faults_are_still_refused(content, col
 GOOD = {"a,b,1,": ("a", "b"), '"x, y",c,2,': ("x, y", "c"), 'u,v,3,"over\ntwo, lines"': ("u", "v")}
 
 
-@given(st.lists(st.sampled_from([*GOOD, "bad", ",,", "", "a,b,1,2,3", '"a\nb",c,1,'])), st.integers(1, 60))
+@given(
+    st.lists(st.sampled_from([*GOOD, "bad", ",,", "", "a,b,1,2,3", '"a\nb",c,1,'])),
+    st.integers(1, 60),
+)
 def test_bad_lines_leave_the_others_wherever_a_block_ends(lines, block):
     lines = ["a,b,1,", *lines, *["a,b,1,"] * len(lines)]  # most lines are well-formed
     with pytest.MonkeyPatch.context() as patch:
@@ -208,7 +275,10 @@ def test_bad_lines_leave_the_others_wherever_a_block_ends(lines, block):
 
 
 def test_typed_columns_of_recbole_are_found_by_name_and_quotes_are_text():
-    content = b'timestamp:float\tsource:token_seq\titem_id:token\tuser_id:token\n8.8e8\ta b\tB00\t"1\n1\t\t"a"\tu\'1\n'
+    content = (
+        b"timestamp:float\tsource:token_seq\titem_id:token\tuser_id:token\n8.8e8\ta "
+        b'b\tB00\t"1\n1\t\t"a"\tu\'1\n'
+    )
     [chunk] = parse(content, "recbole-inter")
     assert (chunk.users.tolist(), chunk.items.tolist()) == (['"1', "u'1"], ["B00", '"a"'])
     assert (chunk.ratings, chunk.timestamps.tolist()) == (None, [880000000.0, 1.0])
@@ -220,12 +290,17 @@ def test_typed_columns_of_recbole_are_found_by_name_and_quotes_are_text():
     assert ranks.names == {"user": "user_id", "rank": "rank", "candidates": "candidates"}
 
 
-def test_of_lists_the_order_is_the_time_and_the_last_item_or_a_second_file_is_held_out(tmp_path, monkeypatch):
+def test_of_lists_the_order_is_the_time_and_the_last_item_or_a_second_file_is_held_out(
+    tmp_path, monkeypatch
+):
     for block in (1, 5, 2**21):
         monkeypatch.setattr(tables, "_BLOCK_BYTES", block)
-        found = rows(parse(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n", "item-lists"), 3)  # a user may have no items
+        found = rows(
+            parse(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n", "item-lists"), 3
+        )  # a user may have no items
         assert found == [("0", "5", 0), ("0", "07", 1), ("0", "3", 2), ("ann", "5", 3)]
-    train, test = tmp_path / "train.txt", tmp_path / "test.txt"
+    train = tmp_path / "train.txt"
+    test = tmp_path / "test.txt"
     train.write_text("0 5 8 3\n4 8 5\n1 7 9 6\n")
     test.write_text("0 7\n4 3\n")
     for second, held_out in ((None, [3, 6, 5]), (test, [7, 3])):
@@ -243,19 +318,32 @@ TIMED_JSON, TIMED_PARQUET = (options | {"columns": TIMED_KEYS} for options in (J
 
 
 def test_keys_of_json_in_any_order_and_others_ignored_and_times_exact_or_written():
-    content = '{"x": {"u": 9}, "t": 20, "i": 7, "r": 4.5, "u": "ann"}\n{"u": "bob", "i": "8", "r": -1, "t": 10}\n'
+    content = (
+        '{"x": {"u": 9}, "t": 20, "i": 7, "r": 4.5, "u": "ann"}\n{"u": "bob", "i": "8", '
+        '"r": -1, "t": 10}\n'
+    )
     [chunk] = parse(content, "json-lines", columns=TIMED_KEYS | {"rating": "r"})
-    assert [array.tolist() for array in chunk[:4]] == [["ann", "bob"], ["7", "8"], [4.5, -1.0], [20, 10]]
+    assert [array.tolist() for array in chunk[:4]] == [
+        ["ann", "bob"],
+        ["7", "8"],
+        [4.5, -1.0],
+        [20, 10],
+    ]
     [chunk] = parse('{"u": 1, "i": 2, "t": 1700000000000000001}\n', **TIMED_JSON)
     assert chunk.timestamps.tolist() == [1700000000000000001]
-    [chunk] = parse('{"u": 1, "i": 2, "t": "1970-01-01 00:00:01"}', **TIMED_JSON, timestamp_format="iso")
+    [chunk] = parse(
+        '{"u": 1, "i": 2, "t": "1970-01-01 00:00:01"}', **TIMED_JSON, timestamp_format="iso"
+    )
     assert chunk.timestamps.tolist() == [10**9]
 
 
 BAD = {
     **{line: f"expected an object of JSON, got '{line}'" for line in ("{", "[1]", "")},
     '{"u": 1}': "i is empty; or state on_bad_lines: skip",
-    **{f'{{"u": {user}, "i": 2}}': "u is empty; or state on_bad_lines: skip" for user in ("null", '"a\\nb"')},
+    **{
+        f'{{"u": {user}, "i": 2}}': "u is empty; or state on_bad_lines: skip"
+        for user in ("null", '"a\\nb"')
+    },
 }
 
 
@@ -268,7 +356,10 @@ def test_a_bad_line_of_json_is_named_or_skipped(line, caplog):
 
 
 def test_json_without_a_key_a_line_or_an_end(monkeypatch):
-    assert error_of('{"u": 1, "j": 2}\n', **JSON) == "events, line 1: there is no column 'i'; the columns are 'u', 'j'"
+    assert (
+        error_of('{"u": 1, "j": 2}\n', **JSON)
+        == "events, line 1: there is no column 'i'; the columns are 'u', 'j'"
+    )
     assert error_of("", **JSON) == "events: holds no events"
     monkeypatch.setattr(tables, "_BLOCK_BYTES", 100)
     monkeypatch.setattr(tables, "LONGEST_LINE", 100)
@@ -278,7 +369,9 @@ def test_json_without_a_key_a_line_or_an_end(monkeypatch):
     assert stream.tell() < 300
 
 
-TEXT = st.text(st.characters(exclude_characters="\0\r\n", codec="utf-8"), min_size=1).filter(str.strip)
+TEXT = st.text(st.characters(exclude_characters="\0\r\n", codec="utf-8"), min_size=1).filter(
+    str.strip
+)
 
 
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6), st.integers(1, 60), st.booleans())
@@ -286,7 +379,9 @@ def test_reads_the_json_that_python_writes(events, block, ascii_only):
     lines = [json.dumps({"u": user, "i": item}, ensure_ascii=ascii_only) for user, item in events]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "_BLOCK_BYTES", max(len(line.encode()) for line in lines) + block)
-        assert rows(parse("\n".join(lines), **JSON)) == [(user.strip(), item.strip()) for user, item in events]
+        assert rows(parse("\n".join(lines), **JSON)) == [
+            (user.strip(), item.strip()) for user, item in events
+        ]
 
 
 def parquet_of(row_group_size: int | None = None, **columns) -> bytes:
@@ -295,7 +390,9 @@ def parquet_of(row_group_size: int | None = None, **columns) -> bytes:
     return to.getvalue()
 
 
-@pytest.mark.parametrize("kind", [pa.uint32(), pa.float64(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+@pytest.mark.parametrize(
+    "kind", [pa.uint32(), pa.float64(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
+)
 def test_types_of_ids_of_parquet(kind):
     ids = pa.array(["3", "20"]).cast(kind)
     content = parquet_of(u=ids, i=['a, "b"', "ß"], t=[1, 2], other=[[1], [2]])
@@ -323,8 +420,14 @@ def test_missing_numbers_and_kept_rows_of_parquet():
     assert error_of(content, **rated) == "events, row 2: r is empty; or state on_bad_lines: skip"
     [chunk] = parse(content, **rated, keep={"column": "ok", "values": [True]}, on_bad_lines="skip")
     assert (chunk.users.tolist(), chunk.ratings.tolist()) == (["1", "3"], [0.5, 4.0])
-    [found] = parquet_rows(io.BytesIO(parquet_of(score=[1.5, None], rank=[None, 2], user=["a", "b"])), "ranks")
-    assert found.frame.fillna(-1.0).to_dict("list") == {"score": [1.5, -1.0], "rank": [-1.0, 2.0], "user": ["a", "b"]}
+    [found] = parquet_rows(
+        io.BytesIO(parquet_of(score=[1.5, None], rank=[None, 2], user=["a", "b"])), "ranks"
+    )
+    assert found.frame.fillna(-1.0).to_dict("list") == {
+        "score": [1.5, -1.0],
+        "rank": [-1.0, 2.0],
+        "user": ["a", "b"],
+    }
     assert found.place(1) == "ranks, row 2"
 
 
@@ -344,23 +447,34 @@ def test_rows_of_parquet_are_read_in_parts(tmp_path, monkeypatch):
 
 
 def test_packed_files_of_parquet(tmp_path):
-    content = parquet_of(row_group_size=100, u=np.arange(1000), i=np.arange(1000), t=np.arange(1000))
+    content = parquet_of(
+        row_group_size=100, u=np.arange(1000), i=np.arange(1000), t=np.arange(1000)
+    )
     (tmp_path / "a.parquet.gz").write_bytes(gzip.compress(content))
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("folder/a.parquet", content)
     for name in ("a.parquet.gz", "a.zip"):
-        chunks = read_events(tmp_path / name, formats.get("parquet"), options={"columns": TIMED_KEYS})
+        chunks = read_events(
+            tmp_path / name, formats.get("parquet"), options={"columns": TIMED_KEYS}
+        )
         assert [time for chunk in chunks for time in chunk.timestamps.tolist()] == list(range(1000))
 
 
-NUMBERS, NOTHING = list(range(50_000)), pa.array([], pa.int64())
+NUMBERS = list(range(50_000))
+NOTHING = pa.array([], pa.int64())
 DAMAGED = bytearray(parquet_of(u=NUMBERS, i=NUMBERS))
 DAMAGED[5_000:150_000] = bytes(145_000)
 
 
 REFUSED = {
-    "a column is missing": (parquet_of(u=[1], j=[2]), ", line 1: there is no column 'i'; the columns are 'u', 'j'"),
-    "lists": (parquet_of(u=[1], i=[[2]]), ": column 'i' is of type list<element: int64>; expected numbers, text"),
+    "a column is missing": (
+        parquet_of(u=[1], j=[2]),
+        ", line 1: there is no column 'i'; the columns are 'u', 'j'",
+    ),
+    "lists": (
+        parquet_of(u=[1], i=[[2]]),
+        ": column 'i' is of type list<element: int64>; expected numbers, text",
+    ),
     "csv": (b"u,i,t\n1,2,3\n", ": cannot be read: "),
     "damaged inside": (bytes(DAMAGED), ": cannot be read: "),
     "no row": (parquet_of(u=NOTHING, i=NOTHING), ": holds no events"),
@@ -372,4 +486,7 @@ def test_parquet_is_refused(name, monkeypatch):
     content, says = REFUSED[name]
     assert error_of(content, **PARQUET).startswith(f"events{says}")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert error_of(content, **PARQUET) == "events: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'"
+    assert (
+        error_of(content, **PARQUET)
+        == "events: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'"
+    )

@@ -1,4 +1,6 @@
-"""datasets.yaml: each entry that names columns reads a made-up file of the layout, as an independent count says."""
+"""datasets.yaml: each entry that names columns reads a made-up file of the layout, as an
+independent count says.
+"""
 
 import gzip
 import io
@@ -23,13 +25,17 @@ from sampled_metrics.ranking.split import read_split
 
 ENTRIES = {
     name: entry
-    for name, entry in yaml.safe_load((ROOT / "datasets.yaml").read_text(encoding="utf-8"))["datasets"].items()
+    for name, entry in yaml.safe_load((ROOT / "datasets.yaml").read_text(encoding="utf-8"))[
+        "datasets"
+    ].items()
     if entry.get("options", {}).get("columns")
 }
 
 
 class Event(NamedTuple):
-    """An event before it is written: ids as in the file, seconds since 1970, and which of three kinds it is."""
+    """An event before it is written: ids as in the file, seconds since 1970, and which of three
+    kinds it is.
+    """
 
     user: str
     item: str
@@ -52,7 +58,10 @@ def is_any(event: Event) -> bool:
 
 REVIEW = r"""{"rating": $rating.0, "title": "A \"title\"", "text": "one\ntwo, three", "asin": "other", "images": [],
  "parent_asin": "$item", "user_id": "$user", "timestamp": ${second}000, "verified_purchase": $is_chosen}"""
-YELP = r'{"user_id": "$user", "business_id": "$item", "stars": $rating.0, "text": "so\nso", "date": "$time"}'
+YELP = (
+    r'{"user_id": "$user", "business_id": "$item", "stars": $rating.0, "text": "so\nso", '
+    r'"date": "$time"}'
+)
 KUAIREC = "user_id,video_id,play_duration,video_duration,time,date,timestamp,watch_ratio\n$user,$item,5000,5000,"
 FILES = {
     "amazon-2018": "All_Beauty.csv",
@@ -73,29 +82,54 @@ PLAIN = "{}", "{}"
 AMAZON = "A{:04}X", "B0{:08}"
 LAYOUTS = {
     "amazon-2018": (AMAZON, "$item,$user,$rating.0,$second", is_liked),
-    "amazon-2023": (AMAZON, "user_id,parent_asin,rating,timestamp\n$user,$item,$rating.0,${second}000", is_liked),
+    "amazon-2023": (
+        AMAZON,
+        "user_id,parent_asin,rating,timestamp\n$user,$item,$rating.0,${second}000",
+        is_liked,
+    ),
     "amazon-2023-reviews": (AMAZON, REVIEW.replace("\n", ""), is_chosen),
     "gowalla": (PLAIN, "$user\t$iso\t30.2\t-97.7\t$item", is_any),
     "yelp": (("mh_-{}", "XQf,{}"), YELP, is_liked),
-    "lastfm-1k": (("user_{}", '"Weird Al" Yankovic, {}'), '$user\t$iso\t$artist\t$item\t\tFall in "Love"', is_any),
-    "lastfm-360k": (("{:040x}", '"weird al" {}'), "$user\t$artist\t$item\t$rating", lambda event: event.rating > 1),
+    "lastfm-1k": (
+        ("user_{}", '"Weird Al" Yankovic, {}'),
+        '$user\t$iso\t$artist\t$item\t\tFall in "Love"',
+        is_any,
+    ),
+    "lastfm-360k": (
+        ("{:040x}", '"weird al" {}'),
+        "$user\t$artist\t$item\t$rating",
+        lambda event: event.rating > 1,
+    ),
     "steam-200k": (
         ("15{}", "Ex, {}"),
         '$user,"$item",$play,$half,0',
         lambda event: event.kind and event.rating > 1,
     ),
-    "retailrocket": (PLAIN, "timestamp,visitorid,event,itemid,other\n${second}117,$user,$step,$item,", is_chosen),
+    "retailrocket": (
+        PLAIN,
+        "timestamp,visitorid,event,itemid,other\n${second}117,$user,$step,$item,",
+        is_chosen,
+    ),
     "yambda": (PLAIN, "", lambda event: event.kind > 0 and 20 * event.rating >= 50),
     "kuairec-big": (PLAIN, KUAIREC + "$time.438,$day,$second.438,$half", is_liked),
-    "kuairec-small": (PLAIN, KUAIREC + "$times,$half", lambda event: is_liked(event) and is_chosen(event)),
+    "kuairec-small": (
+        PLAIN,
+        KUAIREC + "$times,$half",
+        lambda event: is_liked(event) and is_chosen(event),
+    ),
 }
 """Ids of users and items, a header and a line, and which events the entry asks for."""
 
 
 def line_of(event: Event, pattern: str) -> str:
     """Write an event; many have no id of the artist, or no time."""
-    when, is_one = datetime.fromtimestamp(event.second, UTC), event.kind > 0
-    text = {"time": f"{when:%Y-%m-%d %H:%M:%S}", "iso": f"{when:%Y-%m-%dT%H:%M:%SZ}", "day": f"{when:%Y%m%d}"}
+    when = datetime.fromtimestamp(event.second, UTC)
+    is_one = event.kind > 0
+    text = {
+        "time": f"{when:%Y-%m-%d %H:%M:%S}",
+        "iso": f"{when:%Y-%m-%dT%H:%M:%SZ}",
+        "day": f"{when:%Y%m%d}",
+    }
     text["times"] = f"{text['time']}.438,{text['day']},{event.second}.438" if is_one else ",,"
     kinds = {"play": ("purchase", "play", "play"), "step": ("view", "addtocart", "transaction")}
     text |= {name: words[event.kind] for name, words in kinds.items()}
@@ -104,11 +138,20 @@ def line_of(event: Event, pattern: str) -> str:
 
 
 def made_up(name: str) -> list[Event]:
-    """Events with repeated pairs; the times of a user differ, and some files begin with the latest."""
-    rng, (user, item) = random.Random(7), LAYOUTS[name][0]
+    """Events with repeated pairs; the times of a user differ, and some files begin with the
+    latest.
+    """
+    rng = random.Random(7)
+    (user, item) = LAYOUTS[name][0]
     seconds = rng.sample(range(1_262_304_000, 1_577_836_800), 1200)  # 2010 to 2019
     events = [
-        Event(user.format(rng.randint(1, 30)), item.format(rng.randint(1, 60)), rng.randint(1, 5), second, second % 3)
+        Event(
+            user.format(rng.randint(1, 30)),
+            item.format(rng.randint(1, 60)),
+            rng.randint(1, 5),
+            second,
+            second % 3,
+        )
         for second in seconds
     ]
     order = {"gowalla": -1, "lastfm-1k": -1, "yambda": 1}.get(name)
@@ -136,7 +179,9 @@ def write(name: str, events: list[Event]) -> None:
         lines.insert(500, lines[500].rstrip() + "\tagain\tand again\n")  # two fields too many
     content = "".join([header, "\n" * bool(header), *lines]).encode()
     file, _, member = FILES[name].partition("/")
-    pack = {".gz": gzip.compress, ".parquet": lambda _: of_yambda(events)}.get(Path(file).suffix, bytes)
+    pack = {".gz": gzip.compress, ".parquet": lambda _: of_yambda(events)}.get(
+        Path(file).suffix, bytes
+    )
     Path(file).write_bytes(pack(content))
     if member:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -144,24 +189,40 @@ def write(name: str, events: list[Event]) -> None:
             packed.writestr("KuaiRec 2.0/data/user_features.csv", "user_id\n")
 
 
-def counted(events: list[Event], counts: Callable[[Event], bool], core: int) -> dict[str, list[tuple[int, str]]]:
-    """Times and items of each user, ascending: the earliest event of a pair, and so many of each user and item."""
+def counted(
+    events: list[Event], counts: Callable[[Event], bool], core: int
+) -> dict[str, list[tuple[int, str]]]:
+    """Times and items of each user, ascending: the earliest event of a pair, and so many of each
+    user and item.
+    """
     pairs: dict[tuple[str, str], int] = {}
     for event in events:
         if counts(event):
             pair = event.user, event.item
             pairs[pair] = min(event.second, pairs.get(pair, event.second))
     while core:
-        users, items = Counter(user for user, _ in pairs), Counter(item for _, item in pairs)
-        enough = {pair: when for pair, when in pairs.items() if min(users[pair[0]], items[pair[1]]) >= core}
-        core, pairs = core if len(enough) < len(pairs) else 0, enough
-    return {user: sorted((when, item) for (other, item), when in pairs.items() if other == user) for user, _ in pairs}
+        users = Counter(user for user, _ in pairs)
+        items = Counter(item for _, item in pairs)
+        enough = {
+            pair: when
+            for pair, when in pairs.items()
+            if min(users[pair[0]], items[pair[1]]) >= core
+        }
+        core = core if len(enough) < len(pairs) else 0
+        pairs = enough
+    return {
+        user: sorted((when, item) for (other, item), when in pairs.items() if other == user)
+        for user, _ in pairs
+    }
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_an_entry_reads_what_the_file_holds(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_reads_what_the_file_holds(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    made, entry = made_up(name), ENTRIES[name]
+    made = made_up(name)
+    entry = ENTRIES[name]
     write(name, made)
     has_times = "timestamp" in entry["options"]["columns"]
     config = complete_config(
@@ -169,14 +230,21 @@ def test_an_entry_reads_what_the_file_holds(name: str, tmp_path: Path, monkeypat
         | ({} if has_times else {"split": {"strategy": "random-event"}})
     )
     assert split(config, name) == []
-    found, facts = read_split("split.npz"), json.loads(Path("dataset.json").read_text(encoding="utf-8"))
+    found = read_split("split.npz")
+    facts = json.loads(Path("dataset.json").read_text(encoding="utf-8"))
 
     events = counted(made, LAYOUTS[name][2], entry.get("core", 0))
     users = [user for user, own in events.items() if len(own) > 1]
     assert sorted(map(str, found.user_ids)) == sorted(users)
-    assert sorted(map(str, found.item_ids)) == sorted({item for own in events.values() for _, item in own})
+    assert sorted(map(str, found.item_ids)) == sorted(
+        {item for own in events.values() for _, item in own}
+    )
     assert facts["events"] == sum(map(len, events.values()))
-    assert facts["users"] == len(users) == len(events) - facts["users_left_out_with_few_training_events"]
+    assert (
+        facts["users"]
+        == len(users)
+        == len(events) - facts["users_left_out_with_few_training_events"]
+    )
     for row, user in enumerate(map(str, found.user_ids)):
         training = {str(item) for item in found.item_ids[found.training[[row]].indices]}
         held_out = str(found.item_ids[found.item[row]])

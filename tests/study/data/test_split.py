@@ -33,7 +33,9 @@ def events_of(rows, times=True, held_out=None) -> Events:
 def made_up(seed: int = 3) -> pd.DataFrame:
     """Events of 40 users, with few distinct times and users with a single event, in no order."""
     rng = np.random.default_rng(seed)
-    table = pd.DataFrame({"user": rng.integers(40, size=260) ** 2 // 40, "item": rng.integers(60, size=260)})
+    table = pd.DataFrame(
+        {"user": rng.integers(40, size=260) ** 2 // 40, "item": rng.integers(60, size=260)}
+    )
     table = table.drop_duplicates(ignore_index=True)
     return table.assign(time=rng.integers(12, size=len(table)))
 
@@ -42,7 +44,9 @@ def pairs(split: Split) -> tuple[set, set]:
     """(user, item) numbers of the training events, and of the held-out ones."""
     users, items = split.training.nonzero()
     held_out = zip(split.user_ids[split.user] // 10, split.item_ids[split.item] // 100, strict=True)
-    return set(zip(split.user_ids[users] // 10, split.item_ids[items] // 100, strict=True)), set(held_out)
+    return set(zip(split.user_ids[users] // 10, split.item_ids[items] // 100, strict=True)), set(
+        held_out
+    )
 
 
 def of_pandas(table: pd.DataFrame, test: pd.Series) -> tuple[set, set]:
@@ -53,10 +57,14 @@ def of_pandas(table: pd.DataFrame, test: pd.Series) -> tuple[set, set]:
 
 
 def assert_is(split: Split, table: pd.DataFrame, test: pd.Series) -> None:
-    """Candidates are all items less the training items and the other held-out items, of each row."""
+    """Candidates are all items less the training items and the other held-out items, of each
+    row.
+    """
     train, held_out = pairs(split)
     assert (train, held_out) == of_pandas(table, test)
-    had = pd.Series([user for user, _ in train | held_out]).value_counts()[split.user_ids[split.user] // 10]
+    had = pd.Series([user for user, _ in train | held_out]).value_counts()[
+        split.user_ids[split.user] // 10
+    ]
     assert split.candidates.tolist() == (table["item"].nunique() - had + 1).tolist()
 
 
@@ -77,8 +85,20 @@ def test_what_a_split_is():
 @pytest.mark.parametrize(
     ("rows", "times", "strategy", "ties", "says"),
     [
-        (ROWS[:2], True, "global-time", "first", "none of the 2 users has an event to train on and one to hold out"),
-        (ROWS[1::4], True, "last-event", "first", "none of the 2 users has an event to train on and"),
+        (
+            ROWS[:2],
+            True,
+            "global-time",
+            "first",
+            "none of the 2 users has an event to train on and one to hold out",
+        ),
+        (
+            ROWS[1::4],
+            True,
+            "last-event",
+            "first",
+            "none of the 2 users has an event to train on and",
+        ),
         (ROWS, True, "last-event", "middle", "unknown tie rule 'middle'; it may be first, last"),
         (ROWS, False, "last-event", "first", "last-event needs .*strategy random-event"),
         (ROWS, False, "global-time", "first", r"^split\.strategy: global-time needs ti"),
@@ -92,7 +112,9 @@ def test_refused(rows, times, strategy, ties, says):
 @pytest.mark.parametrize("held_out", [1, 5])
 @pytest.mark.parametrize("ties", ["first", "last"])
 def test_the_last_k_events(held_out: int, ties: str) -> None:
-    """The rule of ties changes the split of those users alone whose k-th last time is also the next one."""
+    """The rule of ties changes the split of those users alone whose k-th last time is also the next
+    one.
+    """
     table = made_up()
     split = split_events(events_of(table), "last-event", ties, RNG, held_out=held_out)
     order = table if ties == "last" else table[::-1]
@@ -100,18 +122,26 @@ def test_the_last_k_events(held_out: int, ties: str) -> None:
     assert_is(split, table, pd.Series(table.index.isin(last)))
     assert (np.bincount(split.user) == held_out).all()
     ordered = table.sort_values("time").groupby("user")["time"].apply(list)
-    shared = sum(len(times) > held_out and times[-held_out] == times[-held_out - 1] for times in ordered)
+    shared = sum(
+        len(times) > held_out and times[-held_out] == times[-held_out - 1] for times in ordered
+    )
     assert shared_last_times(events_of(table), held_out) == shared > 0
 
 
 @given(st.integers(0, 50), st.floats(0.01, 0.8), st.booleans())
-def test_the_events_from_a_time_on_or_a_last_share_of_them(seed: int, share: float, is_share: bool) -> None:
+def test_the_events_from_a_time_on_or_a_last_share_of_them(
+    seed: int, share: float, is_share: bool
+) -> None:
     """Users without an event before are left out, and users without one after only train."""
     table = made_up(seed)
     last = sorted(table["time"])[-max(1, round(share * len(table)))]
     test = table["time"] >= last
     split = split_events(
-        events_of(table), "global-time", "first", RNG, **({"test_size": share} if is_share else {"test_from": last})
+        events_of(table),
+        "global-time",
+        "first",
+        RNG,
+        **({"test_size": share} if is_share else {"test_from": last}),
     )
     assert_is(split, table, test)
     assert set(split.user_ids // 10) == set(table.loc[~test, "user"])
@@ -120,10 +150,13 @@ def test_the_events_from_a_time_on_or_a_last_share_of_them(seed: int, share: flo
 def test_each_of_the_latest_events_and_each_of_several_random_ones_is_as_probable():
     """Within four standard deviations."""
     latest = events_of([(0, 0, 1), (0, 1, 9), (0, 2, 9), (0, 3, 9)])
-    counts = np.bincount([leave_last_out(latest, "random", RNG).item[0] for _ in range(600)], minlength=4)
+    counts = np.bincount(
+        [leave_last_out(latest, "random", RNG).item[0] for _ in range(600)], minlength=4
+    )
     assert counts[0] == 0
     assert np.abs(counts[1:] - 200).max() < 4 * np.sqrt(600 * 2 / 9)
-    events, counts = events_of([(7, item, 0) for item in range(4)] + [(8, 0, 0), (8, 1, 0), (9, 0, 0)]), np.zeros(4)
+    events = events_of([(7, item, 0) for item in range(4)] + [(8, 0, 0), (8, 1, 0), (9, 0, 0)])
+    counts = np.zeros(4)
     for _ in range(600):
         split = split_events(events, "random-event", "first", RNG, held_out=2)
         assert split.user_ids.tolist() == [70]  # user 8 has two events, user 9 one
@@ -138,7 +171,10 @@ def test_a_ready_made_split_is_taken_as_the_file_says_whatever_the_strategy():
         split = split_events(events_of(table, held_out=test.to_numpy()), strategy, "first", RNG)
         assert_is(split, table, test)
     with pytest.raises(DataError, match=r"^user 40 has item 100 both in training and held out$"):
-        events_of([(4, 1, 0), (4, 2, 0), (5, 1, 0), (4, 1, 0)], held_out=np.array([False, False, False, True]))
+        events_of(
+            [(4, 1, 0), (4, 2, 0), (5, 1, 0), (4, 1, 0)],
+            held_out=np.array([False, False, False, True]),
+        )
 
 
 @pytest.mark.parametrize("held_out", [1, 3])
@@ -156,7 +192,9 @@ def test_a_file_gives_back_what_was_written_and_is_the_same_bytes_twice(tmp_path
 
 
 # training events: 2 of user 0, 1 of user 1, 3 of user 2
-EVENTS = events_of([(0, 0, 1), (0, 1, 2), (0, 2, 3), (1, 0, 1), (1, 1, 2), *((2, item, item) for item in range(4))])
+EVENTS = events_of(
+    [(0, 0, 1), (0, 1, 2), (0, 2, 3), (1, 0, 1), (1, 1, 2), *((2, item, item) for item in range(4))]
+)
 SPLIT = leave_last_out(EVENTS, "first", RNG)
 
 
@@ -166,7 +204,10 @@ SPLIT = leave_last_out(EVENTS, "first", RNG)
         (one_each([2, 1], 4), r"held_out has shape \(2, 4\)"),
         (one_each([2, 1, 4], 5), r"held_out has shape \(3, 5\)"),
         (one_each([1, 1, 3], 4), "user 0: the held-out item is one of the user's training items"),
-        (csr_array(([1, 1], [2, 2], [0, 2, 2, 2]), shape=(3, 4)), "a user's held-out items are repeated"),
+        (
+            csr_array(([1, 1], [2, 2], [0, 2, 2, 2]), shape=(3, 4)),
+            "a user's held-out items are repeated",
+        ),
     ],
 )
 def test_a_held_out_item_that_cannot_be_is_refused(held_out, says):
@@ -181,12 +222,16 @@ def test_users_with_fewer_training_events_are_left_out():
         for kept, all_ in zip(pairs(left), pairs(SPLIT), strict=True):
             assert kept == {pair for pair in all_ if 10 * pair[0] in users}
         assert left.item_ids.tolist() == SPLIT.item_ids.tolist()  # all stay candidates
-    with pytest.raises(DataError, match=r"^no user has 4 \(split.min_training_events\) training events or more$"):
+    with pytest.raises(
+        DataError, match=r"^no user has 4 \(split.min_training_events\) training events or more$"
+    ):
         leave_users_out(SPLIT, 4)
 
 
 def test_the_split_as_tables_for_other_programs():
-    """Training events with their times and the held-out items, by the ids of the file, are all events together."""
+    """Training events with their times and the held-out items, by the ids of the file, are all
+    events together.
+    """
     table = made_up() * [10, 100, 1]
     split = split_events(events_of(made_up()), "last-event", "first", RNG, held_out=2)
     train, held_out, users, items = split_tables(split).values()

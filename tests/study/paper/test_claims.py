@@ -1,4 +1,6 @@
-"""The claims in words: each holds on the running example or on the printed tables, and not on data that violate it."""
+"""The claims in words: each holds on the running example or on the printed tables, and not on data
+that violate it.
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,8 +17,15 @@ SIZES = [10, 30, 200, 500, 3000, 5000, 9999]
 @pytest.fixture(scope="module")
 def example():
     """The running example and its tables."""
-    ranks, n = reference.TOY_RANKS, 10_000
-    given = {"ranks": ranks, "candidates": n, "metrics": TOY_METRICS, "negatives": 99, "replacement": False}
+    ranks = reference.TOY_RANKS
+    n = 10_000
+    given = {
+        "ranks": ranks,
+        "candidates": n,
+        "metrics": TOY_METRICS,
+        "negatives": 99,
+        "replacement": False,
+    }
     return {
         "example": given,
         "table_1": toy.table_1(Inputs(given)),
@@ -37,7 +46,9 @@ def changed(tables, name, value, *keys):
     table = tables[name].copy()
     at = np.logical_and.reduce([(table == key).any(axis=1) for key in keys])
     assert at.any()
-    column = next(column for column in ("mean_exact", "correct_exact", "expected", "value") if column in table)
+    column = next(
+        column for column in ("mean_exact", "correct_exact", "expected", "value") if column in table
+    )
     table.loc[at, column] = value(table.loc[at, column]) if callable(value) else value
     return tables | {name: table}
 
@@ -67,7 +78,9 @@ def test_every_claim_holds_on_the_running_example(example):
 
 
 def ranks_of(counts):
-    """A rank table with so many users at each rank, among as many candidates as the paper's users have on average."""
+    """A rank table with so many users at each rank, among as many candidates as the paper's users
+    have on average.
+    """
     above = np.repeat(np.array(list(counts)) - 1, list(counts.values()))
     return ExactRanks(np.arange(len(above)), np.full(len(above), 3541), above, np.zeros_like(above))
 
@@ -75,8 +88,11 @@ def ranks_of(counts):
 @pytest.fixture(scope="module")
 def paper():
     """What the paper prints, and rank tables and a Figure 6 that agree with what it says."""
-    table_3, table_4 = reference.table_3(), reference.table_4()
-    swapped, first, last = table_4["metric"] == "auc", table_4["pair"].str[0], table_4["pair"].str[-1]
+    table_3 = reference.table_3()
+    table_4 = reference.table_4()
+    swapped = table_4["metric"] == "auc"
+    first = table_4["pair"].str[0]
+    last = table_4["pair"].str[-1]
     cells = [*table_3[["recommender", "metric", "estimator"]].agg(" ".join, axis=1)]
     cells += [*table_4[["pair", "metric", "estimator"]].agg(" ".join, axis=1)]
     # per cent of X, Y and Z
@@ -103,7 +119,9 @@ def paper():
             better=last.where(~swapped, first),
             correct_exact=table_4["correct"],
         ),
-        "figure_6": pd.DataFrame(rows, columns=["estimator", "negatives", "recommender", "expected"]),
+        "figure_6": pd.DataFrame(
+            rows, columns=["estimator", "negatives", "recommender", "expected"]
+        ),
         "printed": pd.DataFrame({"reading": "default", "cell": cells, "standard_error": 1e-4}),
     }
 
@@ -114,8 +132,14 @@ STUDY_VIOLATIONS = {
     "X puts 2310 items": ("X", ranks_of({5: 459, 50: 1920, 1000: 3411, 3000: 250})),
     "X puts fewer than 300": ("X", ranks_of({5: 459, 50: 1851, 1000: 3400, 3000: 330})),
     "Z is the best in the top 10": ("Z", ranks_of({5: 500, 50: 5540})),
-    "Y is better than X in the top 10": ("Y", ranks_of({5: 534, 50: 5506})),  # in the top 10, and overall
-    "m = 1000 is about": ("X", ExactRanks(np.arange(1), np.array([9999]), np.array([3]), np.array([0]))),
+    "Y is better than X in the top 10": (
+        "Y",
+        ranks_of({5: 534, 50: 5506}),
+    ),  # in the top 10, and overall
+    "m = 1000 is about": (
+        "X",
+        ExactRanks(np.arange(1), np.array([9999]), np.array([3]), np.array([0])),
+    ),
     "On exact Recall, NDCG and AP": ("table_3", 0.1, "ap", "exact", "Y"),
     "On sampled Recall": ("table_3", 0.55, "recall@10", "uncorrected", "X"),
     "On sampled NDCG and AP": ("table_3", 0.4, "ndcg@10", "uncorrected", "Z"),
@@ -135,7 +159,11 @@ STUDY_VIOLATIONS = {
 def violated(paper, key):
     """The tables of the paper, with what violates a claim."""
     name, *change = STUDY_VIOLATIONS[key]
-    return paper | {"ranks": paper["ranks"] | {name: change[0]}} if name in "XYZ" else changed(paper, name, *change)
+    return (
+        paper | {"ranks": paper["ranks"] | {name: change[0]}}
+        if name in "XYZ"
+        else changed(paper, name, *change)
+    )
 
 
 def test_what_the_paper_says_holds_on_what_it_prints(paper):
@@ -163,9 +191,12 @@ def test_a_claim_fails_within_noise_where_the_numbers_vary_by_more(paper):
 
 
 def test_each_reading_is_checked_with_its_own_numbers(paper):
-    other, tables = violated(paper, "On sampled Recall"), dict(paper)
+    other = violated(paper, "On sampled Recall")
+    tables = dict(paper)
     for name in ("table_3", "table_4", "printed"):
         tables[name] = pd.concat([paper[name], other[name].assign(reading="as-printed")])
     found = claims.check_study(**tables)
-    of_claim = found[found["claim"].str.startswith("On sampled Recall")].set_index("reading")["holds"]
+    of_claim = found[found["claim"].str.startswith("On sampled Recall")].set_index("reading")[
+        "holds"
+    ]
     assert of_claim.to_dict() == {"default": "yes", "as-printed": "no"}

@@ -1,4 +1,6 @@
-"""The comparison with the printed numbers: what is ok and what is not, by standard errors computed by hand."""
+"""The comparison with the printed numbers: what is ok and what is not, by standard errors computed
+by hand.
+"""
 
 from math import sqrt
 
@@ -17,17 +19,25 @@ def ours_of_toy():
 
 def ours_of_study(readings=("default",)):
     """Tables 3 and 4: ours are the printed numbers; exact ones have no ties."""
-    third, fourth = reference.table_3().drop(columns="unit").fillna({"sd": 0.0}), reference.table_4()
+    third = reference.table_3().drop(columns="unit").fillna({"sd": 0.0})
+    fourth = reference.table_4()
     # X is best on AUC, where the pairs are the other way round
-    swapped, first, last = fourth["metric"] == "auc", fourth["pair"].str[0], fourth.pop("pair").str[-1]
+    swapped = fourth["metric"] == "auc"
+    first = fourth["pair"].str[0]
+    last = fourth.pop("pair").str[-1]
     fourth = fourth.assign(worse=first.where(~swapped, last), better=last.where(~swapped, first))
     third = third.assign(mean_exact=third["mean"], sd_exact=third["sd"])
     tables = third, fourth.assign(correct_exact=fourth["correct"])
-    return [pd.concat([table.assign(reading=name) for name in readings], ignore_index=True) for table in tables]
+    return [
+        pd.concat([table.assign(reading=name) for name in readings], ignore_index=True)
+        for table in tables
+    ]
 
 
 def rows_of(ours, number, spread=None):
-    """The comparison of Tables 1 and 2, or 3 and 4; spread of a cell over random starts is (cell, deviation)."""
+    """The comparison of Tables 1 and 2, or 3 and 4; spread of a cell over random starts is (cell,
+    deviation).
+    """
     if number < 3:
         return fidelity.compare_toy(*ours, repetitions=1000)
     columns = ["table", "reading", "cell", "sd"]
@@ -51,10 +61,13 @@ def compared(number, cell, spread=None, **values):
 
 
 def test_numbers_that_are_the_printed_ones_are_all_reproduced():
-    toy, study = rows_of(ours_of_toy(), 1), rows_of(ours_of_study(["default", "as-printed"]), 3)
+    toy = rows_of(ours_of_toy(), 1)
+    study = rows_of(ours_of_study(["default", "as-printed"]), 3)
     assert toy["table"].value_counts().to_dict() == {1: 12, 2: 24}
     assert study.groupby("reading")["table"].value_counts().to_dict() == {
-        (name, number): count for name in ("default", "as-printed") for number, count in ((3, 12 + 84 + 84), (4, 84))
+        (name, number): count
+        for name in ("default", "as-printed")
+        for number, count in ((3, 12 + 84 + 84), (4, 84))
     }
     for table in (toy, study):
         assert list(table.columns) == fidelity.COLUMNS
@@ -67,14 +80,23 @@ def test_numbers_that_are_the_printed_ones_are_all_reproduced():
     ("number", "cell", "column", "good", "bad"),
     [
         (1, "A auc", "value", (0.9904, 0.9896), (0.9906, 0.9894)),  # printed .990
-        (3, "Y recall@10 exact", "mean_exact", (0.08844, 0.08836), (0.08846, 0.0786)),  # 8.84 per cent
+        (
+            3,
+            "Y recall@10 exact",
+            "mean_exact",
+            (0.08844, 0.08836),
+            (0.08846, 0.0786),
+        ),  # 8.84 per cent
     ],
 )
 def test_an_exact_number_must_round_to_the_printed_digits(number, cell, column, good, bad):
-    assert [compared(number, cell, **{column: value}).ok for value in good + bad] == [True] * 2 + [False] * 2
+    assert [compared(number, cell, **{column: value}).ok for value in good + bad] == [True] * 2 + [
+        False
+    ] * 2
 
 
-# of B's AP, both means of 1000 have the variance .073² / 1000; printing adds ± half of the last digit
+# of B's AP, both means of 1000 have the variance .073² / 1000; printing adds ± half of the last
+# digit
 OF_B = sqrt(2 * 0.073**2 / 1000 + 0.001**2 / 12)
 OF_Y = sqrt(0.0014**2 / 100 + 0.0001**2 / 12)
 TIES = sqrt(0.0021**2 + 0.0001**2 / 12)
@@ -86,22 +108,46 @@ STARTS = sqrt(0.0016**2 / 100 + 2 * 0.0005**2 + 0.0001**2 / 12)
     [
         (2, "B ap", "mean", 0.336, OF_B, {}),
         (3, "Y recall@10 cls", "mean_exact", 0.0842, OF_Y, {}),
-        (3, "Z auc exact", "mean_exact", 0.7473, TIES, {"sd_exact": 0.0021}),  # ties are broken once
+        (
+            3,
+            "Z auc exact",
+            "mean_exact",
+            0.7473,
+            TIES,
+            {"sd_exact": 0.0021},
+        ),  # ties are broken once
         # ours and the paper's are a random start each
-        (3, "X recall@10 cls", "mean_exact", 0.0852, STARTS, {"spread": ("X recall@10 cls", 0.0005)}),
+        (
+            3,
+            "X recall@10 cls",
+            "mean_exact",
+            0.0852,
+            STARTS,
+            {"spread": ("X recall@10 cls", 0.0005)},
+        ),
     ],
 )
 def test_a_mean_may_be_3_standard_errors_off(number, cell, column, printed, error, others):
     for errors, ok in ((2.9, True), (-2.9, True), (3.1, False), (-3.1, False)):
         row = compared(number, cell, **{column: printed + errors * error}, **others)
-        assert (row.standard_error, row.z, row.ok) == (pytest.approx(error), pytest.approx(errors), ok)
+        assert (row.standard_error, row.z, row.ok) == (
+            pytest.approx(error),
+            pytest.approx(errors),
+            ok,
+        )
 
 
-@pytest.mark.parametrize(("sd", "ok"), [(0.0800, True), (0.0665, True), (0.0805, False), (0.0660, False)])
+@pytest.mark.parametrize(
+    ("sd", "ok"), [(0.0800, True), (0.0665, True), (0.0805, False), (0.0660, False)]
+)
 def test_a_standard_deviation_may_be_too(sd, ok):
     row = compared(2, "B ap ±", sd=sd)
     error = sqrt((0.073**2 + sd**2) / 1998 + 0.001**2 / 12)  # its variance is σ² / (2 N - 2)
-    assert (row.standard_error, row.z, row.ok) == (pytest.approx(error), pytest.approx((sd - 0.073) / error), ok)
+    assert (row.standard_error, row.z, row.ok) == (
+        pytest.approx(error),
+        pytest.approx((sd - 0.073) / error),
+        ok,
+    )
 
 
 def test_a_fraction_of_100_runs_has_a_binomial_error_which_its_spread_over_starts_holds():
@@ -136,6 +182,9 @@ def test_the_layout_counts_and_lists_what_is_not_reproduced_first(tmp_path):
     table = rows_of((first.replace({"value": {0.99: 0.97}}), second), 1)
     counts, sharpness, off, every = written(tmp_path, fidelity.sections(table))[0]
     assert counts[1:] == [["1", "default", "12", "11", "-"], ["2", "default", "24", "24", "0.00"]]
-    assert [row[:4] for row in sharpness[1:]] == [["1", "default", "12", "2"], ["2", "default", "24", "3"]]
+    assert [row[:4] for row in sharpness[1:]] == [
+        ["1", "default", "12", "2"],
+        ["2", "default", "24", "3"],
+    ]
     assert off[1:] == [["1", "default", "A auc", "0.9900", "0.9700", "0.00029", "-69.3", "no"]]
     assert len(every) == 1 + 36

@@ -1,4 +1,6 @@
-"""The paper's numbers as data stand in its own tables, and the published ranks give its exact metrics."""
+"""The paper's numbers as data stand in its own tables, and the published ranks give its exact
+metrics.
+"""
 
 import hashlib
 import re
@@ -16,7 +18,9 @@ PAPER = ROOT.parent / "shared/paper/on-sampled-metrics.md"
 LABELS = {"Recall": "recall@10", "NDCG": "ndcg@10", "AP": "ap", "AUC": "auc"}
 ESTIMATORS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"]
 RANKS = {name: exact_ranks(ROOT / f"published/ml-1m/{name}.csv.gz") for name in "XYZ"}
-EXACT = reference.table_3().query("estimator == 'exact'").set_index(["recommender", "metric"])["mean"]
+EXACT = (
+    reference.table_3().query("estimator == 'exact'").set_index(["recommender", "metric"])["mean"]
+)
 
 
 def test_tables_3_and_4_have_the_cells_of_the_paper():
@@ -30,7 +34,11 @@ def test_tables_3_and_4_have_the_cells_of_the_paper():
 def rows_before(caption):
     """The rows of a table of the paper: tab-separated, right above a caption."""
     lines = PAPER.read_text(encoding="utf-8").split(caption)[0].rstrip("\n").split("\n")
-    first = max(at for at, line in enumerate(lines) if "\t" not in line and any("\t" in row for row in lines[at:]))
+    first = max(
+        at
+        for at, line in enumerate(lines)
+        if "\t" not in line and any("\t" in row for row in lines[at:])
+    )
     rows = [re.sub(r"</?b>|\$", "", line).split("\t") for line in lines[first:] if "\t" in line]
     return [[cell.strip() for cell in row] for row in rows]
 
@@ -39,29 +47,45 @@ def numbers(text):
     return [float(number) for number in re.findall(r"\d+\.\d+|\d+", text)]
 
 
-@pytest.mark.skipif(not PAPER.is_file(), reason="the text of the paper is not beside the repository")
+@pytest.mark.skipif(
+    not PAPER.is_file(), reason="the text of the paper is not beside the repository"
+)
 def test_the_numbers_are_those_in_the_text_of_the_paper():
     for caption, table in (("Table 1:", reference.table_1()), ("Table 2:", reference.table_2())):
         rows = {row[0]: row[1:] for row in rows_before(caption)[1:]}
-        assert {name: [*map(int, cells[0].split(","))] for name, cells in rows.items()} == reference.TOY_RANKS
+        assert {
+            name: [*map(int, cells[0].split(","))] for name, cells in rows.items()
+        } == reference.TOY_RANKS
         columns = list(enumerate(["auc", "ap", "ndcg", "recall@10"], 1))
-        found = {(name, label): numbers(cells[at]) for name, cells in rows.items() for at, label in columns}
+        found = {
+            (name, label): numbers(cells[at])
+            for name, cells in rows.items()
+            for at, label in columns
+        }
         ours = table.set_index(["recommender", "metric"]).drop(columns="unit")
         assert found == dict(zip(ours.index, ours.to_numpy().tolist(), strict=True))
-    found, label, pair = {}, None, None
+    found = {}
+    label = None
+    pair = None
     for first, name, *cells in rows_before("Table 3:"):
         if name in reference.RECOMMENDERS:
             label = LABELS.get(first, label)  # the first cell of a block is filled once
             found |= {
-                (name, label, key): numbers(cell) for key, cell in zip(["exact", *ESTIMATORS], cells, strict=True)
+                (name, label, key): numbers(cell)
+                for key, cell in zip(["exact", *ESTIMATORS], cells, strict=True)
             }
     for first, name, *cells in rows_before("Table 4:"):
         if name in LABELS:
             pair = first or pair
-            found |= {(pair, LABELS[name], key): [float(cell)] for key, cell in zip(ESTIMATORS, cells, strict=True)}
+            found |= {
+                (pair, LABELS[name], key): [float(cell)]
+                for key, cell in zip(ESTIMATORS, cells, strict=True)
+            }
     ours = {}
     for row in reference.table_3().itertuples():
-        ours[row.recommender, row.metric, row.estimator] = [100 * row.mean, 100 * row.sd][: 2 - np.isnan(row.sd)]
+        ours[row.recommender, row.metric, row.estimator] = [100 * row.mean, 100 * row.sd][
+            : 2 - np.isnan(row.sd)
+        ]
     for row in reference.table_4().itertuples():
         ours[row.pair, row.metric, row.estimator] = [100 * row.correct]
     assert ours == {key: pytest.approx(cells, abs=1e-10) for key, cells in found.items()}
@@ -70,7 +94,10 @@ def test_the_numbers_are_those_in_the_text_of_the_paper():
 @pytest.mark.parametrize(
     ("section", "changes"),
     [
-        ("toy", [{"candidates": 9999}, {"negatives": 100}, {"replacement": True}, {"repetitions": 1}]),
+        (
+            "toy",
+            [{"candidates": 9999}, {"negatives": 100}, {"replacement": True}, {"repetitions": 1}],
+        ),
         ("toy", [{"metrics": ["auc", "ap"]}, {"ranks": {"A": [1]}}]),
         ("figures", [{"figure-2": {"negatives": [10, 200]}}, {"figure-3": {"negatives": [1]}}]),
         ("figures", [{"figure-3": {"zoom": 99}}, {"figure-4": {"metric": "ndcg"}}]),
@@ -87,11 +114,23 @@ def test_another_running_example_is_not_compared(section, changes):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"recommenders": {"X": {"type": "ease"}, "Y": {"type": "random"}}}, "recommenders lacks Z"),
+        (
+            {"recommenders": {"X": {"type": "ease"}, "Y": {"type": "random"}}},
+            "recommenders lacks Z",
+        ),
         ({"metrics": ["recall@10", "ap"]}, "metrics lacks ndcg@10, auc"),
-        ({"estimators": ["cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001", "uncorrected"]}, "estimators lacks rank-esti"),
-        ({"figures": {"figure-6": {"metric": "ap"}}}, "figures.figure-6.metric is ap, not recall@10"),
-        ({"figures": {"figure-6": {"estimators": ["cls"]}}}, "figures.figure-6.estimators lacks uncorrected, bv-0.1"),
+        (
+            {"estimators": ["cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001", "uncorrected"]},
+            "estimators lacks rank-esti",
+        ),
+        (
+            {"figures": {"figure-6": {"metric": "ap"}}},
+            "figures.figure-6.metric is ap, not recall@10",
+        ),
+        (
+            {"figures": {"figure-6": {"estimators": ["cls"]}}},
+            "figures.figure-6.estimators lacks uncorrected, bv-0.1",
+        ),
         ({"sampling": {"negatives": 50}}, "sampling.negatives is 50, not 100"),
         ({"sampling": {"replacement": True}}, "sampling.replacement is True, not False"),
         ({"sampling": {"repetitions": 1}}, "sampling.repetitions is 1"),
@@ -106,7 +145,10 @@ def test_a_study_that_lacks_something_is_not_compared(change, says):
 
 def test_published_ranks_are_of_the_papers_users_and_have_their_checksums():
     folder = ROOT / "published/ml-1m"
-    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.csv.gz"))}
+    digests = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.glob("*.csv.gz"))
+    }
     stated = (folder / "SHA256SUMS").read_text(encoding="utf-8")
     assert stated == "".join(f"{digest}  {name}\n" for name, digest in digests.items())
     for table in RANKS.values():
@@ -117,7 +159,9 @@ def test_published_ranks_are_of_the_papers_users_and_have_their_checksums():
     order = np.random.default_rng(1).permutation(6040)
     shuffled = replace(table, **{name: getattr(table, name)[order] for name in COLUMNS})
     assert reference.has_paper_users(shuffled)
-    assert not reference.has_paper_users(replace(table, candidates=table.candidates + (np.arange(6040) == 7)))
+    assert not reference.has_paper_users(
+        replace(table, candidates=table.candidates + (np.arange(6040) == 7))
+    )
 
 
 def test_published_ranks_have_the_papers_exact_metrics_but_for_ties():
@@ -131,6 +175,10 @@ def test_published_ranks_have_the_papers_exact_metrics_but_for_ties():
 
 def test_what_may_be_of_a_stand_in():
     others = replace(RANKS["X"], candidates=np.full(6040, 3706))
-    for facts, what in ((None, "ranks"), ({"md5": reference.ARCHIVE_MD5}, ""), ({"md5": "0" * 32}, "archive")):
+    for facts, what in (
+        (None, "ranks"),
+        ({"md5": reference.ARCHIVE_MD5}, ""),
+        ({"md5": "0" * 32}, "archive"),
+    ):
         assert reference.stand_in(facts, RANKS["X"]) == what
         assert reference.stand_in(facts, others) == ""

@@ -1,4 +1,6 @@
-"""The running example: Tables 1 and 2 and Figures 1-4 against direct computation, and the lines that are drawn."""
+"""The running example: Tables 1 and 2 and Figures 1-4 against direct computation, and the lines
+that are drawn.
+"""
 
 from functools import partial
 
@@ -23,23 +25,34 @@ def expected(label, m, rank, n):
 
 
 def table_2(**changes):
-    given = {"ranks": RANKS, "candidates": 11, "metrics": ["ap"], "negatives": 4, "replacement": False}
+    given = {
+        "ranks": RANKS,
+        "candidates": 11,
+        "metrics": ["ap"],
+        "negatives": 4,
+        "replacement": False,
+    }
     return toy.table_2(Inputs(given | {"repetitions": 5} | changes, partial(stream, 1)))
 
 
 def test_table_1_by_hand():
     table = toy.table_1(Inputs({"ranks": RANKS, "candidates": 11, "metrics": ["auc", "ap"]}))
-    assert table[["recommender", "metric"]].to_numpy().tolist() == [[name, of] for name in "AB" for of in ("auc", "ap")]
+    assert table[["recommender", "metric"]].to_numpy().tolist() == [
+        [name, of] for name in "AB" for of in ("auc", "ap")
+    ]
     assert table["value"].tolist() == pytest.approx([0.8, 1 / 3, (1 + 0.2) / 2, (1 + 1 / 9) / 2])
 
 
 @pytest.mark.parametrize("replacement", [True, False])
 def test_table_2_has_the_mean_and_deviation_of_a_repetitions_mean(replacement):
-    m, n, repetitions = 4, 11, 20_000
+    m = 4
+    n = 11
+    repetitions = 20_000
     table = table_2(metrics=METRICS, replacement=replacement, repetitions=repetitions)
     for row in table.itertuples():
         f = metric(row.metric).values(m + 1)
-        better, x = np.array(RANKS[row.recommender])[:, np.newaxis] - 1, np.arange(m + 1)
+        better = np.array(RANKS[row.recommender])[:, np.newaxis] - 1
+        x = np.arange(m + 1)
         law = stats.binom(m, better / (n - 1)) if replacement else stats.hypergeom(n - 1, better, m)
         chances = law.pmf(x)
         mean = np.mean([p @ f for p in chances])
@@ -64,7 +77,9 @@ def test_figure_1_has_every_rank_of_both_panels_and_the_last():
         assert (np.diff(rank) > 0).all()
         assert set(range(1, 31)) <= set(rank.tolist())
         assert rank[-1] == {"all": 5000, "first": 30}[panel]
-        np.testing.assert_allclose(curve["value"], 1 / rank if label == "ap" else (5000 - rank) / 4999)
+        np.testing.assert_allclose(
+            curve["value"], 1 / rank if label == "ap" else (5000 - rank) / 4999
+        )
 
 
 def test_figures_2_and_3_are_expectations_over_binomial_ranks():
@@ -73,23 +88,36 @@ def test_figures_2_and_3_are_expectations_over_binomial_ranks():
     for row in table.itertuples():
         values = [expected(row.metric, row.negatives, rank, 11) for rank in RANKS[row.recommender]]
         assert row.expected == pytest.approx(np.mean(values))
-    table = toy_figures.figure_3(50, ["ap", "auc"], [1, 5], 20).set_index(["metric", "negatives", "rank"])["expected"]
+    table = toy_figures.figure_3(50, ["ap", "auc"], [1, 5], 20).set_index(
+        ["metric", "negatives", "rank"]
+    )["expected"]
     assert sorted(set(table.index.get_level_values("negatives"))) == [1, 5, 49]
     for (label, m, rank), value in table.items():  # the exact metric is among all 49
-        by_hand = expected(label, m, rank, 50) if m < 49 else {"ap": 1 / rank, "auc": (50 - rank) / 49}[label]
+        by_hand = (
+            expected(label, m, rank, 50)
+            if m < 49
+            else {"ap": 1 / rank, "auc": (50 - rank) / 49}[label]
+        )
         assert value == pytest.approx(by_hand)
 
 
 def test_figure_4_is_on_the_sample_and_in_expectation():
-    n, m = 40, 5
+    n = 40
+    m = 5
     table = toy_figures.figure_4(n, "ap", m, ["uncorrected", "rank-estimate"])
     cells = table.set_index(["panel", "estimator", "rank"])["value"].sort_index()
-    assert cells["sampled", "uncorrected"].to_dict() == pytest.approx({r: 1 / r for r in range(1, m + 2)})
+    assert cells["sampled", "uncorrected"].to_dict() == pytest.approx(
+        {r: 1 / r for r in range(1, m + 2)}
+    )
     scaled = [1 / (1 + (n - 1) * x // m) for x in range(m + 1)]
     assert cells["sampled", "rank-estimate"].tolist() == pytest.approx(scaled)
-    assert cells["expected", "exact"].to_dict() == pytest.approx({r: 1 / r for r in range(1, n + 1)})
+    assert cells["expected", "exact"].to_dict() == pytest.approx(
+        {r: 1 / r for r in range(1, n + 1)}
+    )
     chances = [stats.binom.pmf(range(m + 1), m, (r - 1) / (n - 1)) for r in range(1, n + 1)]
-    assert cells["expected", "rank-estimate"].tolist() == pytest.approx(list(chances @ np.array(scaled)))
+    assert cells["expected", "rank-estimate"].tolist() == pytest.approx(
+        list(chances @ np.array(scaled))
+    )
     assert "exact" not in table[table["panel"] == "sampled"]["estimator"].tolist()
 
 
@@ -108,9 +136,13 @@ def test_texts_of_a_figure_are_apart(figure):
 
 def test_names_are_in_the_order_of_lines_and_those_of_lines_that_coincide_are_one():
     """At true rank 1 the exact AP is 1, and an estimate is larger the less it corrects."""
-    figure = toy_figures.draw_4(toy_figures.figure_4(10_000, "ap", 100, ["bv-1", "cls", "uncorrected", "bv-0.01"]))
+    figure = toy_figures.draw_4(
+        toy_figures.figure_4(10_000, "ap", 100, ["bv-1", "cls", "uncorrected", "bv-0.01"])
+    )
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["Exact", "Sampled (uncorrected)", "BV 0.01", "CLS", "BV 1"]
-    figure = toy_figures.draw_3(toy_figures.figure_3(10_000, ["auc", "recall@10"], [1, 10, 100], 500))
+    figure = toy_figures.draw_3(
+        toy_figures.figure_3(10_000, ["auc", "recall@10"], [1, 10, 100], 500)
+    )
     assert "m = 10, m = 1" in [text.get_text() for text in figure.axes[1].texts]
     assert figure.axes[1].get_legend() is None

@@ -1,4 +1,6 @@
-"""Each algorithm against what defines it: a ridge regression, the paper's loss, implicit's own scores, and chance."""
+"""Each algorithm against what defines it: a ridge regression, the paper's loss, implicit's own
+scores, and chance.
+"""
 
 from typing import Any
 
@@ -16,7 +18,8 @@ from sampled_metrics_study.recommenders.implicit_library import FIXED, ImplicitL
 from sampled_metrics_study.recommenders.ranking import rank_by_model
 from sampled_metrics_study.recommenders.simple import RandomScores
 
-# implicit looks at how many threads the linear algebra has, which depends on the environment of the tests
+# implicit looks at how many threads the linear algebra has, which depends on the environment of the
+# tests
 pytestmark = pytest.mark.filterwarnings("ignore:.*(OpenBLAS|MKL):RuntimeWarning")
 
 
@@ -25,12 +28,18 @@ def made_up(users: int, items: int, share: Any = 0.3) -> np.ndarray:
 
 
 def ease(dense: np.ndarray, regularization: float) -> np.ndarray:
-    return np.asarray(EASE(regularization).fit(csr_array(dense), np.random.default_rng(0)).similarity)
+    return np.asarray(
+        EASE(regularization).fit(csr_array(dense), np.random.default_rng(0)).similarity
+    )
 
 
 @pytest.mark.parametrize("regularization", [0.5, 500])
-def test_each_column_of_ease_is_a_ridge_regression_on_the_other_items(regularization: float) -> None:
-    """Column j minimises ‖x_j - X b‖² + λ ‖b‖² with b_j = 0: normal equations of the other items alone."""
+def test_each_column_of_ease_is_a_ridge_regression_on_the_other_items(
+    regularization: float,
+) -> None:
+    """Column j minimises ‖x_j - X b‖² + λ ‖b‖² with b_j = 0: normal equations of the other items
+    alone.
+    """
     dense = made_up(40, 12)
     found = ease(dense, regularization)
     for j in range(12):
@@ -41,14 +50,19 @@ def test_each_column_of_ease_is_a_ridge_regression_on_the_other_items(regulariza
         assert found[j, j] == 0
 
 
-@pytest.mark.parametrize("dense", [np.ones((3, 2)), made_up(6, 12, 0.5)], ids=["the same users", "more items"])
+@pytest.mark.parametrize(
+    "dense", [np.ones((3, 2)), made_up(6, 12, 0.5)], ids=["the same users", "more items"]
+)
 def test_ease_refuses_a_regularization_that_leaves_no_digit(dense: np.ndarray) -> None:
     for regularization in (1e-300, 1e-16, 1e-15):
-        with pytest.raises(ConfigError, match=r"EASE: regularization 1e-\d+ is too small: .*; take a larger one"):
+        with pytest.raises(
+            ConfigError, match=r"EASE: regularization 1e-\d+ is too small: .*; take a larger one"
+        ):
             ease(dense, regularization)
 
 
-D, DEVIATION = 3, 0.1
+D = 3
+DEVIATION = 0.1
 START = {size: np.random.default_rng(size).normal(size=(size, D)) for size in (14, 10)}
 
 
@@ -60,9 +74,14 @@ class Given:
 
 
 def solve(fixed, events, alpha, weight):
-    """The factors that minimise the paper's loss, given those of the other side: a ridge regression for each row."""
+    """The factors that minimise the paper's loss, given those of the other side: a ridge regression
+    for each row.
+    """
     gram = alpha * fixed.T @ fixed + weight * np.eye(D)
-    rows = [np.linalg.solve(gram + fixed[row > 0].T @ fixed[row > 0], fixed[row > 0].sum(axis=0)) for row in events]
+    rows = [
+        np.linalg.solve(gram + fixed[row > 0].T @ fixed[row > 0], fixed[row > 0].sum(axis=0))
+        for row in events
+    ]
     return np.array(rows)
 
 
@@ -71,7 +90,9 @@ def solve(fixed, events, alpha, weight):
 def test_ials_takes_the_same_steps_as_a_plain_solver_of_the_papers_loss(iterations, alpha, weight):
     training = made_up(14, 10)
     training[3] = 0  # a user without events
-    items = DEVIATION * START[10] / np.sqrt(1 + alpha)  # the library's factors at its start are these times √(1 + α)
+    items = (
+        DEVIATION * START[10] / np.sqrt(1 + alpha)
+    )  # the library's factors at its start are these times √(1 + α)
     for _ in range(iterations):
         users = solve(items, training, alpha, weight)
         items = solve(users, training.T, alpha, weight)
@@ -82,7 +103,9 @@ def test_ials_takes_the_same_steps_as_a_plain_solver_of_the_papers_loss(iteratio
 
 
 FACTORS = ("als", "bpr", "lmf")
-OPTIONS = {name: {"factors": 6} for name in FACTORS} | {name: {"K": 5} for name in ("cosine", "tfidf", "bm25")}
+OPTIONS = {name: {"factors": 6} for name in FACTORS} | {
+    name: {"K": 5} for name in ("cosine", "tfidf", "bm25")
+}
 
 
 @pytest.mark.parametrize("model", OPTIONS)
@@ -91,11 +114,14 @@ def test_models_score_as_in_implicit(model: str) -> None:
 
     What implicit does not list has no neighbour among the user's items, and scores 0.
     """
-    training = csr_array(made_up(60, 40, np.linspace(0.05, 0.5, 40)))  # so similarities differ from their transpose
+    training = csr_array(
+        made_up(60, 40, np.linspace(0.05, 0.5, 40))
+    )  # so similarities differ from their transpose
     ours = ImplicitLibrary(model, OPTIONS[model])
     scores = ours.fit(training, np.random.default_rng(0)).scores(slice(None), training)
     theirs = ours._trained(training, int(np.random.default_rng(0).integers(2**31)))
-    events, expected = csr_matrix(training, dtype=np.float32), np.zeros(scores.shape)
+    events = csr_matrix(training, dtype=np.float32)
+    expected = np.zeros(scores.shape)
     for user in range(60):
         items, values = theirs.recommend(user, events[user], N=40, filter_already_liked_items=False)
         expected[user, items] = values
@@ -113,8 +139,14 @@ def test_models_score_as_in_implicit(model: str) -> None:
         # a segmentation fault in implicit
         ({"model": "cosine", "options": {"K": 0}}, "options.K: must be a whole number, 1 or more"),
         ({"model": "als", "options": {"factors": 2.5}}, "options.factors: must be a whole number"),
-        ({"model": "als", "options": {"alpha": "x"}}, "options.alpha: must be a finite number, 0 or"),
-        ({"model": "als", "options": {"use_cg": 1}}, "options.use_cg: must be true or false, not 1"),
+        (
+            {"model": "als", "options": {"alpha": "x"}},
+            "options.alpha: must be a finite number, 0 or",
+        ),
+        (
+            {"model": "als", "options": {"use_cg": 1}},
+            "options.use_cg: must be true or false, not 1",
+        ),
         ({"model": "als", "options": 3}, "options: must be of type object, not 3"),
     ],
 )
@@ -126,13 +158,21 @@ def test_refuses_options_of_implicit_in_one_line(entry: dict[str, Any], says: st
 
 
 def test_metrics_of_random_scores_are_those_of_chance() -> None:
-    """The rank is uniform on 1 … n: AUC on n points that 0 and 1 enclose, and Recall@10 is a coin of 10/n.
+    """The rank is uniform on 1 … n: AUC on n points that 0 and 1 enclose, and Recall@10 is a coin
+    of 10/n.
 
     Within 4 standard errors of the mean of 5000 users: 0.016 for AUC, 0.017 for Recall@10.
     """
-    users, n = 5000, 100  # each user trains on the first 20 items, and the held-out one is among the others
-    split = split_of(np.tile(np.arange(n + 20) < 20, (users, 1)), np.random.default_rng(5).integers(20, n + 20, users))
+    users = 5000  # each user trains on the first 20 items, and the held-out one is among the others
+    n = 100
+    split = split_of(
+        np.tile(np.arange(n + 20) < 20, (users, 1)),
+        np.random.default_rng(5).integers(20, n + 20, users),
+    )
     table = rank_by_model(RandomScores().fit(split.training, np.random.default_rng(11)), split)
     assert table.tied.max() == 0
-    for label, expected, variance in (("auc", 0.5, (n + 1) / (12 * (n - 1))), ("recall@10", 0.1, 0.1 * 0.9)):
+    for label, expected, variance in (
+        ("auc", 0.5, (n + 1) / (12 * (n - 1))),
+        ("recall@10", 0.1, 0.1 * 0.9),
+    ):
         assert abs(table.values(metric(label)).mean() - expected) < 4 * np.sqrt(variance / users)

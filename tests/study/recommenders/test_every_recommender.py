@@ -1,6 +1,8 @@
-"""What every registered recommender must do, on a split whose right answer is known (tests/two_groups.py).
+"""What every registered recommender must do, on a split whose right answer is known
+(tests/two_groups.py).
 
-Trained recommenders are read back as they were written, and files and numbers that are none are refused.
+Trained recommenders are read back as they were written, and files and numbers that are none are
+refused.
 """
 
 from typing import Any
@@ -33,9 +35,19 @@ IN_FIRST = np.arange(FIRST + SECOND) < FIRST
 
 ENTRIES: dict[str, dict[str, Any]] = {
     "ease": {"type": "ease", "regularization": 1},
-    "ials": {"type": "ials", "factors": 4, "regularization": 0.1, "unobserved_weight": 0.2, "iterations": 10},
+    "ials": {
+        "type": "ials",
+        "factors": 4,
+        "regularization": 0.1,
+        "unobserved_weight": 0.2,
+        "iterations": 10,
+    },
     "implicit als": {"type": "implicit", "model": "als", "options": {"factors": 4}},
-    "implicit bpr": {"type": "implicit", "model": "bpr", "options": {"factors": 4, "learning_rate": 0.1}},
+    "implicit bpr": {
+        "type": "implicit",
+        "model": "bpr",
+        "options": {"factors": 4, "learning_rate": 0.1},
+    },
     "implicit lmf": {"type": "implicit", "model": "lmf", "options": {"factors": 4}},
     "implicit cosine": {"type": "implicit", "model": "cosine"},
     "implicit tfidf": {"type": "implicit", "model": "tfidf"},
@@ -56,16 +68,21 @@ def train(entry: dict[str, Any], split: Split) -> Model:
 
 
 @every_entry
-def test_gives_the_right_answer_for_all_users_and_for_a_block(entry: dict[str, Any], tmp_path) -> None:
+def test_gives_the_right_answer_for_all_users_and_for_a_block(
+    entry: dict[str, Any], tmp_path
+) -> None:
     split = two_groups()
     model = train(entry, split)
-    table, scores = rank_by_model(model, split), model.scores(slice(None), split.training)
+    table = rank_by_model(model, split)
+    scores = model.scores(slice(None), split.training)
     assert table.user.tolist() == split.user_ids.tolist()
     assert table.candidates.tolist() == np.where(IN_FIRST, SECOND + 1, FIRST + 1).tolist()
     assert table.tied.tolist() == [0] * len(table)
     if entry["type"] != "random":  # of which one draw says nothing
         # items of the second group have 7 training events, of the first 5
-        assert table.above.tolist() == (SECOND * IN_FIRST * (entry["type"] == "popularity")).tolist()
+        assert (
+            table.above.tolist() == (SECOND * IN_FIRST * (entry["type"] == "popularity")).tolist()
+        )
     assert (scores.shape, scores.dtype) == (split.training.shape, np.float64)
     assert np.isfinite(scores).all()
     for users in (slice(3, 9), slice(13, 14), slice(4, 4)):
@@ -103,7 +120,9 @@ def test_several_held_out_items_of_a_user(entry: dict[str, Any]) -> None:
 @pytest.mark.parametrize("kind", sorted(RECOMMENDERS.keys() - {"ranks"}))
 def test_no_parameter_is_needed(kind: str) -> None:
     assert kind in {entry["type"] for entry in ENTRIES.values()}, "add an entry to ENTRIES"
-    assert np.isfinite(train({"type": kind}, two_groups()).scores(slice(0, 5), two_groups().training)).all()
+    assert np.isfinite(
+        train({"type": kind}, two_groups()).scores(slice(0, 5), two_groups().training)
+    ).all()
 
 
 RNG = np.random.default_rng(3)
@@ -112,7 +131,9 @@ ONES = np.ones((14, 2))
 MODELS = {
     "factors": FactorModel(RNG.normal(size=(14, 2)), RNG.normal(size=(14, 2))),
     "dense similarity": SimilarityModel(RNG.random((14, 14))),
-    "sparse similarity": SparseSimilarityModel(csr_array(random_array((14, 14), density=0.2, rng=RNG))),
+    "sparse similarity": SparseSimilarityModel(
+        csr_array(random_array((14, 14), density=0.2, rng=RNG))
+    ),
     "sparse similarity without entries": SparseSimilarityModel(csr_array((14, 14))),
     "random": RandomModel(2**64 - 1),
     "scores": ScoreModel(RNG.random((14, 14))),
@@ -126,7 +147,9 @@ def test_a_model_is_read_as_it_was_written_and_written_as_the_same_bytes_twice(t
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
     again = read_model(tmp_path / "1.npz")
     assert type(again) is type(model)
-    assert (again.scores(slice(14), SPLIT.training) == model.scores(slice(14), SPLIT.training)).all()
+    assert (
+        again.scores(slice(14), SPLIT.training) == model.scores(slice(14), SPLIT.training)
+    ).all()
 
 
 @pytest.mark.parametrize(("tolerance", "above", "tied"), [(0.0, 1, 0), (TIE, 0, 1)])
@@ -145,12 +168,25 @@ def test_scores_tie_within_the_tolerance_also_as_read_from_a_file(tmp_path, tole
         {"kind": "tree"},
         {"kind": "factors", "user_factors": ONES},
         {"kind": "random", "key": np.arange(2)},
-        {"kind": "sparse similarity", "data": ONES[0], "indices": np.arange(2), "indptr": np.arange(5)},
+        {
+            "kind": "sparse similarity",
+            "data": ONES[0],
+            "indices": np.arange(2),
+            "indptr": np.arange(5),
+        },
     ],
 )
 def test_arrays_that_make_no_model_are_refused(tmp_path, arrays):
-    _files.write_npz(tmp_path / "model.npz", **{name: np.asarray(array) for name, array in arrays.items()})
-    says = ": lacks item_factors" if "user_factors" in arrays else ", or is damaged" if len(arrays) > 1 else ""
+    _files.write_npz(
+        tmp_path / "model.npz", **{name: np.asarray(array) for name, array in arrays.items()}
+    )
+    says = (
+        ": lacks item_factors"
+        if "user_factors" in arrays
+        else ", or is damaged"
+        if len(arrays) > 1
+        else ""
+    )
     with pytest.raises(DataError, match=rf"model\.npz: is not a model of this project{says}"):
         read_model(tmp_path / "model.npz")
 
@@ -159,13 +195,22 @@ def test_arrays_that_make_no_model_are_refused(tmp_path, arrays):
     ("model", "says"),
     [
         (FactorModel(ONES * np.nan, ONES), "the factors of user 1 of 14 are not finite numbers"),
-        (FactorModel(ONES, np.where(np.arange(14)[:, np.newaxis] == 4, -np.inf, ONES)), "of item 5 of 14 are not fin"),
+        (
+            FactorModel(ONES, np.where(np.arange(14)[:, np.newaxis] == 4, -np.inf, ONES)),
+            "of item 5 of 14 are not fin",
+        ),
         (FactorModel(ONES[1:], ONES), r"has factors of shape \(13, 2\) for 14 users"),
         (FactorModel(ONES, ONES.ravel()), r"has factors of shape \(28,\) for 14 items"),
-        (FactorModel(ONES, ONES[:, :1]), "the factors of users and items differ in length, 2 and 1"),
+        (
+            FactorModel(ONES, ONES[:, :1]),
+            "the factors of users and items differ in length, 2 and 1",
+        ),
         (SimilarityModel(np.eye(13)), r"has similarities of shape \(13, 13\), not \(14, 14\)"),
         (SimilarityModel(np.eye(14) * np.nan), "has similarities that are not finite numbers"),
-        (SparseSimilarityModel(csr_array(eye_array(14)) * np.inf), "has similarities that are not finite numbers"),
+        (
+            SparseSimilarityModel(csr_array(eye_array(14)) * np.inf),
+            "has similarities that are not finite numbers",
+        ),
     ],
 )
 def test_a_model_that_does_not_fit_its_split_is_refused(model, says):

@@ -1,6 +1,8 @@
-"""Item-based collaborative filtering: scores are exact to 12 digits, and those that are equal tie, and no others do.
+"""Item-based collaborative filtering: scores are exact to 12 digits, and those that are equal tie,
+and no others do.
 
-The exact scores follow eqs 27-30, from squares of cosines as fractions, with 60 digits from the first root on.
+The exact scores follow eqs 27-30, from squares of cosines as fractions, with 60 digits from the
+first root on.
 """
 
 from decimal import Decimal, localcontext
@@ -29,12 +31,17 @@ VALUES = {
 }
 
 
-def exact_scores(training, exponent, neighbours, neighbours_prime, keep_self, row_norm, denominator):
+def exact_scores(
+    training, exponent, neighbours, neighbours_prime, keep_self, row_norm, denominator
+):
     """Eqs 27-30 as loops: the scores of all items for each user."""
     items = range(training.shape[1])
     users_of = [set(np.flatnonzero(column).tolist()) for column in training.T]
     squares = [[_squared_cosine(users_of[i], users_of[j]) for j in items] for i in items]
-    nearest = [sorted((j for j in items if j != i and squares[i][j]), key=lambda j: (-squares[i][j], j)) for i in items]
+    nearest = [
+        sorted((j for j in items if j != i and squares[i][j]), key=lambda j: (-squares[i][j], j))
+        for i in items
+    ]
 
     def similarity(i, j):
         near = i in nearest[j][:neighbours] and j in nearest[i][:neighbours_prime]
@@ -43,13 +50,20 @@ def exact_scores(training, exponent, neighbours, neighbours_prime, keep_self, ro
         power = squares[i][j] ** int(2 * exponent)
         return (Decimal(power.numerator) / power.denominator).sqrt().sqrt()
 
-    norms = {"l2": lambda row: sum(each**2 for each in row).sqrt(), "l1": sum, "none": lambda row: Decimal(1)}
+    norms = {
+        "l2": lambda row: sum(each**2 for each in row).sqrt(),
+        "l1": sum,
+        "none": lambda row: Decimal(1),
+    }
     similar = [[similarity(i, j) for j in items] for i in items]
     for row in similar:
         for norm in (norms[row_norm], *[sum] * denominator):
             divisor = norm(row) or 1
             row[:] = [each / divisor for each in row]
-    return [[sum((row[j] for j in np.flatnonzero(has)), Decimal(0)) for row in similar] for has in training]
+    return [
+        [sum((row[j] for j in np.flatnonzero(has)), Decimal(0)) for row in similar]
+        for has in training
+    ]
 
 
 def _squared_cosine(one, other):
@@ -61,7 +75,12 @@ def exact_counts(scores, training, held_out):
     found = []
     for mine, has, held in zip(scores, training, held_out, strict=True):
         differences = [mine[item] - mine[held] for item in np.flatnonzero(~has)]
-        found.append((sum(each > EQUAL for each in differences), sum(abs(each) <= EQUAL for each in differences) - 1))
+        found.append(
+            (
+                sum(each > EQUAL for each in differences),
+                sum(abs(each) <= EQUAL for each in differences) - 1,
+            )
+        )
     return found
 
 
@@ -87,7 +106,10 @@ def test_equal_scores_tie_and_no_others(seeds):
         rng = np.random.default_rng(seed)
         shape = rng.integers((4, 8), (13, 19))
         # items of one or two sizes have many equal cosines
-        training = rng.random(shape).argsort(axis=0) < rng.integers(1, shape[0], 2)[rng.integers(2, size=shape[1])]
+        training = (
+            rng.random(shape).argsort(axis=0)
+            < rng.integers(1, shape[0], 2)[rng.integers(2, size=shape[1])]
+        )
         training[training.all(axis=1), 0] = False  # each user has a candidate
         parameters = {name: values[rng.integers(len(values))] for name, values in VALUES.items()}
         if not is_exact(training, parameters):
@@ -97,11 +119,24 @@ def test_equal_scores_tie_and_no_others(seeds):
 
 def test_the_nearest_items_by_hand():
     """Item 0 has users 0-3, item 1 has 0, item 2 has 0 and 1, item 3 has nobody, item 4 has 3."""
-    training = csr_array(np.array([[1, 1, 1, 0, 0], [1, 0, 1, 0, 0], [1, 0, 0, 0, 0], [1, 0, 0, 0, 1]], dtype=float))
-    r, h = 1 / sqrt(2), 1 / 2
-    wanted = [[0, 0, r, 0, h], [0] * 5, [r, r, 0, 0, 0], [0] * 5, [0] * 5]  # the nearest one of each column
-    np.testing.assert_allclose(near_items(Interactions(training), 1, None).toarray(), wanted, atol=1e-15)
-    np.testing.assert_allclose(near_items(Interactions(training), None, 1).toarray(), np.transpose(wanted), atol=1e-15)
+    training = csr_array(
+        np.array([[1, 1, 1, 0, 0], [1, 0, 1, 0, 0], [1, 0, 0, 0, 0], [1, 0, 0, 0, 1]], dtype=float)
+    )
+    r = 1 / sqrt(2)
+    h = 1 / 2
+    wanted = [
+        [0, 0, r, 0, h],
+        [0] * 5,
+        [r, r, 0, 0, 0],
+        [0] * 5,
+        [0] * 5,
+    ]  # the nearest one of each column
+    np.testing.assert_allclose(
+        near_items(Interactions(training), 1, None).toarray(), wanted, atol=1e-15
+    )
+    np.testing.assert_allclose(
+        near_items(Interactions(training), None, 1).toarray(), np.transpose(wanted), atol=1e-15
+    )
     for parameters in ({}, {"denominator": True}, {"neighbours": 2}, {"row_norm": "l1"}):
         model = ItemCF(**{"exponent": 1} | parameters).fit(training, np.random.default_rng(0))
         scores = model.scores(slice(None), training)
@@ -111,12 +146,19 @@ def test_the_nearest_items_by_hand():
 
 @pytest.mark.parametrize(("users", "count", "of"), [(3, 1, 2), (12, 3, 12)])
 def test_items_of_equal_cosine_are_equally_near_whatever_their_counts(users, count, of):
-    # item 0 has `users` users; `count` of them are among the `of` users of one other item, and three times as many
-    # among the 9 × `of` users of another: both have the cosine count / √(users · of)
+    # item 0 has `users` users; `count` of them are among the `of` users of one other item, and
+    # three times as many among the 9 × `of` users of another: both have the cosine count / √(users
+    # · of)
     first, small, large = np.zeros((3, users + 9 * of))
     first[:users] = small[:count] = large[: 3 * count] = 1
     small[users : users + of - count] = large[users : users + 9 * of - 3 * count] = 1
     for columns in ([first, small, large], [first, large, small]):
         training = csr_array(np.array(columns).T)
-        assert Interactions(training).cosines(slice(3)).toarray()[0, 1] == pytest.approx(count / sqrt(users * of))
-        assert (near_items(Interactions(training), 1, None).toarray()[:, 0] > 0).tolist() == [False, True, False]
+        assert Interactions(training).cosines(slice(3)).toarray()[0, 1] == pytest.approx(
+            count / sqrt(users * of)
+        )
+        assert (near_items(Interactions(training), 1, None).toarray()[:, 0] > 0).tolist() == [
+            False,
+            True,
+            False,
+        ]

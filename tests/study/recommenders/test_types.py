@@ -1,4 +1,6 @@
-"""Recommenders by config entry: their types and parameters, and types that are the path of a class."""
+"""Recommenders by config entry: their types and parameters, and types that are the path of a
+class.
+"""
 
 import sys
 from pathlib import Path
@@ -29,7 +31,8 @@ class InOrder(Recommender):
     def fit(self, training, rng, memory=None):
         users, items = training.shape
         scores = np.arange(items, dtype=np.float64)
-        return FactorModel(np.ones((users, 1)), (scores if self.reverse else -scores)[:, np.newaxis])
+        factors = scores if self.reverse else -scores
+        return FactorModel(np.ones((users, 1)), factors[:, np.newaxis])
 
 
 class NoDataclass(Recommender):
@@ -40,7 +43,11 @@ WithoutFit = dataclass(frozen=True)(type("WithoutFit", (Recommender,), {}))
 PlainField = dataclass(frozen=True)(NoDataclass)
 function = print
 """
-FAILING = {"fails": "import no_such_module", "ends": "import sys\nsys.exit('no licence')", "typo": "class Mine(:"}
+FAILING = {
+    "fails": "import no_such_module",
+    "ends": "import sys\nsys.exit('no licence')",
+    "typo": "class Mine(:",
+}
 
 
 @pytest.fixture
@@ -63,12 +70,20 @@ def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(h
     check_recommender(entry, "recommenders.W")
     assert entry == {"type": "own_models.models.InOrder", "reverse": False}
     for reverse in (False, True):
-        model = recommender(entry | {"reverse": reverse}).fit(np.zeros((2, 3)), np.random.default_rng(0))
+        model = recommender(entry | {"reverse": reverse}).fit(
+            np.zeros((2, 3)), np.random.default_rng(0)
+        )
         assert model.item_factors.tolist() == [[0], [1 if reverse else -1], [2 if reverse else -2]]
     for wrong, says in (
-        ({"revers": True}, r"W: unknown key 'revers' \(did you mean reverse\?\); it may be reverse, type$"),
+        (
+            {"revers": True},
+            r"W: unknown key 'revers' \(did you mean reverse\?\); it may be reverse, type$",
+        ),
         ({"reverse": 1}, r"W\.reverse: must be of type boolean, not 1$"),
-        ({"type": "own_models.models.WithoutFit"}, r"W\.recommender of type own_models\.models\.WithoutFit: .*fit"),
+        (
+            {"type": "own_models.models.WithoutFit"},
+            r"W\.recommender of type own_models\.models\.WithoutFit: .*fit",
+        ),
     ):
         with pytest.raises(ConfigError, match=rf"^recommenders\.{says}"):
             check_recommender({"type": "own_models.models.InOrder"} | wrong, "recommenders.W")
@@ -78,17 +93,34 @@ def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(h
     ("kind", "says"),
     [
         ("own_gone.Mine", "cannot be imported: ModuleNotFoundError: No module named 'own_gone'"),
-        ("own_models.models.Gone", "cannot be imported: AttributeError: module 'own_models.models' has no attribute"),
+        (
+            "own_models.models.Gone",
+            "cannot be imported: AttributeError: module 'own_models.models' has no attribute",
+        ),
         (".Mine", "cannot be imported: ValueError: Empty module name"),
-        ("own_fails.Mine", "cannot be imported: ModuleNotFoundError: No module named 'no_such_module'"),
+        (
+            "own_fails.Mine",
+            "cannot be imported: ModuleNotFoundError: No module named 'no_such_module'",
+        ),
         ("own_ends.Mine", "cannot be imported: SystemExit: no licence"),
         ("own_typo.Mine", "cannot be imported: SyntaxError: invalid syntax (own_typo.py, line 1)"),
-        ("own_models.models.function", "is not a subclass of sampled_metrics_study.recommenders.Recommender"),
-        ("own_models.models.PlainField", "is not a dataclass whose fields are defined by `parameter`"),
-        ("own_models.models.NoDataclass", "is not a dataclass whose fields are defined by `parameter`"),
+        (
+            "own_models.models.function",
+            "is not a subclass of sampled_metrics_study.recommenders.Recommender",
+        ),
+        (
+            "own_models.models.PlainField",
+            "is not a dataclass whose fields are defined by `parameter`",
+        ),
+        (
+            "own_models.models.NoDataclass",
+            "is not a dataclass whose fields are defined by `parameter`",
+        ),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line_with_key_and_path(here: Path, kind: str, says: str) -> None:
+def test_what_is_wrong_is_said_in_one_line_with_key_and_path(
+    here: Path, kind: str, says: str
+) -> None:
     with pytest.raises(ConfigError) as refused:
         check_recommender({"type": kind}, "recommenders.W")
     assert str(refused.value).startswith(f"recommenders.W.type: {kind!r} {says}")
@@ -98,9 +130,16 @@ def test_what_is_wrong_is_said_in_one_line_with_key_and_path(here: Path, kind: s
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
-        ({"type": "knn"}, "^unknown recommender type 'knn'; it may be ease, ials, .*, ranks, or the path of a class, "),
+        (
+            {"type": "knn"},
+            "^unknown recommender type 'knn'; it may be ease, ials, .*, ranks, or the path of a "
+            "class, ",
+        ),
         ({"type": "ranks"}, "^recommender of type ranks: .*path"),
-        ({"type": "item-cf", "exponent": 1, "neighbors": 3}, "^recommender of type item-cf: .*neighbors"),
+        (
+            {"type": "item-cf", "exponent": 1, "neighbors": 3},
+            "^recommender of type item-cf: .*neighbors",
+        ),
         ({"type": "ials", "factors": 16, "alpha": 1}, "^recommender of type ials: .*alpha"),
     ],
 )

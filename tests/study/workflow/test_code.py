@@ -1,4 +1,6 @@
-"""What a study is made from: digests of code have every file that a script loads, and checksums are of the data."""
+"""What a study is made from: digests of code have every file that a script loads, and checksums are
+of the data.
+"""
 
 import sys
 from pathlib import Path
@@ -26,23 +28,37 @@ def loaded(project: Project) -> dict[str, set[Path]]:
         modules = set(path.read_text(encoding="utf-8").split())
         places = [SOURCE.joinpath(*module.split(".")) for module in modules]
         files[path.name] = {
-            file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()
+            file
+            for place in places
+            for file in (place.with_suffix(".py"), place / "__init__.py")
+            if file.is_file()
         }
     return files
 
 
 def digested(script: str) -> frozenset[Path]:
-    """Return the files of which rules have digests: those of a script, of recommenders, and of functions of figures."""
-    registered = {"train": {f"recommenders/{path.partition('.')[0]}.py" for path in RECOMMENDERS.values()}}
+    """Return the files of which rules have digests: those of a script, of recommenders, and of
+    functions of figures.
+    """
+    registered = {
+        "train": {f"recommenders/{path.partition('.')[0]}.py" for path in RECOMMENDERS.values()}
+    }
     for rule, places in (("figures", FIGURES), ("tables", TABLES)):
         named = [name for entries in places.values() for name in paths(entries)]
         registered[rule] = {"/".join(name.split(".")[1:-1]) + ".py" for name in named}
-    return files_of([ROOT / f"scripts/{script}.py", *(STUDY_FOLDER / name for name in registered.get(script, ()))])
+    return files_of(
+        [
+            ROOT / f"scripts/{script}.py",
+            *(STUDY_FOLDER / name for name in registered.get(script, ())),
+        ]
+    )
 
 
 def test_the_digest_has_every_module_that_a_script_has_loaded(finished: Project) -> None:
     of_scripts = loaded(finished)
-    assert {"verify", "split", "train", "rank", "sample", "tables", "figures", "summary"} <= set(of_scripts)
+    assert {"verify", "split", "train", "rank", "sample", "tables", "figures", "summary"} <= set(
+        of_scripts
+    )
     for script, files in of_scripts.items():
         assert len(files) > 5
         assert files <= digested(script), script
@@ -68,11 +84,14 @@ def names(script: str) -> set[str]:
     return {str(path.relative_to(SOURCE)) for path in files if path.is_relative_to(SOURCE)}
 
 
-@pytest.mark.parametrize("script", ["verify", "split", "train", "rank", "split_tables", "gather_ranks", "import_ranks"])
+@pytest.mark.parametrize(
+    "script", ["verify", "split", "train", "rank", "split_tables", "gather_ranks", "import_ranks"]
+)
 def test_what_comes_before_the_metrics_does_not_depend_on_them(script: str) -> None:
     core = ("metrics", "estimators", "sampling", "inference", "evaluation")
     below = tuple(
-        f"sampled_metrics/{name}" for name in (*(f"core/{part}" for part in core), "reporting", "cli", "adapters")
+        f"sampled_metrics/{name}"
+        for name in (*(f"core/{part}" for part in core), "reporting", "cli", "adapters")
     )
     assert not [name for name in names(script) if name.startswith(below)]
     assert "sampled_metrics_study/recommenders/registry.py" not in names(script)
@@ -81,8 +100,14 @@ def test_what_comes_before_the_metrics_does_not_depend_on_them(script: str) -> N
 def test_training_depends_on_its_own_recommender_and_not_on_ranks() -> None:
     of_ranks = ("sampled_metrics/core/ranks/", "sampled_metrics/ranking/")
     files_of_ranks = {name for name in names("train") if name.startswith(of_ranks)}
-    assert files_of_ranks == {"sampled_metrics/ranking/__init__.py", "sampled_metrics/ranking/split.py"}
-    files = {kind: files_of([Path(sys.modules[recommender_type(kind).__module__].__file__)]) for kind in RECOMMENDERS}
+    assert files_of_ranks == {
+        "sampled_metrics/ranking/__init__.py",
+        "sampled_metrics/ranking/split.py",
+    }
+    files = {
+        kind: files_of([Path(sys.modules[recommender_type(kind).__module__].__file__)])
+        for kind in RECOMMENDERS
+    }
     folder = STUDY_FOLDER / "recommenders"
     assert folder / "ials.py" in files["ials"]
     assert folder / "item_cf.py" not in files["ials"]
@@ -92,9 +117,11 @@ def test_training_depends_on_its_own_recommender_and_not_on_ranks() -> None:
 
 PLAIN = "import os\n\n\ndef double(x):\n    return 2 * x\n"
 SAME = {
-    "docstrings": '"""Of a module."""\nimport os\n\n\ndef double(x):\n    """Of a function."""\n    return 2 * x\n',
+    "docstrings": '"""Of a module."""\nimport os\n\n\ndef double(x):\n    """Of a function."""\n '
+    "   return 2 * x\n",
     "the docstring of a constant": PLAIN.replace("os\n", 'os\n"""Said of what is above."""\n'),
-    "comments and layout": "import os  # here\n\n# there\ndef double(x):\n    return (2\n            * x)\n",
+    "comments and layout": "import os  # here\n\n# there\ndef double(x):\n    return (2\n        "
+    "    * x)\n",
     "imports for type checkers": PLAIN.replace("os\n", "os\nif TYPE_CHECKING:\n    import csv\n"),
     "imports for type checkers, by their module": PLAIN.replace(
         "os\n", "os\nif typing.TYPE_CHECKING:\n    import re\n"
@@ -124,7 +151,8 @@ def test_a_digest_is_of_what_the_code_does(tmp_path: Path, text: str, is_same: b
 
 MODULES = {
     "pack/__init__.py": "from typing import TYPE_CHECKING\n"
-    "if TYPE_CHECKING:\n    from pack.offered import first as first\n    from pack.unused import second as second\n"
+    "if TYPE_CHECKING:\n    from pack.offered import first as first\n    from pack.unused import "
+    "second as second\n"
     "def __getattr__(name):\n    return name\n",
     "pack/at_once.py": "import pack.below.deep\n",
     "pack/below/__init__.py": "",
@@ -144,7 +172,10 @@ CASES = {
         ["at_once", "below/__init__", "below/deep", "below/beside", "upwards"],
     ),
     "an import in a function": ("def f():\n    from pack import late\n", ["late"]),
-    "an import after an error": ("try:\n    import os\nexcept ImportError:\n    import pack.excepted\n", ["excepted"]),
+    "an import after an error": (
+        "try:\n    import os\nexcept ImportError:\n    import pack.excepted\n",
+        ["excepted"],
+    ),
     "a name that is offered lazily": ("from pack import first\n", ["offered"]),
     "an attribute that is offered lazily": ("import pack as p\np.first\n", ["offered"]),
     "two modules by one name": (
@@ -158,13 +189,19 @@ CASES = {
 
 
 @pytest.mark.parametrize(("text", "wanted"), CASES.values(), ids=CASES)
-def test_imports_are_followed_in_all_their_forms(tmp_path: Path, text: str, wanted: list[str] | None) -> None:
+def test_imports_are_followed_in_all_their_forms(
+    tmp_path: Path, text: str, wanted: list[str] | None
+) -> None:
     for name, module in MODULES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(module, encoding="utf-8")
     script = tmp_path / "script.py"
     script.write_text(text, encoding="utf-8")
-    expected = set() if wanted is None else {tmp_path / f"pack/{name}.py" for name in ["__init__", *wanted]}
+    expected = (
+        set()
+        if wanted is None
+        else {tmp_path / f"pack/{name}.py" for name in ["__init__", *wanted]}
+    )
     assert files_of([script], beside={"pack": tmp_path}) == {script} | expected
 
 
@@ -190,7 +227,10 @@ def test_the_content_of_a_file_is_its_sha256(tmp_path: Path) -> None:
 def test_the_code_of_a_class_of_ones_own_is_that_of_its_files_and_what_they_import(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    above = "from below_of_a_test import Below\nimport helper_of_a_test\n\n\nclass Above(Below):\n    pass\n"
+    above = (
+        "from below_of_a_test import Below\nimport helper_of_a_test\n\n\nclass Above(Below):\n    "
+        "pass\n"
+    )
     below = "from collections import OrderedDict\n\n\nclass Below(OrderedDict):\n    pass\n"
     digests = []
     for helper, comment in (("x = 1\n", ""), ("x = 1\n", "# a comment\n"), ("x = 2\n", "")):
@@ -208,7 +248,9 @@ def test_the_code_of_a_class_of_ones_own_is_that_of_its_files_and_what_they_impo
     assert digests[0] == digests[1] != digests[2]
 
 
-def test_checksums_are_of_the_archive_and_the_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checksums_are_of_the_archive_and_the_ranks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     paths = [f"{folder}/ranks/X.csv.gz" for folder in ("results/one", "prefix/results/two")]
     for path in paths:

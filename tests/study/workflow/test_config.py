@@ -1,4 +1,6 @@
-"""The configuration: defaults filled in, and every error one line that names the key and what is allowed."""
+"""The configuration: defaults filled in, and every error one line that names the key and what is
+allowed.
+"""
 
 from copy import deepcopy
 from pathlib import Path
@@ -8,7 +10,13 @@ import pytest
 from made_up_project import DEFAULTS, ROOT, SCHEMA, complete_config
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics_study.config import assemble, compared_with_paper, complete, merged, precomputed_ranks
+from sampled_metrics_study.config import (
+    assemble,
+    compared_with_paper,
+    complete,
+    merged,
+    precomputed_ranks,
+)
 from sampled_metrics_study.data import formats
 from sampled_metrics_study.recommenders import config_schema
 from sampled_metrics_study.recommenders.registry import RECOMMENDERS, recommender_type
@@ -44,7 +52,9 @@ def changed(config, path, value):
 
 def delimited(**options):
     """The least config with a csv file that has these options."""
-    return changed(LEAST, "datasets/mine", {"path": __file__, "format": "delimited", "options": options})
+    return changed(
+        LEAST, "datasets/mine", {"path": __file__, "format": "delimited", "options": options}
+    )
 
 
 def test_defaults_of_every_section_type_and_format_are_filled_in():
@@ -52,8 +62,14 @@ def test_defaults_of_every_section_type_and_format_are_filled_in():
     assert config["metrics"] == ["recall@10", "ndcg@10", "ap", "auc"]
     assert config["toy"]["ranks"]["C"] == [212, 2, 743, 5342, 1548]
     assert config["datasets"]["mine"] | LEAST["datasets"]["mine"] == config["datasets"]["mine"]
-    assert (config["datasets"]["mine"]["repeated"], config["datasets"]["mine"]["md5"]) == ("earliest", None)
-    assert config["recommenders"]["Y"].items() >= {"exponent": 3, "neighbours": None, "keep_self": True}.items()
+    assert (config["datasets"]["mine"]["repeated"], config["datasets"]["mine"]["md5"]) == (
+        "earliest",
+        None,
+    )
+    assert (
+        config["recommenders"]["Y"].items()
+        >= {"exponent": 3, "neighbours": None, "keep_self": True}.items()
+    )
     options = completed(delimited(columns=COLUMNS))["datasets"]["mine"]["options"]
     assert options["columns"] == COLUMNS | {"rating": None, "timestamp": None}
     assert (options["separator"], options["on_bad_lines"]) == (",", "error")
@@ -67,7 +83,8 @@ def test_labels_are_those_of_result_files_however_the_configuration_writes_them(
 
 
 def test_changing_a_default_that_was_filled_in_does_not_change_the_schema():
-    config, schema = deepcopy(LEAST) | {"toy": {}}, deepcopy(SCHEMA)
+    config = deepcopy(LEAST) | {"toy": {}}
+    schema = deepcopy(SCHEMA)
     complete(config, schema)
     config["metrics"].append("mrr")
     config["toy"]["ranks"]["A"].append(7)
@@ -78,70 +95,192 @@ def test_changing_a_default_that_was_filled_in_does_not_change_the_schema():
 GLOBAL_TIME = {"strategy": "global-time", "test_size": 0.2}
 LIKE_A_LOOP, LONG = ({name: {"type": "ease"}} for name in ("ab" * 20, "評" * 70))
 ERRORS = [
-    ("margin", "much", "margin must be a number above 0, such as 0.005, or a part of the worse value, "),
+    (
+        "margin",
+        "much",
+        "margin must be a number above 0, such as 0.005, or a part of the worse value, ",
+    ),
     # unknown and missing keys
     ("metrcs", [], "unknown key 'metrcs' (did you mean metrics?); it may be study, seed, "),
-    ("recommenders/Y/neighbors", 3, "recommenders.Y: unknown key 'neighbors' (did you mean neighbours?)"),
+    (
+        "recommenders/Y/neighbors",
+        3,
+        "recommenders.Y: unknown key 'neighbors' (did you mean neighbours?)",
+    ),
     ("study", ..., "(top level): lacks the key 'study'"),
     # types and ranges
     ("seed", -1, "seed: must be 0 or more, not -1"),
-    ("sampling/repetitions", 10_000.0, "sampling.repetitions: must be of type integer, not 10000.0"),  # one to JSON
-    ("sampling/repetitions", "10", "sampling.repetitions: must be of type integer (in --config, numbers inside of "),
+    (
+        "sampling/repetitions",
+        10_000.0,
+        "sampling.repetitions: must be of type integer, not 10000.0",
+    ),  # one to JSON
+    (
+        "sampling/repetitions",
+        "10",
+        "sampling.repetitions: must be of type integer (in --config, numbers inside of ",
+    ),
     ("sampling/negatives", [50, 0], "sampling.negatives.1: must be 1 or more, not 0"),
     ("datasets/ml-1m/path", "", "datasets.ml-1m.path: must not be empty, not ''"),
-    ("recommenders/X/unobserved_weight", 0, "recommenders.X.unobserved_weight: must be more than 0, not 0"),
+    (
+        "recommenders/X/unobserved_weight",
+        0,
+        "recommenders.X.unobserved_weight: must be more than 0, not 0",
+    ),
     ("split/test_size", 1, "split.test_size: must be less than 1, not 1"),
     ("study", [], "study: needs 1 or more entries, not []"),
     ("figures/figure-5/edges", [10, 10], "figures.figure-5.edges: must ascend, not [10, 10]"),
     # choices and names
-    ("sampling/readings", ["printed"], "sampling.readings.0: may be default, as-printed, not 'printed'"),
-    ("recommenders/Y/type", "eas", "recommenders.Y.type: unknown recommender type 'eas' (did you mean ease?); it may"),
-    ("datasets/ml-1m/format", "delimitd", "datasets.ml-1m.format: unknown format 'delimitd' (did you mean delimited?)"),
-    ("recommenders/Y/type", "knn", "recommenders.Y.type: unknown recommender type 'knn'; it may be ease, ials, "),
-    ("datasets/ml-1m/format", "csv", f"datasets.ml-1m.format: unknown format 'csv'; it may be {min(formats.FORMATS)}"),
+    (
+        "sampling/readings",
+        ["printed"],
+        "sampling.readings.0: may be default, as-printed, not 'printed'",
+    ),
+    (
+        "recommenders/Y/type",
+        "eas",
+        "recommenders.Y.type: unknown recommender type 'eas' (did you mean ease?); it may",
+    ),
+    (
+        "datasets/ml-1m/format",
+        "delimitd",
+        "datasets.ml-1m.format: unknown format 'delimitd' (did you mean delimited?)",
+    ),
+    (
+        "recommenders/Y/type",
+        "knn",
+        "recommenders.Y.type: unknown recommender type 'knn'; it may be ease, ials, ",
+    ),
+    (
+        "datasets/ml-1m/format",
+        "csv",
+        f"datasets.ml-1m.format: unknown format 'csv'; it may be {min(formats.FORMATS)}",
+    ),
     ("study", ["ml-1b"], "study: unknown dataset 'ml-1b'; it may be ml-1m"),
-    ("recommenders", {"a/b": {"type": "ease"}}, "recommenders: 'a/b' cannot be a name; it may be letters and digits"),
-    ("recommenders", LIKE_A_LOOP, f"recommenders: '{'ab' * 20}' cannot be a name: it ends with 'ab' twenty times"),
-    ("recommenders", LONG, f"recommenders: '{'評' * 70}' cannot be a name: it is longer than a file name may be"),
+    (
+        "recommenders",
+        {"a/b": {"type": "ease"}},
+        "recommenders: 'a/b' cannot be a name; it may be letters and digits",
+    ),
+    (
+        "recommenders",
+        LIKE_A_LOOP,
+        f"recommenders: '{'ab' * 20}' cannot be a name: it ends with 'ab' twenty times",
+    ),
+    (
+        "recommenders",
+        LONG,
+        f"recommenders: '{'評' * 70}' cannot be a name: it is longer than a file name may be",
+    ),
     ("metrics", ["ap", "recall"], "metrics: metric 'recall' needs a cut-off, such as recall@10"),
     ("toy/metrics", ["mapp"], "toy.metrics: unknown metric 'mapp' (did you mean map?); it may be "),
-    ("figures/figure-6/estimators", ["x"], "figures.figure-6.estimators: unknown estimator 'x'; it may be "),
+    (
+        "figures/figure-6/estimators",
+        ["x"],
+        "figures.figure-6.estimators: unknown estimator 'x'; it may be ",
+    ),
     ("estimators", ["mle", "mle-100"], "estimators: 'mle' and 'mle-100' are the same one; "),
     # keys that must agree
     ("split/test_size", 0.2, "split.test_size: is for the strategy global-time, not last-event"),
-    ("split/strategy", "global-time", "split.strategy: global-time needs either test_from or test_size"),
-    ("split", GLOBAL_TIME | {"test_from": 3}, "split.strategy: global-time needs either test_from or test_size"),
-    ("split", GLOBAL_TIME | {"held_out": 2}, "split.held_out: is for the strategies last-event and random-event, not"),
-    ("split", {"strategy": "random-event", "ties": "last"}, "split.ties: is for the strategy last-event, not random-"),
+    (
+        "split/strategy",
+        "global-time",
+        "split.strategy: global-time needs either test_from or test_size",
+    ),
+    (
+        "split",
+        GLOBAL_TIME | {"test_from": 3},
+        "split.strategy: global-time needs either test_from or test_size",
+    ),
+    (
+        "split",
+        GLOBAL_TIME | {"held_out": 2},
+        "split.held_out: is for the strategies last-event and random-event, not",
+    ),
+    (
+        "split",
+        {"strategy": "random-event", "ties": "last"},
+        "split.ties: is for the strategy last-event, not random-",
+    ),
     ("toy/ranks", {"A": [3, 10001]}, "toy.ranks.A: rank 10001 is above toy.candidates (10000)"),
     ("toy/negatives", 10000, "toy.negatives: must be less than toy.candidates (10000)"),
-    ("figures/budget", {"metric": "ap"}, "figures.budget.metric: must have a cut-off, such as recall@10, not 'ap'"),
-    ("figures/budget", {"pair": ["X", "W"]}, "figures.budget.pair: must be two of X, Y, Z, not ['X', 'W']"),
+    (
+        "figures/budget",
+        {"metric": "ap"},
+        "figures.budget.metric: must have a cut-off, such as recall@10, not 'ap'",
+    ),
+    (
+        "figures/budget",
+        {"pair": ["X", "W"]},
+        "figures.budget.pair: must be two of X, Y, Z, not ['X', 'W']",
+    ),
     ("figures/budget", {"pair": ["X", "X"]}, "figures.budget.pair: must "),
     ("datasets/ml-1m/urls", [], "datasets.ml-1m: give either urls or a path"),
-    ("datasets/ml-1m/format", ..., "datasets.ml-1m: lacks the key 'format', for X, Y, Z to be trained"),
+    (
+        "datasets/ml-1m/format",
+        ...,
+        "datasets.ml-1m: lacks the key 'format', for X, Y, Z to be trained",
+    ),
     ("datasets/ml-1m/test", "none.dat", "datasets.ml-1m.test: there is no file 'none.dat'"),
-    ("datasets/ml-1m/test", __file__, "datasets.ml-1m.test: needs a path, with the training events"),
+    (
+        "datasets/ml-1m/test",
+        __file__,
+        "datasets.ml-1m.test: needs a path, with the training events",
+    ),
     ("datasets/ml-1m/path", "gone.zip", "datasets.ml-1m.path: there is no file 'gone.zip'"),
     ("datasets/ml-1m/path", "{dataset}.zip", "datasets.ml-1m.path: '{dataset}.zip' has braces"),
-    ("datasets/ml-1m/urls", ["pypi:recbole"], "datasets.ml-1m.urls: 'pypi:recbole' is not pypi:NAME==VERSION!MEMBER"),
-    ("datasets/ml-1m/ranks", {"Z": "gone/{dataset}.csv"}, "datasets.ml-1m.ranks.Z: there is no file 'gone/ml-1m.csv'"),
-    ("datasets/ml-1m/ranks", {"z": __file__}, "datasets.ml-1m.ranks: unknown recommender 'z'; it may be X, Y, Z"),
+    (
+        "datasets/ml-1m/urls",
+        ["pypi:recbole"],
+        "datasets.ml-1m.urls: 'pypi:recbole' is not pypi:NAME==VERSION!MEMBER",
+    ),
+    (
+        "datasets/ml-1m/ranks",
+        {"Z": "gone/{dataset}.csv"},
+        "datasets.ml-1m.ranks.Z: there is no file 'gone/ml-1m.csv'",
+    ),
+    (
+        "datasets/ml-1m/ranks",
+        {"z": __file__},
+        "datasets.ml-1m.ranks: unknown recommender 'z'; it may be X, Y, Z",
+    ),
 ]
 OF_DATASETS = [
-    ({"core": 4, "test": __file__, "options": {"columns": COLUMNS}}, "core: must be 0 for a ready-made split, not 4"),
+    (
+        {"core": 4, "test": __file__, "options": {"columns": COLUMNS}},
+        "core: must be 0 for a ready-made split, not 4",
+    ),
     ({"options": {"separator": ";"}}, "options: lacks the key 'columns'"),
-    ({"options": {"columns": COLUMNS, "seperator": ";"}}, "options: unknown key 'seperator' (did you mean separator?)"),
+    (
+        {"options": {"columns": COLUMNS, "seperator": ";"}},
+        "options: unknown key 'seperator' (did you mean separator?)",
+    ),
     ({"options": {"columns": {"user": "u"}}}, "options.columns: lacks the key 'item'"),
-    ({"options": {"columns": COLUMNS | {"rating": 3.5}}}, "options.columns.rating: must be of type string or integer "),
-    ({"options": {"columns": COLUMNS, "timestamp_format": "ISO"}}, "options.timestamp_format: must match"),
-    ({"options": {"columns": COLUMNS, "keep": {"column": "event"}}}, "options.keep: lacks the key 'values'"),
-    *[({"options": {"columns": COLUMNS, "separator": text}}, "options.separator: ") for text in ("::", '"')],
+    (
+        {"options": {"columns": COLUMNS | {"rating": 3.5}}},
+        "options.columns.rating: must be of type string or integer ",
+    ),
+    (
+        {"options": {"columns": COLUMNS, "timestamp_format": "ISO"}},
+        "options.timestamp_format: must match",
+    ),
+    (
+        {"options": {"columns": COLUMNS, "keep": {"column": "event"}}},
+        "options.keep: lacks the key 'values'",
+    ),
+    *[
+        ({"options": {"columns": COLUMNS, "separator": text}}, "options.separator: ")
+        for text in ("::", '"')
+    ],
 ]
-OF_DATASETS = [(delimited(), "datasets/mine", keys, f"datasets.mine.{says}") for keys, says in OF_DATASETS]
+OF_DATASETS = [
+    (delimited(), "datasets/mine", keys, f"datasets.mine.{says}") for keys, says in OF_DATASETS
+]
 
 
-@pytest.mark.parametrize(("config", "path", "value", "says"), [(AS_IT_STANDS, *row) for row in ERRORS] + OF_DATASETS)
+@pytest.mark.parametrize(
+    ("config", "path", "value", "says"), [(AS_IT_STANDS, *row) for row in ERRORS] + OF_DATASETS
+)
 def test_an_error_names_the_key_and_what_it_may_be(config, path, value, says):
     if path == "datasets/mine":
         value = config["datasets"]["mine"] | value
@@ -151,27 +290,39 @@ def test_an_error_names_the_key_and_what_it_may_be(config, path, value, says):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("path", "value"), [("seed", "x\n" * 5000), ("sampling/a\nb", 1), ("metrics", ["a\nb"])])
+@pytest.mark.parametrize(
+    ("path", "value"), [("seed", "x\n" * 5000), ("sampling/a\nb", 1), ("metrics", ["a\nb"])]
+)
 def test_a_value_of_several_lines_stays_one_line_and_a_long_one_is_cut(path, value):
     with pytest.raises(ConfigError) as caught:
         completed(changed(AS_IT_STANDS, path, value))
     assert "\n" not in str(caught.value)
-    assert path == "metrics" or len(str(caught.value)) < 200  # that of metrics lists all that are known
+    assert (
+        path == "metrics" or len(str(caught.value)) < 200
+    )  # that of metrics lists all that are known
 
 
 def test_what_config_yaml_says_is_what_holds_without_it():
-    """Nothing has two defaults: of the keys of config.yaml, only the study's data and what fits these alone matter."""
+    """Nothing has two defaults: of the keys of config.yaml, only the study's data and what fits
+    these alone matter.
+    """
     needed = {key: AS_IT_STANDS[key] for key in ("study", "datasets", "recommenders")}
     assert completed(assemble({}, needed, needed, {})) == completed(AS_IT_STANDS)
 
 
 BELOW = {
     "study": ["a"],
-    "datasets": {"a": {"defaults": {"toy": {"negatives": 9, "ranks": {"A": [1]}}, "seed": 3}}, "b": {}},
+    "datasets": {
+        "a": {"defaults": {"toy": {"negatives": 9, "ranks": {"A": [1]}}, "seed": 3}},
+        "b": {},
+    },
     "recommenders": {"X": {"type": "ials"}},
     "sampling": {"repetitions": 5},
 }
-OF_B = {"study": ["b"], "datasets": {"b": {"defaults": {"seed": 4, "sampling": {"repetitions": 7}}}}}
+OF_B = {
+    "study": ["b"],
+    "datasets": {"b": {"defaults": {"seed": 4, "sampling": {"repetitions": 7}}}},
+}
 
 
 @pytest.mark.parametrize(
@@ -187,7 +338,11 @@ OF_B = {"study": ["b"], "datasets": {"b": {"defaults": {"seed": 4, "sampling": {
         # what is stated counts
         (
             {"toy": {"negatives": 8}, "sampling": {"negatives": 7}, "seed": 2},
-            {"toy": {"negatives": 8, "ranks": {"A": [1]}}, "sampling": {"repetitions": 5, "negatives": 7}, "seed": 2},
+            {
+                "toy": {"negatives": 8, "ranks": {"A": [1]}},
+                "sampling": {"repetitions": 5, "negatives": 7},
+                "seed": 2,
+            },
         ),
         ({"toy": None}, {"toy": None}),
         # names of recommenders and of ranks replace others
@@ -198,10 +353,14 @@ OF_B = {"study": ["b"], "datasets": {"b": {"defaults": {"seed": 4, "sampling": {
     ],
 )
 def test_the_config_of_a_user_lies_over_config_yaml_and_the_defaults_of_datasets(given, laid):
-    over, in_place = merged(BELOW, given), deepcopy(BELOW) | deepcopy(given)
+    over = merged(BELOW, given)
+    in_place = deepcopy(BELOW) | deepcopy(given)
     config = assemble({}, BELOW, over, given)
     assert {key: config.get(key) for key in laid} == laid
-    if not given.keys() & {"datasets", "sampling"}:  # config.yaml edited in place is as a file over it
+    if not given.keys() & {
+        "datasets",
+        "sampling",
+    }:  # config.yaml edited in place is as a file over it
         assert assemble({}, in_place, in_place, {}) == config
 
 
@@ -217,7 +376,10 @@ def test_some_keys_cannot_be_defaults_of_a_dataset_and_what_is_malformed_is_left
 
 
 def test_the_default_sizes_of_figure_3_fit_the_running_example():
-    small = AS_IT_STANDS | {"toy": {"candidates": 100, "ranks": {"A": [1]}, "negatives": 9}, "figures": {}}
+    small = AS_IT_STANDS | {
+        "toy": {"candidates": 100, "ranks": {"A": [1]}, "negatives": 9},
+        "figures": {},
+    }
     assert completed(small)["figures"]["figure-3"]["negatives"] == [1, 10]
     with pytest.raises(ConfigError, match=r"^figures\.figure-3\.negatives: must be less than 99"):
         completed(small | {"figures": {"figure-3": {"negatives": [99]}}})
@@ -225,7 +387,10 @@ def test_the_default_sizes_of_figure_3_fit_the_running_example():
 
 def test_equations_that_cannot_be_solved_are_refused_before_training():
     config = AS_IT_STANDS | {"estimators": ["cls", "bv-0"]}
-    with pytest.raises(ConfigError, match=r"^estimators: bv-0 cannot be solved .* take a γ above 0, such as bv-0.01"):
+    with pytest.raises(
+        ConfigError,
+        match=r"^estimators: bv-0 cannot be solved .* take a γ above 0, such as bv-0.01",
+    ):
         completed(config)
     assert completed(config | {"sampling": {"negatives": 10}})
     assert completed(config | {"estimator_model": "design"})
@@ -234,7 +399,11 @@ def test_equations_that_cannot_be_solved_are_refused_before_training():
 def test_a_study_of_other_data_has_what_fits_the_paper_only_if_it_states_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.csv").touch()
-    own = {"study": ["mine"], "datasets": {"mine": {}}, "recommenders": {"A": {"type": "ranks", "path": "a.csv"}}}
+    own = {
+        "study": ["mine"],
+        "datasets": {"mine": {}},
+        "recommenders": {"A": {"type": "ranks", "path": "a.csv"}},
+    }
     config = complete_config(own | {"metrics": ["ndcg@3", "ap"]})
     assert (config["toy"], config["sampling"]["readings"]) == (None, ["default"])
     assert config["figures"]["figure-6"].items() >= {"metric": "ndcg@3", "negatives": None}.items()
@@ -268,10 +437,14 @@ OPTIONS = {name: entry.options for name, entry in formats.FORMATS.items()}
 TYPES = {kind: config_schema(recommender_type(kind)) for kind in RECOMMENDERS}
 
 
-@pytest.mark.parametrize("schema", [SCHEMA, *OPTIONS.values(), *TYPES.values()], ids=["config", *OPTIONS, *TYPES])
+@pytest.mark.parametrize(
+    "schema", [SCHEMA, *OPTIONS.values(), *TYPES.values()], ids=["config", *OPTIONS, *TYPES]
+)
 def test_every_key_is_described_and_no_other_is_allowed(schema):
     assert described(schema)
-    with pytest.raises(ConfigError, match=r"unknown key 'seperator'|lacks the key|unknown recommender type"):
+    with pytest.raises(
+        ConfigError, match=r"unknown key 'seperator'|lacks the key|unknown recommender type"
+    ):
         check({"seperator": ";"}, schema)
 
 
@@ -288,7 +461,10 @@ PAPERS_RANKS = {name: str(ROOT / f"published/ml-1m/{name}.csv.gz") for name in "
         ({"split": {"min_training_events": 2}}, []),
         ({"split": {"ties": "last"}}, ["ml-1m"]),
         ({"study": ["ours"], "datasets": {"ours": {"ranks": PAPERS_RANKS}}}, ["ours"]),
-        ({"datasets": {"ml-1m": {"ranks": dict.fromkeys("XYZ", "other.csv")}}}, []),  # of other users
+        (
+            {"datasets": {"ml-1m": {"ranks": dict.fromkeys("XYZ", "other.csv")}}},
+            [],
+        ),  # of other users
         ({"sampling": {"negatives": 50}}, []),
     ],
 )
@@ -303,9 +479,14 @@ def test_a_split_of_its_own_takes_no_options_of_the_split(tmp_path):
     for path in paths.values():
         Path(path).write_text("1::2::3::4\n")
     own = LEAST | {"datasets": {"mine": {"format": "movielens-dat", **paths}}}
-    assert completed(own | {"split": {"min_training_events": 2}})["split"]["min_training_events"] == 2
+    assert (
+        completed(own | {"split": {"min_training_events": 2}})["split"]["min_training_events"] == 2
+    )
     for key, value in {"strategy": "random-event", "ties": "last", "held_out": 2}.items():
-        with pytest.raises(ConfigError, match=rf"^split\.{key}: has no effect, as each dataset has a split of its own"):
+        with pytest.raises(
+            ConfigError,
+            match=rf"^split\.{key}: has no effect, as each dataset has a split of its own",
+        ):
             completed(own | {"split": {key: value}})
 
 

@@ -1,7 +1,8 @@
 """Edits of the config that users make first, each run to the end in a folder of its own.
 
-A study ends with exit 0 and without a traceback, has every file, and no NaN where a number belongs; a second run has
-nothing to do; and summary.html states the order of recommenders that the tables have.
+A study ends with exit 0 and without a traceback, has every file, and no NaN where a number belongs;
+a second run has nothing to do; and summary.html states the order of recommenders that the tables
+have.
 """
 
 import json
@@ -22,42 +23,64 @@ from sampled_metrics.core.metrics import metric_name
 MAY_BE_EMPTY = {"remark", "tolerance"}
 """Columns of words."""
 OF_SOME_ROWS = {"estimator", "negatives", "depth", "completed", "width", "width_low", "width_high"}
-"""Columns of the tables of a budget that belong to some ways, or that an estimator or a shallow depth does not give."""
+"""Columns of the tables of a budget that belong to some ways, or that an estimator or a shallow
+depth does not give.
+"""
 
 
 def write_data(folder: Path) -> None:
     """Write the files that the edits speak of, beside made-up.zip."""
     write_ranks(folder / RANKS)
-    rows = pd.DataFrame([line.split("::") for line in ratings().splitlines()], columns=["user", "item", "stars", "day"])
-    # ids that are text; a quarter of the events again, later; lines in any order, and some that are none
+    rows = pd.DataFrame(
+        [line.split("::") for line in ratings().splitlines()],
+        columns=["user", "item", "stars", "day"],
+    )
+    # ids that are text; a quarter of the events again, later; lines in any order, and some that are
+    # none
     text = rows.assign(user="u " + rows["user"], item="é" + rows["item"])
-    again = text.sample(frac=0.25, random_state=1).assign(day=lambda table: table["day"].astype(int) + 5000)
+    again = text.sample(frac=0.25, random_state=1).assign(
+        day=lambda table: table["day"].astype(int) + 5000
+    )
     lines = pd.concat([text, again]).sample(frac=1, random_state=2).to_csv(index=False)
     (folder / "my events.csv").write_text(lines + "a,b\n" * 5, encoding="utf-8")
-    # each user's last event in a second file, in which a third of the items, or all, have other ids: 9.0 beside 9
+    # each user's last event in a second file, in which a third of the items, or all, have other
+    # ids: 9.0 beside 9
     once = rows.drop_duplicates(["user", "item"])
     last = once.groupby("user").tail(1)
     once.drop(last.index).to_csv(folder / "train.csv", index=False)
-    for name, other in (("test", np.arange(len(last)) < 0.3 * len(last)), ("other", np.full(len(last), True))):
+    for name, other in (
+        ("test", np.arange(len(last)) < 0.3 * len(last)),
+        ("other", np.full(len(last), True)),
+    ):
         items = last["item"].where(~other, last["item"] + ".0")
         last.assign(item=items).to_csv(folder / f"{name}.csv", index=False)
     rng = np.random.default_rng(3)
     for name, exponent in (("good", 3.0), ("bad", 1.5)):
         rank = 1 + (400 * rng.random(300) ** exponent).astype(int)
-        pd.DataFrame({"user": range(300), "candidates": 400, "rank": rank}).to_csv(folder / f"{name}.csv")
+        pd.DataFrame({"user": range(300), "candidates": 400, "rank": rank}).to_csv(
+            folder / f"{name}.csv"
+        )
 
 
 MADE_UP = {"path": "made-up.zip", "format": "movielens-dat"}
 
 
-def of(recommenders: dict[str, Any] | None = None, data: dict[str, Any] | None = None, **config: Any) -> dict[str, Any]:
+def of(
+    recommenders: dict[str, Any] | None = None, data: dict[str, Any] | None = None, **config: Any
+) -> dict[str, Any]:
     """The config of recommenders and datasets, X, Y and Z on made-up data if none are given."""
     data = data or {"mine": MADE_UP}
     stated = {"recommenders": recommenders} if recommenders else {}
-    return {"study": [*data], "datasets": data, "sampling": {"negatives": 20, "repetitions": 5}} | stated | config
+    return (
+        {"study": [*data], "datasets": data, "sampling": {"negatives": 20, "repetitions": 5}}
+        | stated
+        | config
+    )
 
 
-def delimited(path: str, columns: dict[str, str], test: str | None = None, **options: Any) -> dict[str, Any]:
+def delimited(
+    path: str, columns: dict[str, str], test: str | None = None, **options: Any
+) -> dict[str, Any]:
     entry = {"path": path, "format": "delimited", "options": {"columns": columns} | options}
     return {"mine": entry | ({"test": test} if test else {})}
 
@@ -66,11 +89,21 @@ ML_100K: dict[str, Any] = {"ml-100k": {}}
 PUBLISHED = {"ml-1m": {"ranks": {name: f"published/ml-1m/{name}.csv.gz" for name in "XYZ"}}}
 PAIRS = {"user": "user", "item": "item"}
 EVENTS = PAIRS | {"rating": "stars", "timestamp": "day"}
-POPULARITY, EASE, RANDOM = {"type": "popularity"}, {"type": "ease", "regularization": 10}, {"type": "random"}
+POPULARITY = {"type": "popularity"}
+EASE = {"type": "ease", "regularization": 10}
+RANDOM = {"type": "random"}
 FLAT, SHARP = ({"type": "item-cf", "exponent": exponent} for exponent in (1, 5))
 THEIRS = {"type": "ranks", "path": RANKS}
 GOOD_AND_BAD = {name: {"type": "ranks", "path": f"{name}.csv"} for name in ("good", "bad")}
-OF_ALL_KINDS = {"NA": EASE, "1": POPULARITY, "2.0": FLAT, "1e3": RANDOM, "EASE 2.0": X, "人気": SHARP, "item.cf": FLAT}
+OF_ALL_KINDS = {
+    "NA": EASE,
+    "1": POPULARITY,
+    "2.0": FLAT,
+    "1e3": RANDOM,
+    "EASE 2.0": X,
+    "人気": SHARP,
+    "item.cf": FLAT,
+}
 EXTRAS: dict[str, Any] = {"figures": {"budget": {"negatives": [5, 10]}}, "margin": "2%"}
 
 IN_PLACE = "events that are repeated and lines that are skipped, in config.yaml itself"
@@ -80,12 +113,20 @@ EDITS = {
     IN_PLACE: of(data=delimited("my events.csv", EVENTS, on_bad_lines="skip")),
     PARTS: of({"A": EASE, "A-1-of-2": POPULARITY}, pathvars={"results": "mine/results"}),
     "ready-made and trained": of({"theirs": THEIRS, "a": EASE, "b": POPULARITY}, **EXTRAS),
-    "two datasets and 100 negatives in a list": of(data=PUBLISHED | ML_100K, sampling={"negatives": [100]}),
+    "two datasets and 100 negatives in a list": of(
+        data=PUBLISHED | ML_100K, sampling={"negatives": [100]}
+    ),
     "as printed alone": of(data=PUBLISHED, toy=None, sampling={"readings": ["as-printed"]}),
-    "a small running example": of(data=PUBLISHED, toy={"candidates": 100, "ranks": {"A": [1, 2], "B": [50, 100]}}),
+    "a small running example": of(
+        data=PUBLISHED, toy={"candidates": 100, "ranks": {"A": [1, 2], "B": [50, 100]}}
+    ),
     "metrics without a cut-off, and seed 0": of(metrics=["ap", "ndcg", "auc"], seed=0),
-    "several sizes, with replacement": of(sampling={"negatives": [5, 20], "repetitions": 5, "replacement": True}),
-    "one negative, once": of({"a": EASE, "b": POPULARITY}, sampling={"negatives": 1, "repetitions": 1}),
+    "several sizes, with replacement": of(
+        sampling={"negatives": [5, 20], "repetitions": 5, "replacement": True}
+    ),
+    "one negative, once": of(
+        {"a": EASE, "b": POPULARITY}, sampling={"negatives": 1, "repetitions": 1}
+    ),
     "few negatives without variance": of(
         estimators=["uncorrected", "bv-0"], sampling={"negatives": 10, "repetitions": 5}
     ),
@@ -95,14 +136,22 @@ EDITS = {
     "names of all kinds": of(OF_ALL_KINDS, {"my data v1.2 é": MADE_UP}),
     "recommenders that are equal": of({"a": EASE, "b": EASE}, margin="2%"),
     "one recommender and all extras": of({"a": EASE}, **EXTRAS),
-    "ready-made ranks alone": of(GOOD_AND_BAD, {"mine": {"ranks": {"good": "good.csv", "bad": "bad.csv"}}}, **EXTRAS),
-    "a budget of few items": of({"a": EASE, "b": POPULARITY}, metrics=["recall@3"], figures={"budget": {}}),
+    "ready-made ranks alone": of(
+        GOOD_AND_BAD, {"mine": {"ranks": {"good": "good.csv", "bad": "bad.csv"}}}, **EXTRAS
+    ),
+    "a budget of few items": of(
+        {"a": EASE, "b": POPULARITY}, metrics=["recall@3"], figures={"budget": {}}
+    ),
 }
 COMPARED = {"two datasets and 100 negatives in a list": {"toy"}, "as printed alone": {"ml-1m"}}
 """The folders that are compared with the paper, none for other edits."""
 REFUSED = {
-    "bv-0 cannot be solved in double precision": of(estimators=["uncorrected", "bv-0"], sampling={"negatives": 100}),
-    "none of the 60 held-out items has a training event": of(data=delimited("train.csv", PAIRS, "other.csv")),
+    "bv-0 cannot be solved in double precision": of(
+        estimators=["uncorrected", "bv-0"], sampling={"negatives": 100}
+    ),
+    "none of the 60 held-out items has a training event": of(
+        data=delimited("train.csv", PAIRS, "other.csv")
+    ),
 }
 """Edits that cannot be, and what says so before anything is trained."""
 
@@ -120,7 +169,8 @@ def configure(config: dict[str, Any], folder: Path, in_place: bool = False) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EDITS)
 def test_an_edit_of_the_config_runs_to_the_end(name: str, tmp_path: Path) -> None:
-    project, config = copy_of_project(tmp_path), EDITS[name]
+    project = copy_of_project(tmp_path)
+    config = EDITS[name]
     configure(config, tmp_path, in_place=name == IN_PLACE)
     arguments = ["--cores", "2", *(["--set-scatter", "users=2"] if name == PARTS else [])]
     ran = project.snakemake(*arguments)
@@ -140,7 +190,9 @@ def test_an_edit_of_the_config_runs_to_the_end(name: str, tmp_path: Path) -> Non
             require_numbers(path, config)
     for dataset in config["study"]:
         require_true_answers(results, dataset, config)
-    assert {path.parent.name for path in results.glob("*/fidelity.csv")} == COMPARED.get(name, set())
+    assert {path.parent.name for path in results.glob("*/fidelity.csv")} == COMPARED.get(
+        name, set()
+    )
 
 
 @pytest.mark.slow
@@ -151,16 +203,22 @@ def test_an_edit_that_cannot_be_is_refused_before_training(says: str, tmp_path: 
     ran = project.snakemake("--cores", "2")
     assert ran.returncode != 0
     lines = [line for line in (ran.stdout + ran.stderr).splitlines() if says in line]
-    assert [line for line in lines if re.match("error: config: |split mine failed: ", line)], ran.stdout + ran.stderr
+    assert [line for line in lines if re.match("error: config: |split mine failed: ", line)], (
+        ran.stdout + ran.stderr
+    )
     assert not [*(tmp_path / "results").glob("*/models/*")]
 
 
 def require_numbers(path: Path, config: dict[str, Any]) -> None:
     """Require that a csv file has rows, and each of them a value in each column."""
-    table = pd.read_csv(path, dtype={"user": str}, keep_default_na=False, na_values=["", "nan", "NaN", "inf"])
+    table = pd.read_csv(
+        path, dtype={"user": str}, keep_default_na=False, na_values=["", "nan", "NaN", "inf"]
+    )
     names = config.get("recommenders", "XYZ")
     # of pairs, which have no rows without a pair whose exact metrics differ
-    may_have_no_rows = path.name in ("table-4.csv", "budget-pair.csv") and (len(names) == 1 or "b" in names)
+    may_have_no_rows = path.name in ("table-4.csv", "budget-pair.csv") and (
+        len(names) == 1 or "b" in names
+    )
     assert len(table) or may_have_no_rows, f"{path} has no rows"
     empty = {column for column in table if table[column].isna().any()} - MAY_BE_EMPTY
     if "budget" in path.parent.name or path.name.startswith("budget"):
@@ -171,23 +229,38 @@ def require_numbers(path: Path, config: dict[str, Any]) -> None:
 
 
 def require_true_answers(results: Path, dataset: str, config: dict[str, Any]) -> None:
-    """Require that the first screen has the pairs that the ranks decide, and those that Table 3 turns."""
+    """Require that the first screen has the pairs that the ranks decide, and those that Table 3
+    turns.
+    """
     page = (results / "summary.html").read_text(encoding="utf-8")
     answers = [json.loads(unescape(text)) for text in re.findall(r'data-answer="([^"]*)"', page)]
     answers = [answer for answer in answers if answer["dataset"] == dataset]
-    table = pd.read_csv(results / dataset / "table-3.csv", dtype={"recommender": str}, keep_default_na=False)
-    sampling, [metric, *_] = config.get("sampling", {}), config.get("metrics", ["recall@10"])
-    assert [answer["negatives"] for answer in answers] == np.atleast_1d(sampling.get("negatives", 100)).tolist()
-    paths = {name: results / dataset / f"ranks/{name}.csv.gz" for name in table["recommender"].unique()}
+    table = pd.read_csv(
+        results / dataset / "table-3.csv", dtype={"recommender": str}, keep_default_na=False
+    )
+    sampling = config.get("sampling", {})
+    [metric, *_] = config.get("metrics", ["recall@10"])
+    assert [answer["negatives"] for answer in answers] == np.atleast_1d(
+        sampling.get("negatives", 100)
+    ).tolist()
+    paths = {
+        name: results / dataset / f"ranks/{name}.csv.gz" for name in table["recommender"].unique()
+    }
     decided = set()
     if len(paths) > 1:
         first, second, *_ = paths
-        pairs = sm.compare({name: sm.exact_ranks(path) for name, path in paths.items()}, metrics=metric)
+        pairs = sm.compare(
+            {name: sm.exact_ranks(path) for name, path in paths.items()}, metrics=metric
+        )
         for row in (pairs if "a" in pairs else pairs.assign(a=first, b=second)).itertuples():
             if row.low > 0 or row.high < 0:
                 decided.add((row.b, row.a) if row.low > 0 else (row.a, row.b))
     [reading, *_] = sampling.get("readings", ["default"])
-    rows = table[(table["reading"] == reading) & (table["metric"] == metric) & (table["estimator"] == "uncorrected")]
+    rows = table[
+        (table["reading"] == reading)
+        & (table["metric"] == metric)
+        & (table["estimator"] == "uncorrected")
+    ]
     for answer in answers:
         of_size = rows[rows["negatives"] == answer["negatives"]] if "negatives" in rows else rows
         sampled = of_size.set_index("recommender")["mean"]

@@ -1,4 +1,6 @@
-"""The config files in examples/ are complete, and the walk-through of docs/own-study.md is one of them, as pasted."""
+"""The config files in examples/ are complete, and the walk-through of docs/own-study.md is one of
+them, as pasted.
+"""
 
 import re
 import shutil
@@ -8,12 +10,24 @@ import pandas as pd
 import pytest
 from made_up_project import ROOT, Project, complete_config
 
-NAMES = ["beauty", "demo", "as-written", "everything", "films", "large", "local-copy", "own-ranks", "paper-from-ranks"]
+NAMES = [
+    "beauty",
+    "demo",
+    "as-written",
+    "everything",
+    "films",
+    "large",
+    "local-copy",
+    "own-ranks",
+    "paper-from-ranks",
+]
 GUIDE = (ROOT / "docs/own-study.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_config_is_complete_and_allowed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_config_is_complete_and_allowed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in ("examples", "published"):
         (tmp_path / folder).symlink_to(ROOT / folder)
@@ -37,7 +51,9 @@ def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
 
 @pytest.mark.slow
 def test_beauty_is_studied_from_the_exact_ranks(project: Project) -> None:
-    """The exact values are counted from the files, and the sampled order of the two recommenders turns."""
+    """The exact values are counted from the files, and the sampled order of the two recommenders
+    turns.
+    """
     shutil.copytree(ROOT / "examples", project.folder / "examples")
     shutil.copy(ROOT / "examples/beauty.yaml", project.folder / "study.yaml")
     ran = project.snakemake("--cores", "2")
@@ -48,7 +64,9 @@ def test_beauty_is_studied_from_the_exact_ranks(project: Project) -> None:
         ranks = pd.read_csv(ROOT / f"published/evidence/beauty-{name}.csv.gz")
         assert means[name, "exact"] == pytest.approx((ranks["exact_rank"] <= 10).mean())
         # other negatives of the same kind
-        assert means[name, "uncorrected"] == pytest.approx((ranks["sampled_rank"] <= 10).mean(), abs=0.01)
+        assert means[name, "uncorrected"] == pytest.approx(
+            (ranks["sampled_rank"] <= 10).mean(), abs=0.01
+        )
     assert means["FMLP-Rec", "exact"] > means["S3-Rec", "exact"]
     assert means["FMLP-Rec", "uncorrected"] < means["S3-Rec", "uncorrected"]
     assert (project.folder / "results/summary.html").exists()
@@ -61,24 +79,40 @@ def test_films_are_those_of_the_guide() -> None:
 
 @pytest.mark.slow
 def test_films_end_with_the_results_of_the_guide(project: Project) -> None:
-    """Ten users, whose ranks by popularity are counted: candidates with more training events than the held-out film."""
+    """Ten users, whose ranks by popularity are counted: candidates with more training events than
+    the held-out film.
+    """
     shutil.copytree(ROOT / "examples", project.folder / "examples")
     shutil.copy(ROOT / "examples/films.yaml", project.folder / "study.yaml")
     target, *options = re.search(r"^snakemake (\S+/train\.csv.*)$", GUIDE, re.MULTILINE)[1].split()
     for arguments in (["--cores", "2"], [target, *options]):
         ran = project.snakemake(*arguments)
         assert ran.returncode == 0, ran.stdout + ran.stderr
-    films = pd.read_csv(project.folder / "examples/films.csv").iloc[:, :3].set_axis(["user", "film", "day"], axis=1)
+    films = (
+        pd.read_csv(project.folder / "examples/films.csv")
+        .iloc[:, :3]
+        .set_axis(["user", "film", "day"], axis=1)
+    )
     last = films.loc[films.groupby("user")["day"].idxmax()].set_index("user")["film"]
     training = films[films["film"] != films["user"].map(last)]
-    parts = [pd.read_csv(project.folder / target.replace("train", part)) for part in ("train", "held_out")]
+    parts = [
+        pd.read_csv(project.folder / target.replace("train", part))
+        for part in ("train", "held_out")
+    ]
     assert [*map(len, parts)] == [len(training), len(last)] == [len(films) - 10, 10]
     folder = project.folder / "results/films"
-    assert [*pd.read_csv(folder / "table-3.csv")["recommender"].unique()] == ["item-cf", "popularity"]
+    assert [*pd.read_csv(folder / "table-3.csv")["recommender"].unique()] == [
+        "item-cf",
+        "popularity",
+    ]
     counts = training["film"].value_counts().reindex(films["film"].unique(), fill_value=0)
     table = pd.read_csv(folder / "ranks/popularity.csv.gz", dtype={"user": str}).set_index("user")
     for user, film in last.items():
         own = training.loc[training["user"] == user, "film"]
         others = counts.drop([*own, film])
         found = table.loc[str(user), ["candidates", "above", "tied"]].tolist()
-        assert found == [len(others) + 1, (others > counts[film]).sum(), (others == counts[film]).sum()]
+        assert found == [
+            len(others) + 1,
+            (others > counts[film]).sum(),
+            (others == counts[film]).sum(),
+        ]

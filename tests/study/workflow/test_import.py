@@ -1,4 +1,6 @@
-"""The workflow as a module of another one: from a folder, from git, deployed, and twice in one Snakefile."""
+"""The workflow as a module of another one: from a folder, from git, deployed, and twice in one
+Snakefile.
+"""
 
 import json
 import os
@@ -11,7 +13,9 @@ import pytest
 import yaml
 from made_up_project import DEFAULTS, MORE, RANKS, ROOT, STUDY, Project, copy_of_project, merged
 
-TARGETS = [f"results/made-up/{name}.csv" for name in ("table-3", "table-4", "figure-5")] + ["results/toy/table-1.csv"]
+TARGETS = [f"results/made-up/{name}.csv" for name in ("table-3", "table-4", "figure-5")] + [
+    "results/toy/table-1.csv"
+]
 CONFIG = merged(DEFAULTS[1], STUDY) | {"recommenders": MORE}
 URL = "https://github.com/owner/sampled-metrics"
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
@@ -29,17 +33,40 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A git repository of the project with the tag v1."""
     folder = copy_of_project(tmp_path_factory.mktemp("sampled-metrics")).folder
     identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
-    for command in (["init", "--quiet", "-b", "main"], ["add", "."], ["commit", "--quiet", "-m", "All"], ["tag", "v1"]):
+    for command in (
+        ["init", "--quiet", "-b", "main"],
+        ["add", "."],
+        ["commit", "--quiet", "-m", "All"],
+        ["tag", "v1"],
+    ):
         subprocess.run(["git", *identity, *command], cwd=folder, check=True)
     return folder
 
 
-def run(folder: Path, *command: str, repository: Path | str = "") -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder; the address of the project on GitHub leads to the repository on this machine."""
-    instead = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.{repository}.insteadOf", "GIT_CONFIG_VALUE_0": URL}
-    environment = os.environ | instead | {"XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": str(ROOT / "src")}
+def run(
+    folder: Path, *command: str, repository: Path | str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder; the address of the project on GitHub leads to the repository on
+    this machine.
+    """
+    instead = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.{repository}.insteadOf",
+        "GIT_CONFIG_VALUE_0": URL,
+    }
+    environment = (
+        os.environ
+        | instead
+        | {"XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": str(ROOT / "src")}
+    )
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=500, check=False
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
     )
 
 
@@ -53,7 +80,9 @@ def folder(finished: Project, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def require_results(ran: subprocess.CompletedProcess[str], folder: Path, finished: Project, targets: list[str]) -> None:
+def require_results(
+    ran: subprocess.CompletedProcess[str], folder: Path, finished: Project, targets: list[str]
+) -> None:
     """Require that a run made the results of the finished study."""
     assert ran.returncode == 0, ran.stdout + ran.stderr
     for target in targets:
@@ -86,7 +115,9 @@ def test_the_config_that_snakedeploy_copies_is_that_of_the_study() -> None:
 
 
 @pytest.mark.slow
-def test_by_its_address_from_another_folder(finished: Project, repository: Path, folder: Path) -> None:
+def test_by_its_address_from_another_folder(
+    finished: Project, repository: Path, folder: Path
+) -> None:
     address = ["-s", str(repository / "Snakefile"), "--configfile", "config/config.yaml"]
     require_results(run(folder, *SNAKEMAKE, *TARGETS, *address), folder, finished, TARGETS)
 
@@ -95,13 +126,22 @@ def test_by_its_address_from_another_folder(finished: Project, repository: Path,
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="snakedeploy needs Python 3.11 or 3.12")
 def test_deployed(finished: Project, repository: Path, folder: Path) -> None:
     ours = (folder / "config").rename(folder / "ours")
-    deploy = [str(Path(sys.executable).with_name("snakedeploy")), "deploy-workflow", URL, ".", "--tag", "v1"]
+    deploy = [
+        str(Path(sys.executable).with_name("snakedeploy")),
+        "deploy-workflow",
+        URL,
+        ".",
+        "--tag",
+        "v1",
+    ]
     ran = run(folder, *deploy, repository=repository)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     deployed = folder / "config/config.yaml"
     assert yaml.safe_load(deployed.read_text(encoding="utf-8")) == DEFAULTS[1]
     (ours / "config.yaml").replace(deployed)
-    require_results(run(folder, *SNAKEMAKE, *TARGETS, repository=repository), folder, finished, TARGETS)
+    require_results(
+        run(folder, *SNAKEMAKE, *TARGETS, repository=repository), folder, finished, TARGETS
+    )
 
 
 @pytest.mark.slow
@@ -117,8 +157,13 @@ def test_two_modules_with_their_own_configs(finished: Project, folder: Path) -> 
     assert "first/results/made-up/ranks/X.csv.gz" in stated["data"]["made-up"]
     assert (folder / second[0]).read_bytes() != (folder / first[0]).read_bytes()  # another seed
     # a config without recommenders is refused in a line
-    (folder / "Snakefile").write_text(MODULE.format(name="theirs", config="{'study': ['ml-1m']}"), encoding="utf-8")
+    (folder / "Snakefile").write_text(
+        MODULE.format(name="theirs", config="{'study': ['ml-1m']}"), encoding="utf-8"
+    )
     ran = run(folder, *SNAKEMAKE, "-n")
     assert ran.returncode != 0
-    assert "error: config: (top level): lacks the key 'recommenders'" in (ran.stdout + ran.stderr).splitlines()
+    assert (
+        "error: config: (top level): lacks the key 'recommenders'"
+        in (ran.stdout + ran.stderr).splitlines()
+    )
     assert "Traceback" not in ran.stdout + ran.stderr

@@ -1,4 +1,6 @@
-"""Jobs: what they say and log; a user's error is one line, any other error keeps its traceback; random streams."""
+"""Jobs: what they say and log; a user's error is one line, any other error keeps its traceback;
+random streams.
+"""
 
 import logging
 from types import SimpleNamespace
@@ -18,7 +20,8 @@ TITLE = "rank X on books"
 def log(tmp_path):
     """The log of a job; handlers of the root logger are as before afterwards."""
     root = logging.getLogger()
-    before, level = list(root.handlers), root.level
+    before = list(root.handlers)
+    level = root.level
     yield tmp_path / "logs/a.log"
     for handler in set(root.handlers) - set(before):
         handler.close()
@@ -27,8 +30,15 @@ def log(tmp_path):
 
 
 def run_job(main, log):
-    given = {"wildcards": SimpleNamespace(recommender="X"), "params": SimpleNamespace(dataset="books")}
-    run(main, SimpleNamespace(log=[log], **given), "rank {wildcards.recommender} on {params.dataset}")
+    given = {
+        "wildcards": SimpleNamespace(recommender="X"),
+        "params": SimpleNamespace(dataset="books"),
+    }
+    run(
+        main,
+        SimpleNamespace(log=[log], **given),
+        "rank {wildcards.recommender} on {params.dataset}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,7 +49,9 @@ def run_job(main, log):
         (ZeroDivisionError(), ZeroDivisionError, "unexpected ZeroDivisionError: "),
     ],
 )
-def test_an_error_of_the_user_is_one_line_and_another_one_leaves_its_traceback(log, capsys, error, raised, says):
+def test_an_error_of_the_user_is_one_line_and_another_one_leaves_its_traceback(
+    log, capsys, error, raised, says
+):
     def main(snakemake):
         raise error
 
@@ -54,7 +66,9 @@ def test_an_error_of_the_user_is_one_line_and_another_one_leaves_its_traceback(l
     assert capsys.readouterr().err == f"{TITLE}\n{TITLE} failed: {says}\n  log: {log}\n"
 
 
-def test_a_log_has_what_was_done_and_remarks_which_are_said_if_they_are_of_this_library(log, capsys):
+def test_a_log_has_what_was_done_and_remarks_which_are_said_if_they_are_of_this_library(
+    log, capsys
+):
     def main(snakemake):
         logging.info("wrote 7 rows")
         logging.getLogger("sampled_metrics.core.ranks").warning("half tie")
@@ -70,7 +84,9 @@ def test_a_log_has_what_was_done_and_remarks_which_are_said_if_they_are_of_this_
 
 
 def test_the_log_estimates_the_time_left(log, monkeypatch):
-    """A step takes 6 seconds by a clock of its own: lines after 12 and 24 seconds, when 2 and 4 of 5 are done."""
+    """A step takes 6 seconds by a clock of its own: lines after 12 and 24 seconds, when 2 and 4 of
+    5 are done.
+    """
     now = 0
     monkeypatch.setattr(jobs, "time", SimpleNamespace(monotonic=lambda: now))
 
@@ -88,17 +104,31 @@ def test_the_same_names_give_the_same_numbers_and_others_independent_ones():
     names = (2020, "ml-1m", "X", "sample")
     numbers = stream(*names).random(2000)
     assert (stream(*names).random(2000) == numbers).all()
-    others = [(2020,), names[:3], (*names, ""), (2020, "X", "ml-1m", "sample"), (2020, "ml-1mX", "sample")]
+    others = [
+        (2020,),
+        names[:3],
+        (*names, ""),
+        (2020, "X", "ml-1m", "sample"),
+        (2020, "ml-1mX", "sample"),
+    ]
     for other in [(2021, *names[1:]), (2020, "ml-1m", "Y", "sample"), *others]:
-        assert abs(np.corrcoef(numbers, stream(*other).random(2000))[0, 1]) < 4 / np.sqrt(2000), other
+        assert abs(np.corrcoef(numbers, stream(*other).random(2000))[0, 1]) < 4 / np.sqrt(2000), (
+            other
+        )
 
 
 def test_a_run_says_its_jobs_their_remarks_and_what_failed(project: Project) -> None:
     ranks = [f"{user},81,0,{40 if user <= 12 else 39}\n" for user in range(1, 61)]
-    (project.folder / RANKS).write_text("user,candidates,above,tied\n" + "".join(ranks), encoding="utf-8")
-    (project.folder / "wrong.csv").write_text("candidates,above,tied\n81,4,0\n81,71,10\n", encoding="utf-8")
+    (project.folder / RANKS).write_text(
+        "user,candidates,above,tied\n" + "".join(ranks), encoding="utf-8"
+    )
+    (project.folder / "wrong.csv").write_text(
+        "candidates,above,tied\n81,4,0\n81,71,10\n", encoding="utf-8"
+    )
     paths = {"R": RANKS, "wrong": "wrong.csv"}
-    project.configure(recommenders={name: {"type": "ranks", "path": path} for name, path in paths.items()})
+    project.configure(
+        recommenders={name: {"type": "ranks", "path": path} for name, path in paths.items()}
+    )
     stale = project.folder / "results/logs/made-up/train-W.log"
     stale.parent.mkdir(parents=True)
     stale.write_text("train W on made-up\nerror: of an earlier run\n", encoding="utf-8")
@@ -108,11 +138,13 @@ def test_a_run_says_its_jobs_their_remarks_and_what_failed(project: Project) -> 
     for noise in ("of an earlier run", "Traceback"):
         assert noise not in ran.stdout + ran.stderr
     assert [*project.results("made-up/ranks/*")] == targets[:1]
-    title, said = "import the ranks of R on made-up", ran.stderr.splitlines()
+    title = "import the ranks of R on made-up"
+    said = ran.stderr.splitlines()
     remark = "in 12 of 60 rows, half of the other candidates or more tie with the held-out item; "
     assert said.count(title) == 1
     assert len([line for line in said if line.startswith(f"{title}: {remark}")]) == 1
-    failed, logs = "import the ranks of wrong on made-up failed: ", "results/logs/made-up/ranks"
+    failed = "import the ranks of wrong on made-up failed: "
+    logs = "results/logs/made-up/ranks"
     [line] = [line for line in said if line.startswith(f"{failed}wrong.csv, line 3: rank 82 (ties")]
     assert said[said.index(line) + 1] == f"  log: {logs}/wrong.log"
     *_, last = (project.folder / f"{logs}/wrong.log").read_text(encoding="utf-8").splitlines()

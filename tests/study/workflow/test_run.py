@@ -1,4 +1,6 @@
-"""The whole study of a made-up dataset: what is there at the end, and what another run adds and removes."""
+"""The whole study of a made-up dataset: what is there at the end, and what another run adds and
+removes.
+"""
 
 import json
 import os
@@ -12,8 +14,8 @@ import pytest
 from made_up_project import MORE, Project
 
 COLUMNS = {
-    "made-up/studied.csv": "recommender,held_out_items,mean_candidates,fewest_candidates,share_with_ties,"
-    "mean_share_tied,half_tied,remark",
+    "made-up/studied.csv": "recommender,held_out_items,mean_candidates,fewest_candidates,"
+    "share_with_ties,mean_share_tied,half_tied,remark",
     "made-up/table-3.csv": "reading,recommender,metric,estimator,mean,sd,mean_exact,sd_exact",
     "made-up/table-4.csv": "reading,worse,better,metric,estimator,correct,correct_exact",
     "made-up/expected/X.csv": "reading,metric,estimator,mean_exact,sd_exact",
@@ -31,13 +33,16 @@ def test_everything_is_there_with_the_columns_of_the_contract(finished: Project)
     for names, kinds in {
         "toy/fidelity toy/claims made-up/studied": "csv md html",
         "toy/table-1 toy/table-2 made-up/table-3 made-up/table-4": "csv md tex html",
-        "toy/figure-1 toy/figure-2 toy/figure-3 toy/figure-4 made-up/figure-5 made-up/figure-6": "csv svg png",
+        "toy/figure-1 toy/figure-2 toy/figure-3 toy/figure-4": "csv svg png",
+        "made-up/figure-5 made-up/figure-6": "csv svg png",
     }.items():
         files = [results / f"{name}.{kind}" for name in names.split() for kind in kinds.split()]
         assert [path for path in files if not path.stat().st_size] == []
     assert [path for path in results.rglob(".*") if path.is_file()] == []
     assert {name: ",".join(pd.read_csv(results / name)) for name in COLUMNS} == COLUMNS
-    summary, report = ((results / f"{name}.html").read_text(encoding="utf-8") for name in ("summary", "report"))
+    summary, report = (
+        (results / f"{name}.html").read_text(encoding="utf-8") for name in ("summary", "report")
+    )
     assert summary.count("data:image/svg+xml;base64,") == 1
     assert "elsewhere were made elsewhere" in summary
     assert "It reproduces 36 of the 36 printed numbers" in summary
@@ -79,33 +84,57 @@ def test_adding_a_recommender_trains_it_alone(finished: Project, copied: Project
     more = MORE | {"sharp": {"type": "item-cf", "exponent": 5}}
     said = again(copied, "results/made-up/table-3.csv", recommenders=more)
     jobs = sorted(line for line in said.splitlines() if line.endswith("on made-up"))
-    assert jobs == [f"{job} on made-up" for job in ("rank sharp", "sample sharp", "tables", "train sharp")]
-    before, after = (pd.read_csv(study.folder / "results/made-up/table-3.csv") for study in (finished, copied))
+    assert jobs == [
+        f"{job} on made-up" for job in ("rank sharp", "sample sharp", "tables", "train sharp")
+    ]
+    before, after = (
+        pd.read_csv(study.folder / "results/made-up/table-3.csv") for study in (finished, copied)
+    )
     kept = after[after["recommender"] != "sharp"].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, before, check_exact=True)
 
 
 @pytest.mark.slow
-def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(finished: Project, copied: Project) -> None:
+def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(
+    finished: Project, copied: Project
+) -> None:
     name = "results/made-up/ranks/X.csv.gz"
-    divided = ["--set-scatter", "users=3", "--set-threads", "rank_part=2", "--forcerun", "rank_part", "gather_ranks"]
+    divided = [
+        "--set-scatter",
+        "users=3",
+        "--set-threads",
+        "rank_part=2",
+        "--forcerun",
+        "rank_part",
+        "gather_ranks",
+    ]
     said = again(copied, name, *divided)
     assert len(re.findall(r"^rank X on made-up \(part \d-of-3\)$", said, re.MULTILINE)) == 3
     assert (copied.folder / name).read_bytes() == (finished.folder / name).read_bytes()
     assert list(copied.folder.glob("results/made-up/ranks/parts/*.npz")) == []
 
 
-def test_a_run_removes_temporary_files_of_dead_processes_and_no_result_of_another_config(copied: Project) -> None:
-    before, results = copied.results("made-up/*") | copied.results("toy/*"), copied.folder / "results"
+def test_a_run_removes_temporary_files_of_dead_processes_and_no_result_of_another_config(
+    copied: Project,
+) -> None:
+    before = copied.results("made-up/*") | copied.results("toy/*")
+    results = copied.folder / "results"
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     end = "-0123abcd.sampled-metrics-unfinished.csv"
-    kept = [f"made-up/.{os.getpid()}{end}", "made-up/.mine.csv", "mine/.2024.notes.csv", f"mine/.{ended.pid}{end}"]
+    kept = [
+        f"made-up/.{os.getpid()}{end}",
+        "made-up/.mine.csv",
+        "mine/.2024.notes.csv",
+        f"mine/.{ended.pid}{end}",
+    ]
     (results / "mine").mkdir()
     for name in (f"made-up/models/.{ended.pid}{end}", f"made-up/.{ended.pid}{end}", *kept):
         (results / name).touch()
     again(copied, "results/summary.html", toy=None)
-    assert {str(path.relative_to(results)) for path in results.rglob(".*") if path.is_file()} == {*kept}
+    assert {str(path.relative_to(results)) for path in results.rglob(".*") if path.is_file()} == {
+        *kept
+    }
     for name in kept:
         (results / name).unlink()
     assert copied.results("made-up/*") | copied.results("toy/*") == before

@@ -1,6 +1,8 @@
-"""The scripts of the workflow, called in this process: from an archive to ranks, and what they refuse in one line.
+"""The scripts of the workflow, called in this process: from an archive to ranks, and what they
+refuse in one line.
 
-tests/faults has what a file may have wrong; here the scripts meet one of each kind, and nothing is half-written.
+tests/faults has what a file may have wrong; here the scripts meet one of each kind, and nothing is
+half-written.
 """
 
 import json
@@ -18,10 +20,21 @@ from sampled_metrics.core.ranks.exact import exact_ranks
 from sampled_metrics.ranking.split import read_split
 from sampled_metrics_study.config import precomputed_ranks
 from sampled_metrics_study.recommenders import ranking
-from sampled_metrics_study.recommenders.models import FactorModel, SimilarityModel, SparseSimilarityModel, read_model
+from sampled_metrics_study.recommenders.models import (
+    FactorModel,
+    SimilarityModel,
+    SparseSimilarityModel,
+    read_model,
+)
 
 ENTRIES = {
-    "X": {"type": "ials", "factors": 4, "regularization": 1, "unobserved_weight": 0.2, "iterations": 2},
+    "X": {
+        "type": "ials",
+        "factors": 4,
+        "regularization": 1,
+        "unobserved_weight": 0.2,
+        "iterations": 2,
+    },
     "Y": {"type": "item-cf", "exponent": 3},
     "near": {"type": "item-cf", "exponent": 1, "neighbours_prime": 10},
 }
@@ -33,7 +46,12 @@ EVENTS = [
     for at in range(5)
 ]
 COLUMNS = {"user": "reader", "item": "book", "rating": "stars", "timestamp": "when"}
-BOOKS = {"path": "books.csv", "format": "delimited", "options": {"columns": COLUMNS}, "min_rating": 1}
+BOOKS = {
+    "path": "books.csv",
+    "format": "delimited",
+    "options": {"columns": COLUMNS},
+    "min_rating": 1,
+}
 MINE = {"mine": {"type": "ranks", "path": "mine.csv"}}
 POPULAR = {"popular": {"type": "popularity"}}
 GOOD_RANKS = "user,candidates,rank\n" + "".join(f"reader {reader},5,1\n" for reader in range(6))
@@ -43,7 +61,11 @@ GOOD_RANKS = "user,candidates,rank\n" + "".join(f"reader {reader},5,1\n" for rea
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A csv of events of readers with text ids, some of which csv has to quote."""
     monkeypatch.chdir(tmp_path)
-    events = [(READERS[n], f"book {(2 * at + n) % 9}", 1 + at, 10 * at) for n in range(len(READERS)) for at in range(5)]
+    events = [
+        (READERS[n], f"book {(2 * at + n) % 9}", 1 + at, 10 * at)
+        for n in range(len(READERS))
+        for at in range(5)
+    ]
     pd.DataFrame(events, columns=COLUMNS.values()).to_csv("books.csv", index=False)
     return Path("books.csv").read_text(encoding="utf-8")
 
@@ -60,17 +82,24 @@ def made_up() -> dict:
 def study(own: dict, recommenders: dict) -> dict:
     """The complete config of a study of one dataset."""
     sizes = {"sampling": {"negatives": 2, "repetitions": 2}}
-    return complete_config({"study": ["own"], "datasets": {"own": own}, "recommenders": recommenders} | sizes)
+    return complete_config(
+        {"study": ["own"], "datasets": {"own": own}, "recommenders": recommenders} | sizes
+    )
 
 
 def imported(ranks: str, own: dict, recommenders: dict) -> list[str]:
-    """Import ranks of mine.csv as the workflow does, and return the lines by which they are refused."""
+    """Import ranks of mine.csv as the workflow does, and return the lines by which they are
+    refused.
+    """
     Path("mine.csv").write_text(ranks, encoding="utf-8")
     Path("imported.csv.gz").unlink(missing_ok=True)
     [found] = precomputed_ranks(study(own, recommenders)).values()
     params = {"reading": found.reading, "name": "mine on own"}
     return run_script(
-        "import_ranks", input={"ranks": found.file("own")}, output={"ranks": "imported.csv.gz"}, params=params
+        "import_ranks",
+        input={"ranks": found.file("own")},
+        output={"ranks": "imported.csv.gz"},
+        params=params,
     )
 
 
@@ -114,33 +143,48 @@ def test_a_class_of_ones_own_is_trained_and_ranked(made_up: dict) -> None:
     [module] = [block for block in blocks("own-study.md", "python") if "class Jaccard" in block]
     Path("mine").mkdir()
     Path("mine/models.py").write_text(module, encoding="utf-8")
-    config = complete_config(STUDY | {"recommenders": {"W": {"type": "mine.models.Jaccard", "shrinkage": 10}}})
+    config = complete_config(
+        STUDY | {"recommenders": {"W": {"type": "mine.models.Jaccard", "shrinkage": 10}}}
+    )
     ranked(config, "made-up", "W")
-    held, table = read_split("split.npz"), exact_ranks("W.csv.gz")
+    held = read_split("split.npz")
+    table = exact_ranks("W.csv.gz")
     training = held.training.toarray()
     both = training.T @ training
     either = both.diagonal()[:, np.newaxis] + both.diagonal() - both
     scores = training @ (both / (either + 10) * (1 - np.eye(len(both))))
     own = scores[np.arange(len(scores)), held.item][:, np.newaxis]
-    assert table.above.tolist() == ((scores > own * (1 + 1e-12)) & (training == 0)).sum(axis=1).tolist()
+    assert (
+        table.above.tolist()
+        == ((scores > own * (1 + 1e-12)) & (training == 0)).sum(axis=1).tolist()
+    )
 
 
 def test_a_csv_keeps_its_text_ids() -> None:
-    """The candidates of each user are all books less those in training, which are all of the user's but one."""
+    """The candidates of each user are all books less those in training, which are all of the user's
+    but one.
+    """
     config = study(BOOKS, POPULAR)
     assert split(config, "own") == []
     ranked(config, "own", "popular")
     ranks = pd.read_csv("popular.csv.gz", dtype={"user": str}, keep_default_na=False)
-    assert dict(zip(ranks["user"], ranks["candidates"], strict=True)) == dict.fromkeys(READERS, 9 - 4)
+    assert dict(zip(ranks["user"], ranks["candidates"], strict=True)) == dict.fromkeys(
+        READERS, 9 - 4
+    )
 
 
 def test_a_test_file_of_ones_own() -> None:
-    Path("train.dat").write_text("1::10::3::5\n1::11::3::6\n2::10::4::5\n4::10::4::5\n4::14::4::5\n", encoding="utf-8")
+    Path("train.dat").write_text(
+        "1::10::3::5\n1::11::3::6\n2::10::4::5\n4::10::4::5\n4::14::4::5\n", encoding="utf-8"
+    )
     # users 1 and 2 train; user 3 does not; nobody has items 12 and 13 in training
-    Path("test.dat").write_text("1::12::3::5\n1::13::3::1\n2::11::4::5\n3::10::1::1\n", encoding="utf-8")
+    Path("test.dat").write_text(
+        "1::12::3::5\n1::13::3::1\n2::11::4::5\n3::10::1::1\n", encoding="utf-8"
+    )
     config = study({"path": "train.dat", "test": "test.dat", "format": "movielens-dat"}, POPULAR)
     assert split(config | {"sampling": {"negatives": 1, "replacement": False}}, "own") == []
-    made, facts = read_split("split.npz"), json.loads(Path("dataset.json").read_text("utf-8"))
+    made = read_split("split.npz")
+    facts = json.loads(Path("dataset.json").read_text("utf-8"))
     assert made.user_ids[made.user].tolist() == [1, 1, 2]
     assert made.item_ids[made.item].tolist() == [12, 13, 11]
     assert made.candidates.tolist() == [2, 2, 4]
@@ -162,7 +206,9 @@ def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused() -> Non
     assert line.startswith("error: ranks: no rank of 798 is above 399 of 1000 candidates")
     assert line.endswith("in a config exact: true)")
     # the key `ranks` of a dataset takes the same way
-    [line] = imported("candidates,rank\n9,10\n", BOOKS | {"ranks": {"popular": "mine.csv"}}, POPULAR)
+    [line] = imported(
+        "candidates,rank\n9,10\n", BOOKS | {"ranks": {"popular": "mine.csv"}}, POPULAR
+    )
     assert line.startswith("error: mine.csv, line 2: rank 10 (ties")
 
 
@@ -179,35 +225,53 @@ def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused() -> Non
         ({"min_rating": 6}, str, "no event has a rating of 6 (min_rating) or more"),
     ],
 )
-def test_bad_events_are_refused(shop: str, entry: dict, change: Callable[[str], str], says: str) -> None:
+def test_bad_events_are_refused(
+    shop: str, entry: dict, change: Callable[[str], str], says: str
+) -> None:
     Path("books.csv").write_text(change(shop), encoding="utf-8")
     [line] = split(study(BOOKS | entry, POPULAR), "own")
     assert says in line
 
 
 def beside(script: str, ranks: str) -> list[str]:
-    """Put ranks beside those of popular by a script, and return the lines by which they are refused."""
+    """Put ranks beside those of popular by a script, and return the lines by which they are
+    refused.
+    """
     Path("popular.csv").write_text(GOOD_RANKS, encoding="utf-8")
     Path("mine.csv").write_text(ranks, encoding="utf-8")
-    of_6 = {"metric": "ap", "estimators": ["uncorrected"], "negatives": [1], "replacement": False, "model": "design"}
+    of_6 = {
+        "metric": "ap",
+        "estimators": ["uncorrected"],
+        "negatives": [1],
+        "replacement": False,
+        "model": "design",
+    }
     params = {"recommenders": ["popular", "mine"], "place": "dataset", "of": "own"}
     params["options"] = {"metrics": ["ap"], "repetitions": 1}
     params["arguments"] = {"figure-5": {"edges": [1]}, "figure-6": of_6}
     return run_script(
         script,
         input={"ranks": ["popular.csv", "mine.csv"], "facts": [], "estimates": [], "expected": []},
-        output={f"figure_{name}_{kind}": f"{name}.{kind}" for name in (5, 6) for kind in ("csv", "svg", "png")},
+        output={
+            f"figure_{name}_{kind}": f"{name}.{kind}"
+            for name in (5, 6)
+            for kind in ("csv", "svg", "png")
+        },
         params=params,
     )
 
 
 @pytest.mark.parametrize("script", ["tables", "figures"])
 def test_ranks_are_not_put_beside_those_of_others(script: str) -> None:
-    others = "popular and mine must be ranks of the same users among the same items, but they have 6 "
+    others = (
+        "popular and mine must be ranks of the same users among the same items, but they have 6 "
+    )
     for ranks, says in {
         "candidates,rank\n9,1\n": others,
         "candidates,rank\n" + "9,1\n" * 6: others,
-        GOOD_RANKS.replace("reader ", "other "): "popular and mine must have the same users to be compared: 12 are ",
+        GOOD_RANKS.replace(
+            "reader ", "other "
+        ): "popular and mine must have the same users to be compared: 12 are ",
     }.items():
         [line] = beside(script, ranks)
         assert line.startswith(f"error: {says}")
@@ -216,26 +280,40 @@ def test_ranks_are_not_put_beside_those_of_others(script: str) -> None:
 
 def test_ranks_of_other_users_are_not_compared_with_the_paper() -> None:
     Path("ranks.csv").write_text(GOOD_RANKS, encoding="utf-8")
-    [line] = run_script("fidelity", input={"ranks": ["ranks.csv"] * 3}, params={"recommenders": list("XYZ")})
+    [line] = run_script(
+        "fidelity", input={"ranks": ["ranks.csv"] * 3}, params={"recommenders": list("XYZ")}
+    )
     assert "its users and candidates are not those of MovieLens 1M in the paper" in line
 
 
 def test_a_class_of_ones_own_gets_the_times_and_the_order_of_events() -> None:
-    """That of docs/own-study.md, on lines in the order of time and on times, against the pairs by hand."""
+    """That of docs/own-study.md, on lines in the order of time and on times, against the pairs by
+    hand.
+    """
     [module] = [block for block in blocks("own-study.md", "python") if "class Next" in block]
     Path("mine").mkdir()
     Path("mine/recency.py").write_text(module, encoding="utf-8")
     # ann had a, b, c and then d; bob had c, a, b and then e; the items' own order is another one
     had = {"ann": "abcd", "bob": "cabe", "cleo": "bac"}
-    events = [(user, item, 10 * time) for user, items in had.items() for time, item in enumerate(items)]
+    events = [
+        (user, item, 10 * time) for user, items in had.items() for time, item in enumerate(items)
+    ]
     in_order = pd.DataFrame(events, columns=["user", "item", "time"])
     sources = {
-        "lines": (in_order[["user", "item"]], {"user": "user", "item": "item"}, {"timestamp": "order"}),
+        "lines": (
+            in_order[["user", "item"]],
+            {"user": "user", "item": "item"},
+            {"timestamp": "order"},
+        ),
         "times": (in_order.iloc[::-1], {"user": "user", "item": "item", "timestamp": "time"}, {}),
     }
     for name, (table, columns, options) in sources.items():
         table.to_csv(f"{name}.csv", index=False)
-        own = {"path": f"{name}.csv", "format": "delimited", "options": {"columns": columns, **options}}
+        own = {
+            "path": f"{name}.csv",
+            "format": "delimited",
+            "options": {"columns": columns, **options},
+        }
         config = study(own, {"W": {"type": "mine.recency.Next", "window": 1}})
         assert split(config | {"sampling": {"negatives": 1, "replacement": False}}, "own") == []
         ranked(config, "own", "W")

@@ -1,4 +1,6 @@
-"""What an earlier job wrote is read, or refused in one line; test_damaged_results.py does it to real runs."""
+"""What an earlier job wrote is read, or refused in one line; test_damaged_results.py does it to
+real runs.
+"""
 
 import gzip
 import json
@@ -12,14 +14,21 @@ from sampled_metrics_study.own_files import read_facts, read_table
 
 def test_names_stay_text_and_an_empty_number_is_missing(tmp_path: Path) -> None:
     """A recommender called NA, 1 or 1e3 keeps its name."""
-    (tmp_path / "budget.csv").write_text("recommender,worse,value,assumes\nNA,1,0.5,\n1e3,2.0,,none\n", "utf-8")
+    (tmp_path / "budget.csv").write_text(
+        "recommender,worse,value,assumes\nNA,1,0.5,\n1e3,2.0,,none\n", "utf-8"
+    )
     rows = read_table(tmp_path / "budget.csv")
-    assert rows[["recommender", "worse", "assumes"]].to_numpy().tolist() == [["NA", "1", ""], ["1e3", "2.0", "none"]]
+    assert rows[["recommender", "worse", "assumes"]].to_numpy().tolist() == [
+        ["NA", "1", ""],
+        ["1e3", "2.0", "none"],
+    ]
     assert rows["value"].isna().tolist() == [False, True]
 
 
 def test_a_table_without_rows_has_columns_of_numbers(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("reading,worse,better,metric,estimator,correct,correct_exact\n", "utf-8")
+    (tmp_path / "t.csv").write_text(
+        "reading,worse,better,metric,estimator,correct,correct_exact\n", "utf-8"
+    )
     assert read_table(tmp_path / "t.csv").groupby("estimator")["correct"].mean().empty
 
 
@@ -35,7 +44,9 @@ TABLES = {
 @pytest.mark.parametrize(("content", "says"), TABLES.values(), ids=TABLES)
 def test_a_damaged_table_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
     (tmp_path / "x.csv").write_bytes(content)
-    with pytest.raises(DataError, match=rf"x\.csv: .*{says}.*; remove it, and run again$") as caught:
+    with pytest.raises(
+        DataError, match=rf"x\.csv: .*{says}.*; remove it, and run again$"
+    ) as caught:
         read_table(tmp_path / "x.csv")
     assert "\n" not in str(caught.value)
 
@@ -59,7 +70,9 @@ FACTS = {
 @pytest.mark.parametrize(("text", "says"), FACTS.values(), ids=FACTS)
 def test_damaged_facts_are_refused(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "dataset.json").write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(DataError, match=rf"dataset\.json: is damaged: .*{says}.*; remove it, and run again$"):
+    with pytest.raises(
+        DataError, match=rf"dataset\.json: is damaged: .*{says}.*; remove it, and run again$"
+    ):
         read_facts(tmp_path / "dataset.json")
 
 

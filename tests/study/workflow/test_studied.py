@@ -1,4 +1,6 @@
-"""What was studied, against counts of the same file by pandas; too few candidates are refused with the split."""
+"""What was studied, against counts of the same file by pandas; too few candidates are refused with
+the split.
+"""
 
 import json
 import random
@@ -12,16 +14,27 @@ from made_up_project import STUDY, complete_config, ranked, run_script, split
 from sampled_metrics.ranking.split import read_split
 
 OPTIONS = {"columns": {"user": "user", "item": "item", "rating": "rating", "timestamp": "time"}}
-DATASET = {"path": "books.csv", "format": "delimited", "options": OPTIONS, "min_rating": 3, "core": 2}
+DATASET = {
+    "path": "books.csv",
+    "format": "delimited",
+    "options": OPTIONS,
+    "min_rating": 3,
+    "core": 2,
+}
 POPULAR = {"P": {"type": "popularity"}}
 RANKS = {"P": "P.csv.gz", "elsewhere": "elsewhere.csv"}
 
 
 def books() -> pd.DataFrame:
-    """Events with low ratings, repeated pairs, and users and items of a single event; all times differ."""
+    """Events with low ratings, repeated pairs, and users and items of a single event; all times
+    differ.
+    """
     rng = random.Random(3)
     times = rng.sample(range(10_000), 400)
-    rows = [(rng.randint(1, 30), min(60, int(rng.paretovariate(0.5))), rng.randint(1, 5), time) for time in times]
+    rows = [
+        (rng.randint(1, 30), min(60, int(rng.paretovariate(0.5))), rng.randint(1, 5), time)
+        for time in times
+    ]
     rows += [(100, 1, 5, 20_000), (101, 2, 5, 20_001), (101, 777, 5, 20_002)]
     rows += [(1, 888, 5, 30_000), (2, 888, 5, 30_001)]  # both are held out
     return pd.DataFrame(rows, columns=["user", "item", "rating", "time"])
@@ -32,7 +45,9 @@ BOOKS = STUDY | {"datasets": {"made-up": DATASET}, "recommenders": POPULAR}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the split, the ranks by popularity and ranks of another tool, and what was studied."""
+    """A folder with the split, the ranks by popularity and ranks of another tool, and what was
+    studied.
+    """
     folder = tmp_path_factory.mktemp("studied")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -45,17 +60,35 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         table.loc[1, "tied"] = (table.loc[1, "candidates"] - 1 - 1) // 2  # less than half
         table.to_csv(RANKS["elsewhere"], index=False)
         params = {key: config[key] for key in ("sampling", "estimators", "metrics", "seed")}
-        params |= {"assume_replacement": True, "recommenders": list(RANKS), "place": "dataset", "of": "made-up"}
+        params |= {
+            "assume_replacement": True,
+            "recommenders": list(RANKS),
+            "place": "dataset",
+            "of": "made-up",
+        }
         params["options"] = {"metrics": config["metrics"], "repetitions": 2}
-        given = {"facts": "dataset.json", "ranks": list(RANKS.values()), "estimates": [], "expected": []}
+        given = {
+            "facts": "dataset.json",
+            "ranks": list(RANKS.values()),
+            "estimates": [],
+            "expected": [],
+        }
         for name, ranks in RANKS.items():
             made = {kind: f"{kind}-{name}.csv" for kind in ("estimates", "expected", "conditions")}
             of_one = {"input": {"ranks": ranks}, "wildcards": {"recommender": name}}
             assert run_script("sample", output=made, params=params, **of_one) == []
             for kind in ("estimates", "expected"):
                 given[kind].append(made[kind])
-        names = {"studied": "csv md html", "table_3": "csv md tex html", "table_4": "csv md tex html"}
-        output = {f"{name}_{kind}": f"{name}.{kind}" for name, kinds in names.items() for kind in kinds.split()}
+        names = {
+            "studied": "csv md html",
+            "table_3": "csv md tex html",
+            "table_4": "csv md tex html",
+        }
+        output = {
+            f"{name}_{kind}": f"{name}.{kind}"
+            for name, kinds in names.items()
+            for kind in kinds.split()
+        }
         assert run_script("tables", input=given, output=output, params=params) == []
     return folder
 
@@ -81,7 +114,9 @@ def test_events_are_those_that_pandas_counts(folder: Path) -> None:
         "items_left_out_by_core": pairs["item"].nunique() - core["item"].nunique(),
         "events": len(core),
         "training_events": len(training),
-        "held_out_items_without_training_events": int((~held_out["item"].isin(training["item"])).sum()),
+        "held_out_items_without_training_events": int(
+            (~held_out["item"].isin(training["item"])).sum()
+        ),
     }
     assert min(found.values()) > 0
     facts = json.loads((folder / "dataset.json").read_text(encoding="utf-8"))
@@ -89,8 +124,12 @@ def test_events_are_those_that_pandas_counts(folder: Path) -> None:
     assert facts["users_left_out_with_few_training_events"] == 0
 
 
-def test_ties_are_those_of_equal_popularity_and_half_the_candidates_are_remarked(folder: Path) -> None:
-    """Recounted by the definition: the other candidates with as many training events as the held-out item."""
+def test_ties_are_those_of_equal_popularity_and_half_the_candidates_are_remarked(
+    folder: Path,
+) -> None:
+    """Recounted by the definition: the other candidates with as many training events as the
+    held-out item.
+    """
     held = read_split(folder / "split.npz")
     training = held.training.toarray() > 0
     is_other = ~training & (np.arange(training.shape[1]) != held.item[:, np.newaxis])
@@ -98,7 +137,8 @@ def test_ties_are_those_of_equal_popularity_and_half_the_candidates_are_remarked
     tied = (is_other & (popularity == popularity[held.item][:, np.newaxis])).sum(axis=1)
     candidates = is_other.sum(axis=1) + 1
     rows = pd.read_csv(folder / "studied.csv").set_index("recommender")
-    row, elsewhere = rows.loc["P"], rows.loc["elsewhere"]
+    row = rows.loc["P"]
+    elsewhere = rows.loc["elsewhere"]
     assert (row["held_out_items"], row["fewest_candidates"]) == (len(tied), candidates.min())
     assert row["mean_candidates"] == pytest.approx(candidates.mean())
     assert row["share_with_ties"] == pytest.approx((tied > 0).mean())
@@ -117,12 +157,18 @@ def test_too_few_candidates_are_refused_with_the_split(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     books().to_csv("books.csv", index=False)
-    config, table = complete_config(BOOKS), pd.read_csv(folder / RANKS["P"])
+    config = complete_config(BOOKS)
+    table = pd.read_csv(folder / RANKS["P"])
     user, fewest = table.loc[table["candidates"].idxmin(), ["user", "candidates"]].tolist()
     sampling = config["sampling"] | {"negatives": fewest}
     [line] = split(config | {"sampling": sampling}, "made-up")
-    assert line.startswith(f"error: sampling.negatives, dataset made-up: {fewest} negatives without replacement were ")
-    assert f"user {user} has only {fewest - 1} candidates besides its held-out item; draw at most {fewest - 1}" in line
+    assert line.startswith(
+        f"error: sampling.negatives, dataset made-up: {fewest} negatives without replacement were "
+    )
+    assert (
+        f"user {user} has only {fewest - 1} candidates besides its held-out item; draw at most "
+        f"{fewest - 1}" in line
+    )
     for change in ({"negatives": fewest - 1}, {"replacement": True}):
         assert split(config | {"sampling": sampling | change}, "made-up") == []
         for path in ("split.npz", "dataset.json"):

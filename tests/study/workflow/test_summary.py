@@ -24,7 +24,16 @@ def table_3(**values):
         for name, by_estimator in values.items()
         for estimator, moments in by_estimator.items()
     ]
-    columns = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
+    columns = [
+        "reading",
+        "recommender",
+        "metric",
+        "estimator",
+        "mean",
+        "sd",
+        "mean_exact",
+        "sd_exact",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -39,18 +48,29 @@ METRICS = table_3(
 )
 SHARES = {"uncorrected": (0.0, 1.0), "cls": (0.5, 0.9), "bv-1": (0.9, 1.0)}
 LABELS = ("recall@10", "auc")
-ORDER = table_4(*[("X", "Z", LABELS[at], name, shares[at]) for name, shares in SHARES.items() for at in (0, 1)])
+ORDER = table_4(
+    *[("X", "Z", LABELS[at], name, shares[at]) for name, shares in SHARES.items() for at in (0, 1)]
+)
 DECIDED = [(label, "Z", "X") for label in LABELS]
 OF_X = {"third": METRICS[METRICS["recommender"] == "X"], "fourth": table_4(), "decided": []}
 RANKS = table_of([(100, 1, 0), (201, 5, 2)])
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="720pt" height="72pt"></svg>'
 MADE = {"format": "movielens-dat", "urls": ["https://a.b/c"]}
-FEW, WITHOUT = "users_left_out_with_few_training_events", "held_out_items_without_training_events"
+FEW = "users_left_out_with_few_training_events"
+WITHOUT = "held_out_items_without_training_events"
 COUNTED = dict.fromkeys(("events_left_out_by_core", FEW, WITHOUT), 0)
-COUNTED |= {"users": 2, "items": 300, "events_in_file": 40, "training_events": 38, "held_out_items": 20}
+COUNTED |= {
+    "users": 2,
+    "items": 300,
+    "events_in_file": 40,
+    "training_events": 38,
+    "held_out_items": 20,
+}
 
 
-def study(name="one", third=METRICS, fourth=ORDER, decided=DECIDED, trained=("X",), on_margin=(), **given):
+def study(
+    name="one", third=METRICS, fourth=ORDER, decided=DECIDED, trained=("X",), on_margin=(), **given
+):
     """A study with exact values ± .01."""
     exact = third[third["estimator"] == "exact"].rename(columns={"mean": "value"})
     exact = exact.drop_duplicates(["recommender", "metric"])
@@ -58,19 +78,34 @@ def study(name="one", third=METRICS, fourth=ORDER, decided=DECIDED, trained=("X"
     ranks = dict.fromkeys(exact["recommender"], given.pop("ranks", RANKS))
     figure = {"title": "A figure", "caption": "What it shows.", "csv": f"{name}/figure-6.csv"}
     figures = [figure | {"image": Image.from_svg(SVG)}]
-    return Studied(name, trained, ranks, Exact(exact, decided, on_margin), third, fourth, figures=figures, **given)
+    return Studied(
+        name,
+        trained,
+        ranks,
+        Exact(exact, decided, on_margin),
+        third,
+        fourth,
+        figures=figures,
+        **given,
+    )
 
 
 def config_of(*studied, **changes):
     datasets = {dataset.name: MADE for dataset in studied}
-    return complete_config({"study": list(datasets), "datasets": datasets, "metrics": [*LABELS], **changes})
+    return complete_config(
+        {"study": list(datasets), "datasets": datasets, "metrics": [*LABELS], **changes}
+    )
 
 
 def page_of(*studied, printed=None, claims=None, **changes):
     """The page of a config, and its text."""
     captions = {"table-3": "What Table 3 holds.", "table-4": "What Table 4 holds."}
-    page = summary(config_of(*studied, **changes), studied, captions, {"Code": "version 1"}, printed, claims)
-    return page, re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL))
+    page = summary(
+        config_of(*studied, **changes), studied, captions, {"Code": "version 1"}, printed, claims
+    )
+    return page, re.sub(
+        r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
+    )
 
 
 def rows_of(page, caption):
@@ -86,33 +121,55 @@ def answer_of(**changes):
 
 def test_the_answer_by_hand():
     given = answer_of()
-    assert (given["recommenders"], given["exact"], given["sampled"]) == (["Z", "X"], [0.09, 0.08], [0.54, 0.66])
+    assert (given["recommenders"], given["exact"], given["sampled"]) == (
+        ["Z", "X"],
+        [0.09, 0.08],
+        [0.54, 0.66],
+    )
     assert given["pairs"] == given["wrong"] == [("Z", "X")]
     assert (given["wrong_of_all"], given["decided_of_all"], given["undecided_of_all"]) == (1, 1, 0)
     assert given["unchanged"] == ["AUC"]  # which is right in all samples, and does not count
-    # CLS: √((.01² + (.0² + .02²)) / 2) = .0158; without correction √((.58² + .01² + .45² + .01²) / 2) = .519
+    # CLS: √((.01² + (.0² + .02²)) / 2) = .0158; without correction √((.58² + .01² + .45² + .01²) /
+    # 2) = .519
     correction = given["correction"]
     assert (correction["nearest"], correction["best_for_order"]) == (["CLS"], ["BV 1"])
-    numbers = [correction[key] for key in ("error", "uncorrected_error", "right", "uncorrected_right", "most_right")]
+    numbers = [
+        correction[key]
+        for key in ("error", "uncorrected_error", "right", "uncorrected_right", "most_right")
+    ]
     assert numbers == pytest.approx([0.01581, 0.51918, 0.5, 0.0, 0.9], abs=1e-5)
-    once = answer_of(third=METRICS.assign(sd=np.nan, sd_exact=METRICS["sd"]))  # has the exact deviations
+    once = answer_of(
+        third=METRICS.assign(sd=np.nan, sd_exact=METRICS["sd"])
+    )  # has the exact deviations
     for exact, sampled in (given["sides"], once["sides"]):
         assert exact.low.to_dict() == pytest.approx({"X": 0.07, "Z": 0.08})
         assert sampled.high.to_dict() == pytest.approx({"X": 0.68, "Z": 0.56})
 
 
 def test_pairs_are_undecided_alike_or_wrong_and_one_recommender_has_none():
-    """By AUC the pair is decided, and comes out right; by recall it is not, and its wrong order does not count."""
-    given, of_x = answer_of(decided=DECIDED[1:]), answer_of(**OF_X)
+    """By AUC the pair is decided, and comes out right; by recall it is not, and its wrong order
+    does not count.
+    """
+    given = answer_of(decided=DECIDED[1:])
+    of_x = answer_of(**OF_X)
     assert (given["wrong_of_all"], given["decided_of_all"], given["undecided_of_all"]) == (0, 0, 1)
     assert given["correction"]["right"] is None
     assert given["pairs"] == given["wrong"] == of_x["pairs"] == of_x["wrong"] == []
-    alike, wrong = answer_of(**EQUAL), answer_of(**of_several(0.9, 0.8, 0.85))
+    alike = answer_of(**EQUAL)
+    wrong = answer_of(**of_several(0.9, 0.8, 0.85))
     assert (alike["wrong"], alike["alike"]) == ([], [("Z", "X")])
-    assert (wrong["wrong"], wrong["alike"], wrong["pairs"]) == ([("B", "C")], [], [("A", "C"), ("B", "C")])
+    assert (wrong["wrong"], wrong["alike"], wrong["pairs"]) == (
+        [("B", "C")],
+        [],
+        [("A", "C"), ("B", "C")],
+    )
     shares = table_4(*[("X", "Z", LABELS[at], "uncorrected", (0.49, 0.5)[at]) for at in (0, 1)])
     assert answer_of(fourth=shares)["wrong_of_all"] == 1
-    assert (of_x["decided_of_all"], of_x["correction"]["nearest"], of_x["correction"]["right"]) == (0, ["CLS"], None)
+    assert (of_x["decided_of_all"], of_x["correction"]["nearest"], of_x["correction"]["right"]) == (
+        0,
+        ["CLS"],
+        None,
+    )
 
 
 def test_the_cost_of_stages_is_that_of_the_smallest_depth_with_a_narrow_interval():
@@ -126,7 +183,10 @@ def test_the_cost_of_stages_is_that_of_the_smallest_depth_with_a_narrow_interval
 
 
 def test_ranks_of_other_users_state_no_order(caplog):
-    one, other = (table_of([(candidates, 1, 0) for candidates in order]) for order in ((10, 20, 30), (30, 20, 10)))
+    one, other = (
+        table_of([(candidates, 1, 0) for candidates in order])
+        for order in ((10, 20, 30), (30, 20, 10))
+    )
     assert exact_findings({"one": one, "other": other}, ["recall@10"]).decided is None
     assert "the exact ranks are not compared by user" in caplog.text
 
@@ -140,30 +200,55 @@ def test_printed_numbers_are_counted_by_reading_with_the_tables_that_have_one_an
     rows = [(1, "default", True)] * 2 + [(3, "default", True)] * 3 + [(3, "default", False)]
     holds = ["yes", "yes", "no", "open", "yes", "no"]
     claims = pd.DataFrame({"reading": ["default"] * 4 + ["as-printed"] * 2, "holds": holds})
-    _, text = page_of(study(), printed=printed(*rows, *[(3, "as-printed", True)] * 4), claims=claims)
+    _, text = page_of(
+        study(), printed=printed(*rows, *[(3, "as-printed", True)] * 4), claims=claims
+    )
     assert re.findall(r"It reproduces (\d of the \d) printed", text) == ["5 of the 6", "6 of the 6"]
-    assert "2 of 4 claims that the paper makes in words hold; not holding: 1; too vague to check: 1." in text
+    assert (
+        "2 of 4 claims that the paper makes in words hold; not holding: 1; too vague to check: 1."
+        in text
+    )
     assert "are not compared" not in text
     _, text = page_of(study(), printed=printed((1, "default", True)), sampling={"negatives": 50})
     assert "are not compared with the printed ones: sampling.negatives is 50, not 100" in text
 
 
-LEAKS, AVOIDS = "leaks the future between users", "The split global-time avoids this"
-NO_ITEMS, FEW_EVENTS = "held-out items of one have no training", "users of one are left out, as"
-OF_ORDERS = "order recommenders correctly|Is the order|Lines cross|its own scale|Tables 3 and 4|Table 4."
-CROSS, OVERLAP = "Lines cross", "bars of a decided pair may overlap"
-DO_NOT_COUNT, IN_ORDER = "crossing lines of an undecided one do not", "are in the right order"
+LEAKS = "leaks the future between users"
+AVOIDS = "The split global-time avoids this"
+NO_ITEMS = "held-out items of one have no training"
+FEW_EVENTS = "users of one are left out, as"
+OF_ORDERS = (
+    "order recommenders correctly|Is the order|Lines cross|its own scale|Tables 3 and 4|Table 4."
+)
+CROSS = "Lines cross"
+OVERLAP = "bars of a decided pair may overlap"
+DO_NOT_COUNT = "crossing lines of an undecided one do not"
+IN_ORDER = "are in the right order"
 TWO_SIZES = {"sampling": {"negatives": [20, 50]}}
 GLOBAL_TIME = {"split": {"strategy": "global-time", "test_size": 0.1}}
 OWN_SPLIT = {"datasets": {"one": {"format": "movielens-dat", "path": __file__, "test": __file__}}}
-ONE, TWO = ({"recommenders": {name: {"type": "popularity"} for name in names}} for names in ("X", "XZ"))
-RIGHT = table_3(X={"exact": (0.08, 0), "uncorrected": (0.5, 0.01)}, Z={"exact": (0.09, 0), "uncorrected": (0.6, 0.01)})
-THIRTEEN = table_3(**{f"r{at}": {"exact": (0.01 * at, 0), "uncorrected": (0.5, 0.01)} for at in range(13)})
-UNSTEADY = table_4(("X", "Z", "recall@10", "uncorrected", 0.6), ("X", "Z", "auc", "uncorrected", 0.7))
-ALIKE = table_3(X={"exact": (0.1, 0), "uncorrected": (0.5, 0)}, Z={"exact": (0.2, 0), "uncorrected": (0.5, 0)})
+ONE, TWO = (
+    {"recommenders": {name: {"type": "popularity"} for name in names}} for names in ("X", "XZ")
+)
+RIGHT = table_3(
+    X={"exact": (0.08, 0), "uncorrected": (0.5, 0.01)},
+    Z={"exact": (0.09, 0), "uncorrected": (0.6, 0.01)},
+)
+THIRTEEN = table_3(
+    **{f"r{at}": {"exact": (0.01 * at, 0), "uncorrected": (0.5, 0.01)} for at in range(13)}
+)
+UNSTEADY = table_4(
+    ("X", "Z", "recall@10", "uncorrected", 0.6), ("X", "Z", "auc", "uncorrected", 0.7)
+)
+ALIKE = table_3(
+    X={"exact": (0.1, 0), "uncorrected": (0.5, 0)}, Z={"exact": (0.2, 0), "uncorrected": (0.5, 0)}
+)
 EQUAL = {"third": ALIKE, "fourth": ORDER.iloc[:1], "decided": DECIDED[:1]}
 BETTER = "Z (9.0 %) is better than X (8.0 %)"
-NOT_COMPUTED = {"third": METRICS[METRICS["estimator"].isin(["exact", "cls"])], "fourth": ORDER.iloc[2:4]}
+NOT_COMPUTED = {
+    "third": METRICS[METRICS["estimator"].isin(["exact", "cls"])],
+    "fourth": ORDER.iloc[2:4],
+}
 SAME_ERROR = METRICS.copy()
 SAME_ERROR.loc[[3, 7], ["mean", "sd"]] = METRICS.loc[[2, 6], ["mean", "sd"]].to_numpy() + 1e-16
 
@@ -172,14 +257,24 @@ def of_several(*sampled):
     """A, B and so on are better than the last one; among the others nothing is decided."""
     *others, last = names = "ABCD"[: len(sampled)]
     means = dict(zip(names, sampled, strict=True))
-    values = {name: {"exact": (0.4 - 0.1 * at, 0), "uncorrected": (means[name], 0)} for at, name in enumerate(names)}
-    rows = [(last, name, "recall@10", "uncorrected", float(means[last] < means[name])) for name in others]
+    values = {
+        name: {"exact": (0.4 - 0.1 * at, 0), "uncorrected": (means[name], 0)}
+        for at, name in enumerate(names)
+    }
+    rows = [
+        (last, name, "recall@10", "uncorrected", float(means[last] < means[name]))
+        for name in others
+    ]
     decided = [("recall@10", name, last) for name in others]
     return {"third": table_3(**values), "fourth": table_4(*rows), "decided": decided}
 
 
 def of_sizes(of_20, of_50, **given):
-    return {"third": by_size({20: of_20, 50: of_50}), "fourth": by_size(dict.fromkeys((20, 50), ORDER)), **given}
+    return {
+        "third": by_size({20: of_20, 50: of_50}),
+        "fourth": by_size(dict.fromkeys((20, 50), ORDER)),
+        **given,
+    }
 
 
 def counts(**changed):
@@ -190,13 +285,43 @@ def counts(**changed):
     ("studied", "config", "said", "unsaid"),
     [
         # what was studied
-        (counts(events_left_out_malformed=4), {}, "Lines left out: malformed (on_bad_lines: skip) 4", "left out: core"),
-        (counts(events_left_out_repeated=7), {}, "repeat 7|Training events 38|Held-out items 2", "left out: core"),
+        (
+            counts(events_left_out_malformed=4),
+            {},
+            "Lines left out: malformed (on_bad_lines: skip) 4",
+            "left out: core",
+        ),
+        (
+            counts(events_left_out_repeated=7),
+            {},
+            "repeat 7|Training events 38|Held-out items 2",
+            "left out: core",
+        ),
         (counts(**{WITHOUT: 2, "users": 18, FEW: 2}), {}, "", f"{NO_ITEMS}|{FEW_EVENTS}"),
-        (counts(**{WITHOUT: 3, "users": 8, FEW: 1}), {}, f"3 of 20 {NO_ITEMS}|1 of 9 {FEW_EVENTS}", ""),
-        ({"ranks": table_of([(100, 1, 60)])}, {}, "Z: in 1 of 1 rows, half of the other candidates or more tie", ""),
-        ({"ranks": replace(RANKS, user=np.zeros(2))}, {}, "Items of users are held out", "One item of each user"),
-        ({}, {"sampling": {"negatives": 1}}, "One item of each user is held out|among 1 sampled negative instead", ""),
+        (
+            counts(**{WITHOUT: 3, "users": 8, FEW: 1}),
+            {},
+            f"3 of 20 {NO_ITEMS}|1 of 9 {FEW_EVENTS}",
+            "",
+        ),
+        (
+            {"ranks": table_of([(100, 1, 60)])},
+            {},
+            "Z: in 1 of 1 rows, half of the other candidates or more tie",
+            "",
+        ),
+        (
+            {"ranks": replace(RANKS, user=np.zeros(2))},
+            {},
+            "Items of users are held out",
+            "One item of each user",
+        ),
+        (
+            {},
+            {"sampling": {"negatives": 1}},
+            "One item of each user is held out|among 1 sampled negative instead",
+            "",
+        ),
         # what cannot be concluded
         ({}, {}, f"{LEAKS}|{AVOIDS}|X is trained once|Y, Z were made elsewhere", DO_NOT_COUNT),
         ({}, GLOBAL_TIME, "", f"{LEAKS}|{AVOIDS}"),
@@ -218,19 +343,70 @@ def counts(**changed):
             f"{OVERLAP}|in the right order. By the exact values, {BETTER}.",
             f"{CROSS}|{DO_NOT_COUNT}|No.",
         ),
-        ({"third": THIRTEEN, "fourth": table_4(), "decided": []}, {}, "Only the 12 recommenders", ""),
+        (
+            {"third": THIRTEEN, "fourth": table_4(), "decided": []},
+            {},
+            "Only the 12 recommenders",
+            "",
+        ),
         # what is decided, and what corrections do
-        ({"decided": DECIDED[1:]}, {}, "Undecided: these users do not show", "decided comparisons|100 %"),
-        ({}, {}, "metrics but AUC, which sampling does not change on average, 1 of 1 decided comparisons", "further"),
-        ({}, {"metrics": ["recall@10"]}, "Over all metrics, 1 of 1 decided comparisons", "does not change on average"),
-        ({"fourth": ORDER.assign(correct=1.0)}, {}, "100 % of cases with each correction|only because", ""),
+        (
+            {"decided": DECIDED[1:]},
+            {},
+            "Undecided: these users do not show",
+            "decided comparisons|100 %",
+        ),
+        (
+            {},
+            {},
+            "metrics but AUC, which sampling does not change on average, 1 of 1 decided "
+            "comparisons",
+            "further",
+        ),
+        (
+            {},
+            {"metrics": ["recall@10"]},
+            "Over all metrics, 1 of 1 decided comparisons",
+            "does not change on average",
+        ),
+        (
+            {"fourth": ORDER.assign(correct=1.0)},
+            {},
+            "100 % of cases with each correction|only because",
+            "",
+        ),
         ({"third": SAME_ERROR}, {}, "All corrections have the same root mean square error", ""),
-        (NOT_COMPUTED, {}, "did not compute the uncorrected|CLS has this root mean square", f"{CROSS}|two standard"),
+        (
+            NOT_COMPUTED,
+            {},
+            "did not compute the uncorrected|CLS has this root mean square",
+            f"{CROSS}|two standard",
+        ),
         # the verdict on decided pairs
-        ({"third": RIGHT, "fourth": UNSTEADY}, {}, "Only on average, by|Z comes out better than X in 60 %", "70 %"),
-        (EQUAL, {}, "Z (20.0 %) is better than X (10.0 %). Among 100 sampled negatives, both have the same", "looks"),
-        (of_several(0.9, 0.8, 0.7), {}, f"both decided pairs {IN_ORDER}|do not decide 1 further one.", "No."),
-        (of_several(0.9, 0.8, 0.85), {}, "No. Among 100 sampled negatives, 1 of 2 decided pairs is the wrong", "Yes"),
+        (
+            {"third": RIGHT, "fourth": UNSTEADY},
+            {},
+            "Only on average, by|Z comes out better than X in 60 %",
+            "70 %",
+        ),
+        (
+            EQUAL,
+            {},
+            "Z (20.0 %) is better than X (10.0 %). Among 100 sampled negatives, both have the same",
+            "looks",
+        ),
+        (
+            of_several(0.9, 0.8, 0.7),
+            {},
+            f"both decided pairs {IN_ORDER}|do not decide 1 further one.",
+            "No.",
+        ),
+        (
+            of_several(0.9, 0.8, 0.85),
+            {},
+            "No. Among 100 sampled negatives, 1 of 2 decided pairs is the wrong",
+            "Yes",
+        ),
         (
             of_several(0.6, 0.7, 0.8, 0.9),
             {},
@@ -238,7 +414,12 @@ def counts(**changed):
             "",
         ),
         # one answer for several sizes
-        (of_sizes(RIGHT, RIGHT), TWO_SIZES, "Yes, by Recall@10: the decided pairs are in the right", ""),
+        (
+            of_sizes(RIGHT, RIGHT),
+            TWO_SIZES,
+            "Yes, by Recall@10: the decided pairs are in the right",
+            "",
+        ),
         (of_sizes(METRICS, RIGHT), TWO_SIZES, "Not always.|1 of 1 (one, 20 negatives), 0 of 1", ""),
         (
             of_sizes(METRICS, METRICS, on_margin=["M."]),
@@ -260,19 +441,40 @@ def test_the_page_says_what_holds_for_the_study(studied, config, said, unsaid):
 
 def test_the_page_has_every_part_and_fetches_nothing():
     page, text = page_of(study(facts=COUNTED, stand_in="ranks"))
-    for heading in ("For your own evaluation", "What was studied", "Results on one", "What cannot be concluded"):
+    for heading in (
+        "For your own evaluation",
+        "What was studied",
+        "Results on one",
+        "What cannot be concluded",
+    ):
         assert re.search(f"<h2[^>]*>{heading}", page)
-    for said in ("factors: 16", "keep self: yes", "neighbours: none", "100, without replacement", "What it shows."):
+    for said in (
+        "factors: 16",
+        "keep self: yes",
+        "neighbours: none",
+        "100, without replacement",
+        "What it shows.",
+    ):
         assert said in text
     assert "How much of the paper" not in text
-    assert page.index('<section class="answer"') < page.index("The ranks of one are") < page.index("</section>")
+    assert (
+        page.index('<section class="answer"')
+        < page.index("The ranks of one are")
+        < page.index("</section>")
+    )
     assert "--natural: 10.00in" in page  # 720 points
     assert not re.findall(r'src="(?!data:|#)', page)
-    assert set(re.findall(r'href="([^#][^"]*)', page)) == {"one/figure-6.csv", "one/table-3.csv", "one/table-4.csv"}
+    assert set(re.findall(r'href="([^#][^"]*)', page)) == {
+        "one/figure-6.csv",
+        "one/table-3.csv",
+        "one/table-4.csv",
+    }
     assert "66.00<wbr>±1.00" in page  # what a sample shows is no truth
 
 
-@pytest.mark.parametrize(("decided", "said"), [(DECIDED, "decided"), ([], "undecided"), (None, "not compared")])
+@pytest.mark.parametrize(
+    ("decided", "said"), [(DECIDED, "decided"), ([], "undecided"), (None, "not compared")]
+)
 def test_table_4_marks_what_is_not_decided(decided, said):
     page, _ = page_of(study(decided=decided))
     rows = rows_of(page, "Table 4.")
@@ -283,10 +485,17 @@ def test_table_4_marks_what_is_not_decided(decided, said):
 
 
 def test_two_datasets_and_two_sizes_have_their_answers_and_tables():
-    page, text = page_of(study(**of_sizes(METRICS, METRICS)), study("two", trained=(), **OF_X), **TWO_SIZES)
+    page, text = page_of(
+        study(**of_sizes(METRICS, METRICS)), study("two", trained=(), **OF_X), **TWO_SIZES
+    )
     answers = [re.sub("<.*?>", "", heading) for heading in re.findall("<h2>.*?</h2>", page)]
     assert answers[:3] == ["one, 20 negatives", "one, 50 negatives", "two"]
-    for said in ("Results on one", "Results on two", "results on 2 datasets", "among 20 or 50 sampled negatives"):
+    for said in (
+        "Results on one",
+        "Results on two",
+        "results on 2 datasets",
+        "among 20 or 50 sampled negatives",
+    ):
         assert said in text
     for m in (20, 50):
         assert f"Among {m} sampled negatives" in text
@@ -296,15 +505,27 @@ def test_two_datasets_and_two_sizes_have_their_answers_and_tables():
 
 
 def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
-    """One that never has a hit at 10, and one for 80 of 400 users (p = 2⁻⁷⁹); 100 negatives turn the order.
+    """One that never has a hit at 10, and one for 80 of 400 users (p = 2⁻⁷⁹); 100 negatives turn
+    the order.
 
     A third has as many hits as the second, of other users.
     """
     fifth = np.arange(400) % 5
-    ranks = {"never": 30 + np.arange(400) % 20, "some": np.where(fifth, 900, 3), "also": np.where(fifth - 1, 900, 3)}
-    rank_tables = {name: table_of([(1000, rank - 1, 0) for rank in of_one]) for name, of_one in ranks.items()}
-    evaluation = Evaluation(SamplingDesign(100), 20, ["default"], ["uncorrected", "bv-0.1"], [*LABELS], False)
-    runs = {name: repeat(table, evaluation, np.random.default_rng(7)) for name, table in rank_tables.items()}
+    ranks = {
+        "never": 30 + np.arange(400) % 20,
+        "some": np.where(fifth, 900, 3),
+        "also": np.where(fifth - 1, 900, 3),
+    }
+    rank_tables = {
+        name: table_of([(1000, rank - 1, 0) for rank in of_one]) for name, of_one in ranks.items()
+    }
+    evaluation = Evaluation(
+        SamplingDesign(100), 20, ["default"], ["uncorrected", "bv-0.1"], [*LABELS], False
+    )
+    runs = {
+        name: repeat(table, evaluation, np.random.default_rng(7))
+        for name, table in rank_tables.items()
+    }
     expected = {name: exact_moments(table, evaluation) for name, table in rank_tables.items()}
     results = [table(rank_tables, runs, expected) for table in (tables.table_3, tables.table_4)]
     found = exact_findings(rank_tables, [*LABELS])
@@ -314,8 +535,13 @@ def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
     studied = Studied("made", (), rank_tables, found, *results)
     page, text = page_of(studied, recommenders=recommenders, sampling={"repetitions": 20})
     assert "2 of 2 decided pairs are the wrong way round by Recall@10." in text
-    assert "2 of 2 decided comparisons of two recommenders come out wrong in most samples" in text  # without AUC
+    assert (
+        "2 of 2 decided comparisons of two recommenders come out wrong in most samples" in text
+    )  # without AUC
     assert "The exact ranks do not decide 1 further one." in text
-    cells = [re.findall(r"<t[dh][^>]*>\s*(.*?)\s*</t[dh]>", row, re.DOTALL) for row in rows_of(page, "Table 3.")[:3]]
+    cells = [
+        re.findall(r"<t[dh][^>]*>\s*(.*?)\s*</t[dh]>", row, re.DOTALL)
+        for row in rows_of(page, "Table 3.")[:3]
+    ]
     best = "<strong>20.00</strong>"
     assert {row[1]: row[2] for row in cells} == {"never": "0.00", "some": best, "also": best}

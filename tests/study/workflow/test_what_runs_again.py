@@ -1,7 +1,8 @@
-"""What a dry run would run again after an edit of a finished study: only what depends on it, and all that does.
+"""What a dry run would run again after an edit of a finished study: only what depends on it, and
+all that does.
 
-A job of one recommender is written with its name, as ``train X``. X has a random start and factors, Y has neither, and
-elsewhere has ready-made ranks.
+A job of one recommender is written with its name, as ``train X``. X has a random start and factors,
+Y has neither, and elsewhere has ready-made ranks.
 """
 
 import os
@@ -35,20 +36,33 @@ def made(*names: str) -> set[str]:
 
 
 SPLIT = {"split", *made("X", "Y")}
-TOY_METRICS, SIZES = ["auc", "ap", "ndcg", "recall@10"], [10, 200, 500, 5000]
+TOY_METRICS = ["auc", "ap", "ndcg", "recall@10"]
+SIZES = [10, 200, 500, 5000]
 IMPORTED = {"import_ranks", *ranked("elsewhere")}
 
 OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
-    "another dataset": ({"datasets": {"other": {"path": "made-up.zip", "format": "movielens-dat"}}}, SUMMARY),
+    "another dataset": (
+        {"datasets": {"other": {"path": "made-up.zip", "format": "movielens-dat"}}},
+        SUMMARY,
+    ),
     "seed": ({"seed": 7}, {"toy_tables", "toy_fidelity", *made("X"), *each("sample")}),
-    "urls beside a path": ({"datasets": {"made-up": {"urls": ["https://example.org/made-up.zip"]}}}, SUMMARY),
+    "urls beside a path": (
+        {"datasets": {"made-up": {"urls": ["https://example.org/made-up.zip"]}}},
+        SUMMARY,
+    ),
     "sha256": ({"datasets": {"made-up": {"sha256": "0" * 64}}}, {"verify", *SUMMARY}),
     "member": ({"datasets": {"made-up": {"member": "*.dat"}}}, SPLIT),
     "core": ({"datasets": {"made-up": {"core": 2}}}, SPLIT),
-    "ranks of a dataset": ({"datasets": {"made-up": {"ranks": {"Y": RANKS}}}}, {"import_ranks", *ranked("Y")}),
+    "ranks of a dataset": (
+        {"datasets": {"made-up": {"ranks": {"Y": RANKS}}}},
+        {"import_ranks", *ranked("Y")},
+    ),
     "split.strategy": ({"split": {"strategy": "random-event"}}, SPLIT),
     "split.min_training_events": ({"split": {"min_training_events": 2}}, SPLIT),
-    "a recommender more": ({"recommenders": {"sharp": {"type": "item-cf", "exponent": 5}}}, made("sharp")),
+    "a recommender more": (
+        {"recommenders": {"sharp": {"type": "item-cf", "exponent": 5}}},
+        made("sharp"),
+    ),
     "X.factors": ({"recommenders": {"X": {"factors": 5}}}, made("X")),
     "Y.exponent": ({"recommenders": {"Y": {"exponent": 2}}}, made("Y")),
     "elsewhere.candidates": ({"recommenders": {"elsewhere": {"candidates": 90}}}, IMPORTED),
@@ -56,16 +70,31 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     "metrics": ({"metrics": ["recall@10", "ap"]}, {*each("sample"), "tables", *SUMMARY}),
     "sampling.negatives": ({"sampling": {"negatives": 10}}, {*each("sample"), "tables", *SUMMARY}),
     "sampling.replacement": ({"sampling": {"replacement": True}}, {*each("sample"), *OF_ALL}),
-    "estimators": ({"estimators": ["uncorrected", "bv-0.5"]}, {*each("sample"), "tables", *SUMMARY}),
+    "estimators": (
+        {"estimators": ["uncorrected", "bv-0.5"]},
+        {*each("sample"), "tables", *SUMMARY},
+    ),
     "estimator_model": ({"estimator_model": "design"}, {*each("sample"), *OF_ALL}),
     "margin": ({"margin": 0.01}, SUMMARY),
     "toy.repetitions": ({"toy": {"repetitions": 21}}, {*TOY, *SUMMARY}),
-    "toy.negatives": ({"toy": {"negatives": 98}}, {"toy_tables", *SUMMARY}),  # no longer the paper's
-    "toy.metrics": ({"toy": {"metrics": [*TOY_METRICS, "recall@5"]}}, {*TOY, "toy_figures", *SUMMARY}),
+    "toy.negatives": (
+        {"toy": {"negatives": 98}},
+        {"toy_tables", *SUMMARY},
+    ),  # no longer the paper's
+    "toy.metrics": (
+        {"toy": {"metrics": [*TOY_METRICS, "recall@5"]}},
+        {*TOY, "toy_figures", *SUMMARY},
+    ),
     "toy": ({"toy": None}, SUMMARY),
-    "figures.figure-2": ({"figures": {"figure-2": {"negatives": SIZES}}}, {"toy_figures", "toy_fidelity", *SUMMARY}),
+    "figures.figure-2": (
+        {"figures": {"figure-2": {"negatives": SIZES}}},
+        {"toy_figures", "toy_fidelity", *SUMMARY},
+    ),
     # no longer the paper's
-    "figures.figure-4": ({"figures": {"figure-4": {"estimators": ["cls"]}}}, {"toy_figures", *SUMMARY}),
+    "figures.figure-4": (
+        {"figures": {"figure-4": {"estimators": ["cls"]}}},
+        {"toy_figures", *SUMMARY},
+    ),
     "figures.figure-5": ({"figures": {"figure-5": {"edges": [5, 50]}}}, {"figures", *SUMMARY}),
     "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figures", *SUMMARY}),
 }
@@ -78,10 +107,22 @@ OF_FILES = {
     "src/sampled_metrics_study/recommenders/registry.py": set(),  # an entry of the registry
     "src/sampled_metrics_study/recommenders/ials.py": made("X"),
     "src/sampled_metrics_study/recommenders/models.py": made("X", "Y"),
-    "src/sampled_metrics_study/recommenders/ranking.py": {*each("rank", of=("X", "Y")), *ranked("X", "Y")},
-    "src/sampled_metrics/core/ranks/exact.py": {"import_ranks", *each("rank", of=("X", "Y")), *OF_METRICS},
+    "src/sampled_metrics_study/recommenders/ranking.py": {
+        *each("rank", of=("X", "Y")),
+        *ranked("X", "Y"),
+    },
+    "src/sampled_metrics/core/ranks/exact.py": {
+        "import_ranks",
+        *each("rank", of=("X", "Y")),
+        *OF_METRICS,
+    },
     "src/sampled_metrics/ranking/split.py": SPLIT,
-    "src/sampled_metrics_study/repetitions.py": {*each("sample"), "tables", "toy_fidelity", *SUMMARY},
+    "src/sampled_metrics_study/repetitions.py": {
+        *each("sample"),
+        "tables",
+        "toy_fidelity",
+        *SUMMARY,
+    },
     HISTOGRAM: {"figures", *SUMMARY},
     "src/sampled_metrics_study/templates/summary.html": SUMMARY,
     "src/sampled_metrics_study/summary.py": SUMMARY,
@@ -95,7 +136,11 @@ OF_FILES = {
 
 WORDS = {
     "a word in a docstring": ("src/sampled_metrics/_validation.py", '"""Types of', '"""Kinds of'),
-    "a comment": ("src/sampled_metrics/core/ranks/exact.py", "\nCOLUMNS =", "\n# of a file\nCOLUMNS ="),
+    "a comment": (
+        "src/sampled_metrics/core/ranks/exact.py",
+        "\nCOLUMNS =",
+        "\n# of a file\nCOLUMNS =",
+    ),
     "an import for type checkers": (
         "src/sampled_metrics/_files.py",
         "if TYPE_CHECKING:",
@@ -113,9 +158,13 @@ def project(finished: Project, tmp_path: Path) -> Project:
 def planned(project: Project, *targets: str) -> set[str]:
     ran = project.snakemake(*targets, "--cores", "1", "--dry-run", "--quiet", "host")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    jobs = re.findall(r"^(?:local)?rule (\w+):\n((?: .*\n)*)", ran.stdout + ran.stderr, re.MULTILINE)
+    jobs = re.findall(
+        r"^(?:local)?rule (\w+):\n((?: .*\n)*)", ran.stdout + ran.stderr, re.MULTILINE
+    )
     assert jobs or "Nothing to be done" in ran.stdout + ran.stderr
-    return {" ".join([rule, *re.findall(r"recommender=(\S+)", about)]) for rule, about in jobs} - {"all"}
+    return {" ".join([rule, *re.findall(r"recommender=(\S+)", about)]) for rule, about in jobs} - {
+        "all"
+    }
 
 
 def edit(project: Project, changes: dict[str, Any], files: Sequence[str] = ()) -> None:
@@ -134,7 +183,9 @@ def test_after_an_edit(project: Project, what: str) -> None:
     assert planned(project) == runs
 
 
-def test_after_edits_of_the_config_and_of_files_and_of_what_does_not_count(project: Project) -> None:
+def test_after_edits_of_the_config_and_of_files_and_of_what_does_not_count(
+    project: Project,
+) -> None:
     """Several of the above at once, as a dry run takes seconds."""
     changes, of_config = OF_CONFIG["sampling.negatives"]
     files = [HISTOGRAM, "scripts/tables.py", "src/sampled_metrics/cli/commands.py"]
@@ -143,8 +194,16 @@ def test_after_edits_of_the_config_and_of_files_and_of_what_does_not_count(proje
         text = (project.folder / file).read_text(encoding="utf-8")
         assert old in text
         (project.folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
-    (project.folder / "src/sampled_metrics_study/recommenders/new.py").write_text("", encoding="utf-8")
-    for file in ("made-up.zip", RANKS, "scripts/train.py", "config.yaml", "src/sampled_metrics/errors.py"):
+    (project.folder / "src/sampled_metrics_study/recommenders/new.py").write_text(
+        "", encoding="utf-8"
+    )
+    for file in (
+        "made-up.zip",
+        RANKS,
+        "scripts/train.py",
+        "config.yaml",
+        "src/sampled_metrics/errors.py",
+    ):
         (project.folder / file).touch()
     assert planned(project) == of_config.union(*(OF_FILES[file] for file in files))
 

@@ -1,9 +1,11 @@
 """Ids of users and items as text: one rule for tables, files, arrays, the command and the config.
 
-Ids are compared as text. A whole number is written without a point, whatever its type is: 7, 7.0 and "7" are the same.
-Spaces around an id are left out, and are counted. All else tells ids apart: "007" is not 7, and "A" is not "a".
+Ids are compared as text. A whole number is written without a point, whatever its type is: 7, 7.0
+and "7" are the same. Spaces around an id are left out, and are counted. All else tells ids apart:
+"007" is not 7, and "A" is not "a".
 
-A float may stand for several whole numbers from 2^53 on, or from 2^24 on in single precision. It is no id then.
+A float may stand for several whole numbers from 2^53 on, or from 2^24 on in single precision. It is
+no id then.
 """
 
 import re
@@ -20,10 +22,15 @@ _DIGITS = 53
 """Binary digits of a whole number that double precision holds."""
 
 _WRITTEN_BY_FLOATS = re.compile(r"\s*-?(?:[0-9]{16}\.0|[0-9](?:\.[0-9]+)?[eE]\+[0-9]{2,3})\s*")
-"""A float that may be rounded, as pandas, JSON, Arrow and spreadsheets write it: 9007199254740992.0, 1e+16, 1.6E+07."""
+"""A float that may be rounded, as pandas, JSON, Arrow and spreadsheets write it:
+9007199254740992.0, 1e+16, 1.6E+07.
+"""
 
 _OF_ONE_TYPE = ("string", "integer", "floating", "boolean", "bytes")
-"""Contents of a column of objects in which equal cells are the same id. True and 1 are equal, and differ."""
+"""Contents of a column of objects in which equal cells are the same id.
+
+True and 1 are equal, and differ.
+"""
 
 INEXACT = "a float that may stand for several whole numbers; give ids as integers or as text"
 """What is wrong with such an id, after its value."""
@@ -33,7 +40,8 @@ class IdColumn(NamedTuple):
     """The ids of the rows of a column.
 
     Attributes:
-        number: (rows,) the position of the id among `ids`; -1 where there is none, or nothing but spaces.
+        number: (rows,) the position of the id among `ids`; -1 where there is none, or nothing but
+            spaces.
         ids: (ids,) the distinct ids as text, ascending.
         is_inexact: (rows,) whether the id is a float that may stand for several whole numbers.
         spaced: how many distinct ids have spaces around them.
@@ -63,12 +71,15 @@ def id_column(values: pd.Series) -> IdColumn:
     text = as_text(distinct)
     number, ids = pd.factorize(text, sort=True)
     if len(ids) and ids[0] == "":
-        number, ids = number - 1, ids[1:]
+        number = number - 1
+        ids = ids[1:]
     spaced, merged = _with_spaces(distinct, text)
     return IdColumn(
         np.append(number, -1)[row],
         pd.Index(ids),
-        are_inexact(values) if values.dtype.kind == "f" else np.append(are_inexact(distinct), False)[row],
+        are_inexact(values)
+        if values.dtype.kind == "f"
+        else np.append(are_inexact(distinct), False)[row],
         spaced,
         merged,
     )
@@ -80,13 +91,17 @@ def about_spaces(column: IdColumn, name: str) -> list[str]:
 
 
 def spaces_left_out(column: str, ids: int, merged: int) -> str:
-    """Say that spaces around ids of a column are left out, which leaves fewer ids if some are merged."""
+    """Say that spaces around ids of a column are left out, which leaves fewer ids if some are
+    merged.
+    """
     fewer = f", which leaves {counted(merged, 'id')} fewer" if merged else ""
     return f"Spaces around {counted(ids, 'id')} of the column {column} are left out{fewer}."
 
 
 def _with_spaces(distinct: pd.Series, text: pd.Series) -> tuple[int, int]:
-    """Return how many distinct ids have spaces around them, and how many fewer there are without them."""
+    """Return how many distinct ids have spaces around them, and how many fewer there are without
+    them.
+    """
     if isinstance(distinct.dtype, pd.StringDtype):
         written = distinct
     elif distinct.dtype == object:
@@ -101,7 +116,9 @@ def _with_spaces(distinct: pd.Series, text: pd.Series) -> tuple[int, int]:
 
 
 def are_inexact(values: pd.Series) -> NDArray[np.bool_]:
-    """Return whether each cell is a float, or the text of one, that may stand for several whole numbers."""
+    """Return whether each cell is a float, or the text of one, that may stand for several whole
+    numbers.
+    """
     kind: Any = getattr(values.dtype, "numpy_dtype", values.dtype)
     if isinstance(values.dtype, pd.StringDtype):
         text = values.fillna("")
@@ -135,22 +152,35 @@ def as_text(values: pd.Series) -> pd.Series:
     """Return cells as text: whole numbers without a point, missing values as empty text."""
     if isinstance(values.dtype, pd.StringDtype):
         return values.fillna("").str.strip()
-    if isinstance(values.dtype, np.dtype) and values.dtype in (np.float16, np.float32):  # Python has no such floats
-        return pd.Series([cell_as_text(value) for value in values.to_numpy()], index=values.index, dtype="str")
+    if isinstance(values.dtype, np.dtype) and values.dtype in (
+        np.float16,
+        np.float32,
+    ):  # Python has no such floats
+        return pd.Series(
+            [cell_as_text(value) for value in values.to_numpy()], index=values.index, dtype="str"
+        )
     return values.map(cell_as_text).astype("str")
 
 
 def cell_as_text(value: Any) -> str:
     """Return a cell as text; empty text if it is missing."""
     try:
-        if value is None or value is pd.NA or (not pd.api.types.is_list_like(value) and value != value):
+        if (
+            value is None
+            or value is pd.NA
+            or (not pd.api.types.is_list_like(value) and value != value)
+        ):
             return ""
     except ArithmeticError:  # a signaling NaN
         return str(value)
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     if isinstance(value, Decimal) and value.is_finite():
-        return str(int(value)) if value == value.to_integral_value() else format(value.normalize(), "f")
+        return (
+            str(int(value))
+            if value == value.to_integral_value()
+            else format(value.normalize(), "f")
+        )
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace").strip()
     return _escaped(str(value).strip())
@@ -162,9 +192,14 @@ def _escaped(text: str) -> str:
 
 
 def column_of(values: ArrayLike) -> pd.Series:
-    """Return ids of any shape as a column. Halves of pairs of surrogates are escaped, as in `as_text`."""
+    """Return ids of any shape as a column.
+
+    Halves of pairs of surrogates are escaped, as in `as_text`.
+    """
     array = np.asarray(values).ravel()
     try:
         return pd.Series(array)
     except UnicodeEncodeError:
-        return pd.Series([_escaped(value) if isinstance(value, str) else value for value in array.tolist()])
+        return pd.Series(
+            [_escaped(value) if isinstance(value, str) else value for value in array.tolist()]
+        )

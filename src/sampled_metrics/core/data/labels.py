@@ -1,4 +1,7 @@
-"""Labels of pandas objects. A named index of a table is a column; an index by default, 0, 1, 2, …, only counts rows."""
+"""Labels of pandas objects.
+
+A named index of a table is a column; an index by default, 0, 1, 2, …, only counts rows.
+"""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -15,7 +18,9 @@ INDEX = ""
 
 
 def counts_rows(index: pd.Index) -> bool:
-    """Return whether an index has no name and the entries 0, 1, 2, …, in this order, so that it has no labels."""
+    """Return whether an index has no name and the entries 0, 1, 2, …, in this order, so that it has
+    no labels.
+    """
     if isinstance(index, pd.MultiIndex) or index.name is not None:
         return False
     if not pd.api.types.is_integer_dtype(index.dtype):
@@ -30,25 +35,37 @@ def has_labels(data: Any) -> bool:
 
 def is_text(labels: Any) -> bool:
     """Return whether there are labels and all that are not missing are text."""
-    return bool(len(labels)) and pd.api.types.infer_dtype(np.asarray(labels, dtype=object), skipna=True) == "string"
+    return (
+        bool(len(labels))
+        and pd.api.types.infer_dtype(np.asarray(labels, dtype=object), skipna=True) == "string"
+    )
 
 
 def refuse_other_labels(columns: Mapping[str, Any], what: str) -> None:
-    """Raise DataError if two columns are Series with other labels, as those of rows in another order."""
-    labelled = {name: values.index for name, values in columns.items() if isinstance(values, pd.Series)}
+    """Raise DataError if two columns are Series with other labels, as those of rows in another
+    order.
+    """
+    labelled = {
+        name: values.index for name, values in columns.items() if isinstance(values, pd.Series)
+    }
     for (first, index), (other, other_index) in pairwise(labelled.items()):
         if not index.equals(other_index):
-            raise DataError(f"{what}: {first} and {other} are Series with other labels; give arrays in the same order")
+            raise DataError(
+                f"{what}: {first} and {other} are Series with other labels; give arrays in the "
+                "same order"
+            )
 
 
 def with_index(frame: pd.DataFrame, name: str, before: int = 0) -> pd.DataFrame:
-    """Return a table with the named levels of its index as its first columns; the index itself stays, without names.
+    """Return a table with the named levels of its index as its first columns; the index itself
+    stays, without names.
 
-    An index of text without a name is the column `INDEX`. One of numbers without a name only counts rows. Messages call
-    the table `name`, and its first row is `before` + 1.
+    An index of text without a name is the column `INDEX`. One of numbers without a name only counts
+    rows. Messages call the table `name`, and its first row is `before` + 1.
 
     Raises:
-        DataError: a level and a column have the same name and differ, or several levels have no name.
+        DataError: a level and a column have the same name and differ, or several levels have no
+            name.
     """
     index = frame.index
     if isinstance(frame.columns, pd.MultiIndex):  # which no table may have
@@ -63,11 +80,14 @@ def with_index(frame: pd.DataFrame, name: str, before: int = 0) -> pd.DataFrame:
         if level is None:
             if not pd.api.types.is_integer_dtype(labels.dtype):
                 raise DataError(
-                    f"{name}: has an index of several levels, of which one without a name holds {shown(labels[0])}; "
-                    "give it a name, such as user or item, or remove it by droplevel"
+                    f"{name}: has an index of several levels, of which one without a name holds "
+                    f"{shown(labels[0])}; give it a name, such as user or item, or remove it by "
+                    "droplevel"
                 )
         elif level not in table.columns:
-            table.insert(0, level, np.asarray(labels) if isinstance(labels, pd.RangeIndex) else labels)
+            table.insert(
+                0, level, np.asarray(labels) if isinstance(labels, pd.RangeIndex) else labels
+            )
         elif (table.columns == level).sum() == 1:
             _refuse_other(table[level], labels, name, before)
     return table
@@ -79,6 +99,6 @@ def _refuse_other(column: pd.Series, labels: pd.Index, name: str, before: int) -
     if differs.any():
         row = int(np.argmax(differs))
         raise DataError(
-            f"{name}, row {before + row + 1}: the index {labels.name} has {shown(labels[row])}, and the column of this "
-            f"name {shown(column.iloc[row])}; leave one of them out"
+            f"{name}, row {before + row + 1}: the index {labels.name} has {shown(labels[row])}, "
+            f"and the column of this name {shown(column.iloc[row])}; leave one of them out"
         )

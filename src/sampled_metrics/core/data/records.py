@@ -30,9 +30,15 @@ _BUFFER_BYTES = 2**20
 
 
 def list_rows(
-    stream: Readable, name: str, columns: Mapping[str, Any], *, numbers: Collection[str], skips_bad_lines: bool
+    stream: Readable,
+    name: str,
+    columns: Mapping[str, Any],
+    *,
+    numbers: Collection[str],
+    skips_bad_lines: bool,
 ) -> Iterator[Rows]:
-    """Yield the users, items and timestamps of a file with a user and then all of the user's items on each line.
+    """Yield the users, items and timestamps of a file with a user and then all of the user's items
+    on each line.
 
     The timestamps are the order of the items in the file, from 0. A user may have no items.
 
@@ -41,12 +47,14 @@ def list_rows(
         name: its name in errors.
         columns: the columns to yield: user, item and timestamp.
         numbers: taken as in `json_rows`, but without effect: ids are text, and timestamps numbers.
-        skips_bad_lines: whether empty lines are left out. Otherwise they are refused, but for those at the end.
+        skips_bad_lines: whether empty lines are left out. Otherwise they are refused, but for those
+            at the end.
 
     Raises:
         DataError: a line is empty.
     """
-    text, before = Text(stream, name), 0
+    text = Text(stream, name)
+    before = 0
     while text.block.strip(SPACES.encode() + b"\n"):
         whole = whole_lines(text.block, SPACES)
         lists = [line.split() for line in whole.split(b"\n")[:-1]]
@@ -57,8 +65,12 @@ def list_rows(
         counts = [max(len(words) - 1, 0) for words in lists]
         places = np.repeat(numbered, counts)
         values = {
-            "user": np.repeat(np.array([b"".join(words[:1]).decode() for words in lists], dtype=object), counts),
-            "item": np.array([word.decode() for words in lists for word in words[1:]], dtype=object),
+            "user": np.repeat(
+                np.array([b"".join(words[:1]).decode() for words in lists], dtype=object), counts
+            ),
+            "item": np.array(
+                [word.decode() for words in lists for word in words[1:]], dtype=object
+            ),
             "timestamp": np.arange(before, before + len(places)),
         }
         frame = pd.DataFrame({column: values[column] for column in columns})
@@ -77,14 +89,15 @@ def json_rows(
 ) -> Iterator[Rows]:
     """Yield the values of some keys from a file with a JSON object on each line.
 
-    Text is empty where the key is missing, or where the value is null, a list, an object, or text with a line break or
-    a zero byte.
+    Text is empty where the key is missing, or where the value is null, a list, an object, or text
+    with a line break or a zero byte.
 
     Args:
         stream: the file, opened for bytes.
         name: its name in errors.
         columns: the key of each column.
-        numbers: columns that are numbers in a block in which all their values are; other columns are text.
+        numbers: columns that are numbers in a block in which all their values are; other columns
+            are text.
         skips_bad_lines: whether lines without an object are left out. Otherwise they are refused.
 
     Raises:
@@ -94,20 +107,28 @@ def json_rows(
     first = text.line
     while text.block.strip(b"\n"):
         whole = whole_lines(text.block)
-        objects, places = [], list[int]()
+        objects = []
+        places = list[int]()
         lines = whole.split(b"\n")[:-1]
         for number, line in enumerate(lines, text.line):
             if parsed := _object(line):
                 objects.append(parsed)
                 places.append(number)
             elif not skips_bad_lines:
-                raise DataError(f"{name}, line {number}: expected an object of JSON, got {quoted(line)}")
+                raise DataError(
+                    f"{name}, line {number}: expected an object of JSON, got {quoted(line)}"
+                )
             if number == first and not skips_bad_lines:
                 require_columns(f"{name}, line {number}", list(parsed), columns.values())
         values = {
-            column: _values([row.get(key) for row in objects], column in numbers) for column, key in columns.items()
+            column: _values([row.get(key) for row in objects], column in numbers)
+            for column, key in columns.items()
         }
-        yield Rows(pd.DataFrame(values), partial(line_place, name, places), skipped=len(lines) - len(objects))
+        yield Rows(
+            pd.DataFrame(values),
+            partial(line_place, name, places),
+            skipped=len(lines) - len(objects),
+        )
         text.advance(len(whole))
 
 
@@ -121,7 +142,9 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _values(values: list[Any], may_be_numbers: bool) -> pd.Series:
-    if may_be_numbers and all(type(value) in (int, float) and abs(value) < 2**63 for value in values):
+    if may_be_numbers and all(
+        type(value) in (int, float) and abs(value) < 2**63 for value in values
+    ):
         return pd.Series(values)
     return pd.Series([_text(value) for value in values], dtype=str)
 
@@ -144,31 +167,42 @@ def parquet_rows(
     numbers: Collection[str] | None = None,
     skips_bad_lines: bool = False,
 ) -> Iterator[Rows]:
-    """Yield some or all columns of a parquet file, many rows at a time, so that its pages bound the memory.
+    """Yield some or all columns of a parquet file, many rows at a time, so that its pages bound the
+    memory.
 
-    A column that may be numbers keeps times, dates and numbers, if none of the numbers is missing. Floats stay floats.
-    All else is text.
+    A column that may be numbers keeps times, dates and numbers, if none of the numbers is missing.
+    Floats stay floats. All else is text.
 
     Args:
         stream: the file, opened for bytes.
         name: its name in errors.
-        columns: the column of the file for each column; None for all, of an index of pandas as `with_index` has them.
+        columns: the column of the file for each column; None for all, of an index of pandas as
+            `with_index` has them.
         numbers: columns that may be numbers; None for all columns as pandas converts them.
-        skips_bad_lines: taken as in `json_rows`, but without effect: no row of parquet is malformed.
+        skips_bad_lines: taken as in `json_rows`, but without effect: no row of parquet is
+            malformed.
 
     Raises:
-        DataError: pyarrow is not installed, the file is not parquet, or a named column is missing or of another type.
+        DataError: pyarrow is not installed, the file is not parquet, or a named column is missing
+            or of another type.
     """
     pa, parquet = _pyarrow(name)
     with reading(name):
-        file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)  # reads page by page
-        schema, before = file.schema_arrow, 0
+        file = parquet.ParquetFile(
+            stream, pre_buffer=False, buffer_size=_BUFFER_BYTES
+        )  # reads page by page
+        schema = file.schema_arrow
+        before = 0
         levels = _levels(schema, file.metadata.num_rows, name) if columns is None else {}
         batches = file.iter_batches(
             _PARQUET_ROWS, columns=_stored(pa, schema, name, columns, levels), use_threads=False
         )
     if columns is None:
-        columns = {name_in_file: name_in_file for name_in_file in schema.names if name_in_file not in levels}
+        columns = {
+            name_in_file: name_in_file
+            for name_in_file in schema.names
+            if name_in_file not in levels
+        }
     while True:
         with reading(name):
             batch = next(batches, None)
@@ -178,33 +212,48 @@ def parquet_rows(
         for role, column in columns.items():
             with reading(name, f"column {column!r} cannot be read"):
                 values = batch.column(column)
-                frame[role] = values.to_pandas() if numbers is None else _of_arrow(values, role in numbers)
+                frame[role] = (
+                    values.to_pandas() if numbers is None else _of_arrow(values, role in numbers)
+                )
         with reading(name):
             table = pd.DataFrame(frame, index=range(batch.num_rows))
             if levels:
-                table = with_index(table.set_axis(_index(levels, batch, before), axis="index"), name, before)
+                table = with_index(
+                    table.set_axis(_index(levels, batch, before), axis="index"), name, before
+                )
         yield Rows(table.reset_index(drop=True), partial(_row, name, before))
         before += batch.num_rows
     if not before:
         yield Rows(pd.DataFrame(columns=list(columns)), str)
 
 
-def _stored(pa: Any, schema: Any, name: str, columns: Mapping[str, str] | None, levels: Mapping[Any, Any]) -> list[str]:
-    """Return the columns of a parquet file that are read; raise DataError if one is missing or of another type."""
+def _stored(
+    pa: Any, schema: Any, name: str, columns: Mapping[str, str] | None, levels: Mapping[Any, Any]
+) -> list[str]:
+    """Return the columns of a parquet file that are read; raise DataError if one is missing or of
+    another type.
+    """
     if columns is None:
-        columns = {name_in_file: name_in_file for name_in_file in schema.names if name_in_file not in levels}
+        columns = {
+            name_in_file: name_in_file
+            for name_in_file in schema.names
+            if name_in_file not in levels
+        }
         require_columns(name, schema.names, columns)
     else:
         require_columns(f"{name}, line 1", schema.names, columns.values())
         for column in columns.values():
             kind = schema.field(column).type
             if pa.types.is_nested(kind) or pa.types.is_binary(kind):
-                raise DataError(f"{name}: column {column!r} is of type {kind}; expected numbers, text or times")
+                raise DataError(
+                    f"{name}: column {column!r} is of type {kind}; expected numbers, text or times"
+                )
     return [*columns.values(), *(level for level in levels if level in schema.names)]
 
 
 def parquet_array(stream: Any, name: str) -> Any:
-    """Return a parquet file as a frame with its labels if pandas wrote it, else as an array, (rows, columns).
+    """Return a parquet file as a frame with its labels if pandas wrote it, else as an array, (rows,
+    columns).
 
     Raises:
         DataError: pyarrow is not installed, the file is not parquet, or it has no rows.
@@ -225,12 +274,15 @@ def _pyarrow(name: str) -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise DataError(f"{name}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'") from None
+        raise DataError(
+            f"{name}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'"
+        ) from None
     return pyarrow, parquet
 
 
 def _levels(schema: Any, rows: int, name: str) -> dict[Any, tuple[Any, range | None]]:
-    """Return the levels of the index that pandas wrote, by their columns: the name, and the numbers if it is a range.
+    """Return the levels of the index that pandas wrote, by their columns: the name, and the numbers
+    if it is a range.
 
     A range of another length is of the table before rows were left out of it.
     """
@@ -248,9 +300,11 @@ def _levels(schema: Any, rows: int, name: str) -> dict[Any, tuple[Any, range | N
 
 
 def _pandas_metadata(schema: Any, name: str) -> dict[str, Any]:
-    """Return what pandas wrote into a parquet file of its index and its columns; empty if it wrote nothing.
+    """Return what pandas wrote into a parquet file of its index and its columns; empty if it wrote
+    nothing.
 
-    Without them the index may count as data, and data as the index. So nothing of them is passed over.
+    Without them the index may count as data, and data as the index. So nothing of them is passed
+    over.
 
     Raises:
         DataError: they are damaged.
@@ -275,7 +329,8 @@ def _fault_of_metadata(metadata: Any) -> str:
     """
     if not isinstance(metadata, dict) or not metadata.keys() >= {"index_columns", "columns"}:
         return "it lacks index_columns or columns"
-    levels, columns = metadata["index_columns"], metadata["columns"]
+    levels = metadata["index_columns"]
+    columns = metadata["columns"]
     if not isinstance(levels, list) or not isinstance(columns, list):
         return "index_columns and columns must be lists"
     for column in columns:
@@ -283,10 +338,12 @@ def _fault_of_metadata(metadata: Any) -> str:
             return f"{shown(column)} is no column"
     for level in levels:
         is_range = isinstance(level, dict) and level.get("kind") == "range"
-        has_numbers = is_range and all(type(level.get(key)) is int for key in ("start", "stop", "step"))
-        if not (has_numbers and level["step"] and isinstance(level.get("name"), str | None)) and not isinstance(
-            level, str
-        ):
+        has_numbers = is_range and all(
+            type(level.get(key)) is int for key in ("start", "stop", "step")
+        )
+        if not (
+            has_numbers and level["step"] and isinstance(level.get("name"), str | None)
+        ) and not isinstance(level, str):
             return f"{shown(level)} is neither a column nor a range"
     return ""
 
@@ -294,7 +351,9 @@ def _fault_of_metadata(metadata: Any) -> str:
 def _index(levels: Mapping[Any, tuple[Any, range | None]], batch: Any, before: int) -> pd.Index:
     """Return the index of the rows of a batch, which has so many rows before it."""
     arrays = [
-        batch.column(column).to_pandas() if numbers is None else numbers[before : before + batch.num_rows]
+        batch.column(column).to_pandas()
+        if numbers is None
+        else numbers[before : before + batch.num_rows]
         for column, (_, numbers) in levels.items()
     ]
     names = [name for name, _ in levels.values()]

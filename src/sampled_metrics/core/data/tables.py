@@ -1,4 +1,7 @@
-"""Rows of tables: csv, parquet and lines of JSON. Each part of a table has named columns and the place of each row."""
+"""Rows of tables: csv, parquet and lines of JSON.
+
+Each part of a table has named columns and the place of each row.
+"""
 
 import csv
 import io
@@ -16,7 +19,10 @@ from sampled_metrics._validation import Ints
 from sampled_metrics.errors import DataError
 
 LONGEST_LINE = 1_000_000
-"""Largest number of bytes of a line. A file with longer lines is not a table and could fill the memory."""
+"""Largest number of bytes of a line.
+
+A file with longer lines is not a table and could fill the memory.
+"""
 
 _BLOCK_BYTES = 2**21  # pandas reads so many bytes at a time faster than more
 _SHOWN_CHARACTERS = 80
@@ -57,10 +63,14 @@ class Text:
         """Read the first block, which holds the first line.
 
         Raises:
-            DataError: the block is not UTF-8 text, or a line, or what is empty before the first, is too long.
+            DataError: the block is not UTF-8 text, or a line, or what is empty before the first, is
+                too long.
         """
-        self.name, self._stream = name, stream
-        self.block, self.line, self.is_last = b"", 1, False
+        self.name = name
+        self._stream = stream
+        self.block = b""
+        self.line = 1
+        self.is_last = False
         while not self.is_last and b"\n" not in self.block:
             self._read_on()
             for start, fault in _OTHER_FORMATS.items() if self.line == 1 else ():
@@ -74,7 +84,8 @@ class Text:
             self._check()
 
     def advance(self, used: int, lines: int | None = None) -> None:
-        """Go to the next block, which begins with the rest of this one after `used` bytes, which may be known `lines`.
+        """Go to the next block, which begins with the rest of this one after `used` bytes, which
+        may be known `lines`.
 
         Raises:
             DataError: the block is not UTF-8 text, or a line is too long.
@@ -89,7 +100,9 @@ class Text:
         return self.line + self.block.count(b"\n", 0, position)
 
     def goes_on(self, position: int) -> bool:
-        """Return whether an incomplete line, which begins at a position, may end in the next block."""
+        """Return whether an incomplete line, which begins at a position, may end in the next
+        block.
+        """
         return not self.is_last and len(self.block) - position <= LONGEST_LINE
 
     def drop(self, used: int, lines: int | None = None) -> None:
@@ -102,7 +115,9 @@ class Text:
         while len(read) < _BLOCK_BYTES and (more := self._stream.read(_BLOCK_BYTES - len(read))):
             read += more
         self.is_last = len(read) < _BLOCK_BYTES
-        while read.endswith(b"\r") and (more := self._stream.read(1)):  # the line end may be cut in two
+        while read.endswith(b"\r") and (
+            more := self._stream.read(1)
+        ):  # the line end may be cut in two
             read += more
         if b"\r" in read:
             read = read.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -113,17 +128,23 @@ class Text:
     def _refuse_long(self, size: int) -> None:
         """Refuse so many bytes of empty lines, or of a line and of empty ones."""
         if size > LONGEST_LINE:
-            raise self._refused(0, f"begins more than {LONGEST_LINE:,} bytes of empty lines, so this is no table")
+            raise self._refused(
+                0, f"begins more than {LONGEST_LINE:,} bytes of empty lines, so this is no table"
+            )
 
     def _check(self) -> None:
         start = 0
         while len(self.block) - start > LONGEST_LINE:
             end = self.block.rfind(b"\n", start, start + LONGEST_LINE + 1)
             if end < 0:
-                raise self._refused(start, f"is longer than {LONGEST_LINE:,} bytes, so this is not a table")
+                raise self._refused(
+                    start, f"is longer than {LONGEST_LINE:,} bytes, so this is not a table"
+                )
             start = end + 1
         if b"\0" in self.block:
-            raise self._refused(self.block.index(b"\0"), "holds a zero byte, so this is not a table")
+            raise self._refused(
+                self.block.index(b"\0"), "holds a zero byte, so this is not a table"
+            )
         if not self.block.isascii():  # decoding makes a copy
             whole = len(self.block) if self.is_last else self.block.rfind(b"\n") + 1
             try:
@@ -158,7 +179,8 @@ class Rows:
         frame: the columns. Text is empty where there is nothing.
         place: the place of each row.
         has_line_breaks: whether a field may have a line break in it.
-        has_plain_text: whether no field has spaces around it, or is a float as an exponent or a point show it.
+        has_plain_text: whether no field has spaces around it, or is a float as an exponent or a
+            point show it.
         skipped: how many malformed lines were left out.
     """
 
@@ -170,14 +192,18 @@ class Rows:
 
 
 def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], place: Place) -> None:
-    """Raise DataError for the first row where `wrong`, (rows,), is true; the message is a function of its index."""
+    """Raise DataError for the first row where `wrong`, (rows,), is true; the message is a function
+    of its index.
+    """
     rows = np.flatnonzero(wrong)
     if len(rows):
         raise DataError(f"{place(int(rows[0]))}: {message(int(rows[0]))}")
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """Return the rows of several parts as one part; a column of whole numbers is text if it is so in another part."""
+    """Return the rows of several parts as one part; a column of whole numbers is text if it is so
+    in another part.
+    """
     ends = np.cumsum([len(part.frame) for part in parts])
 
     def place(row: int) -> str:
@@ -186,32 +212,55 @@ def joined(parts: Sequence[Rows]) -> Rows:
 
     columns = parts[0].frame.columns
     frames = [part.frame.set_axis(range(len(columns)), axis="columns") for part in parts]
-    texts = [column for column in range(len(columns)) if any(frame[column].dtype == "str" for frame in frames)]
-    frames = [frame.astype({column: str for column in texts if frame[column].dtype.kind == "i"}) for frame in frames]
+    texts = [
+        column
+        for column in range(len(columns))
+        if any(frame[column].dtype == "str" for frame in frames)
+    ]
+    frames = [
+        frame.astype({column: str for column in texts if frame[column].dtype.kind == "i"})
+        for frame in frames
+    ]
     frame = pd.concat(frames, ignore_index=True).set_axis(columns, axis="columns")
-    return Rows(frame, place, any(part.has_line_breaks for part in parts), sum(part.skipped for part in parts))
+    return Rows(
+        frame,
+        place,
+        any(part.has_line_breaks for part in parts),
+        sum(part.skipped for part in parts),
+    )
 
 
-def require_columns(place: str, header: Sequence[str | int], columns: Collection[str | int]) -> None:
-    """Raise DataError unless a table has each of `columns` exactly once; `place` is the place of its header."""
+def require_columns(
+    place: str, header: Sequence[str | int], columns: Collection[str | int]
+) -> None:
+    """Raise DataError unless a table has each of `columns` exactly once; `place` is the place of
+    its header.
+    """
     for column in columns:
         if header.count(column) != 1:
             number = "no" if column not in header else "more than one"
             names = ", ".join(f"{name!r:.80}" for name in header[:_SHOWN_COLUMNS])
             more = ", …" if len(header) > _SHOWN_COLUMNS else ""
-            raise DataError(f"{place}: there is {number} column {column!r}; the columns are {names}{more}")
+            raise DataError(
+                f"{place}: there is {number} column {column!r}; the columns are {names}{more}"
+            )
 
 
 _TYPE = re.compile(r":(?:token|float)(?:_seq)?$")
 
 
 def without_types(header: Sequence[str]) -> list[str]:
-    """Return names of columns without the types of RecBole's atomic files, as in `user_id:token`, if all have one."""
-    return [_TYPE.sub("", name) for name in header] if all(map(_TYPE.search, header)) else list(header)
+    """Return names of columns without the types of RecBole's atomic files, as in `user_id:token`,
+    if all have one.
+    """
+    return (
+        [_TYPE.sub("", name) for name in header] if all(map(_TYPE.search, header)) else list(header)
+    )
 
 
 class Csv:
-    """A csv file: lines of fields. pandas reads them; what it would take, although it is malformed, is refused.
+    """A csv file: lines of fields. pandas reads them; what it would take, although it is malformed,
+    is refused.
 
     Attributes:
         text: the lines.
@@ -224,20 +273,27 @@ class Csv:
         """Read the fields of the first line.
 
         Raises:
-            DataError: a quotation mark in it is not closed, or the separator cannot separate fields.
+            DataError: a quotation mark in it is not closed, or the separator cannot separate
+                fields.
         """
         if separator in ("\n", "\r", '"'):
             raise DataError(f"{text.name}: {separator!r} cannot separate fields")
-        self.text, self.separator, self.has_quotes = text, separator, has_quotes
+        self.text = text
+        self.separator = separator
+        self.has_quotes = has_quotes
         self._delimiter = separator if len(separator) == 1 else "\t"
         self._unify_separators()
         self.first: list[str] = []
         if text.block:
             lines = io.BytesIO(text.block)
             try:
-                self.first = next(self._reader(line.decode(errors="replace") for line in lines)) or [""]
+                self.first = next(
+                    self._reader(line.decode(errors="replace") for line in lines)
+                ) or [""]
             except csv.Error as error:
-                raise self._malformed(text.line, text.block.partition(b"\n")[0], _fault(error)) from None
+                raise self._malformed(
+                    text.line, text.block.partition(b"\n")[0], _fault(error)
+                ) from None
             self._first_bytes = lines.tell()
 
     def rows(
@@ -255,34 +311,48 @@ class Csv:
         Args:
             names: names of the columns to return, by the position of their fields from 0.
             has_header: whether the first line is left out.
-            numbers: columns that are numbers in a block in which all their fields are; other columns are text.
-            integers: columns that are int64 in the blocks before the first one in which a field is not a whole number
-                from 0 to 10^18, written as `str` writes it. These blocks take much less time than text.
-            text: type of text: str takes little memory; object takes less time where ids are numbered.
-            skips_bad_lines: whether lines with more or fewer fields are left out. Otherwise they are refused.
+            numbers: columns that are numbers in a block in which all their fields are; other
+                columns are text.
+            integers: columns that are int64 in the blocks before the first one in which a field is
+                not a whole number from 0 to 10^18, written as `str` writes it. These blocks take
+                much less time than text.
+            text: type of text: str takes little memory; object takes less time where ids are
+                numbered.
+            skips_bad_lines: whether lines with more or fewer fields are left out. Otherwise they
+                are refused.
 
         Raises:
-            DataError: a line has more or fewer fields than the first one, or a quotation mark is not closed.
+            DataError: a line has more or fewer fields than the first one, or a quotation mark is
+                not closed.
         """
         if not self.first:
             return
         if has_header:
             self.text.drop(self._first_bytes)
-        types = {position: text for position, name in names.items() if name not in numbers and name not in integers}
+        types = {
+            position: text
+            for position, name in names.items()
+            if name not in numbers and name not in integers
+        }
         frame_of = partial(self._frame, names=names, integers=integers, text=text, types=types)
         while True:
             self._unify_separators()
-            lines, line = whole_lines(self.text.block, self._delimiter), self.text.line
+            lines = whole_lines(self.text.block, self._delimiter)
+            line = self.text.line
             frame = self._frame_if_right(lines, frame_of)
             if frame is not None:
-                used, count = len(lines), len(frame)
+                used = len(lines)
+                count = len(frame)
                 place = partial(line_place, self.text.name, range(line, line + count))
                 yield Rows(frame, place, has_plain_text=_has_plain_text(lines, self._delimiter))
             else:
                 right, used, skipped, places = self._right_lines(lines, skips_bad_lines)
-                frame, count = frame_of(right), None
+                frame = frame_of(right)
+                count = None
                 has_line_breaks = right.count(b"\n") > len(frame)
-                yield Rows(frame, partial(line_place, self.text.name, places), has_line_breaks, skipped)
+                yield Rows(
+                    frame, partial(line_place, self.text.name, places), has_line_breaks, skipped
+                )
             if self.text.is_last:
                 return
             self.text.advance(used, count)
@@ -304,7 +374,9 @@ class Csv:
         text: type,
         types: dict[int, type],
     ) -> pd.DataFrame:
-        """Return columns of lines; `types` gets those that are text. pandas lets a field that a line lacks be empty."""
+        """Return columns of lines; `types` gets those that are text. pandas lets a field that a
+        line lacks be empty.
+        """
         if not lines:
             columns = [pd.Series(dtype=types.get(position, np.int64)) for position in names]
             return pd.concat(columns, axis="columns").set_axis(list(names.values()), axis="columns")
@@ -314,36 +386,54 @@ class Csv:
             header=None,
             names=range(len(self.first)),
             index_col=False,
-            usecols=None if len(names) == len(self.first) else list(names),  # else it refuses no field too many
+            usecols=None
+            if len(names) == len(self.first)
+            else list(names),  # else it refuses no field too many
             dtype=types,
             low_memory=False,  # parts of a column could have different types
             na_filter=False,
             quoting=self._quoting,
             skip_blank_lines=False,
         )
-        exact = [position for position, name in names.items() if name in integers and position not in types]
+        exact = [
+            position
+            for position, name in names.items()
+            if name in integers and position not in types
+        ]
         are_plain = not exact or _are_plain(lines, self._delimiter)
-        if texts := [position for position in exact if not (are_plain and _is_small(frame[position]))]:
+        if texts := [
+            position for position in exact if not (are_plain and _is_small(frame[position]))
+        ]:
             types |= dict.fromkeys(texts, text)
             return self._frame(lines, names=names, integers=integers, text=text, types=types)
         return frame.set_axis([names[position] for position in frame.columns], axis="columns")
 
-    def _frame_if_right(self, lines: bytes, frame_of: Callable[[bytes], pd.DataFrame]) -> pd.DataFrame | None:
-        """Return the columns of lines; None if one may be malformed, or a line break may be in quotation marks."""
+    def _frame_if_right(
+        self, lines: bytes, frame_of: Callable[[bytes], pd.DataFrame]
+    ) -> pd.DataFrame | None:
+        """Return the columns of lines; None if one may be malformed, or a line break may be in
+        quotation marks.
+        """
         has_quotes = self.has_quotes and b'"' in lines
         separators = lines.partition(b"\n")[0].count(self._delimiter.encode())
-        if has_quotes or (lines and separators + 1 != len(self.first)):  # pandas takes any first line
+        if has_quotes or (
+            lines and separators + 1 != len(self.first)
+        ):  # pandas takes any first line
             return frame_of(lines) if self._are_right(lines) else None
         try:
             frame = frame_of(lines)
         except pd.errors.ParserError:
             return None
         # a number in the last field of a line is not a field that the line lacks
-        has_last_numbers = len(frame.columns) == len(self.first) and frame.iloc[:, -1].dtype.kind in "if"
+        has_last_numbers = (
+            len(frame.columns) == len(self.first) and frame.iloc[:, -1].dtype.kind in "if"
+        )
         return frame if has_last_numbers or self._are_right(lines) else None
 
     def _are_right(self, lines: bytes) -> bool:
-        """Return whether lines have the right number of fields each, without line breaks in quotation marks."""
+        """Return whether lines have the right number of fields each, without line breaks in
+        quotation marks.
+        """
         characters = np.frombuffer(lines, dtype=np.uint8)
         is_end = characters == ord("\n")
         is_mark = is_end | (characters == ord(self._delimiter))
@@ -351,7 +441,8 @@ class Csv:
             is_quote = characters == ord('"')
             is_inside = np.logical_xor.accumulate(is_quote)  # from a quotation mark that opens
             is_beside = is_mark | is_quote
-            opens, closes = np.flatnonzero(is_quote & is_inside), np.flatnonzero(is_quote & ~is_inside)
+            opens = np.flatnonzero(is_quote & is_inside)
+            closes = np.flatnonzero(is_quote & ~is_inside)
             is_mark &= ~is_inside
             if (is_end & is_inside).any() or not (
                 is_beside[opens[opens > 0] - 1].all() and is_beside[closes + 1].all()
@@ -361,38 +452,59 @@ class Csv:
         return bool((fields == len(self.first)).all())
 
     def _right_lines(self, block: bytes, skips: bool) -> tuple[bytes, int, int, Ints]:
-        """Return the well-formed lines, the bytes used, the number of lines skipped, and the line of each record."""
-        lines, width = _lines(block), len(self.first)
-        right, places, skipped, start, before, reader = list[str](), list[int](), 0, 0, 0, self._reader(lines)
+        """Return the well-formed lines, the bytes used, the number of lines skipped, and the line
+        of each record.
+        """
+        lines = _lines(block)
+        width = len(self.first)
+        right = list[str]()
+        places = list[int]()
+        skipped = 0
+        start = 0
+        before = 0
+        reader = self._reader(lines)
         while start < len(lines):
             try:
                 count = len(next(reader)) or int(width == 1)
-                end, fault = before + reader.line_num, ""
+                end = before + reader.line_num
+                fault = ""
                 if count != width:
-                    fault = f"has {count} fields, but the lines before have {width}" if count else "is empty"
+                    fault = (
+                        f"has {count} fields, but the lines before have {width}"
+                        if count
+                        else "is empty"
+                    )
             except csv.Error as error:
-                fault, end = _fault(error), start + 1
+                fault = _fault(error)
+                end = start + 1
                 position = len("".join(lines[:start]).encode())
                 if fault == _OPEN and self.text.goes_on(position):
                     block = block[:position]
                     break
-                before, reader = end, self._reader(lines[end:])
+                before = end
+                reader = self._reader(lines[end:])
             if not fault:
                 right += lines[start:end]
                 places.append(self.text.line + start)
             elif not skips:
-                raise self._malformed(self.text.line + start, lines[start].rstrip("\n").encode(), fault)
+                raise self._malformed(
+                    self.text.line + start, lines[start].rstrip("\n").encode(), fault
+                )
             else:
                 skipped += 1
             start = end
         return "".join(right).encode(), len(block), skipped, np.array(places, dtype=np.int64)
 
     def _reader(self, lines: Iterable[str]) -> Any:
-        csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))  # a review may be longer
+        csv.field_size_limit(
+            max(csv.field_size_limit(), 2 * LONGEST_LINE)
+        )  # a review may be longer
         return csv.reader(lines, delimiter=self._delimiter, quoting=self._quoting, strict=True)
 
     def _malformed(self, line: int, content: bytes, fault: str) -> DataError:
-        return DataError(f"{self.text.name}, line {line}: {fault}" + (f": {quoted(content)}" if content else ""))
+        return DataError(
+            f"{self.text.name}, line {line}: {fault}" + (f": {quoted(content)}" if content else "")
+        )
 
     @property
     def _quoting(self) -> Any:
@@ -423,7 +535,9 @@ _OTHER_STARTS = b"+- \t\v\f"  # of a number that pandas reads, beside digits
 
 
 def _are_plain(lines: bytes, delimiter: str) -> bool:
-    """Return whether the numbers from 0 in all fields are written without zeros, signs and spaces around them."""
+    """Return whether the numbers from 0 in all fields are written without zeros, signs and spaces
+    around them.
+    """
     if b'"' in lines and delimiter.isspace():  # quoted, it may be around a number
         return False
     characters = np.frombuffer(lines, dtype=np.uint8)
@@ -433,30 +547,51 @@ def _are_plain(lines: bytes, delimiter: str) -> bool:
     zeros = np.flatnonzero(before[:-1] & (characters[1:] == ord("0"))) + 1
     if lines.startswith(b"0"):
         zeros = np.append(zeros, 0)
-    if (characters[zeros + 1] - ord("0") < 10).any():  # as unsigned bytes, what is before 0 is far above
+    if (
+        characters[zeros + 1] - ord("0") < 10
+    ).any():  # as unsigned bytes, what is before 0 is far above
         return False
-    if not any(sign in lines for sign in map(bytes, zip(_OTHER_STARTS)) if sign != delimiter.encode()):
+    if not any(
+        sign in lines for sign in map(bytes, zip(_OTHER_STARTS)) if sign != delimiter.encode()
+    ):
         return True
-    other = np.isin(characters, np.frombuffer(_OTHER_STARTS, dtype=np.uint8)) & (characters != ord(delimiter))
+    other = np.isin(characters, np.frombuffer(_OTHER_STARTS, dtype=np.uint8)) & (
+        characters != ord(delimiter)
+    )
     return not (other[0] or (before[:-1] & other[1:]).any() or (before[1:] & other[:-1]).any())
 
 
 _ASCII_SPACES = b" \t\v\f\x1c\x1d\x1e\x1f"  # those that str.strip leaves out
-_OTHER_SPACES = b"\xc2\x85", b"\xc2\xa0", b"\xe1\x9a\x80", b"\xe2\x80", b"\xe2\x81\x9f", b"\xe3\x80\x80"  # in UTF-8
+_OTHER_SPACES = (
+    b"\xc2\x85",
+    b"\xc2\xa0",
+    b"\xe1\x9a\x80",
+    b"\xe2\x80",
+    b"\xe2\x81\x9f",
+    b"\xe3\x80\x80",
+)  # in UTF-8
 _OF_FLOATS = b"e+", b"E+", b".0"
 
 
 def _has_plain_text(lines: bytes, delimiter: str) -> bool:
-    """Return whether no field has spaces around it, or is written as a float; False if that is not sure."""
+    """Return whether no field has spaces around it, or is written as a float; False if that is not
+    sure.
+    """
     if any(part in lines for part in _OF_FLOATS):
         return False
     if not lines.isascii() and any(part in lines for part in _OTHER_SPACES):
         return False
-    spaces = [space for space in map(bytes, zip(_ASCII_SPACES)) if space in lines and space != delimiter.encode()]
+    spaces = [
+        space
+        for space in map(bytes, zip(_ASCII_SPACES))
+        if space in lines and space != delimiter.encode()
+    ]
     if spaces and lines.startswith(tuple(spaces)):
         return False
     marks = [b"\n", delimiter.encode(), *([b'"'] if b'"' in lines else [])]
-    return not any(mark + space in lines or space + mark in lines for space in spaces for mark in marks)
+    return not any(
+        mark + space in lines or space + mark in lines for space in spaces for mark in marks
+    )
 
 
 def _is_small(column: pd.Series) -> bool:

@@ -45,15 +45,17 @@ class Entry:
 
     Attributes:
         label: the label; for a family, that of one member.
-        path: the dotted path of the class, a frozen dataclass. If the class has a field `replacement`, it says whether
-            P(x | r) is taken as binomial.
+        path: the dotted path of the class, a frozen dataclass. If the class has a field
+            `replacement`, it says whether P(x | r) is taken as binomial.
         name: the displayed name, with ``{}`` in place of the parameter.
-        pattern: the regular expression of the labels of a family. Its group is the parameter, an argument of the class.
+        pattern: the regular expression of the labels of a family. Its group is the parameter, an
+            argument of the class.
         parameter: the sign and the type of the parameter.
         arguments: the arguments of the class before the parameter.
         usage: the labels of a family, as messages describe them.
         aliases: other labels.
-        is_linear: whether the estimator is linear in the sample (`sampled_metrics.core.estimators.linear`).
+        is_linear: whether the estimator is linear in the sample
+            (`sampled_metrics.core.estimators.linear`).
         is_listed: whether help names the estimator.
         lines: by label, the number of a style that is the same in all figures
             (`sampled_metrics.reporting.drawing.style`).
@@ -108,7 +110,9 @@ ESTIMATORS = (
         is_linear=True,
         lines={"uncorrected": 1},
     ),
-    Entry("rank-estimate", _RANK_ESTIMATE, "Rank Estimate", is_linear=True, lines={"rank-estimate": 2}),
+    Entry(
+        "rank-estimate", _RANK_ESTIMATE, "Rank Estimate", is_linear=True, lines={"rank-estimate": 2}
+    ),
     Entry(
         "rank-estimate-as-printed",
         _RANK_ESTIMATE,
@@ -153,7 +157,9 @@ ESTIMATORS = (
         usage="mes or mes-η",
         lines={"mes": 8},
     ),
-    Entry("smooth", "sampled_metrics.core.estimators.smooth.Smooth", "Smooth", lines={"smooth": 10}),
+    Entry(
+        "smooth", "sampled_metrics.core.estimators.smooth.Smooth", "Smooth", lines={"smooth": 10}
+    ),
 )
 """All estimators."""
 
@@ -168,7 +174,9 @@ LINEAR = tuple(entry.label for entry in ESTIMATORS if entry.is_listed and entry.
 
 
 def _entry_of(label: str) -> tuple[Entry, re.Match[str]] | None:
-    """Return the entry of a label, and how its pattern matches; None if there is no such estimator."""
+    """Return the entry of a label, and how its pattern matches; None if there is no such
+    estimator.
+    """
     matches = ((entry, entry.match(label)) for entry in ESTIMATORS)
     return next(((entry, match) for entry, match in matches if match), None)
 
@@ -177,15 +185,18 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
     """Return the estimator of a label such as ``cls`` or ``bv-0.1``.
 
     Args:
-        label: its name in config and in the tables, in any case; ``BV 0.1`` and ``BV0.1`` are ``bv-0.1``.
-        assume_replacement: whether the estimators that use P(x | r) take it as binomial, as the paper does for any
-            sample, or as hypergeometric. If it is None, they follow the design of the sample.
+        label: its name in config and in the tables, in any case; ``BV 0.1`` and ``BV0.1`` are
+            ``bv-0.1``.
+        assume_replacement: whether the estimators that use P(x | r) take it as binomial, as the
+            paper does for any sample, or as hypergeometric. If it is None, they follow the design
+            of the sample.
 
     Raises:
         ConfigError: there is no such estimator.
 
     Examples:
-        The weights w_x of CLS if x of 3 sampled negatives rank above the held-out item, with 10 candidates:
+        The weights w_x of CLS if x of 3 sampled negatives rank above the held-out item, with 10
+        candidates:
 
         >>> import sampled_metrics as sm
         >>> from sampled_metrics.core.sampling.distributions import SamplingDesign
@@ -208,7 +219,8 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
 
 
 def usual_label(label: str) -> str:
-    """Return the label by which files name an estimator, from a label in any case or a displayed name.
+    """Return the label by which files name an estimator, from a label in any case or a displayed
+    name.
 
     Other text is returned unchanged.
     """
@@ -230,9 +242,11 @@ def estimator_name(label: str) -> str:
 
 
 def line_styles(labels: Iterable[str]) -> dict[str, int]:
-    """Return the number of the style of each estimator's line (`sampled_metrics.reporting.drawing.style`), by label.
+    """Return the number of the style of each estimator's line
+    (`sampled_metrics.reporting.drawing.style`), by label.
 
-    The row ``exact`` has the first style. Labels without a style of their own have the next free ones.
+    The row ``exact`` has the first style. Labels without a style of their own have the next free
+    ones.
     """
     numbers = {"exact": 0}
     for entry in ESTIMATORS:
@@ -249,7 +263,8 @@ def estimators_by_label(given: EstimatorsLike, what: str = "estimators") -> dict
     An estimator is given by its label, or as an `Estimator`, whose label is its text.
 
     Raises:
-        ConfigError: there are none, one is unknown, or two are the same estimator, such as bv-0.1 and bv-0.10.
+        ConfigError: there are none, one is unknown, or two are the same estimator, such as bv-0.1
+            and bv-0.10.
     """
     from sampled_metrics._validation import check_labels  # loads numpy
 
@@ -260,20 +275,27 @@ def estimators_by_label(given: EstimatorsLike, what: str = "estimators") -> dict
         one = estimator(label) if is_label else label_or_estimator
         for before, other in by_label.items():
             if label == before or one == other:
-                raise ConfigError(f"{what}: {before!r} and {label!r} are the same one; give it once")
+                raise ConfigError(
+                    f"{what}: {before!r} and {label!r} are the same one; give it once"
+                )
         by_label[label] = one
     return by_label
 
 
-def linear_estimator(label: str | Estimator, *, assume_replacement: bool | None = None) -> LinearEstimator:
+def linear_estimator(
+    label: str | Estimator, *, assume_replacement: bool | None = None
+) -> LinearEstimator:
     """Return an estimator that is linear in the sample; its expectation has a closed form.
 
     Raises:
         ConfigError: there is no such estimator, or it is not linear.
     """
-    one = estimator(label, assume_replacement=assume_replacement) if isinstance(label, str) else label
+    one = (
+        estimator(label, assume_replacement=assume_replacement) if isinstance(label, str) else label
+    )
     if not one.is_linear:
         raise ConfigError(
-            f"estimator {str(label)!r} is not linear in the sample, so that it has no weights to show here"
+            f"estimator {str(label)!r} is not linear in the sample, so that it has no weights to "
+            "show here"
         )
     return cast("LinearEstimator", one)

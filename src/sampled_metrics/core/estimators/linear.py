@@ -2,14 +2,15 @@
 
 An event with the sampled rank x + 1 counts w_x. The estimate is the mean over events.
 
-CLS and BV are least squares under a uniform prior of ranks, in the singular vectors of P(x | rank). With D = 1/n and
-the marginal c = AᵀD1, let D^½ A C^-½ = U S Vᵀ. Weights w = B y, with B = C^-½ V, have the mean S y at the ranks, in the
-coordinates U, and the variance-like penalty Σ_x c_x w_x² = ‖y‖². So every fit is a problem in y of the size m + 1,
-whatever n is.
+CLS and BV are least squares under a uniform prior of ranks, in the singular vectors of P(x | rank).
+With D = 1/n and the marginal c = AᵀD1, let D^½ A C^-½ = U S Vᵀ. Weights w = B y, with B = C^-½ V,
+have the mean S y at the ranks, in the coordinates U, and the variance-like penalty Σ_x c_x w_x² =
+‖y‖². So every fit is a problem in y of the size m + 1, whatever n is.
 
-Without replacement the singular vectors are known: U and V hold the discrete Chebyshev polynomials on n and m + 1
-points, because the mean of the k-th falling factorial of x is a multiple of that of r - 1. With M = m + 1,
-S_k² = Π_{j=1}^k (M-j)(n+j) / ((M+j)(n-j)), and c is uniform. With replacement they are computed.
+Without replacement the singular vectors are known: U and V hold the discrete Chebyshev polynomials
+on n and m + 1 points, because the mean of the k-th falling factorial of x is a multiple of that of
+r - 1. With M = m + 1, S_k² = Π_{j=1}^k (M-j)(n+j) / ((M+j)(n-j)), and c is uniform. With
+replacement they are computed.
 """
 
 from abc import abstractmethod
@@ -21,7 +22,13 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import eigh_tridiagonal, svd
 
-from sampled_metrics._validation import Floats, Ints, check_memory_limit, require_finite, require_sum_of_one
+from sampled_metrics._validation import (
+    Floats,
+    Ints,
+    check_memory_limit,
+    require_finite,
+    require_sum_of_one,
+)
 from sampled_metrics.core.estimators.protocol import Estimate, Estimator
 from sampled_metrics.core.metrics import Metric
 from sampled_metrics.core.sampling.distributions import SamplingDesign, pmf
@@ -35,7 +42,8 @@ class LinearEstimate(Estimate):
 
     Attributes:
         weights: (metrics, outcomes) weights.
-        of_groups: for each group of the outcomes, the (metrics, m + 1) weights of every x, seen or not.
+        of_groups: for each group of the outcomes, the (metrics, m + 1) weights of every x, seen or
+            not.
     """
 
     weights: Floats = field()  # required, unlike in `Estimate`
@@ -60,35 +68,48 @@ class LinearEstimator(Estimator):
     is_linear: ClassVar[bool] = True
 
     @abstractmethod
-    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
-        """Return the (n's, metrics, m + 1) weights of x = 0 … m for samples of a design, for each n by itself.
+    def weights(
+        self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]
+    ) -> Floats:
+        """Return the (n's, metrics, m + 1) weights of x = 0 … m for samples of a design, for each n
+        by itself.
 
         Raises:
-            DataError: an n or m is too large for the allowed memory, or the equations are too badly conditioned.
+            DataError: an n or m is too large for the allowed memory, or the equations are too badly
+                conditioned.
         """
 
-    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]) -> float:
-        """Return the condition number of the solved equations, 1 if there are none; parameters as in `weights`."""
+    def condition_number(
+        self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]
+    ) -> float:
+        """Return the condition number of the solved equations, 1 if there are none; parameters as
+        in `weights`.
+        """
         return 1.0
 
-    def checked_weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
+    def checked_weights(
+        self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]
+    ) -> Floats:
         """Return `weights`; raise NumericError if one is not finite."""
         weights = self.weights(design, candidates, metrics)
-        require_finite(weights, f"weights of {self} for {design} from up to {candidates.max()} candidates")
+        require_finite(
+            weights, f"weights of {self} for {design} from up to {candidates.max()} candidates"
+        )
         return weights
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> LinearEstimate:
         """Return the weights of all outcomes, fitted separately for each n and m.
 
         Raises:
-            DataError: an event has no sampled negatives, or n or m is too large for the allowed memory.
+            DataError: an event has no sampled negatives, or n or m is too large for the allowed
+                memory.
         """
         without = int(outcomes.events[outcomes.negatives == 0].sum())
         if without:
             raise DataError(
-                f"{self} has no weights for the {without} of {outcomes.events.sum()} rows without a uniformly sampled "
-                "negative, and the mean of the others may be another one; take decreasing, or draw more "
-                "negatives or with weights that differ less"
+                f"{self} has no weights for the {without} of {outcomes.events.sum()} rows without "
+                "a uniformly sampled negative, and the mean of the others may be another one; "
+                "take decreasing, or draw more negatives or with weights that differ less"
             )
         weights = np.empty((len(metrics), len(outcomes)))
         of_groups: dict[int, Floats] = {}
@@ -113,8 +134,8 @@ _SLOPE = 1e-5  # largest slope at an optimum, relative to that at 0
 def nonnegative_least_squares(matrix: Floats, target: Floats) -> Floats:
     """Return the (columns,) x >= 0 for which ‖matrix x - target‖ is least.
 
-    The active-set method of `scipy.optimize.nnls` may end before the optimum where columns are almost alike. The slower
-    method of `scipy.optimize.lsq_linear` takes its place then.
+    The active-set method of `scipy.optimize.nnls` may end before the optimum where columns are
+    almost alike. The slower method of `scipy.optimize.lsq_linear` takes its place then.
     """
     from scipy.optimize import lsq_linear, nnls  # slow to import
 
@@ -160,7 +181,8 @@ def solved(
     metrics: tuple[Metric, ...],
     precise: bool = False,
 ) -> Floats:
-    """Return (n's, metrics, m + 1) weights, solved for several n at once where these share their singular vectors.
+    """Return (n's, metrics, m + 1) weights, solved for several n at once where these share their
+    singular vectors.
 
     `precise` asks for coordinates that keep their digits where S is small.
     """
@@ -171,9 +193,13 @@ def solved(
 
 @lru_cache(maxsize=64)
 def reduced(
-    candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[Metric, ...], precise: bool = False
+    candidates: tuple[int, ...],
+    design: SamplingDesign,
+    metrics: tuple[Metric, ...],
+    precise: bool = False,
 ) -> Reduction:
-    """Reduce eq. 21 under the uniform prior; several n only without replacement and without `precise`.
+    """Reduce eq. 21 under the uniform prior; several n only without replacement and without
+    `precise`.
 
     Raises:
         DataError: m is too large for the allowed memory.
@@ -184,10 +210,16 @@ def reduced(
     parts = _computed(candidates[0], design, metrics) if design.replacement or precise else None
     if parts is None:
         basis = np.sqrt(columns) * _chebyshev(design.negatives)
-        k, n = np.arange(1, columns), np.array(candidates, dtype=np.float64)[:, np.newaxis]
+        k = np.arange(1, columns)
+        n = np.array(candidates, dtype=np.float64)[:, np.newaxis]
         factors = (columns - k) / (columns + k) * (n + k) / (n - k)
         squares = np.cumprod(np.hstack((np.ones_like(n), factors)), axis=1)
-        parts = basis, np.full(columns, 1 / columns), np.sqrt(squares), basis.T @ _joint(candidates, design, metrics)
+        parts = (
+            basis,
+            np.full(columns, 1 / columns),
+            np.sqrt(squares),
+            basis.T @ _joint(candidates, design, metrics),
+        )
     for part in parts:
         part.flags.writeable = False
     return Reduction(*parts)
@@ -197,8 +229,8 @@ def reduced(
 def _chebyshev(degree: int) -> Floats:
     """Return the orthonormal discrete Chebyshev polynomials on 0 … m, in columns by degree.
 
-    They are the eigenvectors of a second-order difference operator with the eigenvalues k (k + 1), which are well
-    separated, so that all digits are kept at every degree.
+    They are the eigenvectors of a second-order difference operator with the eigenvalues k (k + 1),
+    which are well separated, so that all digits are kept at every degree.
     """
     x = np.arange(degree)
     between = (x + 1.0) * (degree - x)
@@ -206,7 +238,9 @@ def _chebyshev(degree: int) -> Floats:
     return np.asarray(eigh_tridiagonal(diagonal, -between)[1])
 
 
-def _joint(candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[Metric, ...]) -> Floats:
+def _joint(
+    candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[Metric, ...]
+) -> Floats:
     """Return AᵀD f, (n's, m + 1, metrics)."""
     grids = [_nodes(n, design, metrics) for n in candidates]
     lengths = np.array([len(grid.ranks) for grid in grids])
@@ -227,7 +261,9 @@ def _joint(candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[M
 
 
 def _nodes(candidates: int, design: SamplingDesign, metrics: tuple[Metric, ...]) -> RankNodes:
-    """Return nodes for sums of P(x | rank) f(rank); ranks beyond the cut-offs of all metrics are left out."""
+    """Return nodes for sums of P(x | rank) f(rank); ranks beyond the cut-offs of all metrics are
+    left out.
+    """
     cutoffs = [metric.cutoff for metric in metrics]
     last = max((_FEW + 1 if k is None else k for k in cutoffs), default=1)
     if last <= _FEW:
@@ -240,7 +276,9 @@ def _computed(
     candidates: int, design: SamplingDesign, metrics: tuple[Metric, ...]
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the parts of a reduction for one n by a singular value decomposition."""
-    grid = rank_nodes(candidates, design, tuple(metric.cutoff for metric in metrics if metric.cutoff is not None))
+    grid = rank_nodes(
+        candidates, design, tuple(metric.cutoff for metric in metrics if metric.cutoff is not None)
+    )
     what = f"P(x | rank) of n = {candidates} candidates and {design}"
     check_memory_limit((3 * len(grid.ranks), design.negatives + 1), what, "take fewer negatives")
     probabilities = pmf(grid.ranks - 1, candidates - 1, design)
@@ -248,8 +286,11 @@ def _computed(
     share = grid.weights / candidates
     marginal = share @ probabilities
     seen = marginal > 0  # an x that no rank can give has weight 0
-    scale, root = np.sqrt(marginal[seen]), np.sqrt(share)[:, np.newaxis]
-    left, singular, right = svd(root * probabilities[:, seen] / scale, full_matrices=False, check_finite=False)
+    scale = np.sqrt(marginal[seen])
+    root = np.sqrt(share)[:, np.newaxis]
+    left, singular, right = svd(
+        root * probabilities[:, seen] / scale, full_matrices=False, check_finite=False
+    )
     basis = np.zeros((len(marginal), len(singular)))
     basis[seen] = right.T / scale[:, np.newaxis]
     values = np.stack([metric.of_rank(grid.ranks, candidates) for metric in metrics], axis=1)
@@ -259,14 +300,18 @@ def _computed(
 
 @dataclass(frozen=True)
 class Uncorrected(LinearEstimator):
-    """The metric of the sampled rank: w_x = f(x + 1), with n = m + 1 for the metrics that need n."""
+    """The metric of the sampled rank: w_x = f(x + 1), with n = m + 1 for the metrics that need
+    n.
+    """
 
     is_uncorrected: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return "uncorrected"
 
-    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
+    def weights(
+        self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]
+    ) -> Floats:
         """Return the weights, which are the same for each n."""
         weights = np.stack([metric.values(design.negatives + 1) for metric in metrics])
         return np.broadcast_to(weights, (len(candidates), *weights.shape))
@@ -274,7 +319,8 @@ class Uncorrected(LinearEstimator):
 
 @dataclass(frozen=True)
 class RankEstimate(LinearEstimator):
-    """The metric of the estimated rank: w_x = f(1 + floor((n - 1) x / m)), eq. 20, floored as in the experiments.
+    """The metric of the estimated rank: w_x = f(1 + floor((n - 1) x / m)), eq. 20, floored as in
+    the experiments.
 
     Attributes:
         extra_divisor: the number added to m. The paper's printed numbers fit 1; its eq. 20 has 0.
@@ -286,10 +332,15 @@ class RankEstimate(LinearEstimator):
         labels = {0: "rank-estimate", 1: "rank-estimate-as-printed"}
         return labels.get(self.extra_divisor, repr(self))
 
-    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
+    def weights(
+        self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]
+    ) -> Floats:
         """Return the metrics of the sampled ranks, scaled to the n candidates."""
-        x, n = np.arange(design.negatives + 1), candidates[:, np.newaxis]
-        whole, rest = np.divmod(n - 1, design.negatives + self.extra_divisor)  # (n - 1) x may overflow
+        x = np.arange(design.negatives + 1)
+        n = candidates[:, np.newaxis]
+        whole, rest = np.divmod(
+            n - 1, design.negatives + self.extra_divisor
+        )  # (n - 1) x may overflow
         rank = 1 + whole * x + rest * x // (design.negatives + self.extra_divisor)
         return np.stack([metric.of_rank(rank, n) for metric in metrics], axis=1)
 
@@ -301,10 +352,11 @@ _TOLERANCE = 1e-11  # slope of the loss that counts as none, relative to the lar
 
 @dataclass(frozen=True)
 class ConstrainedLeastSquares(LinearEstimator):
-    """Weights that minimise eq. 21 under a uniform prior, and are non-negative and non-increasing in x.
+    """Weights that minimise eq. 21 under a uniform prior, and are non-negative and non-increasing
+    in x.
 
-    With w_x = Σ_{j ≥ x} δ_j and δ ≥ 0 this is a non-negative least-squares problem. The paper states only that weights
-    do not increase; its printed numbers also need w ≥ 0.
+    With w_x = Σ_{j ≥ x} δ_j and δ ≥ 0 this is a non-negative least-squares problem. The paper
+    states only that weights do not increase; its printed numbers also need w ≥ 0.
 
     Attributes:
         replacement: whether P(x | r) is taken as binomial; None follows the design of the sample.
@@ -315,12 +367,16 @@ class ConstrainedLeastSquares(LinearEstimator):
     def __str__(self) -> str:
         return "cls"
 
-    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
+    def weights(
+        self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]
+    ) -> Floats:
         """Return the weights, solved by least squares for each n and metric.
 
-        A metric that is linear in the rank has the weights f(1 + (n-1) x/m), which meet the constraints without bias.
+        A metric that is linear in the rank has the weights f(1 + (n-1) x/m), which meet the
+        constraints without bias.
         """
-        n, share = candidates[:, np.newaxis], np.arange(design.negatives + 1) / design.negatives
+        n = candidates[:, np.newaxis]
+        share = np.arange(design.negatives + 1) / design.negatives
         weights = np.empty((len(candidates), len(metrics), len(share)))
         not_linear = tuple(metric for metric in metrics if not metric.linear_in_rank)
         if not_linear:
@@ -332,7 +388,9 @@ class ConstrainedLeastSquares(LinearEstimator):
                 weights[:, column] = metric.of_rank(1 + (n - 1) * share, n)
         return weights
 
-    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]) -> float:
+    def condition_number(
+        self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]
+    ) -> float:
         """Return the largest condition number over metrics, of the columns whose δ is not 0."""
         not_linear = tuple(metric for metric in metrics if not metric.linear_in_rank)
         if not not_linear:
@@ -340,15 +398,23 @@ class ConstrainedLeastSquares(LinearEstimator):
         problem = reduced((candidates,), design.assumed(self.replacement), not_linear)
         steps, _ = _steps(problem)
         weights = _solve(problem)[0]
-        taken = [weights_x > following for weights_x, following in zip(weights, np.roll(weights, -1, 1), strict=True)]
+        taken = [
+            weights_x > following
+            for weights_x, following in zip(weights, np.roll(weights, -1, 1), strict=True)
+        ]
         for columns, last in zip(taken, weights[:, -1], strict=True):
             columns[-1] = last > 0
         scaled = problem.singular.T * steps
-        return max((float(np.linalg.cond(scaled[:, columns])) for columns in taken if columns.any()), default=1.0)
+        return max(
+            (float(np.linalg.cond(scaled[:, columns])) for columns in taken if columns.any()),
+            default=1.0,
+        )
 
 
 def _steps(problem: Reduction) -> tuple[Floats, Floats]:
-    """Return the (K, m + 1) effects of δ_j relative to S, and the (n's, K, metrics) targets Uᵀ D^½ f."""
+    """Return the (K, m + 1) effects of δ_j relative to S, and the (n's, K, metrics) targets Uᵀ D^½
+    f.
+    """
     steps = np.cumsum(problem.basis.T * problem.marginal, axis=1)
     singular = problem.singular[:, :, np.newaxis]
     negligible = singular <= _NEGLIGIBLE
@@ -358,27 +424,35 @@ def _steps(problem: Reduction) -> tuple[Floats, Floats]:
 def _solve(problem: Reduction) -> Floats:
     """Return the (n's, metrics, m + 1) weights."""
     steps, targets = _steps(problem)
-    deltas = np.stack([_deltas(steps, problem.singular, of_metric) for of_metric in np.moveaxis(targets, 2, 0)], axis=1)
+    deltas = np.stack(
+        [_deltas(steps, problem.singular, of_metric) for of_metric in np.moveaxis(targets, 2, 0)],
+        axis=1,
+    )
     return np.cumsum(deltas[:, :, ::-1], axis=2)[:, :, ::-1]
 
 
 def _deltas(steps: Floats, singular: Floats, targets: Floats) -> Floats:
     """Return δ of one metric, (n's, m + 1).
 
-    The δ above 0 are often the same ones for neighbouring n. So one n is solved by the active-set method. Its active
-    set is tried for all other n, and taken where the conditions of an optimum (Karush, Kuhn and Tucker) hold. Large
-    active sets differ from n to n, and are not tried.
+    The δ above 0 are often the same ones for neighbouring n. So one n is solved by the active-set
+    method. Its active set is tried for all other n, and taken where the conditions of an optimum
+    (Karush, Kuhn and Tucker) hold. Large active sets differ from n to n, and are not tried.
     """
     deltas = np.zeros((len(targets), steps.shape[1]))
     left = np.arange(len(targets))
     while len(left):
-        first, left = left[len(left) // 2], np.delete(left, len(left) // 2)
-        deltas[first] = nonnegative_least_squares(singular[first][:, np.newaxis] * steps, targets[first])
+        first = left[len(left) // 2]
+        left = np.delete(left, len(left) // 2)
+        deltas[first] = nonnegative_least_squares(
+            singular[first][:, np.newaxis] * steps, targets[first]
+        )
         active = deltas[first] > 0
         if not len(left) or not 0 < active.sum() <= _SHARED:
             continue
         factor, upper = np.linalg.qr(singular[left][:, :, np.newaxis] * steps[:, active])
-        solutions = np.linalg.solve(upper, np.swapaxes(factor, 1, 2) @ targets[left][:, :, np.newaxis])[:, :, 0]
+        solutions = np.linalg.solve(
+            upper, np.swapaxes(factor, 1, 2) @ targets[left][:, :, np.newaxis]
+        )[:, :, 0]
         rest = targets[left] - singular[left] * (solutions @ steps[:, active].T)
         slope = (singular[left] * rest) @ steps
         most = np.abs((singular[left] * targets[left]) @ steps).max(axis=1, keepdims=True)
@@ -389,7 +463,9 @@ def _deltas(steps: Floats, singular: Floats, targets: Floats) -> Floats:
 
 
 WORST_CONDITION = 1e10
-"""Largest condition number of the equations of γ = 0; beyond, the weights are made of rounding errors."""
+"""Largest condition number of the equations of γ = 0; beyond, the weights are made of rounding
+errors.
+"""
 
 _SMALL = 1e-4  # up to this γ, the digits of small singular values matter
 
@@ -398,8 +474,9 @@ _SMALL = 1e-4  # up to this γ, the digits of small singular values matter
 class BiasVariance(LinearEstimator):
     """Weights that minimise bias² plus γ times variance (eq. 25).
 
-    They are w = ((1-γ) AᵀDA + γ diag(c))⁻¹ AᵀD f, with D the uniform prior and c = AᵀD 1. In the singular vectors of
-    P(x | r) the equations are diagonal (`reduction`). γ = 1 gives the posterior mean of f (eq. 26).
+    They are w = ((1-γ) AᵀDA + γ diag(c))⁻¹ AᵀD f, with D the uniform prior and c = AᵀD 1. In the
+    singular vectors of P(x | r) the equations are diagonal (`reduction`). γ = 1 gives the posterior
+    mean of f (eq. 26).
 
     Attributes:
         gamma: γ, the weight of variance, 0 to 1.
@@ -411,16 +488,21 @@ class BiasVariance(LinearEstimator):
 
     def __post_init__(self) -> None:
         if not 0 <= self.gamma <= 1:
-            raise ConfigError(f"γ of a bias-variance estimator must lie in [0, 1], not {self.gamma}")
+            raise ConfigError(
+                f"γ of a bias-variance estimator must lie in [0, 1], not {self.gamma}"
+            )
 
     def __str__(self) -> str:
         return f"bv-{self.gamma:g}"
 
-    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
+    def weights(
+        self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]
+    ) -> Floats:
         """Return the weights, solved for every n and every metric.
 
         Raises:
-            DataError: γ is 0 and the equations are too badly conditioned for double precision, or m is too large.
+            DataError: γ is 0 and the equations are too badly conditioned for double precision, or m
+                is too large.
         """
         assumed = design.assumed(self.replacement)
         if self.gamma == 0:
@@ -428,7 +510,9 @@ class BiasVariance(LinearEstimator):
                 self._require_condition(design, int(n), metrics)
         return solved(self._solve, candidates, assumed, metrics, self._precise)
 
-    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]) -> float:
+    def condition_number(
+        self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]
+    ) -> float:
         """Return the condition number of the solved equations, at most γ^-½ for γ > 0."""
         problem = reduced((candidates,), design.assumed(self.replacement), metrics, self._precise)
         squares = self._denominators(problem.singular[0])
@@ -443,12 +527,17 @@ class BiasVariance(LinearEstimator):
 
     def _solve(self, problem: Reduction) -> Floats:
         """Solve for y = S Uᵀ D^½ f / ((1 - γ) S² + γ)."""
-        return problem.weights(problem.projected / self._denominators(problem.singular)[:, :, np.newaxis])
+        return problem.weights(
+            problem.projected / self._denominators(problem.singular)[:, :, np.newaxis]
+        )
 
-    def _require_condition(self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]) -> None:
+    def _require_condition(
+        self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]
+    ) -> None:
         condition = self.condition_number(design, candidates, metrics)
         if condition > WORST_CONDITION:
             raise DataError(
-                f"{self} cannot be solved in double precision for {candidates} candidates and {design}: the condition "
-                f"number of its equations is {condition:.1g}; take a γ above 0, such as bv-0.01"
+                f"{self} cannot be solved in double precision for {candidates} candidates and "
+                f"{design}: the condition number of its equations is {condition:.1g}; take a γ "
+                "above 0, such as bv-0.01"
             )

@@ -1,11 +1,14 @@
-"""The interface of estimators: fitted without a sample, an estimator then estimates true metrics (section 5).
+"""The interface of estimators: fitted without a sample, an estimator then estimates true metrics
+(section 5).
 
-A sample is a count of outcomes (`sampled_metrics.core.sampling.outcomes`): the number of events with x of m negatives
-above the held-out item. The outcomes hold everything else that an estimator needs, including n and m.
+A sample is a count of outcomes (`sampled_metrics.core.sampling.outcomes`): the number of events
+with x of m negatives above the held-out item. The outcomes hold everything else that an estimator
+needs, including n and m.
 
-An estimator of your own is a subclass of `Estimator`, and its estimate is a subclass of `Estimate`. Each property has a
-default, so that a subclass defines only what differs. An estimator that is linear in the sample is a subclass of
-`sampled_metrics.core.estimators.linear.LinearEstimator` and needs no class for its estimate.
+An estimator of your own is a subclass of `Estimator`, and its estimate is a subclass of `Estimate`.
+Each property has a default, so that a subclass defines only what differs. An estimator that is
+linear in the sample is a subclass of `sampled_metrics.core.estimators.linear.LinearEstimator` and
+needs no class for its estimate.
 """
 
 from __future__ import annotations
@@ -28,8 +31,8 @@ class Estimate(ABC):
 
     Attributes:
         weights: (metrics, outcomes) weights of an estimate that is linear in the counts, or None.
-        of_groups: for each group of the outcomes, the (metrics, m + 1) weights of every x, seen or not; empty if the
-            estimate is not linear.
+        of_groups: for each group of the outcomes, the (metrics, m + 1) weights of every x, seen or
+            not; empty if the estimate is not linear.
     """
 
     weights: Floats | None = None
@@ -37,17 +40,23 @@ class Estimate(ABC):
 
     @property
     def is_linear(self) -> bool:
-        """Return whether the estimate is linear in the counts, so that it is a mean of weights over events."""
+        """Return whether the estimate is linear in the counts, so that it is a mean of weights over
+        events.
+        """
         return self.weights is not None
 
     @property
     def bounds(self) -> tuple[Floats, Floats] | None:
-        """Return the (metrics,) smallest and largest value of one event, or None if they are those of the metric."""
+        """Return the (metrics,) smallest and largest value of one event, or None if they are those
+        of the metric.
+        """
         return None
 
     @property
     def assumed_shape(self) -> str | None:
-        """Return the shape of the distribution of ranks that strict bounds assume, or None if these are no bounds."""
+        """Return the shape of the distribution of ranks that strict bounds assume, or None if these
+        are no bounds.
+        """
         return None
 
     @abstractmethod
@@ -65,8 +74,10 @@ class Estimator(ABC):
     """A rule for estimating true metrics from sampled ranks; its text is its label in results.
 
     Attributes:
-        is_linear: whether its estimates are linear in the sample, with weights and an exact expectation.
-        is_uncorrected: whether its metrics are those of the sampled ranks, and not estimates of the true metrics.
+        is_linear: whether its estimates are linear in the sample, with weights and an exact
+            expectation.
+        is_uncorrected: whether its metrics are those of the sampled ranks, and not estimates of the
+            true metrics.
         underestimates_auc: whether its AUC can be far below that of the sample, which has no bias.
     """
 
@@ -76,7 +87,9 @@ class Estimator(ABC):
 
     @property
     def assumed_shape(self) -> str | None:
-        """Return the shape of the distribution of ranks that its bounds assume, or None if it gives no bounds."""
+        """Return the shape of the distribution of ranks that its bounds assume, or None if it gives
+        no bounds.
+        """
         return None
 
     @abstractmethod
@@ -87,8 +100,11 @@ class Estimator(ABC):
             DataError: the estimator is not valid for such samples; the message says why.
         """
 
-    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]) -> float | None:
-        """Return the condition number of the equations of its weights, or None if it is not linear in the sample.
+    def condition_number(
+        self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]
+    ) -> float | None:
+        """Return the condition number of the equations of its weights, or None if it is not linear
+        in the sample.
 
         Args:
             design: how negatives are drawn.

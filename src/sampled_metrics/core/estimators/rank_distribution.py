@@ -1,14 +1,17 @@
-"""Estimators of the distribution of true ranks behind a sample (MLE, MES), and the metrics that follow from it.
+"""Estimators of the distribution of true ranks behind a sample (MLE, MES), and the metrics that
+follow from it.
 
-Maximum likelihood and maximum entropy estimate the distribution of true ranks, for each class of users with similar n
-(`sampled_metrics.core.sampling.outcomes`). The estimate of a metric is its mean under these distributions.
+Maximum likelihood and maximum entropy estimate the distribution of true ranks, for each class of
+users with similar n (`sampled_metrics.core.sampling.outcomes`). The estimate of a metric is its
+mean under these distributions.
 
-P(outcome | rank) is a band matrix: at each rank, x is likely only near m times the quantile of the rank. Relative to m,
-the band narrows as m grows. At m = 1000, a product with the band costs a fifth of the full product.
+P(outcome | rank) is a band matrix: at each rank, x is likely only near m times the quantile of the
+rank. Relative to m, the band narrows as m grows. At m = 1000, a product with the band costs a fifth
+of the full product.
 
 References:
-    R. Jin, D. Li, B. Mudrak, J. Gao and Z. Liu, On Estimating Recommendation Evaluation Metrics under Sampling, AAAI
-    2021, arXiv 2103.01474.
+    R. Jin, D. Li, B. Mudrak, J. Gao and Z. Liu, On Estimating Recommendation Evaluation Metrics
+    under Sampling, AAAI 2021, arXiv 2103.01474.
 """
 
 import warnings
@@ -29,7 +32,9 @@ from sampled_metrics.core.sampling.outcomes import Outcomes, RankClass, RankNode
 from sampled_metrics.errors import ConfigError, DataError
 
 Solver = Callable[[Floats], Floats]
-"""(samples, distinct (m, x)) counts, not all 0 in any sample → (samples, nodes) probabilities of the true ranks."""
+"""(samples, distinct (m, x)) counts, not all 0 in any sample → (samples, nodes) probabilities of
+the true ranks.
+"""
 
 
 class RankPrior(Estimator):
@@ -39,7 +44,9 @@ class RankPrior(Estimator):
 
     @abstractmethod
     def solver(self, users: RankClass, nodes: RankNodes) -> Solver:
-        """Return the function that estimates the distributions of true ranks of a class of users from samples."""
+        """Return the function that estimates the distributions of true ranks of a class of users
+        from samples.
+        """
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "PlugIn":
         """Return the estimate, which computes the distribution of true ranks from each sample."""
@@ -53,8 +60,8 @@ class ClassDistribution:
     Attributes:
         users: the class.
         ranks: (nodes,) ranks.
-        probabilities: (samples, nodes) the probability of the ranks that a node stands for; 0 in a sample without any
-            of these users.
+        probabilities: (samples, nodes) the probability of the ranks that a node stands for; 0 in a
+            sample without any of these users.
         events: (samples,) numbers of events of the class.
     """
 
@@ -81,17 +88,22 @@ class PlugIn(Estimate):
     def estimate(self, counts: np.ndarray) -> Floats:
         """Return (…, metrics) estimates from (…, outcomes) counts."""
         samples = counts.reshape(-1, counts.shape[-1])
-        return self._moment(self.distributions(samples), samples, 1).reshape(*counts.shape[:-1], len(self.metrics))
+        return self._moment(self.distributions(samples), samples, 1).reshape(
+            *counts.shape[:-1], len(self.metrics)
+        )
 
     def moments(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Return the (metrics,) means and variances over users, with true ranks estimated from (outcomes,) counts."""
+        """Return the (metrics,) means and variances over users, with true ranks estimated from
+        (outcomes,) counts.
+        """
         samples = counts[np.newaxis]
         distributions = self.distributions(samples)
         mean, square = (self._moment(distributions, samples, power)[0] for power in (1, 2))
         return mean, np.maximum(square - mean**2, 0.0)
 
     def distributions(self, samples: np.ndarray) -> tuple[ClassDistribution, ...]:
-        """Return the distributions of true ranks by class of users, from (samples, outcomes) counts.
+        """Return the distributions of true ranks by class of users, from (samples, outcomes)
+        counts.
 
         The nodes are right for sums of the metrics.
         """
@@ -103,7 +115,9 @@ class PlugIn(Estimate):
         classes = [(users, users.nodes(self.metrics)) for users in rank_classes(self.outcomes)]
         return tuple((users, nodes, self.prior.solver(users, nodes)) for users, nodes in classes)
 
-    def _distribution(self, users: RankClass, nodes: RankNodes, solve: Solver, samples: Floats) -> ClassDistribution:
+    def _distribution(
+        self, users: RankClass, nodes: RankNodes, solve: Solver, samples: Floats
+    ) -> ClassDistribution:
         """Return the distribution of a class; equal samples are solved once."""
         counts = users.counts(samples)
         events = counts.sum(axis=1)
@@ -111,11 +125,15 @@ class PlugIn(Estimate):
         probabilities = np.zeros((len(counts), len(nodes.ranks)))
         if len(distinct):
             solved = solve(distinct)
-            require_sum_of_one(solved, f"ranks behind the sample, by {self.prior}", tolerance=1e-6)  # of iteration
+            require_sum_of_one(
+                solved, f"ranks behind the sample, by {self.prior}", tolerance=1e-6
+            )  # of iteration
             probabilities[events > 0] = solved[np.asarray(which).ravel()]
         return ClassDistribution(users, nodes.ranks, probabilities, events)
 
-    def _moment(self, distributions: Sequence[ClassDistribution], samples: np.ndarray, power: int) -> Floats:
+    def _moment(
+        self, distributions: Sequence[ClassDistribution], samples: np.ndarray, power: int
+    ) -> Floats:
         """Return the (samples, metrics) means over users of a power of the metrics."""
         total = np.zeros((len(samples), len(self.metrics)))
         for one in distributions:
@@ -125,7 +143,10 @@ class PlugIn(Estimate):
 
 
 NEGLIGIBLE = 1e-25
-"""Probabilities up to this are taken as 0. A sum over all ranks does not change: it is rounded at 10⁻¹⁶."""
+"""Probabilities up to this are taken as 0.
+
+A sum over all ranks does not change: it is rounded at 10⁻¹⁶.
+"""
 
 _ROWS = 32  # least rows of a block
 
@@ -170,8 +191,9 @@ class Banded:
 class MaximumLikelihood(RankPrior):
     """The most likely distribution of true ranks, by EM from the uniform distribution.
 
-    An iteration is π_r ← π_r Σ_x h_x A[r, x] / (Aᵀπ)_x. The optimum is not unique, so the number of iterations
-    regularises and is part of the estimator. Users with similar n share a distribution, whatever their m.
+    An iteration is π_r ← π_r Σ_x h_x A[r, x] / (Aᵀπ)_x. The optimum is not unique, so the number of
+    iterations regularises and is part of the estimator. Users with similar n share a distribution,
+    whatever their m.
 
     Attributes:
         iterations: number of updates of π; 100 in the source.
@@ -191,18 +213,26 @@ class MaximumLikelihood(RankPrior):
     def solver(self, users: RankClass, nodes: RankNodes) -> Solver:
         """Return the function that estimates the distributions of true ranks from samples."""
         likelihood = users.likelihood(nodes.ranks, self.replacement)
-        return lambda counts: expectation_maximisation(likelihood, counts, self.iterations, nodes.weights)
+        return lambda counts: expectation_maximisation(
+            likelihood, counts, self.iterations, nodes.weights
+        )
 
 
-def expectation_maximisation(likelihood: Floats, counts: np.ndarray, iterations: int, weights: Floats) -> Floats:
-    """Return (samples, nodes) probabilities of the true ranks from (samples, outcomes) counts, by EM.
+def expectation_maximisation(
+    likelihood: Floats, counts: np.ndarray, iterations: int, weights: Floats
+) -> Floats:
+    """Return (samples, nodes) probabilities of the true ranks from (samples, outcomes) counts, by
+    EM.
 
-    `likelihood` is the (nodes, outcomes) P(outcome | rank), up to a factor for each outcome; `weights` are the (nodes,)
-    numbers of ranks that the nodes stand for.
+    `likelihood` is the (nodes, outcomes) P(outcome | rank), up to a factor for each outcome;
+    `weights` are the (nodes,) numbers of ranks that the nodes stand for.
     """
     seen = counts.any(axis=0)
-    columns, counts = likelihood[:, seen], counts[:, seen]
-    columns /= columns.max(axis=0)  # entries outside the band are negligible relative to the largest
+    columns = likelihood[:, seen]
+    counts = counts[:, seen]
+    columns /= columns.max(
+        axis=0
+    )  # entries outside the band are negligible relative to the largest
     bands = Banded.from_matrix(columns)
     frequencies = counts / counts.sum(axis=1, keepdims=True)
     distribution = np.tile(weights / weights.sum(), (len(counts), 1))
@@ -217,16 +247,19 @@ GAP = 1e-8
 """Largest duality gap of a solution."""
 
 _MOST_STEPS = 200  # of Newton's method
-_MANY = 200  # outcomes beyond which quasi-Newton steps, which need no matrix of this size, come first
+_MANY = (
+    200  # outcomes beyond which quasi-Newton steps, which need no matrix of this size, come first
+)
 
 
 @dataclass(frozen=True)
 class MaximumEntropy(RankPrior):
     """The flattest distribution of true ranks that fits the sample.
 
-    It minimises (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over the simplex. The dual, which is smooth and
-    unconstrained, is solved for each class of users with similar n. If n or m differ within a class, the x of all its
-    events are compared together, with the mean of A and the mean of m + 1.
+    It minimises (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over the simplex. The dual, which is
+    smooth and unconstrained, is solved for each class of users with similar n. If n or m differ
+    within a class, the x of all its events are compared together, with the mean of A and the mean
+    of m + 1.
 
     Attributes:
         eta: η, the weight of entropy; 0.01 in the source.
@@ -248,7 +281,10 @@ class MaximumEntropy(RankPrior):
     def solver(self, users: RankClass, nodes: RankNodes) -> Solver:
         """Return the function that estimates the distributions of true ranks from samples."""
         negatives, x, _ = users.columns
-        by_m = {int(m): users.probabilities(nodes.ranks, int(m), self.replacement) for m in np.unique(negatives)}
+        by_m = {
+            int(m): users.probabilities(nodes.ranks, int(m), self.replacement)
+            for m in np.unique(negatives)
+        }
         seen = np.unique(x)
 
         def solve_one(sample: Floats) -> Floats:
@@ -256,10 +292,14 @@ class MaximumEntropy(RankPrior):
             for m, probabilities in by_m.items():
                 likelihood[:, : m + 1] += sample[negatives == m].sum() * probabilities
             # the sum is 0 at a rank that no user's n allows
-            likelihood /= np.maximum(likelihood.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+            likelihood /= np.maximum(
+                likelihood.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny
+            )
             merged = np.bincount(x, weights=sample, minlength=likelihood.shape[1])
             scale = float(sample @ (negatives + 1) / sample.sum())
-            return maximum_entropy(likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights)[0]
+            return maximum_entropy(
+                likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights
+            )[0]
 
         return lambda counts: np.stack([solve_one(sample) for sample in counts])
 
@@ -269,8 +309,9 @@ def maximum_entropy(
 ) -> tuple[Floats, float]:
     """Minimise scale Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over distributions π.
 
-    With v_x = scale h_x the dual is to minimise η log Σ_r exp(-(Aλ)_r / η) + Σ_x λ_x² / (4 v_x) + λᵀh, and
-    π ∝ exp(-Aλ/η). In μ = λ / √(2v) its Hessian is at least the identity, and Newton's method takes about ten steps.
+    With v_x = scale h_x the dual is to minimise η log Σ_r exp(-(Aλ)_r / η) + Σ_x λ_x² / (4 v_x) +
+    λᵀh, and π ∝ exp(-Aλ/η). In μ = λ / √(2v) its Hessian is at least the identity, and Newton's
+    method takes about ten steps.
 
     Args:
         likelihood: A, (nodes, outcomes).
@@ -283,11 +324,13 @@ def maximum_entropy(
         The (nodes,) probabilities and the duality gap.
 
     Raises:
-        DataError: the gap does not fall below 10⁻⁸, relative to the objective where that is above 1.
+        DataError: the gap does not fall below 10⁻⁸, relative to the objective where that is above
+            1.
     """
     frequencies = counts / counts.sum()
     unit = np.sqrt(2 * scale * frequencies)
-    scaled, base = likelihood * unit, np.log(weights)
+    scaled = likelihood * unit
+    base = np.log(weights)
 
     def dual(mu: Floats) -> tuple[float, Floats, Floats]:
         exponents = base - scaled @ mu / eta
@@ -303,13 +346,17 @@ def maximum_entropy(
         from scipy.optimize import minimize  # slow to import, and used only here
 
         options = {"ftol": 0, "gtol": 1e-8, "maxcor": 30, "maxiter": 1000}
-        mu = minimize(lambda point: dual(point)[:2], mu, jac=True, method="L-BFGS-B", options=options).x
+        mu = minimize(
+            lambda point: dual(point)[:2], mu, jac=True, method="L-BFGS-B", options=options
+        ).x
     value, slope, probabilities = dual(mu)
     for _ in range(_MOST_STEPS):
         if not 0.5 * slope @ slope > 1e-6 * GAP * max(1.0, abs(value)):  # the duality gap
             break
         mean = probabilities @ scaled
-        curvature = np.eye(len(mu)) + ((scaled.T * probabilities) @ scaled - np.outer(mean, mean)) / eta
+        curvature = (
+            np.eye(len(mu)) + ((scaled.T * probabilities) @ scaled - np.outer(mean, mean)) / eta
+        )
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", LinAlgWarning)
@@ -328,7 +375,13 @@ def maximum_entropy(
         mu = mu + size * step
         value, slope, probabilities = ahead
     errors = probabilities @ likelihood - frequencies
-    gap = float(scale * frequencies @ errors**2 + eta * (xlogy(probabilities, probabilities / weights)).sum() + value)
+    gap = float(
+        scale * frequencies @ errors**2
+        + eta * (xlogy(probabilities, probabilities / weights)).sum()
+        + value
+    )
     if not gap <= GAP * max(1.0, abs(value)):
-        raise DataError(f"mes: the duality gap is {gap:.1e}, not below {GAP:.0e}; is η = {eta:g} too small?")
+        raise DataError(
+            f"mes: the duality gap is {gap:.1e}, not below {GAP:.0e}; is η = {eta:g} too small?"
+        )
     return probabilities, gap

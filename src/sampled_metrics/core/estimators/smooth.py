@@ -1,21 +1,23 @@
 """Smooth: a distribution of true ranks near a power law, whose smoothness follows from the sample.
 
-The model is π_r ∝ exp(-Σ_j s_j S_j(t)), a cubic B-spline of t = log(r + 1) with a knot at each doubling of r + 1.
-S_j is a sum of B-splines such that s_j > 0 is the exponent of the local power law, so π does not increase. For a given
-λ, the estimate maximises
+The model is π_r ∝ exp(-Σ_j s_j S_j(t)), a cubic B-spline of t = log(r + 1) with a knot at each
+doubling of r + 1. S_j is a sum of B-splines such that s_j > 0 is the exponent of the local power
+law, so π does not increase. For a given λ, the estimate maximises
 
     Σ_x c_x log (Aᵀπ)_x - λ/2 Σ_j (s_{j+1} - s_j)² / (h u_j) + μ Σ_j (log s_j - s_j),
 
-where c_x are the counts, A is P(x | r), h is the distance of knots in t, u_j is (r + 1) / (n + 1) between s_j and
-s_{j+1}, and μ = 0.01. The second term penalises the second derivative of log π in t (P-splines, Eilers and Marx 1996).
-A large λ gives a power law. The penalty is smaller at larger ranks, as a cut-off exp(-r / a) of a power law adds r / a
-to its exponent. The third term is a weak prior with its mode at Zipf's law, and makes the optimum finite.
+where c_x are the counts, A is P(x | r), h is the distance of knots in t, u_j is (r + 1) / (n + 1)
+between s_j and s_{j+1}, and μ = 0.01. The second term penalises the second derivative of log π in t
+(P-splines, Eilers and Marx 1996). A large λ gives a power law. The penalty is smaller at larger
+ranks, as a cut-off exp(-r / a) of a power law adds r / a to its exponent. The third term is a weak
+prior with its mode at Zipf's law, and makes the optimum finite.
 
-The estimate is the mean over a grid of λ, weighted by the marginal likelihood in Laplace's approximation (Tierney and
-Kadane 1986). The prior of log λ is uniform.
+The estimate is the mean over a grid of λ, weighted by the marginal likelihood in Laplace's
+approximation (Tierney and Kadane 1986). The prior of log λ is uniform.
 
 Eilers, Marx: Flexible smoothing with B-splines and penalties, Statistical Science 11, 1996.
-Tierney, Kadane: Accurate approximations for posterior moments and marginal densities, JASA 81, 1986.
+Tierney, Kadane: Accurate approximations for posterior moments and marginal densities, JASA 81,
+1986.
 """
 
 from dataclasses import dataclass
@@ -66,14 +68,19 @@ class Smooth(RankPrior):
         def solve(counts: Floats) -> Floats:
             parts = [counts[first : first + size] for first in range(0, len(counts), size)]
             return np.concatenate(
-                [_Posterior(part, same, likelihood, nodes.weights, basis, penalty).mean() for part in parts]
+                [
+                    _Posterior(part, same, likelihood, nodes.weights, basis, penalty).mean()
+                    for part in parts
+                ]
             )
 
         return solve
 
 
 def spline(ranks: Floats, candidates: int) -> tuple[Floats, Floats]:
-    """Return the (ranks, exponents) S_j(t), and the (exponents, exponents) matrix of the penalty for λ = 1."""
+    """Return the (ranks, exponents) S_j(t), and the (exponents, exponents) matrix of the penalty
+    for λ = 1.
+    """
     from scipy.interpolate import BSpline  # slow to import, and used only here
 
     length = np.log((candidates + 1) / 2)  # of the range of t
@@ -90,13 +97,23 @@ def spline(ranks: Floats, candidates: int) -> tuple[Floats, Floats]:
 
 
 class _Posterior:
-    """The posterior of the exponents, for samples that are solved together but do not depend on each other."""
+    """The posterior of the exponents, for samples that are solved together but do not depend on
+    each other.
+    """
 
     def __init__(
-        self, counts: Floats, same: np.ndarray, likelihood: Floats, weights: Floats, basis: Floats, penalty: Floats
+        self,
+        counts: Floats,
+        same: np.ndarray,
+        likelihood: Floats,
+        weights: Floats,
+        basis: Floats,
+        penalty: Floats,
     ) -> None:
         self.counts = counts  # (samples, outcomes)
-        self.events = (counts @ np.eye(same.max() + 1)[same])[:, same]  # (samples, outcomes) events with the same m
+        self.events = (counts @ np.eye(same.max() + 1)[same])[
+            :, same
+        ]  # (samples, outcomes) events with the same m
         self.likelihood = likelihood
         self.log_weights = np.log(weights)
         self.basis = basis
@@ -105,7 +122,8 @@ class _Posterior:
     def mean(self) -> Floats:
         """Return the (samples, nodes) mean of π over λ."""
         exponents = np.ones((len(self.counts), self.basis.shape[1]))
-        evidence, models = [], []
+        evidence = []
+        models = []
         for strength in STRENGTHS:
             exponents = self._mode(exponents, strength)
             evidence.append(self._log_evidence(exponents, strength))
@@ -124,12 +142,18 @@ class _Posterior:
             slope, curvature = self._derivatives(rows, current, strength, observed=False)
             step = np.linalg.solve(curvature, slope[:, :, np.newaxis])[:, :, 0]
             gain = (slope * step).sum(axis=1)
-            rows, current, step, gain = (values[gain > _GAIN] for values in (rows, current, step, gain))
-            size = np.minimum(1, 0.9 / np.maximum((-step / current).max(axis=1), 0.9))  # keeps the exponents above 0
+            rows, current, step, gain = (
+                values[gain > _GAIN] for values in (rows, current, step, gain)
+            )
+            size = np.minimum(
+                1, 0.9 / np.maximum((-step / current).max(axis=1), 0.9)
+            )  # keeps the exponents above 0
             least = self._value(rows, current, strength)
             short = np.ones(len(rows), dtype=bool)
             while short.any():
-                ahead = self._value(rows[short], current[short] + size[short, np.newaxis] * step[short], strength)
+                ahead = self._value(
+                    rows[short], current[short] + size[short, np.newaxis] * step[short], strength
+                )
                 short[short] = ahead < least[short] + 1e-4 * size[short] * gain[short]
                 size[short] /= 2
                 short &= size > _LEAST_SIZE
@@ -138,7 +162,9 @@ class _Posterior:
         return modes
 
     def _log_evidence(self, exponents: Floats, strength: float) -> Floats:
-        """Return the (samples,) log marginal likelihood at the mode, up to a constant, by Laplace's approximation."""
+        """Return the (samples,) log marginal likelihood at the mode, up to a constant, by Laplace's
+        approximation.
+        """
         rows = np.arange(len(exponents))
         _, curvature = self._derivatives(rows, exponents, strength, observed=True)
         penalised = len(self.penalty) - 1  # the rank of the penalty
@@ -154,23 +180,33 @@ class _Posterior:
 
     def _value(self, rows: np.ndarray, exponents: Floats, strength: float) -> Floats:
         """Return the (samples,) objective, less the log-likelihood of a perfect fit."""
-        counts, expected = self.counts[rows], self._model(exponents)[1]
+        counts = self.counts[rows]
+        expected = self._model(exponents)[1]
         perfect = np.where(counts > 0, counts / np.maximum(self.events[rows], 1), expected)
         rough = ((exponents @ self.penalty) * exponents).sum(axis=1)
         prior = (np.log(exponents) - exponents).sum(axis=1)
-        return (counts * np.log(expected / perfect)).sum(axis=1) - strength / 2 * rough + PRIOR * prior
+        return (
+            (counts * np.log(expected / perfect)).sum(axis=1) - strength / 2 * rough + PRIOR * prior
+        )
 
     def _derivatives(
         self, rows: np.ndarray, exponents: Floats, strength: float, *, observed: bool
     ) -> tuple[Floats, Floats]:
-        """Return the (samples, exponents) gradient and the information, of the counts or of their expectations."""
-        counts, (distribution, expected) = self.counts[rows], self._model(exponents)
+        """Return the (samples, exponents) gradient and the information, of the counts or of their
+        expectations.
+        """
+        counts = self.counts[rows]
+        (distribution, expected) = self._model(exponents)
         weighted = (distribution[:, np.newaxis, :] * self.basis.T).reshape(-1, len(self.basis))
         joint = (weighted @ self.likelihood).reshape(*exponents.shape, -1)
-        scores = (distribution @ self.basis)[:, :, np.newaxis] - joint / expected[:, np.newaxis, :]  # of log (Aᵀπ)_x
+        scores = (distribution @ self.basis)[:, :, np.newaxis] - joint / expected[
+            :, np.newaxis, :
+        ]  # of log (Aᵀπ)_x
         slope = (scores @ counts[:, :, np.newaxis])[:, :, 0] - strength * exponents @ self.penalty
         weights = counts if observed else self.events[rows] * expected
-        curvature = (scores * weights[:, np.newaxis, :]) @ scores.transpose(0, 2, 1) + strength * self.penalty
+        curvature = (scores * weights[:, np.newaxis, :]) @ scores.transpose(
+            0, 2, 1
+        ) + strength * self.penalty
         diagonal = np.arange(len(self.penalty))
         curvature[:, diagonal, diagonal] += PRIOR / exponents**2
         return slope + PRIOR * (1 / exponents - 1), curvature

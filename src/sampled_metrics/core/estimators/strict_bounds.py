@@ -1,28 +1,31 @@
-"""Strict bounds of true metrics, under an assumption on the shape of the distribution of true ranks.
+"""Strict bounds of true metrics, under an assumption on the shape of the distribution of true
+ranks.
 
 A sample shows x of m negatives above the held-out item. Weights w_x with
 
-    Σ_x P(x | k) w_x >= f(k) for every member k of the mixture (`sampled_metrics.core.estimators.shapes`)
+    Σ_x P(x | k) w_x >= f(k) for every member k of the mixture
 
-have a mean E[w_x] that is at least the true metric, whatever the mixture is, so an upper confidence limit of the mean
-weight is one of the metric. Lower bounds have <= instead. Of all such weights, those are taken whose limit is
-lowest for the sample that the mixture fits best,
+(`sampled_metrics.core.estimators.shapes`) have a mean E[w_x] that is at least the true metric,
+whatever the mixture is, so an upper confidence limit of the mean weight is one of the metric. Lower
+bounds have <= instead. Of all such weights, those are taken whose limit is lowest for the sample
+that the mixture fits best,
 
     minimise Σ_x p_x w_x + z sd(w) / √U,
 
-with the fitted p and U users. The dual problem is that of one-at-a-time strict bounds: the largest Σ_k ν_k f(k) over
-proportions ν of the mixture whose p(ν) is within z of the fitted p, in units of its standard error. It is
-solved by non-negative least squares on the path that trades distance for the value of the metric.
+with the fitted p and U users. The dual problem is that of one-at-a-time strict bounds: the largest
+Σ_k ν_k f(k) over proportions ν of the mixture whose p(ν) is within z of the fitted p, in units of
+its standard error. It is solved by non-negative least squares on the path that trades distance for
+the value of the metric.
 
 Each class of users (`sampled_metrics.core.sampling.outcomes`) has its own ν.
 
 References:
-    P. B. Stark, Inference in infinite-dimensional inverse problems: discretization and duality, Journal of Geophysical
-    Research 97, 1992.
-    M. Kuusela and P. B. Stark, Shape-constrained uncertainty quantification in unfolding steeply falling elementary
-    particle spectra, Annals of Applied Statistics 11, 2017.
-    M. Stanley, P. Patil and M. Kuusela, Uncertainty quantification for wide-bin unfolding: one-at-a-time strict bounds
-    and prior-optimized confidence intervals, Journal of Instrumentation 17, 2022.
+    P. B. Stark, Inference in infinite-dimensional inverse problems: discretization and duality,
+    Journal of Geophysical Research 97, 1992. M. Kuusela and P. B. Stark, Shape-constrained
+    uncertainty quantification in unfolding steeply falling elementary particle spectra, Annals of
+    Applied Statistics 11, 2017. M. Stanley, P. Patil and M. Kuusela, Uncertainty quantification for
+    wide-bin unfolding: one-at-a-time strict bounds and prior-optimized confidence intervals,
+    Journal of Instrumentation 17, 2022.
 """
 
 from collections.abc import Iterator, Sequence
@@ -56,25 +59,34 @@ _STEPS = 30  # most steps of the fit, of the search for an end, and of those tha
 _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matters for the weights
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
 _MISSING = 1e-9  # a member with a slope above minus this is not missing
-_LEAST_SQUARES = 0.1  # smallest sum of squares that slopes are compared with; the sum of a perfect fit is 0
+_LEAST_SQUARES = (
+    0.1  # smallest sum of squares that slopes are compared with; the sum of a perfect fit is 0
+)
 _ROUNDING = 1e-9  # relative error of the bounds of a distance
 _FIRST = 12  # members that are taken first, about
-_FIRST_REACH = 5.0  # the first target of a search, relative to the best mixture of the fit and one member
+_FIRST_REACH = (
+    5.0  # the first target of a search, relative to the best mixture of the fit and one member
+)
 _NEAR = 1 / 8  # below this part of the wanted distance, Newton's method would go too far
 _GROWTH = 3.0  # the next target, relative to one that is so near
 _VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape uses
-_DECISIVE = 10  # samples that fit no better than the observed one, itself included, at the significance of the test
+# samples that fit no better than the observed one, itself included, at the significance of the test
+_DECISIVE = 10
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The precision of a fit and its bounds. The bounds hold at any precision, and a lower one hardly widens them.
+    """The precision of a fit and its bounds.
+
+    The bounds hold at any precision, and a lower one hardly widens them.
 
     Attributes:
-        step: change of the fitted shares at which a fit ends, in standard errors of the largest share.
+        step: change of the fitted shares at which a fit ends, in standard errors of the largest
+            share.
         distance: relative error of the distance at which the search for a bound ends.
         effect: smallest effect of a member on a sample that counts, in standard errors.
-        slope: a member of the mixture is missing if its slope is below minus this part of the least sum of squares.
+        slope: a member of the mixture is missing if its slope is below minus this part of the least
+            sum of squares.
     """
 
     step: float
@@ -87,7 +99,9 @@ PRECISE = Tolerance(1e-4, 1e-2, 1e-3, 1e-5)
 """The tolerance for the users that are analysed."""
 
 ROUGH = Tolerance(1e-2, 0.25, 0.1, 0.02)
-"""The tolerance for weights that a part of the users chooses for others: these vary by more than the error."""
+"""The tolerance for weights that a part of the users chooses for others: these vary by more than
+the error.
+"""
 
 
 @dataclass(frozen=True)
@@ -114,23 +128,31 @@ class Fit:
 
     @classmethod
     def from_counts(cls, mixture: Mixture, counts: Floats, tolerance: Tolerance = PRECISE) -> "Fit":
-        """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted least squares."""
+        """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted
+        least squares.
+        """
         users = float(counts.sum())
         observed = counts / users
-        fitted, proportions = mixture.probabilities.mean(axis=0), np.zeros(len(mixture.probabilities))
+        fitted = mixture.probabilities.mean(axis=0)
+        proportions = np.zeros(len(mixture.probabilities))
         for _ in range(_STEPS):
             scale = inverse_errors(fitted, users)
             distances = _without_negligible(mixture.distances(observed, scale), tolerance)
             proportions = _nearest(distances, proportions, tolerance)
-            before, fitted = fitted, proportions @ mixture.probabilities
+            before = fitted
+            fitted = proportions @ mixture.probabilities
             if np.abs(fitted - before).max() < tolerance.step * np.sqrt(fitted.max() / users):
                 break
-        return cls(mixture, proportions, observed, fitted, inverse_errors(fitted, users), users, tolerance)
+        return cls(
+            mixture, proportions, observed, fitted, inverse_errors(fitted, users), users, tolerance
+        )
 
     def near(self, mixture: Mixture) -> "Fit":
-        """Return the proportions of another mixture that are nearest to the sample that this one fits best.
+        """Return the proportions of another mixture that are nearest to the sample that this one
+        fits best.
 
-        One user with all outcomes alike is added to the sample, so that no outcome is taken as impossible.
+        One user with all outcomes alike is added to the sample, so that no outcome is taken as
+        impossible.
         """
         shares = (self.users * self.fitted + 1 / len(self.fitted)) / (self.users + 1)
         scale = inverse_errors(shares, self.users)
@@ -140,11 +162,15 @@ class Fit:
 
     @cached_property
     def distances(self) -> Floats:
-        """Return the (dimensions, members) distances of members from the fitted shares, in standard errors."""
+        """Return the (dimensions, members) distances of members from the fitted shares, in standard
+        errors.
+        """
         return _without_negligible(self.mixture.distances(self.fitted, self.scale), self.tolerance)
 
     def weights(self, metric: int, side: int, deviations: float) -> Floats:
-        """Return the (cells,) weights of the upper (side 1) or lower (side -1) bound of a metric."""
+        """Return the (cells,) weights of the upper (side 1) or lower (side -1) bound of a
+        metric.
+        """
         value = side * self.mixture.values[:, metric]
         if np.isnan(value).any():
             return np.full_like(self.fitted, np.nan)
@@ -152,47 +178,66 @@ class Fit:
         probabilities = self.mixture.probabilities
         slope = (proportions @ probabilities - self.fitted) * self.scale**2
         slope -= slope @ self.fitted
-        along, deviation = probabilities @ slope, float(np.linalg.norm(slope / self.scale))
+        along = probabilities @ slope
+        deviation = float(np.linalg.norm(slope / self.scale))
         support = proportions > 1e-9 * proportions.max()
         spread = along[support] - along[support].mean()
         steep = spread @ value[support] / (spread @ spread) if spread @ spread > 0 else 0.0
         # a straight line through the members of the support is the best one, up to rounding
         lines = [max(steep, 0.0) * share for share in (0.0, 1.0)]
         offsets = [float((value - line * along).max()) for line in lines]
-        limits = [offset + deviations * line * deviation for offset, line in zip(offsets, lines, strict=True)]
+        limits = [
+            offset + deviations * line * deviation
+            for offset, line in zip(offsets, lines, strict=True)
+        ]
         best = int(np.argmin(limits))
         return side * (offsets[best] + lines[best] * slope)
 
     def furthest(self, metric: int, side: int, deviations: float) -> Floats:
-        """Return the (members,) proportions within a distance with the largest metric, or the smallest for side -1."""
+        """Return the (members,) proportions within a distance with the largest metric, or the
+        smallest for side -1.
+        """
         return self._furthest(side * self.mixture.values[:, metric], deviations)
 
     def _furthest(self, value: Floats, deviations: float) -> Floats:
-        """Return the proportions with the largest mean of (members,) values within a distance in standard errors.
+        """Return the proportions with the largest mean of (members,) values within a distance in
+        standard errors.
 
-        The least distance at a value is a convex function of the value, so Newton's method approaches from above, after
-        its first step at the latest. The value is held near its target by a penalty, from which the slope of the
-        distance follows. The first target is a multiple of what the best mixture of the fit and one member reaches.
-        Nothing depends on other users than those of the fit.
+        The least distance at a value is a convex function of the value, so Newton's method
+        approaches from above, after its first step at the latest. The value is held near its target
+        by a penalty, from which the slope of the distance follows. The first target is a multiple
+        of what the best mixture of the fit and one member reaches. Nothing depends on other users
+        than those of the fit.
         """
-        low, high = float(self.proportions @ value), float(value.max())
-        away = np.linalg.norm(self.distances - (self.distances @ self.proportions)[:, np.newaxis], axis=0)
+        low = float(self.proportions @ value)
+        high = float(value.max())
+        away = np.linalg.norm(
+            self.distances - (self.distances @ self.proportions)[:, np.newaxis], axis=0
+        )
         reach = (value - low) * np.minimum(1.0, deviations / np.maximum(away, 1e-300))
-        proportions, target = self.proportions, min(low + _FIRST_REACH * float(reach.max()), high)
+        proportions = self.proportions
+        target = min(low + _FIRST_REACH * float(reach.max()), high)
         penalty = _PENALTY * max(deviations, 1e-3) / max(float(np.ptp(value)), 1e-300)
         for _ in range(_STEPS):
             if target - low <= 1e-9 * max(float(np.ptp(value)), abs(low)):
                 return self.proportions
-            proportions = _nearest(np.vstack((self.distances, penalty * (value - target))), proportions, self.tolerance)
-            distance, reached = float(np.linalg.norm(self.distances @ proportions)), float(proportions @ value)
+            proportions = _nearest(
+                np.vstack((self.distances, penalty * (value - target))), proportions, self.tolerance
+            )
+            distance = float(np.linalg.norm(self.distances @ proportions))
+            reached = float(proportions @ value)
             error = self.tolerance.distance * deviations
-            if distance <= deviations + error and (target == high or distance >= deviations - error):
+            if distance <= deviations + error and (
+                target == high or distance >= deviations - error
+            ):
                 break
             if distance < _NEAR * deviations:
                 target = min(low + _GROWTH * (target - low), high)
                 continue
             slope = penalty**2 * (target - reached) / distance
-            target = min(reached - (distance - deviations) / slope + deviations * slope / penalty**2, high)
+            target = min(
+                reached - (distance - deviations) / slope + deviations * slope / penalty**2, high
+            )
         return proportions
 
 
@@ -202,7 +247,8 @@ Fits = tuple[tuple[RankClass, Fit | None], ...]
 
 @dataclass(frozen=True)
 class Bounds:
-    """Weights whose mean is at most, or at least, the true metric; index 0 is the lower bound and 1 the upper one.
+    """Weights whose mean is at most, or at least, the true metric; index 0 is the lower bound and 1
+    the upper one.
 
     Attributes:
         weights: (2, metrics, outcomes) weights.
@@ -218,7 +264,9 @@ class Bounds:
 
     def of_metrics(self, columns: Sequence[int]) -> "Bounds":
         """Return the bounds of some metrics, by index."""
-        return Bounds(*(values[:, columns] for values in (self.weights, self.least, self.most, self.fitted)))
+        return Bounds(
+            *(values[:, columns] for values in (self.weights, self.least, self.most, self.fitted))
+        )
 
 
 @dataclass(frozen=True)
@@ -270,7 +318,9 @@ class ShapeEstimate(Estimate):
         return self._smooth.estimate(counts)
 
     def moments(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Return the (metrics,) means and variances over users, by `smooth`, from (outcomes,) counts."""
+        """Return the (metrics,) means and variances over users, by `smooth`, from (outcomes,)
+        counts.
+        """
         return self._smooth.moments(counts)
 
     @cached_property
@@ -280,13 +330,16 @@ class ShapeEstimate(Estimate):
     def fits(self, counts: Floats, shape: str | None = None) -> Fits:
         """Return the best fits with a shape, by default its own, to (outcomes,) counts."""
         shape = shape or self.estimator.shape
-        return tuple((users, self._fit(users, of_shapes[shape], counts, PRECISE)) for users, of_shapes in self._classes)
+        return tuple(
+            (users, self._fit(users, of_shapes[shape], counts, PRECISE))
+            for users, of_shapes in self._classes
+        )
 
     def fits_of_part(self, shape: str, part: Floats) -> Fits:
         """Return fits for weights that are chosen by a part of the users, for others.
 
-        The fits are near the best fit of the next stronger shape to the part. That fit varies less from one part of the
-        users to another than the best fit of the shape itself.
+        The fits are near the best fit of the next stronger shape to the part. That fit varies less
+        from one part of the users to another than the best fit of the shape itself.
 
         Args:
             shape: the shape of the bounds.
@@ -299,7 +352,9 @@ class ShapeEstimate(Estimate):
             fits.append((users, fit.near(of_shapes[shape]) if fit else None))
         return tuple(fits)
 
-    def _fit(self, users: RankClass, mixture: Mixture, counts: Floats, tolerance: Tolerance) -> Fit | None:
+    def _fit(
+        self, users: RankClass, mixture: Mixture, counts: Floats, tolerance: Tolerance
+    ) -> Fit | None:
         in_cells = self._in_cells(users, counts)
         return Fit.from_counts(mixture, in_cells, tolerance) if in_cells.any() else None
 
@@ -312,21 +367,30 @@ class ShapeEstimate(Estimate):
         of_outcomes, number = cells(users)
         return np.bincount(of_outcomes, counts[users.outcomes], minlength=number).astype(np.float64)
 
-    def bounding_weights(self, fits: Fits, deviations: float, wanted: Sequence[int] | None = None) -> Bounds:
+    def bounding_weights(
+        self, fits: Fits, deviations: float, wanted: Sequence[int] | None = None
+    ) -> Bounds:
         """Return the weights of the metrics whose bounds are best at so many standard errors.
 
         If indices of metrics are given as `wanted`, the weights of the others are NaN.
 
-        The standard errors of a class are a part of those of the mean of all users: √(its share of the users). A class
-        without users in the fitted sample has the largest, or smallest, value of a metric as its weights.
+        The standard errors of a class are a part of those of the mean of all users: √(its share of
+        the users). A class without users in the fitted sample has the largest, or smallest, value
+        of a metric as its weights.
         """
-        shape, wanted = (2, len(self.metrics)), range(len(self.metrics)) if wanted is None else wanted
+        shape = (2, len(self.metrics))
+        wanted = range(len(self.metrics)) if wanted is None else wanted
         weights = np.full((*shape, len(self.outcomes)), np.nan)
-        least, most, fitted = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
-        least[:, wanted], most[:, wanted], fitted[:, wanted] = np.inf, -np.inf, 0.0
+        least = np.full(shape, np.nan)
+        most = np.full(shape, np.nan)
+        fitted = np.full(shape, np.nan)
+        least[:, wanted] = np.inf
+        most[:, wanted] = -np.inf
+        fitted[:, wanted] = 0.0
         total = sum(fit.users for _, fit in fits if fit)
         for (users, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):
-            share, of_members = fit.users / total if fit else 0.0, cells(users)[0]
+            share = fit.users / total if fit else 0.0
+            of_members = cells(users)[0]
             for metric in wanted:
                 values = of_shapes[FREE].values[:, metric]
                 for end, (side, extreme) in enumerate(((-1, values.min()), (1, values.max()))):
@@ -340,13 +404,17 @@ class ShapeEstimate(Estimate):
                     most[end, metric] = max(most[end, metric], of_cells.max())
         return Bounds(weights, least, most, fitted)
 
-    def p_value(self, users: Ints, shares: csr_array, fits: Fits, seed: int, significance: float) -> float:
-        """Return the p-value of the assumption that the distribution of ranks has the shape of the fits.
+    def p_value(
+        self, users: Ints, shares: csr_array, fits: Fits, seed: int, significance: float
+    ) -> float:
+        """Return the p-value of the assumption that the distribution of ranks has the shape of the
+        fits.
 
-        The statistic is the squared distance of the observed sample from the nearest one of the shape, in standard
-        errors, along the directions in which a distribution of ranks can move a sample. It is compared with that of
-        samples that are drawn from the best fit. If users have several events, the samples vary more by the ratio of
-        the variances over users and over events.
+        The statistic is the squared distance of the observed sample from the nearest one of the
+        shape, in standard errors, along the directions in which a distribution of ranks can move a
+        sample. It is compared with that of samples that are drawn from the best fit. If users have
+        several events, the samples vary more by the ratio of the variances over users and over
+        events.
 
         Args:
             users: (groups,) numbers of users.
@@ -361,7 +429,9 @@ class ShapeEstimate(Estimate):
                 continue
             test = ShapeTest.from_fit(fit, of_shapes[FREE].probabilities)
             if shares.nnz > shares.shape[0]:
-                test = test.inflated(shares[:, members.outcomes] @ test.directions[cells(members)[0]], users)
+                test = test.inflated(
+                    shares[:, members.outcomes] @ test.directions[cells(members)[0]], users
+                )
             tests.append(test)
         return p_value_of(tests, seed, significance)
 
@@ -392,16 +462,24 @@ class ShapeTest:
     @classmethod
     def from_fit(cls, fit: Fit, any_ranks: Floats) -> "ShapeTest":
         """Prepare the test from what any ranks can show, (ranks, cells)."""
-        left, singular, _ = np.linalg.svd(((any_ranks - fit.fitted) * fit.scale).T, full_matrices=False)
+        left, singular, _ = np.linalg.svd(
+            ((any_ranks - fit.fitted) * fit.scale).T, full_matrices=False
+        )
         directions = left[:, singular > _VISIBLE] * fit.scale[:, np.newaxis]
         directions -= fit.fitted @ directions
-        return cls(fit, directions, (fit.mixture.probabilities @ directions).T, fit.observed @ directions)
+        return cls(
+            fit, directions, (fit.mixture.probabilities @ directions).T, fit.observed @ directions
+        )
 
     def inflated(self, places: Floats, users: Ints) -> "ShapeTest":
-        """Return the test for (groups,) users with several events, from their mean (groups, dimensions) places."""
+        """Return the test for (groups,) users with several events, from their mean (groups,
+        dimensions) places.
+        """
         variance = float(users @ np.sum(places**2, axis=1)) / self.fit.users
         of_events = float(self.fit.fitted @ np.sum(self.directions**2, axis=1))
-        if of_events <= _NEGLIGIBLE**2:  # one outcome is certain, up to rounding, so samples from the fit do not vary
+        if (
+            of_events <= _NEGLIGIBLE**2
+        ):  # one outcome is certain, up to rounding, so samples from the fit do not vary
             return self
         return replace(self, inflation=float(np.sqrt(variance / of_events)))
 
@@ -439,16 +517,21 @@ class ShapeTest:
 
 
 def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> float:
-    """Return the share of samples from the fits that are as far from the shape as the observed one, itself included.
+    """Return the share of samples from the fits that are as far from the shape as the observed one,
+    itself included.
 
-    The number of samples is that at which ten of them decide about the significance. Fewer are drawn once the p-value
-    is certain to be above it.
+    The number of samples is that at which ten of them decide about the significance. Fewer are
+    drawn once the p-value is certain to be above it.
     """
-    rng, samples = np.random.default_rng(seed), round(_DECISIVE / significance)
-    observed, further, drawn = sum(test.statistic(test.observed) for test in tests), 1, 1
+    rng = np.random.default_rng(seed)
+    samples = round(_DECISIVE / significance)
+    observed = sum(test.statistic(test.observed) for test in tests)
+    further = 1
+    drawn = 1
     limit = observed - _NEGLIGIBLE**2  # up to rounding
     while drawn < samples and further <= _DECISIVE:
-        further, drawn = further + _are_beyond(tests, [test.draw(rng) for test in tests], limit), drawn + 1
+        further = further + _are_beyond(tests, [test.draw(rng) for test in tests], limit)
+        drawn = drawn + 1
     return further / drawn
 
 
@@ -476,8 +559,8 @@ def _mixtures(
 ) -> tuple[dict[str, Mixture], ...]:
     """Return the mixtures of classes of users.
 
-    They do not depend on what a sample shows. So the estimators of one call have the same mixtures, and so do all
-    recommenders of the same users, in this call and in the next one.
+    They do not depend on what a sample shows. So the estimators of one call have the same mixtures,
+    and so do all recommenders of the same users, in this call and in the next one.
     """
     return tuple(mixtures(sizes, metrics, replacement) for sizes in classes)
 
@@ -488,19 +571,23 @@ def inverse_errors(shares: Floats, users: float) -> Floats:
 
 
 def _without_negligible(coordinates: Floats, tolerance: Tolerance) -> Floats:
-    """Return (dimensions, members) coordinates with the same products as given ones, in fewer dimensions.
+    """Return (dimensions, members) coordinates with the same products as given ones, in fewer
+    dimensions.
 
     Dimensions in which no member is further than a negligible distance from 0 are left out.
     """
     upper, order = qr(coordinates, mode="r", pivoting=True)
-    left_out = np.sqrt(np.cumsum(upper[::-1] ** 2, axis=0)[::-1].max(axis=1))  # without this dimension and the rest
+    left_out = np.sqrt(
+        np.cumsum(upper[::-1] ** 2, axis=0)[::-1].max(axis=1)
+    )  # without this dimension and the rest
     kept = np.empty((int((left_out > tolerance.effect).sum()), coordinates.shape[1]))
     kept[:, order] = upper[: len(kept)]
     return kept
 
 
 def _nearest(coordinates: Floats, start: Floats, tolerance: Tolerance = PRECISE) -> Floats:
-    """Return the (members,) proportions for which ‖Σ_k ν_k c_k‖ is least, from (dimensions, members) coordinates.
+    """Return the (members,) proportions for which ‖Σ_k ν_k c_k‖ is least, from (dimensions,
+    members) coordinates.
 
     The proportions are those of the last of `_steps`.
     """
@@ -515,7 +602,8 @@ class _Step(NamedTuple):
     Attributes:
         taken: (members,) whether a member may have a proportion.
         solution: (taken,) best proportions of the members that are taken, up to a factor.
-        residual: (dimensions + 1,) what these leave of the target, whose last dimension is the sum of the proportions.
+        residual: (dimensions + 1,) what these leave of the target, whose last dimension is the sum
+            of the proportions.
         steepest: the largest increase of the fit by a member.
     """
 
@@ -540,8 +628,8 @@ class _Step(NamedTuple):
     def least(self) -> float:
         """A squared distance below which no proportions are.
 
-        Less the steepest increase in its last dimension, the residual is at an obtuse angle to all members. So its part
-        along the target is a bound of the residual of any proportions.
+        Less the steepest increase in its last dimension, the residual is at an obtuse angle to all
+        members. So its part along the target is a bound of the residual of any proportions.
         """
         along = float(self.residual[-1]) - max(self.steepest, 0.0)
         if along <= 0:
@@ -553,12 +641,14 @@ class _Step(NamedTuple):
 def _steps(coordinates: Floats, start: Floats, tolerance: Tolerance) -> Iterator[_Step]:
     """Yield the steps to the proportions for which ‖Σ_k ν_k c_k‖ is least.
 
-    The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same direction; it is
-    1 - Σ_k ν_k. The problem is solved for the members of `start`, or a dozen if it is 0. Others are added until none is
-    missing, and those that are 0 are left out, in the first steps only, so that rounding cannot repeat a step for ever.
+    The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same
+    direction; it is 1 - Σ_k ν_k. The problem is solved for the members of `start`, or a dozen if it
+    is 0. Others are added until none is missing, and those that are 0 are left out, in the first
+    steps only, so that rounding cannot repeat a step for ever.
     """
     members = coordinates.shape[1]
-    rows, target = np.vstack((coordinates, np.ones(members))), np.zeros(len(coordinates) + 1)
+    rows = np.vstack((coordinates, np.ones(members)))
+    target = np.zeros(len(coordinates) + 1)
     target[-1] = 1.0
     taken = start > 0
     if not taken.any():

@@ -36,7 +36,13 @@ from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike
 from sampled_metrics.core.ranks.calls import says_what_to_write
 from sampled_metrics.core.ranks.groups import Groups, runs_by_group
-from sampled_metrics.core.ranks.runs import Runs, ids_of_users, paired, read_runs, require_comparable
+from sampled_metrics.core.ranks.runs import (
+    Runs,
+    ids_of_users,
+    paired,
+    read_runs,
+    require_comparable,
+)
 from sampled_metrics.core.ranks.table import Table
 from sampled_metrics.core.sampling.draws import EQUAL
 from sampled_metrics.errors import ConfigError, DataError
@@ -58,69 +64,76 @@ def compare(
     confidence_level: float = 0.95,
     best: int | None = None,
 ) -> Comparison:
-    """Compare two recommenders or more on the same users, by exact or sampled ranks, or by ranked lists.
+    """Compare two recommenders or more on the same users, by exact or sampled ranks, or by ranked
+    lists.
 
-    The difference of a metric is the mean over users of f(r_b) - f(r_a), where r_a and r_b are the ranks of the first
-    and the second recommender. Users are paired by the column user if both have one, else by position; a remark says
-    which.
+    The difference of a metric is the mean over users of f(r_b) - f(r_a), where r_a and r_b are the
+    ranks of the first and the second recommender. Users are paired by the column user if both have
+    one, else by position; a remark says which.
 
-    Of more than two recommenders, all pairs are compared. The intervals of a metric hold together for all of its pairs,
-    by the largest of several t or, for strict bounds and several seeds, Bonferroni's inequality. The p-values are
-    adjusted for the pairs by the method of Holm. Each metric is a family of its own; metrics are not adjusted for one
-    another.
+    Of more than two recommenders, all pairs are compared. The intervals of a metric hold together
+    for all of its pairs, by the largest of several t or, for strict bounds and several seeds,
+    Bonferroni's inequality. The p-values are adjusted for the pairs by the method of Holm. Each
+    metric is a family of its own; metrics are not adjusted for one another.
 
-    A list of several tables in place of one holds the seeds of a recommender. Two questions have an answer each, in
-    rows of their own. *New runs*: would recommenders that are trained anew differ in the mean? Users and seeds are both
-    chance. *These runs*: do the recommenders that were trained differ in the mean over their seeds? Users are the only
-    chance. The first question needs several seeds of every recommender, and ranks whose metric of a user is known or
-    estimated; strict bounds answer the second one alone.
+    A list of several tables in place of one holds the seeds of a recommender. Two questions have an
+    answer each, in rows of their own. *New runs*: would recommenders that are trained anew differ
+    in the mean? Users and seeds are both chance. *These runs*: do the recommenders that were
+    trained differ in the mean over their seeds? Users are the only chance. The first question needs
+    several seeds of every recommender, and ranks whose metric of a user is known or estimated;
+    strict bounds answer the second one alone.
 
     Args:
-        ranks: a mapping from the names of two recommenders or more to their tables, all of one kind: `ExactRanks`,
-            `SampledRanks`, `StagedRanks` or `RankedLists`, as the readers, `rank` and `staged_ranks` return them.
-            `ExactRanks` and `StagedRanks` may be compared with each other. A list of several tables holds the seeds of
-            a recommender. Of sampled ranks that are drawn "once", a list holds independent draws of the negatives, as
-            many for each recommender and in the same order, so that they are compared draw by draw. One draw alone
-            gives no verdict.
+        ranks: a mapping from the names of two recommenders or more to their tables, all of one
+            kind: `ExactRanks`, `SampledRanks`, `StagedRanks` or `RankedLists`, as the readers,
+            `rank` and `staged_ranks` return them. `ExactRanks` and `StagedRanks` may be compared
+            with each other. A list of several tables holds the seeds of a recommender. Of sampled
+            ranks that are drawn "once", a list holds independent draws of the negatives, as many
+            for each recommender and in the same order, so that they are compared draw by draw. One
+            draw alone gives no verdict.
         metrics: labels such as recall@10, ndcg@10, ap, auc; the default is that of `evaluate`.
-        estimator: label of the estimator that corrects sampled ranks, or an estimator of your own. The default is
-            decreasing: the interval holds the true difference if better ranks are more frequent than worse ones in the
-            better half of the ranks. The estimator free assumes nothing. All others compare the means of the estimator,
-            and assume that its bias is equal for both recommenders; bv-0.1 has a low variance.
-        margin: the smallest difference that matters, as a number, or relative to the worse value, such as "2%". Then a
-            column says by how much a recommender is better. Choose it before you look.
-        groups: True for rows by the groups that the reader kept (its argument groups), or a mapping from users to
-            groups, as in `evaluate`. The verdicts by group are adjusted for the groups: the intervals of a metric hold
-            together for all groups and pairs, and Holm's method is over all of them. Those of all rows are as without
-            groups.
-        confidence_level: probability that the interval covers the difference, or those of all pairs: 1 - the
-            false-alarm rate of a metric.
-        best: of more recommenders than this, the pairs of the best by the first metric alone. Their intervals are those
-            of all pairs, and there are no p-values, as the method of Holm needs those of all pairs. The default is all
-            pairs.
+        estimator: label of the estimator that corrects sampled ranks, or an estimator of your own.
+            The default is decreasing: the interval holds the true difference if better ranks are
+            more frequent than worse ones in the better half of the ranks. The estimator free
+            assumes nothing. All others compare the means of the estimator, and assume that its bias
+            is equal for both recommenders; bv-0.1 has a low variance.
+        margin: the smallest difference that matters, as a number, or relative to the worse value,
+            such as "2%". Then a column says by how much a recommender is better. Choose it before
+            you look.
+        groups: True for rows by the groups that the reader kept (its argument groups), or a mapping
+            from users to groups, as in `evaluate`. The verdicts by group are adjusted for the
+            groups: the intervals of a metric hold together for all groups and pairs, and Holm's
+            method is over all of them. Those of all rows are as without groups.
+        confidence_level: probability that the interval covers the difference, or those of all
+            pairs: 1 - the false-alarm rate of a metric.
+        best: of more recommenders than this, the pairs of the best by the first metric alone. Their
+            intervals are those of all pairs, and there are no p-values, as the method of Holm needs
+            those of all pairs. The default is all pairs.
 
     Returns:
-        A row for each metric and pair, with the columns metric, a and b (names; only for more than two recommenders),
-        value_a, value_b, difference (b - a), low, high, p_value (two-sided), conclusion (a name, undecided, or no
-        verdict; the name of a recommender that is called so is in quotation marks), users. With a margin, the
-        conclusion may be equivalent, which means that the interval is within ± the margin, and there are more columns:
-        relative (the difference as a part of the worse value), higher_a and higher_b (shares of users for whom each
-        ranks the held-out item higher, or whose list has the higher metric; missing for staged ranks), and size (more
-        than the margin, less than the margin, or nothing if the interval does not say). With several seeds there is a
-        column of: "new runs" or "these runs". With groups, there is a first column group, which is "all" for all rows.
-        The attribute verdicts has the rows as `Verdict` objects, and the findings have them and all other conclusions
-        as data, and the remarks as sentences. The method standings() gives the recommenders by metric, with letters for
-        the groups that cannot be told apart, and to_latex() a LaTeX table of them. The attribute by_user has the values
-        of the users.
+        A row for each metric and pair, with the columns metric, a and b (names; only for more than
+        two recommenders), value_a, value_b, difference (b - a), low, high, p_value (two-sided),
+        conclusion (a name, undecided, or no verdict; the name of a recommender that is called so is
+        in quotation marks), users. With a margin, the conclusion may be equivalent, which means
+        that the interval is within ± the margin, and there are more columns: relative (the
+        difference as a part of the worse value), higher_a and higher_b (shares of users for whom
+        each ranks the held-out item higher, or whose list has the higher metric; missing for staged
+        ranks), and size (more than the margin, less than the margin, or nothing if the interval
+        does not say). With several seeds there is a column of: "new runs" or "these runs". With
+        groups, there is a first column group, which is "all" for all rows. The attribute verdicts
+        has the rows as `Verdict` objects, and the findings have them and all other conclusions as
+        data, and the remarks as sentences. The method standings() gives the recommenders by metric,
+        with letters for the groups that cannot be told apart, and to_latex() a LaTeX table of them.
+        The attribute by_user has the values of the users.
 
-        The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. It is
-        not the probability that a recommender is better. With more than two recommenders it may disagree with the
-        interval near the limit, because the two are adjusted by different methods; the conclusion is that of the
-        interval.
+        The p-value is the interval inverted: the smallest α for which the interval at the level 1 -
+        α excludes 0. It is not the probability that a recommender is better. With more than two
+        recommenders it may disagree with the interval near the limit, because the two are adjusted
+        by different methods; the conclusion is that of the interval.
 
     Raises:
-        DataError: the ranks have not been read by a reader, or are of several kinds; their users or a user's candidates
-            differ; or the estimator is not valid for them.
+        DataError: the ranks have not been read by a reader, or are of several kinds; their users or
+            a user's candidates differ; or the estimator is not valid for them.
         ConfigError: a metric, an estimator or an option does not exist, or a metric is repeated.
 
     Examples:
@@ -133,16 +146,17 @@ def compare(
         >>> tables = sm.exact_ranks(ranks, candidates=1000, exact=True)
         >>> result = sm.compare({"old": tables["old"], "new": tables["new"]}, metrics="ap")
         >>> print(result.remarks[0])
-        AP: new is better than old; the difference (new - old) is +0.1846, with a 95 % interval of +0.0858 to +0.2642.
+        AP: new is better than old; the difference (new - old) is +0.1846, with a 95 % interval of
+        +0.0858 to +0.2642.
 
         >>> print(sm.compare(tables, metrics="auc").remarks[0])
         AUC: new, newer and old cannot be told apart.
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
-        T. Hothorn, F. Bretz and P. Westfall, Simultaneous Inference in General Parametric Models, Biometrical Journal
-        50, 2008.
-        S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
+        T. Hothorn, F. Bretz and P. Westfall, Simultaneous Inference in General Parametric Models,
+        Biometrical Journal 50, 2008. S. Holm, A Simple Sequentially Rejective Multiple Test
+        Procedure, Scandinavian Journal of Statistics 6, 1979.
     """
     # --- read and check
     confidence_level = require_confidence_level(confidence_level)
@@ -151,7 +165,10 @@ def compare(
     smallest = None if margin is None else Margin.from_given(margin)
     recommenders = read_runs(ranks, "compare", needs_names=True)
     if len(recommenders) < 2:
-        raise DataError(f"compare takes two recommenders or more, not {shown([runs.name for runs in recommenders])}")
+        raise DataError(
+            "compare takes two recommenders or more, not "
+            f"{shown([runs.name for runs in recommenders])}"
+        )
     require_comparable(recommenders)
     first = recommenders[0].first
     measures = checked_metrics(first, metrics)
@@ -173,19 +190,27 @@ def compare(
     # --- values
     all_users = _values("", recommenders, measures, corrects, setting)
     narrower = replace(setting, confidence_level=1 - (1 - confidence_level) / max(len(parts), 1))
-    parts_by_group = [_values(group, part, measures, corrects, narrower) for group, part in parts.items()]
+    parts_by_group = [
+        _values(group, part, measures, corrects, narrower) for group, part in parts.items()
+    ]
 
     # --- families
     names = list(setting.names)
     if best is not None and best < len(names):
-        names = best_of({name: float(values.point[0]) for name, values in all_users.values.items()}, best)
+        names = best_of(
+            {name: float(values.point[0]) for name, values in all_users.values.items()}, best
+        )
     questions, not_answered = answerable(all_users.values, recommenders)
     families = [_family(all_users, of, setting) for of in questions]
-    families_of_groups = [[_family(part, of, narrower) for of in questions] for part in parts_by_group]
+    families_of_groups = [
+        [_family(part, of, narrower) for of in questions] for part in parts_by_group
+    ]
 
     # --- verdicts
     adjust = adjusted if len(names) == len(setting.names) else without_p_values
-    verdicts = adjust(verdict for family in families for verdict in _verdicts(family, names, smallest))
+    verdicts = adjust(
+        verdict for family in families for verdict in _verdicts(family, names, smallest)
+    )
     verdicts_of_groups = adjust(
         verdict
         for families_of_group in families_of_groups
@@ -202,11 +227,18 @@ def compare(
         findings += orders_of_groups(verdicts, verdicts_of_groups, questions[0])
         findings += [verdict for verdict in verdicts_of_groups if verdict.is_defined]
         for part, families_of_group in zip(parts_by_group, families_of_groups, strict=True):
-            findings_of_part = _about_values(part, families_of_group, names, recommenders, corrects, narrower)
-            findings += about(
-                (finding for finding in findings_of_part if KINDS[finding.kind].of_groups), group=part.group
+            findings_of_part = _about_values(
+                part, families_of_group, names, recommenders, corrects, narrower
             )
-        findings.append(Finding("groups-adjusted", values={"groups": len(parts), "level": narrower.confidence_level}))
+            findings += about(
+                (finding for finding in findings_of_part if KINDS[finding.kind].of_groups),
+                group=part.group,
+            )
+        findings.append(
+            Finding(
+                "groups-adjusted", values={"groups": len(parts), "level": narrower.confidence_level}
+            )
+        )
         findings += left_out
     table = Comparison.of_verdicts([*verdicts, *verdicts_of_groups], findings, setting)
     table.values_of_users = ValuesOfUsers(all_users.ids, list(measures), all_users.values)
@@ -292,10 +324,19 @@ def _family(part: Part, of: str, setting: Setting) -> Family:
     rates = np.full(len(part.metrics), alpha / pairs)
     method = "" if pairs == 1 else BONFERRONI
     if pairs > 1 and all(users.one_value and not users.spreads for users in values.values()):
-        by_metric = [np.stack([users.low[metric] for users in values.values()]) for metric in range(len(part.metrics))]
-        rates = np.array([max_t_rate(verdicts_on_metric, alpha) for verdicts_on_metric in by_metric])
+        by_metric = [
+            np.stack([users.low[metric] for users in values.values()])
+            for metric in range(len(part.metrics))
+        ]
+        rates = np.array(
+            [max_t_rate(verdicts_on_metric, alpha) for verdicts_on_metric in by_metric]
+        )
         method = LARGEST_T
-    numbers = {"pairs": pairs, "method": method, "rate": alpha / pairs if method == BONFERRONI else 0.0}
+    numbers = {
+        "pairs": pairs,
+        "method": method,
+        "rate": alpha / pairs if method == BONFERRONI else 0.0,
+    }
     finding = Finding("family", values=numbers | ({"of": of} if of else {}))
     return Family(part, of, values, rates, finding)
 
@@ -304,9 +345,18 @@ def _family(part: Part, of: str, setting: Setting) -> Family:
 
 
 def _verdicts(family: Family, names: Sequence[str], margin: Margin | None) -> list[Verdict]:
-    """Return the verdicts on all pairs of the named recommenders, by metric, with p-values that are not adjusted."""
-    by_pair = [verdicts_on_pair(family, pair, margin) for pair in late_progress(list(combinations(names, 2)))]
-    return [verdict for verdicts_on_metric in zip(*by_pair, strict=True) for verdict in verdicts_on_metric]
+    """Return the verdicts on all pairs of the named recommenders, by metric, with p-values that are
+    not adjusted.
+    """
+    by_pair = [
+        verdicts_on_pair(family, pair, margin)
+        for pair in late_progress(list(combinations(names, 2)))
+    ]
+    return [
+        verdict
+        for verdicts_on_metric in zip(*by_pair, strict=True)
+        for verdict in verdicts_on_metric
+    ]
 
 
 def verdicts_on_pair(family: Family, pair: tuple[str, str], margin: Margin | None) -> list[Verdict]:
@@ -339,13 +389,19 @@ def verdicts_on_pair(family: Family, pair: tuple[str, str], margin: Margin | Non
         return verdicts
     above = _above_margin(a, b, family.rates, margin, verdicts)
     higher = _higher(family.part.places[name_a], family.part.places[name_b], len(verdicts))
-    return [_against_margin(verdict, above[..., number], higher[:, number]) for number, verdict in enumerate(verdicts)]
+    return [
+        _against_margin(verdict, above[..., number], higher[:, number])
+        for number, verdict in enumerate(verdicts)
+    ]
 
 
-def _above_margin(a: UserValues, b: UserValues, rates: Floats, margin: Margin, verdicts: Sequence[Verdict]) -> Floats:
+def _above_margin(
+    a: UserValues, b: UserValues, rates: Floats, margin: Margin, verdicts: Sequence[Verdict]
+) -> Floats:
     """Return the ends of the intervals of what a difference is above the margin, (2, 2, metrics).
 
-    The first axis is that of the directions: of the second recommender from the first, and the reverse.
+    The first axis is that of the directions: of the second recommender from the first, and the
+    reverse.
     """
     if not margin.is_relative:
         lows = np.array([verdict.low for verdict in verdicts])
@@ -357,7 +413,9 @@ def _above_margin(a: UserValues, b: UserValues, rates: Floats, margin: Margin, v
 
 
 def _against_margin(verdict: Verdict, above: Floats, higher: Floats) -> Verdict:
-    """Return a verdict beside a margin, from the (2, 2) ends of `_above_margin` and the (2,) shares of `_higher`."""
+    """Return a verdict beside a margin, from the (2, 2) ends of `_above_margin` and the (2,) shares
+    of `_higher`.
+    """
     conclusion = verdict.conclusion
     if conclusion is Conclusion.UNDECIDED and above[:, 1].max() < -EQUAL:
         conclusion = Conclusion.EQUIVALENT
@@ -367,13 +425,19 @@ def _against_margin(verdict: Verdict, above: Floats, higher: Floats) -> Verdict:
         size = Size.MORE if low > EQUAL else Size.LESS if high < -EQUAL else Size.UNKNOWN
     worse = min(verdict.value_a, verdict.value_b)
     relative = verdict.difference / worse if worse > 0 else np.nan
-    margin = AgainstMargin(relative, higher_a=float(higher[0]), higher_b=float(higher[1]), size=size)
+    margin = AgainstMargin(
+        relative, higher_a=float(higher[0]), higher_b=float(higher[1]), size=size
+    )
     return replace(verdict, conclusion=conclusion, margin=margin)
 
 
 def _higher(a: Floats, b: Floats, metrics: int) -> Floats:
-    """Return the (2, metrics) shares of users for whom each of two ranks higher; NaN if ranks are not known."""
-    gaps = a - b  # above 0 where the second one ranks higher; one row for all metrics, or a row for each
+    """Return the (2, metrics) shares of users for whom each of two ranks higher; NaN if ranks are
+    not known.
+    """
+    gaps = (
+        a - b
+    )  # above 0 where the second one ranks higher; one row for all metrics, or a row for each
     shares = np.array([(gaps < -EQUAL).mean(axis=1), (gaps > EQUAL).mean(axis=1)])
     return np.broadcast_to(np.where(np.isfinite(gaps).all(axis=1), shares, np.nan), (2, metrics))
 
@@ -381,23 +445,32 @@ def _higher(a: Floats, b: Floats, metrics: int) -> Floats:
 # --- findings ---
 
 
-def _who_ranks_higher(verdicts: Sequence[Verdict], recommenders: Sequence[Runs], setting: Setting) -> list[Finding]:
+def _who_ranks_higher(
+    verdicts: Sequence[Verdict], recommenders: Sequence[Runs], setting: Setting
+) -> list[Finding]:
     """Return, for two recommenders and a margin, for how many users each has the better rank.
 
-    There is none if ranks are not known. Lists have no ranks: their shares of users are those of a metric.
+    There is none if ranks are not known. Lists have no ranks: their shares of users are those of a
+    metric.
     """
     margin = verdicts[0].margin
     have_ranks = all(table.places is not None for runs in recommenders for table in runs.tables)
     if len(setting.names) > 2 or margin is None or not have_ranks or np.isnan(margin.higher_a):
         return []
-    shares = {"higher_a": margin.higher_a, "higher_b": margin.higher_b, "is_sampled": bool(setting.estimator)}
+    shares = {
+        "higher_a": margin.higher_a,
+        "higher_b": margin.higher_b,
+        "is_sampled": bool(setting.estimator),
+    }
     return [Finding("higher", names=setting.names, values=shares)]
 
 
 def _seeds_that_would_decide(family: Family, verdicts: Sequence[Verdict]) -> list[Finding]:
-    """Return, for two recommenders and each metric that new runs leave undecided, how many seeds would decide it.
+    """Return, for two recommenders and each metric that new runs leave undecided, how many seeds
+    would decide it.
 
-    There is none where the users alone do not decide, or more than a thousand seeds would be needed.
+    There is none where the users alone do not decide, or more than a thousand seeds would be
+    needed.
     """
     if family.of != NEW_RUNS or len(family.values) > 2:
         return []
@@ -423,7 +496,9 @@ def _about_values(
     estimator: Estimator | None,
     setting: Setting,
 ) -> list[Finding]:
-    """Return findings on what the intervals are of, how they hold together and what they assume, and on the values."""
+    """Return findings on what the intervals are of, how they hold together and what they assume,
+    and on the values.
+    """
     findings = list[Finding]()
     have_intervals = any(values.has_interval for values in part.values.values())
     if setting.margin is not None and have_intervals:
@@ -444,7 +519,9 @@ def _about_values(
         findings += [family.finding for family in families]
     is_auc_alone = {metric.label for metric in part.metrics.values()} == {"auc"}
     if not (setting.is_uncorrected and is_auc_alone):  # whose uncorrected value has no bias
-        findings += _about_intervals({name: part.values[name] for name in names}, estimator, setting)
+        findings += _about_intervals(
+            {name: part.values[name] for name in names}, estimator, setting
+        )
     if have_intervals:
         findings += about_seeds([family.of for family in families], recommenders)
     for name, values in part.values.items():
@@ -452,7 +529,9 @@ def _about_values(
     return [*findings, *part.findings]
 
 
-def _about_intervals(values: Mapping[str, UserValues], estimator: Estimator | None, setting: Setting) -> list[Finding]:
+def _about_intervals(
+    values: Mapping[str, UserValues], estimator: Estimator | None, setting: Setting
+) -> list[Finding]:
     """Return findings on what the intervals of pairs assume."""
     if estimator is None:
         return []
@@ -473,8 +552,11 @@ def _about_intervals(values: Mapping[str, UserValues], estimator: Estimator | No
     return findings
 
 
-def orders_of_groups(overall: Sequence[Verdict], verdicts: Sequence[Verdict], of: str) -> list[Finding]:
-    """Return the pairs that groups order in different ways, and those that all users together order otherwise.
+def orders_of_groups(
+    overall: Sequence[Verdict], verdicts: Sequence[Verdict], of: str
+) -> list[Finding]:
+    """Return the pairs that groups order in different ways, and those that all users together order
+    otherwise.
 
     `overall` are the verdicts on all users, and `of` says of which runs.
     """
@@ -490,9 +572,15 @@ def orders_of_groups(overall: Sequence[Verdict], verdicts: Sequence[Verdict], of
     ]
     for verdict in overall:
         groups_by_better = groups_by_pair.get((verdict.metric, verdict.a, verdict.b), {})
-        if verdict.of == of and verdict.worse is not None and list(groups_by_better) == [verdict.worse]:
+        if (
+            verdict.of == of
+            and verdict.worse is not None
+            and list(groups_by_better) == [verdict.worse]
+        ):
             groups = groups_by_better[verdict.worse]
-            findings.append(Finding("order-reversed", verdict.metric, verdict.names, values={"groups": groups}))
+            findings.append(
+                Finding("order-reversed", verdict.metric, verdict.names, values={"groups": groups})
+            )
     return findings
 
 
@@ -500,12 +588,14 @@ def orders_of_groups(overall: Sequence[Verdict], verdicts: Sequence[Verdict], of
 
 
 def _one_estimator(estimator: str | Estimator | None, table: Table) -> tuple[str, Estimator | None]:
-    """Return the label and the estimator of sampled ranks, or an empty label and none for other tables."""
+    """Return the label and the estimator of sampled ranks, or an empty label and none for other
+    tables.
+    """
     if not table.is_sampled:
         if estimator is not None:
             raise DataError(
-                f"an estimator corrects sampled ranks, and these are read as {table.kind}: say how many negatives were "
-                "sampled, too"
+                f"an estimator corrects sampled ranks, and these are read as {table.kind}: say how "
+                "many negatives were sampled, too"
             )
         return "", None
     chosen = estimators_by_label("decreasing" if estimator is None else estimator, "estimator")

@@ -14,7 +14,10 @@ from sampled_metrics.core.evaluation.result import NumberForm, Result, as_latex
 from sampled_metrics.core.evaluation.standings import Standings, letter
 from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.core.evaluation.verdict import Verdict, verdict_of_row
-from sampled_metrics.core.evaluation.words.captions import differences_in_brackets, letters_and_brackets
+from sampled_metrics.core.evaluation.words.captions import (
+    differences_in_brackets,
+    letters_and_brackets,
+)
 from sampled_metrics.core.findings import grouped
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.ranks.groups import ALL
@@ -36,14 +39,23 @@ class ValuesOfUsers:
     values: Mapping[str, UserValues]
 
     def table(self) -> pd.DataFrame:
-        """Return a row for each recommender and user; raise DataError if a user has no value of a metric."""
+        """Return a row for each recommender and user; raise DataError if a user has no value of a
+        metric.
+        """
         if not all(values.one_value for values in self.values.values()):
             raise DataError(
-                "by_user: strict bounds have no value of a user; compare by an estimator that has one, such as "
+                "by_user: strict bounds have no value of a user; compare by an estimator that "
+                "has one, such as "
                 'estimator="bv-0.1"'
             )
         parts = [
-            pd.DataFrame({"recommender": name, "user": self.ids, **dict(zip(self.metrics, values.low, strict=True))})
+            pd.DataFrame(
+                {
+                    "recommender": name,
+                    "user": self.ids,
+                    **dict(zip(self.metrics, values.low, strict=True)),
+                }
+            )
             for name, values in self.values.items()
         ]
         return pd.concat(parts, ignore_index=True)
@@ -61,7 +73,9 @@ class Comparison(Result):
         return Comparison
 
     @classmethod
-    def of_verdicts(cls, verdicts: Sequence[Verdict], findings: Sequence[Any], setting: Setting) -> Comparison:
+    def of_verdicts(
+        cls, verdicts: Sequence[Verdict], findings: Sequence[Any], setting: Setting
+    ) -> Comparison:
         """Return the table of verdicts, without the columns in which they have nothing to say."""
         table = pd.DataFrame([verdict.row() for verdict in verdicts])
         idle = []
@@ -77,14 +91,18 @@ class Comparison(Result):
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """Return the verdicts on all pairs by all users; of several seeds those of new runs, if there are any.
+        """Return the verdicts on all pairs by all users; of several seeds those of new runs, if
+        there are any.
 
-        They are those of the rows, or of all rows if a column that tells them apart has been left out.
+        They are those of the rows, or of all rows if a column that tells them apart has been left
+        out.
         """
         verdicts = self._of_rows()
         if verdicts is None:
             verdicts = [finding for finding in self.findings if isinstance(finding, Verdict)]
-        return [verdict for verdict in verdicts if not verdict.group and verdict.of == verdicts[0].of]
+        return [
+            verdict for verdict in verdicts if not verdict.group and verdict.of == verdicts[0].of
+        ]
 
     def _of_rows(self) -> list[Verdict] | None:
         """Return the verdicts of the rows; None if a row does not say which one it is."""
@@ -106,10 +124,11 @@ class Comparison(Result):
         """Return the values of all users that are compared, for a test or a figure of your own.
 
         Returns:
-            A row for each recommender and user, with the columns recommender, user (a number from 1 if the ranks have
-            no users) and one for each metric. The mean over the users is the value of the metric. Users are in the same
-            order for all recommenders. A user with several rows has the mean over them, and several seeds have the mean
-            over the seeds. Of sampled ranks, the values are those whose mean is the estimate, as are those of staged
+            A row for each recommender and user, with the columns recommender, user (a number from 1
+            if the ranks have no users) and one for each metric. The mean over the users is the
+            value of the metric. Users are in the same order for all recommenders. A user with
+            several rows has the mean over them, and several seeds have the mean over the seeds. Of
+            sampled ranks, the values are those whose mean is the estimate, as are those of staged
             ranks; they are no metrics of a single user.
 
         Raises:
@@ -119,7 +138,8 @@ class Comparison(Result):
             >>> import sampled_metrics as sm
             >>> ranks = {"old": [5, 80, 3, 200], "new": [2, 40, 1, 90]}
             >>> result = sm.compare(sm.exact_ranks(ranks, candidates=1000), metrics="recall@10")
-            >>> by_user = result.by_user.pivot(index="user", columns="recommender", values="recall@10")
+            >>> by_user = result.by_user.pivot(index="user", columns="recommender",
+            ...     values="recall@10")
             >>> by_user["new"].tolist()
             [1.0, 0.0, 1.0, 0.0]
         """
@@ -135,11 +155,15 @@ class Comparison(Result):
         return {label: Standings.from_verdicts(verdicts[label]) for label in labels}
 
     def standings(self) -> Result:
-        """Return a row for each recommender and metric, best first: metric, recommender, value, group.
+        """Return a row for each recommender and metric, best first: metric, recommender, value,
+        group.
 
-        Recommenders that have a letter in common in the column group cannot be told apart (a compact letter display).
+        Recommenders that have a letter in common in the column group cannot be told apart (a
+        compact letter display).
         """
-        rows = [(label, *row) for label, standings in self.by_metric.items() for row in standings.rows]
+        rows = [
+            (label, *row) for label, standings in self.by_metric.items() for row in standings.rows
+        ]
         return Result(rows, columns=["metric", "recommender", "value", "group"])
 
     @property
@@ -149,17 +173,22 @@ class Comparison(Result):
         return (*self.remarks, differences_in_brackets(self.setting, by_group="group" in self))
 
     def _latex_table(self, form: NumberForm) -> str:
-        """Return the recommenders by metric, and by group if there are groups, best first by the first metric.
+        """Return the recommenders by metric, and by group if there are groups, best first by the
+        first metric.
 
-        Below them are the differences of the pairs that the best one is in, with their intervals. More than two have
-        letters: those of a value are of the recommenders that it is shown to be better than, as in the tables of ranx.
-        The caption says so.
+        Below them are the differences of the pairs that the best one is in, with their intervals.
+        More than two have letters: those of a value are of the recommenders that it is shown to be
+        better than, as in the tables of ranx. The caption says so.
         """
         verdicts = self._of_rows()
-        if not verdicts:  # no metric is defined, or a column that tells rows apart has been left out
+        if (
+            not verdicts
+        ):  # no metric is defined, or a column that tells rows apart has been left out
             return super()._latex_table(form)
         labels = [
-            label for label in dict.fromkeys(self["metric"]) if any(verdict.metric == label for verdict in verdicts)
+            label
+            for label in dict.fromkeys(self["metric"])
+            if any(verdict.metric == label for verdict in verdicts)
         ]
         rows = list[list[str]]()
         letters = list[list[str]]()
@@ -170,7 +199,9 @@ class Comparison(Result):
         is_pair = len(self.setting.names) == 2
         columns = ["Group", "Of", "#", "", *map(form.head, labels)]
         idle = [name.capitalize() for name in ("group", "of") if name not in self] + ["#"] * is_pair
-        cells, superscripts = (pd.DataFrame(texts, columns=columns).map(printable) for texts in (rows, letters))
+        cells, superscripts = (
+            pd.DataFrame(texts, columns=columns).map(printable) for texts in (rows, letters)
+        )
         if is_pair:
             return as_latex(cells.drop(columns=idle), superscripts.drop(columns=idle))
         caption = letters_and_brackets(self.setting, by_group="group" in self)
@@ -183,34 +214,62 @@ class Comparison(Result):
         return [(group, of) for group in groups for of in runs]
 
     def _latex_rows(
-        self, verdicts: Sequence[Verdict], labels: Sequence[str], group: str, of: str, form: NumberForm
+        self,
+        verdicts: Sequence[Verdict],
+        labels: Sequence[str],
+        group: str,
+        of: str,
+        form: NumberForm,
     ) -> list[tuple[list[str], list[str]]]:
         """Return the cells and the superscripts of the rows of a group."""
         is_pair = len(self.setting.names) == 2
-        verdicts = [verdict for verdict in verdicts if (verdict.group or ALL) == group and verdict.of == of]
-        by_metric = {label: [verdict for verdict in verdicts if verdict.metric == label] for label in labels}
-        standings = {label: Standings.from_verdicts(on_metric) for label, on_metric in by_metric.items()}
-        names = next(([row.name for row in standing.rows] for standing in standings.values() if standing.rows), [])
+        verdicts = [
+            verdict for verdict in verdicts if (verdict.group or ALL) == group and verdict.of == of
+        ]
+        by_metric = {
+            label: [verdict for verdict in verdicts if verdict.metric == label] for label in labels
+        }
+        standings = {
+            label: Standings.from_verdicts(on_metric) for label, on_metric in by_metric.items()
+        }
+        names = next(
+            (
+                [row.name for row in standing.rows]
+                for standing in standings.values()
+                if standing.rows
+            ),
+            [],
+        )
         letter_of = {name: letter(place) for place, name in enumerate(names)}
         rows = []
         for name in names:
             cells = []
             superscripts = []
             for standing in standings.values():
-                value = next((form.number(row.value) for row in standing.rows if row.name == name), "-")
+                value = next(
+                    (form.number(row.value) for row in standing.rows if row.name == name), "-"
+                )
                 best = form.best(["" for _ in standing.rows], [row.value for row in standing.rows])
                 cells.append(f"**{value}**" if value == best.get("") else value)
                 beaten = [letter_of[other] for other in names if other in standing.beaten_by(name)]
                 superscripts.append("" if is_pair else "".join(beaten))
-            rows.append(([group, of, letter_of[name], name, *cells], ["", "", "", "", *superscripts]))
-        pairs = dict.fromkeys((verdict.a, verdict.b) for verdict in verdicts if names[0] in (verdict.a, verdict.b))
+            rows.append(
+                ([group, of, letter_of[name], name, *cells], ["", "", "", "", *superscripts])
+            )
+        pairs = dict.fromkeys(
+            (verdict.a, verdict.b) for verdict in verdicts if names[0] in (verdict.a, verdict.b)
+        )
         for a, b in pairs:
             is_turned = b == names[0] and not is_pair  # of many, all differences are from the best
             label = f"{a} - {b}" if is_turned else f"{b} - {a}"
             cells = []
             for on_metric in by_metric.values():
-                verdict = next((verdict for verdict in on_metric if (verdict.a, verdict.b) == (a, b)), None)
-                cells.append(_difference(verdict.turned() if verdict and is_turned else verdict, form))
+                verdict = next(
+                    (verdict for verdict in on_metric if (verdict.a, verdict.b) == (a, b)), None
+                )
+                cells.append(
+                    _difference(verdict.turned() if verdict and is_turned else verdict, form)
+                )
             rows.append(([group, of, "", label, *cells], [""] * (4 + len(cells))))
         return rows
 

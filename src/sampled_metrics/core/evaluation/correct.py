@@ -11,7 +11,13 @@ import numpy as np
 from sampled_metrics._defaults import ESTIMATORS, METRICS
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import TOLERANCE, Floats, Ints, require_confidence_level
-from sampled_metrics.core.estimators import Estimate, Estimator, EstimatorsLike, estimators_by_label, linear_estimator
+from sampled_metrics.core.estimators import (
+    Estimate,
+    Estimator,
+    EstimatorsLike,
+    estimators_by_label,
+    linear_estimator,
+)
 from sampled_metrics.core.estimators.rank_distribution import MaximumLikelihood
 from sampled_metrics.core.estimators.strict_bounds import has_bounds
 from sampled_metrics.core.evaluation.evaluate import about_metrics, from_readers
@@ -35,7 +41,9 @@ from sampled_metrics.core.ranks.sampled import impossible_with_replacement
 from sampled_metrics.core.sampling.outcomes import Group
 
 MOST_DIFFERENT = 0.1
-"""A finding has the interval of draws with replacement, or without, if it moves by more than this part of its width."""
+"""A finding has the interval of draws with replacement, or without, if it moves by more than this
+part of its width.
+"""
 
 LARGE_WEIGHT = 10.0
 """A remark names estimators in which a user counts more than this."""
@@ -56,42 +64,49 @@ def correct(
 ) -> Result:
     """Estimate the true metrics from ranks among sampled negatives.
 
-    If x of a user's m sampled negatives rank above the held-out item, the sampled rank is x + 1. Estimators that are
-    linear in the sample give the user a weight w_x; the estimate is the mean weight (section 5 of the paper).
+    If x of a user's m sampled negatives rank above the held-out item, the sampled rank is x + 1.
+    Estimators that are linear in the sample give the user a weight w_x; the estimate is the mean
+    weight (section 5 of the paper).
 
     Args:
-        ranks: a `SampledRanks`, as `sampled_ranks` or `rank_among_negatives` returns it; or a mapping from the names of
-            recommenders to them. A list of them in place of one holds independent draws of negatives that all users
-            share (``drawn="once"``), or the seeds of a recommender: the value is the mean. Several draws need an
-            estimator other than strict bounds.
-        estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/how-to/correct.md). The default is decreasing
-            and free. An estimator of your own is an object with the method `fit`, as in
-            `sampled_metrics.core.estimators.protocol`, in place of a label; str() gives its label.
+        ranks: a `SampledRanks`, as `sampled_ranks` or `rank_among_negatives` returns it; or a
+            mapping from the names of recommenders to them. A list of them in place of one holds
+            independent draws of negatives that all users share (``drawn="once"``), or the seeds of
+            a recommender: the value is the mean. Several draws need an estimator other than strict
+            bounds.
+        estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/how-to/correct.md). The
+            default is decreasing and free. An estimator of your own is an object with the method
+            `fit`, as in `sampled_metrics.core.estimators.protocol`, in place of a label; str()
+            gives its label.
         metrics: labels such as recall@10, ndcg@10, ap, auc.
-        groups: True for rows by the groups that the reader kept, or a mapping from users to groups, as in `evaluate`.
-        confidence_level: probability that the interval covers the true metric (free, decreasing) or the mean of the
-            estimator over users and samples (others). Users are the unit, so the interval includes the error of
-            sampling. It is the likelihood ratio of a mean of values with bounds; that of mle, mes and smooth is
-            Student's interval of their pseudo-values, and approximate.
+        groups: True for rows by the groups that the reader kept, or a mapping from users to groups,
+            as in `evaluate`.
+        confidence_level: probability that the interval covers the true metric (free, decreasing) or
+            the mean of the estimator over users and samples (others). Users are the unit, so the
+            interval includes the error of sampling. It is the likelihood ratio of a mean of values
+            with bounds; that of mle, mes and smooth is Student's interval of their pseudo-values,
+            and approximate.
 
     Returns:
-        A row for each estimator and metric, with the columns estimator, metric, value, low, high, assumes,
-        standard_error, bias, bias_error, users, and with groups a column group. Of several seeds there are two rows for
-        each metric, told apart by the column of: the interval of "new runs" counts the spread between the seeds, and
-        that of "these runs" is of the mean over these seeds. Strict bounds have the second alone.
+        A row for each estimator and metric, with the columns estimator, metric, value, low, high,
+        assumes, standard_error, bias, bias_error, users, and with groups a column group. Of several
+        seeds there are two rows for each metric, told apart by the column of: the interval of "new
+        runs" counts the spread between the seeds, and that of "these runs" is of the mean over
+        these seeds. Strict bounds have the second alone.
 
-        The interval holds the true metric if the assumption in `assumes` is right: none, decreasing, or that the bias
-        of the estimator is zero. The value of free and decreasing is that of smooth, or the nearest end of the
-        interval.
+        The interval holds the true metric if the assumption in `assumes` is right: none,
+        decreasing, or that the bias of the estimator is zero. The value of free and decreasing is
+        that of smooth, or the nearest end of the interval.
 
-        The bias is the mean error of the estimator under the distributions of true ranks that mle finds, and bias_error
-        its standard error over users and samples. Intervals ignore the bias; a remark says where it matters. It is
-        missing (NaN) for estimators that are not linear in the sample. Users whose n differ by a factor of at most 1.25
-        share a distribution of ranks; each n and m has weights of its own.
+        The bias is the mean error of the estimator under the distributions of true ranks that mle
+        finds, and bias_error its standard error over users and samples. Intervals ignore the bias;
+        a remark says where it matters. It is missing (NaN) for estimators that are not linear in
+        the sample. Users whose n differ by a factor of at most 1.25 share a distribution of ranks;
+        each n and m has weights of its own.
 
     Raises:
-        DataError: the ranks are exact, or have not been read by a reader; an estimator is not valid for them, or needs
-            an array of more than 4 GiB; the message says why.
+        DataError: the ranks are exact, or have not been read by a reader; an estimator is not valid
+            for them, or needs an array of more than 4 GiB; the message says why.
         ConfigError: a metric, an estimator or an option does not exist, or a label is repeated.
 
     Examples:
@@ -129,9 +144,10 @@ class _Estimates:
 
     Attributes:
         values: of users, by estimator.
-        biases: (2, metrics) mean errors of linear estimators and their standard errors, by estimator.
-        others: of users, by strict bounds as if negatives could be drawn twice, or as if they could not, where that
-            may matter.
+        biases: (2, metrics) mean errors of linear estimators and their standard errors, by
+            estimator.
+        others: of users, by strict bounds as if negatives could be drawn twice, or as if they could
+            not, where that may matter.
         auc: the AUC of the sample, which has no bias; NaN if a user has no negatives.
     """
 
@@ -148,12 +164,20 @@ def _correct(
     setting: Setting,
     has_seeds: bool,
 ) -> Result:
-    """Return the result of `correct` of the paired runs of a recommender; `has_seeds` says whether any has several."""
+    """Return the result of `correct` of the paired runs of a recommender; `has_seeds` says whether
+    any has several.
+    """
     # --- values
     alpha = 1 - setting.confidence_level
-    samples = [Sample.from_ranks(table, users) for table, users in zip(runs.tables, runs.users, strict=True)]
+    samples = [
+        Sample.from_ranks(table, users)
+        for table, users in zip(runs.tables, runs.users, strict=True)
+    ]
     estimates = [_of_sample(sample, estimators, metrics, alpha) for sample in samples]
-    values = {label: mean_of_runs([estimate.values[label] for estimate in estimates]) for label in estimators}
+    values = {
+        label: mean_of_runs([estimate.values[label] for estimate in estimates])
+        for label in estimators
+    }
     biases = {label: _mean_bias(label, estimates, len(metrics)) for label in estimators}
     auc = float(np.mean([estimate.auc for estimate in estimates]))
     negatives = np.concatenate([sample.outcomes.negatives for sample in samples])
@@ -169,7 +193,10 @@ def _correct(
             questions = [THESE_RUNS]
         questions_of_any |= dict.fromkeys(questions)
         of_intervals += values[label].findings
-        of_intervals += [replace(finding, values={**finding.values, "estimator": label}) for finding in not_answered]
+        of_intervals += [
+            replace(finding, values={**finding.values, "estimator": label})
+            for finding in not_answered
+        ]
         for of in questions:
             values_asked = values[label].of_these_runs() if of == THESE_RUNS else values[label]
             rows += _rows(label, of, metrics, values_asked, biases[label], alpha)
@@ -178,7 +205,9 @@ def _correct(
         of_rows += _on_estimator(label, values[label])
         if all(label in estimate.others for estimate in estimates):
             others = mean_of_runs([estimate.others[label] for estimate in estimates])
-            of_intervals += _on_replacement(label, metrics, values[label], others, alpha, samples[0])
+            of_intervals += _on_replacement(
+                label, metrics, values[label], others, alpha, samples[0]
+            )
     is_uncorrected = any(estimator.is_uncorrected for estimator in estimators.values())
     if is_uncorrected and any(metric.label != "auc" for metric in metrics.values()):
         of_intervals.insert(0, Finding("uncorrected-values"))
@@ -203,14 +232,21 @@ def _correct(
 
 
 def _mean_bias(label: str, estimates: Sequence[_Estimates], metrics: int) -> Floats:
-    """Return the (2, metrics) mean bias of an estimator over runs, and its standard error; NaN if it is not known."""
+    """Return the (2, metrics) mean bias of an estimator over runs, and its standard error; NaN if
+    it is not known.
+    """
     if not all(label in estimate.biases for estimate in estimates):
         return np.full((2, metrics), np.nan)
     return np.asarray(np.mean([estimate.biases[label] for estimate in estimates], axis=0))
 
 
 def _rows(
-    label: str, of: str, metrics: Mapping[str, Metric], values: UserValues, bias: Floats, alpha: float
+    label: str,
+    of: str,
+    metrics: Mapping[str, Metric],
+    values: UserValues,
+    bias: Floats,
+    alpha: float,
 ) -> list[dict[str, Any]]:
     """Return the row of each metric by an estimator."""
     ends = values.interval(alpha)
@@ -239,7 +275,9 @@ def _of_sample(
 ) -> _Estimates:
     """Return what estimators say of a sample."""
     measures = tuple(metrics.values())
-    fitted = {label: estimator.fit(sample.outcomes, measures) for label, estimator in estimators.items()}
+    fitted = {
+        label: estimator.fit(sample.outcomes, measures) for label, estimator in estimators.items()
+    }
     moments = _moments(sample, fitted.values())
     not_explained = [] if all(map(has_bounds, fitted.values())) else unexplained(sample)
     values = dict[str, UserValues]()
@@ -251,7 +289,9 @@ def _of_sample(
         if known is not None and _may_differ_by_replacement(sample):
             outcomes = replace(sample.outcomes, replacement=not sample.outcomes.replacement)
             fit = estimators[label].fit(outcomes, measures)
-            others[label] = sampled_values(replace(sample, outcomes=outcomes), fit, measures, alpha, known)
+            others[label] = sampled_values(
+                replace(sample, outcomes=outcomes), fit, measures, alpha, known
+            )
         values[label] = replace(user_values, findings=(*user_values.findings, *further))
     auc = np.nan
     if (sample.outcomes.negatives > 0).all():
@@ -260,8 +300,12 @@ def _of_sample(
     return _Estimates(values, _biases(fitted, sample, measures), others, auc)
 
 
-def _moments(sample: Sample, fitted: Iterable[Estimate]) -> dict[bool | None, tuple[Floats, Floats]]:
-    """Return the moments of strict bounds by the design of the sample; they are the same for all assumptions."""
+def _moments(
+    sample: Sample, fitted: Iterable[Estimate]
+) -> dict[bool | None, tuple[Floats, Floats]]:
+    """Return the moments of strict bounds by the design of the sample; they are the same for all
+    assumptions.
+    """
     moments: dict[bool | None, tuple[Floats, Floats]] = {}
     for estimate in filter(has_bounds, fitted):
         if estimate.estimator.replacement not in moments:
@@ -270,10 +314,15 @@ def _moments(sample: Sample, fitted: Iterable[Estimate]) -> dict[bool | None, tu
 
 
 def _on_row(
-    row: Mapping[str, Any], estimator: Estimator, metric: Metric, negatives: Ints, unbiased_auc: float
+    row: Mapping[str, Any],
+    estimator: Estimator,
+    metric: Metric,
+    negatives: Ints,
+    unbiased_auc: float,
 ) -> Iterator[Finding]:
     """Yield findings on a row: what its interval shows, or why it may not cover the true value."""
-    label, name = row["metric"], {"estimator": row["estimator"]}
+    label = row["metric"]
+    name = {"estimator": row["estimator"]}
     least = unbiased_auc - max(4 * row["standard_error"], 0.01)
     if estimator.underestimates_auc and metric.label == "auc" and row["value"] < least:
         yield Finding("auc-too-low", label, values=name | {"auc": unbiased_auc})
@@ -284,7 +333,9 @@ def _on_row(
     for what, end in {"the value": "value", "the low end": "low", "the high end": "high"}.items():
         if row[end] < -1e-9 or row[end] > 1 + 1e-9:
             yield Finding("out-of-range", label, values=name | {"what": what, "value": row[end]})
-    if not estimator.is_uncorrected and abs(row["bias"]) > max(row["standard_error"] / 2, TOLERANCE):
+    if not estimator.is_uncorrected and abs(row["bias"]) > max(
+        row["standard_error"] / 2, TOLERANCE
+    ):
         has_interval = not np.isnan(row["low"])
         of_bias = {"bias": row["bias"], "error": row["bias_error"], "has_interval": has_interval}
         yield Finding("bias", label, values=name | of_bias)
@@ -295,12 +346,18 @@ def _on_row(
 def _may_differ_by_replacement(sample: Sample) -> bool:
     """Return whether strict bounds may be others if a negative could be drawn twice, or could not.
 
-    The variance of x differs between the two designs by a part of about m / n. Where this is far below the error of a
-    variance, nothing is computed.
+    The variance of x differs between the two designs by a part of about m / n. Where this is far
+    below the error of a variance, nothing is computed.
     """
     outcomes = sample.outcomes
-    x, m, n = outcomes.x, outcomes.negatives, outcomes.candidates
-    could_be = m < n if outcomes.replacement else ((n > 1) | (m == 0)) & ~impossible_with_replacement(x, m, n)
+    x = outcomes.x
+    m = outcomes.negatives
+    n = outcomes.candidates
+    could_be = (
+        m < n
+        if outcomes.replacement
+        else ((n > 1) | (m == 0)) & ~impossible_with_replacement(x, m, n)
+    )
     differ = (m / np.maximum(n - 1, 1)).max() * np.sqrt(len(sample) / 2) > MOST_DIFFERENT
     return bool(not sample.is_shared and could_be.all() and differ)
 
@@ -313,7 +370,9 @@ def _on_replacement(
     alpha: float,
     sample: Sample,
 ) -> Iterator[Finding]:
-    """Yield a finding on each metric whose interval moves by the other design, from the values by both designs."""
+    """Yield a finding on each metric whose interval moves by the other design, from the values by
+    both designs.
+    """
     ends = values.of_these_runs().interval(alpha)
     other_ends = others.of_these_runs().interval(alpha)
     moved = np.maximum(np.abs(other_ends.low - ends.low), np.abs(other_ends.high - ends.high))
@@ -340,23 +399,30 @@ def _on_estimator(label: str, values: UserValues) -> Iterator[Finding]:
         yield Finding("large-weight", values={"estimator": label, "largest": largest})
 
 
-def _biases(fitted: Mapping[str, Estimate], sample: Sample, metrics: tuple[Metric, ...]) -> dict[str, Floats]:
+def _biases(
+    fitted: Mapping[str, Estimate], sample: Sample, metrics: tuple[Metric, ...]
+) -> dict[str, Floats]:
     """Return the (2, metrics) mean errors of linear estimators and their standard errors, by label.
 
-    The mean error is Σ_r π_r ((A w)_r - f(r)), averaged over users, with the π of mle. Its standard error is that over
-    bootstrap samples of the users.
+    The mean error is Σ_r π_r ((A w)_r - f(r)), averaged over users, with the π of mle. Its standard
+    error is that over bootstrap samples of the users.
     """
     linear = {label: estimate.of_groups for label, estimate in fitted.items() if estimate.is_linear}
     if not linear:
         return {}
-    rng, users = np.random.default_rng(0), len(sample)
+    rng = np.random.default_rng(0)
+    users = len(sample)
     if sample.shares.nnz == users:  # users with the same outcome are alike
         drawn = rng.multinomial(users, sample.counts / users, BIAS_RESAMPLES).astype(np.float64)
     else:
-        drawn = np.asarray(rng.multinomial(users, np.full(users, 1 / users), BIAS_RESAMPLES) @ sample.shares)
+        drawn = np.asarray(
+            rng.multinomial(users, np.full(users, 1 / users), BIAS_RESAMPLES) @ sample.shares
+        )
     samples = np.vstack((sample.counts, drawn))
     weights = [np.vstack(of_estimators) for of_estimators in zip(*linear.values(), strict=True)]
-    of_group = {_key(group): of_one for group, of_one in zip(sample.outcomes.groups, weights, strict=True)}
+    of_group = {
+        _key(group): of_one for group, of_one in zip(sample.outcomes.groups, weights, strict=True)
+    }
 
     def errors(group: Group, ranks: Floats) -> Floats:
         truth = np.stack([one.of_rank(ranks, group.candidates) for one in metrics], axis=1)

@@ -32,35 +32,41 @@ def evaluate(
     groups: Groups = False,
     confidence_level: float = 0.95,
 ) -> Result:
-    """Compute the exact metrics of ranks among all candidates, or of ranked lists, with intervals over users.
+    """Compute the exact metrics of ranks among all candidates, or of ranked lists, with intervals
+    over users.
 
-    The value of a metric is its mean over users, sum_u f(r_u) / U, where r_u is the rank of user u's held-out item. A
-    user with several rows counts once, with the mean over the rows. The metric of ranked lists is that of a user's
-    whole list.
+    The value of a metric is its mean over users, sum_u f(r_u) / U, where r_u is the rank of user
+    u's held-out item. A user with several rows counts once, with the mean over the rows. The metric
+    of ranked lists is that of a user's whole list.
 
     Args:
-        ranks: an `ExactRanks`, as `exact_ranks` or `rank` returns it, a `StagedRanks`, as `staged_ranks` does, or a
-            `RankedLists`, as `ranked_lists` does; or a mapping from the names of recommenders to them. A list of
-            several tables in place of one holds the seeds of a recommender: the value is their mean.
-        metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10, f1@10. Of lists also
-            ndcg-exp@10, with the gain 2^grade - 1, and dcg@10 and dcg-exp@10, but not auc. The default is recall@10,
-            ndcg@10, ap, and auc, or mrr of lists. Labels come back as they are written. A metric of your own is a
-            `Metric` in place of a label; lists have none.
-        groups: True for rows by the groups that the reader kept (its argument groups), or a mapping from users to the
-            names of their groups. A user with held-out items of several groups counts in each, by the rows of it.
-        confidence_level: probability that the interval covers the mean over the population of users. The interval is
-            the likelihood ratio of a mean of values with bounds; docs/coverage.md shows how often it holds the truth.
+        ranks: an `ExactRanks`, as `exact_ranks` or `rank` returns it, a `StagedRanks`, as
+            `staged_ranks` does, or a `RankedLists`, as `ranked_lists` does; or a mapping from the
+            names of recommenders to them. A list of several tables in place of one holds the seeds
+            of a recommender: the value is their mean.
+        metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10, f1@10.
+            Of lists also ndcg-exp@10, with the gain 2^grade - 1, and dcg@10 and dcg-exp@10, but not
+            auc. The default is recall@10, ndcg@10, ap, and auc, or mrr of lists. Labels come back
+            as they are written. A metric of your own is a `Metric` in place of a label; lists have
+            none.
+        groups: True for rows by the groups that the reader kept (its argument groups), or a mapping
+            from users to the names of their groups. A user with held-out items of several groups
+            counts in each, by the rows of it.
+        confidence_level: probability that the interval covers the mean over the population of
+            users. The interval is the likelihood ratio of a mean of values with bounds;
+            docs/coverage.md shows how often it holds the truth.
 
     Returns:
-        A row for each metric, with the columns metric, value (a fraction), low and high (the ends of the interval),
-        standard_error, users. The result of a mapping has a first column recommender. Of several seeds there are two
-        rows for each metric, told apart by the column of: the interval of "new runs" counts the spread between the
-        seeds, and that of "these runs" is of the mean over these seeds. With groups there is a column
-        group, which is "all" for all rows together; groups of fewer than two users are left out, and a remark names
-        them.
+        A row for each metric, with the columns metric, value (a fraction), low and high (the ends
+        of the interval), standard_error, users. The result of a mapping has a first column
+        recommender. Of several seeds there are two rows for each metric, told apart by the column
+        of: the interval of "new runs" counts the spread between the seeds, and that of "these runs"
+        is of the mean over these seeds. With groups there is a column group, which is "all" for all
+        rows together; groups of fewer than two users are left out, and a remark names them.
 
     Raises:
-        DataError: the ranks are sampled, or have not been read by a reader, or there are too few for an interval.
+        DataError: the ranks are sampled, or have not been read by a reader, or there are too few
+            for an interval.
         ConfigError: a metric or an option does not exist, or a metric is repeated.
 
     Examples:
@@ -74,7 +80,8 @@ def evaluate(
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
-        J. Honda and A. Takemura, An Asymptotically Optimal Bandit Algorithm for Bounded Support Models, COLT 2010.
+        J. Honda and A. Takemura, An Asymptotically Optimal Bandit Algorithm for Bounded Support
+        Models, COLT 2010.
     """
     setting = Setting(require_confidence_level(confidence_level))
 
@@ -85,7 +92,8 @@ def evaluate(
         if has_seeds and questions == [""]:
             questions = [THESE_RUNS]
         rows = [
-            _rows(measures, values.of_these_runs() if of == THESE_RUNS else values, of, setting) for of in questions
+            _rows(measures, values.of_these_runs() if of == THESE_RUNS else values, of, setting)
+            for of in questions
         ]
         findings = [*about_metrics(runs.first, measures, values.point), *not_answered]
         if values.has_interval:
@@ -102,15 +110,20 @@ def evaluate(
     return by_recommender({runs.name: by_group(runs, groups, of_runs) for runs in recommenders})
 
 
-def result_of_values(table: Table, by_label: Mapping[str, Metric], values: UserValues, setting: Setting) -> Result:
+def result_of_values(
+    table: Table, by_label: Mapping[str, Metric], values: UserValues, setting: Setting
+) -> Result:
     """Return the values of metrics with their intervals, and what is to be said of them."""
     undefined = about_metrics(table, by_label, values.point)
     return Result(_rows(by_label, values, "", setting)).found(
-        [*undefined, *values.findings, *from_readers([("", table)])], replace(setting, parameters=table.description)
+        [*undefined, *values.findings, *from_readers([("", table)])],
+        replace(setting, parameters=table.description),
     )
 
 
-def _rows(metrics: Mapping[str, Metric], values: UserValues, of: str, setting: Setting) -> pd.DataFrame:
+def _rows(
+    metrics: Mapping[str, Metric], values: UserValues, of: str, setting: Setting
+) -> pd.DataFrame:
     """Return a row for each metric."""
     ends = values.interval(1 - setting.confidence_level)
     columns: dict[str, Any] = {"of": of} if of else {}
@@ -128,21 +141,34 @@ def _rows(metrics: Mapping[str, Metric], values: UserValues, of: str, setting: S
 
 
 def checked_metrics(table: Table, metrics: MetricsLike | None) -> dict[str, Metric]:
-    """Return metrics of a table by their labels as written, or the default ones; raise ConfigError if one is wrong."""
+    """Return metrics of a table by their labels as written, or the default ones; raise ConfigError
+    if one is wrong.
+    """
     by_label = metrics_by_label(table.default_metrics if metrics is None else metrics)
     table.check_metrics(by_label)
     return by_label
 
 
 def about_metrics(table: Table, metrics: Mapping[str, Metric], values: Floats) -> list[Finding]:
-    """Return findings on metrics whose value is NaN, as they are not defined, and on those that are the same."""
-    missing = [Finding("undefined", label) for label, value in zip(metrics, values, strict=True) if np.isnan(value)]
+    """Return findings on metrics whose value is NaN, as they are not defined, and on those that are
+    the same.
+    """
+    missing = [
+        Finding("undefined", label)
+        for label, value in zip(metrics, values, strict=True)
+        if np.isnan(value)
+    ]
     same = alike(metrics) if table.has_one_relevant_item else []
-    return [*missing, *(Finding("equal-metrics", values={"metrics": list(labels)}) for labels in same)]
+    return [
+        *missing,
+        *(Finding("equal-metrics", values={"metrics": list(labels)}) for labels in same),
+    ]
 
 
 def from_readers(tables: Iterable[tuple[str, Table]]) -> list[Finding]:
-    """Return what the readers of tables say of them, as findings with the names of the recommenders."""
+    """Return what the readers of tables say of them, as findings with the names of the
+    recommenders.
+    """
     findings = list[Finding]()
     for name, table in tables:
         findings += about(table.findings, name)

@@ -36,17 +36,19 @@ class Kind:
     Attributes:
         when: when a result has such a finding, for the reference.
         values: the values of the finding, for the reference.
-        sentence: the sentence of a finding, or a function that returns it, or it and its clause. A text names in braces
-            the values of the finding, and metric, estimator_name and confidence. Findings of the same sentence are one
-            sentence, with all of their clauses in place of ``{}``, which a text doubles.
+        sentence: the sentence of a finding, or a function that returns it, or it and its clause. A
+            text names in braces the values of the finding, and metric, estimator_name and
+            confidence. Findings of the same sentence are one sentence, with all of their clauses in
+            place of ``{}``, which a text doubles.
         clause: the clause of a sentence that is a text.
-        together: the sentences of all findings of the kind, from these and from all findings, in place of `sentence`.
+        together: the sentences of all findings of the kind, from these and from all findings, in
+            place of `sentence`.
         is_caution: whether they stand above the numbers.
         is_first: whether they come before all other remarks.
         of_groups: whether they are told of each group, where they differ from those of all users.
         forbids_interval: whether no interval holds, so that there is none.
-        names_recommenders: whether the sentence names its recommenders. Otherwise it begins with the name of the one
-            that it is about, unless it is about all.
+        names_recommenders: whether the sentence names its recommenders. Otherwise it begins with
+            the name of the one that it is about, unless it is about all.
         names_groups: whether the sentence names its group, likewise.
     """
 
@@ -64,7 +66,10 @@ class Kind:
 
 
 class _Kinds(Mapping[str, Kind]):
-    """All kinds by name. A module of their words is imported when a kind is looked up that those before it lack."""
+    """All kinds by name.
+
+    A module of their words is imported when a kind is looked up that those before it lack.
+    """
 
     def __getitem__(self, name: str) -> Kind:
         for _, kinds in _tables():
@@ -80,7 +85,9 @@ class _Kinds(Mapping[str, Kind]):
 
 
 def _tables() -> Iterator[tuple[str, Mapping[str, Kind]]]:
-    """Yield the kinds of each module, those of the core first, and the title of their table in the reference."""
+    """Yield the kinds of each module, those of the core first, and the title of their table in the
+    reference.
+    """
     for title, module in WORDS.items():
         yield title, import_module(module).KINDS
     yield from kinds_of_findings()

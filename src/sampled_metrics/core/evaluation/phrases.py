@@ -32,10 +32,15 @@ def in_groups(groups: Sequence[str]) -> str:
 
 
 def rounded_outward(low: float, high: float) -> tuple[str, str]:
-    """Return the ends of an interval, rounded outward, with as many decimals as its width has, to two digits."""
+    """Return the ends of an interval, rounded outward, with as many decimals as its width has, to
+    two digits.
+    """
     decimals = min(max(1 - int(np.floor(np.log10(high - low))), 2), 6) if high > low else 6
     scale = 10.0**decimals
-    ends = (np.floor(low * scale + 1e-9) / scale + 0.0, np.ceil(high * scale - 1e-9) / scale + 0.0)  # 0.0, not -0.0
+    ends = (
+        np.floor(low * scale + 1e-9) / scale + 0.0,
+        np.ceil(high * scale - 1e-9) / scale + 0.0,
+    )  # 0.0, not -0.0
     low_text, high_text = (f"{end:.{decimals}f}" if 0 < end < 1 else f"{end:g}" for end in ends)
     return low_text, high_text
 

@@ -12,14 +12,20 @@ NEW_RUNS = "new runs"
 """Runs that are trained anew: users and seeds are both chance."""
 
 THESE_RUNS = "these runs"
-"""The runs that were trained: the value of a user is the mean over the seeds, and users are the only chance."""
+"""The runs that were trained: the value of a user is the mean over the seeds, and users are the
+only chance.
+"""
 
 
-def answerable(values: Mapping[str, UserValues], recommenders: Sequence[Runs]) -> tuple[list[str], list[Finding]]:
-    """Return the questions that the values answer, the main question first, and a finding if it is one alone.
+def answerable(
+    values: Mapping[str, UserValues], recommenders: Sequence[Runs]
+) -> tuple[list[str], list[Finding]]:
+    """Return the questions that the values answer, the main question first, and a finding if it is
+    one alone.
 
-    Without several seeds the question has no name. New runs need several seeds of every recommender, and one value of
-    each user: strict bounds of the seeds hold the mean of these seeds, and do not show how new ones vary.
+    Without several seeds the question has no name. New runs need several seeds of every
+    recommender, and one value of each user: strict bounds of the seeds hold the mean of these
+    seeds, and do not show how new ones vary.
     """
     if not any(runs.are_seeds for runs in recommenders):
         return [""], []

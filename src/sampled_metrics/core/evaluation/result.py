@@ -60,27 +60,37 @@ class NumberForm:
         return f"{metric_name(label)} (%)" if self.percent else metric_name(label)
 
     def best(self, keys: Iterable[Hashable], values: Iterable[float]) -> dict[Hashable, str]:
-        """Return the largest value with each key as it is shown, if it is to be bold and others are smaller."""
+        """Return the largest value with each key as it is shown, if it is to be bold and others are
+        smaller.
+        """
         shown = dict[Hashable, dict[str, float]]()
         for key, value in zip(keys, values, strict=True):
             if self.bold and not math.isnan(value):
                 shown.setdefault(key, {})[self.number(value)] = value
-        return {key: max(texts, key=texts.__getitem__) for key, texts in shown.items() if len(texts) > 1}
+        return {
+            key: max(texts, key=texts.__getitem__) for key, texts in shown.items() if len(texts) > 1
+        }
 
 
 class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
-    """Draws a result; with any other arguments, or by its methods such as ``bar``, it plots as pandas does."""
+    """Draws a result; with any other arguments, or by its methods such as ``bar``, it plots as
+    pandas does.
+    """
 
     def __call__(
-        self, path: str | os.PathLike[str] | None = None, *args: Any, ax: Axes | None = None, **kwargs: Any
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *args: Any,
+        ax: Axes | None = None,
+        **kwargs: Any,
     ) -> Any:
         """Draw values with their intervals, legible without colour; it needs matplotlib.
 
         Metrics share a panel if their scales are alike. The caption says what the intervals assume.
 
         Args:
-            path: a file to write, as svg, png or pdf by its ending. Without it, the figure is one of pyplot, which a
-                notebook shows.
+            path: a file to write, as svg, png or pdf by its ending. Without it, the figure is one
+                of pyplot, which a notebook shows.
             args: any further arguments are those of `pandas.DataFrame.plot`, which then draws.
             ax: the axes to draw in, for a result with one panel; `path` must not be given too.
             kwargs: as args.
@@ -89,8 +99,8 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
             The axes, or a (panels,) array of them.
 
         Raises:
-            ConfigError: matplotlib is not installed, the ending is another one, `ax` is given for several panels, or
-                `path` for columns that are not those of a result.
+            ConfigError: matplotlib is not installed, the ending is another one, `ax` is given for
+                several panels, or `path` for columns that are not those of a result.
             WriteError: the file cannot be written, or its folder does not exist.
 
         Examples:
@@ -102,22 +112,29 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
         if args or kwargs:
             return super().__call__(*([] if path is None else [path]), *args, ax=ax, **kwargs)
         if path is not None and ax is not None:
-            raise ConfigError("plot() takes a path or ax, not both; write the figure of ax by its savefig")
+            raise ConfigError(
+                "plot() takes a path or ax, not both; write the figure of ax by its savefig"
+            )
         draw = renderer("figure")
         picture = None if draw is None else draw(table, path, ax)
         if picture is None and path is None:
             return super().__call__(ax=ax)
         if picture is None:
-            raise ConfigError(f"{path}: rows and columns as a function returned them can be drawn, not {[*table]}")
+            raise ConfigError(
+                f"{path}: rows and columns as a function returned them can be drawn, not {[*table]}"
+            )
         return picture
 
 
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
-    """A DataFrame with findings. It shows its numbers with few digits, cautions above them, and other remarks below.
+    """A DataFrame with findings.
 
-    Rows, columns and copies taken from it keep the findings. What pandas makes of several tables, as `pandas.concat`,
-    `merge` or the difference of two results do, is a plain DataFrame, as the findings of one are not those of all.
-    `plot()` draws the values with their intervals, `plot("figure.svg")` writes the figure (see `Plot`).
+    It shows its numbers with few digits, cautions above them, and other remarks below.
+
+    Rows, columns and copies taken from it keep the findings. What pandas makes of several tables,
+    as `pandas.concat`, `merge` or the difference of two results do, is a plain DataFrame, as the
+    findings of one are not those of all. `plot()` draws the values with their intervals,
+    `plot("figure.svg")` writes the figure (see `Plot`).
     """
 
     _metadata = ["findings", "setting"]  # noqa: RUF012  # pandas requires this
@@ -130,12 +147,18 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return Result
 
     def __finalize__(self, other: Any, method: str | None = None, **kwargs: Any) -> Any:
-        """Keep the findings of the table that this one is made of; made of several, return a plain DataFrame."""
+        """Keep the findings of the table that this one is made of; made of several, return a plain
+        DataFrame.
+        """
         if isinstance(other, Result):
             is_of_several = bool(self.findings) and self.findings != other.findings
         else:  # what pandas.concat and merge put together is no table
             is_of_several = not isinstance(other, pd.DataFrame | pd.Series) and method is not None
-        return pd.DataFrame(self) if is_of_several else super().__finalize__(other, method=method, **kwargs)
+        return (
+            pd.DataFrame(self)
+            if is_of_several
+            else super().__finalize__(other, method=method, **kwargs)
+        )
 
     @property
     def plot(self) -> Plot:
@@ -143,7 +166,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return Plot(self)
 
     def found(self, findings: Iterable[Finding], setting: Setting | None = None) -> Self:
-        """Return the same table with further findings, each once, and with a setting if one is given."""
+        """Return the same table with further findings, each once, and with a setting if one is
+        given.
+        """
         table = self.copy()
         table.findings = distinct((*self.findings, *findings))
         table.setting = setting or self.setting
@@ -151,7 +176,8 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return the findings as sentences: the cautions, and then the conclusions and the other remarks.
+        """Return the findings as sentences: the cautions, and then the conclusions and the other
+        remarks.
 
         They are those of the table that the rows were taken from.
         """
@@ -159,7 +185,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Return the cautions, the first of the remarks: what they name would make all numbers wrong."""
+        """Return the cautions, the first of the remarks: what they name would make all numbers
+        wrong.
+        """
         return wording.cautions(self.findings, self.setting)
 
     @property
@@ -175,7 +203,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return None if show is None else show(self.as_text(), self.cautions, self.further_remarks)
 
     def as_text(self) -> pd.DataFrame:
-        """Return the table as text in single lines, with at most four significant digits; what is missing is a dash."""
+        """Return the table as text in single lines, with at most four significant digits; what is
+        missing is a dash.
+        """
         text = pd.DataFrame(self)[self.shown_columns].map(lambda value: printable(cell(value)))
         if "p_value" in text:
             text["p_value"] = self["p_value"].map(p_value)
@@ -190,37 +220,45 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         bold: bool = False,
         **others: Any,
     ) -> str | None:
-        """Return the table as LaTeX for a paper, with the remarks as comments above it; it needs booktabs.
+        """Return the table as LaTeX for a paper, with the remarks as comments above it; it needs
+        booktabs.
 
-        Values have their interval beside them, a column for each metric, and a row for each recommender; and for each
-        estimator and group, if there are several. A result without intervals has the rows and columns that it shows.
+        Values have their interval beside them, a column for each metric, and a row for each
+        recommender; and for each estimator and group, if there are several. A result without
+        intervals has the rows and columns that it shows.
 
         Args:
             buf: a path or an open file to write to, in place of returning the text.
             digits: decimals of values and intervals; 4 by default, and 2 in per cent.
             percent: whether values and intervals are in per cent.
             bold: whether the best value of each metric is bold, unless all are equal.
-            others: arguments of pandas, which are refused: `pandas.DataFrame(result).to_latex` takes them.
+            others: arguments of pandas, which are refused: `pandas.DataFrame(result).to_latex`
+                takes them.
 
         Raises:
-            ConfigError: an argument is unknown or out of range; or digits, percent or bold is for a result that has no
-                intervals, which shows its numbers with four significant digits.
+            ConfigError: an argument is unknown or out of range; or digits, percent or bold is for a
+                result that has no intervals, which shows its numbers with four significant digits.
 
         Examples:
             >>> import sampled_metrics as sm
             >>> ranks = sm.exact_ranks({"X": [1, 4, 20] * 9, "Z": [2, 3, 50] * 9}, candidates=100)
-            >>> print(sm.evaluate(ranks, metrics="recall@10").to_latex().splitlines()[-4].rstrip(chr(92) + " "))
+            >>> print(sm.evaluate(ranks,
+            ...     metrics="recall@10").to_latex().splitlines()[-4].rstrip(chr(92) + " "))
             X & 0.6667 [0.4710, 0.8294]
         """
         if "metric" in self.index.names:
-            return self.reset_index().to_latex(buf, digits=digits, percent=percent, bold=bold, **others)
+            return self.reset_index().to_latex(
+                buf, digits=digits, percent=percent, bold=bold, **others
+            )
         if others:
             raise ConfigError(
                 f"to_latex takes digits, percent and bold, not {next(iter(others))}; "
                 "pandas.DataFrame(result).to_latex(...) makes the table of pandas"
             )
         form = NumberForm.from_options(digits, percent, bold)
-        text = "\n".join([*(f"% {printable(remark)}" for remark in self._comments), self._latex_table(form)])
+        text = "\n".join(
+            [*(f"% {printable(remark)}" for remark in self._comments), self._latex_table(form)]
+        )
         if buf is None:
             return text
         if hasattr(buf, "write"):
@@ -242,16 +280,25 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     def _latex_table(self, form: NumberForm) -> str:
         if not set(self.columns) >= _OF_VALUES:
             if form != NumberForm():
-                raise ConfigError("digits, percent and bold are for values with intervals, which this result lacks")
+                raise ConfigError(
+                    "digits, percent and bold are for values with intervals, which this result "
+                    "lacks"
+                )
             return as_latex(self.as_text())
         columns = ("group", "recommender", "estimator", "of")
-        labels = [name for name in columns if name in self and (name == "of" or self[name].nunique() > 1)]
+        labels = [
+            name for name in columns if name in self and (name == "of" or self[name].nunique() > 1)
+        ]
         if "recommender" in self and labels in ([], ["of"]):
             labels = ["recommender", *labels]
-        if self.duplicated([*labels, "metric"]).any():  # a column that told rows apart has been left out
+        if self.duplicated(
+            [*labels, "metric"]
+        ).any():  # a column that told rows apart has been left out
             return as_latex(self.as_text())
         others = [self[name] for name in ("group", "estimator", "of") if name in self]
-        keys = [*zip(self["metric"], *others, strict=True)]  # a value is the best of recommenders alone
+        keys = [
+            *zip(self["metric"], *others, strict=True)
+        ]  # a value is the best of recommenders alone
         best = form.best(keys, self["value"])
         rows: dict[tuple[str, ...], dict[str, str]] = {}
         for key, row in zip(keys, self.to_dict("records"), strict=True):
@@ -265,21 +312,28 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return as_latex(pd.concat([heads, pd.DataFrame([*rows.values()]).fillna("-")], axis=1))
 
     def sentence(self) -> str:
-        """Return in one sentence what the first row shows, and what it assumes, as for the text of a paper.
+        """Return in one sentence what the first row shows, and what it assumes, as for the text of
+        a paper.
 
-        Take rows of a result for the sentence on another metric or recommender. The remarks have the rest.
+        Take rows of a result for the sentence on another metric or recommender. The remarks have
+        the rest.
 
         Examples:
             >>> import sampled_metrics as sm
-            >>> ranks = {"old": [5, 80, 3, 200, 9, 30, 14, 7] * 5, "new": [2, 40, 1, 90, 4, 10, 6, 3] * 5}
+            >>> ranks = {"old": [5, 80, 3, 200, 9, 30, 14, 7] * 5, "new": [2, 40, 1, 90, 4, 10, 6,
+            ...     3] * 5}
             >>> tables = sm.exact_ranks(ranks, candidates=1000, exact=True)
             >>> sm.evaluate(tables, metrics="recall@10").sentence()
             'Recall@10 of old is 0.5000 (95 % interval 0.3456 to 0.6544).'
         """
-        return printable(wording.sentence(pd.DataFrame(self).to_dict("records"), self.findings, self.setting))
+        return printable(
+            wording.sentence(pd.DataFrame(self).to_dict("records"), self.findings, self.setting)
+        )
 
     def plain_rows(self) -> list[dict[str, Any]]:
-        """Return the rows with Python's numbers, as JSON has them; what is missing or not finite is None."""
+        """Return the rows with Python's numbers, as JSON has them; what is missing or not finite is
+        None.
+        """
         return [
             {name: plain(None if value is pd.NA else value) for name, value in row.items()}
             for row in self.to_dict("records")
@@ -288,20 +342,29 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     @property
     def shown_columns(self) -> list[str]:
         """Return the columns, without those of numbers that are all missing."""
-        return [name for name in self.columns if self[name].dtype != float or self[name].notna().any() or not len(self)]
+        return [
+            name
+            for name in self.columns
+            if self[name].dtype != float or self[name].notna().any() or not len(self)
+        ]
 
 
 def by_recommender(results: Mapping[str, Result]) -> Result:
-    """Return the results of recommenders as one, with their names in the first column; an unnamed one is unchanged."""
+    """Return the results of recommenders as one, with their names in the first column; an unnamed
+    one is unchanged.
+    """
     return results[UNNAMED] if list(results) == [UNNAMED] else together(results, "recommender")
 
 
 def together(results: Mapping[str, Result], column: str) -> Result:
-    """Return results of recommenders, or of groups, as one, with their names in the first column."""
+    """Return results of recommenders, or of groups, as one, with their names in the first
+    column.
+    """
     rows = [pd.DataFrame(result).assign(**{column: name}) for name, result in results.items()]
     table = Result(pd.concat(rows, ignore_index=True))
     table = table[[column, *table.columns.drop(column)]]
-    is_group, first = column == "group", next(iter(results.values())).setting
+    is_group = column == "group"
+    first = next(iter(results.values())).setting
     findings = [
         finding
         for name, result in results.items()
@@ -309,14 +372,20 @@ def together(results: Mapping[str, Result], column: str) -> Result:
     ]
     alike = all(result.setting.parameters == first.parameters for result in results.values())
     names = first.names if is_group else tuple(results)
-    return table.found(findings, replace(first, names=names, parameters=first.parameters if alike else ""))
+    return table.found(
+        findings, replace(first, names=names, parameters=first.parameters if alike else "")
+    )
 
 
-def as_latex(table: pd.DataFrame, superscripts: pd.DataFrame | None = None, caption: str = "") -> str:
+def as_latex(
+    table: pd.DataFrame, superscripts: pd.DataFrame | None = None, caption: str = ""
+) -> str:
     """Return a table of text as LaTeX; raise ConfigError if no package of the library writes it."""
     write = renderer("latex")
     if write is None:
-        raise ConfigError("to_latex: sampled_metrics.reporting is not installed, which writes LaTeX")
+        raise ConfigError(
+            "to_latex: sampled_metrics.reporting is not installed, which writes LaTeX"
+        )
     return str(write(table, superscripts, caption))
 
 
@@ -335,7 +404,9 @@ def p_value(value: float) -> str:
 
 
 def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) -> Result:
-    """Return the result of the paired runs of a recommender, and with groups those of their parts, too, in one."""
+    """Return the result of the paired runs of a recommender, and with groups those of their parts,
+    too, in one.
+    """
     parts, left_out = runs_by_group([runs], groups)
     whole = _of_paired(runs, result_of)
     if not parts:

@@ -11,7 +11,9 @@ from sampled_metrics.core.evaluation.verdict import Verdict
 from sampled_metrics.core.inference.families import Pair, groups, pairs_of
 
 MANY = 10
-"""Of more recommenders, a sentence names the best alone, and a page and a figure have the pairs of this many best."""
+"""Of more recommenders, a sentence names the best alone, and a page and a figure have the pairs of
+this many best.
+"""
 
 
 class Standing(NamedTuple):
@@ -24,7 +26,8 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class Standings:
-    """The recommenders by a metric, best first, with the decided pairs and the groups that cannot be told apart.
+    """The recommenders by a metric, best first, with the decided pairs and the groups that cannot
+    be told apart.
 
     Attributes:
         rows: the recommenders.
@@ -59,11 +62,19 @@ class Standings:
             "".join(letter for letter, group in zip(letters, alike, strict=True) if row in group)
             for row in range(len(names))
         ]
-        return cls([Standing(name, values[name], of_row[row]) for row, name in enumerate(names)], wins, alike)
+        return cls(
+            [Standing(name, values[name], of_row[row]) for row, name in enumerate(names)],
+            wins,
+            alike,
+        )
 
     def beaten_by(self, name: str) -> list[str]:
         """Return the recommenders that one is shown to be better than."""
-        return [self.rows[worse].name for better, worse in self.decided if self.rows[better].name == name]
+        return [
+            self.rows[worse].name
+            for better, worse in self.decided
+            if self.rows[better].name == name
+        ]
 
 
 def letter(number: int) -> str:
@@ -72,7 +83,13 @@ def letter(number: int) -> str:
 
 
 def best_of(values: Mapping[str, float], most: int) -> list[str]:
-    """Return the names with the largest values, in the order of the mapping; missing values are the smallest."""
-    ordered = sorted(values, key=lambda name: -math.inf if math.isnan(values[name]) else values[name], reverse=True)
+    """Return the names with the largest values, in the order of the mapping; missing values are the
+    smallest.
+    """
+    ordered = sorted(
+        values,
+        key=lambda name: -math.inf if math.isnan(values[name]) else values[name],
+        reverse=True,
+    )
     best = set(ordered[:most])
     return [name for name in values if name in best]

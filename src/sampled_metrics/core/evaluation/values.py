@@ -1,8 +1,9 @@
 """Values by user: what every kind of ranks answers with, and what every interval is made of.
 
-A metric is a mean over users. Of exact ranks and lists, the value of a user is the metric. Of staged ranks it is φ, of
-sampled ranks the weight of a linear estimator, or the pseudo-value of another one. Their mean is the estimate. Strict
-bounds give a user two values, whose means are, in expectation, at most and at least the metric.
+A metric is a mean over users. Of exact ranks and lists, the value of a user is the metric. Of
+staged ranks it is φ, of sampled ranks the weight of a linear estimator, or the pseudo-value of
+another one. Their mean is the estimate. Strict bounds give a user two values, whose means are, in
+expectation, at most and at least the metric.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ from sampled_metrics.core.evaluation.kinds import KINDS
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.means import FEW_USERS, Intervals, intervals
 from sampled_metrics.core.inference.seeds import SeedSpread, with_seeds
-from sampled_metrics.core.inference.strict import Chooser, Sample, pseudo_values, strict_values, unexplained
+from sampled_metrics.core.inference.strict import (
+    Chooser,
+    Sample,
+    pseudo_values,
+    strict_values,
+    unexplained,
+)
 from sampled_metrics.core.metrics import Metric
 from sampled_metrics.core.ranks.runs import Runs
 from sampled_metrics.core.ranks.table import Table
@@ -42,15 +49,17 @@ class UserValues:
     Attributes:
         low: (metrics, users) values whose mean is, in expectation, at most the metric.
         high: (metrics, users) values whose mean is at least the metric.
-        one_value: whether a user has one value, known or estimated, so that low and high are the same, and not a
-            smallest and a largest one.
-        bounds: (metrics, 2, 2) smallest and largest value of any user, seen or not, of low and of high; infinite if
-            there are none, and then the interval is Student's.
+        one_value: whether a user has one value, known or estimated, so that low and high are the
+            same, and not a smallest and a largest one.
+        bounds: (metrics, 2, 2) smallest and largest value of any user, seen or not, of low and of
+            high; infinite if there are none, and then the interval is Student's.
         limits: (metrics, 2) smallest and largest value of the mean.
         point: (metrics,) the value that is printed.
-        assumes: what has to be right for the interval to hold the metric: none, decreasing, or that the bias is zero.
+        assumes: what has to be right for the interval to hold the metric: none, decreasing, or that
+            the bias is zero.
         findings: what is to be said of the values.
-        spreads: what the seeds of each recommender with several ones, or the draws, add to the variance of the mean.
+        spreads: what the seeds of each recommender with several ones, or the draws, add to the
+            variance of the mean.
         draws: the values of each draw of negatives that users share, if there are several.
     """
 
@@ -72,8 +81,12 @@ class UserValues:
 
     @property
     def has_interval(self) -> bool:
-        """Whether an interval of the mean can be trusted; a single user does not show how users vary."""
-        return self.users > 1 and not any(KINDS[finding.kind].forbids_interval for finding in self.findings)
+        """Whether an interval of the mean can be trusted; a single user does not show how users
+        vary.
+        """
+        return self.users > 1 and not any(
+            KINDS[finding.kind].forbids_interval for finding in self.findings
+        )
 
     def of_metric(self, number: int) -> UserValues:
         """Return the values of one metric."""
@@ -94,7 +107,9 @@ class UserValues:
         return self if self.draws else replace(self, spreads=())
 
     def interval(self, alpha: Floats | float, *, test: bool = False) -> Intervals:
-        """Return the (metrics,) intervals of the mean; parameters as in `inference.means.intervals`."""
+        """Return the (metrics,) intervals of the mean; parameters as in
+        `inference.means.intervals`.
+        """
         high = self.low if self.one_value else self.high
         ends = intervals(self.low, high, self.bounds, self.limits, alpha, test=test)
         if self.spreads:
@@ -102,14 +117,19 @@ class UserValues:
         if self.has_interval:
             return ends
         missing = np.full_like(ends.low, np.nan)
-        error = missing if any(finding.kind == SHARED for finding in self.findings) else ends.standard_error
+        error = (
+            missing
+            if any(finding.kind == SHARED for finding in self.findings)
+            else ends.standard_error
+        )
         return Intervals(missing, missing, error, missing)
 
     def minus(self, other: UserValues, ratio: float = 1.0) -> UserValues:
-        """Return the values of these users minus those of another recommender of the same users, times a ratio above 0.
+        """Return the values of these users minus those of another recommender of the same users,
+        times a ratio above 0.
 
-        The findings are those of both recommenders. Draws of shared negatives are paired: their spread is that of the
-        differences.
+        The findings are those of both recommenders. Draws of shared negatives are paired: their
+        spread is that of the differences.
         """
         if self.draws:
             pairs = zip(self.draws, other.draws, strict=True)
@@ -129,7 +149,11 @@ class UserValues:
 
 
 def values_of(
-    table: Any, user: Ints, metrics: Sequence[Metric], estimator: Estimator | None = None, alpha: float = 0.05
+    table: Any,
+    user: Ints,
+    metrics: Sequence[Metric],
+    estimator: Estimator | None = None,
+    alpha: float = 0.05,
 ) -> UserValues:
     """Return the values of ranks or lists.
 
@@ -152,13 +176,19 @@ def values_of(
 def values_of_runs(
     runs: Runs, metrics: Sequence[Metric], estimator: Estimator | None = None, alpha: float = 0.05
 ) -> UserValues:
-    """Return the mean values over the paired runs of a recommender; parameters and errors as in the two functions."""
+    """Return the mean values over the paired runs of a recommender; parameters and errors as in the
+    two functions.
+    """
     tables = zip(runs.tables, runs.users, strict=True)
-    return mean_of_runs([values_of(table, users, metrics, estimator, alpha) for table, users in tables])
+    return mean_of_runs(
+        [values_of(table, users, metrics, estimator, alpha) for table, users in tables]
+    )
 
 
 def assumption_of(shape: str | None) -> str:
-    """Return what the interval of an estimator assumes, by the shape of the ranks; None if it has no strict bounds."""
+    """Return what the interval of an estimator assumes, by the shape of the ranks; None if it has
+    no strict bounds.
+    """
     return NO_BIAS if shape is None else NO_ASSUMPTION if shape == FREE else shape
 
 
@@ -170,13 +200,16 @@ def finding_of_bounds(row: Mapping[str, Any], negatives: Ints) -> Finding:
 
 
 def places_of_runs(runs: Runs, values: UserValues) -> Floats:
-    """Return (1 or metrics, users) mean places of users over the runs, the smaller the better; NaN if not known.
+    """Return (1 or metrics, users) mean places of users over the runs, the smaller the better; NaN
+    if not known.
 
     Places are ranks, which are the same for all metrics, or the negative values of lists.
     """
     if all(table.places is not None for table in runs.tables):
         tables = zip(runs.tables, runs.users, strict=True)
-        return np.mean([mean_by_user(table.places[np.newaxis], users) for table, users in tables], axis=0)
+        return np.mean(
+            [mean_by_user(table.places[np.newaxis], users) for table, users in tables], axis=0
+        )
     return -values.low if runs.first.has_values_of_users else np.full_like(values.low, np.nan)
 
 
@@ -192,7 +225,9 @@ def _known(table: Table, user: Ints, metrics: Sequence[Metric]) -> UserValues:
 
 
 def _of_one_value(values: Floats, bounds: Floats, limits: Floats, **others: Any) -> UserValues:
-    """Return users with one value each, of (metrics, 2) bounds; the point is their mean unless another is given."""
+    """Return users with one value each, of (metrics, 2) bounds; the point is their mean unless
+    another is given.
+    """
     point = others.pop("point") if "point" in others else values.mean(axis=1)
     return UserValues(
         low=values,
@@ -220,7 +255,8 @@ def sampled_values(
         estimate: the fitted estimator.
         metrics: the metrics.
         alpha: error rate of the interval for which strict bounds are best.
-        moments: (metrics,) means and variances over users by a strict bound of the same sample, if they are known.
+        moments: (metrics,) means and variances over users by a strict bound of the same sample, if
+            they are known.
         chosen: weights of strict bounds that other samples chose, as in `strict_values`.
     """
     if has_bounds(estimate) and sample.outcomes.are_exact:
@@ -239,7 +275,12 @@ def _fully_sampled(sample: Sample, metrics: Sequence[Metric]) -> UserValues:
     """Return the values of a sample of all candidates, so that the ranks are exact."""
     limits = _limits(metrics)
     no_ties = np.zeros_like(sample.outcomes.x)
-    exact = np.stack([metric.over_ties(sample.outcomes.x, no_ties, sample.outcomes.candidates) for metric in metrics])
+    exact = np.stack(
+        [
+            metric.over_ties(sample.outcomes.x, no_ties, sample.outcomes.candidates)
+            for metric in metrics
+        ]
+    )
     return _of_one_value(sample.of_users(exact), bounds=limits, limits=limits)
 
 
@@ -251,13 +292,17 @@ def _bounded(
     moments: tuple[Floats, Floats] | None,
     chosen: Chooser | None,
 ) -> UserValues:
-    """Return the smallest and largest values of users by strict bounds; NaN where they show nothing."""
+    """Return the smallest and largest values of users by strict bounds; NaN where they show
+    nothing.
+    """
     limits = _limits(metrics)
     point, variances = estimate.moments(sample.counts) if moments is None else moments
     if sample.is_shared or len(sample) == 1:
         missing = np.full((len(metrics), len(sample)), np.nan)
         bounds = np.stack((limits, limits), axis=1)
-        return UserValues(low=missing, high=missing, one_value=False, bounds=bounds, limits=limits, point=point)
+        return UserValues(
+            low=missing, high=missing, one_value=False, bounds=bounds, limits=limits, point=point
+        )
     support = strict_values(estimate, sample, variances, alpha, chosen)
     return UserValues(
         low=support.low,
@@ -301,10 +346,12 @@ def _limits(metrics: Sequence[Metric]) -> Floats:
 
 
 def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
-    """Return the mean values over the seeds of a recommender, or over draws of negatives that users share.
+    """Return the mean values over the seeds of a recommender, or over draws of negatives that users
+    share.
 
-    The spread between the seeds, or the draws, is that of independent ones. Strict bounds have none: the means of the
-    smallest and of the largest values are at most and at least the mean metric of these seeds.
+    The spread between the seeds, or the draws, is that of independent ones. Strict bounds have
+    none: the means of the smallest and of the largest values are at most and at least the mean
+    metric of these seeds.
 
     Raises:
         DataError: there are several draws, and a user has a smallest and a largest value.
@@ -317,8 +364,8 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
     has_one_value = all(values.one_value for values in runs)
     if are_draws and not has_one_value:
         raise DataError(
-            "strict bounds do not count the spread between draws of negatives; several draws need an estimator such as "
-            "bv-0.1"
+            "strict bounds do not count the spread between draws of negatives; several draws need "
+            "an estimator such as bv-0.1"
         )
     if are_draws:
         rest = [finding for finding in findings if finding.kind != SHARED]
@@ -345,13 +392,17 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
 
 
 def _without_repeated_support(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return findings of several runs with the smallest p-value of each assumption that their samples support."""
+    """Return findings of several runs with the smallest p-value of each assumption that their
+    samples support.
+    """
     supported: dict[str, Finding] = {}
     for finding in findings:
         if finding.kind == "supported":
             assumption = finding.values["assumption"]
             known = supported.setdefault(assumption, finding)
-            supported[assumption] = min(known, finding, key=lambda one: float(one.values["p_value"]))
+            supported[assumption] = min(
+                known, finding, key=lambda one: float(one.values["p_value"])
+            )
     return (*(finding for finding in findings if finding.kind != "supported"), *supported.values())
 
 
@@ -366,7 +417,9 @@ def mean_by_user(values: Floats, user: Ints) -> Floats:
 
 
 def about_users(user: Ints, table: Table | None = None) -> list[Finding]:
-    """Return findings if users have several rows, or if there are too few users to rely on an interval."""
+    """Return findings if users have several rows, or if there are too few users to rely on an
+    interval.
+    """
     rows = np.bincount(user)
     findings = [Finding("several-rows")] if (rows > 1).any() else []
     if len(rows) == 1:

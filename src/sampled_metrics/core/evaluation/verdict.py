@@ -1,4 +1,7 @@
-"""The verdict on two recommenders by a metric. Rows, sentences, figures and LaTeX are made of it."""
+"""The verdict on two recommenders by a metric.
+
+Rows, sentences, figures and LaTeX are made of it.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,8 @@ class AgainstMargin:
 
     Attributes:
         relative: the difference as a part of the worse value; NaN if that is 0.
-        higher_a: share of the users for whom the first recommender ranks the held-out item higher; NaN if unknown.
+        higher_a: share of the users for whom the first recommender ranks the held-out item higher;
+            NaN if unknown.
         higher_b: that of the second one.
         size: by how much a recommender is better.
     """
@@ -65,7 +69,8 @@ class AgainstMargin:
 class Verdict:
     """The verdict on two recommenders by a metric.
 
-    A verdict stands among the findings of a result, and has their attributes: kind, names and values.
+    A verdict stands among the findings of a result, and has their attributes: kind, names and
+    values.
 
     Attributes:
         metric: the label of the metric.
@@ -79,7 +84,8 @@ class Verdict:
         p_value: two-sided, adjusted for the family; NaN if there is none.
         conclusion: what the interval says.
         users: the number of users.
-        is_bounded: whether a user has a smallest and a largest value, so that more negatives would help.
+        is_bounded: whether a user has a smallest and a largest value, so that more negatives would
+            help.
         margin: what is known beside a margin; None without a margin.
         group: the group of users; empty for all users.
         of: `NEW_RUNS` or `THESE_RUNS` if there are several seeds, else empty.
@@ -111,7 +117,11 @@ class Verdict:
     @property
     def worse(self) -> str | None:
         """The name of the worse recommender; None if no one is shown to be better."""
-        return None if self.better is None else next(name for name in (self.a, self.b) if name != self.better)
+        return (
+            None
+            if self.better is None
+            else next(name for name in (self.a, self.b) if name != self.better)
+        )
 
     @property
     def is_defined(self) -> bool:
@@ -151,7 +161,17 @@ class Verdict:
     @property
     def values(self) -> Mapping[str, Any]:
         """The numbers of the verdict, by name, as a finding has them."""
-        numbers = ("a", "b", "value_a", "value_b", "difference", "low", "high", "p_value", "is_bounded")
+        numbers = (
+            "a",
+            "b",
+            "value_a",
+            "value_b",
+            "difference",
+            "low",
+            "high",
+            "p_value",
+            "is_bounded",
+        )
         values = {name: getattr(self, name) for name in numbers}
         if self.margin is not None:
             values |= {"relative": self.margin.relative, "size": self.margin.size.value}
@@ -165,7 +185,12 @@ class Verdict:
         """Return the verdict on the same pair the other way round."""
         margin = self.margin
         if margin is not None:
-            margin = replace(margin, relative=-margin.relative, higher_a=margin.higher_b, higher_b=margin.higher_a)
+            margin = replace(
+                margin,
+                relative=-margin.relative,
+                higher_a=margin.higher_b,
+                higher_b=margin.higher_a,
+            )
         return replace(
             self,
             a=self.b,
@@ -203,7 +228,9 @@ def conclusion_of(difference: float, low: float, high: float) -> Conclusion:
 
 
 def adjusted(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """Return verdicts with p-values that are adjusted by the method of Holm, for each metric and question."""
+    """Return verdicts with p-values that are adjusted by the method of Holm, for each metric and
+    question.
+    """
     verdicts = list(verdicts)
     families: dict[tuple[str, str], list[int]] = {}
     for place, verdict in enumerate(verdicts):
@@ -220,7 +247,9 @@ def without_p_values(verdicts: Iterable[Verdict]) -> list[Verdict]:
     return [replace(verdict, p_value=math.nan) for verdict in verdicts]
 
 
-def verdict_of_row(row: Mapping[str, Any], findings: Iterable[Any], names: Sequence[str]) -> Verdict | None:
+def verdict_of_row(
+    row: Mapping[str, Any], findings: Iterable[Any], names: Sequence[str]
+) -> Verdict | None:
     """Return the verdict of a row of a comparison; None of a metric that is not defined.
 
     A row of two recommenders, whose names are given, does not name them.
@@ -231,5 +260,7 @@ def verdict_of_row(row: Mapping[str, Any], findings: Iterable[Any], names: Seque
     group = row.get("group", ALL)
     wanted = (row["metric"], a, b, "" if group == ALL else group, row.get("of", ""))
     verdicts = [finding for finding in findings if isinstance(finding, Verdict)]
-    keys = [(verdict.metric, verdict.a, verdict.b, verdict.group, verdict.of) for verdict in verdicts]
+    keys = [
+        (verdict.metric, verdict.a, verdict.b, verdict.group, verdict.of) for verdict in verdicts
+    ]
     return verdicts[keys.index(wanted)] if wanted in keys else None

@@ -41,7 +41,9 @@ def cautions(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
 
 def remarks(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
     """Return the findings that are not cautions as sentences."""
-    return _sentences([finding for finding in findings if not KINDS[finding.kind].is_caution], setting)
+    return _sentences(
+        [finding for finding in findings if not KINDS[finding.kind].is_caution], setting
+    )
 
 
 def sentence(rows: Sequence[Mapping[str, Any]], findings: Sequence[Any], setting: Setting) -> str:
@@ -60,8 +62,14 @@ def sentence(rows: Sequence[Mapping[str, Any]], findings: Sequence[Any], setting
 def _of_comparison(row: Mapping[str, Any], findings: Sequence[Any], setting: Setting) -> str:
     """Return the first remark on the metric of a row, and what its interval assumes."""
     group = "" if row.get("group", ALL) == ALL else row["group"]
-    verdicts = [finding for finding in findings if isinstance(finding, Verdict) and finding.metric == row["metric"]]
-    alike = [verdict for verdict in verdicts if (verdict.group, verdict.of) == (group, row.get("of", ""))]
+    verdicts = [
+        finding
+        for finding in findings
+        if isinstance(finding, Verdict) and finding.metric == row["metric"]
+    ]
+    alike = [
+        verdict for verdict in verdicts if (verdict.group, verdict.of) == (group, row.get("of", ""))
+    ]
     name = compared_name(str(row["metric"]), setting)
     if not alike:
         return f"{name} is not defined."
@@ -76,7 +84,9 @@ def _of_comparison(row: Mapping[str, Any], findings: Sequence[Any], setting: Set
 
 
 def _condition(assumptions: Sequence[Any], setting: Setting) -> str:
-    """Return what the intervals of a comparison assume, as a clause; nothing if they assume nothing."""
+    """Return what the intervals of a comparison assume, as a clause; nothing if they assume
+    nothing.
+    """
     if any(finding.kind == "equal-bias" for finding in assumptions):
         return f", if the bias of {estimator_name(setting.estimator)} is equal for both"
     texts = dict.fromkeys(ASSUMPTIONS[finding.values["assumption"]] for finding in assumptions)
@@ -106,20 +116,27 @@ def _of_expectation(row: Mapping[str, Any], setting: Setting) -> str:
     """Return the exact value of a row, and the one that is expected of a sample."""
     by = "" if row["estimator"] == "uncorrected" else f" by {estimator_name(str(row['estimator']))}"
     return (
-        f"{metric_name(str(row['metric']))} of {row['recommender']} is {row['exact']:.4f}, and among "
-        f"{counted(setting.negatives, 'sampled negative')} {row['expected']:.4f} on average{by}."
+        f"{metric_name(str(row['metric']))} of {row['recommender']} is {row['exact']:.4f}, and "
+        f"among {counted(setting.negatives, 'sampled negative')} {row['expected']:.4f} on "
+        f"average{by}."
     )
 
 
 def assumed(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
     """Return what the intervals of a comparison assume."""
     kinds = ("assumes", "equal-bias")
-    return _sentences([finding for finding in findings if finding.kind in kinds and not finding.group], setting)
+    return _sentences(
+        [finding for finding in findings if finding.kind in kinds and not finding.group], setting
+    )
 
 
 def _sentences(findings: Sequence[Any], setting: Setting) -> tuple[str, ...]:
-    """Return findings as sentences, in their order; those of a kind that belong together make one sentence."""
-    clauses = dict[_Sentence, dict[str, None]]()  # only these may have names of recommenders, which may hold {}
+    """Return findings as sentences, in their order; those of a kind that belong together make one
+    sentence.
+    """
+    clauses = dict[
+        _Sentence, dict[str, None]
+    ]()  # only these may have names of recommenders, which may hold {}
     done = set[tuple[Any, str]]()
     for finding in findings:
         kind = KINDS[finding.kind]
@@ -133,12 +150,16 @@ def _sentences(findings: Sequence[Any], setting: Setting) -> tuple[str, ...]:
             continue
         done.add((kind.together, finding.group))
         alike = [
-            other for other in findings if KINDS[other.kind].together is kind.together and other.group == finding.group
+            other
+            for other in findings
+            if KINDS[other.kind].together is kind.together and other.group == finding.group
         ]
         for text in kind.together(alike, findings, setting):
             clauses[_Sentence(finding.kind, (), finding.group, text)] = {"": None}
     whole = [
-        sentence._replace(text=sentence.text.replace("{}", ", ".join(texts))) if any(texts) else sentence
+        sentence._replace(text=sentence.text.replace("{}", ", ".join(texts)))
+        if any(texts)
+        else sentence
         for sentence, texts in clauses.items()
     ]
     ordered = sorted(_named(whole, setting), key=lambda item: item[0])
@@ -158,16 +179,19 @@ def _said(kind: Kind, finding: Any, setting: Setting) -> tuple[str, str]:
 
 
 def _with_source(text: str, finding: Any) -> str:
-    """Return a sentence with the name of the file or table that it is on, unless its recommender is called so."""
+    """Return a sentence with the name of the file or table that it is on, unless its recommender is
+    called so.
+    """
     source = finding.values.get("source", "")
     return text if source in ("", UNNAMED_TABLE, *finding.names) else f"{source}: {text}"
 
 
 def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[tuple[int, str]]:
-    """Return sentences with the name of the recommender and the group that they are about, unless it is all.
+    """Return sentences with the name of the recommender and the group that they are about, unless
+    it is all.
 
-    Each has the place of its recommender: verdicts are first, then the recommenders in their order, and then what is
-    said of all.
+    Each has the place of its recommender: verdicts are first, then the recommenders in their order,
+    and then what is said of all.
     """
     of_all_users = {sentence.text for sentence in sentences if not sentence.group}
     named = []
@@ -175,7 +199,11 @@ def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[tuple[int, 
         kind = KINDS[sentence.kind]
         same = [other for other in sentences if other.text == sentence.text]
         is_of_all = set().union(*(other.names for other in same)) >= set(setting.names)
-        name = "" if not sentence.names or (len(setting.names) > 1 and is_of_all) else sentence.names[0]
+        name = (
+            ""
+            if not sentence.names or (len(setting.names) > 1 and is_of_all)
+            else sentence.names[0]
+        )
         place = -1 if kind.is_first else len(setting.names)
         if name in setting.names:
             place = setting.names.index(name)

@@ -1,1 +1,3 @@
-"""Intervals, tests and verdicts: means of bounded values, strict bounds, paired differences, families and seeds."""
+"""Intervals, tests and verdicts: means of bounded values, strict bounds, paired differences,
+families and seeds.
+"""

@@ -38,13 +38,16 @@ class DesignWeights:
         """Compute the weights for all n of the tables, each once.
 
         Raises:
-            DataError: a user has too few candidates to sample from, or the weights take too much memory.
+            DataError: a user has too few candidates to sample from, or the weights take too much
+                memory.
         """
         candidates = np.unique(np.concatenate([table.candidates for table in tables]))
         design.check(candidates)
         shape = (len(candidates) * len(estimators) * len(metrics) + 16, design.negatives + 1)
         check_memory_limit(shape, f"the weights of every n for {design}", "take fewer negatives")
-        weights = [linear_estimator(one).checked_weights(design, candidates, metrics) for one in estimators]
+        weights = [
+            linear_estimator(one).checked_weights(design, candidates, metrics) for one in estimators
+        ]
         return cls(design, candidates, np.concatenate(weights, axis=1))
 
 
@@ -72,7 +75,9 @@ class Expectation:
 
     @classmethod
     def from_ranks(cls, table: ExactRanks, user: Ints, weights: DesignWeights) -> "Expectation":
-        """Return the expectation of exact ranks; `user` holds the (rows,) numbers of the users from 0."""
+        """Return the expectation of exact ranks; `user` holds the (rows,) numbers of the users from
+        0.
+        """
         number_of_n = np.searchsorted(weights.candidates, table.candidates)
         means, variances = user_moments(table, weights.design, weights.values, number_of_n)
         rows = np.bincount(user)[user][:, np.newaxis]

@@ -1,26 +1,29 @@
 """Families of comparisons, and the margin: the smallest difference that matters.
 
-With an absolute margin d, the second recommender is better than the first one by more than the margin if b - a > d.
-With a relative one, b must be above (1 + d) a. A margin that is estimated from the data is not fixed, so this is a
-statement on the mean of b - (1 + d) a over users, which has an interval of its own. The values of users of this mean
-fall as d rises, and so do the ends of its interval. So all statements on a pair, whether it is ordered and by how much,
-are right if the interval at the true ratio is; they need no adjustment for one another.
+With an absolute margin d, the second recommender is better than the first one by more than the
+margin if b - a > d. With a relative one, b must be above (1 + d) a. A margin that is estimated from
+the data is not fixed, so this is a statement on the mean of b - (1 + d) a over users, which has an
+interval of its own. The values of users of this mean fall as d rises, and so do the ends of its
+interval. So all statements on a pair, whether it is ordered and by how much, are right if the
+interval at the true ratio is; they need no adjustment for one another.
 
-Among twenty pairs without a difference, one is expected to differ at 95 %. So the intervals of a family hold together:
-each one is computed at a higher level, 1 - α', such that all of them hold the truth in 95 % of evaluations.
+Among twenty pairs without a difference, one is expected to differ at 95 %. So the intervals of a
+family hold together: each one is computed at a higher level, 1 - α', such that all of them hold the
+truth in 95 % of evaluations.
 
-The largest |t| over the pairs has the distribution of the largest component of a multivariate t distribution, with the
-correlation matrix of the differences and as many degrees of freedom as users, less one. Its quantile at 1 - α is the
-critical value c, and α' = 2 P(t > c) by Student's distribution. Pairs that share a recommender have differences that
-go together, so α' is larger than α / pairs, which is Bonferroni's. It is never taken to be smaller, because
-Bonferroni's is enough for any pairs. The quantile is that of draws from the distribution, always the same ones.
+The largest |t| over the pairs has the distribution of the largest component of a multivariate t
+distribution, with the correlation matrix of the differences and as many degrees of freedom as
+users, less one. Its quantile at 1 - α is the critical value c, and α' = 2 P(t > c) by Student's
+distribution. Pairs that share a recommender have differences that go together, so α' is larger than
+α / pairs, which is Bonferroni's. It is never taken to be smaller, because Bonferroni's is enough
+for any pairs. The quantile is that of draws from the distribution, always the same ones.
 
 References:
-    S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
-    T. Hothorn, F. Bretz and P. Westfall, Simultaneous Inference in General Parametric Models, Biometrical Journal 50,
-    2008.
-    H.-P. Piepho, An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons, Journal of Computational
-    and Graphical Statistics 13, 2004.
+    S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of
+    Statistics 6, 1979. T. Hothorn, F. Bretz and P. Westfall, Simultaneous Inference in General
+    Parametric Models, Biometrical Journal 50, 2008. H.-P. Piepho, An Algorithm for a Letter-Based
+    Representation of All-Pairwise Comparisons, Journal of Computational and Graphical Statistics
+    13, 2004.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,24 +66,32 @@ class Margin:
         most = MOST_PERCENT if text.endswith("%") else float("inf")
         if not (0 < number < float("inf") and number <= most):
             raise ConfigError(
-                f'margin must be a number above 0, such as 0.005, or a part of the worse value, such as "2%" and up to '
+                "margin must be a number above 0, such as 0.005, or a part of the worse value, "
+                'such as "2%" and up to '
                 f"{MOST_PERCENT:,.0f}%, not {shown(given)}"
             )
         return cls(number / 100, True) if text.endswith("%") else cls(number)
 
     def require_possible(self, metrics: Mapping[str, Metric]) -> None:
-        """Raise ConfigError if no difference of one of these metrics, by label, can be above the margin."""
+        """Raise ConfigError if no difference of one of these metrics, by label, can be above the
+        margin.
+        """
         for label, one in metrics.items():
             if not self.is_relative and self.size >= one.largest:
                 raise ConfigError(
-                    f"margin: a difference of {label} is never above {self.size:g}, as its values are from 0 to "
+                    f"margin: a difference of {label} is never above {self.size:g}, as its "
+                    "values are from 0 to "
                     f'{one.largest:g}; a part of the worse value is text, such as "2%"'
                 )
 
     @property
     def text(self) -> str:
         """Return the margin as a sentence names it."""
-        return f"{100 * self.size:.4g} % of the worse value" if self.is_relative else f"{self.size:.4g}"
+        return (
+            f"{100 * self.size:.4g} % of the worse value"
+            if self.is_relative
+            else f"{self.size:.4g}"
+        )
 
 
 MOST_PERCENT = 1e6
@@ -103,7 +114,8 @@ def pairs_of(recommenders: int) -> list[Pair]:
 def holm(p_values: Floats) -> Floats:
     """Return p-values that are adjusted by the method of Holm, over the first axis.
 
-    The k-th smallest of P p-values is multiplied by P - k + 1, and is at least as large as the one before it.
+    The k-th smallest of P p-values is multiplied by P - k + 1, and is at least as large as the one
+    before it.
 
     Examples:
         >>> holm(np.array([0.01, 0.04, 0.03])).round(4)
@@ -118,7 +130,8 @@ def holm(p_values: Floats) -> Floats:
 
 
 def max_t_rate(values: Floats, alpha: float) -> float:
-    """Return the error rate α' of each pair of a family by the largest |t|, for means of the values of users.
+    """Return the error rate α' of each pair of a family by the largest |t|, for means of the values
+    of users.
 
     Args:
         values: (recommenders, users) values of a metric.
@@ -135,20 +148,26 @@ def max_t_rate(values: Floats, alpha: float) -> float:
         True
     """
     first, second = np.transpose(pairs_of(len(values)))
-    users, pairs = values.shape[1], len(first)
+    users = values.shape[1]
+    pairs = len(first)
     if users < 2:
         return alpha / pairs
     covariance = np.cov(values)
     variance = np.diag(covariance)
-    spread = np.sqrt(np.maximum(variance[first] + variance[second] - 2 * covariance[first, second], 0.0))
+    spread = np.sqrt(
+        np.maximum(variance[first] + variance[second] - 2 * covariance[first, second], 0.0)
+    )
     if not np.isfinite(spread).all() or (spread > _ROUNDING * spread.max(initial=0)).sum() < 2:
         return alpha / pairs
     scale = np.divide(1, spread, out=np.zeros_like(spread), where=spread > _ROUNDING * spread.max())
     sizes, directions = np.linalg.eigh(covariance)
     root = directions * np.sqrt(np.maximum(sizes, 0))
-    rng, draws = np.random.default_rng(_SEED), int(np.clip(_NUMBERS // pairs, *_DRAWS))
-    normal, chi = rng.standard_normal((draws, len(values))), np.sqrt(rng.chisquare(users - 1, draws) / (users - 1))
-    places, largest = np.ascontiguousarray((normal @ root.T).T), np.zeros(draws)
+    rng = np.random.default_rng(_SEED)
+    draws = int(np.clip(_NUMBERS // pairs, *_DRAWS))
+    normal = rng.standard_normal((draws, len(values)))
+    chi = np.sqrt(rng.chisquare(users - 1, draws) / (users - 1))
+    places = np.ascontiguousarray((normal @ root.T).T)
+    largest = np.zeros(draws)
     for one in range(len(values) - 1):
         gaps = np.abs(places[one + 1 :] - places[one]) * scale[first == one][:, np.newaxis]
         np.maximum(largest, gaps.max(axis=0), out=largest)
@@ -157,9 +176,11 @@ def max_t_rate(values: Floats, alpha: float) -> float:
 
 
 def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the largest groups of recommenders of which all pairs are undecided; each is in at least one group.
+    """Return the largest groups of recommenders of which all pairs are undecided; each is in at
+    least one group.
 
-    They are those of a compact letter display, by the method of Bron and Kerbosch for maximal cliques.
+    They are those of a compact letter display, by the method of Bron and Kerbosch for maximal
+    cliques.
 
     Args:
         undecided: pairs that cannot be told apart.
@@ -174,7 +195,10 @@ def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple
         >>> groups([(0, 1), (1, 2)], [0, 1, 2])
         [(0, 1), (1, 2)]
     """
-    alike = {one: {other for pair in undecided if one in pair for other in pair} - {one} for one in recommenders}
+    alike = {
+        one: {other for pair in undecided if one in pair for other in pair} - {one}
+        for one in recommenders
+    }
     largest: list[set[int]] = []
 
     def extend(group: set[int], more: set[int], left: set[int]) -> None:
@@ -184,7 +208,8 @@ def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple
         pivot = max(more | left, key=lambda one: len(alike[one] & more))
         for one in more - alike[pivot]:
             extend(group | {one}, more & alike[one], left & alike[one])
-            more, left = more - {one}, left | {one}
+            more = more - {one}
+            left = left | {one}
 
     extend(set(), set(recommenders), set())
     place = {one: number for number, one in enumerate(recommenders)}

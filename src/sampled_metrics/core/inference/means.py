@@ -1,31 +1,38 @@
-"""Intervals of means over users: the likelihood ratio of values with bounds, and Student's of values without.
+"""Intervals of means over users: the likelihood ratio of values with bounds, and Student's of
+values without.
 
-A mean μ is compatible with U values y_u from L to H if some distribution on [L, H] has this mean and explains the
-values well. The deviance of μ below the sample mean is the loss of log-likelihood of the best such distribution,
+A mean μ is compatible with U values y_u from L to H if some distribution on [L, H] has this mean
+and explains the values well. The deviance of μ below the sample mean is the loss of log-likelihood
+of the best such distribution,
 
     D(μ) = max over λ of Σ_u log(1 + λ (y_u - μ)),  where 1 + λ (L - μ) >= 0,
 
-and that above the sample mean is the same of -y. The distribution may have mass at the bound L, seen or not. D is U
-times the quantity KL_inf of Honda and Takemura, the empirical likelihood ratio of Owen with the bounds as support
-points, and the betting interval of Waudby-Smith and Ramdas in hindsight. The interval holds the μ with
+and that above the sample mean is the same of -y. The distribution may have mass at the bound L,
+seen or not. D is U times the quantity KL_inf of Honda and Takemura, the empirical likelihood ratio
+of Owen with the bounds as support points, and the betting interval of Waudby-Smith and Ramdas in
+hindsight. The interval holds the μ with
 
     D(μ) <= z²/2 + (log(2/α) - z²/2) / k,
 
-with the quantile z of the normal distribution at 1 - α/2. The first part is the limit for many users. The second part
-is for few. If no value is near the bound L, then k = 1: the interval allows a share 1 - (α/2)^(1/U) of users at L, as
-no user is there with probability α/2 then. In general k is the number of users who decide the end. They are those on
-the rarer side of the sample mean, counted by their squared distances, (Σ d²)² / Σ d⁴, and one more, who is at L on
-the side of the end. For values 0 and 1, k - 1 is the number of ones or of zeros, whichever is smaller.
+with the quantile z of the normal distribution at 1 - α/2. The first part is the limit for many
+users. The second part is for few. If no value is near the bound L, then k = 1: the interval allows
+a share 1 - (α/2)^(1/U) of users at L, as no user is there with probability α/2 then. In general k
+is the number of users who decide the end. They are those on the rarer side of the sample mean,
+counted by their squared distances, (Σ d²)² / Σ d⁴, and one more, who is at L on the side of the
+end. For values 0 and 1, k - 1 is the number of ones or of zeros, whichever is smaller.
 
-With Poisson counts the interval at 95 % has a coverage of 94.1 % or more (tests/core/inference/test_means.py).
-docs/coverage.md has the lowest coverage that a search over many distributions finds.
+With Poisson counts the interval at 95 % has a coverage of 94.1 % or more
+(tests/core/inference/test_means.py). docs/coverage.md has the lowest coverage that a search over
+many distributions finds.
 
-The p-value of a mean of 0 is the interval inverted: the smallest α for which the interval excludes 0.
+The p-value of a mean of 0 is the interval inverted: the smallest α for which the interval excludes
+0.
 
 References:
-    A. B. Owen, Empirical Likelihood Ratio Confidence Intervals for a Single Functional, Biometrika 75, 1988.
-    J. Honda and A. Takemura, An Asymptotically Optimal Bandit Algorithm for Bounded Support Models, COLT 2010.
-    I. Waudby-Smith and A. Ramdas, Estimating Means of Bounded Random Variables by Betting, JRSS B 86, 2024.
+    A. B. Owen, Empirical Likelihood Ratio Confidence Intervals for a Single Functional, Biometrika
+    75, 1988. J. Honda and A. Takemura, An Asymptotically Optimal Bandit Algorithm for Bounded
+    Support Models, COLT 2010. I. Waudby-Smith and A. Ramdas, Estimating Means of Bounded Random
+    Variables by Betting, JRSS B 86, 2024.
 """
 
 from __future__ import annotations
@@ -48,12 +55,15 @@ FEW_USERS = 100
 _STEPS = 100  # most steps of a search; Newton's method takes about five
 _CLOSE = 1e-12  # relative change at which a search ends
 _ROUNDING = 1e-12  # relative distances up to this are none
-_NO_WIDTH = 1e-6  # widths up to this, relative to the limits of a mean, show only that all users are alike
+_NO_WIDTH = (
+    1e-6  # widths up to this, relative to the limits of a mean, show only that all users are alike
+)
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """(metrics,) ends of the intervals of means, standard errors, and two-sided p-values of a mean of 0.
+    """(metrics,) ends of the intervals of means, standard errors, and two-sided p-values of a mean
+    of 0.
 
     The standard error is NaN where a mean is known to lie between two means only.
     """
@@ -65,22 +75,29 @@ class Intervals:
 
 
 def intervals(
-    low: Floats, high: Floats, bounds: Floats, limits: Floats, alpha: Floats | float, *, test: bool = False
+    low: Floats,
+    high: Floats,
+    bounds: Floats,
+    limits: Floats,
+    alpha: Floats | float,
+    *,
+    test: bool = False,
 ) -> Intervals:
     """Return the intervals of means that lie between the means of two values of each user.
 
     The lower end is that of the interval of the mean of `low`, and the upper end that of `high`.
 
     Args:
-        low: (metrics, users) values whose mean is, in expectation, at most the one that is sought; NaN if it is not
-            defined.
-        high: (metrics, users) values whose mean is at least the one that is sought: the same array as `low` where the
-            mean is that of the values.
-        bounds: (metrics, 2, 2) smallest and largest value of `low`, and of `high`. Where they are infinite, the
-            interval is Student's.
+        low: (metrics, users) values whose mean is, in expectation, at most the one that is sought;
+            NaN if it is not defined.
+        high: (metrics, users) values whose mean is at least the one that is sought: the same array
+            as `low` where the mean is that of the values.
+        bounds: (metrics, 2, 2) smallest and largest value of `low`, and of `high`. Where they are
+            infinite, the interval is Student's.
         limits: (metrics, 2) smallest and largest value of the mean.
         alpha: the error rate, or (metrics,) error rates.
-        test: whether to compute the p-value of a mean of 0: the smallest α for which the interval excludes 0.
+        test: whether to compute the p-value of a mean of 0: the smallest α for which the interval
+            excludes 0.
 
     Returns:
         The intervals; NaN of a single user, whose value does not show how users vary.
@@ -88,7 +105,8 @@ def intervals(
     metrics, users = low.shape
     if users < 2:
         return Intervals(*np.full((4, metrics), np.nan))
-    rows, rates = np.full((metrics, 4), np.nan), np.broadcast_to(np.asarray(alpha, dtype=np.float64), metrics)
+    rows = np.full((metrics, 4), np.nan)
+    rates = np.broadcast_to(np.asarray(alpha, dtype=np.float64), metrics)
     for row, (rate, limit) in enumerate(zip(rates, limits, strict=True)):
         if np.isnan(low[row]).any() or np.isnan(high[row]).any():
             continue
@@ -105,7 +123,9 @@ def intervals(
     return Intervals(*rows.T)
 
 
-def mean_interval(values: Floats, counts: Ints, bounds: tuple[float, float], alpha: float) -> tuple[float, float]:
+def mean_interval(
+    values: Floats, counts: Ints, bounds: tuple[float, float], alpha: float
+) -> tuple[float, float]:
     """Return the interval of the mean of the values of users at the level 1 - α.
 
     Args:
@@ -117,9 +137,11 @@ def mean_interval(values: Floats, counts: Ints, bounds: tuple[float, float], alp
     Examples:
         One hit of ten users, and none:
 
-        >>> [round(end, 3) for end in mean_interval(np.array([0, 1]), np.array([9, 1]), (0, 1), alpha=0.05)]
+        >>> [round(end, 3) for end in mean_interval(np.array([0, 1]), np.array([9, 1]), (0, 1),
+        ...     alpha=0.05)]
         [0.002, 0.441]
-        >>> [round(end, 3) for end in mean_interval(np.array([0, 1]), np.array([10, 0]), (0, 1), alpha=0.05)]
+        >>> [round(end, 3) for end in mean_interval(np.array([0, 1]), np.array([10, 0]), (0, 1),
+        ...     alpha=0.05)]
         [0.0, 0.308]
     """
     lower = LowerSide.from_values(values, counts, np.asarray(bounds))
@@ -150,24 +172,28 @@ def _standard_error(values: Floats, counts: Ints) -> float:
     return float(np.sqrt(counts @ (values - counts @ values / users) ** 2 / (users - 1) / users))
 
 
-def _student(values: Floats, counts: Ints, limits: Floats, alpha: float) -> tuple[float, float, float, float]:
-    """Return the ends of Student's interval of a mean, its standard error, and the p-value of a mean of 0.
+def _student(
+    values: Floats, counts: Ints, limits: Floats, alpha: float
+) -> tuple[float, float, float, float]:
+    """Return the ends of Student's interval of a mean, its standard error, and the p-value of a
+    mean of 0.
 
     If all values are alike, the ends are those with t² more users at the limits of the mean.
     """
     users = int(counts.sum())
-    mean, error, t = (
-        float(counts @ values / users),
-        _standard_error(values, counts),
-        -float(stdtrit(users - 1, alpha / 2)),
-    )
+    mean = float(counts @ values / users)
+    error = _standard_error(values, counts)
+    t = -float(stdtrit(users - 1, alpha / 2))
     if 2 * t * error > _NO_WIDTH * (limits[1] - limits[0]):
-        reach, distance = (t * error, t * error), abs(mean) / error
+        reach = (t * error, t * error)
+        distance = abs(mean) / error
     else:
         share = t**2 / (users + t**2)
         reach = share * (mean - limits[0]), share * (limits[1] - mean)
         limit = abs(float(limits[0] if mean > 0 else limits[1]))
-        distance = 0.0 if not mean else float(np.sqrt(users * abs(mean) / limit)) if limit else np.inf
+        distance = (
+            0.0 if not mean else float(np.sqrt(users * abs(mean) / limit)) if limit else np.inf
+        )
     ends = max(mean - reach[0], float(limits[0])), min(mean + reach[1], float(limits[1]))
     return *ends, error, float(2 * stdtr(users - 1, -distance))
 
@@ -178,8 +204,8 @@ def threshold(alpha: float, deciding: float, freedom: int = 1) -> float:
     Args:
         alpha: the error rate of both ends together.
         deciding: k, the number of users who decide the end.
-        freedom: the number of means that are known together. What holds for them holds for all their combinations, as
-            the intervals of H. Scheffé do.
+        freedom: the number of means that are known together. What holds for them holds for all
+            their combinations, as the intervals of H. Scheffé do.
     """
     many = chdtri(freedom, alpha) / 2  # upper quantile of the χ² distribution
     few = np.log(2 / alpha) - ndtri(alpha / 2) ** 2 / 2
@@ -187,7 +213,9 @@ def threshold(alpha: float, deciding: float, freedom: int = 1) -> float:
 
 
 def p_value_of_deviance(deviance: float, deciding: float, freedom: int = 1) -> float:
-    """Return the largest α at which the threshold is at least the deviance; parameters as in `threshold`."""
+    """Return the largest α at which the threshold is at least the deviance; parameters as in
+    `threshold`.
+    """
     if deviance > threshold(SMALLEST_P_VALUE, deciding, freedom):
         return SMALLEST_P_VALUE
     least = threshold(1.0, deciding, freedom)
@@ -220,14 +248,18 @@ class LowerSide:
 
     @classmethod
     def from_values(cls, values: Floats, counts: Ints, bounds: Floats) -> LowerSide:
-        """Return what decides the lower end of the mean of (groups,) values with a smallest and a largest one."""
+        """Return what decides the lower end of the mean of (groups,) values with a smallest and a
+        largest one.
+        """
         seen = counts > 0
-        values, counts = values[seen], counts[seen]
+        values = values[seen]
+        counts = counts[seen]
         mean = float(counts @ values / counts.sum())
         distances = values - mean
         distances[np.abs(distances) <= _ROUNDING * np.abs(bounds).max()] = 0.0
         reach = float(mean - bounds[0])
-        below, above = np.minimum(distances, 0.0) ** 2, np.maximum(distances, 0.0) ** 2
+        below = np.minimum(distances, 0.0) ** 2
+        above = np.maximum(distances, 0.0) ** 2
         deciding = _effective_number(np.append(below, reach**2), np.append(counts, 1))
         if above.any():
             deciding = min(deciding, _effective_number(above, counts) + 1)
@@ -245,13 +277,16 @@ class LowerSide:
         deviance, depth = self._at_bound
         if limit < deviance:
             return self._depth(self._tilt(limit))
-        return float(self.reach - (self.reach - depth) * np.exp((deviance - limit) / self.counts.sum()))
+        return float(
+            self.reach - (self.reach - depth) * np.exp((deviance - limit) / self.counts.sum())
+        )
 
     def law(self, alpha: float) -> tuple[Floats, float]:
         """Return the distribution whose mean is the end, for an error rate α.
 
         Returns:
-            (groups,) shares of the values that were seen, and the share at the lower bound beside them.
+            (groups,) shares of the values that were seen, and the share at the lower bound beside
+            them.
         """
         if self.reach <= 0:
             return self.counts / self.counts.sum(), 0.0
@@ -265,25 +300,34 @@ class LowerSide:
     def _tilt(self, limit: float) -> float:
         """Return the tilt of a deviance, which is below that of the largest tilt."""
         slope = float(np.sqrt(self.counts @ self.distances**2 / 2))
-        return _solve(lambda tilt: np.sqrt(self._deviance(tilt)), np.sqrt(limit), slope, 1 / self.reach)
+        return _solve(
+            lambda tilt: np.sqrt(self._deviance(tilt)), np.sqrt(limit), slope, 1 / self.reach
+        )
 
     def deviance_at(self, depth: float) -> float:
-        """Return D(μ) of the mean μ that is `depth` below the sample mean; infinite at the bound and beyond it."""
+        """Return D(μ) of the mean μ that is `depth` below the sample mean; infinite at the bound
+        and beyond it.
+        """
         if depth >= self.reach * (1 - _ROUNDING):
             return np.inf
         deviance, depth_at_bound = self._at_bound
         if depth < depth_at_bound:
             slope = self.counts @ self.distances**2 / self.counts.sum()
             return self._deviance(_solve(self._depth, depth, slope, 1 / self.reach))
-        return deviance + float(self.counts.sum() * np.log((self.reach - depth_at_bound) / (self.reach - depth)))
+        return deviance + float(
+            self.counts.sum() * np.log((self.reach - depth_at_bound) / (self.reach - depth))
+        )
 
-    # With 1 + λ (y - μ) = A (1 + t (y - ȳ)), the best λ of a μ has A = the mean of 1 / (1 + t (y - ȳ)). So the tilt t
-    # gives both the deviance and the depth ȳ - μ = (1 - 1 / A) / t, and one search for t replaces two nested ones.
+    # With 1 + λ (y - μ) = A (1 + t (y - ȳ)), the best λ of a μ has A = the mean of 1 / (1 + t (y -
+    # ȳ)). So the tilt t gives both the deviance and the depth ȳ - μ = (1 - 1 / A) / t, and one
+    # search for t replaces two nested ones.
 
     def _deviance(self, tilt: float) -> float:
         """Return the deviance of a tilt, below 1 / reach."""
         logs = self.counts @ np.log1p(tilt * self.distances)
-        return max(0.0, float(self.counts.sum() * np.log1p(tilt**2 * self._tilted_square(tilt)) + logs))
+        return max(
+            0.0, float(self.counts.sum() * np.log1p(tilt**2 * self._tilted_square(tilt)) + logs)
+        )
 
     def _depth(self, tilt: float) -> float:
         """Return the depth of a tilt."""
@@ -291,12 +335,18 @@ class LowerSide:
         return tilt * square / (1 + tilt**2 * square)
 
     def _tilted_square(self, tilt: float) -> float:
-        """Return (A - 1) / t², the mean of d² / (1 + t d) over the distances d, which have the mean 0."""
-        return float(self.counts @ (self.distances**2 / (1 + tilt * self.distances)) / self.counts.sum())
+        """Return (A - 1) / t², the mean of d² / (1 + t d) over the distances d, which have the mean
+        0.
+        """
+        return float(
+            self.counts @ (self.distances**2 / (1 + tilt * self.distances)) / self.counts.sum()
+        )
 
     @cached_property
     def _at_bound(self) -> tuple[float, float]:
-        """Return the deviance and the depth of the largest tilt, beyond which the distribution has unseen mass at L."""
+        """Return the deviance and the depth of the largest tilt, beyond which the distribution has
+        unseen mass at L.
+        """
         if not self.distances.any():
             return 0.0, 0.0
         if self.distances.min() <= -self.reach * (1 - _ROUNDING):  # the bound is seen
@@ -305,17 +355,23 @@ class LowerSide:
 
 
 def _effective_number(squares: Floats, counts: Ints) -> float:
-    """Return the number of users who decide a sum of (groups,) squares, (Σ d²)² / Σ d⁴; 1 if all are 0."""
+    """Return the number of users who decide a sum of (groups,) squares, (Σ d²)² / Σ d⁴; 1 if all
+    are 0.
+    """
     return float((counts @ squares) ** 2 / (counts @ squares**2)) if squares.any() else 1.0
 
 
 def _solve(rising: Callable[[float], float], target: float, slope: float, most: float) -> float:
     """Return the argument from 0 to `most` at which a function is at its target.
 
-    The function rises from 0 with a known slope, nearly in a straight line, so the secant method takes few steps.
+    The function rises from 0 with a known slope, nearly in a straight line, so the secant method
+    takes few steps.
     """
-    low, high = 0.0, most
-    before, value_before, argument = 0.0, 0.0, target / slope
+    low = 0.0
+    high = most
+    before = 0.0
+    value_before = 0.0
+    argument = target / slope
     for _ in range(_STEPS):
         if not low < argument < high:
             argument = (low + high) / 2

@@ -1,53 +1,58 @@
 """Intervals of means over users and seeds: what new runs of a training would give.
 
-A recommender that is trained S times ranks the same U users S times. The value of user u and seed s is modelled as
+A recommender that is trained S times ranks the same U users S times. The value of user u and seed s
+is modelled as
 
     y_us = μ + a_u + b_s + c_us,
 
 with independent parts for the user, the seed, and both. The mean over all of them has the variance
-σ_a² / U + σ_b² / S + σ_c² / (U S). The variance s² of the S means over users, divided by S, estimates the last two
-terms, with S - 1 degrees of freedom. The variance of the users' means, divided by U, estimates the first and the third.
-The third term is the mean square of the interaction, divided by U S. It is known well, and is subtracted from the
-users' part, so that it counts once. If it were subtracted from the seeds' part, this would often be 0 and have no
-distribution of variances: verdicts of two seeds against ten were wrong in 11.5 % of simulations. For a difference, the
-users are paired, and the seeds of the two recommenders are independent.
+σ_a² / U + σ_b² / S + σ_c² / (U S). The variance s² of the S means over users, divided by S,
+estimates the last two terms, with S - 1 degrees of freedom. The variance of the users' means,
+divided by U, estimates the first and the third. The third term is the mean square of the
+interaction, divided by U S. It is known well, and is subtracted from the users' part, so that it
+counts once. If it were subtracted from the seeds' part, this would often be 0 and have no
+distribution of variances: verdicts of two seeds against ten were wrong in 11.5 % of simulations.
+For a difference, the users are paired, and the seeds of the two recommenders are independent.
 
-The half width of an interval at the error rate α is that of the users and that of the seeds, added in quadrature:
+The half width of an interval at the error rate α is that of the users and that of the seeds, added
+in quadrature:
 
     h(α)² = z(α)² V + r(α)²,
 
-with the users' variance V, the normal quantile z, and the half width r of the seeds alone. This is never too narrow if
-r is right and the metrics of seeds are normal (K. S. Banerjee). The interval over users alone takes its place where it
-is wider. The p-value is the interval inverted: the α at which h(α) is the distance of the mean from 0.
+with the users' variance V, the normal quantile z, and the half width r of the seeds alone. This is
+never too narrow if r is right and the metrics of seeds are normal (K. S. Banerjee). The interval
+over users alone takes its place where it is wider. The p-value is the interval inverted: the α at
+which h(α) is the distance of the mean from 0.
 
-**One recommender.** r is Student's, t s / √S with S - 1 degrees of freedom. The same holds for draws of negatives that
-users share, which are paired. A recommender with a single seed does not show how its seeds vary, so nothing is said of
-new runs of it.
+**One recommender.** r is Student's, t s / √S with S - 1 degrees of freedom. The same holds for
+draws of negatives that users share, which are paired. A recommender with a single seed does not
+show how its seeds vary, so nothing is said of new runs of it.
 
-**Two recommenders.** Two seeds alone hardly show how much a recommender spreads, but those of the other recommender
-show it, too, as far as both spread alike. So the logarithm l of the ratio of their deviations, σ_A / σ_B, has a prior
-distribution, a normal one and a flat one together:
+**Two recommenders.** Two seeds alone hardly show how much a recommender spreads, but those of the
+other recommender show it, too, as far as both spread alike. So the logarithm l of the ratio of
+their deviations, σ_A / σ_B, has a prior distribution, a normal one and a flat one together:
 
     p(l) ∝ exp(-l² / (2 τ²)) + (S_A + S_B - 2) / 100,  with τ = 0.7 + 2 (1 - S_min / S_max).
 
-For a known l, the seeds of both give one variance with f = S_A + S_B - 2 degrees of freedom, and the difference has
-Student's distribution with the squared scale
+For a known l, the seeds of both give one variance with f = S_A + S_B - 2 degrees of freedom, and
+the difference has Student's distribution with the squared scale
 
     V(l) = q(l) / f (exp(2 l) / S_A + 1 / S_B),  q(l) = (S_A - 1) s_A² exp(-2 l) + (S_B - 1) s_B².
 
-The probability of l is proportional to p(l) exp(-(S_A - 1) l) q(l)^(-f/2), and r is the quantile of the mixture over l.
-If l were taken to be 0, this would be Student's test with the pooled variance. It misses 14 % with two seeds each, and
-40 % with two seeds against twenty, if one recommender spreads far more than the other. With a flat prior alone, it
-would be the test of W. V. Behrens and R. A. Fisher, whose interval of two seeds each is almost three times as wide. The
-scale τ and the share of the flat part are chosen so that at most 6 % miss at 95 % if seeds are normal and one
-recommender spreads up to three times as much as the other. A larger ratio counts as far as the seeds show it, which two
-seeds hardly do. With many seeds, the interval is about that of Student. docs/coverage.md has the misses and the widths,
-and what no seeds can show.
+The probability of l is proportional to p(l) exp(-(S_A - 1) l) q(l)^(-f/2), and r is the quantile of
+the mixture over l. If l were taken to be 0, this would be Student's test with the pooled variance.
+It misses 14 % with two seeds each, and 40 % with two seeds against twenty, if one recommender
+spreads far more than the other. With a flat prior alone, it would be the test of W. V. Behrens and
+R. A. Fisher, whose interval of two seeds each is almost three times as wide. The scale τ and the
+share of the flat part are chosen so that at most 6 % miss at 95 % if seeds are normal and one
+recommender spreads up to three times as much as the other. A larger ratio counts as far as the
+seeds show it, which two seeds hardly do. With many seeds, the interval is about that of Student.
+docs/coverage.md has the misses and the widths, and what no seeds can show.
 
 References:
-    K. S. Banerjee, Approximate Confidence Interval for Linear Functions of Means of k Populations When the Population
-    Variances Are Not Equal, Sankhyā 22, 1960.
-    R. A. Fisher, The Fiducial Argument in Statistical Inference, Annals of Eugenics 6, 1935.
+    K. S. Banerjee, Approximate Confidence Interval for Linear Functions of Means of k Populations
+    When the Population Variances Are Not Equal, Sankhyā 22, 1960. R. A. Fisher, The Fiducial
+    Argument in Statistical Inference, Annals of Eugenics 6, 1935.
 """
 
 from __future__ import annotations
@@ -64,7 +69,8 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.core.inference.means import Intervals
 
 _NODES = 161  # of the mean over the ratio of two deviations
-_REACH = 20.0  # of the logarithms of ratios on both sides of the one that is seen, for two seeds; less for more
+# of the logarithms of ratios on both sides of the one that is seen, for two seeds; less for more
+_REACH = 20.0
 _LEAST_RATIO = 1e-6  # of two deviations; smaller ones are taken to be this
 _LEAST_TAIL = 1e-300  # smallest probability that is told apart from 0
 _TOLERANCES = {"xatol": 1e-12, "xrtol": 0.0}  # of the logarithms of roots
@@ -97,7 +103,9 @@ class SeedSpread:
         seeds, _, users = values.shape
         residuals = values - values.mean(axis=0)
         residuals -= residuals.mean(axis=2, keepdims=True)
-        interaction = (residuals**2).sum(axis=(0, 2)) / (max(users - 1, 1) * (seeds - 1)) / (users * seeds)
+        interaction = (
+            (residuals**2).sum(axis=(0, 2)) / (max(users - 1, 1) * (seeds - 1)) / (users * seeds)
+        )
         return cls(points.var(axis=0, ddof=1) / seeds, interaction, seeds - 1)
 
     def scaled(self, ratio: float) -> SeedSpread:
@@ -116,9 +124,14 @@ class SeedSpread:
 
 
 def with_seeds(
-    interval: Intervals, mean: Floats, spreads: Sequence[SeedSpread], limits: Floats, alpha: Floats | float
+    interval: Intervals,
+    mean: Floats,
+    spreads: Sequence[SeedSpread],
+    limits: Floats,
+    alpha: Floats | float,
 ) -> Intervals:
-    """Return intervals of means over users, widened by the spreads between the seeds of one recommender, or of two.
+    """Return intervals of means over users, widened by the spreads between the seeds of one
+    recommender, or of two.
 
     Args:
         interval: (metrics,) intervals over users, with p-values.
@@ -128,64 +141,85 @@ def with_seeds(
         alpha: (metrics,) error rates.
 
     Returns:
-        The intervals. The standard error counts users and seeds, and is never below that of users. The p-value is that
-        of a mean of 0.
+        The intervals. The standard error counts users and seeds, and is never below that of users.
+        The p-value is that of a mean of 0.
 
     Examples:
-        Five seeds of a recommender, whose mean has an error of .003 by them, and of .004 by the users:
+        Five seeds of a recommender, whose mean has an error of .003 by them, and of .004 by the
+        users:
 
         >>> spread = SeedSpread(np.array([0.003**2]), np.zeros(1), freedom=4)
-        >>> users = Intervals(np.array([0.022]), np.array([0.038]), np.array([0.004]), np.array([6e-14]))
-        >>> widened = with_seeds(users, np.array([0.03]), [spread], np.array([[0.0, 1.0]]), alpha=0.05)
+        >>> users = Intervals(np.array([0.022]), np.array([0.038]), np.array([0.004]),
+        ...     np.array([6e-14]))
+        >>> widened = with_seeds(users, np.array([0.03]), [spread], np.array([[0.0, 1.0]]),
+        ...     alpha=0.05)
         >>> [round(float(end), 4) for end in (widened.low[0], widened.high[0])]
         [0.0186, 0.0414]
     """
-    of_users = np.maximum(interval.standard_error**2 - sum(spread.interaction for spread in spreads), 0.0)
+    of_users = np.maximum(
+        interval.standard_error**2 - sum(spread.interaction for spread in spreads), 0.0
+    )
     of_seeds = _Students.from_spreads(spreads)
     reach = np.sqrt(ndtri(np.asarray(alpha) / 2) ** 2 * of_users + of_seeds.half_width(alpha) ** 2)
     return Intervals(
         np.maximum(np.minimum(interval.low, mean - reach), limits[:, 0]),
         np.minimum(np.maximum(interval.high, mean + reach), limits[:, 1]),
-        np.fmax(np.sqrt(of_users + sum(spread.variance for spread in spreads)), interval.standard_error),
+        np.fmax(
+            np.sqrt(of_users + sum(spread.variance for spread in spreads)), interval.standard_error
+        ),
         np.maximum(interval.p_value, _p_value(np.abs(mean), of_users, of_seeds)),
     )
 
 
-def deciding_seeds(standard_error: Floats, mean: Floats, spreads: Sequence[SeedSpread], alpha: Floats | float) -> Ints:
-    """Return the (metrics,) smallest numbers of seeds, of each recommender, that would tell a mean from 0.
+def deciding_seeds(
+    standard_error: Floats, mean: Floats, spreads: Sequence[SeedSpread], alpha: Floats | float
+) -> Ints:
+    """Return the (metrics,) smallest numbers of seeds, of each recommender, that would tell a mean
+    from 0.
 
-    With so many seeds, the half width of `with_seeds` is below the distance of the mean from 0, if the mean, the users
-    and the spread of seeds are as estimated. About half of new comparisons with so many seeds would decide then.
+    With so many seeds, the half width of `with_seeds` is below the distance of the mean from 0, if
+    the mean, the users and the spread of seeds are as estimated. About half of new comparisons with
+    so many seeds would decide then.
 
     Args:
-        standard_error: (metrics,) standard errors over the users, as in the intervals that `with_seeds` takes.
+        standard_error: (metrics,) standard errors over the users, as in the intervals that
+            `with_seeds` takes.
         mean: (metrics,) means.
         spreads: of the recommenders with several seeds, one or two.
         alpha: (metrics,) error rates.
 
     Returns:
-        The numbers, 2 or more; 0 if no number up to 1024 would decide, such as where the users alone do not.
+        The numbers, 2 or more; 0 if no number up to 1024 would decide, such as where the users
+        alone do not.
 
     Examples:
-        Two seeds each, with an error of .0036 by the seeds and .0042 by the users. A difference of .01 takes 6 seeds
-        each, and one of .007 is less than the half width .0082 of the users alone:
+        Two seeds each, with an error of .0036 by the seeds and .0042 by the users. A difference of
+        .01 takes 6 seeds each, and one of .007 is less than the half width .0082 of the users
+        alone:
 
         >>> spread = SeedSpread(np.array([0.0036**2 / 2] * 2), np.zeros(2), freedom=1)
-        >>> deciding_seeds(np.array([0.0042] * 2), np.array([0.01, 0.007]), [spread, spread], alpha=0.05)
+        >>> deciding_seeds(np.array([0.0042] * 2), np.array([0.01, 0.007]), [spread, spread],
+        ...     alpha=0.05)
         array([6, 0])
     """
     of_users = np.maximum(standard_error**2 - sum(spread.interaction for spread in spreads), 0.0)
     rates = np.broadcast_to(np.asarray(alpha, dtype=np.float64), mean.shape)
-    rest = mean**2 - (ndtri(rates / 2) ** 2) * of_users  # what the half width by seeds may be, squared
+    rest = (
+        mean**2 - (ndtri(rates / 2) ** 2) * of_users
+    )  # what the half width by seeds may be, squared
     numbers = np.zeros(len(mean), dtype=np.int64)
     for metric in np.flatnonzero(rest > 0):
         of_metric = [spread.of_metric(int(metric)) for spread in spreads]
-        numbers[metric] = _first_below(of_metric, float(np.sqrt(rest[metric])), float(rates[metric]))
+        numbers[metric] = _first_below(
+            of_metric, float(np.sqrt(rest[metric])), float(rates[metric])
+        )
     return numbers
 
 
 def _first_below(spreads: Sequence[SeedSpread], width: float, alpha: float) -> int:
-    """Return the smallest number of seeds whose half width is below a width; 0 if there is none up to `_MOST_SEEDS`."""
+    """Return the smallest number of seeds whose half width is below a width; 0 if there is none up
+    to `_MOST_SEEDS`.
+    """
 
     def is_below(seeds: int) -> bool:
         students = _Students.from_spreads([spread.of_seeds(seeds) for spread in spreads])
@@ -198,7 +232,8 @@ def _first_below(spreads: Sequence[SeedSpread], width: float, alpha: float) -> i
 
 @dataclass(frozen=True)
 class _Students:
-    """Mixtures of Student variables with the mean 0: what a difference of means over seeds may be by chance.
+    """Mixtures of Student variables with the mean 0: what a difference of means over seeds may be
+    by chance.
 
     Attributes:
         shares: (metrics, nodes) their shares.
@@ -231,7 +266,11 @@ class _Students:
         logs = np.log(_prior(ratios, seeds)) - first.freedom * ratios - freedom / 2 * np.log(pooled)
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         variances = pooled * (np.exp(2 * ratios) / seeds[0] + 1 / seeds[1])
-        return cls(shares / shares.sum(axis=1, keepdims=True), largest[:, np.newaxis] * np.sqrt(variances), freedom)
+        return cls(
+            shares / shares.sum(axis=1, keepdims=True),
+            largest[:, np.newaxis] * np.sqrt(variances),
+            freedom,
+        )
 
     def half_width(self, alpha: Floats | float) -> Floats:
         """Return the (metrics,) distances that are exceeded with the (metrics,) probabilities α."""
@@ -248,13 +287,17 @@ class _Students:
         return _root(too_far, least, most)
 
     def tail(self, distance: Floats, metric: Ints) -> Floats:
-        """Return the (some,) probabilities of at least these distances, which are above 0, for some metrics."""
+        """Return the (some,) probabilities of at least these distances, which are above 0, for some
+        metrics.
+        """
         tails = 2 * stdtr(self.freedom, -distance[:, np.newaxis] / self.deviations[metric])
         return np.maximum((self.shares[metric] * tails).sum(axis=1), _LEAST_TAIL)
 
 
 def _prior(ratios: Floats, seeds: Ints) -> Floats:
-    """Return the prior p(l) of logarithms of ratios of deviations, up to a factor, for (2,) numbers of seeds."""
+    """Return the prior p(l) of logarithms of ratios of deviations, up to a factor, for (2,) numbers
+    of seeds.
+    """
     scale = 0.7 + 2 * (1 - seeds.min() / seeds.max())
     return np.exp(-((ratios / scale) ** 2) / 2) + 0.01 * (seeds.sum() - 2)
 
@@ -279,7 +322,9 @@ def _p_value(distance: Floats, of_users: Floats, of_seeds: _Students) -> Floats:
     of_both = np.ones_like(distance)
     has_part = part > 0
     of_both[has_part] = of_seeds.tail(part[has_part], np.flatnonzero(has_part))
-    t = np.divide(distance, deviation, out=np.where(distance > 0, np.inf, 0.0), where=deviation != 0)
+    t = np.divide(
+        distance, deviation, out=np.where(distance > 0, np.inf, 0.0), where=deviation != 0
+    )
     return np.where(has_part, of_both, 2 * ndtr(-t))
 
 
@@ -295,6 +340,11 @@ def _root(rising: Callable[[Floats, Ints], Floats], low: Floats, high: Floats) -
     some = np.flatnonzero(low > 0)
     if len(some):
         ends = np.log(low[some]) - _SLACK, np.log(high[some]) + _SLACK
-        found = find_root(lambda logs, metric: rising(np.exp(logs), metric), ends, args=(some,), tolerances=_TOLERANCES)
+        found = find_root(
+            lambda logs, metric: rising(np.exp(logs), metric),
+            ends,
+            args=(some,),
+            tolerances=_TOLERANCES,
+        )
         roots[some] = np.exp(found.x)
     return roots

@@ -13,13 +13,15 @@ class Setting:
 
     Attributes:
         confidence_level: of its intervals.
-        parameters: what the numbers are of, such as "60 users, n = 100"; empty if there is nothing to say.
+        parameters: what the numbers are of, such as "60 users, n = 100"; empty if there is nothing
+            to say.
         names: the recommenders, in the order in which they were given.
         margin: the smallest difference that matters; None without a margin.
         estimator: the label of the estimator of a comparison; empty for exact ranks and lists.
         is_uncorrected: whether a comparison is of the metrics of sampled ranks as they are.
         negatives: m of an expectation; 0 elsewhere.
-        gives_advice: whether sentences say what to do, as remarks do and a sentence of a paper does not.
+        gives_advice: whether sentences say what to do, as remarks do and a sentence of a paper does
+            not.
     """
 
     confidence_level: float = 0.95

@@ -1,19 +1,21 @@
-"""Values of users whose means bound true metrics, by strict bounds (`sampled_metrics.core.estimators.strict_bounds`).
+"""Values of users whose means bound true metrics, by strict bounds
+(`sampled_metrics.core.estimators.strict_bounds`).
 
-Weights that a sample chooses fit this sample too well. So the users are divided into five folds, and the weights for
-the users of a fold are those that are best for the users of the other folds. Whatever they choose, the mean of these
-weights over the users of the fold bounds the metric in expectation, so that the interval of the mean over all users
-holds the metric.
+Weights that a sample chooses fit this sample too well. So the users are divided into five folds,
+and the weights for the users of a fold are those that are best for the users of the other folds.
+Whatever they choose, the mean of these weights over the users of the fold bounds the metric in
+expectation, so that the interval of the mean over all users holds the metric.
 
-Where the sample contradicts the assumption on the distribution of ranks, the weights are those without an assumption.
-Where it contradicts any distribution of ranks, there is no interval. A test does not notice all wrong assumptions. So
-an assumption is also dropped where it alone would decide, that is, where the interval would be hardly wider than one
-from the exact ranks of as many users. AUC needs no assumption, as samples have no bias for it.
+Where the sample contradicts the assumption on the distribution of ranks, the weights are those
+without an assumption. Where it contradicts any distribution of ranks, there is no interval. A test
+does not notice all wrong assumptions. So an assumption is also dropped where it alone would decide,
+that is, where the interval would be hardly wider than one from the exact ranks of as many users.
+AUC needs no assumption, as samples have no bias for it.
 
 References:
-    P. Batlle, P. Patil, M. Stanley and M. Kuusela, Optimization-Based Frequentist Confidence Intervals for Functionals
-    in Constrained Inverse Problems: Resolving the Burrus Conjecture, 2023: why a single sample cannot both choose the
-    weights and be the sample they are applied to.
+    P. Batlle, P. Patil, M. Stanley and M. Kuusela, Optimization-Based Frequentist Confidence
+    Intervals for Functionals in Constrained Inverse Problems: Resolving the Burrus Conjecture,
+    2023: why a single sample cannot both choose the weights and be the sample they are applied to.
 """
 
 from __future__ import annotations
@@ -30,7 +32,13 @@ from scipy.special import ndtri
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.core.estimators.protocol import Estimate
 from sampled_metrics.core.estimators.shapes import FREE, SHAPES
-from sampled_metrics.core.estimators.strict_bounds import IMPOSSIBLE, SIGNIFICANCE, Bounds, ShapeEstimate, StrictBounds
+from sampled_metrics.core.estimators.strict_bounds import (
+    IMPOSSIBLE,
+    SIGNIFICANCE,
+    Bounds,
+    ShapeEstimate,
+    StrictBounds,
+)
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.means import FEW_USERS, intervals
 from sampled_metrics.core.ranks.sampled import ONCE, SampledRanks
@@ -40,7 +48,9 @@ FOLDS = 5
 """Number of folds of the users, or fewer if there are fewer users."""
 
 MOST_LEFT_OUT = 1000
-"""Largest number of samples without a user for which a pseudo-value is computed; more users are left out in blocks."""
+"""Largest number of samples without a user for which a pseudo-value is computed; more users are
+left out in blocks.
+"""
 
 _SEED = 0  # of the division into folds, and into blocks
 _NUMBERS = 2**25  # numbers that an estimate holds at once
@@ -78,7 +88,10 @@ class Sample:
 
     @cached_property
     def fold(self) -> Ints:
-        """The (users,) folds, of the same size up to one. The fold of a user depends on the user's number alone."""
+        """The (users,) folds, of the same size up to one.
+
+        The fold of a user depends on the user's number alone.
+        """
         users = len(self)
         return np.random.default_rng(_SEED).permutation(users) % min(FOLDS, users)
 
@@ -88,36 +101,51 @@ class Sample:
 
 
 def pseudo_values(estimate: Estimate, sample: Sample) -> Floats:
-    """Return (metrics, users) pseudo-values U θ - (U - 1) θ₍₋ᵤ₎ of an estimate θ, moved so that their mean is θ.
+    """Return (metrics, users) pseudo-values U θ - (U - 1) θ₍₋ᵤ₎ of an estimate θ, moved so that
+    their mean is θ.
 
-    θ₍₋ᵤ₎ is the estimate without user u. Users with the same outcome have the same one. More than a thousand different
-    users are left out in as many blocks. A user of a block of b users then has the deviation of the block's mean
-    pseudo-value times √b, as a mean of b values varies less by this factor.
+    θ₍₋ᵤ₎ is the estimate without user u. Users with the same outcome have the same one. More than a
+    thousand different users are left out in as many blocks. A user of a block of b users then has
+    the deviation of the block's mean pseudo-value times √b, as a mean of b values varies less by
+    this factor.
 
     The pseudo-value of a single user is the estimate.
 
     References:
-        J. W. Tukey, Bias and Confidence in Not Quite Large Samples, Annals of Mathematical Statistics 29, 1958.
+        J. W. Tukey, Bias and Confidence in Not Quite Large Samples, Annals of Mathematical
+        Statistics 29, 1958.
     """
     if len(sample) == 1:
         return estimate.estimate(sample.counts)[:, np.newaxis]
-    users, single = len(sample), sample.shares.nnz == len(sample)
-    kinds, kind = np.unique(sample.shares.indices, return_inverse=True) if single else (np.arange(users),) * 2
-    sizes, left_out = np.ones(len(kinds)), np.eye(len(sample.counts))[kinds] if single else None
+    users = len(sample)
+    single = sample.shares.nnz == len(sample)
+    kinds, kind = (
+        np.unique(sample.shares.indices, return_inverse=True) if single else (np.arange(users),) * 2
+    )
+    sizes = np.ones(len(kinds))
+    left_out = np.eye(len(sample.counts))[kinds] if single else None
     if len(kinds) > MOST_LEFT_OUT:
         kind = np.random.default_rng(_SEED).permutation(users) % MOST_LEFT_OUT
-        sizes, left_out = np.bincount(kind).astype(np.float64), None
+        sizes = np.bincount(kind).astype(np.float64)
+        left_out = None
     if left_out is None:
         blocks = csr_array((np.ones(users), (kind, np.arange(users))), shape=(len(sizes), users))
         left_out = (blocks @ sample.shares).toarray()
-    whole, step = estimate.estimate(sample.counts), max(1, _NUMBERS // len(sample.counts))
-    parts = [sample.counts - left_out[first : first + step] for first in range(0, len(left_out), step)]
+    whole = estimate.estimate(sample.counts)
+    step = max(1, _NUMBERS // len(sample.counts))
+    parts = [
+        sample.counts - left_out[first : first + step] for first in range(0, len(left_out), step)
+    ]
     without = np.concatenate([estimate.estimate(np.maximum(part, 0.0)) for part in parts])
-    influence = (((users - sizes) / np.sqrt(sizes))[:, np.newaxis] * (whole - without)).T[:, kind.ravel()]
+    influence = (((users - sizes) / np.sqrt(sizes))[:, np.newaxis] * (whole - without)).T[
+        :, kind.ravel()
+    ]
     return whole[:, np.newaxis] + influence - influence.mean(axis=1, keepdims=True)
 
 
-_HARDLY_WIDER = 1.25  # ratio of the width to that of exact ranks up to which an assumption alone decides
+_HARDLY_WIDER = (
+    1.25  # ratio of the width to that of exact ranks up to which an assumption alone decides
+)
 
 
 Chooser = Callable[[str, int], Bounds]
@@ -149,15 +177,17 @@ def strict_values(
     alpha: float,
     chosen: Chooser | None = None,
 ) -> StrictValues:
-    """Return the values under the strongest assumption that the sample supports, from the estimate's own downwards.
+    """Return the values under the strongest assumption that the sample supports, from the
+    estimate's own downwards.
 
     Args:
         estimate: the bounds of the metrics.
         sample: the sampled ranks.
         variances: (metrics,) variances of the metrics over users, by the same estimate.
         alpha: error rate of the interval for which the weights are best.
-        chosen: the weights of each fold by assumption that other samples chose, in place of the other folds. An
-            assumption that would decide alone is dropped before it is tested, which takes far longer than the weights.
+        chosen: the weights of each fold by assumption that other samples chose, in place of the
+            other folds. An assumption that would decide alone is dropped before it is tested, which
+            takes far longer than the weights.
     """
     findings: list[Finding] = []
     values = _nothing(len(estimate.metrics), len(sample))
@@ -178,14 +208,18 @@ def strict_values(
         if assumption == FREE:
             break
         if not _decides_alone(values, estimate, variances, alpha):
-            findings.append(Finding("supported", values={"assumption": assumption, "p_value": p_value}))
+            findings.append(
+                Finding("supported", values={"assumption": assumption, "p_value": p_value})
+            )
             break
         findings.append(Finding("narrow", values={"assumption": assumption}))
     return values._replace(findings=findings)
 
 
 def unexplained(sample: Sample) -> list[Finding]:
-    """Return a finding if no distribution of true ranks explains the sample of users who share no negatives."""
+    """Return a finding if no distribution of true ranks explains the sample of users who share no
+    negatives.
+    """
     if sample.is_shared:
         return []
     p_value = _p_value(ShapeEstimate(StrictBounds(FREE), (), sample.outcomes), sample, FREE)
@@ -200,22 +234,29 @@ def _significance(assumption: str) -> float:
 
 def _p_value(estimate: ShapeEstimate, sample: Sample, assumption: str) -> float:
     """Return the p-value of an assumption on the distribution of true ranks."""
-    ones, fits = np.ones(len(sample), dtype=np.int64), estimate.fits(sample.counts, assumption)
+    ones = np.ones(len(sample), dtype=np.int64)
+    fits = estimate.fits(sample.counts, assumption)
     return estimate.p_value(ones, sample.shares, fits, 0, _significance(assumption))
 
 
 def _by_fold(
     estimate: ShapeEstimate, sample: Sample, assumption: str, alpha: float, chosen: Chooser | None
 ) -> StrictValues:
-    """Return the values by the weights that the users of the other folds choose, or other samples."""
-    deviations, (low, high, bounds, *_) = -float(ndtri(alpha / 2)), _nothing(len(estimate.metrics), len(sample))
-    bounds[..., 0], bounds[..., 1] = np.inf, -np.inf
+    """Return the values by the weights that the users of the other folds choose, or other
+    samples.
+    """
+    deviations = -float(ndtri(alpha / 2))
+    (low, high, bounds, *_) = _nothing(len(estimate.metrics), len(sample))
+    bounds[..., 0] = np.inf
+    bounds[..., 1] = -np.inf
     for fold in range(sample.fold.max() + 1):
         in_fold = sample.fold == fold
         own = sample.shares[in_fold]
         if chosen is None:
             others = sample.counts - np.asarray(own.sum(axis=0))
-            of_fold = estimate.bounding_weights(estimate.fits_of_part(assumption, others), deviations)
+            of_fold = estimate.bounding_weights(
+                estimate.fits_of_part(assumption, others), deviations
+            )
         else:
             of_fold = chosen(assumption, fold)
         low[:, in_fold], high[:, in_fold] = ((own @ weights.T).T for weights in of_fold.weights)
@@ -230,8 +271,11 @@ def _nothing(metrics: int, users: int) -> StrictValues:
     return StrictValues(low, high, np.full((metrics, 2, 2), np.nan), FREE, [])
 
 
-def _decides_alone(values: StrictValues, estimate: ShapeEstimate, variances: Floats, alpha: float) -> bool:
-    """Return whether an interval of a metric is hardly wider than one from the exact ranks of as many users.
+def _decides_alone(
+    values: StrictValues, estimate: ShapeEstimate, variances: Floats, alpha: float
+) -> bool:
+    """Return whether an interval of a metric is hardly wider than one from the exact ranks of as
+    many users.
 
     AUC, for which samples have no bias, is not looked at, and neither are a few users.
     """

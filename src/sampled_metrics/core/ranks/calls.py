@@ -87,7 +87,10 @@ class _Call:
         if self._reader is None:
             return self._no_such_argument
         verb = "is an argument" if len(self._of_reader) == 1 else "are arguments"
-        return f"{self.function}: {enumerated(self._of_reader)} {verb} of the reader: {self._with_reader}"
+        return (
+            f"{self.function}: {enumerated(self._of_reader)} {verb} of the reader: "
+            f"{self._with_reader}"
+        )
 
     @property
     def _first(self) -> str:
@@ -108,7 +111,9 @@ class _Call:
 
     @cached_property
     def _of_reader(self) -> dict[str, Any]:
-        """The arguments that the function does not have, by the names that readers have for them."""
+        """The arguments that the function does not have, by the names that readers have for
+        them.
+        """
         unknown = dict[str, Any]()
         for name, value in self.kwargs.items():
             usual = _OTHER_NAMES.get(name, name)
@@ -172,7 +177,9 @@ class _Call:
         usual = _OTHER_NAMES.get(unknown, "")
         likely = [usual] if usual in self._options else get_close_matches(unknown, self._options, 1)
         meant = f"; write {likely[0]}" if likely else ""
-        return f"{self.function} has no argument {unknown}{meant}; it has {', '.join(self._options)}"
+        return (
+            f"{self.function} has no argument {unknown}{meant}; it has {', '.join(self._options)}"
+        )
 
 
 def _is_table(value: Any) -> bool:

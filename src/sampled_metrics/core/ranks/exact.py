@@ -1,7 +1,7 @@
 """Exact ranks: numbers of candidates that score above, or tie with, the held-out item of each row.
 
-Later stages need only this table. It keeps ties as counts, because a rank among ties is random: it is uniform on
-above + 1 ... above + tied + 1, anew in every repetition.
+Later stages need only this table. It keeps ties as counts, because a rank among ties is random: it
+is uniform on above + 1 ... above + tied + 1, anew in every repetition.
 """
 
 from __future__ import annotations
@@ -25,8 +25,19 @@ from sampled_metrics.core.data.tables import Place, refuse_rows
 from sampled_metrics.core.findings import Finding, from_source
 from sampled_metrics.core.ranks.calls import reads
 from sampled_metrics.core.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.core.ranks.reading import columns_by_recommender, has_counts, require_effect, tables_of
-from sampled_metrics.core.ranks.table import OutcomeValues, Ranked, pair_users, require_exact_ids, span
+from sampled_metrics.core.ranks.reading import (
+    columns_by_recommender,
+    has_counts,
+    require_effect,
+    tables_of,
+)
+from sampled_metrics.core.ranks.table import (
+    OutcomeValues,
+    Ranked,
+    pair_users,
+    require_exact_ids,
+    span,
+)
 from sampled_metrics.core.ranks.truncation import seems_truncated
 from sampled_metrics.errors import DataError
 
@@ -39,7 +50,10 @@ COLUMNS = ("user", "candidates", "above", "tied")
 ABOVE_AND_TIED = "the columns above and tied are counts from 0, and exact"
 """Why options of ranks have no effect on them."""
 
-_FEW, _MANY = 20, 200  # if no rank of so many users comes near n, a caution says so, or the command refuses them
+_FEW = (
+    20  # if no rank of so many users comes near n, a caution says so, or the command refuses them
+)
+_MANY = 200
 _FAR = 10  # a rank comes near n if it is above n / 10 + 1, the largest rank among n / 10 negatives
 
 
@@ -52,15 +66,16 @@ class ExactRanks(Ranked):
         candidates: (rows,) int, n: the number of ranked items, including the held-out item.
         above: (rows,) int, number of candidates that score higher than the held-out item.
         tied: (rows,) int, number of other candidates that score exactly the same.
-        findings: on how the ranks were read, and on what would make all results wrong; notes and cautions have them in
-            words.
+        findings: on how the ranks were read, and on what would make all results wrong; notes and
+            cautions have them in words.
         source: name of the file or table that they are from.
         groups: (rows,) text, the group of each row, for metrics by group; None if there are none.
-        seed_name: the seed of which the ranks are, as a column of seeds names it; empty if that is not known.
+        seed_name: the seed of which the ranks are, as a column of seeds names it; empty if that is
+            not known.
 
     Raises:
-        DataError: a column is not one-dimensional integers, or a user is missing; the columns differ in length; or
-            above + tied is not below candidates.
+        DataError: a column is not one-dimensional integers, or a user is missing; the columns
+            differ in length; or above + tied is not below candidates.
 
     Examples:
         Two users; two candidates tie with the held-out item of the second:
@@ -87,7 +102,10 @@ class ExactRanks(Ranked):
     place: InitVar[Place | None] = None
     findings: tuple[Finding, ...] = ()
     source: str = ""
-    written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
+    written: InitVar[tuple[str, int]] = (
+        "rank",
+        1,
+    )  # how the source writes ranks: their name, and the best one
     groups: NDArray[np.str_] | None = None
     seed_name: str = ""
 
@@ -97,8 +115,12 @@ class ExactRanks(Ranked):
         if len(lengths | ({len(self.groups)} if self.groups is not None else set())) > 1:
             raise DataError("the columns of exact ranks differ in length")
         require_exact_ids(self.user)
-        n, above, tied, (name, best) = self.candidates, self.above, self.tied, written
-        last, limit = above + tied, "the number of candidates" if best else "the last rank from 0"
+        n = self.candidates
+        above = self.above
+        tied = self.tied
+        (name, best) = written
+        last = above + tied
+        limit = "the number of candidates" if best else "the last rank from 0"
         rules: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
             (
                 (above < 0) | (tied < 0),
@@ -107,7 +129,10 @@ class ExactRanks(Ranked):
             (n > MOST, lambda row: f"candidates must be 2^53 or less, not {n[row]}"),
             (
                 last >= n,
-                lambda row: f"{name} {last[row] + best} (ties included) is above {limit}, {n[row] - 1 + best}",
+                lambda row: (
+                    f"{name} {last[row] + best} (ties included) is above {limit}, "
+                    f"{n[row] - 1 + best}"
+                ),
             ),
         ]
         for wrong, message in rules:
@@ -167,7 +192,9 @@ class ExactRanks(Ranked):
         n, above, tied = distinct.T
         values = np.stack([metric.over_ties(above, tied, n) for metric in metrics])
         largest = np.array([metric.largest for metric in metrics])
-        return OutcomeValues(values, np.asarray(outcome).ravel(), np.zeros_like(largest), largest, largest)
+        return OutcomeValues(
+            values, np.asarray(outcome).ravel(), np.zeros_like(largest), largest, largest
+        )
 
     @property
     def users(self) -> NDArray[np.generic]:
@@ -176,7 +203,9 @@ class ExactRanks(Ranked):
 
     @property
     def mean_candidates(self) -> int:
-        """Return the n of the estimators: the mean number of candidates, rounded (3541 on MovieLens 1M)."""
+        """Return the n of the estimators: the mean number of candidates, rounded (3541 on MovieLens
+        1M).
+        """
         return round(float(self.candidates.mean()))
 
     def values(self, metric: Metric) -> Floats:
@@ -185,16 +214,24 @@ class ExactRanks(Ranked):
 
     @cached_property
     def weights(self) -> Floats | None:
-        """The (rows,) weights, with the mean 1, by which each user counts once; None if no user has several rows."""
+        """The (rows,) weights, with the mean 1, by which each user counts once; None if no user has
+        several rows.
+        """
         user, distinct = pd.factorize(self.users)
-        return None if len(distinct) == len(self) else len(self) / len(distinct) / np.bincount(user)[user]
+        return (
+            None
+            if len(distinct) == len(self)
+            else len(self) / len(distinct) / np.bincount(user)[user]
+        )
 
     def mean(self, metric: Metric) -> float:
         """Return the exact metric: the mean over users, each by the mean over the user's rows."""
         return float(np.average(self.values(metric), weights=self.weights))
 
     def tie_deviation(self, metric: Metric) -> float:
-        """Return the standard deviation of `mean` when the ties of each row are broken at random once."""
+        """Return the standard deviation of `mean` when the ties of each row are broken at random
+        once.
+        """
         means = self.values(metric)
         if metric.linear_in_rank:
             spread = metric.of_rank(1, self.candidates) - metric.of_rank(2, self.candidates)
@@ -206,13 +243,18 @@ class ExactRanks(Ranked):
         return float(np.sqrt(variance[self.tied > 0].sum()) / len(self))
 
     def expected_between(self, first: Ints | int, last: Ints | int) -> float:
-        """Return the expected number of rows with a rank in first ... last (inclusive), ties broken at random."""
-        lowest, highest = self.above + 1, self.above + self.tied + 1
+        """Return the expected number of rows with a rank in first ... last (inclusive), ties broken
+        at random.
+        """
+        lowest = self.above + 1
+        highest = self.above + self.tied + 1
         inside = np.minimum(highest, last) - np.maximum(lowest, first) + 1
         return float((np.clip(inside, 0, None) / (self.tied + 1)).sum())
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the columns user, candidates, above, tied as csv, gzipped if the name ends in .gz, or as parquet."""
+        """Write the columns user, candidates, above, tied as csv, gzipped if the name ends in .gz,
+        or as parquet.
+        """
         _files.write_table(path, self.to_frame())
 
     def to_frame(self) -> pd.DataFrame:
@@ -221,48 +263,66 @@ class ExactRanks(Ranked):
         return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 
-def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = None, exact: bool = False) -> ExactRanks:
+def table_of_columns(
+    columns: Columns, name: str, candidates: PerUser | None = None, exact: bool = False
+) -> ExactRanks:
     """Return the exact ranks of columns; parameters and errors as in `exact_ranks`."""
     require_flags(exact=exact)
     if "negatives" in columns:
         raise DataError(
-            f"{columns.header}: has a column {columns.called('negatives')}, so its ranks are sampled ones; `correct` "
-            "takes those, or remove the column if they are ranks among all candidates"
+            f"{columns.header}: has a column {columns.called('negatives')}, so its ranks are "
+            "sampled ones; `correct` takes those, or remove the column if they are ranks among "
+            "all candidates"
         )
     if "rank" in columns and ("above" in columns or "tied" in columns):
-        raise DataError(f"{columns.header}: has both rank and above or tied; ranks are rank alone, or above and tied")
+        raise DataError(
+            f"{columns.header}: has both rank and above or tied; ranks are rank alone, or above "
+            "and tied"
+        )
     shifted: tuple[Finding, ...] = ()
     if "above" in columns or "tied" in columns:
         columns.require("above", "tied")
-        above, tied = columns.whole_numbers("above", 0), columns.whole_numbers("tied", 0)
+        above = columns.whole_numbers("above", 0)
+        tied = columns.whole_numbers("tied", 0)
     else:
         ranks, shifted = columns.ranks()
-        above, tied = ranks - 1, np.zeros_like(ranks)
+        above = ranks - 1
+        tied = np.zeros_like(ranks)
     columns = columns if candidates is None else columns.without_candidates()
     n = columns.column_or_argument("candidates", candidates, 1)
-    users, written, groups = columns.users(), columns.written, columns.groups()
+    users = columns.users()
+    written = columns.written
+    groups = columns.groups()
     told = (*columns.remarks, *shifted)
-    table = ExactRanks(users, n, above, tied, columns.place, told, columns.name, written, groups, columns.seed_name)
+    table = ExactRanks(
+        users, n, above, tied, columns.place, told, columns.name, written, groups, columns.seed_name
+    )
     if exact or "above" in columns:
         return table
-    last, most = int(above.max()) + 1, float(np.median(n))
+    last = int(above.max()) + 1
+    most = float(np.median(n))
     rank, best = written
-    shallow = f"{name}: no {rank} of {len(table)} is above {last - 1 + best} of {most:.0f} candidates"
+    shallow = (
+        f"{name}: no {rank} of {len(table)} is above {last - 1 + best} of {most:.0f} candidates"
+    )
     if seems_truncated(above + 1, most):
         raise DataError(
-            f"{shallow}, as among {last - 1} sampled negatives; correct, compare and report take sampled ranks, with "
-            f"--negatives {last - 1} (in Python negatives={last - 1}); if these are exact, say --exact (in Python "
-            "exact=True, in a config exact: true)"
+            f"{shallow}, as among {last - 1} sampled negatives; correct, compare and report take "
+            f"sampled ranks, with --negatives {last - 1} (in Python negatives={last - 1}); if "
+            "these are exact, say --exact (in Python exact=True, in a config exact: true)"
         )
     if len(table) < _FEW or last - 1 > most / _FAR:
         return table
     if columns.refuses_shallow and len(table) >= _MANY:
         raise DataError(
-            f"{shallow}, as among sampled negatives; if they are sampled, say how many negatives with --negatives "
-            "(correct, compare and report take it); if they are exact, say --exact"
+            f"{shallow}, as among sampled negatives; if they are sampled, say how many negatives "
+            "with --negatives (correct, compare and report take it); if they are exact, say "
+            "--exact"
         )
     values = {"column": rank, "rows": len(table), "last": last - 1 + best, "candidates": most}
-    return replace(table, findings=(*told, *from_source([Finding("shallow-ranks", values=values)], name)))
+    return replace(
+        table, findings=(*told, *from_source([Finding("shallow-ranks", values=values)], name))
+    )
 
 
 @overload
@@ -305,37 +365,43 @@ def exact_ranks(
     r"""Read ranks among all candidates.
 
     Args:
-        ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
-            rank, or candidates, above and tied (ties count in expectation); or the path of a csv or parquet file of
-            such columns, or of one rank per line. A column user is optional. A named index of pandas is a column, and
-            one of text without a name is the users if there is no such column. A column negatives raises an error,
-            because it marks ranks among sampled negatives. A mapping from the names of recommenders to any of these
-            gives a mapping.
-        candidates: (users,) or one number: n, the number of ranked items, including the held-out item. It replaces a
-            column of the ranks, and a remark says so. An array is in the order of the ranks, and a
-            Series is by the labels of its index, the users or the rows. Only AUC depends on it.
-        exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
-            negatives are refused, and results begin with a caution if no rank is above a tenth of n
-            (docs/how-to/tables.md). The columns above and tied are exact, so it is refused for them.
-        by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
-        seeds: the column that says of which seed of a training each row is. A recommender with several seeds gives a
-            list of their tables, in the order of the seeds, as `compare` and `correct` take it. Without this argument,
-            a column that is called seed, run, draw, fold, trial, repetition or replicate, or likewise, is refused if it
-            has several values. Folds, of which each user is in one, are no seeds: leave their column out.
-        rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
-            mapping from these names.
+        ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the
+            columns candidates and rank, or candidates, above and tied (ties count in expectation);
+            or the path of a csv or parquet file of such columns, or of one rank per line. A column
+            user is optional. A named index of pandas is a column, and one of text without a name is
+            the users if there is no such column. A column negatives raises an error, because it
+            marks ranks among sampled negatives. A mapping from the names of recommenders to any of
+            these gives a mapping.
+        candidates: (users,) or one number: n, the number of ranked items, including the held-out
+            item. It replaces a column of the ranks, and a remark says so. An array is in the order
+            of the ranks, and a Series is by the labels of its index, the users or the rows. Only
+            AUC depends on it.
+        exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as
+            among sampled negatives are refused, and results begin with a caution if no rank is
+            above a tenth of n (docs/how-to/tables.md). The columns above and tied are exact, so it
+            is refused for them.
+        by: the column of a table that names the recommenders of its rows. It gives a mapping from
+            these names.
+        seeds: the column that says of which seed of a training each row is. A recommender with
+            several seeds gives a list of their tables, in the order of the seeds, as `compare` and
+            `correct` take it. Without this argument, a column that is called seed, run, draw, fold,
+            trial, repetition or replicate, or likewise, is refused if it has several values. Folds,
+            of which each user is in one, are no seeds: leave their column out.
+        rank_column: the column of ranks, if it has another name; or several, of one recommender
+            each, which give a mapping from these names.
         zero_based: whether ranks start at 0, in place of 1.
-        groups: the column of the groups of the rows, of users or of held-out items, for metrics by group
-            (`groups=True` of `evaluate` and `compare`).
+        groups: the column of the groups of the rows, of users or of held-out items, for metrics by
+            group (`groups=True` of `evaluate` and `compare`).
 
     Returns:
-        The ranks, or a list of those of several seeds, or a mapping from the names of several recommenders to either.
+        The ranks, or a list of those of several seeds, or a mapping from the names of several
+        recommenders to either.
 
     Raises:
-        DataError: the ranks cannot be read, are not exact, or lack n; a column may have seeds and is named by no
-            argument; or `seeds` has folds. The message names the file and the line.
-        ConfigError: `by`, `seeds`, `rank_column` or `groups` is not text; or `exact` or `zero_based` is for no
-            table, as all have the columns above and tied.
+        DataError: the ranks cannot be read, are not exact, or lack n; a column may have seeds and
+            is named by no argument; or `seeds` has folds. The message names the file and the line.
+        ConfigError: `by`, `seeds`, `rank_column` or `groups` is not text; or `exact` or
+            `zero_based` is for no table, as all have the columns above and tied.
 
     Examples:
         >>> import pathlib, tempfile
@@ -366,10 +432,14 @@ def exact_ranks(
     for option, is_given in {"exact": exact, "zero_based": zero_based}.items():
         if is_given:
             require_effect(option, columns, lambda table: not has_counts(table), ABOVE_AND_TIED)
-    return tables_of(columns, partial(table_of_columns, candidates=candidates, exact=exact), [candidates])
+    return tables_of(
+        columns, partial(table_of_columns, candidates=candidates, exact=exact), [candidates]
+    )
 
 
-def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str]]) -> dict[str, ExactRanks]:
+def read_rank_tables(
+    names: Sequence[str], paths: Sequence[str | os.PathLike[str]]
+) -> dict[str, ExactRanks]:
     """Read the rank tables of a dataset's recommenders with `exact_ranks`, one file for each name.
 
     Raises DataError if a file is damaged, or the tables have different held-out items.
@@ -384,16 +454,22 @@ def require_same_events(tables: Mapping[str, ExactRanks]) -> None:
 
     Tables without users, which a file numbers from 1, may be in any order.
     """
-    named = [name for name, table in tables.items() if not np.array_equal(table.users, np.arange(1, len(table) + 1))]
+    named = [
+        name
+        for name, table in tables.items()
+        if not np.array_equal(table.users, np.arange(1, len(table) + 1))
+    ]
     for first, other in itertools.pairwise(named):
         pair_users(tables[first], tables[other], (first, other))
     for first, other in itertools.pairwise(tables):
         n, other_n = both = [np.sort(tables[name].candidates) for name in (first, other)]
         if not np.array_equal(n, other_n):
-            one, two = (f"{len(n)} users with {n[0]} to {n[-1]} candidates, {n.sum()} in all" for n in both)
+            one, two = (
+                f"{len(n)} users with {n[0]} to {n[-1]} candidates, {n.sum()} in all" for n in both
+            )
             raise DataError(
-                f"{first} and {other} must be ranks of the same users among the same items, but they have {one} and "
-                f"{two}"
+                f"{first} and {other} must be ranks of the same users among the same items, but "
+                f"they have {one} and {two}"
             )
 
 
@@ -411,17 +487,21 @@ def half_tied(table: ExactRanks) -> int:
 
 
 def ties_remark(table: ExactRanks) -> str:
-    """Say in how many rows half of the other candidates or more tie; the text is empty if in none."""
+    """Say in how many rows half of the other candidates or more tie; the text is empty if in
+    none.
+    """
     if not (rows := half_tied(table)):
         return ""
     return (
-        f"in {rows} of {len(table)} rows, half of the other candidates or more tie with the held-out item; "
-        "the rank of such an item is mostly chance"
+        f"in {rows} of {len(table)} rows, half of the other candidates or more tie with the "
+        "held-out item; the rank of such an item is mostly chance"
     )
 
 
 def log_ranks(table: ExactRanks) -> None:
-    """Log how many items were ranked among how many candidates, how many tie, and the remark on ties as a warning."""
+    """Log how many items were ranked among how many candidates, how many tie, and the remark on
+    ties as a warning.
+    """
     _LOGGER.info(
         "%d held-out items among %.1f candidates on average; %d of them tie with other candidates",
         *(len(table), table.candidates.mean(), (table.tied > 0).sum()),

@@ -45,15 +45,39 @@ NAMES = {
         "documentid",
     },
     "score": {"score", "scores", "prediction", "predictions", "similarity"},
-    "relevance": {"relevance", "rel", "rating", "ratings", "grade", "grades", "label", "labels", "judgement", "score"},
+    "relevance": {
+        "relevance",
+        "rel",
+        "rating",
+        "ratings",
+        "grade",
+        "grades",
+        "label",
+        "labels",
+        "judgement",
+        "score",
+    },
 }
 """Other names of columns, in lower case and without signs between words."""
 
 CONTENT = ("rank", "above", "tied", "item")
 """Columns of which a table of ranks, of lists or of judged items has one."""
 
-COUNTS = {"users", "nusers", "numusers", "numberofusers", "count", "counts", "frequency", "freq", "weight", "share"}
-"""Names of columns of a table of counts, which has a row for each rank in place of one for each user."""
+COUNTS = {
+    "users",
+    "nusers",
+    "numusers",
+    "numberofusers",
+    "count",
+    "counts",
+    "frequency",
+    "freq",
+    "weight",
+    "share",
+}
+"""Names of columns of a table of counts, which has a row for each rank in place of one for each
+user.
+"""
 
 RUNS = {
     *("seed", "seeds", "seedid", "randomseed", "rngseed", "randomstate"),
@@ -61,9 +85,21 @@ RUNS = {
     *("fold", "folds", "foldid", "foldno", "cvfold", "kfold", "cv", "cvid", "cvsplit"),
     *("draw", "draws", "drawid", "drawno", "drawnumber"),
     *("trial", "trials", "trialid"),
-    *("repetition", "repetitions", "rep", "repeat", "repeats", "replicate", "replicates", "replication"),
+    *(
+        "repetition",
+        "repetitions",
+        "rep",
+        "repeat",
+        "repeats",
+        "replicate",
+        "replicates",
+        "replication",
+    ),
 }
-"""Names of columns that tell apart the runs of a recommender, likewise. A reader uses them if an argument says so."""
+"""Names of columns that tell apart the runs of a recommender, likewise.
+
+A reader uses them if an argument says so.
+"""
 
 MEANINGS = {
     "candidates": "how many items an exact evaluation ranks for each user",
@@ -72,21 +108,26 @@ MEANINGS = {
 """Meaning of the columns that can also be arguments."""
 
 RanksLike = Any
-"""Accepted forms of ranks: one-dimensional numbers, a table, a file's path or columns, or a rank table.
+"""Accepted forms of ranks: one-dimensional numbers, a table, a file's path or columns, or a rank
+table.
 
-A table is a pandas DataFrame, a dict of columns, or what narwhals reads: polars, pyarrow, DuckDB and others.
+A table is a pandas DataFrame, a dict of columns, or what narwhals reads: polars, pyarrow, DuckDB
+and others.
 """
 
 PerUser = ArrayLike
-"""One number for all users, (users,) numbers in the order of the ranks, or a Series with users as its index."""
+"""One number for all users, (users,) numbers in the order of the ranks, or a Series with users as
+its index.
+"""
 
 
 STAGED = {"outcome", "uniform", "fold", "scored"}
 """Columns that only staged ranks have."""
 
 LISTS = (
-    "ranked lists, and judged items, are a dict {user: {item: number}}, or a table with the columns user and item and "
-    "a score or a relevance"
+    "ranked lists, and judged items, are a dict {user: "
+    "{item: "
+    "number}}, or a table with the columns user and item and a score or a relevance"
 )
 
 
@@ -98,8 +139,10 @@ class Columns:
 
     Attributes:
         findings: on how it was read.
-        refuses_shallow: whether exact ranks of many users are refused if none comes near n, as the command does.
-        names: the name in the source of each column that is known; usual names are found when this is made.
+        refuses_shallow: whether exact ranks of many users are refused if none comes near n, as the
+            command does.
+        names: the name in the source of each column that is known; usual names are found when this
+            is made.
         told: those of these columns that the caller named.
         zero_based: whether ranks start at 0 in the source.
         grouped_by: the column of the groups of the rows.
@@ -120,7 +163,9 @@ class Columns:
 
     def __post_init__(self) -> None:
         if isinstance(self.frame.columns, pd.MultiIndex):
-            raise DataError(f"{self.name}: has columns with several levels; ranks have one level of columns")
+            raise DataError(
+                f"{self.name}: has columns with several levels; ranks have one level of columns"
+            )
         names = {column: name for column, name in self.names.items() if name in self.frame}
         for column in COLUMNS:
             if column not in names:
@@ -133,20 +178,28 @@ class Columns:
             raise DataError(f"{self.name}: has no rows")
         if {*self.frame.columns} >= STAGED:
             raise DataError(
-                f"{self.header}: has staged ranks, which are not exact: above counts the candidates that were scored. "
-                "read_ranks reads the file that staged_ranks wrote, and the command takes it as it is; a copy "
-                "of its columns does not hold all of it"
+                f"{self.header}: has staged ranks, which are not exact: above counts the "
+                "candidates that were scored. read_ranks reads the file that staged_ranks wrote, "
+                "and the command takes it as it is; a copy of its columns does not hold all of it"
             )
 
     @property
     def _has_index_of_users(self) -> bool:
         """Whether an index without a name, the first column, is text in each row."""
-        if not len(self.frame.columns) or self.frame.columns[0] != INDEX or list(self.frame.columns).count(INDEX) > 1:
+        if (
+            not len(self.frame.columns)
+            or self.frame.columns[0] != INDEX
+            or list(self.frame.columns).count(INDEX) > 1
+        ):
             return False
         return is_text(self.frame[INDEX]) and bool((as_text(self.frame[INDEX]) != "").all())
 
-    def _by_usual_name(self, column: str, known: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-        """Return the name in the source of a column, which is its own or a usual one; raise DataError if several."""
+    def _by_usual_name(
+        self, column: str, known: Mapping[str, Any], names: Collection[str]
+    ) -> dict[str, Any]:
+        """Return the name in the source of a column, which is its own or a usual one; raise
+        DataError if several.
+        """
         free = [name for name in self.frame.columns if name not in known.values()]
         own = [name for name in free if name == column]
         usual = own or [name for name in free if plain(name) in names and name not in COLUMNS]
@@ -154,7 +207,10 @@ class Columns:
             raise DataError(f"{self.header}: has the column {column!r} more than once")
         if len(usual) > 1:
             several = ", ".join(map(repr, usual))
-            raise DataError(f"{self.header}: has several columns for {column}, {several}; call one of them {column}")
+            raise DataError(
+                f"{self.header}: has several columns for {column}, {several}; call one of them "
+                f"{column}"
+            )
         return {column: usual[0]} if usual else {}
 
     def with_usual(self, *columns: str) -> "Columns":
@@ -165,8 +221,12 @@ class Columns:
                 names |= self._by_usual_name(column, names, NAMES[column])
         return replace(self, names=names)
 
-    def named(self, names: Mapping[str, str], zero_based: bool = False, groups: str | None = None) -> "Columns":
-        """Return the columns with the names in the source that the caller says; raise DataError if one is missing."""
+    def named(
+        self, names: Mapping[str, str], zero_based: bool = False, groups: str | None = None
+    ) -> "Columns":
+        """Return the columns with the names in the source that the caller says; raise DataError if
+        one is missing.
+        """
         known = {column: self.in_source(name) for column, name in names.items()}
         others = {column: name for column, name in self.names.items() if name not in known.values()}
         return replace(
@@ -178,7 +238,9 @@ class Columns:
         )
 
     def in_source(self, name: str) -> Any:
-        """Return a column of the source by its name, or by what it is taken as; raise DataError if there is none."""
+        """Return a column of the source by its name, or by what it is taken as; raise DataError if
+        there is none.
+        """
         if name not in self.frame:
             self.require(name)
             return self.names[name]
@@ -187,44 +249,61 @@ class Columns:
         return name
 
     def groups(self) -> NDArray[np.str_] | None:
-        """Return the (rows,) names of the groups of the rows as text; raise DataError if one is empty."""
+        """Return the (rows,) names of the groups of the rows as text; raise DataError if one is
+        empty.
+        """
         if self.grouped_by is None:
             return None
         column = self.id_column(self.grouped_by, "and each row has a group")
         return column.text.astype(np.str_)
 
     def by_column(self, column: str) -> dict[str, "Columns"]:
-        """Return the rows of each recommender by the names in a column; raise DataError if a name is empty."""
+        """Return the rows of each recommender by the names in a column; raise DataError if a name
+        is empty.
+        """
         source = self.in_source(column)
         names = self.id_column(source)
         findings = (*self.findings, *on_spaces(names, column))
-        return {name: replace(part, findings=findings) for name, part in self.parts(source, names).items()}
+        return {
+            name: replace(part, findings=findings)
+            for name, part in self.parts(source, names).items()
+        }
 
     def parts(self, source: str, column: IdColumn) -> dict[str, "Columns"]:
-        """Return the rows of each id of a column of the source, without this column, by these ids."""
+        """Return the rows of each id of a column of the source, without this column, by these
+        ids.
+        """
         frame = self.frame.drop(columns=source)
         by_id = dict[str, Columns]()
         ends = np.cumsum(np.bincount(column.number, minlength=len(column.ids)))
         rows_of_ids = np.split(np.argsort(column.number, kind="stable"), ends[:-1])
         for label, rows in zip(column.ids, rows_of_ids, strict=True):
             part = frame.iloc[rows].reset_index(drop=True)
-            by_id[str(label)] = replace(self, frame=part, place=partial(_place_of, self.place, rows))
+            by_id[str(label)] = replace(
+                self, frame=part, place=partial(_place_of, self.place, rows)
+            )
         return by_id
 
     @property
     def unnamed_runs(self) -> list[Any]:
-        """The columns of several values that are called as those of runs are, and that no argument names."""
+        """The columns of several values that are called as those of runs are, and that no argument
+        names.
+        """
         return [
             column
             for column, values in self.frame.items()
-            if plain(column) in RUNS and column not in self._known(COLUMNS) and not _is_constant(values)
+            if plain(column) in RUNS
+            and column not in self._known(COLUMNS)
+            and not _is_constant(values)
         ]
 
     def by_rank_column(self, columns: Sequence[str]) -> dict[str, "Columns"]:
         """Return the ranks of each recommender, by the names of several columns of ranks."""
         sources = {column: self.in_source(column) for column in columns}
         return {
-            column: replace(self, frame=self.frame.drop(columns={*sources.values()} - {source})).named({"rank": source})
+            column: replace(
+                self, frame=self.frame.drop(columns={*sources.values()} - {source})
+            ).named({"rank": source})
             for column, source in sources.items()
         }
 
@@ -254,32 +333,53 @@ class Columns:
         names = list(self.frame.columns)
         hint = ""
         if "rank" in missing and "score" in self.with_usual("score"):
-            hint = "; evaluate, compare and report take lists of items with scores, by relevance (--relevance)"
+            hint = (
+                "; evaluate, compare and report take lists of items with scores, by relevance "
+                "(--relevance)"
+            )
         elif {"session_type", "labels"} <= set(names):
-            hint = "; labels has several items in a cell, as a submission to OTTO: give each a row, as "
-            hint += "table.assign(item=table.labels.str.split()).explode('item') does, with its place as rank"
+            hint = (
+                "; labels has several items in a cell, as a submission to OTTO: give each a "
+                "row, as "
+            )
+            hint += (
+                "table.assign(item=table.labels.str.split()).explode('item') does, with its "
+                "place as rank"
+            )
         elif missing == ["rank"] and len(names) > 1:
-            hint = "; call it rank, or name the column of ranks, or several of a single table, by rank_column "
+            hint = (
+                "; call it rank, or name the column of ranks, or several of a single table, by "
+                "rank_column "
+            )
             hint += "(--rank-column)"
         elif len(names) == 1 and " " in str(names[0]):
             hint = "; is another sign between the fields (--separator)?"
         elif "item" in missing:
             hint = f"; {LISTS}"
         columns = ", ".join(map(repr, names))
-        raise DataError(f"{self.header}: lacks the column {', '.join(missing)} (the columns are {columns:.300}){hint}")
+        raise DataError(
+            f"{self.header}: lacks the column {', '.join(missing)} (the columns are "
+            f"{columns:.300}){hint}"
+        )
 
     def ranks(self) -> tuple[Ints, tuple[Finding, ...]]:
-        """Return the (rows,) ranks from 1, and a finding if they are said to start at 0 and none does.
+        """Return the (rows,) ranks from 1, and a finding if they are said to start at 0 and none
+        does.
 
         Raises:
-            DataError: there are none, one is not a whole number, or the columns are those of a table of counts.
+            DataError: there are none, one is not a whole number, or the columns are those of a
+                table of counts.
         """
         self.require("rank")
-        counts = [name for name in self.frame.columns if plain(name) in COUNTS and name != self.names["rank"]]
+        counts = [
+            name
+            for name in self.frame.columns
+            if plain(name) in COUNTS and name != self.names["rank"]
+        ]
         if counts and "user" not in self:
             raise DataError(
-                f"{self.header}: has the column {counts[0]}, as a table of counts of ranks has; give a row for each "
-                "user (a column of ids is called user)"
+                f"{self.header}: has the column {counts[0]}, as a table of counts of ranks has; "
+                "give a row for each user (a column of ids is called user)"
             )
         _, best = self.written
         ranks = self.whole_numbers("rank", best)
@@ -288,16 +388,22 @@ class Columns:
         return ranks + 1 - best, shifted
 
     def whole_numbers(self, column: str, least: int) -> Ints:
-        """Return a column as (rows,) integers; raise DataError if one is not a whole number of `least` or more."""
+        """Return a column as (rows,) integers; raise DataError if one is not a whole number of
+        `least` or more.
+        """
         values = self[column]
         if _is_numpy(values, "iuf"):  # bool and other types are converted to text, and refused
-            numbers = values.to_numpy(np.float64 if values.dtype.kind == "f" else None)  # float16 ends below 2^53
+            numbers = values.to_numpy(
+                np.float64 if values.dtype.kind == "f" else None
+            )  # float16 ends below 2^53
             most = 2**53 if values.dtype.kind == "f" else 10**18
             with np.errstate(invalid="ignore"):
                 wrong = ~((numbers >= least) & (numbers == np.floor(numbers)) & (numbers < most))
         else:
             text = as_text(values).str.replace(r"\.0*$", "", regex=True)
-            wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool) | ~_may_be_numbers(values)
+            wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool) | ~_may_be_numbers(
+                values
+            )
             numbers = text.where(~wrong, "0").to_numpy(dtype=np.int64)
             wrong |= numbers < least
 
@@ -321,8 +427,8 @@ class Columns:
     def id_column(self, source: str, rule: str = "") -> IdColumn:
         """Return the ids, or names, of a column of the source.
 
-        Raises DataError if a cell is a list, a dict or an array; empty, where `rule` says why none may be; or a float
-        that may stand for several ids.
+        Raises DataError if a cell is a list, a dict or an array; empty, where `rule` says why none
+        may be; or a float that may stand for several ids.
         """
         if source not in self._id_columns:
             values = self.frame[source]
@@ -330,7 +436,11 @@ class Columns:
             column = id_column(values)
             is_empty = f"{source} is empty" + (f", {rule}" if rule else "")
             refuse_rows(column.number < 0, lambda row: is_empty, self.place)
-            refuse_rows(column.is_inexact, lambda row: f"{source} is {shown(values.iloc[row])}, {INEXACT}", self.place)
+            refuse_rows(
+                column.is_inexact,
+                lambda row: f"{source} is {shown(values.iloc[row])}, {INEXACT}",
+                self.place,
+            )
             self._id_columns[source] = column
         return self._id_columns[source]
 
@@ -346,9 +456,12 @@ class Columns:
             refuse_rows(wrong, lambda row: f"{source} must be text or a number", self.place)
 
     def numbers(self, column: str, least: float = -np.inf) -> Floats:
-        """Return a column as (rows,) numbers, maybe infinite; raise DataError if one is none or below `least`."""
+        """Return a column as (rows,) numbers, maybe infinite; raise DataError if one is none or
+        below `least`.
+        """
         self._refuse_lists(self.names[column])
-        values, name = self[column], self.called(column)
+        values = self[column]
+        name = self.called(column)
         rule = f"{name} must be a number" + ("" if least == -np.inf else f" of {least:g} or more")
 
         def message(row: int) -> str:
@@ -356,18 +469,26 @@ class Columns:
 
         refuse_rows(~_may_be_numbers(values), message, self.place)
         try:
-            numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+            numbers = pd.to_numeric(values, errors="coerce").to_numpy(
+                dtype=np.float64, na_value=np.nan
+            )
         except (OverflowError, TypeError):
             numbers = values.map(_as_float).to_numpy(dtype=np.float64)
         refuse_rows(~(numbers >= least), message, self.place)
         for row in np.flatnonzero((np.abs(numbers) >= 2**53) & (not _is_numpy(values, "f"))):
-            text, number = str(values.iloc[row]).strip(), numbers[row]
+            text = str(values.iloc[row]).strip()
+            number = numbers[row]
             if re.fullmatch("[+-]?[0-9]+", text) and (np.isinf(number) or int(text) != int(number)):
-                raise DataError(f"{self.place(int(row))}: {name} is kept as float64, which would round {text:.40}")
+                raise DataError(
+                    f"{self.place(int(row))}: {name} is kept as float64, which would round "
+                    f"{text:.40}"
+                )
         return numbers
 
     def without_candidates(self) -> "Columns":
-        """Return the columns without that of candidates, which an argument replaces, and a remark if there is one."""
+        """Return the columns without that of candidates, which an argument replaces, and a remark
+        if there is one.
+        """
         if "candidates" not in self:
             return self
         name = self.called("candidates")
@@ -377,14 +498,18 @@ class Columns:
         return replace(self, frame=frame, names=others, findings=(*self.findings, remark))
 
     def column_or_argument(self, name: str, argument: ArrayLike | None, least: int) -> Ints:
-        """Return candidates or negatives as (rows,) integers, from the column or from the argument of that name.
+        """Return candidates or negatives as (rows,) integers, from the column or from the argument
+        of that name.
 
         Raises DataError if both or neither are given, or if a number is wrong or below `least`.
         """
         if name in self:
             if argument is not None:
                 has = self.called(name) + (f" ({name})" if self.called(name) != name else "")
-                raise DataError(f"{self.header}: has a column {has}, so {name} must not be given as an argument too")
+                raise DataError(
+                    f"{self.header}: has a column {has}, so {name} must not be given as an "
+                    "argument too"
+                )
             return self.whole_numbers(name, least)
         if argument is None:
             raise DataError(
@@ -397,45 +522,52 @@ class Columns:
         numbers = _of_numbers(argument, self.name, name).whole_numbers(name, least)
         if np.ndim(argument) and len(numbers) != len(self):
             raise DataError(
-                f"{self.name}: {name} must be one number, or one for each of the {len(self)} rows, not {len(numbers)}"
+                f"{self.name}: {name} must be one number, or one for each of the {len(self)} "
+                f"rows, not {len(numbers)}"
             )
         return np.broadcast_to(numbers, len(self)).copy()
 
     def _places_in(self, index: pd.Index, argument: pd.Series, name: str) -> Ints:
-        """Return the (rows,) places of the rows in a Series with labels, which are those of the rows or the users.
+        """Return the (rows,) places of the rows in a Series with labels, which are those of the
+        rows or the users.
 
-        An index without a name is that of the rows if it is the same as theirs, as that of a column of the same frame.
-        Else its labels are the rows, or the users, that they name.
+        An index without a name is that of the rows if it is the same as theirs, as that of a column
+        of the same frame. Else its labels are the rows, or the users, that they name.
 
         Raises:
-            DataError: a row has no label; a label is there twice, with other numbers; or the labels may be both.
+            DataError: a row has no label; a label is there twice, with other numbers; or the labels
+                may be both.
         """
         if index.name is None and index.equals(self.frame.index):
             return np.arange(len(self))
         by_row = by_user = np.full(len(self), -1)
         if isinstance(index, pd.MultiIndex):
-            raise DataError(f"{self.name}: {name} has an index of several levels; it may have one, the users")
+            raise DataError(
+                f"{self.name}: {name} has an index of several levels; it may have one, the users"
+            )
         if index.name is None and index.is_unique and self.frame.index.is_unique:
             by_row = index.get_indexer(self.frame.index)
         if "user" in self:
             by_user = self._places_of_users(index, argument, name)
-        is_by_row, is_by_user = (by_row >= 0).all(), (by_user >= 0).all()
+        is_by_row = (by_row >= 0).all()
+        is_by_user = (by_user >= 0).all()
         numbers = argument.to_numpy(dtype=object)
         if is_by_row and is_by_user and not (numbers[by_row] == numbers[by_user]).all():
             raise DataError(
-                f"{self.name}: the index of {name} may name rows or users; call it user, or give {name}.to_numpy() in "
-                "the order of the rows"
+                f"{self.name}: the index of {name} may name rows or users; call it user, or give "
+                f"{name}.to_numpy() in the order of the rows"
             )
         if is_by_user or is_by_row:
             return by_user if is_by_user else by_row
         if "user" not in self:
             raise DataError(
-                f"{self.name}: {name} has labels, such as {shown(index[0])}, and the ranks have no column user; give "
-                f"{name}.to_numpy() if it is in their order"
+                f"{self.name}: {name} has labels, such as {shown(index[0])}, and the ranks have no "
+                f"column user; give {name}.to_numpy() if it is in their order"
             )
         row = int(np.argmax(by_user < 0))
         raise DataError(
-            f"{self.place(row)}: {name} has no number for this user; its index is such as {shown(index[0])}"
+            f"{self.place(row)}: {name} has no number for this user; its index is such as "
+            f"{shown(index[0])}"
         )
 
     def _places_of_users(self, index: pd.Index, argument: pd.Series, name: str) -> Ints:
@@ -446,23 +578,28 @@ class Columns:
         same = first.reindex(labels).to_numpy(dtype=object) == numbers.to_numpy(dtype=object)
         if not np.all(same):
             label = index[int(np.argmin(same))]
-            raise DataError(f"{self.name}: {name} has the user {shown(label)} twice, with other numbers")
+            raise DataError(
+                f"{self.name}: {name} has the user {shown(label)} twice, with other numbers"
+            )
         number, ids = self.ids("user")
         places = np.flatnonzero(~labels.duplicated().to_numpy())
         return np.append(places, -1)[first.index.get_indexer(ids)][number]
 
     def users(self) -> NDArray[np.generic] | None:
-        """Return the (rows,) users, as integers if all are whole numbers; None if there is no column user.
+        """Return the (rows,) users, as integers if all are whole numbers; None if there is no
+        column user.
 
         Raises:
-            DataError: a user is empty, or a column that is not used tells the rows of each user apart, as names of
-                recommenders do: each user has one row for each value of a column of text.
+            DataError: a user is empty, or a column that is not used tells the rows of each user
+                apart, as names of recommenders do: each user has one row for each value of a column
+                of text.
         """
         if "user" not in self:
             return None
         users = self["user"]
         if _is_numpy(users, "iu"):
-            (number, _), of_rows = pd.factorize(users), users.to_numpy()
+            (number, _) = pd.factorize(users)
+            of_rows = users.to_numpy()
         else:
             number, ids = self.ids("user")
             is_whole = ids.str.fullmatch("0|[1-9][0-9]{0,17}").all()
@@ -470,8 +607,8 @@ class Columns:
         if self.names["user"] == INDEX and len(number) > number.max() + 1:
             label = of_rows[int(np.argmax(pd.Series(number).duplicated()))]
             raise DataError(
-                f"{self.header}: the index has no name, and {shown(label)} twice; call it user if it has users, or "
-                "leave it out by reset_index(drop=True)"
+                f"{self.header}: the index has no name, and {shown(label)} twice; call it user if "
+                "it has users, or leave it out by reset_index(drop=True)"
             )
         rows_of_each = len(number) // (number.max() + 1)
         if rows_of_each > 1 and (np.bincount(number) == rows_of_each).all():
@@ -479,7 +616,9 @@ class Columns:
         return of_rows
 
     def _refuse_recommenders(self, user: Ints, rows_of_each: int) -> None:
-        """Raise DataError if a column of text tells apart the rows of users, of whom everybody has as many."""
+        """Raise DataError if a column of text tells apart the rows of users, of whom everybody has
+        as many.
+        """
         used = {*self.names.values(), self.grouped_by, ""}
         for column, values in self.frame.items():
             if column in used or _is_numpy(values, "iufb"):
@@ -492,9 +631,10 @@ class Columns:
                 and len(np.unique(user * rows_of_each + value)) == len(user)
             ):
                 raise DataError(
-                    f"{self.header}: has {rows_of_each} rows for each user, one for each value of the column {column} "
-                    f"({', '.join(map(str, distinct)):.60}); if these are recommenders, say --by {column} (in Python "
-                    f"by={str(column)!r}) or give each a table of its own, and if not, leave the column out"
+                    f"{self.header}: has {rows_of_each} rows for each user, one for each value of "
+                    f"the column {column} ({', '.join(map(str, distinct)):.60}); if these are "
+                    f"recommenders, say --by {column} (in Python by={str(column)!r}) or give each "
+                    "a table of its own, and if not, leave the column out"
                 )
 
     @property
@@ -503,9 +643,11 @@ class Columns:
         return self.remarks_on(COLUMNS, self._unit_in_doubt())
 
     def _unit_in_doubt(self) -> str:
-        """Return what a row is taken to be of, user or row, where a column that is not used may name recommenders.
+        """Return what a row is taken to be of, user or row, where a column that is not used may
+        name recommenders.
 
-        It is empty if each user has one row, and these columns hold numbers: then they name no recommenders.
+        It is empty if each user has one row, and these columns hold numbers: then they name no
+        recommenders.
         """
         are_numbers = all(_is_numpy(values, "iufb") for values in self._unused(COLUMNS).values())
         if are_numbers and "user" in self and self["user"].is_unique:
@@ -515,7 +657,8 @@ class Columns:
     def _unused(self, used: Collection[str]) -> dict[str, pd.Series]:
         """Return the columns that are not used, by name.
 
-        A column that says of which run all rows are is not one of them: there is nothing to use it for.
+        A column that says of which run all rows are is not one of them: there is nothing to use it
+        for.
         """
         known = self._known(used)
         return {
@@ -525,23 +668,45 @@ class Columns:
         }
 
     def _known(self, used: Collection[str]) -> set[Any]:
-        """Return the columns of the source that are used, and that of an index that `to_csv` writes without a name."""
+        """Return the columns of the source that are used, and that of an index that `to_csv` writes
+        without a name.
+        """
         return {*map(self.names.get, used), self.grouped_by, ""}
 
     def remarks_on(self, used: Collection[str], unit: str = "") -> tuple[Finding, ...]:
-        """Return findings on how it was read, on columns that have usual names, and on those that are not used."""
+        """Return findings on how it was read, on columns that have usual names, and on those that
+        are not used.
+        """
         findings = list(self.findings)
         if self.names.get("user") == INDEX:
             findings.append(Finding("index-as-user"))
-        untold = {column: name for column, name in self.names.items() if column not in self.told and name != INDEX}
-        taken = [column for column, name in untold.items() if column in used and plain(name) != column]
+        untold = {
+            column: name
+            for column, name in self.names.items()
+            if column not in self.told and name != INDEX
+        }
+        taken = [
+            column for column, name in untold.items() if column in used and plain(name) != column
+        ]
         if taken:
-            findings.append(Finding("columns-taken", values={"columns": {name: self.called(name) for name in taken}}))
+            findings.append(
+                Finding(
+                    "columns-taken", values={"columns": {name: self.called(name) for name in taken}}
+                )
+            )
         unused = self._unused(used)
         if unused:
-            findings.append(Finding("columns-not-used", values={"columns": list(unused), "unit": unit}))
-        for source in dict.fromkeys([*(self.names.get(column) for column in ("user", "item")), self.grouped_by]):
-            if source is not None and source not in unused and not _is_numpy(self.frame[source], "iufb"):
+            findings.append(
+                Finding("columns-not-used", values={"columns": list(unused), "unit": unit})
+            )
+        for source in dict.fromkeys(
+            [*(self.names.get(column) for column in ("user", "item")), self.grouped_by]
+        ):
+            if (
+                source is not None
+                and source not in unused
+                and not _is_numpy(self.frame[source], "iufb")
+            ):
                 findings += on_spaces(self.id_column(source), str(source))
         return tuple(findings)
 
@@ -559,11 +724,12 @@ def on_spaces(column: IdColumn, name: str) -> list[Finding]:
 def columns_of(data: Any, name: str, number: str = "score") -> Columns:
     """Return a table or one-dimensional ranks as columns; columns are returned unchanged.
 
-    The named levels of the index of a data frame or a Series are columns. An index of text without a name is the users
-    if there is no column user, and so is one of numbers of a Series of ranks. Any other index is not used: rows without
-    users are of one user each. The numbers of a dict {user: {item: number}}, or of a Series by user and item, are
-    called `number`. Raises DataError if the data have another form, an index and a column of the same name differ, or
-    an entry is masked.
+    The named levels of the index of a data frame or a Series are columns. An index of text without
+    a name is the users if there is no column user, and so is one of numbers of a Series of ranks.
+    Any other index is not used: rows without users are of one user each. The numbers of a dict
+    {user: {item: number}}, or of a Series by user and item, are called `number`. Raises DataError
+    if the data have another form, an index and a column of the same name differ, or an entry is
+    masked.
     """
     if isinstance(data, Columns):
         return data
@@ -575,7 +741,11 @@ def columns_of(data: Any, name: str, number: str = "score") -> Columns:
         return _of_numbers(data, name, "rank")
     data = with_index(data, name)
     if any(isinstance(dtype, pd.SparseDtype) for dtype in data.dtypes):
-        data = data.apply(lambda cells: cells.sparse.to_dense() if isinstance(cells.dtype, pd.SparseDtype) else cells)
+        data = data.apply(
+            lambda cells: (
+                cells.sparse.to_dense() if isinstance(cells.dtype, pd.SparseDtype) else cells
+            )
+        )
     users = data["user"].tolist() if (data.columns == "user").sum() == 1 else None
 
     def place(row: int) -> str:
@@ -585,19 +755,29 @@ def columns_of(data: Any, name: str, number: str = "score") -> Columns:
 
 
 def _table_of_series(series: pd.Series, name: str, number: str) -> pd.DataFrame:
-    """Return a Series with an index as a frame; its values are ranks, items of users, or numbers of users and items."""
+    """Return a Series with an index as a frame; its values are ranks, items of users, or numbers of
+    users and items.
+    """
     levels = [plain(level) for level in series.index.names if level is not None]
     own = plain(series.name)
     if any(level in NAMES["rank"] for level in levels):
         raise DataError(
-            f"{name}: is a Series whose index is called rank, as counts of ranks have; give a row for each user"
+            f"{name}: is a Series whose index is called rank, as counts of ranks have; give a "
+            "row for each user"
         )
     if any(level in NAMES["item"] for level in levels):
-        keeps_name, usual = own in NAMES["rank"] | NAMES["user"], number
+        keeps_name = own in NAMES["rank"] | NAMES["user"]
+        usual = number
     else:
-        keeps_name, usual = own in NAMES["item"], "rank"
+        keeps_name = own in NAMES["item"]
+        usual = "rank"
     index = series.index
-    if not levels and index.nlevels == 1 and pd.api.types.is_integer_dtype(index.dtype) and index.is_unique:
+    if (
+        not levels
+        and index.nlevels == 1
+        and pd.api.types.is_integer_dtype(index.dtype)
+        and index.is_unique
+    ):
         series = series.rename_axis("user")  # of rows or of users: two Series are paired by it
     return series.to_frame(series.name if keeps_name else usual)
 
@@ -611,9 +791,13 @@ def are_lists(data: Any) -> bool:
 
 
 def as_pandas(data: Any, name: str, number: str = "score") -> Any:
-    """Return a table as a DataFrame, and a column of another library as an array; other data are unchanged."""
+    """Return a table as a DataFrame, and a column of another library as an array; other data are
+    unchanged.
+    """
     if are_lists(data):
-        rows = [(user, item, score) for user, items in data.items() for item, score in items.items()]
+        rows = [
+            (user, item, score) for user, items in data.items() for item, score in items.items()
+        ]
         try:
             return pd.DataFrame(rows, columns=["user", "item", number])
         except ValueError as error:  # half a pair of surrogates is not text
@@ -642,17 +826,23 @@ def as_pandas(data: Any, name: str, number: str = "score") -> Any:
 
 
 def _refuse_mixed_labels(columns: Mapping[Any, Any], name: str) -> None:
-    """Raise DataError if a column has no labels, and others have labels in several orders, which pandas sorts."""
-    labelled = {column: values for column, values in columns.items() if isinstance(values, pd.Series)}
-    has_others = any(np.ndim(values) > 0 for column, values in columns.items() if column not in labelled)
+    """Raise DataError if a column has no labels, and others have labels in several orders, which
+    pandas sorts.
+    """
+    labelled = {
+        column: values for column, values in columns.items() if isinstance(values, pd.Series)
+    }
+    has_others = any(
+        np.ndim(values) > 0 for column, values in columns.items() if column not in labelled
+    )
     if not has_others or len(labelled) < 2:
         return
     first, *others = labelled
     for other in others:
         if not labelled[first].index.equals(labelled[other].index):
             raise DataError(
-                f"{name}: the columns {first} and {other} have other labels, and others have none; give them all as "
-                "arrays, or as Series"
+                f"{name}: the columns {first} and {other} have other labels, and others have none; "
+                "give them all as arrays, or as Series"
             )
 
 
@@ -675,12 +865,18 @@ def _of_numbers(values: Any, name: str, column: str) -> Columns:
     if numbers.ndim == 0 and np.isscalar(values) and column != "rank":
         numbers = numbers[np.newaxis]
     if numbers.ndim != 1:
-        raise DataError(f"{name}: {column} must have one dimension, with a whole number for each user")
-    return Columns(name, pd.DataFrame({column: numbers}), lambda row: f"{name}, row {row + 1}", name)
+        raise DataError(
+            f"{name}: {column} must have one dimension, with a whole number for each user"
+        )
+    return Columns(
+        name, pd.DataFrame({column: numbers}), lambda row: f"{name}, row {row + 1}", name
+    )
 
 
 def _is_numpy(values: pd.Series, kinds: str) -> bool:
-    """Return whether the type is a NumPy type of one of the kinds; a nullable type can hold missing values."""
+    """Return whether the type is a NumPy type of one of the kinds; a nullable type can hold missing
+    values.
+    """
     return isinstance(values.dtype, np.dtype) and values.dtype.kind in kinds
 
 
@@ -694,7 +890,10 @@ def _is_constant(values: pd.Series) -> bool:
 
 
 def _may_be_numbers(values: pd.Series) -> NDArray[np.bool_]:
-    """Return which cells are real numbers, text or missing. Dates, periods and durations are none."""
+    """Return which cells are real numbers, text or missing.
+
+    Dates, periods and durations are none.
+    """
     if _is_numpy(values, "iufb") or isinstance(values.dtype, pd.StringDtype):
         return np.ones(len(values), dtype=bool)
     return values.map(_may_be_number).to_numpy(dtype=bool)

@@ -52,10 +52,17 @@ MOST_COLUMNS = 64
 _NAMED = 34  # columns that a finding names: a sentence shows 100 letters
 
 _TREC = {
-    r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+[0-9]+[ \t]+\S+[ \t]+\S+\s*": {0: "user", 2: "item", 4: "score", 5: "run"},
+    r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+[0-9]+[ \t]+\S+[ \t]+\S+\s*": {
+        0: "user",
+        2: "item",
+        4: "score",
+        5: "run",
+    },
     r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+\S+\s*": {0: "user", 2: "item", 3: "relevance"},
 }
-"""Patterns of the first line of a TREC run and of qrels, and the places of their columns. The scores order a run.
+"""Patterns of the first line of a TREC run and of qrels, and the places of their columns.
+
+The scores order a run.
 
 The last column of a run is its name, which tells apart those of a file that has several.
 """
@@ -64,20 +71,26 @@ SEPARATORS = ",;\t|"
 """Separators of fields that are noticed; the first one that the first line has is taken."""
 
 
-def read_columns(path: str | os.PathLike[str], separator: str | None = None, names: Collection[str] = ()) -> Columns:
+def read_columns(
+    path: str | os.PathLike[str], separator: str | None = None, names: Collection[str] = ()
+) -> Columns:
     """Read a file of ranks: parquet if its name ends so, else csv, gzipped if the name ends in .gz.
 
-    The first line of a csv file names the columns. A file without a header and with one number per line is a column of
-    ranks. A TREC run has the columns user, item, score and run, and qrels user, item and relevance. Of a csv file with
-    more than 64 columns, those with usual names and those of `names` are kept. The separator is noticed if it is a
-    comma, a semicolon, a tab or a bar. Raises DataError if the file cannot be read as a table, or a large csv file has
-    no column of ranks or items; the message names the line if there is one.
+    The first line of a csv file names the columns. A file without a header and with one number per
+    line is a column of ranks. A TREC run has the columns user, item, score and run, and qrels user,
+    item and relevance. Of a csv file with more than 64 columns, those with usual names and those of
+    `names` are kept. The separator is noticed if it is a comma, a semicolon, a tab or a bar. Raises
+    DataError if the file cannot be read as a table, or a large csv file has no column of ranks or
+    items; the message names the line if there is one.
     """
     name = printable(path_text(path))
     if os.path.isdir(path):
         raise DataError(f"{name}: is a directory, not a csv file")
     if Path(path).suffix.lower() == ".sqlite":
-        raise DataError(f"{name}: is no table; read_ranks reads staged ranks, and the command takes them as they are")
+        raise DataError(
+            f"{name}: is no table; read_ranks reads staged ranks, and the command takes them as "
+            "they are"
+        )
     with _opened(path, name) as file:
         if Path(path).suffix.lower() == ".parquet":
             return _columns(parquet_rows(file, name), name, name)
@@ -85,7 +98,8 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None, nam
 
 
 def read_labelled(path: str | os.PathLike[str]) -> Any:
-    """Read the numbers of a parquet file: as a frame with its labels if pandas wrote it, else as an array.
+    """Read the numbers of a parquet file: as a frame with its labels if pandas wrote it, else as an
+    array.
 
     Raises DataError if the file cannot be read, or has no rows.
     """
@@ -98,7 +112,10 @@ def read_labelled(path: str | os.PathLike[str]) -> Any:
 def _opened(path: str | os.PathLike[str], name: str) -> Iterator[Any]:
     """Open a file for bytes; raise DataError if it cannot be read."""
     try:
-        with opened(path) as packed, gzip.open(packed) if Path(path).suffix == ".gz" else nullcontext(packed) as file:
+        with (
+            opened(path) as packed,
+            gzip.open(packed) if Path(path).suffix == ".gz" else nullcontext(packed) as file,
+        ):
             yield file
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
@@ -116,7 +133,9 @@ def standard_input() -> Readable:
     return sys.stdin.buffer
 
 
-def read_stream(stream: Readable, name: str, separator: str | None = None, names: Collection[str] = ()) -> Columns:
+def read_stream(
+    stream: Readable, name: str, separator: str | None = None, names: Collection[str] = ()
+) -> Columns:
     """Read a csv table of ranks from an open binary stream; otherwise as `read_columns`."""
     try:
         return _read_csv(Text(stream, name), separator, names)
@@ -129,21 +148,33 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     top = text.block[:LONGEST_LINE].decode(errors="ignore")
     first = top.split("\n", 1)[0]
     if first.lstrip().startswith(("{", "[")):
-        raise DataError(f"{place}: is JSON, and tables are csv or parquet; {_of_json(text.name, first)}")
+        raise DataError(
+            f"{place}: is JSON, and tables are csv or parquet; {_of_json(text.name, first)}"
+        )
     if separator is None and (
-        trec := next((columns for pattern, columns in _TREC.items() if re.fullmatch(pattern, first)), None)
+        trec := next(
+            (columns for pattern, columns in _TREC.items() if re.fullmatch(pattern, first)), None
+        )
     ):
         return _columns(
-            Csv(text, SPACES, has_quotes=False).rows(trec, has_header=False, integers=trec.values()), text.name, place
+            Csv(text, SPACES, has_quotes=False).rows(
+                trec, has_header=False, integers=trec.values()
+            ),
+            text.name,
+            place,
         )
     if separator is None:
         unquoted = re.sub('"[^"]*"', "", top).split("\n", 1)[0]
         separator = next((sign for sign in SEPARATORS if sign in unquoted), ",")
     table = Csv(text, separator)
     if not any(table.first):
-        raise DataError(f"{text.name}: is empty; ranks are a csv file with a column rank, or above and tied")
+        raise DataError(
+            f"{text.name}: is empty; ranks are a csv file with a column rank, or above and tied"
+        )
     if len(table.first) == 1 and re.fullmatch(r"\s*[0-9]+\s*", table.first[0]):
-        return _columns(table.rows({0: "rank"}, has_header=False, integers={"rank"}), text.name, place)
+        return _columns(
+            table.rows({0: "rank"}, has_header=False, integers={"rank"}), text.name, place
+        )
     header = dict(enumerate(without_types([column.strip() for column in table.first])))
     wide = len(header) > MOST_COLUMNS
     if (wide or not text.is_last) and not any(
@@ -163,9 +194,16 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     findings: tuple[Finding, ...] = ()
     if wide:
         unread = [column for place, column in header.items() if place not in used]
-        values = {"source": text.name, "unread": len(unread), "all": len(header), "columns": unread[:_NAMED]}
+        values = {
+            "source": text.name,
+            "unread": len(unread),
+            "all": len(header),
+            "columns": unread[:_NAMED],
+        }
         findings = (Finding("columns-not-read", values=values),)
-    return _columns(table.rows(used, has_header=True, integers=used.values()), text.name, place, findings)
+    return _columns(
+        table.rows(used, has_header=True, integers=used.values()), text.name, place, findings
+    )
 
 
 def _of_json(name: str, first: str) -> str:
@@ -173,13 +211,16 @@ def _of_json(name: str, first: str) -> str:
     lines = ", lines=True" if first.lstrip().startswith("{") else ""
     if lines and re.search(r":\s*\[\s*\{", first):  # a session with a list of events
         return (
-            "in Python, make a row of each of the nested objects, as pandas.json_normalize(objects, "
+            "in Python, make a row of each of the nested objects, as "
+            "pandas.json_normalize(objects, "
             '"events", "session") does, and give the table'
         )
     return f"in Python, give the table pandas.read_json({name!r}{lines})"
 
 
-def _columns(parts: Iterable[Rows], name: str, header: str, findings: tuple[Finding, ...] = ()) -> Columns:
+def _columns(
+    parts: Iterable[Rows], name: str, header: str, findings: tuple[Finding, ...] = ()
+) -> Columns:
     rows = joined(list(parts))
     return Columns(name, rows.frame, rows.place, header, findings)
 
@@ -194,7 +235,9 @@ UNNAMED_TABLE = "ranks"
 
 
 Read = Columns | list[Columns] | dict[str, Columns | list[Columns]]
-"""The columns of a recommender, a list of those of its seeds, or either of several recommenders by name."""
+"""The columns of a recommender, a list of those of its seeds, or either of several recommenders by
+name.
+"""
 
 
 def columns_by_recommender(
@@ -205,14 +248,18 @@ def columns_by_recommender(
     groups: str | None = None,
     seeds: str | None = None,
 ) -> Read:
-    """Return the columns of a recommender, or of several by name; parameters and errors as in `exact_ranks`."""
+    """Return the columns of a recommender, or of several by name; parameters and errors as in
+    `exact_ranks`.
+    """
     require_flags(zero_based=zero_based)
     labels = {"by": by, "groups": groups, "seeds": seeds}
     for option, label in labels.items():
         if label is not None:
             check_label(label, option)
     if by is not None and by == seeds:
-        raise DataError(f"by and seeds name the same column, {by}; a column has the recommenders or their seeds")
+        raise DataError(
+            f"by and seeds name the same column, {by}; a column has the recommenders or their seeds"
+        )
     rank_columns = [] if rank_column is None else check_labels(rank_column, "rank_column")
     is_wide = len(rank_columns) > 1
     names = {"rank": rank_columns[0]} if len(rank_columns) == 1 else {}
@@ -221,16 +268,28 @@ def columns_by_recommender(
     parts: dict[str, Columns]
     if not is_table(ranks, rank_columns):
         if by is not None or is_wide:
-            raise DataError("by, and several of rank_column, are for one table that has the ranks of all recommenders")
-        parts = {name: columns_of_table(data, name, names=kept) for name, data in by_name(ranks).items()}
+            raise DataError(
+                "by, and several of rank_column, are for one table that has the ranks of all "
+                "recommenders"
+            )
+        parts = {
+            name: columns_of_table(data, name, names=kept) for name, data in by_name(ranks).items()
+        }
     else:
         columns = columns_of_table(ranks, "ranks", names=kept)
         if by is not None and is_wide:
-            raise DataError("by is for one column of ranks, and rank_column names several; give one of them")
+            raise DataError(
+                "by is for one column of ranks, and rank_column names several; give one of them"
+            )
         if by is None and not is_wide:
             return runs_of(columns.named(names, zero_based, groups), seeds, may_be_by=True)
-        parts = by_name(columns.by_rank_column(rank_columns) if by is None else columns.by_column(by))
-    return {name: runs_of(part.named(names, zero_based, groups), seeds, may_be_by) for name, part in parts.items()}
+        parts = by_name(
+            columns.by_rank_column(rank_columns) if by is None else columns.by_column(by)
+        )
+    return {
+        name: runs_of(part.named(names, zero_based, groups), seeds, may_be_by)
+        for name, part in parts.items()
+    }
 
 
 def named_parts(columns: Read) -> list[tuple[str, Columns]]:
@@ -243,8 +302,12 @@ def named_parts(columns: Read) -> list[tuple[str, Columns]]:
     ]
 
 
-def require_effect(option: str, columns: Read, has_effect: Callable[[Columns], bool], why: str) -> None:
-    """Raise ConfigError if an option that the caller named has an effect on no table; `why` says so in words."""
+def require_effect(
+    option: str, columns: Read, has_effect: Callable[[Columns], bool], why: str
+) -> None:
+    """Raise ConfigError if an option that the caller named has an effect on no table; `why` says so
+    in words.
+    """
     if not any(has_effect(part) for _, part in named_parts(columns)):
         raise ConfigError(f"{option} (--{option.replace('_', '-')}): {why}; leave it out")
 
@@ -257,19 +320,23 @@ def has_counts(columns: Columns) -> bool:
 def tables_of(
     columns: Read, table_of: Callable[[Columns, str], Kind], per_user: Sequence[PerUser | None] = ()
 ) -> Kind | list[Kind] | dict[str, Kind | list[Kind]]:
-    """Return the table of a recommender, or a list of those of its seeds, or either of several recommenders by name.
+    """Return the table of a recommender, or a list of those of its seeds, or either of several
+    recommenders by name.
 
-    `table_of` makes one from columns and a name. Raises DataError if numbers are given `per_user`, in the order of the
-    ranks and not by labels, and tables differ in their order.
+    `table_of` makes one from columns and a name. Raises DataError if numbers are given `per_user`,
+    in the order of the ranks and not by labels, and tables differ in their order.
     """
     tables = [(name, table_of(part, name)) for name, part in named_parts(columns)]
-    if any(numbers is not None and np.size(numbers) > 1 and not has_labels(numbers) for numbers in per_user):
+    if any(
+        numbers is not None and np.size(numbers) > 1 and not has_labels(numbers)
+        for numbers in per_user
+    ):
         known = [(name, table.user) for name, table in tables if table.user is not None]
         for (first, one), (second, other) in itertools.pairwise(known):
             if not np.array_equal(one, other):
                 raise DataError(
-                    f"{first} and {second} have their users in different orders, so candidates and negatives that "
-                    "differ by user must be columns of both, not arguments"
+                    f"{first} and {second} have their users in different orders, so candidates and "
+                    "negatives that differ by user must be columns of both, not arguments"
                 )
     in_turn = iter([table for _, table in tables])
 
@@ -282,39 +349,54 @@ def tables_of(
 
 
 def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
-    """Return whether ranks are a table of columns, and not a mapping from names of recommenders to their ranks.
+    """Return whether ranks are a table of columns, and not a mapping from names of recommenders to
+    their ranks.
 
-    A mapping is a table if a name that a column of ranks may have, such as rank, position, above or one of
-    `rank_columns`, has numbers: those of a list or a one-dimensional array. Ranked lists, {user: {item: score}}, are a
-    table, too, and so are columns of users, items and scores.
+    A mapping is a table if a name that a column of ranks may have, such as rank, position, above or
+    one of `rank_columns`, has numbers: those of a list or a one-dimensional array. Ranked lists,
+    {user: {item: score}}, are a table, too, and so are columns of users, items and scores.
     """
     if not isinstance(ranks, Mapping) or (ranks and are_lists(ranks)):
         return True
-    if all(any(plain(name) in NAMES[column] for name in ranks) for column in ("user", "item", "score")):
+    if all(
+        any(plain(name) in NAMES[column] for name in ranks) for column in ("user", "item", "score")
+    ):
         return True
     usual = NAMES["rank"] | NAMES["above"]
-    named = [values for name, values in ranks.items() if plain(name) in usual or name in rank_columns]
+    named = [
+        values for name, values in ranks.items() if plain(name) in usual or name in rank_columns
+    ]
     return any(
         len(getattr(values, "shape", ())) == 1
-        or (isinstance(values, list | tuple) and all(isinstance(number, Number) for number in values))
+        or (
+            isinstance(values, list | tuple)
+            and all(isinstance(number, Number) for number in values)
+        )
         for values in named
     )
 
 
 def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a mapping from names as printable text; raise DataError if it is empty, or a name is empty or repeated."""
+    """Return a mapping from names as printable text; raise DataError if it is empty, or a name is
+    empty or repeated.
+    """
     names = [printable(name) for name in as_text(pd.Series([*ranks], dtype=object))]
     if not names:
         raise DataError("there are no ranks")
     if repeated := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"ranks: two recommenders are called {repeated[0]!r}; give each a name of its own")
+        raise DataError(
+            f"ranks: two recommenders are called {repeated[0]!r}; give each a name of its own"
+        )
     if not all(names):
         raise DataError("ranks: the name of a recommender is empty")
     return dict(zip(names, ranks.values(), strict=True))
 
 
-def columns_of_table(data: Any, name: str, number: str = "score", names: Collection[str] = ()) -> Columns:
-    """Return the columns of a table, a file or ranks alone; parameters and errors as in `columns_of`.
+def columns_of_table(
+    data: Any, name: str, number: str = "score", names: Collection[str] = ()
+) -> Columns:
+    """Return the columns of a table, a file or ranks alone; parameters and errors as in
+    `columns_of`.
 
     Of a csv file with many columns, those of `names` are kept, as in `read_columns`.
     """

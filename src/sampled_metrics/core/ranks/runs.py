@@ -1,4 +1,6 @@
-"""The runs of recommenders: a table of ranks for each seed of a training, or for each draw of negatives."""
+"""The runs of recommenders: a table of ranks for each seed of a training, or for each draw of
+negatives.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ MANY_ROWS = 20
 """Of fewer rows, two seeds may be the same by chance."""
 
 FEWEST_OUTCOMES = 3
-"""With so many different sampled ranks, independent draws are alike in fewer than .3 % of evaluations: 4,000 were
-simulated of 600 users for each of 21 laws, of one order of the items for all users."""
+"""With so many different sampled ranks, independent draws are alike in fewer than .3 % of
+evaluations: 4,000 were simulated of 600 users for each of 21 laws, of one order of the items for
+all users."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,8 @@ class Runs:
     Attributes:
         name: the recommender; `UNNAMED` if there is one, without a name.
         tables: the table of each seed, or of each draw of negatives that all users share.
-        users: for each table, the (rows,) numbers of the users from 0; `paired` gives the same user the same number in
-            all tables. Empty before.
+        users: for each table, the (rows,) numbers of the users from 0; `paired` gives the same user
+            the same number in all tables. Empty before.
     """
 
     name: str
@@ -60,7 +63,9 @@ class Runs:
 
     @cached_property
     def by_label(self) -> dict[str, Any]:
-        """The tables by the name of the recommender, with the number of the seed if there are several."""
+        """The tables by the name of the recommender, with the number of the seed if there are
+        several.
+        """
         if len(self.tables) == 1:
             return {self.name: self.first}
         labels = [f"{self.name or 'ranks'}, seed {seed}" for seed in self.seeds]
@@ -80,23 +85,28 @@ class Runs:
         return Runs(self.name, tables)
 
 
-def read_runs(ranks: Any, function: str, *, needs_names: bool = False, may_be_several: bool = True) -> list[Runs]:
+def read_runs(
+    ranks: Any, function: str, *, needs_names: bool = False, may_be_several: bool = True
+) -> list[Runs]:
     """Return the runs of the recommenders that a function was given.
 
     Args:
-        ranks: a table, a list of the tables of several seeds, or a mapping from names of recommenders to either.
+        ranks: a table, a list of the tables of several seeds, or a mapping from names of
+            recommenders to either.
         function: the name of the function, for messages.
         needs_names: whether it must be a mapping.
         may_be_several: whether the function takes several seeds.
 
     Raises:
-        DataError: there are no tables; one is not a table, or is one that the function does not take; the tables are of
-            several kinds; two names are the same text; or there are several seeds where the function takes one.
+        DataError: there are no tables; one is not a table, or is one that the function does not
+            take; the tables are of several kinds; two names are the same text; or there are several
+            seeds where the function takes one.
     """
     if not isinstance(ranks, Mapping):
         if needs_names:
             raise DataError(
-                f"{function} takes a mapping from the names of recommenders to their tables, not {_a(ranks)}: "
+                f"{function} takes a mapping from the names of recommenders to their tables, not "
+                f"{_a(ranks)}: "
                 f'sm.{function}({{"A": a, "B": b}})'
             )
         ranks = {UNNAMED: ranks}
@@ -104,7 +114,9 @@ def read_runs(ranks: Any, function: str, *, needs_names: bool = False, may_be_se
     recommenders = []
     for name, tables in (ranks if is_unnamed else by_name(ranks)).items():
         is_list = _are_seeds(tables)
-        is_taken = is_list and (may_be_several or (len(tables) == 1 and isinstance(tables[0], Table)))
+        is_taken = is_list and (
+            may_be_several or (len(tables) == 1 and isinstance(tables[0], Table))
+        )
         recommenders.append(Runs(name, tuple(tables) if is_taken else (tables,)))
     for runs in recommenders:
         for table in runs.tables:
@@ -114,7 +126,8 @@ def read_runs(ranks: Any, function: str, *, needs_names: bool = False, may_be_se
 
 
 def tables_by_name(ranks: Any, function: str) -> dict[str, Any]:
-    """Return the tables that a function was given by the name of the recommender; one without a name by UNNAMED.
+    """Return the tables that a function was given by the name of the recommender; one without a
+    name by UNNAMED.
 
     Raises DataError as `read_runs` does.
     """
@@ -122,7 +135,8 @@ def tables_by_name(ranks: Any, function: str) -> dict[str, Any]:
 
 
 def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
-    """Return the runs with the numbers of their users, the same for the same users, and findings on how they pair.
+    """Return the runs with the numbers of their users, the same for the same users, and findings on
+    how they pair.
 
     Raises DataError if the users of the tables differ, or the rows or candidates of a user do.
     """
@@ -130,12 +144,17 @@ def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
     first, *others = tables.values()
     numbers, findings = first.pair(others, list(tables))
     users = iter(numbers)
-    numbered = [replace(runs, users=tuple(itertools.islice(users, len(runs.tables)))) for runs in recommenders]
+    numbered = [
+        replace(runs, users=tuple(itertools.islice(users, len(runs.tables))))
+        for runs in recommenders
+    ]
     return numbered, findings
 
 
 def ids_of_users(recommenders: Sequence[Runs]) -> NDArray[Any]:
-    """Return the (users,) users of paired runs by their numbers; without ids, the numbers from 1."""
+    """Return the (users,) users of paired runs by their numbers; without ids, the numbers from
+    1.
+    """
     for runs in recommenders:
         for table, numbers in zip(runs.tables, runs.users, strict=True):
             if table.user is not None:
@@ -151,8 +170,13 @@ def require_comparable(recommenders: Sequence[Runs]) -> None:
     """
     labels = [label for runs in recommenders for label in runs.by_label]
     if repeated := [label for label in labels if labels.count(label) > 1]:
-        raise DataError(f"ranks: a recommender is called {repeated[0]}, as a seed of another one; give it another name")
-    require_same_design({label: table for runs in recommenders for label, table in runs.by_label.items()})
+        raise DataError(
+            f"ranks: a recommender is called {repeated[0]}, as a seed of another one; give it "
+            "another name"
+        )
+    require_same_design(
+        {label: table for runs in recommenders for label, table in runs.by_label.items()}
+    )
     _require_paired_draws(recommenders)
     for runs in recommenders:
         _require_distinct(runs)
@@ -166,13 +190,15 @@ def require_same_design(tables: Mapping[str, Table]) -> None:
             first, expected = known.setdefault(what, (name, value))
             if value != expected:
                 raise DataError(
-                    f"{first} has {what} = {expected} and {name} {value}; {table.kind} are compared with the same "
-                    f"{enumerated(table.design)}"
+                    f"{first} has {what} = {expected} and {name} {value}; {table.kind} are "
+                    f"compared with the same {enumerated(table.design)}"
                 )
 
 
 def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
-    """Raise DataError if recommenders differ in the draws of negatives that users share: in number, or in names."""
+    """Raise DataError if recommenders differ in the draws of negatives that users share: in number,
+    or in names.
+    """
     draws = {runs.name: len(runs.tables) for runs in recommenders if runs.are_draws}
     if not draws:
         return
@@ -180,30 +206,39 @@ def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
     most = max(draws, key=draws.__getitem__)
     if draws[fewest] != draws[most]:
         raise DataError(
-            f"{most} has {draws[most]} draws of negatives and {fewest} {draws[fewest]}; they are compared draw by draw"
+            f"{most} has {draws[most]} draws of negatives and {fewest} {draws[fewest]}; they are "
+            "compared draw by draw"
         )
-    named = [runs for runs in recommenders if runs.are_draws and all(table.seed_name for table in runs.tables)]
+    named = [
+        runs
+        for runs in recommenders
+        if runs.are_draws and all(table.seed_name for table in runs.tables)
+    ]
     for first, second in itertools.pairwise(named):
         for draw, other in zip(first.tables, second.tables, strict=True):
             if draw.seed_name != other.seed_name:
                 raise DataError(
-                    f"{first.name} has the draw {draw.seed_name} of negatives where {second.name} has "
-                    f"{other.seed_name}; they are compared draw by draw, in the same order"
+                    f"{first.name} has the draw {draw.seed_name} of negatives where {second.name} "
+                    f"has {other.seed_name}; they are compared draw by draw, in the same order"
                 )
 
 
 def _require_distinct(runs: Runs) -> None:
-    """Raise DataError if two seeds, or two draws of shared negatives, have the same ranks or lists of all users.
+    """Raise DataError if two seeds, or two draws of shared negatives, have the same ranks or lists
+    of all users.
 
-    They are one then, that was read twice, or a recommender without chance. Rows of few users, or of few different
-    outcomes, do not show that.
+    They are one then, that was read twice, or a recommender without chance. Rows of few users, or
+    of few different outcomes, do not show that.
     """
     if len(runs.tables) == 1:
         return
     [numbered], _ = paired([runs])
     seed_by_digest: dict[bytes, str] = {}
     for seed, table, users in zip(runs.seeds, numbered.tables, numbered.users, strict=True):
-        if len(table.outcomes) < MANY_ROWS or len(np.unique(table.outcomes, axis=0)) < FEWEST_OUTCOMES:
+        if (
+            len(table.outcomes) < MANY_ROWS
+            or len(np.unique(table.outcomes, axis=0)) < FEWEST_OUTCOMES
+        ):
             continue
         outcomes = table.outcomes[np.lexsort((*table.outcomes.T, users))]
         digest = hashlib.blake2b(np.ascontiguousarray(outcomes).tobytes()).digest()
@@ -212,8 +247,9 @@ def _require_distinct(runs: Runs) -> None:
             what = "two draws of negatives" if runs.are_draws else f"seeds {first} and {seed}"
             single = "draw" if runs.are_draws else "seed"
             raise DataError(
-                f"{runs.name or 'ranks'}: {what} have the same ranks of all users, so they are one {single}; give it "
-                f"once, as of a recommender without chance, or leave the rows of {seed} out"
+                f"{runs.name or 'ranks'}: {what} have the same ranks of all users, so they are one "
+                f"{single}; give it once, as of a recommender without chance, or leave the rows of "
+                f"{seed} out"
             )
 
 
@@ -224,28 +260,40 @@ def _require_one_kind(recommenders: Sequence[Runs], function: str) -> None:
         for table in runs.tables:
             if table.kind != first.first.kind and table.kind not in first.first.beside:
                 raise DataError(
-                    f"{first.name or 'ranks'} has {first.first.kind} and {runs.name or 'ranks'} {table.kind}; "
-                    f"{function} takes one kind of them"
+                    f"{first.name or 'ranks'} has {first.first.kind} and {runs.name or 'ranks'} "
+                    f"{table.kind}; {function} takes one kind of them"
                 )
 
 
 def _require_taken(table: Any, name: str, function: str) -> None:
     """Raise DataError unless this is a table that a function takes."""
-    if isinstance(table, list | tuple) and len(table) > 1 and all(isinstance(seed, Table) for seed in table):
-        raise DataError(f"{name}: {function} takes one table of a recommender, and not those of {len(table)} seeds")
+    if (
+        isinstance(table, list | tuple)
+        and len(table) > 1
+        and all(isinstance(seed, Table) for seed in table)
+    ):
+        raise DataError(
+            f"{name}: {function} takes one table of a recommender, and not those of {len(table)} "
+            "seeds"
+        )
     if not isinstance(table, Table):
         kinds = [kind for kind in kinds_of_tables() if function in kind.taken_by]
         words = enumerated([kind.kind for kind in kinds], "or")
         readers = enumerated([kind.reader for kind in kinds], "or")
-        raise DataError(f"{name}: {function} takes {words}, not {_a(table)}; read it first, with {readers}")
+        raise DataError(
+            f"{name}: {function} takes {words}, not {_a(table)}; read it first, with {readers}"
+        )
     if function not in table.taken_by:
         raise DataError(
-            f"{name}: has {table.kind}, which {function} does not take; use {enumerated(table.taken_by, 'or')} instead"
+            f"{name}: has {table.kind}, which {function} does not take; use "
+            f"{enumerated(table.taken_by, 'or')} instead"
         )
 
 
 def _are_seeds(tables: Any) -> bool:
-    """Return whether these are the tables of several seeds, and not a list of numbers or of files."""
+    """Return whether these are the tables of several seeds, and not a list of numbers or of
+    files.
+    """
     return isinstance(tables, list | tuple) and any(isinstance(table, Table) for table in tables)
 
 

@@ -12,7 +12,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from sampled_metrics._validation import MOST, Floats, Ints, counted, enumerated, require_flags, shown, whole_numbers
+from sampled_metrics._validation import (
+    MOST,
+    Floats,
+    Ints,
+    counted,
+    enumerated,
+    require_flags,
+    shown,
+    whole_numbers,
+)
 from sampled_metrics.core.data.labels import refuse_other_labels
 from sampled_metrics.core.data.tables import Place, refuse_rows
 from sampled_metrics.core.findings import Finding, from_source
@@ -40,20 +49,22 @@ class SampledRanks(Ranked):
     Attributes:
         x: (rows,) int, sampled negatives above the held-out item; its sampled rank is x + 1.
         negatives: (rows,) or one number: m, the number of sampled negatives. It may be 0.
-        candidates: (rows,) or one number: n, the held-out item and all negatives that could have been sampled.
+        candidates: (rows,) or one number: n, the held-out item and all negatives that could have
+            been sampled.
         replacement: whether a negative could be sampled twice for the same row.
         user: (rows,) the user of each row; None if users are not known.
-        findings: on how the ranks were read, and on what would make all results wrong; notes and cautions have them in
-            words.
+        findings: on how the ranks were read, and on what would make all results wrong; notes and
+            cautions have them in words.
         source: name of the file or table that they are from.
         groups: (rows,) text, the group of each row, for metrics by group; None if there are none.
         drawn: how the negatives are drawn, "by user" or "once", as in `sampled_ranks`.
-        seed_name: the seed, or the draw, of which the ranks are, as a column names it; empty if that is not known.
+        seed_name: the seed, or the draw, of which the ranks are, as a column names it; empty if
+            that is not known.
 
     Raises:
         ConfigError: `drawn` is neither.
-        DataError: there are no ranks, an entry is masked, or x, m and n of a row do not fit each other; the message
-            names the row, the user or the line of the file.
+        DataError: there are no ranks, an entry is masked, or x, m and n of a row do not fit each
+            other; the message names the row, the user or the line of the file.
     """
 
     x: Ints
@@ -64,7 +75,10 @@ class SampledRanks(Ranked):
     place: InitVar[Place | None] = None
     findings: tuple[Finding, ...] = ()
     source: str = ""
-    written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
+    written: InitVar[tuple[str, int]] = (
+        "rank",
+        1,
+    )  # how the source writes ranks: their name, and the best one
     groups: NDArray[np.str_] | None = None
     drawn: str = BY_USER
     seed_name: str = ""
@@ -73,11 +87,21 @@ class SampledRanks(Ranked):
         require_flags(replacement=self.replacement)
         refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "sampled ranks")
         if not isinstance(self.drawn, str) or self.drawn not in DRAWN:
-            raise ConfigError(f"drawn must be {enumerated(map(repr, DRAWN), 'or')}, not {shown(self.drawn)}")
-        columns = [whole_numbers(getattr(self, name), name) for name in ("x", "negatives", "candidates")]
-        if len({column.shape for column in columns if column.ndim}) > 1 or max(column.ndim for column in columns) > 1:
+            raise ConfigError(
+                f"drawn must be {enumerated(map(repr, DRAWN), 'or')}, not {shown(self.drawn)}"
+            )
+        columns = [
+            whole_numbers(getattr(self, name), name) for name in ("x", "negatives", "candidates")
+        ]
+        if (
+            len({column.shape for column in columns if column.ndim}) > 1
+            or max(column.ndim for column in columns) > 1
+        ):
             shapes = enumerated([str(column.shape) for column in columns])
-            raise DataError(f"x, negatives and candidates must be one number each, or one for each row, not {shapes}")
+            raise DataError(
+                "x, negatives and candidates must be one number each, or one for each row, not "
+                f"{shapes}"
+            )
         x, m, n = np.broadcast_arrays(*map(np.atleast_1d, columns))
         if len(x) == 0:
             raise DataError("there are no ranks to estimate from")
@@ -96,14 +120,20 @@ class SampledRanks(Ranked):
             (m < 0, lambda row: f"negatives must be 0 or more, not {m[row]}"),
             (
                 (x < 0) | (x > m),
-                lambda row: f"{rank(row)} is not from {best} to {m[row] + best}, among the item and {sampled(row)}",
+                lambda row: (
+                    f"{rank(row)} is not from {best} to {m[row] + best}, among the item and "
+                    f"{sampled(row)}"
+                ),
             ),
             (n < 1, lambda row: f"candidates must be 1 or more, not {n[row]}"),
             (n > MOST, lambda row: f"candidates must be 2^53 or less, not {n[row]}"),
         ]
         if self.replacement:
             rules += [
-                ((n == 1) & (m > 0), lambda row: f"{sampled(row)}, but no other candidate to sample from"),
+                (
+                    (n == 1) & (m > 0),
+                    lambda row: f"{sampled(row)}, but no other candidate to sample from",
+                ),
                 (
                     impossible_with_replacement(x, m, n),
                     lambda row: f"{rank(row)} is not possible: {_why_impossible(m[row], n[row])}",
@@ -114,7 +144,8 @@ class SampledRanks(Ranked):
                 (
                     m > n - 1,
                     lambda row: (
-                        f"{sampled(row)} cannot be sampled without replacement from {n[row] - 1} ({n[row]} candidates)"
+                        f"{sampled(row)} cannot be sampled without replacement from {n[row] - 1} "
+                        f"({n[row]} candidates)"
                     ),
                 )
             )
@@ -145,7 +176,11 @@ class SampledRanks(Ranked):
     @property
     def facts(self) -> dict[str, str]:
         """Return the numbers of rows, users, candidates and negatives, and how these are drawn."""
-        return super().facts | {"Negatives": span(self.negatives, "d"), "Drawn": self.drawn, "Ties": "not known"}
+        return super().facts | {
+            "Negatives": span(self.negatives, "d"),
+            "Drawn": self.drawn,
+            "Ties": "not known",
+        }
 
     @property
     def outcomes(self) -> Ints:
@@ -153,13 +188,20 @@ class SampledRanks(Ranked):
         return np.stack((self.negatives, self.x), axis=1)
 
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
-        """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes of the sample."""
+        """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes of the
+        sample.
+        """
         raise DataError("sampled ranks have no true metrics, only estimates; `correct` has them")
 
     def to_frame(self) -> pd.DataFrame:
         """Return the columns user, candidates, negatives and rank, which `sampled_ranks` reads."""
         users = np.arange(1, len(self) + 1) if self.user is None else self.user
-        columns = {"user": users, "candidates": self.candidates, "negatives": self.negatives, "rank": self.x + 1}
+        columns = {
+            "user": users,
+            "candidates": self.candidates,
+            "negatives": self.negatives,
+            "rank": self.x + 1,
+        }
         return pd.DataFrame(columns)
 
     @property
@@ -190,39 +232,47 @@ def sampled_ranks(
     """Read ranks among sampled negatives.
 
     Args:
-        ranks: (users,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1; or a
-            DataFrame, or the path of a csv or parquet file, with the column rank and optionally user, candidates and
-            negatives; an index is read as in `exact_ranks`. A mapping from the names of recommenders to any of these
-            gives a mapping.
-        negatives: (users,) or one number: m, the number of sampled negatives. Leave it out if the ranks have this
-            column. An array is in the order of the ranks, and a Series is by the labels of its index.
-        candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item.
-            It replaces a column of the ranks, and a remark says so.
+        ranks: (users,) ranks of the held-out items among themselves and m sampled negatives, from 1
+            to m + 1; or a DataFrame, or the path of a csv or parquet file, with the column rank and
+            optionally user, candidates and negatives; an index is read as in `exact_ranks`. A
+            mapping from the names of recommenders to any of these gives a mapping.
+        negatives: (users,) or one number: m, the number of sampled negatives. Leave it out if the
+            ranks have this column. An array is in the order of the ranks, and a Series is by the
+            labels of its index.
+        candidates: (users,) or one number: n, the number of items in an exact evaluation, including
+            the held-out item. It replaces a column of the ranks, and a remark says so.
         replacement: whether a negative could be sampled twice for the same user.
-        drawn: "by user" if the negatives of each user are drawn anew, as all intervals and verdicts assume. "once" if
-            users share negatives, as of one list of candidates for everybody, or of the other items of a batch. One
-            such draw gives values and no interval or verdict; several draws, each independent of the others, give them.
-        by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
-        seeds: the column of the seeds of a training, as in `exact_ranks`; with ``drawn="once"``, that of the draws of
-            negatives. Several seeds, or draws, of a recommender give a list.
-        rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
-            mapping from these names.
+        drawn: "by user" if the negatives of each user are drawn anew, as all intervals and verdicts
+            assume. "once" if users share negatives, as of one list of candidates for everybody, or
+            of the other items of a batch. One such draw gives values and no interval or verdict;
+            several draws, each independent of the others, give them.
+        by: the column of a table that names the recommenders of its rows. It gives a mapping from
+            these names.
+        seeds: the column of the seeds of a training, as in `exact_ranks`; with ``drawn="once"``,
+            that of the draws of negatives. Several seeds, or draws, of a recommender give a list.
+        rank_column: the column of ranks, if it has another name; or several, of one recommender
+            each, which give a mapping from these names.
         zero_based: whether ranks start at 0, in place of 1.
-        groups: the column of the groups of the rows, of users or of held-out items, for metrics by group.
+        groups: the column of the groups of the rows, of users or of held-out items, for metrics by
+            group.
 
     Returns:
-        The ranks, or a list of those of several seeds, or a mapping from the names of several recommenders to either.
+        The ranks, or a list of those of several seeds, or a mapping from the names of several
+        recommenders to either.
 
     Raises:
-        DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; a column may have
-            seeds and is named by no argument; or `seeds` has folds. The message names the file and the line.
-        ConfigError: `by`, `seeds`, `rank_column` or `groups` is not text, or `drawn` is neither "by user" nor "once".
+        DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; a
+            column may have seeds and is named by no argument; or `seeds` has folds. The message
+            names the file and the line.
+        ConfigError: `by`, `seeds`, `rank_column` or `groups` is not text, or `drawn` is neither "by
+            user" nor "once".
 
     Examples:
         >>> import sampled_metrics as sm
         >>> sm.sampled_ranks([1, 3, 1, 12], negatives=100, candidates=3541)
         sampled ranks of 4 users, 100 of 3,541 candidates
-        >>> sm.sampled_ranks({"gmf": [1, 3], "mlp": [2, 1]}, negatives=100, candidates=3541)["mlp"].x
+        >>> sm.sampled_ranks({"gmf": [1, 3], "mlp": [2, 1]}, negatives=100,
+        ...     candidates=3541)["mlp"].x
         array([1, 0])
 
         Ranks of two seeds, with a row for each user and seed:
@@ -262,25 +312,39 @@ def sampled_of_columns(
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)
     rank, best = written = columns.written
-    if negatives is not None and np.ndim(negatives) == 0 and len(x) and seems_truncated(x + 1, float(m[0] + 1)):
-        values = {"column": rank, "last": int(x.max()) + best, "negatives": int(m[0]), "most": int(m[0]) + best}
+    if (
+        negatives is not None
+        and np.ndim(negatives) == 0
+        and len(x)
+        and seems_truncated(x + 1, float(m[0] + 1))
+    ):
+        values = {
+            "column": rank,
+            "last": int(x.max()) + best,
+            "negatives": int(m[0]),
+            "most": int(m[0]) + best,
+        }
         findings += from_source([Finding("fewer-negatives", values=values)], name)
     of_columns = columns.place, tuple(findings), columns.name, written, columns.groups()
-    return SampledRanks(x, m, n, replacement, columns.users(), *of_columns, drawn, columns.seed_name)
+    return SampledRanks(
+        x, m, n, replacement, columns.users(), *of_columns, drawn, columns.seed_name
+    )
 
 
 def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:
     """Return whether x has probability 0, in double precision, at every true rank, as (rows,).
 
-    The probability of x is largest where (r - 1) / (n - 1) is closest to x / m. If there is only one other item, x is 0
-    or m. Without replacement every x from 0 to m is possible. All arguments are (rows,).
+    The probability of x is largest where (r - 1) / (n - 1) is closest to x / m. If there is only
+    one other item, x is 0 or m. Without replacement every x from 0 to m is possible. All arguments
+    are (rows,).
     """
     pool = candidates - 1
     below = np.floor(x / np.maximum(negatives, 1) * pool)
     log_choose = gammaln(negatives + 1) - gammaln(x + 1) - gammaln(negatives - x + 1)
     logs = []
     for better in (below, np.minimum(below + 1, pool)):
-        theta, rest = better / np.maximum(pool, 1), (pool - better) / np.maximum(pool, 1)
+        theta = better / np.maximum(pool, 1)
+        rest = (pool - better) / np.maximum(pool, 1)
         logs.append(log_choose + xlogy(x, theta) + xlogy(negatives - x, rest))
     likeliest = np.maximum(*logs)
     return (negatives > 0) & (likeliest < np.log(np.finfo(np.float64).tiny))
@@ -289,8 +353,10 @@ def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> N
 def _why_impossible(negatives: int, candidates: int) -> str:
     if candidates == 2:
         return (
-            f"with 2 candidates all {negatives} negatives are the same item, so that the rank is 1 or {negatives + 1}"
+            f"with 2 candidates all {negatives} negatives are the same item, so that the rank "
+            f"is 1 or {negatives + 1}"
         )
     return (
-        f"the chance of that, of {negatives} negatives drawn from {candidates - 1}, is below 1e-307 whatever the rank"
+        f"the chance of that, of {negatives} negatives drawn from {candidates - 1}, is below "
+        "1e-307 whatever the rank"
     )

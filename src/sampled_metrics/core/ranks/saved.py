@@ -14,14 +14,17 @@ from sampled_metrics.core.ranks.seeds import refuse_unnamed_runs
 from sampled_metrics.errors import ConfigError
 
 
-def read_ranks(path: str | os.PathLike[str], *, replacement: bool = False, drawn: str = BY_USER) -> Any:
+def read_ranks(
+    path: str | os.PathLike[str], *, replacement: bool = False, drawn: str = BY_USER
+) -> Any:
     """Read a file that this library or its workflow has written, as the ranks that it holds.
 
     Args:
-        path: a Parquet or SQLite file of staged ranks; or a csv or parquet file with the column negatives (sampled
-            ranks), or with candidates and above and tied, or rank (exact ranks).
+        path: a Parquet or SQLite file of staged ranks; or a csv or parquet file with the column
+            negatives (sampled ranks), or with candidates and above and tied, or rank (exact ranks).
         replacement: of sampled ranks, whether a negative could be drawn twice.
-        drawn: of sampled ranks, whether negatives are drawn "by user" or "once", as in `sampled_ranks`.
+        drawn: of sampled ranks, whether negatives are drawn "by user" or "once", as in
+            `sampled_ranks`.
 
     Raises:
         DataError: the file cannot be read, or lacks a column.
@@ -43,13 +46,20 @@ def read_ranks(path: str | os.PathLike[str], *, replacement: bool = False, drawn
         if "negatives" in columns:
             return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
         table = table_of_columns(columns, columns.name)
-    for option, is_given in {"replacement": replacement is not False, "drawn": drawn != BY_USER}.items():
+    for option, is_given in {
+        "replacement": replacement is not False,
+        "drawn": drawn != BY_USER,
+    }.items():
         if is_given:
-            raise ConfigError(f"{option}: is for sampled ranks, and {name} has {table.kind}; leave it out")
+            raise ConfigError(
+                f"{option}: is for sampled ranks, and {name} has {table.kind}; leave it out"
+            )
     return table
 
 
 def table_of_file(name: str) -> Any:
-    """Return the table of a file of a format of its own, such as staged ranks; None of a table of columns."""
+    """Return the table of a file of a format of its own, such as staged ranks; None of a table of
+    columns.
+    """
     own = [kind for kind in kinds_of_tables() if kind.recognises(name)]
     return own[0].read(name) if own else None

@@ -1,4 +1,6 @@
-"""What a function of the package takes: the ranks, or the ranked lists, of a recommender, and pairs of their users."""
+"""What a function of the package takes: the ranks, or the ranked lists, of a recommender, and pairs
+of their users.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +48,12 @@ class Table(ABC):
 
     Attributes:
         user: (rows,) the user of each row; None if users are not known.
-        groups: (rows,) names of the groups of the rows, which metrics by group use; None if they are not known.
+        groups: (rows,) names of the groups of the rows, which metrics by group use; None if they
+            are not known.
         findings: on how the table was read, and on what would make all results wrong.
         source: name of the file or table that it is from.
-        seed_name: the seed of which it is, as a column of seeds names it; empty if that is not known.
+        seed_name: the seed of which it is, as a column of seeds names it; empty if that is not
+            known.
     """
 
     kind: ClassVar[str]
@@ -74,7 +78,10 @@ class Table(ABC):
     """Whether a row is of one relevant item, for which some metrics are equal."""
 
     has_values_of_users: ClassVar[bool] = True
-    """Whether the metric of each user is known, as of exact ranks and lists. Otherwise its mean alone is estimated."""
+    """Whether the metric of each user is known, as of exact ranks and lists.
+
+    Otherwise its mean alone is estimated.
+    """
 
     default_metrics: ClassVar[tuple[str, ...]] = _defaults.METRICS
     """The labels of the metrics that are computed if none are given."""
@@ -102,7 +109,12 @@ class Table(ABC):
         """Return the table of the rows at some positions, in that order."""
         columns = {name: getattr(self, name) for name in self.per_row}
         table: Any = self
-        return replace(table, **{name: of_rows[positions] for name, of_rows in columns.items() if of_rows is not None})
+        return replace(
+            table,
+            **{
+                name: of_rows[positions] for name, of_rows in columns.items() if of_rows is not None
+            },
+        )
 
     @property
     @abstractmethod
@@ -112,7 +124,9 @@ class Table(ABC):
     @property
     @abstractmethod
     def description(self) -> str:
-        """Return what the numbers are of, such as "60 users, n = 100"; empty if there is nothing to say."""
+        """Return what the numbers are of, such as "60 users, n = 100"; empty if there is nothing to
+        say.
+        """
 
     @property
     def design(self) -> dict[str, Any]:
@@ -135,7 +149,9 @@ class Table(ABC):
         return self._in_words("cautions")
 
     def _in_words(self, function: str) -> tuple[str, ...]:
-        """Return the findings as sentences, by a function of the words, which lie in a layer above."""
+        """Return the findings as sentences, by a function of the words, which lie in a layer
+        above.
+        """
         wording: Any = words()
         return getattr(wording, function)(self.findings, wording.Setting())
 
@@ -147,17 +163,23 @@ class Table(ABC):
 
     @property
     def is_all_known(self) -> bool:
-        """Whether the rank of every row is known, or that it has the metric 0; of staged ranks, some may be open."""
+        """Whether the rank of every row is known, or that it has the metric 0; of staged ranks,
+        some may be open.
+        """
         return True
 
     @property
     def ranked_items(self) -> Any:
-        """Return the `ExactRanks` of the held-out items among the ranked items; None if there are no ranks."""
+        """Return the `ExactRanks` of the held-out items among the ranked items; None if there are
+        no ranks.
+        """
         return None
 
     @property
     def places(self) -> Floats | None:
-        """Return (rows,) ranks, the lower the better, that can be compared with those of other tables, if there are."""
+        """Return (rows,) ranks, the lower the better, that can be compared with those of other
+        tables, if there are.
+        """
         return None
 
     def check_metrics(self, metrics: Mapping[str, Metric]) -> None:  # noqa: B027  # most tables have all metrics
@@ -166,7 +188,9 @@ class Table(ABC):
     @property
     @abstractmethod
     def outcomes(self) -> NDArray[Any]:
-        """Return (rows, numbers) what was observed of each row; the same numbers are the same ranks, or lists."""
+        """Return (rows, numbers) what was observed of each row; the same numbers are the same
+        ranks, or lists.
+        """
 
     @abstractmethod
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
@@ -178,9 +202,11 @@ class Table(ABC):
 
     @abstractmethod
     def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
-        """Return for each table the (rows,) numbers of the users from 0, and findings on how they were paired.
+        """Return for each table the (rows,) numbers of the users from 0, and findings on how they
+        were paired.
 
-        `names` are those of all tables. Raises DataError if the tables are not of the same users and items.
+        `names` are those of all tables. Raises DataError if the tables are not of the same users
+        and items.
         """
 
 
@@ -209,7 +235,9 @@ class Ranked(Table):
 
     @cached_property
     def user_numbers(self) -> Ints:
-        """The (rows,) numbers of the users from 0; every row is of a user of its own if users are not known."""
+        """The (rows,) numbers of the users from 0; every row is of a user of its own if users are
+        not known.
+        """
         if self.user is None:
             return np.arange(len(self))
         return np.asarray(pd.factorize(self.user, sort=True)[0])
@@ -220,7 +248,9 @@ class Ranked(Table):
 
     @property
     def description(self) -> str:
-        """Return how many users, candidates and negatives there are, such as "60 users, n = 100, m = 20"."""
+        """Return how many users, candidates and negatives there are, such as "60 users, n = 100, m
+        = 20".
+        """
         numbers = [
             f"{name} = {np.mean(values):,.0f}{' on average' if np.ptp(values) else ''}"
             for name, values in self._numbers.items()
@@ -248,32 +278,41 @@ class Ranked(Table):
             one, other = sorted((base, place))
             first, second = pair_users(tables[one], tables[other], (names[one], names[other]))
             in_base, own = (first, second) if one == base else (second, first)
-            number = np.empty(in_base.max() + 1, dtype=np.int64)  # a user may have another number in another pair
+            number = np.empty(
+                in_base.max() + 1, dtype=np.int64
+            )  # a user may have another number in another pair
             number[in_base] = numbers[base]
             numbers[place] = number[own]
         return numbers, _on_pairing(tables, names)
 
 
 def _on_pairing(tables: Sequence[Ranked], names: Sequence[str]) -> list[Finding]:
-    """Return findings on which tables were paired by user, and which by position with the first one that has users."""
+    """Return findings on which tables were paired by user, and which by position with the first one
+    that has users.
+    """
     if len(tables) == 1:
         return []
     with_users = [name for name, table in zip(names, tables, strict=True) if table.user is not None]
     without = [name for name in names if name not in with_users]
     findings = list[Finding]()
     if len(with_users) > 1:
-        findings.append(Finding("paired-by-user", values={"tables": with_users, "are_all": not without}))
+        findings.append(
+            Finding("paired-by-user", values={"tables": with_users, "are_all": not without})
+        )
     if without:
         by_position = [name for name in names if name in without or name in with_users[:1]]
-        findings.append(Finding("paired-by-position", values={"tables": by_position, "without": without}))
+        findings.append(
+            Finding("paired-by-position", values={"tables": by_position, "without": without})
+        )
     return findings
 
 
 def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints, Ints]:
     """Return the (rows,) numbers of the users of two tables, the same for the same users.
 
-    Users are paired by user if both tables have users, else by position. A user may have several rows. Raises
-    DataError if the users of the tables differ, or the rows or candidates of a user do.
+    Users are paired by user if both tables have users, else by position. A user may have several
+    rows. Raises DataError if the users of the tables differ, or the rows or candidates of a user
+    do.
     """
     known = one if one.user is not None else other
     if one.user is not None and other.user is not None:
@@ -282,10 +321,13 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints
         first = second = known.user_numbers
     else:
         raise DataError(
-            f"{names[0]} has {len(one)} users and {names[1]} {len(other)}; to be compared they must have the same users"
+            f"{names[0]} has {len(one)} users and {names[1]} {len(other)}; to be compared they "
+            "must have the same users"
         )
-    order, other_order = np.lexsort((one.candidates, first)), np.lexsort((other.candidates, second))
-    n, other_n = one.candidates[order], other.candidates[other_order]
+    order = np.lexsort((one.candidates, first))
+    other_order = np.lexsort((other.candidates, second))
+    n = one.candidates[order]
+    other_n = other.candidates[other_order]
     if (n != other_n).any():
         row = int(np.argmax(n != other_n))
         are_named = one.user is not None and other.user is not None
@@ -298,8 +340,12 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints
 
 
 def _numbered(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:
-    """Return the (rows,) numbers of the users of two tables; raise DataError if users, or their rows, differ."""
-    if first.dtype != second.dtype:  # users 1, 2 of one table and "1", "b" of the other are compared as text
+    """Return the (rows,) numbers of the users of two tables; raise DataError if users, or their
+    rows, differ.
+    """
+    if (
+        first.dtype != second.dtype
+    ):  # users 1, 2 of one table and "1", "b" of the other are compared as text
         first, second = (pd.Index(as_text(pd.Series(users))) for users in (first, second))
     numbers, users = pd.factorize(first, sort=True)
     other_numbers = users.get_indexer(second)
@@ -307,15 +353,16 @@ def _numbered(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tupl
     if missing := sum(map(len, only.values())):
         examples = [f"{shown(own[0])} of {name}" for name, own in only.items() if len(own)]
         raise DataError(
-            f"{names[0]} and {names[1]} must have the same users to be compared: {missing} are in one of them only, "
-            f"for instance {' and '.join(examples)}"
+            f"{names[0]} and {names[1]} must have the same users to be compared: {missing} are in "
+            f"one of them only, for instance {' and '.join(examples)}"
         )
-    rows, other_rows = np.bincount(numbers), np.bincount(other_numbers, minlength=len(users))
+    rows = np.bincount(numbers)
+    other_rows = np.bincount(other_numbers, minlength=len(users))
     if (rows != other_rows).any():
         user = int(np.argmax(rows != other_rows))
         raise DataError(
-            f"user {shown(users[user])} has {rows[user]} rows in {names[0]} and {other_rows[user]} in {names[1]}; to "
-            "be compared they must have the same rows"
+            f"user {shown(users[user])} has {rows[user]} rows in {names[0]} and {other_rows[user]} "
+            f"in {names[1]}; to be compared they must have the same rows"
         )
     return np.asarray(numbers), np.asarray(other_numbers)
 
@@ -331,5 +378,6 @@ def require_exact_ids(users: NDArray[np.generic] | None) -> None:
 
 def span(numbers: Ints, form: str = ",d") -> str:
     """Return a number, or the smallest and the largest of several, in words."""
-    least, most = int(numbers.min()), int(numbers.max())
+    least = int(numbers.min())
+    most = int(numbers.max())
     return f"{least:{form}}" if least == most else f"{least:{form}} to {most:{form}}"

@@ -1,13 +1,14 @@
 """Detect ranks that end far below the last possible one, as ranks among a few sampled negatives do.
 
-Take the k ranks from a threshold t on, and their excesses y = rank - t + 1 with the sum S. If ranks fall off
-geometrically from t on, all ways to write S as k positive whole numbers are equally likely. So the chance that no
-excess is above M is
+Take the k ranks from a threshold t on, and their excesses y = rank - t + 1 with the sum S. If ranks
+fall off geometrically from t on, all ways to write S as k positive whole numbers are equally
+likely. So the chance that no excess is above M is
 
     the number of ways in which no part is above M / C(S - 1, k - 1).
 
-If ranks fall off more slowly, as those of real recommenders do, the chance is smaller still. Ranks among m sampled
-negatives have about as many users at m as at m - 1, and none above m + 1, which is improbable for exact ranks.
+If ranks fall off more slowly, as those of real recommenders do, the chance is smaller still. Ranks
+among m sampled negatives have about as many users at m as at m - 1, and none above m + 1, which is
+improbable for exact ranks.
 """
 
 import numpy as np
@@ -15,29 +16,36 @@ from scipy.special import gammaln
 
 from sampled_metrics._validation import Ints
 
-FEWEST, MOST = 8, 500
+FEWEST = 8
+MOST = 500
 """Fewest and most ranks from a threshold on.
 
-More ranks would notice that those of a table with very many users fall off a little faster than geometrically. The last
-500 of them hardly show it. There are more if more than 500 users have one of the ranks R - 2 to R, with R the largest.
+More ranks would notice that those of a table with very many users fall off a little faster than
+geometrically. The last 500 of them hardly show it. There are more if more than 500 users have one
+of the ranks R - 2 to R, with R the largest.
 """
 
 _FLAT = 1e-3  # below this, over the whole range, a slope has its linear effect only
 
-SURE, USUAL = 1e-4, 0.02
-"""The chance below which ranks are taken to end at the largest one, and the same where it is a usual number."""
+SURE = 1e-4
+USUAL = 0.02
+"""The chance below which ranks are taken to end at the largest one, and the same where it is a
+usual number.
+"""
 
 
 def seems_truncated(ranks: Ints, most: float) -> bool:
-    """Return whether (rows,) ranks end at the largest one, R, although ranks up to `most` are possible.
+    """Return whether (rows,) ranks end at the largest one, R, although ranks up to `most` are
+    possible.
 
-    The chance is the smallest over the thresholds that leave a quarter of the ranks, or 500 if that is less, half as
-    many and so on, times the number of these thresholds. R must be at most half of `most`, and the chance be below
-    0.0001, or below 0.02 if R - 1 or R is 1, 2 or 5 times a power of ten, from 20 on, as numbers of negatives are.
-    Docs: docs/how-to/tables.md.
+    The chance is the smallest over the thresholds that leave a quarter of the ranks, or 500 if that
+    is less, half as many and so on, times the number of these thresholds. R must be at most half of
+    `most`, and the chance be below 0.0001, or below 0.02 if R - 1 or R is 1, 2 or 5 times a power
+    of ten, from 20 on, as numbers of negatives are. Docs: docs/how-to/tables.md.
 
     Examples:
-        Ranks of 300 users among 100 sampled negatives, and exact ranks that fall off as a power law:
+        Ranks of 300 users among 100 sampled negatives, and exact ranks that fall off as a power
+        law:
 
         >>> rng = np.random.default_rng(0)
         >>> seems_truncated(rng.integers(1, 102, 300), most=3541)
@@ -51,25 +59,31 @@ def seems_truncated(ranks: Ints, most: float) -> bool:
     values, counts = np.unique(ranks, return_counts=True)
     left = np.cumsum(counts[::-1])[::-1]  # ranks from each value on
     of_the_last_three = int(left[np.searchsorted(values, last - 2)])
-    kept, thresholds = min(len(ranks) // 4, max(MOST, of_the_last_three)), set[int]()
+    kept = min(len(ranks) // 4, max(MOST, of_the_last_three))
+    thresholds = set[int]()
     while kept >= FEWEST:
         thresholds.add(int(np.searchsorted(-left, -kept)))
         kept //= 2
     probabilities = [
-        np.exp(log_share_of_compositions(int(left[first]), int(total), last - int(values[first]) + 1))
+        np.exp(
+            log_share_of_compositions(int(left[first]), int(total), last - int(values[first]) + 1)
+        )
         for first in thresholds
         if first < len(values) and left[first] >= FEWEST
         for total in [counts[first:] @ (values[first:] - values[first] + 1)]
     ]
-    return bool(probabilities) and bool(len(probabilities) * min(probabilities) < (USUAL if _is_usual(last) else SURE))
+    return bool(probabilities) and bool(
+        len(probabilities) * min(probabilities) < (USUAL if _is_usual(last) else SURE)
+    )
 
 
 def log_share_of_compositions(parts: int, total: int, largest: int) -> float:
-    """Return the logarithm of the share of the compositions of a number in which no part is above the largest.
+    """Return the logarithm of the share of the compositions of a number in which no part is above
+    the largest.
 
-    A composition writes `total` as a sum of `parts` positive whole numbers, in an order. The number of those with small
-    parts is [z^total] (z + z² + … + z^largest)^parts, computed by a saddlepoint approximation. Its relative error is a
-    few per cent with eight parts, and smaller with more.
+    A composition writes `total` as a sum of `parts` positive whole numbers, in an order. The number
+    of those with small parts is [z^total] (z + z² + … + z^largest)^parts, computed by a saddlepoint
+    approximation. Its relative error is a few per cent with eight parts, and smaller with more.
     """
     if total in (parts, parts * largest):
         return 0.0 if total == parts else -_log_compositions(parts, total)
@@ -82,15 +96,20 @@ def log_share_of_compositions(parts: int, total: int, largest: int) -> float:
 
 
 def _tilted(slope: float, largest: int) -> tuple[float, float, float]:
-    """Return log Σ e^(slope k) over k = 1 ... largest, and the mean and variance of k with these weights."""
+    """Return log Σ e^(slope k) over k = 1 ... largest, and the mean and variance of k with these
+    weights.
+    """
     if slope > 0:  # k and largest + 1 - k change places
         log_sum, mean, variance = _tilted(-slope, largest)
         return log_sum + slope * (largest + 1), largest + 1 - mean, variance
     if -slope * largest < _FLAT:
-        mean, variance = (largest + 1) / 2, (largest**2 - 1) / 12
+        mean = (largest + 1) / 2
+        variance = (largest**2 - 1) / 12
         return float(np.log(largest)) + slope * mean, mean + slope * variance, variance
-    first, last = np.exp(slope), np.exp(slope * largest)
-    rest, beyond = -np.expm1(slope), -np.expm1(slope * largest)
+    first = np.exp(slope)
+    last = np.exp(slope * largest)
+    rest = -np.expm1(slope)
+    beyond = -np.expm1(slope * largest)
     log_sum = slope + np.log(beyond) - np.log(rest)
     mean = 1 / rest - largest * last / beyond
     variance = first / rest**2 - largest**2 * last / beyond**2
@@ -103,5 +122,9 @@ def _log_compositions(parts: int, total: int) -> float:
 
 
 def _is_usual(last: int) -> bool:
-    """Return whether the largest rank or the one before it is a usual number of negatives, such as 99 or 100."""
-    return any(number >= 20 and str(number).rstrip("0") in ("1", "2", "5") for number in (last - 1, last))
+    """Return whether the largest rank or the one before it is a usual number of negatives, such as
+    99 or 100.
+    """
+    return any(
+        number >= 20 and str(number).rstrip("0") in ("1", "2", "5") for number in (last - 1, last)
+    )

@@ -1,11 +1,13 @@
 """The sampling design, P(x | rank), and the tie rules: how negatives are drawn and counted.
 
-Neighbouring probabilities have a simple ratio: P(x+1) / P(x) = (m-x)(b-x) / ((x+1)(N-b-m+x+1)) without replacement and
-(m-x) b / ((x+1)(N-b)) with it, where b of N negatives are better. The probabilities are the products of these ratios
-from the most likely x on, divided by their sum. Unlike logarithms of factorials, they lose no digits as N grows.
+Neighbouring probabilities have a simple ratio: P(x+1) / P(x) = (m-x)(b-x) / ((x+1)(N-b-m+x+1))
+without replacement and (m-x) b / ((x+1)(N-b)) with it, where b of N negatives are better. The
+probabilities are the products of these ratios from the most likely x on, divided by their sum.
+Unlike logarithms of factorials, they lose no digits as N grows.
 
-A tie rule gives the number of t tied negatives that count as above. `random` breaks ties at random: 0 … t are equally
-likely. `beats-one` reproduces the paper's printed numbers: the held-out item always beats one of the tied negatives.
+A tie rule gives the number of t tied negatives that count as above. `random` breaks ties at random:
+0 … t are equally likely. `beats-one` reproduces the paper's printed numbers: the held-out item
+always beats one of the tied negatives.
 """
 
 from collections.abc import Callable
@@ -44,20 +46,30 @@ class SamplingDesign:
     def __post_init__(self) -> None:
         require_flags(replacement=self.replacement)
         if not is_whole(self.negatives):
-            raise ConfigError(f"the number of negatives must be a whole number, 1 or more, not {shown(self.negatives)}")
+            raise ConfigError(
+                "the number of negatives must be a whole number, 1 or more, not "
+                f"{shown(self.negatives)}"
+            )
         if self.negatives < 1:
             raise ConfigError(f"the number of negatives must be 1 or more, not {self.negatives}")
-        object.__setattr__(self, "negatives", int(self.negatives))  # a number of numpy may be of few bits
+        object.__setattr__(
+            self, "negatives", int(self.negatives)
+        )  # a number of numpy may be of few bits
 
     def __str__(self) -> str:
-        return f"m = {self.negatives} negatives {'with' if self.replacement else 'without'} replacement"
+        return (
+            f"m = {self.negatives} negatives {'with' if self.replacement else 'without'} "
+            "replacement"
+        )
 
     def check(self, candidates: ArrayLike) -> None:
         """Raise DataError if an event has too few other candidates."""
         require_candidates(candidates, self.negatives, self.replacement)
 
     def assumed(self, replacement: bool | None) -> "SamplingDesign":
-        """Return the design with the replacement that an estimator assumes; None keeps that of the design."""
+        """Return the design with the replacement that an estimator assumes; None keeps that of the
+        design.
+        """
         return self if replacement is None else SamplingDesign(self.negatives, replacement)
 
 
@@ -66,12 +78,15 @@ _FEWEST = 16  # events at a time
 _MANY = 300  # negatives from which on it saves time to leave out what is negligible
 
 
-def pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | None = None) -> Floats:
+def pmf(
+    better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | None = None
+) -> Floats:
     """Return P(x of m negatives are better) under a design.
 
     Args:
-        better: (events,) b = r - 1, the better items of the pool. Without replacement, a number that is not whole is
-            allowed if the pool is at least 10 m: the probability is then that of the polynomial in b, or 0 if x > b.
+        better: (events,) b = r - 1, the better items of the pool. Without replacement, a number
+            that is not whole is allowed if the pool is at least 10 m: the probability is then that
+            of the polynomial in b, or 0 if x > b.
         pool: (events,) or one number: n - 1, all items that can be drawn.
         design: m, and whether an item can be drawn again.
         x: (columns,) numbers from 0 to m, by default all of them.
@@ -90,15 +105,19 @@ def pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | No
     return probabilities
 
 
-def sparse_pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | None = None) -> Floats:
-    """Return P(x) as `pmf` does, where negligible probabilities may be 0: their sum is below 10⁻²⁰ for an event.
+def sparse_pmf(
+    better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | None = None
+) -> Floats:
+    """Return P(x) as `pmf` does, where negligible probabilities may be 0: their sum is below 10⁻²⁰
+    for an event.
 
     This is faster for large m, where x is likely in a small part of 0 … m only.
     """
     if design.negatives < _MANY:
         return pmf(better, pool, design, x)
     better, pool = _events(better, pool)
-    draws, share = design.negatives, better / pool
+    draws = design.negatives
+    share = better / pool
     variance = draws * share * (1 - share)
     if not design.replacement:
         variance *= np.maximum(pool - draws, 0) / np.maximum(pool - 1, 1)
@@ -127,15 +146,23 @@ def _events(better: ArrayLike, pool: ArrayLike) -> tuple[Floats, Floats]:
     return better, np.broadcast_to(np.asarray(pool, dtype=np.float64), better.shape)
 
 
-def _products(better: Floats, pool: Floats, design: SamplingDesign, first: Floats, width: int) -> Floats:
-    """Return P(first) … P(first + width - 1), (events, width), relative to their sum; `first` is (events,) or (1,)."""
-    draws, x = design.negatives, first[:, np.newaxis] + np.arange(width - 1)
-    b, rest = better[:, np.newaxis], (pool - better)[:, np.newaxis]
+def _products(
+    better: Floats, pool: Floats, design: SamplingDesign, first: Floats, width: int
+) -> Floats:
+    """Return P(first) … P(first + width - 1), (events, width), relative to their sum; `first` is
+    (events,) or (1,).
+    """
+    draws = design.negatives
+    x = first[:, np.newaxis] + np.arange(width - 1)
+    b = better[:, np.newaxis]
+    rest = (pool - better)[:, np.newaxis]
     if design.replacement:
-        up, down = (draws - x) * b, (x + 1) * rest
+        up = (draws - x) * b
+        down = (x + 1) * rest
         likely = np.floor((draws + 1) * (better / pool))
     else:
-        up, down = (draws - x) * np.maximum(b - x, 0), (x + 1) * np.maximum(rest - draws + 1 + x, 0)
+        up = (draws - x) * np.maximum(b - x, 0)
+        down = (x + 1) * np.maximum(rest - draws + 1 + x, 0)
         likely = np.floor((draws + 1) * ((better + 1) / (pool + 2)))
     above = x >= np.minimum(likely, draws)[:, np.newaxis]
     products = np.ones((len(better), width))
@@ -148,7 +175,9 @@ def _products(better: Floats, pool: Floats, design: SamplingDesign, first: Float
 
 @lru_cache(maxsize=2)  # an array may take 100 MB
 def rank_distribution(candidates: int, design: SamplingDesign) -> Floats:
-    """Return A of eq. 23 without the prior: P(x | r), (n, m + 1), for r = 1 … n in rows and x = 0 … m in columns."""
+    """Return A of eq. 23 without the prior: P(x | r), (n, m + 1), for r = 1 … n in rows and x = 0 …
+    m in columns.
+    """
     design.check(candidates)
     check_memory_limit(
         (candidates, design.negatives + 1),
@@ -163,14 +192,18 @@ def rank_distribution(candidates: int, design: SamplingDesign) -> Floats:
 
 @dataclass(frozen=True)
 class TieRule:
-    """A rule by which 0 … outcomes(tied) - 1 of the tied negatives count as above, each equally likely."""
+    """A rule by which 0 … outcomes(tied) - 1 of the tied negatives count as above, each equally
+    likely.
+    """
 
     outcomes: Callable[[Ints], Ints]
     distribution: Callable[[Ints, Ints, Ints, SamplingDesign], Floats]
     """P(x) from (events,) above, tied and candidates, as in `distribution_over_ties`."""
 
     def count_above(self, tied: Ints, uniform: Floats) -> Ints:
-        """Return the (events,) numbers of tied negatives that count as above; `uniform` is (events,) in [0, 1)."""
+        """Return the (events,) numbers of tied negatives that count as above; `uniform` is
+        (events,) in [0, 1).
+        """
         return np.floor(uniform * self.outcomes(tied)).astype(np.int64)
 
 
@@ -182,7 +215,11 @@ def tie_rule(name: str) -> TieRule:
 
 
 def distribution_over_ties(
-    above: ArrayLike, tied: ArrayLike, candidates: ArrayLike, design: SamplingDesign, rule: str = "random"
+    above: ArrayLike,
+    tied: ArrayLike,
+    candidates: ArrayLike,
+    design: SamplingDesign,
+    rule: str = "random",
 ) -> Floats:
     """Return P(x) of each event, (events, m + 1), over its samples and the breaking of their ties.
 
@@ -195,7 +232,8 @@ def distribution_over_ties(
         ConfigError: there is no such rule.
     """
     above, tied, candidates = (
-        np.atleast_1d(np.asarray(column, dtype=np.int64)) for column in np.broadcast_arrays(above, tied, candidates)
+        np.atleast_1d(np.asarray(column, dtype=np.int64))
+        for column in np.broadcast_arrays(above, tied, candidates)
     )
     design.check(candidates)
     chosen = tie_rule(rule)
@@ -208,19 +246,23 @@ def distribution_over_ties(
 
 
 FEW_TIES = 8
-"""Largest number of ties for which the mean over ranks is a sum; beyond, a difference that loses a few digits."""
+"""Largest number of ties for which the mean over ranks is a sum; beyond, a difference that loses a
+few digits.
+"""
 
 
 def _broken_at_random(above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign) -> Floats:
     """Return P(x) when ties are broken at random; every event has ties.
 
-    Without replacement this is the mean of P(x | r) over r - 1 = above … above + tied. It has a closed form: of the
-    (m+1)-subsets of n positions, C(K, x) C(n-1-K, m-x) have their (x+1)-th smallest element at position K. This is
-    C(n-1, m) P(x | K better of n - 1). So the sum over K ≤ R is n / (m+1) times the probability that more than x of
-    m + 1 draws from n are among the first R + 1.
+    Without replacement this is the mean of P(x | r) over r - 1 = above … above + tied. It has a
+    closed form: of the (m+1)-subsets of n positions, C(K, x) C(n-1-K, m-x) have their (x+1)-th
+    smallest element at position K. This is C(n-1, m) P(x | K better of n - 1). So the sum over K ≤
+    R is n / (m+1) times the probability that more than x of m + 1 draws from n are among the first
+    R + 1.
 
-    With replacement a tied item may be drawn several times, and its tie is broken anew each time. Then x is binomial
-    with a θ that is uniform between above/(n-1) and (above + tied)/(n-1), which is a beta integral.
+    With replacement a tied item may be drawn several times, and its tie is broken anew each time.
+    Then x is binomial with a θ that is uniform between above/(n-1) and (above + tied)/(n-1), which
+    is a beta integral.
     """
     if design.replacement:
         return _binomial_over_ties(above, tied, candidates - 1, design.negatives)
@@ -229,16 +271,21 @@ def _broken_at_random(above: Ints, tied: Ints, candidates: Ints, design: Samplin
     distribution[few] = sparse_pmf(above[few], candidates[few] - 1, design)
     for further in range(1, int(tied[few].max(initial=0)) + 1):
         reached = few[tied[few] >= further]
-        distribution[reached] += sparse_pmf(above[reached] + further, candidates[reached] - 1, design)
+        distribution[reached] += sparse_pmf(
+            above[reached] + further, candidates[reached] - 1, design
+        )
     distribution[few] /= (tied[few] + 1)[:, np.newaxis]
     many = np.flatnonzero(tied > FEW_TIES)
     if len(many):
-        distribution[many] = _hypergeometric_over_ties(above[many], tied[many], candidates[many], design.negatives)
+        distribution[many] = _hypergeometric_over_ties(
+            above[many], tied[many], candidates[many], design.negatives
+        )
     return distribution
 
 
 def _hypergeometric_over_ties(above: Ints, tied: Ints, candidates: Ints, negatives: int) -> Floats:
-    # P(more than x) at the last rank + 1 minus at the first = CDF at the first minus CDF at the last + 1, x = 0 … m
+    # P(more than x) at the last rank + 1 minus at the first = CDF at the first minus CDF at the
+    # last + 1, x = 0 … m
     one_more = SamplingDesign(negatives + 1)
     up_to_first = np.cumsum(sparse_pmf(above, candidates, one_more), axis=1)[:, :-1]
     up_to_last = np.cumsum(sparse_pmf(above + tied + 1, candidates, one_more), axis=1)[:, :-1]
@@ -247,23 +294,30 @@ def _hypergeometric_over_ties(above: Ints, tied: Ints, candidates: Ints, negativ
 
 def _binomial_over_ties(above: Ints, tied: Ints, pool: Ints, negatives: int) -> Floats:
     x = np.arange(negatives + 1)
-    first, last = (above / pool)[:, np.newaxis], ((above + tied) / pool)[:, np.newaxis]
+    first = (above / pool)[:, np.newaxis]
+    last = ((above + tied) / pool)[:, np.newaxis]
     # ∫ C(m, x) p^x (1-p)^(m-x) dp = I_p(x + 1, m - x + 1) / (m + 1)
     inside = betainc(x + 1, negatives - x + 1, last) - betainc(x + 1, negatives - x + 1, first)
     return inside / ((negatives + 1) * (last - first))
 
 
 NEGLIGIBLE = 1e-18
-"""Numbers of tied negatives that are less likely are ignored; their total is below the last digit."""
+"""Numbers of tied negatives that are less likely are ignored; their total is below the last digit.
+"""
 
 
 def counted(
-    above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign, outcomes: Callable[[Ints], Ints]
+    above: Ints,
+    tied: Ints,
+    candidates: Ints,
+    design: SamplingDesign,
+    outcomes: Callable[[Ints], Ints],
 ) -> Floats:
-    """Return P(x) for any tie rule, summed over the number t of tied negatives in the sample; every event has ties.
+    """Return P(x) for any tie rule, summed over the number t of tied negatives in the sample; every
+    event has ties.
 
-    Given t, the number a of negatives above is hypergeometric (or binomial) among the items that are not tied, and x is
-    uniform on a … a + outcomes(t) - 1.
+    Given t, the number a of negatives above is hypergeometric (or binomial) among the items that
+    are not tied, and x is uniform on a … a + outcomes(t) - 1.
     """
     distribution = np.zeros((len(above), design.negatives + 1))
     probabilities = pmf(tied, candidates - 1, design)
@@ -275,7 +329,9 @@ def counted(
         if t == design.negatives:
             above_probabilities = np.ones((len(events), 1))
         else:
-            above_probabilities = pmf(above[events], not_tied, SamplingDesign(design.negatives - t, design.replacement))
+            above_probabilities = pmf(
+                above[events], not_tied, SamplingDesign(design.negatives - t, design.replacement)
+            )
         width = int(outcomes(np.asarray(t)))
         running = np.cumsum(above_probabilities, axis=1)
         for x in range(design.negatives - t + width):

@@ -1,13 +1,15 @@
-"""Sampled evaluations of true ranks: repetitions, and exact means and variances (sections 4.3 and 4.4).
+"""Sampled evaluations of true ranks: repetitions, and exact means and variances (sections 4.3 and
+4.4).
 
-An event has n candidates: the held-out item and n - 1 negatives. m negatives are drawn, and x of them score above the
-held-out item, so the sampled rank is x + 1. Given the true rank r, x is Binomial(m, (r-1)/(n-1)) with replacement and
-Hypergeometric(n-1, r-1, m) without.
+An event has n candidates: the held-out item and n - 1 negatives. m negatives are drawn, and x of
+them score above the held-out item, so the sampled rank is x + 1. Given the true rank r, x is
+Binomial(m, (r-1)/(n-1)) with replacement and Hypergeometric(n-1, r-1, m) without.
 
-Means and variances are exact, and need no draws. Given the true ranks, including ties, the samples of different events
-are independent. A linear estimate with weights w then has the mean mean_u Σ_x P_u(x) w_x and the variance Σ_u
-Var_u(w_x) / |D|². A rank table gives the true ranks, a design how negatives are drawn, and a rule how ties in a sample
-are broken. If users have several rows, the rows count by the table's weights.
+Means and variances are exact, and need no draws. Given the true ranks, including ties, the samples
+of different events are independent. A linear estimate with weights w then has the mean mean_u Σ_x
+P_u(x) w_x and the variance Σ_u Var_u(w_x) / |D|². A rank table gives the true ranks, a design how
+negatives are drawn, and a rule how ties in a sample are broken. If users have several rows, the
+rows count by the table's weights.
 """
 
 from collections.abc import Iterator
@@ -20,25 +22,36 @@ from scipy.special import ndtr
 from sampled_metrics._validation import Floats, Ints, require_sum_of_one
 from sampled_metrics.core.metrics import Metric
 from sampled_metrics.core.ranks.exact import ExactRanks
-from sampled_metrics.core.sampling.distributions import SamplingDesign, distribution_over_ties, pmf, tie_rule
+from sampled_metrics.core.sampling.distributions import (
+    SamplingDesign,
+    distribution_over_ties,
+    pmf,
+    tie_rule,
+)
 
 
 def thinned(distribution: ArrayLike, negatives: int) -> Floats:
     """Return P(x) after a random selection of `negatives` from the m negatives of each sample.
 
-    A random part of a sample is a smaller sample of the same kind, with or without replacement. Takes (m + 1,) and
-    returns (negatives + 1,) probabilities.
+    A random part of a sample is a smaller sample of the same kind, with or without replacement.
+    Takes (m + 1,) and returns (negatives + 1,) probabilities.
     """
     distribution = np.asarray(distribution, dtype=np.float64)
     drawn = len(distribution) - 1
     if negatives < drawn:
         distribution = distribution @ pmf(np.arange(drawn + 1), drawn, SamplingDesign(negatives))
-    require_sum_of_one(distribution, f"P(x) of samples of {drawn} negatives thinned to m = {negatives}")
+    require_sum_of_one(
+        distribution, f"P(x) of samples of {drawn} negatives thinned to m = {negatives}"
+    )
     return distribution
 
 
-def expected_metric(rank: ArrayLike, candidates: ArrayLike, design: SamplingDesign, metric: Metric) -> Floats:
-    """Return E[metric of the sampled rank], eq. 16, summed over x: (events,) values for (events,) true ranks."""
+def expected_metric(
+    rank: ArrayLike, candidates: ArrayLike, design: SamplingDesign, metric: Metric
+) -> Floats:
+    """Return E[metric of the sampled rank], eq. 16, summed over x: (events,) values for (events,)
+    true ranks.
+    """
     better = np.atleast_1d(np.asarray(rank, dtype=np.int64)) - 1
     return pmf(better, np.asarray(candidates) - 1, design) @ metric.values(design.negatives + 1)
 
@@ -62,9 +75,12 @@ class Draws:
         return self.above + tie_rule(rule).count_above(self.tied, self.uniform)
 
 
-def draw(above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign, rng: np.random.Generator) -> Draws:
+def draw(
+    above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign, rng: np.random.Generator
+) -> Draws:
     """Draw m negatives for every event, from the (events,) counts of a rank table."""
-    m, below_or_tied = design.negatives, candidates - 1 - above
+    m = design.negatives
+    below_or_tied = candidates - 1 - above
     if design.replacement:
         drawn_above = rng.binomial(m, above / (candidates - 1))
         share = np.divide(tied, below_or_tied, out=np.zeros(len(tied)), where=below_or_tied > 0)
@@ -73,20 +89,26 @@ def draw(above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign, rng:
         drawn_above = rng.hypergeometric(above, below_or_tied, m)
         drawn_tied = np.zeros_like(drawn_above)
         ties = tied > 0
-        drawn_tied[ties] = rng.hypergeometric(tied[ties], (below_or_tied - tied)[ties], (m - drawn_above)[ties])
+        drawn_tied[ties] = rng.hypergeometric(
+            tied[ties], (below_or_tied - tied)[ties], (m - drawn_above)[ties]
+        )
     return Draws(drawn_above, drawn_tied, rng.random(len(above)))
 
 
 _BLOCK = 2_000_000  # probabilities held at once
 
 EQUAL = 1e-12
-"""Exact metrics that differ by at most this are equal, because sums in another order differ by rounding."""
+"""Exact metrics that differ by at most this are equal, because sums in another order differ by
+rounding.
+"""
 
 
 def distributions(
     table: ExactRanks, design: SamplingDesign, rule: str = "random"
 ) -> Iterator[tuple[Floats, Floats | None]]:
-    """Yield P(x) of the events of a table, in blocks of (events, m + 1), and the weights of these events."""
+    """Yield P(x) of the events of a table, in blocks of (events, m + 1), and the weights of these
+    events.
+    """
     step = max(1, _BLOCK // (design.negatives + 1))
     for first in range(0, len(table), step):
         events = slice(first, first + step)
@@ -96,7 +118,9 @@ def distributions(
         yield probabilities, None if table.weights is None else table.weights[events, np.newaxis]
 
 
-def expected_distribution(table: ExactRanks, design: SamplingDesign, rule: str = "random") -> Floats:
+def expected_distribution(
+    table: ExactRanks, design: SamplingDesign, rule: str = "random"
+) -> Floats:
     """Return P(x) of a random event of a table, (m + 1,): the expected histogram of samples.
 
     A linear estimate with weights w has the expected value P @ w.
@@ -110,13 +134,17 @@ def expected_distribution(table: ExactRanks, design: SamplingDesign, rule: str =
 def linear_moments(
     table: ExactRanks, design: SamplingDesign, weights: Floats, rule: str = "random"
 ) -> tuple[Floats, Floats]:
-    """Return exact (estimates,) means and standard deviations over draws, for (estimates, m + 1) weights."""
-    mean, variance = np.zeros(len(weights)), np.zeros(len(weights))
+    """Return exact (estimates,) means and standard deviations over draws, for (estimates, m + 1)
+    weights.
+    """
+    mean = np.zeros(len(weights))
+    variance = np.zeros(len(weights))
     for probabilities, of_events in distributions(table, design, rule):
         means = probabilities @ weights.T
         variances = np.maximum(probabilities @ weights.T**2 - means**2, 0.0)
         if of_events is not None:
-            means, variances = of_events * means, of_events**2 * variances
+            means = of_events * means
+            variances = of_events**2 * variances
         mean += means.sum(axis=0)
         variance += variances.sum(axis=0)
     return mean / len(table), np.sqrt(variance) / len(table)
@@ -146,10 +174,12 @@ def user_moments(
 
 
 def probability_of_order(gap: float, deviation: float, step: float = 0.0) -> float:
-    """Return the probability that a normal variable with mean `gap` is above 0; it is 0 if both numbers are 0.
+    """Return the probability that a normal variable with mean `gap` is above 0; it is 0 if both
+    numbers are 0.
 
-    If the variable has multiples of `step` only, it can be exactly 0, which is no order. The probability is then that
-    of `step` or more, with a correction for continuity. It is NaN if an argument is NaN.
+    If the variable has multiples of `step` only, it can be exactly 0, which is no order. The
+    probability is then that of `step` or more, with a correction for continuity. It is NaN if an
+    argument is NaN.
     """
     if np.isnan(gap) or np.isnan(deviation):
         return np.nan

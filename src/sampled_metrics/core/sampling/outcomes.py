@@ -1,21 +1,25 @@
 """Outcomes of sampled evaluations, and the true ranks behind them, which estimators are fitted for.
 
-An outcome is x of m sampled negatives above the held-out item, with n candidates. If all events share n and m, the
-outcomes are x = 0 … m. If they differ, each (n, m, x) that occurs is an outcome. A sample is a count of each outcome.
+An outcome is x of m sampled negatives above the held-out item, with n candidates. If all events
+share n and m, the outcomes are x = 0 … m. If they differ, each (n, m, x) that occurs is an outcome.
+A sample is a count of each outcome.
 
-Sums over all ranks are weighted sums over a few. The ranks 1 … n are cut into panels, and the sum over a panel of N
-ranks is a Gauss rule of 16 nodes. Its nodes are the zeros of the discrete Chebyshev polynomials on N points, so the
-rule is exact for sums of polynomials of degree up to 31. Panels of 16 ranks or fewer are summed rank by rank.
+Sums over all ranks are weighted sums over a few. The ranks 1 … n are cut into panels, and the sum
+over a panel of N ranks is a Gauss rule of 16 nodes. Its nodes are the zeros of the discrete
+Chebyshev polynomials on N points, so the rule is exact for sums of polynomials of degree up to 31.
+Panels of 16 ranks or fewer are summed rank by rank.
 
-P(x | rank) changes over a distance of about 1/√m in φ = 2 arcsin √(rank/n), so panels are no wider than that. A metric
-changes relative to the rank, so a panel is no wider than the ranks before it. The number of nodes grows as √m + log n.
+P(x | rank) changes over a distance of about 1/√m in φ = 2 arcsin √(rank/n), so panels are no wider
+than that. A metric changes relative to the rank, so a panel is no wider than the ranks before it.
+The number of nodes grows as √m + log n.
 
-Without replacement P(x | rank) is a polynomial in the rank only where x is possible. So ranks near both ends are also
-summed one by one: those at which samples of all items above the rank, or of all items below it, are not negligible.
+Without replacement P(x | rank) is a polynomial in the rank only where x is possible. So ranks near
+both ends are also summed one by one: those at which samples of all items above the rank, or of all
+items below it, are not negligible.
 
-The ranks of a user with 100 candidates say little about those of a user with 5000. So a distribution of ranks is
-estimated for each class of users whose n differ by a factor of at most 1.25. Within a class, P(x | rank) and the
-metrics are means over the users whose n allows the rank.
+The ranks of a user with 100 candidates say little about those of a user with 5000. So a
+distribution of ranks is estimated for each class of users whose n differ by a factor of at most
+1.25. Within a class, P(x | rank) and the metrics are means over the users whose n allows the rank.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,14 +57,16 @@ class Group:
     def pmf(self, ranks: Floats, replacement: bool | None = None, x: Ints | None = None) -> Floats:
         """Return P(x | rank) for this n and m, taken as binomial or not; None follows the design.
 
-        The result is (ranks, m + 1), or (ranks, columns) if x is given. Then each x has to be likely at some rank, and
-        negligible probabilities are 0.
+        The result is (ranks, m + 1), or (ranks, columns) if x is given. Then each x has to be
+        likely at some rank, and negligible probabilities are 0.
         """
         if self.negatives == 0:
             return np.ones((len(ranks), 1 if x is None else len(x)))
         design = SamplingDesign(self.negatives, self.replacement).assumed(replacement)
         pool = self.candidates - 1
-        return (pmf if x is None or pool < self.negatives else sparse_pmf)(ranks - 1, pool, design, x)
+        return (pmf if x is None or pool < self.negatives else sparse_pmf)(
+            ranks - 1, pool, design, x
+        )
 
 
 @dataclass(frozen=True)
@@ -68,12 +74,13 @@ class Outcomes:
     """Outcomes of a sampled evaluation, in any order.
 
     Attributes:
-        x: (outcomes,) sampled negatives that rank above the held-out item; the sampled rank is x + 1.
+        x: (outcomes,) sampled negatives that rank above the held-out item; the sampled rank is x +
+            1.
         negatives: (outcomes,) m, sampled negatives.
         candidates: (outcomes,) n, the item and the negatives that could have been sampled.
         replacement: whether negatives were drawn with replacement.
-        events: (outcomes,) numbers of events with the outcome in the sample that showed them; they weight the users
-            of a class with different n.
+        events: (outcomes,) numbers of events with the outcome in the sample that showed them; they
+            weight the users of a class with different n.
     """
 
     x: Ints
@@ -89,7 +96,9 @@ class Outcomes:
         Raises:
             DataError: there are too many to hold in memory.
         """
-        check_memory_limit((6, design.negatives + 1), f"what samples of {design} can show", "take fewer")
+        check_memory_limit(
+            (6, design.negatives + 1), f"what samples of {design} can show", "take fewer"
+        )
         x = np.arange(design.negatives + 1)
         ones = np.ones_like(x)
         return cls(x, design.negatives * ones, candidates * ones, design.replacement, ones)
@@ -153,20 +162,26 @@ class RankNodes:
 
 
 def rank_nodes(candidates: int, design: SamplingDesign, cutoffs: tuple[int, ...] = ()) -> RankNodes:
-    """Return the nodes for sums over the ranks 1 … n of products of P(x | rank), x of m, with metrics.
+    """Return the nodes for sums over the ranks 1 … n of products of P(x | rank), x of m, with
+    metrics.
 
-    A cut-off k is the end of a panel, so the node before it is at most k and the next one at least k + 1.
+    A cut-off k is the end of a panel, so the node before it is at most k and the next one at least
+    k + 1.
     """
     n = candidates
     ends = _NODES if design.replacement else _one_by_one(design.negatives / max(n - 1, 1))
     if n <= max(_ALL, 4 * ends):
         return RankNodes(np.arange(1.0, n + 1), np.ones(n))
     edges = _edges(n, ends, _WIDTH / np.sqrt(design.negatives), sorted(k for k in cutoffs if k < n))
-    before, size = edges[:-1], np.diff(edges)
+    before = edges[:-1]
+    size = np.diff(edges)
     wide = size > _NODES
     nodes, weights = _gauss(size[wide])
     one_by_one = [np.arange(1.0, ends + 1), np.arange(n - ends + 1.0, n + 1)]
-    one_by_one += [first + np.arange(1.0, count + 1) for first, count in zip(before[~wide], size[~wide], strict=True)]
+    one_by_one += [
+        first + np.arange(1.0, count + 1)
+        for first, count in zip(before[~wide], size[~wide], strict=True)
+    ]
     whole = np.concatenate(one_by_one)
     ranks = np.concatenate((whole, (before[wide, np.newaxis] + nodes).ravel()))
     order = np.argsort(ranks)
@@ -174,13 +189,17 @@ def rank_nodes(candidates: int, design: SamplingDesign, cutoffs: tuple[int, ...]
 
 
 def _one_by_one(share: float) -> int:
-    """Return a number of ranks such that P(x >= rank | rank) is below 10⁻¹³ beyond it (Chernoff); share is m/(n-1)."""
+    """Return a number of ranks such that P(x >= rank | rank) is below 10⁻¹³ beyond it (Chernoff);
+    share is m/(n-1).
+    """
     exponent = -np.log(share) - 1 + share if share < 1 else 0.0
     return int(min(np.ceil(30 / max(exponent, 1e-9)), 2**53)) + _NODES
 
 
 def _edges(candidates: int, ends: int, width: float, cutoffs: list[int]) -> Ints:
-    """Return the last ranks of panels between the first and the last ranks, which are summed one by one."""
+    """Return the last ranks of panels between the first and the last ranks, which are summed one by
+    one.
+    """
     edges = [ends]
     while edges[-1] < candidates - ends:
         last = edges[-1]
@@ -192,8 +211,11 @@ def _edges(candidates: int, ends: int, width: float, cutoffs: list[int]) -> Ints
 
 
 def _gauss(sizes: Ints) -> tuple[Floats, Floats]:
-    """Return (panels, 16) nodes from 1 to N and weights with the sum N, from the Jacobi matrices (Golub and Welsch)."""
-    k, count = np.arange(1, _NODES), sizes[:, np.newaxis].astype(np.float64)
+    """Return (panels, 16) nodes from 1 to N and weights with the sum N, from the Jacobi matrices
+    (Golub and Welsch).
+    """
+    k = np.arange(1, _NODES)
+    count = sizes[:, np.newaxis].astype(np.float64)
     matrices = np.zeros((len(sizes), _NODES, _NODES))
     matrices[:, k, k - 1] = np.sqrt(k**2 * (count**2 - k**2) / (4 * (4 * k**2 - 1.0)))
     zeros, vectors = np.linalg.eigh(matrices)
@@ -204,7 +226,8 @@ FACTOR = 1.25
 """Largest ratio of the n of two users of a class."""
 
 
-_KEPT = 4_000_000  # numbers of the probabilities of a class that are kept for other estimators and recommenders
+# numbers of the probabilities of a class that are kept for other estimators and recommenders
+_KEPT = 4_000_000
 
 FEW = 8
 """The different n of a class end panels of nodes if they are at most this many."""
@@ -250,12 +273,19 @@ class RankClass:
 
     @property
     def sizes(self) -> tuple[Size, ...]:
-        """Return the size of each group. Classes with the same sizes differ in the ranks of their users only."""
-        return tuple(Size(one.candidates, one.negatives, one.replacement, one.events) for one in self.groups)
+        """Return the size of each group.
+
+        Classes with the same sizes differ in the ranks of their users only.
+        """
+        return tuple(
+            Size(one.candidates, one.negatives, one.replacement, one.events) for one in self.groups
+        )
 
     @cached_property
     def columns(self) -> tuple[Ints, Ints, Ints]:
-        """Return m and x of the distinct (m, x), and the (of this class,) index of each outcome's."""
+        """Return m and x of the distinct (m, x), and the (of this class,) index of each
+        outcome's.
+        """
         pairs = np.stack((self.negatives, self.x), axis=1)
         distinct, which = np.unique(pairs, axis=0, return_inverse=True)
         return distinct[:, 0], distinct[:, 1], np.asarray(which).ravel()
@@ -277,10 +307,16 @@ class RankClass:
         return rank_nodes(self.candidates, design, tuple(int(k) for k in ends if k))
 
     def mean(
-        self, of_group: Callable[[Group, Floats], Floats], ranks: Floats, groups: Sequence[Group] | None = None
+        self,
+        of_group: Callable[[Group, Floats], Floats],
+        ranks: Floats,
+        groups: Sequence[Group] | None = None,
     ) -> Floats:
-        """Return the (ranks, …) mean of a function over the users whose n allows the rank; 0 where none does."""
-        total, users = np.zeros((len(ranks), 1)), np.zeros((len(ranks), 1))
+        """Return the (ranks, …) mean of a function over the users whose n allows the rank; 0 where
+        none does.
+        """
+        total = np.zeros((len(ranks), 1))
+        users = np.zeros((len(ranks), 1))
         for group in self.groups if groups is None else groups:
             allowed = int(np.searchsorted(ranks, group.candidates, side="right"))
             values = of_group(group, ranks[:allowed])
@@ -290,11 +326,17 @@ class RankClass:
             users[:allowed] += group.events
         return total / np.maximum(users, 1)
 
-    def probabilities(self, ranks: Floats, negatives: int, replacement: bool | None, x: Ints | None = None) -> Floats:
-        """Return P(x | rank) of the users with m negatives, (ranks, m + 1), or (ranks, columns) for some x."""
+    def probabilities(
+        self, ranks: Floats, negatives: int, replacement: bool | None, x: Ints | None = None
+    ) -> Floats:
+        """Return P(x | rank) of the users with m negatives, (ranks, m + 1), or (ranks, columns) for
+        some x.
+        """
         groups = [group for group in self.groups if group.negatives == negatives]
         columns = negatives + 1 if x is None else len(x)
-        check_memory_limit((2 * len(ranks), columns), f"P(x | rank) of m = {negatives} negatives", "take fewer")
+        check_memory_limit(
+            (2 * len(ranks), columns), f"P(x | rank) of m = {negatives} negatives", "take fewer"
+        )
         return self.mean(lambda group, allowed: group.pmf(allowed, replacement, x), ranks, groups)
 
     def likelihood(self, ranks: Floats, replacement: bool | None) -> Floats:
@@ -303,7 +345,9 @@ class RankClass:
         likelihood = np.empty((len(ranks), len(x)))
         for m in map(int, np.unique(negatives)):
             if len(ranks) * (m + 1) <= _KEPT:
-                of_m = _probabilities(self.sizes, ranks.tobytes(), m, replacement)[:, x[negatives == m]]
+                of_m = _probabilities(self.sizes, ranks.tobytes(), m, replacement)[
+                    :, x[negatives == m]
+                ]
             else:
                 of_m = self.probabilities(ranks, m, replacement, x[negatives == m])
             likelihood[:, negatives == m] = of_m
@@ -312,22 +356,30 @@ class RankClass:
     def values(self, metrics: tuple[Metric, ...], ranks: Floats) -> Floats:
         """Return (ranks, metrics) values of the metrics."""
         return self.mean(
-            lambda group, allowed: np.stack([metric.of_rank(allowed, group.candidates) for metric in metrics], axis=1),
+            lambda group, allowed: np.stack(
+                [metric.of_rank(allowed, group.candidates) for metric in metrics], axis=1
+            ),
             ranks,
         )
 
 
 @lru_cache(maxsize=8)
-def _probabilities(sizes: tuple[Size, ...], ranks: bytes, negatives: int, replacement: bool | None) -> Floats:
+def _probabilities(
+    sizes: tuple[Size, ...], ranks: bytes, negatives: int, replacement: bool | None
+) -> Floats:
     """Return P(x | rank) of the users of a class with m negatives, (ranks, m + 1).
 
-    It does not depend on what a sample shows. So all recommenders of the same users have the same, and all estimators.
+    It does not depend on what a sample shows. So all recommenders of the same users have the same,
+    and all estimators.
     """
     nothing = np.empty(0, dtype=np.int64)
     groups = tuple(
-        Group(size.candidates, size.negatives, size.replacement, size.events, nothing, nothing) for size in sizes
+        Group(size.candidates, size.negatives, size.replacement, size.events, nothing, nothing)
+        for size in sizes
     )
-    return RankClass(groups, nothing, nothing, nothing).probabilities(np.frombuffer(ranks), negatives, replacement)
+    return RankClass(groups, nothing, nothing, nothing).probabilities(
+        np.frombuffer(ranks), negatives, replacement
+    )
 
 
 def rank_classes(outcomes: Outcomes, least: float = 0.0) -> tuple[RankClass, ...]:

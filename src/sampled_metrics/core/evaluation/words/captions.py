@@ -1,4 +1,6 @@
-"""Captions of figures and tables: what the marks, the intervals and the letters of a result are, in words."""
+"""Captions of figures and tables: what the marks, the intervals and the letters of a result are, in
+words.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from sampled_metrics.core.evaluation.verdict import Size, Verdict
 from sampled_metrics.core.evaluation.words.order import verdict_in_words
 from sampled_metrics.core.inference.setting import Setting
 
-BESIDE_INTERVAL = "A marker beside its interval: no verdict, the interval excludes the difference itself."
+BESIDE_INTERVAL = (
+    "A marker beside its interval: no verdict, the interval excludes the difference itself."
+)
 OF_GROUPS = "The intervals of the groups are wider, so that they hold together."
 OF_PLAN = "Scores are for each user. Hollow: the interval holds the truth under an assumption only."
 
@@ -34,7 +38,9 @@ def value_in_words(value: float) -> str:
 
 
 def width_in_words(width: float) -> str:
-    """Return the width of an interval, or the chance to decide; one that is missing has no interval."""
+    """Return the width of an interval, or the chance to decide; one that is missing has no
+    interval.
+    """
     return "no interval" if np.isnan(width) else value_in_words(width)
 
 
@@ -65,7 +71,9 @@ def over_users_and_seeds(interval: str) -> str:
 
 
 def assumed_by_estimators(names_by_assumption: Mapping[str, Sequence[str]], interval: str) -> str:
-    """Say when the intervals of `correct` hold the true metric, of the estimators by what they assume."""
+    """Say when the intervals of `correct` hold the true metric, of the estimators by what they
+    assume.
+    """
     return " ".join(
         f"{', '.join(names)}: the {interval} holds the true metric {_CONDITIONS[assumption]}."
         for assumption, names in names_by_assumption.items()
@@ -102,16 +110,20 @@ def in_brackets(setting: Setting) -> str:
 def differences_in_brackets(setting: Setting, *, by_group: bool) -> str:
     """Say what stands beside the differences of a table of two recommenders."""
     together = ", which hold together for the groups" if by_group else ""
-    return f"In brackets: {percent(setting.confidence_level)} intervals of the difference{together}."
+    return (
+        f"In brackets: {percent(setting.confidence_level)} intervals of the difference{together}."
+    )
 
 
 def letters_and_brackets(setting: Setting, *, by_group: bool) -> str:
-    """Say what the letters of values, and the brackets, are in a table of more than two recommenders."""
+    """Say what the letters of values, and the brackets, are in a table of more than two
+    recommenders.
+    """
     together = " and groups" if by_group else ""
     return (
-        "The letters of a value name the recommenders that are worse by the metric. In brackets: intervals of the "
-        f"difference. The intervals of a metric hold together for all pairs{together} at "
-        f"{percent(setting.confidence_level)}."
+        "The letters of a value name the recommenders that are worse by the metric. In brackets: "
+        "intervals of the difference. The intervals of a metric hold together for all "
+        f"pairs{together} at {percent(setting.confidence_level)}."
     )
 
 
@@ -119,7 +131,10 @@ def letters_and_brackets(setting: Setting, *, by_group: bool) -> str:
 
 
 def of_expectations(negatives: int) -> str:
-    """Say among how many negatives a metric is expected, and what the bars are; 0 if that is not known."""
+    """Say among how many negatives a metric is expected, and what the bars are; 0 if that is not
+    known.
+    """
     return (
-        f"Among {negatives or 'the'} sampled negatives. Bars: one standard deviation of an evaluation of these users."
+        f"Among {negatives or 'the'} sampled negatives. Bars: one standard deviation of an "
+        "evaluation of these users."
     )

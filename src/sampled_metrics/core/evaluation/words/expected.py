@@ -11,30 +11,43 @@ from sampled_metrics.core.metrics import metric_name
 
 
 def _wrong_order(finding: Finding, setting: Setting) -> str:
-    of, (winner, loser), name = finding.values, finding.names, metric_name(finding.metric)
+    of = finding.values
+    (winner, loser) = finding.names
+    name = metric_name(finding.metric)
     exact, expected = (
-        f"{of[f'{what}_better']:.4f} against {of[f'{what}_worse']:.4f}" for what in ("exact", "expected")
+        f"{of[f'{what}_better']:.4f} against {of[f'{what}_worse']:.4f}"
+        for what in ("exact", "expected")
     )
     label = of["estimator"]
-    by = f"the uncorrected {name}" if label == "uncorrected" else f"{estimator_name(label)} of {name}"
+    by = (
+        f"the uncorrected {name}"
+        if label == "uncorrected"
+        else f"{estimator_name(label)} of {name}"
+    )
     return (
         f"Another order: by the exact {name}, {winner} is ahead of {loser} ({exact}). Among "
-        f"{counted(setting.negatives, 'sampled negative')}, {by} puts {winner} behind {loser} on average ({expected}). "
-        f"The chance of the exact order is {of['chance']:.2f}."
+        f"{counted(setting.negatives, 'sampled negative')}, {by} puts {winner} behind {loser} on "
+        f"average ({expected}). The chance of the exact order is {of['chance']:.2f}."
     )
 
 
 KINDS: dict[str, Kind] = {
     "wrong-order": Kind(
         when="a sampled evaluation orders a pair wrongly on average (`expect`)",
-        values=("estimator, chance of the exact order, exact_better, exact_worse, expected_better, expected_worse"),
+        values=(
+            "estimator, chance of the exact order, exact_better, exact_worse, expected_better, "
+            "expected_worse"
+        ),
         sentence=_wrong_order,
         names_recommenders=True,
         is_first=True,
     ),
     "order-undecided": Kind(
         when="there is such an order",
-        sentence=("An order by exact values may be undecided. compare says whether the exact ranks decide it."),
+        sentence=(
+            "An order by exact values may be undecided. compare says whether the exact ranks "
+            "decide it."
+        ),
     ),
 }
 """What is known of each kind of finding."""

@@ -1,4 +1,6 @@
-"""The order of recommenders: verdicts, margins, groups and how intervals hold together, in words."""
+"""The order of recommenders: verdicts, margins, groups and how intervals hold together, in
+words.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,20 @@ _PLAN = " To see how often more negatives, or more users, would decide, use plan
 
 
 def _verdicts(alike: Sequence[Verdict], findings: Sequence[Any], setting: Setting) -> list[str]:
-    """Return the verdicts of all users, or of a group; those of groups are worded together, with the first of them."""
-    verdicts_of_groups = [finding for finding in findings if isinstance(finding, Verdict) and finding.group]
+    """Return the verdicts of all users, or of a group; those of groups are worded together, with
+    the first of them.
+    """
+    verdicts_of_groups = [
+        finding for finding in findings if isinstance(finding, Verdict) and finding.group
+    ]
     if alike[0].group:
         return _by_group(verdicts_of_groups, setting) if alike[0] is verdicts_of_groups[0] else []
     is_pair = len(setting.names) == 2
-    others = "all others of these" if any(finding.kind == "best-pairs" for finding in findings) else "all others"
+    others = (
+        "all others of these"
+        if any(finding.kind == "best-pairs" for finding in findings)
+        else "all others"
+    )
     sentences = []
     for (of, label), verdicts in grouped(alike, _question).items():
         if is_pair:
@@ -73,16 +83,21 @@ def on_pair(verdict: Verdict, setting: Setting) -> str:
     relative = ""
     if verdict.margin is not None and verdict.margin.relative == verdict.margin.relative:
         relative = f" ({100 * verdict.margin.relative:+.3g} % of the worse value)"
-    would_help = verdict.conclusion is Conclusion.UNDECIDED and verdict.is_bounded and setting.gives_advice
+    would_help = (
+        verdict.conclusion is Conclusion.UNDECIDED and verdict.is_bounded and setting.gives_advice
+    )
     return (
         f"{conclusion}; the difference ({b} - {a}) is {verdict.difference:+.4f}{relative}, with a "
-        f"{percent(setting.confidence_level)} interval of {verdict.low:+.4f} to {verdict.high:+.4f}{rest}."
+        f"{percent(setting.confidence_level)} interval of {verdict.low:+.4f} to "
+        f"{verdict.high:+.4f}{rest}."
         f"{_PLAN if would_help else ''}"
     )
 
 
 def _by_how_much(verdict: Verdict, setting: Setting) -> str:
-    """Say whether the better recommender is so by more than the margin; nothing without a margin."""
+    """Say whether the better recommender is so by more than the margin; nothing without a
+    margin.
+    """
     if setting.margin is None:
         return ""
     if verdict.size is Size.MORE:
@@ -102,7 +117,9 @@ def _by_group(verdicts: Sequence[Verdict], setting: Setting) -> list[str]:
         for group, on_group in grouped(on_metric, _group).items():
             text = _pair_in_words(on_group[0]) if is_pair else _best_in_words(on_group)
             groups_by_text.setdefault(text, []).append(group)
-        order = [text for text in dict.fromkeys([*first, *groups_by_text]) if text in groups_by_text]
+        order = [
+            text for text in dict.fromkeys([*first, *groups_by_text]) if text in groups_by_text
+        ]
         texts = [f"{text} for {in_groups(groups_by_text[text])}" for text in order]
         name = _of_runs(compared_name(label, setting), of)
         beginning = f"{name} by group" if is_pair else f"The best by {name}"
@@ -122,7 +139,9 @@ def _best_in_words(verdicts: Sequence[Verdict]) -> str:
     """Return the recommenders that are not shown to be worse than another one."""
     standings = Standings.from_verdicts(verdicts)
     worse = {row for _, row in standings.decided}
-    return enumerated([row.name for number, row in enumerate(standings.rows) if number not in worse], "or")
+    return enumerated(
+        [row.name for number, row in enumerate(standings.rows) if number not in worse], "or"
+    )
 
 
 def verdict_in_words(verdict: Verdict) -> str:
@@ -131,7 +150,9 @@ def verdict_in_words(verdict: Verdict) -> str:
 
 
 def on_metrics(verdicts: Sequence[Verdict], setting: Setting) -> str:
-    """Return in words which of two recommenders is better, by metric, and by how much if there is a margin."""
+    """Return in words which of two recommenders is better, by metric, and by how much if there is a
+    margin.
+    """
     a, b = setting.names
     beginnings = {
         Conclusion.EQUIVALENT: f"{a} and {b} are equivalent on ",
@@ -145,7 +166,9 @@ def on_metrics(verdicts: Sequence[Verdict], setting: Setting) -> str:
     for (conclusion, _, size), on_alike in by_conclusion:
         is_decided = conclusion is Conclusion.BETTER
         beginning = f"{better(*on_alike[0].names)} on " if is_decided else beginnings[conclusion]
-        metrics = enumerated([_of_runs(metric_name(verdict.metric), verdict.of) for verdict in on_alike])
+        metrics = enumerated(
+            [_of_runs(metric_name(verdict.metric), verdict.of) for verdict in on_alike]
+        )
         sentences.append(f"{beginning}{metrics}{f', by {size.value}' if size.value else ''}.")
     return " ".join(sentences)
 
@@ -159,12 +182,16 @@ def best_alone(metric: str, most: int, recommenders: int) -> str:
 
 
 def standing(standings: Standings, others: str = "all others") -> list[str]:
-    """Say who is better than whom by a metric, and then who cannot be told apart; of many, whom the best one beats."""
+    """Say who is better than whom by a metric, and then who cannot be told apart; of many, whom the
+    best one beats.
+    """
     names = [row.name for row in standings.rows]
     count = len(names) - 1
     if count >= MANY:
         beaten = sum(winner == 0 for winner, _ in standings.decided)
-        return [f"{names[0]} has the largest value, and is better than {beaten} of the {count} others."]
+        return [
+            f"{names[0]} has the largest value, and is better than {beaten} of the {count} others."
+        ]
     by_losers = dict[tuple[int, ...], list[int]]()
     for row in range(len(names)):
         losers = tuple(worse for winner, worse in standings.decided if winner == row)
@@ -175,8 +202,12 @@ def standing(standings: Standings, others: str = "all others") -> list[str]:
         all_others = len(losers) > _FEW and len(losers) + len(winners) == len(names)
         than = others if all_others else enumerated([names[row] for row in losers])
         verb = "is" if len(winners) == 1 else "are"
-        sentences.append(f"{enumerated([names[row] for row in winners])} {verb} better than {than}.")
-    alike = [enumerated([names[row] for row in group]) for group in standings.groups if len(group) > 1]
+        sentences.append(
+            f"{enumerated([names[row] for row in winners])} {verb} better than {than}."
+        )
+    alike = [
+        enumerated([names[row] for row in group]) for group in standings.groups if len(group) > 1
+    ]
     if alike:
         sentences.append(f"{', and '.join(alike)}{',' * (len(alike) > 1)} cannot be told apart.")
     return sentences
@@ -194,7 +225,9 @@ def margin_of_pairs(verdicts: Sequence[Verdict], setting: Setting) -> list[str]:
 
 
 def _by_margin(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return for each metric which pairs are equivalent, and which differ by more or less than the margin."""
+    """Return for each metric which pairs are equivalent, and which differ by more or less than the
+    margin.
+    """
     sentences = []
     for (of, label), on_metric in grouped(verdicts, _question).items():
         texts = []
@@ -216,8 +249,8 @@ def _margin(finding: Finding, setting: Setting) -> str:
     if margin.is_relative:
         ratio = f"{1 + margin.size:.6g}"
         meaning = (
-            f"The margin is {margin.text}, and is judged by the {interval}s of b - {ratio} a and a - {ratio} b. "
-            "Equivalent means that both are below 0"
+            f"The margin is {margin.text}, and is judged by the {interval}s of b - {ratio} a and a "
+            f"- {ratio} b. Equivalent means that both are below 0"
         )
     tests = 100 * (1 - setting.confidence_level)
     return f"{meaning}, which is stricter than two one-sided tests at {tests:.3g} %."
@@ -228,7 +261,9 @@ def _higher(finding: Finding, _: Setting) -> str:
     among = "Among the sampled negatives, " if finding.values["is_sampled"] else ""
     for_a = percent(finding.values["higher_a"], ".3g")
     for_b = percent(finding.values["higher_b"], ".3g")
-    return f"{among}{b} ranks the held-out item higher for {for_b} of the users, and {a} for {for_a}."
+    return (
+        f"{among}{b} ranks the held-out item higher for {for_b} of the users, and {a} for {for_a}."
+    )
 
 
 # --- groups, and how intervals hold together ---
@@ -239,14 +274,20 @@ def _order_differs(finding: Finding, setting: Setting) -> str:
     groups = finding.values["groups"]
     for_b = f"{better(b, a)} for {in_groups(groups[b])}"
     for_a = f"{better(a, b)} for {in_groups(groups[a])}"
-    return f"The order by {compared_name(finding.metric, setting)} differs between groups: {for_b}, and {for_a}."
+    return (
+        f"The order by {compared_name(finding.metric, setting)} differs between groups: "
+        f"{for_b}, and {for_a}."
+    )
 
 
 def _order_reversed(finding: Finding, setting: Setting) -> str:
     winner, loser = finding.names
     name = compared_name(finding.metric, setting)
     groups = in_groups(finding.values["groups"])
-    return f"By {name}, {better(winner, loser)} for all users together, but {better(loser, winner)} for {groups}."
+    return (
+        f"By {name}, {better(winner, loser)} for all users together, but "
+        f"{better(loser, winner)} for {groups}."
+    )
 
 
 def _family(finding: Finding, setting: Setting) -> str:
@@ -255,9 +296,9 @@ def _family(finding: Finding, setting: Setting) -> str:
         method += f", each at {100 * (1 - finding.values['rate']):.4g} %"
     of = f" of {finding.values['of']}" if "of" in finding.values else ""
     return (
-        f"The intervals of a metric{of} hold together at {percent(setting.confidence_level)} for its "
-        f"{finding.values['pairs']} pairs ({method}). The p-values are adjusted for these pairs by the method of Holm. "
-        "Metrics are not adjusted for one another."
+        f"The intervals of a metric{of} hold together at {percent(setting.confidence_level)} for "
+        f"its {finding.values['pairs']} pairs ({method}). The p-values are adjusted for these "
+        "pairs by the method of Holm. Metrics are not adjusted for one another."
     )
 
 
@@ -265,17 +306,18 @@ def _best_pairs(finding: Finding, setting: Setting) -> str:
     most = finding.values["most"]
     recommenders = finding.values["recommenders"]
     return (
-        f"{best_alone(finding.metric, most, recommenders)} The intervals of a metric hold together at "
-        f"{percent(setting.confidence_level)} for all {finding.values['pairs']} pairs "
+        f"{best_alone(finding.metric, most, recommenders)} The intervals of a metric hold together "
+        f"at {percent(setting.confidence_level)} for all {finding.values['pairs']} pairs "
         f"({finding.values['method']}). For the other pairs and the p-values, call compare."
     )
 
 
 def _groups_adjusted(finding: Finding, setting: Setting) -> str:
     return (
-        f"The verdicts by group are adjusted for the {finding.values['groups']} groups: their intervals hold together "
-        f"at {percent(setting.confidence_level)} (Bonferroni, each group at "
-        f"{percent(finding.values['level'], '.4g')}), and the p-values are adjusted by the method of Holm."
+        f"The verdicts by group are adjusted for the {finding.values['groups']} groups: their "
+        f"intervals hold together at {percent(setting.confidence_level)} (Bonferroni, each group "
+        f"at {percent(finding.values['level'], '.4g')}), and the p-values are adjusted by the "
+        "method of Holm."
     )
 
 
@@ -287,10 +329,15 @@ def _seeds(alike: Sequence[Finding], _: Sequence[Any], setting: Setting) -> list
     for finding in alike:
         numbers |= finding.values["seeds"]
     seeds = [f"{name} ({count} seeds)" for name, count in numbers.items() if name]
-    between = f"the seeds of {enumerated(seeds)}" if seeds else f"the {next(iter(numbers.values()))} seeds"
+    between = (
+        f"the seeds of {enumerated(seeds)}"
+        if seeds
+        else f"the {next(iter(numbers.values()))} seeds"
+    )
     return [
-        f"The intervals of new runs include the spread between {between}, whose metrics are taken to vary "
-        "normally. Those of these runs are of the mean over these seeds: users are the only chance."
+        f"The intervals of new runs include the spread between {between}, whose metrics are taken "
+        "to vary normally. Those of these runs are of the mean over these seeds: users are the "
+        "only chance."
     ]
 
 
@@ -299,14 +346,18 @@ def _these_runs(alike: Sequence[Finding], _: Sequence[Any], setting: Setting) ->
     for reason, findings in grouped(alike, lambda finding: finding.values["reason"]).items():
         labels = dict.fromkeys(finding.values.get("estimator", "") for finding in findings)
         names = dict.fromkeys(name for finding in findings for name in finding.values["of"])
-        intervals = f"intervals of {enumerated(map(estimator_name, labels))}" if all(labels) else "intervals"
+        intervals = (
+            f"intervals of {enumerated(map(estimator_name, labels))}"
+            if all(labels)
+            else "intervals"
+        )
         because = "as strict bounds do not show how seeds vary"
         if reason == "one seed":
             has = "has" if len(names) == 1 else "have"
             because = f"as {enumerated(names)} {has} one seed, which does not show how seeds vary"
         sentences.append(
-            f"The {intervals} are of {THESE_RUNS} alone, the mean over the seeds that are here. They say nothing of "
-            f"new runs, {because}."
+            f"The {intervals} are of {THESE_RUNS} alone, the mean over the seeds that are here. "
+            f"They say nothing of new runs, {because}."
         )
     return sentences
 
@@ -344,8 +395,9 @@ KINDS: dict[str, Kind] = {
             (
                 Conclusion.BETTER,
                 "the interval excludes 0",
-                "a, b, value_a, value_b, difference, low, high, p_value; is_bounded: by strict bounds; with a margin "
-                "also relative and size; with several seeds of: new runs or these runs",
+                "a, b, value_a, value_b, difference, low, high, p_value; is_bounded: by strict "
+                "bounds; with a margin also relative and size; with several seeds of: new runs or "
+                "these runs",
             ),
             (
                 Conclusion.EQUIVALENT,
@@ -353,7 +405,11 @@ KINDS: dict[str, Kind] = {
                 "the same",
             ),
             (Conclusion.UNDECIDED, "the interval includes 0", "the same"),
-            (Conclusion.NO_VERDICT, "there is no interval, or it excludes its own difference", "the same"),
+            (
+                Conclusion.NO_VERDICT,
+                "there is no interval, or it excludes its own difference",
+                "the same",
+            ),
         )
     },
     "order-differs": Kind(
@@ -408,7 +464,8 @@ KINDS: dict[str, Kind] = {
     ),
     "these-runs": Kind(
         when="there are several seeds, and new runs are not judged",
-        values="reason: strict bounds or one seed; of: the recommenders with one seed; estimator (`correct`)",
+        values="reason: strict bounds or one seed; of: the recommenders with one seed; estimator "
+        "(`correct`)",
         together=_these_runs,
         of_groups=False,
     ),
@@ -416,8 +473,8 @@ KINDS: dict[str, Kind] = {
         when="new runs are undecided, and more seeds of each of two recommenders would decide",
         values="seeds: how many of each, if the difference and the spreads are as estimated",
         sentence=(
-            "So many seeds of each would decide about half of new comparisons, if the difference and the "
-            "spreads are as they are here: {{}}."
+            "So many seeds of each would decide about half of new comparisons, if the difference "
+            "and the spreads are as they are here: {{}}."
         ),
         clause="{seeds} by {metric}",
         of_groups=False,

@@ -29,8 +29,12 @@ def _columns(names: str, number: int) -> str:
 
 def _columns_taken(finding: Finding, _: Setting) -> str:
     columns = finding.values["columns"]
-    meanings = [f"{column} ({MEANINGS[column]})" if column in MEANINGS else column for column in columns]
-    return f"{_columns(enumerated(columns.values()), len(columns))} taken as {enumerated(meanings)}."
+    meanings = [
+        f"{column} ({MEANINGS[column]})" if column in MEANINGS else column for column in columns
+    ]
+    return (
+        f"{_columns(enumerated(columns.values()), len(columns))} taken as {enumerated(meanings)}."
+    )
 
 
 def _columns_not_used(finding: Finding, _: Setting) -> str:
@@ -40,13 +44,18 @@ def _columns_not_used(finding: Finding, _: Setting) -> str:
     unit = finding.values["unit"]
     if not unit:
         return not_used
-    advice = "If a column names recommenders, say which by `by` (--by), or give each a table of its own."
+    advice = (
+        "If a column names recommenders, say which by `by` (--by), or give each a table of its own."
+    )
     return f"{not_used} {_UNITS[unit]} {advice}"
 
 
 def _columns_not_read(finding: Finding, _: Setting) -> str:
     of = finding.values
-    return f"{of['unread']} of its {of['all']} columns are not used: {', '.join(of['columns']):.100} ..."
+    return (
+        f"{of['unread']} of its {of['all']} columns are not used: "
+        f"{', '.join(of['columns']):.100} ..."
+    )
 
 
 def _spaces(finding: Finding, _: Setting) -> str:
@@ -55,8 +64,9 @@ def _spaces(finding: Finding, _: Setting) -> str:
 
 def _items_not_judged(finding: Finding, _: Setting) -> str:
     return (
-        f"None of its items is judged for any user; they are such as {shown(finding.values['item'])}, and the judged "
-        f"ones such as {shown(finding.values['judged'])}. Ids are compared as text."
+        "None of its items is judged for any user; they are such as "
+        f"{shown(finding.values['item'])}, and the judged ones such as "
+        f"{shown(finding.values['judged'])}. Ids are compared as text."
     )
 
 
@@ -65,10 +75,11 @@ def _not_uniform(finding: Finding, _: Setting) -> str:
     p_value = f"p = {of['p_value']:.2g}" if of["p_value"] > 1e-16 else "p < 1e-16"
     often = "often" if of["excess"] > 0 else "rarely"
     return (
-        f"The given negatives do not look as if they were drawn uniformly for each user ({p_value}): {of['never']} of "
-        f"{of['items']} items are never drawn, by chance {of['never_by_chance']:.0f}, and popular items are drawn too "
-        f"{often} by {abs(of['excess']):.1f} standard errors. Corrections of samples are for uniform negatives, so "
-        "their results do not hold here."
+        "The given negatives do not look as if they were drawn uniformly for each user "
+        f"({p_value}): {of['never']} of {of['items']} items are never drawn, by chance "
+        f"{of['never_by_chance']:.0f}, and popular items are drawn too {often} by "
+        f"{abs(of['excess']):.1f} standard errors. Corrections of samples are for uniform "
+        "negatives, so their results do not hold here."
     )
 
 
@@ -91,47 +102,60 @@ def _paired_by_position(finding: Finding, _: Setting) -> str:
     without = finding.values["without"]
     if len(without) < len(tables):
         reason = f", as {_tables(without)} {'has' if len(without) == 1 else 'have'} no column user"
-        return f"Users are paired by position: row i of {_tables(tables)} is taken to be the same user{reason}."
+        return (
+            f"Users are paired by position: row i of {_tables(tables)} is taken to be the same "
+            f"user{reason}."
+        )
     names = _tables(tables) if len(tables) == 2 else f"all {len(tables)} tables"
     return f"Users are paired by position: row i of {names} is taken to be the same user."
 
 
 def _groups_left_out(finding: Finding, _: Setting) -> str:
-    groups = [f"{group} ({counted(users, 'user')})" for group, users in finding.values["users"].items()]
+    groups = [
+        f"{group} ({counted(users, 'user')})" for group, users in finding.values["users"].items()
+    ]
     return f"Left out, as an interval needs {FEWEST_USERS} users or more: {enumerated(groups)}."
 
 
 KINDS: dict[str, Kind] = {
     "shallow-ranks": Kind(
         when="no rank that is read as an exact one comes near the number of candidates",
-        values="source; column: of the ranks; rows; last: the largest rank; candidates: their median",
+        values="source; column: of the ranks; rows; last: the largest rank; candidates: their "
+        "median",
         sentence=(
-            "No {column} of {rows} is above {last} of {candidates:.0f} candidates. If these are ranks among sampled "
-            "negatives, all numbers here are wrong: correct, compare and report take them, with negatives "
-            "(--negatives). If they are exact, say exact=True (--exact)."
+            "No {column} of "
+            "{rows} is above "
+            "{last} of "
+            "{candidates:.0f} candidates. If these are ranks among sampled negatives, all numbers "
+            "here are wrong: correct, compare and report take them, with negatives (--negatives). "
+            "If they are exact, say exact=True (--exact)."
         ),
         is_caution=True,
     ),
     "fewer-negatives": Kind(
         when="sampled ranks seem to be among fewer negatives than is said",
-        values="source; column: of the ranks; last: the largest rank; negatives; most: the largest possible rank",
+        values="source; column: of the ranks; last: the largest rank; negatives; most: the "
+        "largest possible rank",
         sentence=(
-            "No {column} is above {last}, although {negatives} negatives allow up to {most}. If fewer were sampled, "
-            "all numbers here are wrong: say how many."
+            "No {column} is above "
+            "{last}, although "
+            "{negatives} negatives allow up to "
+            "{most}. If fewer were sampled, all numbers here are wrong: say how many."
         ),
         is_caution=True,
     ),
     "no-rank-zero": Kind(
         when="ranks are said to start at 0, and none is 0",
         values="source",
-        sentence="No rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1.",
+        sentence="No rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best "
+        "is 1.",
         is_caution=True,
     ),
     "not-uniform": Kind(
         when="given negatives do not look as if they were drawn uniformly",
         values=(
-            "p_value; excess: of popular items, in standard errors; items; never: those that are never drawn; "
-            "never_by_chance: the same, as uniform draws have it"
+            "p_value; excess: of popular items, in standard errors; items; never: those that are "
+            "never drawn; never_by_chance: the same, as uniform draws have it"
         ),
         sentence=_not_uniform,
         is_caution=True,
@@ -140,8 +164,8 @@ KINDS: dict[str, Kind] = {
         when="users share given negatives, which are read as drawn once",
         values="partners: with how many other users, on average",
         sentence=(
-            "A user shares the given negatives with {partners:.3g} other users on average, so they are read as drawn "
-            "once."
+            "A user shares the given negatives with {partners:.3g} other users on average, so "
+            "they are read as drawn once."
         ),
         of_groups=False,
     ),
@@ -170,7 +194,8 @@ KINDS: dict[str, Kind] = {
     ),
     "columns-not-read": Kind(
         when="a file has more than 64 columns, and some are not read",
-        values="source; unread: their number; all: the number of all columns; columns: the first of them",
+        values="source; unread: their number; all: the number of all columns; columns: the first "
+        "of them",
         sentence=_columns_not_read,
         of_groups=False,
     ),
@@ -207,8 +232,9 @@ KINDS: dict[str, Kind] = {
         when="a relevant item has the score of an item of another grade",
         values="source; users; all: the judged users",
         sentence=(
-            "{users} of {all} users have a relevant item with the score of others; of equal scores, the last item by "
-            "its id as text comes first, as in trec_eval."
+            "{users} of "
+            "{all} users have a relevant item with the score of others; of equal scores, the last "
+            "item by its id as text comes first, as in trec_eval."
         ),
         of_groups=False,
     ),

@@ -13,14 +13,19 @@ from sampled_metrics.core.metrics import metric_name
 def _completed(finding: Finding, _: Setting) -> str:
     of = finding.values
     several = f" in {of['rows']:,} rows" if of["rows"] > of["users"] else ""
-    least, most = of["least_candidates"], of["most_candidates"]
+    least = of["least_candidates"]
+    most = of["most_candidates"]
     candidates = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    completed = f"{counted(of['completed'], 'user')} {'was' if of['completed'] == 1 else 'were'} completed"
+    completed = (
+        f"{counted(of['completed'], 'user')} {'was' if of['completed'] == 1 else 'were'} completed"
+    )
     if of["is_without_hits"]:
-        completed = f"no user has a held-out item among the first {of['k']}, as if the ranker masked it"
+        completed = (
+            f"no user has a held-out item among the first {of['k']}, as if the ranker masked it"
+        )
     return (
-        f"Staged ranks of {of['users']:,} user{'s' * (of['users'] != 1)}{several}, {of['scores']:,.0f} scores for each "
-        f"of {candidates} candidates; {completed}."
+        f"Staged ranks of {of['users']:,} user{'s' * (of['users'] != 1)}{several}, "
+        f"{of['scores']:,.0f} scores for each of {candidates} candidates; {completed}."
     )
 
 
@@ -38,18 +43,19 @@ KINDS: dict[str, Kind] = {
         when="there are fewer than 100 users",
         values="users",
         sentence=(
-            f"There are only {{users}} users. With fewer than {FEW_USERS}, intervals are rough: a few users "
-            "who are unlike the others decide them."
+            f"There are only {{users}} users. With fewer than {FEW_USERS}, intervals are rough: a "
+            "few users who are unlike the others decide them."
         ),
     ),
     "one-user": Kind(
         when="there is a single user: a value, and no interval",
         values="is_open: whether not all candidates of the user were scored",
         sentence=lambda finding, _: (
-            "There is only one user, and not all candidates were scored, so the value is no more than a guess. Take "
-            "depth=None."
+            "There is only one user, and not all candidates were scored, so the value is no more "
+            "than a guess. Take depth=None."
             if finding.values["is_open"]
-            else "There is only one user, so there is no interval: a single value does not show how users vary."
+            else "There is only one user, so there is no interval: a single value does not show "
+            "how users vary."
         ),
     ),
     "several-rows": Kind(
@@ -68,8 +74,8 @@ KINDS: dict[str, Kind] = {
         when="metrics are equal for one relevant item",
         values="metrics",
         sentence=lambda finding, _: (
-            f"{enumerated([metric_name(label) for label in finding.values['metrics']])} are equal here, as ranks are "
-            "of one relevant item, with grade 1."
+            f"{enumerated([metric_name(label) for label in finding.values['metrics']])} are equal "
+            "here, as ranks are of one relevant item, with grade 1."
         ),
         of_groups=False,
     ),

@@ -9,62 +9,86 @@ import numpy as np
 from sampled_metrics._validation import counted
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation.kinds import Kind
-from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, as_published, percent, rounded_outward
+from sampled_metrics.core.evaluation.phrases import (
+    ASSUMPTIONS,
+    as_published,
+    percent,
+    rounded_outward,
+)
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import metric_name
 
 
 def _bounds(finding: Finding, setting: Setting) -> tuple[str, str]:
-    of, name = finding.values, metric_name(finding.metric)
+    of = finding.values
+    name = metric_name(finding.metric)
     low, high = rounded_outward(of["low"], of["high"])
     confidence = f"ith {percent(setting.confidence_level)} confidence"
     if assumption := ASSUMPTIONS.get(of["assumes"]):
         return f"W{confidence}, {{}}, if {assumption}.", f"{name} is between {low} and {high}"
-    least, most = of["least_negatives"], of["most_negatives"]
+    least = of["least_negatives"]
+    most = of["most_negatives"]
     allow = (
         f"{counted(least, 'negative')} allow{'s' if least == 1 else ''}"
         if least == most
         else f"{least} to {most} negatives allow"
     )
-    return f"Without an assumption on the ranks, {allow} {{}}, w{confidence}.", f"any {name} from {low} to {high}"
+    return (
+        f"Without an assumption on the ranks, {allow} {{}}, w{confidence}.",
+        f"any {name} from {low} to {high}",
+    )
 
 
 def _supported(alike: Sequence[Finding], _: Sequence[Finding], setting: Setting) -> list[str]:
-    values = [
-        f"p = {one.values['p_value']:.2g}{f' for {one.names[0]}' if one.names and len(setting.names) > 1 else ''}"
-        for one in alike
-    ]
+    p_values = []
+    for finding in alike:
+        is_named = finding.names and len(setting.names) > 1
+        whose = f" for {finding.names[0]}" if is_named else ""
+        p_values.append(f"p = {finding.values['p_value']:.2g}{whose}")
     samples = "samples do" if len(alike) > 1 else "sample does"
     assumption = alike[0].values["assumption"]
     return [
-        f"The {samples} not contradict {assumption} ({', '.join(dict.fromkeys(values))}). Not every wrong assumption "
-        "is noticed."
+        f"The {samples} not contradict {assumption} ({', '.join(dict.fromkeys(p_values))}). Not "
+        "every wrong assumption is noticed."
     ]
 
 
 def _contradicted(finding: Finding, _: Setting) -> str:
     of = finding.values
     values = of.get("values", {})
-    subject = f"{as_published(values)} contradict{'s' * (len(values) == 1)}" if values else "The sample contradicts"
-    return f"{subject} {of['assumption']} (p = {of['p_value']:.2g}), so the interval is that of a weaker assumption."
+    subject = (
+        f"{as_published(values)} contradict{'s' * (len(values) == 1)}"
+        if values
+        else "The sample contradicts"
+    )
+    return (
+        f"{subject} {of['assumption']} (p = {of['p_value']:.2g}), so the interval is that of a "
+        "weaker assumption."
+    )
 
 
 def _unexplained(finding: Finding, _: Setting) -> str:
-    values, causes = finding.values.get("values", {}), "Usual causes are"
+    values = finding.values.get("values", {})
+    causes = "Usual causes are"
     explained = as_published(values) if values else "the sample"
     if len(values) > 1:
-        causes = "The values contradict one another. Usual causes are a misprint, values of several runs,"
+        causes = (
+            "The values contradict one another. Usual causes are a misprint, values of several "
+            "runs,"
+        )
     return (
-        f"No distribution of true ranks explains {explained} (p = {finding.values['p_value']:.2g}), so there is no "
-        f"interval and no verdict. {causes} negatives that all users share, ties that count in favour of the held-out "
-        "item, negatives that are not drawn uniformly, or with replacement, and a wrong number of candidates or "
-        "negatives."
+        f"No distribution of true ranks explains {explained} (p = "
+        f"{finding.values['p_value']:.2g}), so there is no interval and no verdict. {causes} "
+        "negatives that all users share, ties that count in favour of the held-out item, "
+        "negatives that are not drawn uniformly, or with replacement, and a wrong number of "
+        "candidates or negatives."
     )
 
 
 def _bias(finding: Finding, _: Setting) -> tuple[str, str]:
-    of, sentence = finding.values, "the estimated bias, with its standard error: {}."
+    of = finding.values
+    sentence = "the estimated bias, with its standard error: {}."
     if of["has_interval"]:
         sentence = "the interval ignores the bias. The estimated bias, with its standard error: {}."
     if of["error"] > 0:
@@ -78,10 +102,13 @@ def _bias(finding: Finding, _: Setting) -> tuple[str, str]:
 def _replacement(finding: Finding, _: Setting) -> tuple[str, str]:
     of = finding.values
     said, other = ("with", "without") if of["replacement"] else ("without", "with")
-    ends, others = (" to ".join(rounded_outward(of[f"{which}low"], of[f"{which}high"])) for which in ("", "other_"))
+    ends, others = (
+        " to ".join(rounded_outward(of[f"{which}low"], of[f"{which}high"]))
+        for which in ("", "other_")
+    )
     return (
-        f"The negatives are said to be drawn {said} replacement. If they are drawn {other} it, the intervals are "
-        "others: {}. Make sure which it was."
+        f"The negatives are said to be drawn {said} replacement. If they are drawn {other} it, the "
+        "intervals are others: {}. Make sure which it was."
     ), f"{metric_name(finding.metric)} from {others} in place of {ends} ({of['estimator']})"
 
 
@@ -101,7 +128,8 @@ KINDS: dict[str, Kind] = {
     "contradicted": Kind(
         when="it does; a weaker one is taken",
         values=(
-            "assumption, p_value; of published numbers also values: the fewest that contradict it, by label, as written"
+            "assumption, p_value; of published numbers also values: the fewest that contradict "
+            "it, by label, as written"
         ),
         sentence=_contradicted,
         is_caution=True,
@@ -118,7 +146,10 @@ KINDS: dict[str, Kind] = {
     ),
     "unexplained": Kind(
         when="no distribution of true ranks explains the sample: no interval",
-        values=("assumption, p_value; of published numbers also values: the fewest that contradict one another"),
+        values=(
+            "assumption, p_value; of published numbers also values: the fewest that contradict "
+            "one another"
+        ),
         sentence=_unexplained,
         is_caution=True,
         forbids_interval=True,
@@ -139,7 +170,10 @@ KINDS: dict[str, Kind] = {
     "no-bias": Kind(
         when="the bias is not estimated, as the estimator is not linear",
         values="estimator",
-        sentence=("No bias is estimated for {{}}: it is known of estimators that are linear in a uniform sample."),
+        sentence=(
+            "No bias is estimated for {{}}: it is known of estimators that are linear in a "
+            "uniform sample."
+        ),
         clause="{estimator_name}",
         of_groups=False,
     ),
@@ -155,7 +189,10 @@ KINDS: dict[str, Kind] = {
     "auc-too-low": Kind(
         when="the AUC is far below that of the sample",
         values="estimator, auc: of the sample",
-        sentence=("{estimator_name}: its AUC is too low. The AUC of the sample, which has no bias, is {auc:.3f}."),
+        sentence=(
+            "{estimator_name}: its AUC is too low. The AUC of the sample, which has no bias, is "
+            "{auc:.3f}."
+        ),
     ),
     "out-of-range": Kind(
         when="a value or an end of an interval is not from 0 to 1",
@@ -198,7 +235,8 @@ KINDS: dict[str, Kind] = {
         when="there are several such draws",
         values="draws: their number",
         sentence=(
-            "The intervals include the spread between {draws} draws of negatives, which are taken to be independent."
+            "The intervals include the spread between {draws} draws of negatives, which are "
+            "taken to be independent."
         ),
         of_groups=False,
     ),
