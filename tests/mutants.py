@@ -28,17 +28,15 @@ PACKAGES = {
 }
 """Package of the library → the folders of tests that are run for a change in it."""
 CHOSEN = (
-    ("evaluation/compare.py", "if len(seeds) < 2:", "if len(seeds) < 1:"),
-    ("evaluation/compare.py", "of_pair = alpha / len(pairs_of(len(seeds)))", "of_pair = alpha"),
     (
         "evaluation/compare.py",
-        "np.full(metrics, alpha / pairs), BONFERRONI",
-        "np.full(metrics, alpha), BONFERRONI",
+        "rates = np.full(len(part.metrics), alpha / pairs)",
+        "rates = np.full(len(part.metrics), alpha)",
     ),
     (
         "evaluation/compare.py",
-        "confidence_level=1 - (1 - level) / len(parts)",
-        "confidence_level=level",
+        "setting, confidence_level=level_of_group)",
+        "setting, confidence_level=confidence_level)",
     ),
     ("evaluation/correct.py", "row[end] > 1 + 1e-9", "row[end] > 2"),
     (
@@ -64,12 +62,16 @@ CHOSEN = (
         "ratio * other.bounds[:, ::-1]",
     ),
     ("evaluation/values.py", '"unexplained", SHARED', '"unexplained"'),
-    ("evaluation/verdicts.py", "or difference > high + EQUAL else", "else"),
-    ("evaluation/verdicts.py", "(-high, -low)]) - margin", "(-low, -high)]) - margin"),
+    ("evaluation/verdict.py", " or difference > high + EQUAL", ""),
     (
-        "evaluation/verdicts.py",
-        "[(gaps < -EQUAL).mean(axis=1), (gaps >",
-        "[(gaps > EQUAL).mean(axis=1), (gaps >",
+        "evaluation/compare.py",
+        "excess_a = -ends[::-1] - margin.size",
+        "excess_a = -ends - margin.size",
+    ),
+    (
+        "evaluation/compare.py",
+        "(places_b - places_a > EQUAL).mean",
+        "(places_a - places_b > EQUAL).mean",
     ),
     ("evaluation/plan.py", "return self.alpha / max(1, len(self.pairs))", "return self.alpha"),
     (

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sampled_metrics as sm
-from sampled_metrics.core.evaluation.compare import Family, Part, orders_of_groups, verdicts_on_pair
+from sampled_metrics.core.evaluation.compare import Family, Part, orders_of_groups, verdicts_of
 from sampled_metrics.core.evaluation.kinds import KINDS
 from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.core.evaluation.verdict import Conclusion, Size, adjusted, verdict_of_row
@@ -41,13 +41,13 @@ def verdict_of(a, b, margin=None, places=None, names=("A", "B"), group=""):
     values = dict(zip(names, (a, b), strict=True))
     places = places or {name: -of_users.low for name, of_users in values.items()}
     family = Family(
-        Part(group, {"ap": sm.metric("ap")}, values, places, np.arange(USERS), []),
-        "",
-        values,
-        RATES,
-        Finding("family"),
+        Part(group, 0.95, {"ap": sm.metric("ap")}, values, places, np.arange(USERS), []),
+        question="",
+        values=values,
+        rates=RATES,
+        finding=Finding("family"),
     )
-    [verdict] = verdicts_on_pair(family, names, margin)
+    [verdict] = verdicts_of(family, names, margin)
     return verdict
 
 
@@ -194,15 +194,20 @@ def test_p_values_are_adjusted_within_a_metric_and_a_question():
         replace(verdict, p_value=0.5, metric="auc"),
         replace(verdict, p_value=0.4, of="these runs"),
     ]
-    p_values = [of_pair.p_value for of_pair in adjusted([*family, *others])]
-    assert p_values == pytest.approx([0.03, 0.06, 0.06, 0.5, 0.4])
+    of_groups = [
+        replace(verdict, p_value=p_value, group=group)
+        for p_value, group in ((0.2, "x"), (0.3, "y"))
+    ]
+    p_values = [of_pair.p_value for of_pair in adjusted([*family, *others, *of_groups])]
+    assert p_values == pytest.approx([0.03, 0.06, 0.06, 0.5, 0.4, 0.4, 0.4])
+    assert all(np.isnan(of_pair.p_value) for of_pair in adjusted(family, of_all_pairs=False))
 
 
 def test_the_row_of_a_verdict_has_its_numbers():
     row = verdict_of(FEW, MANY).row()
     assert (row["conclusion"], row["metric"], row["group"]) == ("B", "ap", "all")
     assert row["value_b"] - row["value_a"] == pytest.approx(row["difference"])
-    assert "size" not in row
+    assert row["size"] == ""
     assert verdict_of(FEW, MANY, Margin(0.05)).row()["size"] == "more than the margin"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,9 @@ from sampled_metrics.core.evaluation.verdict import (
     Verdict,
     adjusted,
     conclusion_of,
-    without_p_values,
 )
 from sampled_metrics.core.findings import Finding, about
-from sampled_metrics.core.inference.families import Margin, max_t_rate, pairs_of
+from sampled_metrics.core.inference.families import Margin, max_t_rate
 from sampled_metrics.core.inference.seeds import deciding_seeds
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike
@@ -185,14 +185,15 @@ def compare(
         estimator=label,
         is_uncorrected=corrects is not None and corrects.is_uncorrected,
     )
-    parts, left_out = runs_by_group(recommenders, groups)
+    recommenders_by_group, left_out = runs_by_group(recommenders, groups)
 
     # --- values
-    all_users = _values("", recommenders, measures, corrects, setting)
-    narrower = replace(setting, confidence_level=1 - (1 - confidence_level) / max(len(parts), 1))
-    parts_by_group = [
-        _values(group, part, measures, corrects, narrower) for group, part in parts.items()
-    ]
+    all_users = _part("", recommenders, measures, corrects, setting)
+    level_of_group = 1 - (1 - confidence_level) / max(len(recommenders_by_group), 1)
+    setting_of_group = replace(setting, confidence_level=level_of_group)
+    parts = [all_users]
+    for group, recommenders_of_group in recommenders_by_group.items():
+        parts.append(_part(group, recommenders_of_group, measures, corrects, setting_of_group))
 
     # --- families
     names = list(setting.names)
@@ -201,48 +202,54 @@ def compare(
             {name: float(values.point[0]) for name, values in all_users.values.items()}, best
         )
     questions, not_answered = answerable(all_users.values, recommenders)
-    families = [_family(all_users, of, setting) for of in questions]
-    families_of_groups = [
-        [_family(part, of, narrower) for of in questions] for part in parts_by_group
-    ]
+    families = [_family(part, question) for part in parts for question in questions]
 
     # --- verdicts
-    adjust = adjusted if len(names) == len(setting.names) else without_p_values
-    verdicts = adjust(
-        verdict for family in families for verdict in _verdicts(family, names, smallest)
-    )
-    verdicts_of_groups = adjust(
-        verdict
-        for families_of_group in families_of_groups
-        for family in families_of_group
-        for verdict in _verdicts(family, names, smallest)
-    )
+    verdicts = [verdict for family in families for verdict in verdicts_of(family, names, smallest)]
+    verdicts = adjusted(verdicts, of_all_pairs=len(names) == len(setting.names))
+    overall = [verdict for verdict in verdicts if not verdict.group]
+    by_group = [verdict for verdict in verdicts if verdict.group]
 
     # --- findings
-    findings: list[Any] = [verdict for verdict in verdicts if verdict.is_defined]
-    findings += _who_ranks_higher(verdicts, recommenders, setting)
-    findings += [*not_answered, *_seeds_that_would_decide(families[0], verdicts)]
-    findings += _about_values(all_users, families, names, recommenders, corrects, setting)
-    if parts_by_group:
-        findings += orders_of_groups(verdicts, verdicts_of_groups, questions[0])
-        findings += [verdict for verdict in verdicts_of_groups if verdict.is_defined]
-        for part, families_of_group in zip(parts_by_group, families_of_groups, strict=True):
-            findings_of_part = _about_values(
-                part, families_of_group, names, recommenders, corrects, narrower
-            )
-            findings += about(
-                (finding for finding in findings_of_part if KINDS[finding.kind].of_groups),
-                group=part.group,
-            )
-        findings.append(
-            Finding(
-                "groups-adjusted", values={"groups": len(parts), "level": narrower.confidence_level}
-            )
-        )
+    findings: list[Any] = [verdict for verdict in overall if verdict.is_defined]
+    findings += _who_ranks_higher(overall[0], recommenders, setting)
+    findings += not_answered
+    findings += _seeds_that_would_decide(families[0], overall)
+    findings += _about_part(all_users, families, names, recommenders, corrects, setting)
+    if by_group:
+        findings += orders_of_groups(overall, by_group, questions[0])
+        findings += [verdict for verdict in by_group if verdict.is_defined]
+        for part in parts[1:]:
+            findings_of_part = _about_part(part, families, names, recommenders, corrects, setting)
+            told = [finding for finding in findings_of_part if KINDS[finding.kind].of_groups]
+            findings += about(told, group=part.group)
+        numbers = {"groups": len(recommenders_by_group), "level": level_of_group}
+        findings.append(Finding("groups-adjusted", values=numbers))
         findings += left_out
-    table = Comparison.of_verdicts([*verdicts, *verdicts_of_groups], findings, setting)
+    table = Comparison.of_verdicts(verdicts, findings, setting)
     table.values_of_users = ValuesOfUsers(all_users.ids, list(measures), all_users.values)
     return table
+
+
+# --- read and check ---
+
+
+def _one_estimator(estimator: str | Estimator | None, table: Table) -> tuple[str, Estimator | None]:
+    """Return the label and the estimator of sampled ranks, or an empty label and none for other
+    tables.
+    """
+    if not table.is_sampled:
+        if estimator is not None:
+            raise DataError(
+                f"an estimator corrects sampled ranks, and these are read as {table.kind}: say how "
+                "many negatives were sampled, too"
+            )
+        return "", None
+    chosen = estimators_by_label("decreasing" if estimator is None else estimator, "estimator")
+    if len(chosen) > 1:
+        raise ConfigError(f"estimator: give one, not {', '.join(chosen)}")
+    [(label, corrects)] = chosen.items()
+    return label, corrects
 
 
 # --- values ---
@@ -254,6 +261,7 @@ class Part:
 
     Attributes:
         group: the group; empty for all users.
+        confidence_level: probability that the intervals of all pairs hold together.
         metrics: the metrics by label.
         values: by recommender.
         places: by recommender, as `places_of_runs` returns them; empty without a margin.
@@ -262,6 +270,7 @@ class Part:
     """
 
     group: str
+    confidence_level: float
     metrics: Mapping[str, Metric]
     values: Mapping[str, UserValues]
     places: Mapping[str, Floats]
@@ -275,83 +284,121 @@ class Family:
 
     Attributes:
         part: the users.
-        of: new runs or these runs, or empty.
+        question: new runs or these runs; empty without several seeds.
         values: by recommender.
         rates: (metrics,) error rate of the interval of each pair.
         finding: how the intervals hold together.
     """
 
     part: Part
-    of: str
+    question: str
     values: Mapping[str, UserValues]
     rates: Floats
     finding: Finding
 
 
-def _values(
+def _part(
     group: str,
     recommenders: Sequence[Runs],
     metrics: Mapping[str, Metric],
     estimator: Estimator | None,
     setting: Setting,
 ) -> Part:
-    """Return the values of the users of all recommenders, who are paired."""
+    """Return the users of a group, who are paired, with their values by all recommenders."""
     numbered, on_pairing = paired(recommenders)
-    rate = (1 - setting.confidence_level) / len(pairs_of(len(numbered)))
+    rate = (1 - setting.confidence_level) / comb(len(numbered), 2)
     values = dict[str, UserValues]()
     places = dict[str, Floats]()
     for runs in late_progress(numbered):
         values[runs.name] = values_of_runs(runs, list(metrics.values()), estimator, rate)
         if setting.margin is not None:
             places[runs.name] = places_of_runs(runs, values[runs.name])
-    points = np.sum([users.point for users in values.values()], axis=0)
-    findings = about_metrics(numbered[0].first, metrics, points)
+    points = np.sum([values_of_name.point for values_of_name in values.values()], axis=0)
     tables = [(runs.name, table) for runs in numbered for table in runs.tables]
-    findings_of_part = [*findings, *on_pairing, *from_readers(tables)]
-    return Part(group, metrics, values, places, ids_of_users(numbered), findings_of_part)
+    return Part(
+        group=group,
+        confidence_level=setting.confidence_level,
+        metrics=metrics,
+        values=values,
+        places=places,
+        ids=ids_of_users(numbered),
+        findings=[
+            *about_metrics(numbered[0].first, metrics, points),
+            *on_pairing,
+            *from_readers(tables),
+        ],
+    )
 
 
 # --- families ---
 
 
-def _family(part: Part, of: str, setting: Setting) -> Family:
-    """Return how the intervals of all pairs hold together, of new runs or of these runs."""
+def _family(part: Part, question: str) -> Family:
+    """Return how the intervals of all pairs hold together: by the largest of several t, or
+    Bonferroni's inequality.
+    """
     values = dict(part.values)
-    if of == THESE_RUNS:
-        values = {name: users.of_these_runs() for name, users in part.values.items()}
-    alpha = 1 - setting.confidence_level
-    pairs = len(pairs_of(len(values)))
+    if question == THESE_RUNS:
+        values = {
+            name: values_of_name.of_these_runs() for name, values_of_name in part.values.items()
+        }
+    alpha = 1 - part.confidence_level
+    pairs = comb(len(values), 2)
     rates = np.full(len(part.metrics), alpha / pairs)
     method = "" if pairs == 1 else BONFERRONI
-    if pairs > 1 and all(users.one_value and not users.spreads for users in values.values()):
-        by_metric = [
-            np.stack([users.low[metric] for users in values.values()])
-            for metric in range(len(part.metrics))
-        ]
-        rates = np.array(
-            [max_t_rate(verdicts_on_metric, alpha) for verdicts_on_metric in by_metric]
-        )
+    are_known = all(
+        values_of_name.one_value and not values_of_name.spreads
+        for values_of_name in values.values()
+    )
+    if pairs > 1 and are_known:
         method = LARGEST_T
+        for number in range(len(part.metrics)):
+            by_recommender = np.stack(
+                [values_of_name.low[number] for values_of_name in values.values()]
+            )
+            rates[number] = max_t_rate(by_recommender, alpha)
     numbers = {
         "pairs": pairs,
         "method": method,
         "rate": alpha / pairs if method == BONFERRONI else 0.0,
     }
-    finding = Finding("family", values=numbers | ({"of": of} if of else {}))
-    return Family(part, of, values, rates, finding)
+    finding = Finding("family", values=numbers | ({"of": question} if question else {}))
+    return Family(part, question, values, rates, finding)
 
 
 # --- verdicts ---
 
 
-def _verdicts(family: Family, names: Sequence[str], margin: Margin | None) -> list[Verdict]:
+def verdicts_of(family: Family, names: Sequence[str], margin: Margin | None) -> list[Verdict]:
     """Return the verdicts on all pairs of the named recommenders, by metric, with p-values that are
     not adjusted.
     """
-    by_pair = [
-        verdicts_on_pair(family, pair, margin)
-        for pair in late_progress(list(combinations(names, 2)))
-    ]
+    by_pair = list[list[Verdict]]()
+    for name_a, name_b in late_progress(list(combinations(names, 2))):
+        a = family.values[name_a]
+        b = family.values[name_b]
+        gap = b.minus(a)
+        ends = gap.interval(family.rates, test=True)
+        verdicts = [
+            Verdict(
+                metric=label,
+                a=name_a,
+                b=name_b,
+                value_a=float(a.point[number]),
+                value_b=float(b.point[number]),
+                difference=float(gap.point[number]),
+                low=float(ends.low[number]),
+                high=float(ends.high[number]),
+                p_value=float(ends.p_value[number]),
+                conclusion=conclusion_of(gap.point[number], ends.low[number], ends.high[number]),
+                users=gap.users,
+                is_bounded=not gap.one_value,
+                group=family.part.group,
+                of=family.question,
+            )
+            for number, label in enumerate(family.part.metrics)
+        ]
+        by_pair.append(verdicts if margin is None else _beside_margin(verdicts, family, margin))
     return [
         verdict
         for verdicts_on_metric in zip(*by_pair, strict=True)
@@ -359,101 +406,71 @@ def _verdicts(family: Family, names: Sequence[str], margin: Margin | None) -> li
     ]
 
 
-def verdicts_on_pair(family: Family, pair: tuple[str, str], margin: Margin | None) -> list[Verdict]:
-    """Return the verdict on two recommenders by each metric."""
-    name_a, name_b = pair
+def _beside_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) -> list[Verdict]:
+    """Return the verdicts on a pair, by metric, with what is known beside a margin."""
+    name_a = verdicts[0].a
+    name_b = verdicts[0].b
     a = family.values[name_a]
     b = family.values[name_b]
-    gap = b.minus(a)
-    ends = gap.interval(family.rates, test=True)
-    verdicts = [
-        Verdict(
-            metric=label,
-            a=name_a,
-            b=name_b,
-            value_a=float(a.point[number]),
-            value_b=float(b.point[number]),
-            difference=float(gap.point[number]),
-            low=float(ends.low[number]),
-            high=float(ends.high[number]),
-            p_value=float(ends.p_value[number]),
-            conclusion=conclusion_of(gap.point[number], ends.low[number], ends.high[number]),
-            users=gap.users,
-            is_bounded=not gap.one_value,
-            group=family.part.group,
-            of=family.of,
+
+    # (metrics,) ends of the intervals of b - a - margin and a - b - margin, or of b - (1 + margin)
+    # a and the reverse
+    if margin.is_relative:
+        of_b = b.minus(a, 1 + margin.size).interval(family.rates)
+        of_a = a.minus(b, 1 + margin.size).interval(family.rates)
+        excess_b = np.array([of_b.low, of_b.high])
+        excess_a = np.array([of_a.low, of_a.high])
+    else:
+        ends = np.array([(verdict.low, verdict.high) for verdict in verdicts]).T
+        excess_b = ends - margin.size
+        excess_a = -ends[::-1] - margin.size
+
+    # (metrics,) shares of the users for whom the place of a is smaller than that of b, and the
+    # reverse
+    places_a = family.part.places[name_a]
+    places_b = family.part.places[name_b]
+    are_known = np.isfinite(places_a - places_b).all(axis=1)
+    higher_a = np.where(are_known, (places_b - places_a > EQUAL).mean(axis=1), np.nan)
+    higher_b = np.where(are_known, (places_a - places_b > EQUAL).mean(axis=1), np.nan)
+    higher_a = np.broadcast_to(higher_a, len(verdicts))  # ranks are the same for all metrics
+    higher_b = np.broadcast_to(higher_b, len(verdicts))
+
+    beside_margin = []
+    for number, verdict in enumerate(verdicts):
+        conclusion = verdict.conclusion
+        is_within = excess_b[1, number] < -EQUAL and excess_a[1, number] < -EQUAL
+        if conclusion is Conclusion.UNDECIDED and is_within:
+            conclusion = Conclusion.EQUIVALENT
+        size = Size.UNKNOWN
+        if verdict.better is not None:
+            low, high = (excess_b if verdict.better == name_b else excess_a)[:, number]
+            if low > EQUAL:
+                size = Size.MORE
+            elif high < -EQUAL:
+                size = Size.LESS
+        worse = min(verdict.value_a, verdict.value_b)
+        known = AgainstMargin(
+            relative=verdict.difference / worse if worse > 0 else np.nan,
+            higher_a=float(higher_a[number]),
+            higher_b=float(higher_b[number]),
+            size=size,
         )
-        for number, label in enumerate(family.part.metrics)
-    ]
-    if margin is None:
-        return verdicts
-    above = _above_margin(a, b, family.rates, margin, verdicts)
-    higher = _higher(family.part.places[name_a], family.part.places[name_b], len(verdicts))
-    return [
-        _against_margin(verdict, above[..., number], higher[:, number])
-        for number, verdict in enumerate(verdicts)
-    ]
-
-
-def _above_margin(
-    a: UserValues, b: UserValues, rates: Floats, margin: Margin, verdicts: Sequence[Verdict]
-) -> Floats:
-    """Return the ends of the intervals of what a difference is above the margin, (2, 2, metrics).
-
-    The first axis is that of the directions: of the second recommender from the first, and the
-    reverse.
-    """
-    if not margin.is_relative:
-        lows = np.array([verdict.low for verdict in verdicts])
-        highs = np.array([verdict.high for verdict in verdicts])
-        return np.array([(lows, highs), (-highs, -lows)]) - margin.size
-    directions = [b.minus(a, 1 + margin.size), a.minus(b, 1 + margin.size)]
-    intervals = [direction.interval(rates) for direction in directions]
-    return np.array([(ends.low, ends.high) for ends in intervals])
-
-
-def _against_margin(verdict: Verdict, above: Floats, higher: Floats) -> Verdict:
-    """Return a verdict beside a margin, from the (2, 2) ends of `_above_margin` and the (2,) shares
-    of `_higher`.
-    """
-    conclusion = verdict.conclusion
-    if conclusion is Conclusion.UNDECIDED and above[:, 1].max() < -EQUAL:
-        conclusion = Conclusion.EQUIVALENT
-    size = Size.UNKNOWN
-    if verdict.better is not None:
-        low, high = above[0 if verdict.better == verdict.b else 1]
-        size = Size.MORE if low > EQUAL else Size.LESS if high < -EQUAL else Size.UNKNOWN
-    worse = min(verdict.value_a, verdict.value_b)
-    relative = verdict.difference / worse if worse > 0 else np.nan
-    margin = AgainstMargin(
-        relative, higher_a=float(higher[0]), higher_b=float(higher[1]), size=size
-    )
-    return replace(verdict, conclusion=conclusion, margin=margin)
-
-
-def _higher(a: Floats, b: Floats, metrics: int) -> Floats:
-    """Return the (2, metrics) shares of users for whom each of two ranks higher; NaN if ranks are
-    not known.
-    """
-    gaps = (
-        a - b
-    )  # above 0 where the second one ranks higher; one row for all metrics, or a row for each
-    shares = np.array([(gaps < -EQUAL).mean(axis=1), (gaps > EQUAL).mean(axis=1)])
-    return np.broadcast_to(np.where(np.isfinite(gaps).all(axis=1), shares, np.nan), (2, metrics))
+        beside_margin.append(replace(verdict, conclusion=conclusion, margin=known))
+    return beside_margin
 
 
 # --- findings ---
 
 
 def _who_ranks_higher(
-    verdicts: Sequence[Verdict], recommenders: Sequence[Runs], setting: Setting
+    verdict: Verdict, recommenders: Sequence[Runs], setting: Setting
 ) -> list[Finding]:
     """Return, for two recommenders and a margin, for how many users each has the better rank.
 
     There is none if ranks are not known. Lists have no ranks: their shares of users are those of a
     metric.
     """
-    margin = verdicts[0].margin
+    margin = verdict.margin
     have_ranks = all(table.places is not None for runs in recommenders for table in runs.tables)
     if len(setting.names) > 2 or margin is None or not have_ranks or np.isnan(margin.higher_a):
         return []
@@ -472,7 +489,7 @@ def _seeds_that_would_decide(family: Family, verdicts: Sequence[Verdict]) -> lis
     There is none where the users alone do not decide, or more than a thousand seeds would be
     needed.
     """
-    if family.of != NEW_RUNS or len(family.values) > 2:
+    if family.question != NEW_RUNS or len(family.values) > 2:
         return []
     a, b = family.values.values()
     gap = b.minus(a)
@@ -488,7 +505,7 @@ def _seeds_that_would_decide(family: Family, verdicts: Sequence[Verdict]) -> lis
     ]
 
 
-def _about_values(
+def _about_part(
     part: Part,
     families: Sequence[Family],
     names: Sequence[str],
@@ -499,15 +516,18 @@ def _about_values(
     """Return findings on what the intervals are of, how they hold together and what they assume,
     and on the values.
     """
+    families = [family for family in families if family.part is part]
     findings = list[Finding]()
     have_intervals = any(values.has_interval for values in part.values.values())
     if setting.margin is not None and have_intervals:
         findings.append(Finding("margin"))
     if len(names) < len(part.values):
-        methods = {family.of: family.finding.values["method"] for family in families}
+        methods = {family.question: family.finding.values["method"] for family in families}
         method = families[0].finding.values["method"]
         if len(set(methods.values())) > 1:
-            method = " and ".join(f"{method} for {of}" for of, method in methods.items())
+            method = " and ".join(
+                f"{method} for {question}" for question, method in methods.items()
+            )
         numbers = {
             "most": len(names),
             "recommenders": len(part.values),
@@ -523,7 +543,7 @@ def _about_values(
             {name: part.values[name] for name in names}, estimator, setting
         )
     if have_intervals:
-        findings += about_seeds([family.of for family in families], recommenders)
+        findings += about_seeds([family.question for family in families], recommenders)
     for name, values in part.values.items():
         findings += about(values.findings, name)
     return [*findings, *part.findings]
@@ -553,16 +573,16 @@ def _about_intervals(
 
 
 def orders_of_groups(
-    overall: Sequence[Verdict], verdicts: Sequence[Verdict], of: str
+    overall: Sequence[Verdict], by_group: Sequence[Verdict], question: str
 ) -> list[Finding]:
     """Return the pairs that groups order in different ways, and those that all users together order
     otherwise.
 
-    `overall` are the verdicts on all users, and `of` says of which runs.
+    `overall` are the verdicts on all users. Verdicts on other questions are left out.
     """
     groups_by_pair: dict[tuple[str, str, str], dict[str, list[str]]] = {}
-    for verdict in verdicts:
-        if verdict.better is not None and verdict.of == of:
+    for verdict in by_group:
+        if verdict.better is not None and verdict.of == question:
             groups_by_better = groups_by_pair.setdefault((verdict.metric, verdict.a, verdict.b), {})
             groups_by_better.setdefault(verdict.better, []).append(verdict.group)
     findings = [
@@ -573,7 +593,7 @@ def orders_of_groups(
     for verdict in overall:
         groups_by_better = groups_by_pair.get((verdict.metric, verdict.a, verdict.b), {})
         if (
-            verdict.of == of
+            verdict.of == question
             and verdict.worse is not None
             and list(groups_by_better) == [verdict.worse]
         ):
@@ -582,24 +602,3 @@ def orders_of_groups(
                 Finding("order-reversed", verdict.metric, verdict.names, values={"groups": groups})
             )
     return findings
-
-
-# --- read and check ---
-
-
-def _one_estimator(estimator: str | Estimator | None, table: Table) -> tuple[str, Estimator | None]:
-    """Return the label and the estimator of sampled ranks, or an empty label and none for other
-    tables.
-    """
-    if not table.is_sampled:
-        if estimator is not None:
-            raise DataError(
-                f"an estimator corrects sampled ranks, and these are read as {table.kind}: say how "
-                "many negatives were sampled, too"
-            )
-        return "", None
-    chosen = estimators_by_label("decreasing" if estimator is None else estimator, "estimator")
-    if len(chosen) > 1:
-        raise ConfigError(f"estimator: give one, not {', '.join(chosen)}")
-    [(label, corrects)] = chosen.items()
-    return label, corrects

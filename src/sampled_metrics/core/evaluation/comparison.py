@@ -83,6 +83,8 @@ class Comparison(Result):
             idle.append("group")
         if not any(verdict.of for verdict in verdicts):
             idle.append("of")
+        if setting.margin is None:
+            idle += ["relative", "higher_a", "higher_b", "size"]
         if len(setting.names) == 2:
             idle += ["a", "b"]
         if any(finding.kind == "best-pairs" for finding in findings):

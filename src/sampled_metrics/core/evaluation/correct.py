@@ -182,53 +182,63 @@ def _correct(
     auc = float(np.mean([estimate.auc for estimate in estimates]))
     negatives = np.concatenate([sample.outcomes.negatives for sample in samples])
 
-    # --- rows and findings of each estimator
-    rows = list[dict[str, Any]]()
-    of_intervals = list[Finding]()
-    of_rows = list[Finding]()
-    questions_of_any = dict[str, None]()
-    for label, estimator in estimators.items():
-        questions, not_answered = answerable({runs.name: values[label]}, [runs])
+    # --- questions
+    questions_by_estimator = dict[str, list[str]]()
+    not_answered = dict[str, list[Finding]]()
+    for label in estimators:
+        questions, not_answered[label] = answerable({runs.name: values[label]}, [runs])
         if has_seeds and questions == [""]:
             questions = [THESE_RUNS]
-        questions_of_any |= dict.fromkeys(questions)
-        of_intervals += values[label].findings
-        of_intervals += [
-            replace(finding, values={**finding.values, "estimator": label})
-            for finding in not_answered
-        ]
-        for of in questions:
-            values_asked = values[label].of_these_runs() if of == THESE_RUNS else values[label]
-            rows += _rows(label, of, metrics, values_asked, biases[label], alpha)
-        for row in rows[-len(metrics) :]:
-            of_rows += _on_row(row, estimator, metrics[row["metric"]], negatives, auc)
-        of_rows += _on_estimator(label, values[label])
+        questions_by_estimator[label] = questions
+
+    # --- intervals
+    rows_by_estimator = dict[str, list[dict[str, Any]]]()
+    for label, questions in questions_by_estimator.items():
+        rows_by_estimator[label] = []
+        for question in questions:
+            values_of_question = (
+                values[label].of_these_runs() if question == THESE_RUNS else values[label]
+            )
+            rows_by_estimator[label] += _rows(
+                label, question, metrics, values_of_question, biases[label], alpha
+            )
+    rows = [row for rows_of_estimator in rows_by_estimator.values() for row in rows_of_estimator]
+    table = Result(rows).assign(users=len(samples[0]))
+    if not any(row["of"] for row in rows):
+        table = table.drop(columns="of")
+
+    # --- findings
+    on_intervals = list[Finding]()
+    on_rows = list[Finding]()
+    for label, estimator in estimators.items():
+        on_intervals += values[label].findings
+        for finding in not_answered[label]:
+            on_intervals.append(replace(finding, values={**finding.values, "estimator": label}))
+        for row in rows_by_estimator[label][-len(metrics) :]:
+            on_rows += _on_row(row, estimator, metrics[row["metric"]], negatives, auc)
+        on_rows += _on_estimator(label, values[label])
         if all(label in estimate.others for estimate in estimates):
             others = mean_of_runs([estimate.others[label] for estimate in estimates])
-            of_intervals += _on_replacement(
+            on_intervals += _on_replacement(
                 label, metrics, values[label], others, alpha, samples[0]
             )
     is_uncorrected = any(estimator.is_uncorrected for estimator in estimators.values())
     if is_uncorrected and any(metric.label != "auc" for metric in metrics.values()):
-        of_intervals.insert(0, Finding("uncorrected-values"))
-
-    # --- findings of all
-    undefined = [Finding("undefined", row["metric"]) for row in rows if np.isnan(row["value"])]
+        on_intervals.insert(0, Finding("uncorrected-values"))
+    all_questions = [
+        question for questions in questions_by_estimator.values() for question in questions
+    ]
     findings = [
-        *of_intervals,
-        *of_rows,
-        *about_seeds(list(questions_of_any), [runs]),
+        *on_intervals,
+        *on_rows,
+        *about_seeds(all_questions, [runs]),
         *about_metrics(runs.first, metrics, np.zeros(len(metrics))),
         *about_users(runs.users[0]),
-        *from_readers(("", table) for table in runs.tables),
-        *undefined,
+        *from_readers(("", table_of_run) for table_of_run in runs.tables),
+        *(Finding("undefined", row["metric"]) for row in rows if np.isnan(row["value"])),
     ]
-    bounds = [finding for finding in findings if finding.kind == "bounds"]
-    rest = [finding for finding in findings if finding.kind != "bounds"]
-    table = Result(rows).assign(users=len(samples[0]))
-    if not any(row["of"] for row in rows):
-        table = table.drop(columns="of")
-    return table.found([*bounds, *rest], replace(setting, parameters=runs.first.description))
+    findings.sort(key=lambda finding: finding.kind != "bounds")  # bounds come first
+    return table.found(findings, replace(setting, parameters=runs.first.description))
 
 
 def _mean_bias(label: str, estimates: Sequence[_Estimates], metrics: int) -> Floats:
@@ -242,7 +252,7 @@ def _mean_bias(label: str, estimates: Sequence[_Estimates], metrics: int) -> Flo
 
 def _rows(
     label: str,
-    of: str,
+    question: str,
     metrics: Mapping[str, Metric],
     values: UserValues,
     bias: Floats,
@@ -255,7 +265,7 @@ def _rows(
         point = np.fmax(np.fmin(values.point, ends.high), ends.low)
     return [
         {
-            "of": of,
+            "of": question,
             "estimator": label,
             "metric": metric,
             "value": point[number],

@@ -204,16 +204,19 @@ class Verdict:
         )
 
     def row(self) -> dict[str, Any]:
-        """Return the row of a comparison, with all columns."""
+        """Return the row of a comparison, with all columns; what there is not is missing, or an
+        empty text.
+        """
         row: dict[str, Any] = {"group": self.group or ALL, "of": self.of, "metric": self.metric}
         row |= {"a": self.a, "b": self.b, "value_a": self.value_a, "value_b": self.value_b}
         row |= {"difference": self.difference, "low": self.low, "high": self.high}
-        if self.margin is not None:
-            row |= {"relative": self.margin.relative}
-            row |= {"higher_a": self.margin.higher_a, "higher_b": self.margin.higher_b}
-        row |= {"p_value": self.p_value, "conclusion": self.in_words}
-        if self.margin is not None:
-            row["size"] = self.margin.size.value
+        margin = self.margin or AgainstMargin(math.nan, math.nan, math.nan)
+        row |= {
+            "relative": margin.relative,
+            "higher_a": margin.higher_a,
+            "higher_b": margin.higher_b,
+        }
+        row |= {"p_value": self.p_value, "conclusion": self.in_words, "size": margin.size.value}
         return row | {"users": self.users}
 
 
@@ -227,24 +230,24 @@ def conclusion_of(difference: float, low: float, high: float) -> Conclusion:
     return Conclusion.NO_VERDICT if excludes_difference else Conclusion.BETTER
 
 
-def adjusted(verdicts: Iterable[Verdict]) -> list[Verdict]:
+def adjusted(verdicts: Iterable[Verdict], *, of_all_pairs: bool = True) -> list[Verdict]:
     """Return verdicts with p-values that are adjusted by the method of Holm, for each metric and
     question.
+
+    The verdicts of all groups are a family, beside that of all users. The method needs the p-values
+    of all pairs of a family; without them there is none.
     """
+    if not of_all_pairs:
+        return [replace(verdict, p_value=math.nan) for verdict in verdicts]
     verdicts = list(verdicts)
-    families: dict[tuple[str, str], list[int]] = {}
+    families: dict[tuple[str, str, bool], list[int]] = {}
     for place, verdict in enumerate(verdicts):
-        families.setdefault((verdict.metric, verdict.of), []).append(place)
+        families.setdefault((verdict.metric, verdict.of, bool(verdict.group)), []).append(place)
     for places in families.values():
         p_values = holm(np.array([verdicts[place].p_value for place in places]))
         for place, p_value in zip(places, p_values, strict=True):
             verdicts[place] = replace(verdicts[place], p_value=float(p_value))
     return verdicts
-
-
-def without_p_values(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """Return verdicts of some pairs of a family: the method of Holm needs the p-values of all."""
-    return [replace(verdict, p_value=math.nan) for verdict in verdicts]
 
 
 def verdict_of_row(
