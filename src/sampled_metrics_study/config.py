@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from sampled_metrics.core.data.tables import ColumnError
 from sampled_metrics.core.estimators import linear_estimator
 from sampled_metrics.core.inference.families import Margin
 from sampled_metrics.core.metrics import metric, metrics_by_label
@@ -96,6 +97,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
     folder of results.
     """
     check(config, schema)
+    _expand_home(config)
     for name, entry in config["recommenders"].items():
         check_recommender(entry, f"recommenders.{name}")
     for name in config["study"]:
@@ -113,6 +115,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
                 f"study: a dataset cannot be called {name!r}, as results/{name} has another use"
             )
         _check_sources(name, config, results)
+    _check_sizes(config)
     _check_split(config["split"])
     _check_use_of_split(config, schema)
     if config["figures"]["figure-6"]["metric"] is None:
@@ -267,6 +270,55 @@ def _are_of_paper_users(source: PrecomputedRanks, dataset: str) -> bool:
     return reference.has_paper_users(table)
 
 
+def _expand_home(config: Mapping[str, Any]) -> None:
+    """Write the home folder for ~ at the start of the paths of a config, in place."""
+    ranks = [dataset["ranks"] for dataset in config["datasets"].values()]
+    entries = [*config["datasets"].values(), *config["recommenders"].values()]
+    for entry, keys in [
+        *((files, list(files)) for files in ranks),
+        *((entry, ("path", "test")) for entry in entries),
+    ]:
+        for key in keys:
+            if isinstance(entry.get(key), str) and entry[key].startswith("~"):
+                entry[key] = os.path.expanduser(entry[key])
+
+
+def _check_columns(name: str, config: Mapping[str, Any]) -> None:
+    """Refuse a file of the user, in text, whose beginning lacks a column; nothing else is read."""
+    dataset = config["datasets"][name]
+    form = formats.get(dataset["format"])
+    for key in ("path", "test"):
+        if dataset[key] and dataset["format"] != "parquet":
+            try:
+                formats.check_columns(
+                    Path(dataset[key]), form, member=dataset["member"], options=dataset["options"]
+                )
+            except ColumnError as error:
+                raise ConfigError(f"datasets.{name}.{key}: {error}") from None
+
+
+def _check_sizes(config: Mapping[str, Any]) -> None:
+    """Refuse more negatives than ready-made ranks have other candidates; those of events are known
+    later.
+    """
+    sampling = config["sampling"]
+    figure_6 = config["figures"]["figure-6"]
+    sizes = {"sampling.negatives": int(np.max(sampling["negatives"]))}
+    if figure_6["negatives"]:
+        sizes["figures.figure-6.negatives"] = min(figure_6["negatives"])  # larger ones are left out
+    for (dataset, _), source in precomputed_ranks(config).items():
+        try:
+            table = exact_ranks(source.file(dataset), **source.reading)
+        except (ConfigError, DataError):
+            continue  # the job says what is wrong
+        fewest = int(table.candidates.min()) - 1
+        for key, m in sizes.items():
+            if m > fewest and not sampling["replacement"]:
+                raise ConfigError(
+                    f"{key}: {m} is more than {fewest}, the other candidates of a user of {dataset}"
+                )
+
+
 def _check_sources(dataset_name: str, config: Mapping[str, Any], results: str) -> None:
     """Refuse a dataset without the input of its recommenders: events to train on, or files of
     ranks.
@@ -303,6 +355,7 @@ def _check_sources(dataset_name: str, config: Mapping[str, Any], results: str) -
         raise ConfigError(f"{where}.test: needs a path, with the training events")
     if dataset["test"] and dataset["core"] != 0:
         raise ConfigError(f"{where}.core: must be 0 for a ready-made split, not {dataset['core']}")
+    _check_columns(dataset_name, config)
 
 
 def _check_split(split: Mapping[str, Any]) -> None:

@@ -216,6 +216,12 @@ def _one_line(error: ValidationError, where: str) -> str:
         and re.fullmatch(r"-?[\d.]+", error.instance)
     ):
         allowed += " (in --config, numbers inside of braces are text: write them into a file)"
+    if (
+        error.validator == "type"
+        and isinstance(error.instance, str)
+        and _POWER.fullmatch(error.instance)
+    ):
+        allowed += f" (YAML reads {error.instance} as text: write {float(error.instance):.15g})"
     is_text = (
         error.validator == "type"
         and "string" in value
@@ -228,6 +234,9 @@ def _one_line(error: ValidationError, where: str) -> str:
         f"{_IN_SHORT.repr(error.instance)}{_QUOTE * is_text}"
     )
 
+
+_POWER = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d{1,2}")
+"""Numbers such as 1e2, which are text without a point and a sign: in YAML 1.1 they are 1.0e+2."""
 
 _QUOTE = (
     "; text that YAML reads as a number, true, false or null stands in quotation marks, as "

@@ -30,6 +30,9 @@ MAGNIFIED = (-0.1, 0.25)
 """Limits of the lower panels of Figure 4: the weights of the corrected metrics at most ranks."""
 
 
+_NEAR_ZERO = 0.01  # up to here, lines of Figure 4 cannot be told apart
+
+
 def figure_1(candidates: int, metrics: Sequence[str], zoom: int) -> pd.DataFrame:
     """Return metrics by rank; columns panel (all, or first for the ranks to `zoom`), metric, rank,
     value.
@@ -205,6 +208,8 @@ def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw Figure 4 from its table.
 
     The upper panels have the scale of the metric, the lower ones a magnified one.
+
+    Where lines are near 0, and so together, they have no markers.
     """
     figure, axes = panels(4, 2, 2.0, note, sharex="col", sharey="row")
     estimators = sorted(dict.fromkeys(table["estimator"]), key=lambda label: label != "exact")
@@ -216,7 +221,13 @@ def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
             if len(curve):
                 # markers at all of the first sampled ranks, and staggered along the true ranks
                 spaced = np.unique(np.geomspace(1, len(curve), 12).round().astype(int) - 1).tolist()
-                marks = spaced if name == "sampled" else (number * 4, max(1, len(curve) // 8))
+                staggered = list(range(number * 4, len(curve), max(1, len(curve) // 8)))
+                is_apart = np.abs(curve["value"].to_numpy()) > _NEAR_ZERO
+                marks = [
+                    place
+                    for place in (spaced if name == "sampled" else staggered)
+                    if is_apart[place]
+                ]
                 panel.plot(curve["rank"], curve["value"], **styles[label], markevery=marks)
         panel.set_xscale("log")
         plain_numbers(panel.xaxis)

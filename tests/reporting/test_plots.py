@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import read_and
 from matplotlib import pyplot
@@ -47,6 +48,24 @@ def caption(figure):
     return figure.get_supxlabel().replace("\n", " ")
 
 
+def values(*rows):
+    """A table of values that has the columns of a result of evaluate."""
+    table = pd.DataFrame(rows, columns=["recommender", "value", "low", "high"])
+    return Result(table.assign(metric="recall@10", users=300))
+
+
+@pytest.mark.parametrize(("rows", "left", "right"), [
+    ([("X", 0.06, 0.0, 0.16), ("Y", 0.1, 0.02, 0.2)], 0.0, None),  # no value is below 0
+    ([("X", 0.9, 0.8, 0.98), ("Y", 0.95, 0.9, 1.0)], None, 1.0),  # nor above 1
+    # by an estimator that may be: 15 % of the width on each side
+    ([("X", -0.02, -0.1, 0.06)], -0.124, 0.084),
+])  # fmt: skip
+def test_an_axis_of_values_ends_where_none_can_be(rows, left, right):
+    low, high = values(*rows).plot().get_xlim()
+    assert left is None or low == pytest.approx(left)
+    assert right is None or high == pytest.approx(right)
+
+
 def test_values_and_intervals_are_drawn_with_what_is_decided():
     table = read_and.compare({"X": X, "Z": Z}, candidates=100, metrics=["recall@10", "recall@2"])
     assert list(table["conclusion"]) == ["Z", "undecided"]
@@ -54,11 +73,8 @@ def test_values_and_intervals_are_drawn_with_what_is_decided():
     for row, (value, ends) in zip(table.itertuples(), marks(axes), strict=True):
         assert value == row.difference
         np.testing.assert_allclose(ends, (row.low, row.high))
-    words = [
-        f"{gap:+.4f}: {what}"
-        for gap, what in zip(table["difference"], ("Z is better", "undecided"), strict=True)
-    ]
-    assert [text.get_text() for text in axes.texts] == words
+    # the differences are 27 / 300 and 1 / 300; half of the intervals is .057 and .031
+    assert [text.get_text() for text in axes.texts] == ["+0.090: Z is better", "+0.003: undecided"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Recall@10", "Recall@2"]
     assert [point.get_markerfacecolor() == "white" for point, _, _ in axes.containers] == [
         False,

@@ -1,5 +1,6 @@
 """Expected estimates by sample size: against direct computation, and the lines that are drawn."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from small_tables import random_table
@@ -53,7 +54,7 @@ def test_what_is_far_above_the_exact_values_is_magnified_on_a_linear_scale():
     """X and Y cross halfway, on the logarithmic axis, between 100 and 200."""
     sampled = curves("uncorrected", 0.01, X=[0.9, 0.6, 0.4, 0.2], Y=[0.8, 0.5, 0.5, 0.3])
     figure = draw(pd.concat([sampled, curves("cls", 0.01, X=[0.01] * 4, Y=[0.02] * 4)]))
-    titles = ["Sampled (uncorrected)", "from m = 100 on, linear", "CLS"]
+    titles = ["Sampled (uncorrected)", "m ≥ 100, linear", "CLS"]
     assert [panel.get_title() for panel in figure.axes] == titles
     assert [panel.get_yscale() for panel in figure.axes] == ["log", "linear", "linear"]
     assert [min(figure.axes[at].get_lines()[0].get_xdata()) for at in (0, 1)] == [50, 100]
@@ -64,6 +65,28 @@ def test_what_is_far_above_the_exact_values_is_magnified_on_a_linear_scale():
         for panel in figure.axes
     ]
     assert numbers == [["141"], ["141"], []]
+
+
+def test_numbers_of_crossings_are_clear_of_lines_and_inside_their_panels():
+    """A third line is just below the first two, where the numbers would be."""
+    figure = draw(
+        curves(
+            "cls", 0.3, X=[0.9, 0.6, 0.5, 0.2], Y=[0.8, 0.7, 0.4, 0.3], Z=[0.8, 0.54, 0.38, 0.15]
+        )
+    )
+    figure.get_layout_engine().execute(figure)
+    [panel] = figure.axes
+    numbers = [text for text in panel.texts if text.get_text().isdigit()]
+    assert len(numbers) == 3
+    for number in numbers:
+        box = number.get_window_extent()
+        assert panel.bbox.fully_contains(*box.min)
+        assert panel.bbox.fully_contains(*box.max)
+        for line in (line for line in panel.get_lines() if len(line.get_xydata()) == 4):
+            places = line.get_transform().transform(line.get_xydata())
+            across = np.linspace(box.x0, box.x1, 20)
+            heights = np.interp(across, *places.T)
+            assert ((heights < box.y0) | (heights > box.y1)).all()
 
 
 @pytest.mark.parametrize("exact", [0.3, 0.0])

@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from string import ascii_lowercase
 from threading import RLock
@@ -27,7 +28,7 @@ try:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from matplotlib.text import Text
+    from matplotlib.text import Annotation, Text
     from matplotlib.ticker import LogFormatter, LogLocator
 except ModuleNotFoundError as missing:
     raise ConfigError(
@@ -236,6 +237,86 @@ def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
             )
 
 
+def move_clear(texts: Sequence[Annotation]) -> None:
+    """Move texts beside points to where they are clear of lines, of one another and of the ends of
+    their panels.
+
+    A text that is clear stays where it is. Another one takes the first place that is clear, from
+    the nearest one on, or that with the fewest points of lines. Call the function when the panels
+    have all they will have.
+    """
+    if not texts:
+        return
+    figure: Any = texts[0].figure
+    panels = list(figure.axes)
+    before = [panel.get_position(original=True).frozen() for panel in panels]
+    figure.get_layout_engine().execute(figure)
+    points = {panel: _points_of_lines(panel) for panel in panels}
+    others: list[Any] = []
+    for text in texts:
+        panel: Any = text.axes
+        own = text.get_position(), text.get_horizontalalignment(), text.get_verticalalignment()
+        places = [own, *_places_around()]
+        boxes = [_box_at(text, place) for place in places]
+        hidden = [_hidden(box, points[panel], others, panel) for box in boxes]
+        best = int(np.argmin(hidden))
+        _put(text, places[best])
+        others.append(boxes[best])
+    for panel, position in zip(panels, before, strict=True):
+        panel.set_position(position)  # the layout begins anew when the figure is written
+        panel.set_in_layout(True)
+
+
+_Place = tuple[
+    tuple[float, float], str, str
+]  # of a text: offset in points, and horizontal and vertical alignment
+_ENDS = 1000  # a text beyond the ends of a panel hides as much as that many points
+
+
+def _places_around() -> list[_Place]:
+    """Return places around a point, the nearest ones first."""
+    places = list[_Place]()
+    for distance in (6, 12, 20, 30, 42):
+        for across, align in ((-1, "right"), (1, "left"), (0, "center")):
+            places += [
+                ((across * distance, -distance), align, "top"),
+                ((across * distance, distance), align, "bottom"),
+            ]
+    return places
+
+
+def _put(text: Annotation, place: _Place) -> None:
+    offset, across, up = place
+    text.set(position=offset, ha=across, va=up)
+
+
+def _box_at(text: Annotation, place: _Place) -> Any:
+    """Return the box of a text at a place, in pixels, with a margin."""
+    _put(text, place)
+    return text.get_window_extent().padded(1.5 * text.figure.dpi / 72)
+
+
+def _points_of_lines(panel: Axes) -> Any:
+    """Return (points, 2) places along the lines of a panel, in pixels, a pixel or so apart."""
+    parts = []
+    for line in panel.get_lines():
+        corners = line.get_transform().transform(line.get_xydata())
+        for start, end in pairwise(corners):
+            steps = max(2, int(np.hypot(*(end - start))))
+            parts.append(start + np.linspace(0, 1, steps)[:, np.newaxis] * (end - start))
+        parts.append(corners)
+    return np.concatenate(parts)
+
+
+def _hidden(box: Any, points: Any, others: Sequence[Any], panel: Axes) -> int:
+    """Return how much a box hides: points of lines, other boxes, and the ends of a panel."""
+    inside = (points >= box.min) & (points <= box.max)
+    is_out = (box.min < panel.bbox.min).any() or (box.max > panel.bbox.max).any()
+    return int(inside.all(axis=1).sum()) + _ENDS * (
+        int(is_out) + sum(box.overlaps(other) for other in others)
+    )
+
+
 def say_what_coincides(panel: Axes, *, is_named: bool = False) -> None:
     """Write into a panel which of its lines coincide.
 
@@ -374,7 +455,22 @@ def plain_numbers(axis: Axis) -> None:
     """Label a logarithmic axis by numbers such as 10 and 100, not by powers."""
     axis.set_major_locator(LogLocator(numticks=6))
     axis.set_major_formatter("{x:g}")
-    axis.set_minor_formatter(LogFormatter())
+    axis.set_minor_formatter(_FewerLabels())
+
+
+class _FewerLabels(LogFormatter):
+    """Labels of 2, 3 and 5 between powers of ten, and of others on an axis that is short, so that
+    none overlap.
+    """
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Return the label of a number."""
+        axis: Any = self.axis
+        low, high = sorted(axis.get_view_interval())
+        first_digit = round(x / 10.0 ** np.floor(np.log10(x))) if x > 0 else 0
+        return (
+            "" if high > 3 * low and first_digit not in (2, 3, 5) else str(super().__call__(x, pos))
+        )
 
 
 def literal(name: str) -> str:

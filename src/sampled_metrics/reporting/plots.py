@@ -205,6 +205,8 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
         if panel.margin:
             axes.axvspan(-panel.margin, panel.margin, color="#dddddd", linewidth=0, zorder=0)
     axes.margins(x=0.15)
+    if not panel.of_differences and not panel.log:
+        _leave_out_what_cannot_be(axes, [mark for marks in panel.rows.values() for mark in marks])
     if panel.log:
         _log_axis(axes, [mark.value for marks in panel.rows.values() for mark in marks])
     else:
@@ -247,6 +249,18 @@ def _write_value(axes: Axes, mark: Mark, height: float) -> None:
         fontsize="small",
         bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "linewidth": 0},
         zorder=1.5,  # above the line at 0, and below the marks
+    )
+
+
+def _leave_out_what_cannot_be(axes: Axes, marks: Iterable[Mark]) -> None:
+    """End an axis of values at 0 where none is below it, and at 1 where none is above it."""
+    ends = np.array([(mark.value, mark.low, mark.high) for mark in marks])
+    if np.isnan(ends).all():
+        return
+    low, high = axes.get_xlim()
+    axes.set_xlim(
+        max(low, 0.0) if np.nanmin(ends) >= 0 else low,
+        min(high, 1.0) if np.nanmax(ends) <= 1 else high,
     )
 
 
@@ -301,9 +315,8 @@ def _values(table: pd.DataFrame) -> Picture:
         ]
         name = ": ".join(named)
         number = styles[row[labels[-1]]] if labels else 0
-        mark = _mark_of(
-            row, "value", value_in_words(row["value"]), number, row.get("assumes") != NO_BIAS
-        )
+        text = captions.in_digits(row["value"], row["low"], row["high"])
+        mark = _mark_of(row, "value", text, number, row.get("assumes") != NO_BIAS)
         part = ", ".join(str(row[column]) for column in ("group", "of") if column in table)
         if part:
             mark = mark._replace(name=name)
@@ -350,9 +363,7 @@ def _differences(table: pd.DataFrame) -> Picture:
             Conclusion.EQUIVALENT,
         ):
             hollow.append(verdict)
-        mark = _mark_of(
-            row, "difference", difference_in_words(row["difference"], verdict), 0, is_decided
-        )
+        mark = _mark_of(row, "difference", difference_in_words(row, verdict), 0, is_decided)
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
         label = ", ".join(str(row[name]) for name in ("group", "of") if name in row)
         if label and pair:

@@ -20,6 +20,7 @@ from sampled_metrics.core.sampling.outcomes import Outcomes
 from sampled_metrics.errors import DataError
 from sampled_metrics.reporting.drawing import (
     literal,
+    move_clear,
     name_lines,
     panels,
     plain_numbers,
@@ -30,6 +31,7 @@ from sampled_metrics.reporting.drawing import (
 if TYPE_CHECKING:  # `drawing` says in one line that matplotlib is missing
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
 
 _FEW = 4  # recommenders whose crossing lines are marked
 _MAGNIFIED = 100  # m from which a second panel shows lines on a linear scale
@@ -114,24 +116,27 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
         contents.append((estimator_name(str(label)), curves, False))
         large = curves[curves["negatives"] >= _MAGNIFIED]
         if _is_crushed(curves) and large["negatives"].nunique() > 1:
-            contents.append((f"from m = {_MAGNIFIED} on, linear", large, True))
+            contents.append((f"m ≥ {_MAGNIFIED}, linear", large, True))
     crossings = [_crossings(curves) for _, curves, _ in contents]
     circles = "  Circles: two lines cross, at this m." if any(map(len, crossings)) else ""
     figure, axes = panels(len(contents), 2, 2.4, f"Thin lines: exact.{circles}  {note}")
+    numbers: list[Annotation] = []
     for panel, (title, curves, is_magnified), crossing in zip(
         axes, contents, crossings, strict=True
     ):
         draw_curves(panel, curves, is_magnified=is_magnified)
-        _draw_crossings(panel, crossing, curves)
+        numbers += _draw_crossings(panel, crossing, curves)
         panel.set_title(title)
     for panel in axes[1::2]:
         panel.set_ylabel("")
     name_lines(*dict.fromkeys([*axes[1::2], axes[-1]]))
+    move_clear(numbers)
     return figure
 
 
-def _draw_crossings(panel: Axes, crossings: Floats, curves: pd.DataFrame) -> None:
-    """Draw a circle with its m at each crossing, (crossings, 2) m and per cent, of curves.
+def _draw_crossings(panel: Axes, crossings: Floats, curves: pd.DataFrame) -> list[Annotation]:
+    """Draw a circle with its m at each crossing, (crossings, 2) m and per cent, of curves; return
+    the numbers.
 
     The number is below the circle, on the side that falling or rising curves leave free, or above
     it at the first sample size.
@@ -140,14 +145,18 @@ def _draw_crossings(panel: Axes, crossings: Floats, curves: pd.DataFrame) -> Non
         panel.margins(y=0.15)
     by_size = curves.groupby("negatives")["expected"].mean()
     side = "right" if by_size.iloc[0] > by_size.iloc[-1] else "left"
+    numbers = []
     for m, height in crossings:
         panel.plot(m, height, "o", color="black", fillstyle="none", markersize=9)
         below: Any = {"xytext": (-5 if side == "right" else 5, -6), "ha": side, "va": "top"}
         above: Any = {"xytext": (5, 6), "ha": "left", "va": "bottom"}
         place = above if m < 1.2 * by_size.index[0] else below
-        panel.annotate(
-            f"{m:.0f}", (m, height), textcoords="offset points", fontsize="small", **place
+        numbers.append(
+            panel.annotate(
+                f"{m:.0f}", (m, height), textcoords="offset points", fontsize="small", **place
+            )
         )
+    return numbers
 
 
 def _crossings(table: pd.DataFrame) -> Floats:

@@ -1,5 +1,6 @@
 """Formats of files of events. A format is a few facts, and a new one is an entry of `FORMATS`."""
 
+import io
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,14 @@ import numpy as np
 from sampled_metrics._running import LATE, terminal_bar
 from sampled_metrics._validation import did_you_mean
 from sampled_metrics.core.data.records import json_rows, list_rows, parquet_rows
-from sampled_metrics.core.data.tables import Csv, Rows, Text, require_columns, without_types
+from sampled_metrics.core.data.tables import (
+    ColumnError,
+    Csv,
+    Rows,
+    Text,
+    require_columns,
+    without_types,
+)
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics_study.data.archives import open_member
 from sampled_metrics_study.data.events import EventChunk, events_of_rows
@@ -396,3 +404,36 @@ def read_events(
             f"reading {path.name}", source.size, delay=LATE, of_bytes=True
         ) as source.advance:
             yield from form.parse(stream, source.name, **(options or {}))
+
+
+_BEGINNING = 2**16  # bytes that show the columns of a file
+
+
+def check_columns(
+    path: Path, form: Format, *, member: str | None, options: Mapping[str, Any]
+) -> None:
+    """Raise ColumnError if the beginning of a file of text lacks a column; whatever else is wrong,
+    is found later.
+
+    Args:
+        path: the file.
+        form: format of the events.
+        member: name of the file inside an archive, as in `read_events`.
+        options: options of the format's parser.
+    """
+    reading = {key: value for key, value in options.items() if key in ("separator", "quotes")}
+    try:
+        with open_member(path, member or form.member) as stream:
+            beginning = stream.read(_BEGINNING)
+        whole = beginning[: beginning.rfind(b"\n") + 1] or beginning
+        columns = _chosen(form.columns or options.get("columns", {}), options.get("keep"))
+        next(
+            form.rows(
+                io.BytesIO(whole), str(path), columns, numbers=(), skips_bad_lines=False, **reading
+            ),
+            None,
+        )
+    except ColumnError:
+        raise
+    except (ConfigError, DataError):
+        return

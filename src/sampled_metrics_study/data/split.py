@@ -94,7 +94,8 @@ def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.floa
     if events.timestamps is None:
         raise ConfigError(
             f"split.strategy: {strategy} needs timestamps, and the file has none; use the "
-            "strategy random-event"
+            "strategy random-event, or timestamp: order (datasets.NAME.options) if the lines are "
+            "in the order of time"
         )
     return events.timestamps
 

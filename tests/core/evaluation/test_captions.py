@@ -17,21 +17,24 @@ def verdict(conclusion, size=Size.UNKNOWN):
     )
 
 
+DIFFERENCE = {"difference": 0.1, "low": 0.058, "high": 0.142}
+"""With half the width .042, so that it has three decimals."""
+
 CASES = {
-    "better": (verdict(Conclusion.BETTER), "+0.1000: undecided is better"),
+    "better": (verdict(Conclusion.BETTER), "+0.100: undecided is better"),
     "by more": (
         verdict(Conclusion.BETTER, Size.MORE),
-        "+0.1000: undecided is better by more than the margin",
+        "+0.100: undecided is better by more than the margin",
     ),
-    "undecided": (verdict(Conclusion.UNDECIDED), "+0.1000: undecided"),
-    "no verdict": (verdict(Conclusion.NO_VERDICT), "+0.1000: no verdict"),
+    "undecided": (verdict(Conclusion.UNDECIDED), "+0.100: undecided"),
+    "no verdict": (verdict(Conclusion.NO_VERDICT), "+0.100: no verdict"),
     "not defined": (None, "not defined"),
 }
 
 
 @pytest.mark.parametrize(("verdict", "text"), CASES.values(), ids=CASES)
 def test_a_difference_has_its_verdict(verdict, text):
-    assert captions.difference_in_words(0.1, verdict) == text
+    assert captions.difference_in_words(DIFFERENCE, verdict) == text
 
 
 def test_hollow_marks_are_named_by_their_conclusions_and_not_at_all_if_there_are_none():

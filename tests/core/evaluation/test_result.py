@@ -185,6 +185,14 @@ def test_latex_has_a_row_for_each_recommender_and_estimator_and_a_sentence_is_of
         VALUES.to_latex(digits=-1)
     with pytest.raises(ConfigError, match="are for values with intervals"):
         Result({"recommender": ["X"], "exact": [0.5]}).to_latex(digits=2)
+    with pytest.raises(
+        ConfigError, match="are for values with intervals"
+    ):  # the number of other results, too
+        Result({"recommender": ["X"], "exact": [0.5]}).to_latex(digits=4)
+    with pytest.raises(
+        ConfigError, match="are for values with intervals"
+    ):  # no column tells these rows apart
+        Result(pd.concat([VALUES, VALUES])).to_latex(digits=2)
     sentence = VALUES[VALUES["metric"] == "auc"].sentence()
     assert sentence == "AUC of X_1 is 0.5000 by Free (90 % interval 0.4500 to 0.5500)."
 

@@ -241,3 +241,12 @@ def test_the_split_as_tables_for_other_programs():
     assert len(held_out.merge(kept, on=["user", "item"])) == len(held_out)
     assert users["user"].tolist() == split.user_ids.tolist()
     assert items["item"].tolist() == split.item_ids.tolist()
+
+
+def test_a_lack_of_times_names_the_option_that_takes_the_order_of_the_lines():
+    events = Events(np.array([0, 0]), np.array([0, 1]), None, np.array(["u"]), np.array(["a", "b"]))
+    with pytest.raises(
+        ConfigError,
+        match=r"or timestamp: order \(datasets.NAME.options\) if the lines are in the order",
+    ):
+        split_events(events, "last-event", "first", RNG)

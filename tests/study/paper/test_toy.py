@@ -146,3 +146,15 @@ def test_names_are_in_the_order_of_lines_and_those_of_lines_that_coincide_are_on
     )
     assert "m = 10, m = 1" in [text.get_text() for text in figure.axes[1].texts]
     assert figure.axes[1].get_legend() is None
+
+
+def test_lines_of_figure_4_that_are_near_0_have_no_markers():
+    """By CLS, events of nearly all sampled ranks weigh next to nothing."""
+    figure = toy_figures.draw_4(toy_figures.figure_4(10_000, "ap", 100, ["cls", "uncorrected"]))
+    marked = [
+        line.get_ydata()[line.get_markevery()]
+        for panel in figure.axes
+        for line in panel.get_lines()
+    ]
+    assert min(np.abs(values).min() for values in marked) > 0.01
+    assert all(len(values) for values in marked)

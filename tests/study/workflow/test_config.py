@@ -57,7 +57,7 @@ def delimited(**options):
     )
 
 
-def test_defaults_of_every_section_type_and_format_are_filled_in():
+def test_defaults_of_every_section_type_and_format_are_filled_in(tmp_path, monkeypatch):
     config = completed(LEAST | {"toy": {}})
     assert config["metrics"] == ["recall@10", "ndcg@10", "ap", "auc"]
     assert config["toy"]["ranks"]["C"] == [212, 2, 743, 5342, 1548]
@@ -70,7 +70,11 @@ def test_defaults_of_every_section_type_and_format_are_filled_in():
         config["recommenders"]["Y"].items()
         >= {"exponent": 3, "neighbours": None, "keep_self": True}.items()
     )
-    options = completed(delimited(columns=COLUMNS))["datasets"]["mine"]["options"]
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "events.csv").write_text("u,i\n1,2\n")
+    config = completed(changed(delimited(columns=COLUMNS), "datasets/mine/path", "~/events.csv"))
+    assert config["datasets"]["mine"]["path"] == str(tmp_path / "events.csv")
+    options = config["datasets"]["mine"]["options"]
     assert options["columns"] == COLUMNS | {"rating": None, "timestamp": None}
     assert (options["separator"], options["on_bad_lines"]) == (",", "error")
 
@@ -119,6 +123,11 @@ ERRORS = [
         "sampling/repetitions",
         "10",
         "sampling.repetitions: must be of type integer (in --config, numbers inside of ",
+    ),
+    (
+        "sampling/negatives",
+        "1e2",
+        "sampling.negatives: must be of type integer or array (YAML reads 1e2 as text: write ",
     ),
     ("sampling/negatives", [50, 0], "sampling.negatives.1: must be 1 or more, not 0"),
     ("datasets/ml-1m/path", "", "datasets.ml-1m.path: must not be empty, not ''"),
@@ -394,6 +403,57 @@ def test_equations_that_cannot_be_solved_are_refused_before_training():
         completed(config)
     assert completed(config | {"sampling": {"negatives": 10}})
     assert completed(config | {"estimator_model": "design"})
+
+
+FILES = {
+    "a misspelt column": (
+        "delimited",
+        "user,item\n1,2\n",
+        "there is no column 'u'; the columns are 'user', 'item'",
+    ),
+    "events in a list": (
+        "json-lines",
+        '{"session": 1, "events": [{"aid": 5, "ts": 7, "type": "clicks"}]}\n',
+        "'events' is a list of objects with aid, ts, type, as in OTTO's files: write a line for "
+        "each of them",
+    ),
+    "a submission": (
+        "delimited",
+        "session_type,labels\n1_clicks,5 6\n",
+        "a submission to OTTO has several items in",
+    ),
+}
+
+
+@pytest.mark.parametrize(("form", "content", "says"), FILES.values(), ids=FILES)
+def test_a_file_without_the_columns_is_refused_before_any_job(form, content, says, tmp_path):
+    (tmp_path / "events").write_text(content)
+    dataset = {"path": str(tmp_path / "events"), "format": form, "options": {"columns": COLUMNS}}
+    with pytest.raises(ConfigError, match=r"^datasets.mine.path: .*, line 1: ") as error:
+        completed(changed(LEAST, "datasets/mine", dataset))
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize(("stated", "says"), [
+    ({"sampling": {"negatives": 5000}}, "sampling.negatives: 5000 is more than 99, the other "
+                                        "candidates of a user"),
+    ({"figures": {"figure-6": {"negatives": [4000]}}}, "figures.figure-6.negatives: 4000 is more "
+                                                       "than 99, the other "),
+])  # fmt: skip
+def test_more_negatives_than_ready_made_ranks_have_candidates_are_refused_before_any_job(
+    stated, says, tmp_path
+):
+    (tmp_path / "a.csv").write_text("candidates,rank\n120,90\n100,1\n")
+    ranks = {"A": {"type": "ranks", "path": str(tmp_path / "a.csv")}}
+    own = {
+        "study": ["mine"],
+        "datasets": {"mine": {}},
+        "recommenders": ranks,
+        "sampling": {"negatives": 99},
+    }
+    assert complete_config(own)
+    with pytest.raises(ConfigError, match=f"^{says}"):
+        complete_config(own | stated)
 
 
 def test_a_study_of_other_data_has_what_fits_the_paper_only_if_it_states_it(tmp_path, monkeypatch):

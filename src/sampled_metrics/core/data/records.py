@@ -119,7 +119,9 @@ def json_rows(
                     f"{name}, line {number}: expected an object of JSON, got {quoted(line)}"
                 )
             if number == first and not skips_bad_lines:
-                require_columns(f"{name}, line {number}", list(parsed), columns.values())
+                require_columns(
+                    f"{name}, line {number}", list(parsed), columns.values(), _hint_on_lists(parsed)
+                )
         values = {
             column: _values([row.get(key) for row in objects], column in numbers)
             for column, key in columns.items()
@@ -130,6 +132,20 @@ def json_rows(
             skipped=len(lines) - len(objects),
         )
         text.advance(len(whole))
+
+
+def _hint_on_lists(parsed: Mapping[str, Any]) -> str:
+    """Return what to write where the events of a user are a list in one object, as in OTTO's
+    files.
+    """
+    for key, value in parsed.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            keys = ", ".join(map(str, value[0]))
+            return (
+                f"; {key!r:.80} is a list of objects with {keys:.80}, as in OTTO's files: write a "
+                "line for each of them"
+            )
+    return ""
 
 
 def _object(line: bytes) -> dict[str, Any]:

@@ -230,19 +230,28 @@ def joined(parts: Sequence[Rows]) -> Rows:
     )
 
 
+class ColumnError(DataError):
+    """A table lacks a column, or has it twice."""
+
+
 def require_columns(
-    place: str, header: Sequence[str | int], columns: Collection[str | int]
+    place: str, header: Sequence[str | int], columns: Collection[str | int], hint: str = ""
 ) -> None:
-    """Raise DataError unless a table has each of `columns` exactly once; `place` is the place of
+    """Raise ColumnError unless a table has each of `columns` exactly once; `place` is the place of
     its header.
     """
+    if {"session_type", "labels"} <= {*header}:
+        hint = (
+            "; a submission to OTTO has several items in a cell: write a row for each event, "
+            "with a user and an item"
+        )
     for column in columns:
         if header.count(column) != 1:
             number = "no" if column not in header else "more than one"
             names = ", ".join(f"{name!r:.80}" for name in header[:_SHOWN_COLUMNS])
             more = ", …" if len(header) > _SHOWN_COLUMNS else ""
-            raise DataError(
-                f"{place}: there is {number} column {column!r}; the columns are {names}{more}"
+            raise ColumnError(
+                f"{place}: there is {number} column {column!r}; the columns are {names}{more}{hint}"
             )
 
 

@@ -256,6 +256,10 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
                 "pandas.DataFrame(result).to_latex(...) makes the table of pandas"
             )
         form = NumberForm.from_options(digits, percent, bold)
+        if (digits is not None or percent or bold) and not self._has_latex_values:
+            raise ConfigError(
+                "digits, percent and bold are for values with intervals, which this result lacks"
+            )
         text = "\n".join(
             [*(f"% {printable(remark)}" for remark in self._comments), self._latex_table(form)]
         )
@@ -277,24 +281,29 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         interval = in_brackets(self.setting) if has_interval else ""
         return (*self.remarks, " ".join(filter(None, [parameters, interval])))
 
-    def _latex_table(self, form: NumberForm) -> str:
-        if not set(self.columns) >= _OF_VALUES:
-            if form != NumberForm():
-                raise ConfigError(
-                    "digits, percent and bold are for values with intervals, which this result "
-                    "lacks"
-                )
-            return as_latex(self.as_text())
+    @property
+    def _latex_labels(self) -> list[str]:
+        """The columns that name the rows of the LaTeX table."""
         columns = ("group", "recommender", "estimator", "of")
         labels = [
             name for name in columns if name in self and (name == "of" or self[name].nunique() > 1)
         ]
-        if "recommender" in self and labels in ([], ["of"]):
-            labels = ["recommender", *labels]
-        if self.duplicated(
-            [*labels, "metric"]
-        ).any():  # a column that told rows apart has been left out
+        return (
+            ["recommender", *labels] if "recommender" in self and labels in ([], ["of"]) else labels
+        )
+
+    @property
+    def _has_latex_values(self) -> bool:
+        """Whether the LaTeX table has values with intervals; not if a column that told rows apart
+        has been left out.
+        """
+        is_of_values = set(self.columns) >= _OF_VALUES
+        return is_of_values and not bool(self.duplicated([*self._latex_labels, "metric"]).any())
+
+    def _latex_table(self, form: NumberForm) -> str:
+        if not self._has_latex_values:
             return as_latex(self.as_text())
+        labels = self._latex_labels
         others = [self[name] for name in ("group", "estimator", "of") if name in self]
         keys = [
             *zip(self["metric"], *others, strict=True)

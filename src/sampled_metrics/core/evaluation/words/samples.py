@@ -62,10 +62,10 @@ def _contradicted(finding: Finding, _: Setting) -> str:
         if values
         else "The sample contradicts"
     )
-    return (
-        f"{subject} {of['assumption']} (p = {of['p_value']:.2g}), so the interval is that of a "
-        "weaker assumption."
-    )
+    contradicted = f"{subject} {of['assumption']} (p = {of['p_value']:.2g})"
+    if values:
+        return f"{contradicted}, so the interval is that of a weaker assumption."
+    return f"{contradicted}, so its interval is that of free: it assumes nothing."
 
 
 def _unexplained(finding: Finding, _: Setting) -> str:
@@ -139,8 +139,8 @@ KINDS: dict[str, Kind] = {
         values="assumption",
         sentence=(
             "By {assumption}, the interval would be hardly wider than that of exact ranks of as "
-            "many users, so that the assumption alone would decide. The interval is that of a "
-            "weaker assumption."
+            "many users, so that the assumption alone would decide. So its interval is that of "
+            "free: it assumes nothing."
         ),
         is_caution=True,
     ),
