@@ -133,8 +133,9 @@ evidence: $(READY)  ## make the numbers and the figure of the page on evidence a
 publish: reproduce  ## copy the figures of a run to the pages that show them
 	$(BIN)/python docs/publish.py
 
-bench: reproduce $(PEERS)/ready  ## measure ranking and the study; writes results/bench/
+bench: reproduce $(PEERS)/ready  ## measure ranking and the study; writes results/bench/ and the table of docs/how-to/large.md
 	$(BIN)/python benchmarks/ranking.py --peers $(PEERS)/bin/python --output results/bench/ranking
+	$(BIN)/python benchmarks/large.py --peers $(PEERS)/bin/python
 	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output results/bench/time.md
 
 

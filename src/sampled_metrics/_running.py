@@ -4,12 +4,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from functools import wraps
+from functools import cache, wraps
 from threading import Lock, Timer, get_ident
 from time import monotonic
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from sampled_metrics.errors import printable
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Progress = Callable[[Iterable[Any]], Iterable[Any]]
 """Function that returns the steps that it is given, and may show how many are done."""
@@ -169,21 +172,36 @@ def threads_of_linear_algebra() -> int:
     """Return the number of threads of the libraries of linear algebra, which OMP_NUM_THREADS
     limits; 1 if unknown.
     """
-    from threadpoolctl import threadpool_info
-
     return min(
-        (library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"),
-        default=1,
+        (library["num_threads"] for library in _libraries_of_linear_algebra().info()), default=1
     )
+
+
+@cache
+def _libraries_of_linear_algebra() -> "ThreadpoolController":
+    """Return those that numpy and scipy load.
+
+    They are looked for once, as that takes some milliseconds.
+    """
+    import scipy.linalg.blas  # noqa: F401  # only a library that is loaded can be limited
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 @contextmanager
 def parallel(threads: int) -> Iterator[Callable[..., Iterable[Any]]]:
     """Yield a function like `map` that runs calls in threads, with linear algebra on one thread;
     `map` for one.
+
+    After an error or an interruption, no call begins.
     """
     if threads == 1:
         yield map
         return
-    with _ONE_THREAD, ThreadPoolExecutor(threads) as pool:
-        yield pool.map
+    with _ONE_THREAD:
+        pool = ThreadPoolExecutor(threads)
+        try:
+            yield pool.map
+        finally:
+            pool.shutdown(cancel_futures=True)

@@ -155,3 +155,33 @@ def test_the_example_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split() for line in shown] == [
         line.split() for line in (printed[0], printed[1], printed[3])
     ]
+
+
+def test_the_sequence_model_of_the_docs() -> None:
+    """Its states are sums of whole numbers, so that nothing is rounded."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    embeddings = RNG.integers(-2, 3, (ITEMS + 1, 3))
+    embeddings[0] = 0
+
+    class Sums(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.items = torch.nn.Embedding.from_pretrained(
+                torch.asarray(embeddings, dtype=torch.float32)
+            )
+
+        def forward(self, sequences: Any) -> Any:
+            return self.items(sequences).cumsum(axis=1)
+
+    sequences = RNG.integers(ITEMS + 1, size=(USERS, 5))
+    page = {
+        "model": Sums().to(device).eval(),
+        "sequences": torch.asarray(sequences),
+        "device": device,
+    }
+    page |= {"sm": sm, "torch": torch, "training": TRAINING, "held_out": HELD_OUT}
+    [code] = blocks("how-to/large.md", "py")
+    exec(code, page)
+    scores = embeddings[sequences].sum(axis=1) @ embeddings[1:].T
+    assert rows(page["ranks"]) == by_argsort(scores, TRAINING, HELD_OUT)

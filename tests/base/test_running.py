@@ -23,6 +23,7 @@ from sampled_metrics import _running
 from sampled_metrics._running import late_progress, on_one_thread, terminal_progress
 from sampled_metrics.core.metrics import Metric
 from sampled_metrics.core.sampling.distributions import SamplingDesign
+from sampled_metrics.ranking import rank
 from sampled_metrics.ranking.split import Split
 from sampled_metrics.reporting.sample_sizes import expected_by_sample_size
 from sampled_metrics_study import repetitions
@@ -150,6 +151,40 @@ def test_functions_compute_on_one_thread_each(name):
     with two_threads():
         FUNCTIONS[name](seen)
     assert seen.threads == {1}
+
+
+def test_rank_takes_the_threads_of_linear_algebra_for_much_work_by_factors(monkeypatch):
+    """Each thread multiplies on one, and the number that a user allows is that of the threads."""
+    asked: list[int] = []
+    parallel = rank.parallel
+    monkeypatch.setattr(
+        rank, "parallel", lambda threads: asked.append(threads) or parallel(threads)
+    )
+    seen = Seen()
+    factors = (MODEL.user_factors, MODEL.item_factors)
+    with two_threads():
+        sm.rank(factors, np.eye(3, 4), [1, 2, 3])
+        monkeypatch.setattr(rank, "_MUCH_WORK", 0)
+        sm.rank(factors, np.eye(3, 4), [1, 2, 3], progress=seen.progress)
+        sm.rank(lambda users: np.zeros((3, 4))[users], np.eye(3, 4), [1, 2, 3])
+        with threadpool_limits(1, "blas"):
+            sm.rank(factors, np.eye(3, 4), [1, 2, 3])
+    assert asked == [1, 2, 1, 1]
+    assert seen.threads == {1}
+
+
+def test_no_call_begins_after_an_error():
+    begun: list[int] = []
+
+    def call(number: int) -> int:
+        begun.append(number)
+        if number == 3:
+            raise KeyboardInterrupt
+        return number
+
+    with pytest.raises(KeyboardInterrupt), _running.parallel(2) as run:
+        list(run(call, range(1000)))
+    assert len(begun) < 1000
 
 
 def test_reports_and_figures_of_several_threads_are_those_of_one(tmp_path):

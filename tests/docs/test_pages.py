@@ -62,6 +62,7 @@ ELSEWHERE = {
         "pip install recbole",
     ],
     "docs/how-to/rank.md": ["import torch"],
+    "docs/how-to/large.md": ["import torch"],
     # takes 90 s; test_expensive_ranker.py runs its parts, and compares what it printed
     "docs/how-to/expensive-rankers.md": [
         "return sm.staged_ranks(",

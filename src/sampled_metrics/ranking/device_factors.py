@@ -34,10 +34,12 @@ from sampled_metrics.ranking.inputs import Device
 from sampled_metrics.ranking.split import Split
 
 SCORES = 2**27
-ITEMS = 2**17
-"""Most scores of a block, which take 512 MiB in float32, and a quarter for each comparison; and
-most items of it.
+"""Most scores of a block, which take 512 MiB in float32, and a quarter of it for each
+comparison.
 """
+
+ITEMS = 2**17
+"""Most items of a block."""
 
 NUMBERS = 2**22
 """Numbers of factors that are prepared, or multiplied for pairs, at a time."""
@@ -47,7 +49,6 @@ UNDECIDED = 2**22
 
 _ALL_DIGITS = 1 + 2.0**-12 + 2.0**-23
 """A number that float32 holds, and no shorter type."""
-
 
 ROUNDOFFS = 2.0
 """Largest rounding error of an operation of a product, in unit roundoffs: matrix units may cut sums
@@ -113,11 +114,10 @@ class DeviceCounts:
         split = self._split
         items = self._items.shape[0]
         user = split.user[rows]
-        held_out = split.item[rows]
         factors = self._device.rows(self._users, user)
         largest = self._largest_of_rows(factors)
         require_finite_scores(factors.shape[1], (float(largest.max()), self._largest), "float64")
-        target = self._pair_scores(user, held_out)
+        target = self._pair_scores(user, split.item[rows])
         above, tied = self._counts_of_all(user, self._scaled(factors, largest), target)
         # all items are counted, so the held-out item itself and those that are not candidates are
         # taken off again
@@ -192,7 +192,7 @@ class DeviceCounts:
         (rows,), or of all.
         """
         device = self._device
-        xp = self._device.xp
+        xp = device.xp
         exponents = np.asarray(np.frexp(largest)[1], dtype=np.int64)
         halves = np.stack(
             np.broadcast_arrays(-exponents // 2, -exponents - -exponents // 2)
@@ -225,7 +225,7 @@ class DeviceCounts:
         one is NaN.
         """
         device = self._device
-        xp = self._device.xp
+        xp = device.xp
         parts = _slices(factors.shape[0], NUMBERS // factors.shape[1])
         return np.concatenate(
             [
@@ -256,7 +256,7 @@ class DeviceCounts:
         others shows that sums keep digits, too.
         """
         device = self._device
-        xp = self._device.xp
+        xp = device.xp
         d = self._items.shape[1]
         numbers = device.put(np.full((1, d), _ALL_DIGITS, dtype=np.float32))
         alone = device.put(np.eye(1, d, dtype=np.float32))

@@ -341,9 +341,8 @@ class FactorCounts:
         `Split.non_candidates` gives these as excluded and offsets. The working memory of `compared`
         comes with them.
         """
-        (height, width) = self._shape_of_blocks(len(scaled))
-        items = len(self._items)
-        columns = -(-items // width)
+        height, width = self._shape_of_blocks(len(scaled))
+        columns = -(-len(self._items) // width)
         tops = -(-len(scaled) // height)
         row = np.repeat(np.arange(len(scaled)), np.diff(offsets))
         number = row // height * columns + excluded // width  # of the block

@@ -61,8 +61,8 @@ _TOGETHER_ON_DEVICE = 2**25
 Those on the host stay in the cache between the comparisons.
 """
 
-_MUCH_WORK = 2**26
-"""Products of factors that are worth the start of threads, which takes a millisecond."""
+_MUCH_WORK = 2**28
+"""Products of factors that are worth the start of threads, which takes some milliseconds."""
 
 Tolerance = Callable[[Ints, NDArray[Any]], NDArray[Any]]
 """Function from users, (rows,), and scores of their held-out items, (rows,), to the largest
