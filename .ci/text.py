@@ -1,0 +1,71 @@
+"""Check that code can be read: no packed assignments, and no names that say nothing.
+
+python .ci/text.py [FILE ...]      all Python files of the project by default
+
+A packed assignment is ``a, b = x, y``. A swap is none, and neither is the unpacking of what one
+call returns. CONTRIBUTING.md says how the text is meant.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+VAGUE = {"one", "given", "first", "found", "least", "other", "each", "there"}
+"""Names that say nothing of what they are, beside those that begin with of_."""
+
+
+def packed(tree: ast.AST) -> Iterator[int]:
+    """Yield the lines of packed assignments."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                names = sorted(ast.unparse(target) for target in targets)
+                if names != sorted(ast.unparse(value) for value in values):
+                    yield node.lineno
+
+
+def vague(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the lines and names of variables and parameters that say nothing of what they are."""
+    fields = {
+        id(statement.target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        name = ""
+        if isinstance(node, ast.arg):
+            name = node.arg
+        elif (
+            isinstance(node, ast.Name)
+            and isinstance(node.ctx, ast.Store)
+            and id(node) not in fields
+        ):
+            name = node.id
+        if name in VAGUE or name.startswith("of_"):
+            yield node.lineno, name
+
+
+def main(arguments: list[str]) -> int:
+    """Print what is found, and return 1 if there is any."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    paths = arguments or listed.stdout.splitlines()
+    messages = []
+    for path in paths:
+        tree = ast.parse((ROOT / path).read_bytes())
+        messages += [f"{path}:{line}: packed assignment" for line in packed(tree)]
+        messages += [
+            f"{path}:{line}: {name} says nothing of what it is" for line, name in vague(tree)
+        ]
+    print("\n".join(messages), end="\n" if messages else "")
+    return 1 if messages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
