@@ -17,7 +17,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || comman
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
+.PHONY: help demo reproduce test test-all test-rooms test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -47,11 +47,17 @@ reproduce: $(READY)  ## run the whole study, from the archive to results/report.
 PYTEST = $(BIN)/pytest -n $(CORES) --dist worksteal
 SLOW = -m 'slow or not slow' --hypothesis-profile thorough
 
-test: $(READY)  ## the tests: about two minutes on two cores
+test: $(READY)  ## the tests, and those of the core alone: about three minutes on two cores
 	$(PYTEST)
+	$(BIN)/python tests/rooms.py --core-alone
 
-test-all: $(READY)  ## all tests, the slow ones too, before a release: about 25 minutes
+test-rooms: $(READY)  ## take away each package of the library in a copy and run the other tests: about 25 minutes
+	$(BIN)/python tests/rooms.py
+
+test-all: $(READY)  ## all tests, the slow ones too, before a release: about 50 minutes
 	$(PYTEST) $(SLOW)
+	$(BIN)/python tests/rooms.py --core-alone
+	$(BIN)/python tests/rooms.py
 
 test-faults: $(READY)  ## the tests of faults, the slow ones too
 	$(PYTEST) tests/faults $(SLOW)

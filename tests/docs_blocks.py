@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
-from sampled_metrics.cli import main
-
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 sys.path.append(
@@ -84,6 +82,8 @@ def _run_commands(commands: str) -> str:
     """Run uses of the command in this process, as each would take a second to start in its own."""
     printed = io.StringIO()
     shown = mock.patch.dict(os.environ, {"COLUMNS": str(COLUMNS), "NO_COLOR": "1"})
+    from sampled_metrics.cli import main  # not every user of this module has the program
+
     for line in commands.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         if not words:

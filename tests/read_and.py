@@ -27,6 +27,11 @@ READING = {
     "zero_based",
 }
 READING |= {"relevance", "relevant_from"}
+READERS = {
+    "exact": "exact_ranks",
+    "sampled": "sampled_ranks",
+    "lists": "ranked_lists",
+}
 
 
 def of(function, ranks, options, kind=None, **more):
@@ -110,6 +115,6 @@ def read_columns(ranks, reading, kind):
             if "negatives" in reading or any("negatives" in table for table in tables)
             else "exact"
         )
-    reader = {"exact": sm.exact_ranks, "sampled": sm.sampled_ranks, "lists": sm.ranked_lists}[kind]
+    reader = getattr(sm, READERS[kind])
     known = inspect.signature(reader).parameters
     return reader(ranks, **{name: value for name, value in reading.items() if name in known})

@@ -67,3 +67,10 @@ def plain(latex_cells):
         return re.sub(r"\\textbf{(.*)}", r"**\1**", cell.replace(r"\,$\pm$\,", "±"))
 
     return [[[text(cell) for cell in row] for row in table] for table in latex_cells]
+
+
+def table_of_report(page, heading):
+    """Return the rows of a table of the report, as mappings from columns to text."""
+    [part] = re.findall(rf'aria-label="{re.escape(heading)}">(.*?)</table>', page, flags=re.DOTALL)
+    [[head, *rows]] = cells_of_html(f"{part}</table>")
+    return [dict(zip(head, row, strict=True)) for row in rows]

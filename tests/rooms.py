@@ -11,8 +11,8 @@ all. The other tests must pass."""
 from __future__ import annotations
 
 import argparse
-import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -45,21 +45,18 @@ def module_of(package: str) -> str:
 
 
 def without(packages: set[str]) -> set[str]:
-    """Return what goes when packages are taken away: they, what imports them, and the program."""
+    """Return what goes when packages are taken away: they, what imports them, and the program,
+    which has all.
+    """
     graph = grimp.build_graph(LIBRARY, STUDY, exclude_type_checking_imports=True, cache_dir=None)
-    gone = set(packages)
-    if gone - {STUDY}:
-        gone.add("cli")
-    while True:
-        above = {
-            package
-            for package in (*PACKAGES, STUDY)
-            for name in gone
-            if package not in gone and imports(graph, package, name)
-        }
-        if not above:
-            return gone
-        gone |= above
+    gone = packages | ({"cli"} if packages - {STUDY} else set())
+    while above := {
+        name
+        for name in {*PACKAGES, STUDY} - gone
+        if any(imports(graph, name, other) for other in gone)
+    }:
+        gone = gone | above
+    return gone
 
 
 def imports(graph: grimp.ImportGraph, package: str, imported: str) -> bool:
@@ -91,8 +88,8 @@ def copy_without(packages: set[str], folder: Path) -> None:
         shutil.rmtree(folder / "tests" / ("study" if package == STUDY else package))
     for name in OF_ALL:
         shutil.rmtree(folder / "tests" / name)
-    for path in (folder / "tests").rglob("test_*.py"):
-        if path.stem.removeprefix("test_with_") in packages:
+    for path in (folder / "tests").rglob("test_*_with_*.py"):
+        if path.stem.rpartition("_with_")[2] in packages:
             path.unlink()
     registry = folder / "src" / LIBRARY / "_registry.py"
     registry.write_text(
@@ -101,32 +98,25 @@ def copy_without(packages: set[str], folder: Path) -> None:
 
 
 def without_entries(text: str, packages: set[str]) -> str:
-    """Return the registry without the entries of packages, and without the commands if the program
+    """Return the registry without the entries of packages, and without all commands if the program
     is gone.
     """
-    lines = text.splitlines(keepends=True)
-    tree = ast.parse(text)
-    entries = next(
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.AnnAssign)
-        and isinstance(node.target, ast.Name)
-        and node.target.id == "PACKAGES"
+    for package in packages:
+        text = without_block(text, f'    "{package}": Package(')
+    return without_block(text, "        commands=(") if "cli" in packages else text
+
+
+def without_block(text: str, start: str) -> str:
+    """Return a text without a line by its start, the deeper lines below it, and the bracket that
+    ends them.
+    """
+    indent = re.match(" *", start)[0]  # type: ignore[index]
+    return re.sub(
+        rf"^{re.escape(start)}.*\n(?:{indent} .*\n)*(?:{indent}\).*\n)?",
+        "",
+        text,
+        flags=re.MULTILINE,
     )
-    assert isinstance(entries, ast.Dict)
-    removed: list[ast.expr | ast.keyword] = []
-    for key, entry in zip(entries.keys, entries.values, strict=True):
-        assert isinstance(key, ast.Constant)
-        assert isinstance(entry, ast.Call)
-        if key.value in packages:
-            removed.append(entry)
-            lines[key.lineno - 1] = lines[key.lineno - 1].replace(f'"{key.value}": ', "")
-        elif "cli" in packages:
-            removed += [keyword for keyword in entry.keywords if keyword.arg == "commands"]
-    for node in removed:
-        for number in range(node.lineno - 1, node.end_lineno or node.lineno):
-            lines[number] = ""
-    return "".join(lines)
 
 
 def passes(packages: set[str]) -> bool:
@@ -144,10 +134,11 @@ def passes(packages: set[str]) -> bool:
     lines = ran.stdout.splitlines()
     if ran.returncode:
         print(
-            "\n".join(line for line in lines if line.startswith(("FAILED", "ERROR", "E  ")))
-            or ran.stdout + ran.stderr
+            *[line for line in lines if line.startswith(("FAILED", "ERROR", "E  "))],
+            ran.stderr,
+            sep="\n",
         )
-    print(f"  {lines[-1] if lines else ran.stderr}", flush=True)
+    print(f"  {lines[-1]}", flush=True)
     return ran.returncode == 0
 
 

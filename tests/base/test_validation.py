@@ -19,7 +19,6 @@ from sampled_metrics.core.sampling import distributions
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.outcomes import Outcomes
 from sampled_metrics.errors import ConfigError, DataError, NumericError
-from sampled_metrics.lists.graded import mean_over_users, ndcg, padded
 
 
 @pytest.mark.parametrize(
@@ -43,9 +42,6 @@ def test_what_is_no_list_of_labels_is_refused(given, says):
 # --- masked arrays: whatever takes numbers refuses them, as it would NaN ------------------------
 
 MASKED = np.ma.array([1, 3, 2], mask=[False, True, False])
-SCORES = np.ma.array([[0.5, 0.9, 0.1]], mask=[[False, True, False]])
-NOTHING = np.zeros((1, 3))
-FIRST = [0]
 
 
 @pytest.mark.parametrize(
@@ -60,17 +56,6 @@ FIRST = [0]
             "a column of exact ranks",
         ),
         (lambda: SampledRanks(MASKED, 5, 9), "x"),
-        (lambda: sm.rank(SCORES, NOTHING, FIRST), "scores"),
-        (lambda: sm.rank(lambda users: SCORES[users], NOTHING, FIRST), "scores"),
-        (lambda: sm.rank(NOTHING, SCORES, FIRST), "training"),
-        (lambda: sm.rank(np.zeros((3, 4)), np.zeros((3, 4)), MASKED), "held_out"),
-        (
-            lambda: sm.rank(np.zeros((3, 4)), np.zeros((3, 4)), [1, 3, 2], user_ids=MASKED),
-            "user_ids",
-        ),
-        (lambda: ndcg(SCORES, 2), "relevance"),
-        (lambda: padded([[1.0], MASKED]), "lists to fill up"),
-        (lambda: mean_over_users(MASKED), "values"),
     ],
 )
 def test_masked_numbers_are_refused(call, what):
@@ -82,12 +67,6 @@ def test_masked_numbers_are_refused(call, what):
 
 RANKS = sm.exact_ranks({"A": [1, 2, 3] * 20, "B": [2, 3, 4] * 20}, candidates=100, exact=True)
 HUGE = 10**400
-
-
-def published(value, **options):
-    return sm.published(
-        {"A": {"recall@5": value}}, **{"negatives": 10, "candidates": 100, "users": 100} | options
-    )
 
 
 @pytest.mark.parametrize(
@@ -104,19 +83,6 @@ def published(value, **options):
             "confidence_level must be above 0",
         ),
         (lambda: sm.compare(RANKS, margin=Fraction(HUGE)), "margin must be a number above 0"),
-        (
-            lambda: sm.plan(RANKS, metric="ap", negatives=(5,), users=2**63),
-            "users must be a whole number from 2 to",
-        ),
-        (
-            lambda: published(Fraction(1, 4)),
-            "A: recall@5: the value must be a number, not Fraction(1, 4)",
-        ),
-        (lambda: published(HUGE), "A: recall@5: the value must be from 0 to 1"),
-        (
-            lambda: published(0.2, negatives=np.int64(3)),
-            "recall@5: k must be at most the 3 negatives",
-        ),
     ],
 )
 def test_numbers_out_of_range_are_refused_in_a_line(call, says):
@@ -133,19 +99,6 @@ def test_fractions_and_numbers_of_few_bits_are_those_of_python():
     )
     for number in (np.int8, np.uint64):
         assert sm.expect(exact, negatives=number(3)).equals(sm.expect(exact, negatives=3))
-        of_numpy = published(0.25, negatives=number(10), candidates=number(100), users=number(100))
-        assert str(of_numpy) == str(published(0.25))
-
-
-def test_a_plan_of_intervals_without_width():
-    """Among 3 negatives, every user has a Recall@10 of 1, so that the uncorrected interval has no
-    width.
-    """
-    result = sm.plan(
-        RANKS["A"], metric="recall@10", negatives=(3,), estimators="uncorrected", draws=40
-    )
-    row = result.set_index("estimator").loc["uncorrected"]
-    assert (row["width"], row["width_low"], row["width_high"]) == (0, 0, 0)
 
 
 # --- sums of probabilities, and weights that are no numbers -------------------------------------

@@ -217,9 +217,12 @@ def test_the_first_interruption_ends_a_run_whose_calls_hang(run):
     )
     command = (*PROGRAM, "stages", "--score", "mine:hangs", *FILES, *options)
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        wait_until(lambda: Path("calls").exists() and Path("calls").stat().st_size == 7)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=20)  # three calls sleep for a minute
+        try:
+            wait_until(lambda: Path("calls").exists() and Path("calls").stat().st_size == 7)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=20)  # three calls sleep for a minute
+        finally:
+            process.kill()  # which has ended, unless the test fails
     last = (
         "error: interrupted; what was scored is in x.sqlite.journal, and the same call goes on "
         "from there"

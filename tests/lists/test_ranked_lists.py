@@ -2,17 +2,15 @@
 place.
 """
 
-import json
-
 import ir_measures as ir
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import read_and
+from refused_tables import require_refusals
 
 import sampled_metrics as sm
-from sampled_metrics.cli import main
 
 RNG = np.random.default_rng(7)
 ITEMS = [f"d{item}" for item in range(40)]
@@ -107,27 +105,6 @@ def test_held_out_items_without_grades_are_relevant():
     assert any("each is relevant, with grade 1" in each for each in result.remarks)
 
 
-def test_the_command(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    table(RUN, "score").to_csv("run.csv", index=False)
-    table(GRADES, "relevance").to_csv("qrels.csv", index=False)
-    main(
-        [
-            "evaluate",
-            "run.csv",
-            "--relevance",
-            "qrels.csv",
-            "--relevant-from",
-            "2",
-            "--metrics",
-            "mrr,map",
-            "--json",
-        ]
-    )
-    found = [row["value"] for row in json.loads(capsys.readouterr().out)["rows"]]
-    assert found == pytest.approx(values(RUN, GRADES, ["mrr", "map"], relevant_from=2))
-
-
 ROWS = table(RUN, "score")
 UNGRADED = table(GRADES, "relevance").drop(columns="relevance")
 
@@ -182,3 +159,37 @@ UNGRADED = table(GRADES, "relevance").drop(columns="relevance")
 def test_refuses(run, grades, options, says):
     with pytest.raises(sm.DataError, match="^" + says):
         read_and.evaluate(run, relevance=grades, **options)
+
+
+OF_TWO = sm.ranked_lists(
+    {"ann": {"film": 0.9}, "bob": {"film": 0.1}}, relevance={"ann": {"film": 1}, "bob": {"song": 1}}
+)
+
+
+@pytest.mark.parametrize("function", ["evaluate", "correct", "compare", "expect"])
+def test_functions_that_do_not_take_lists_name_those_that_do(function):
+    options = {"negatives": 3} if function == "expect" else {}
+    require_refusals(function, lambda ranks: getattr(sm, function)(ranks, **options), [OF_TWO])
+
+
+def test_exact_ranks_beside_lists_are_refused():
+    exact = sm.exact_ranks([1, 4, 20, 3, 50], candidates=100)
+    with pytest.raises(
+        sm.DataError, match="A has exact ranks and B ranked lists; evaluate takes one"
+    ):
+        sm.evaluate({"A": exact, "B": OF_TWO})
+
+
+def test_lists_say_what_they_are():
+    assert repr(OF_TWO) == "ranked lists of 2 users, with 2 judged items"
+
+
+def test_lists_of_other_judgements_are_not_compared():
+    run = {"ann": {"song": 1.0}, "bob": {"song": 1.0}}
+    other = sm.ranked_lists(run, relevance={"ann": {"film": 2}, "bob": {"song": 1}})
+    with pytest.raises(
+        sm.DataError, match="A and B have other judged items; read them with the same relevance"
+    ):
+        sm.compare({"A": OF_TWO, "B": other})
+    same = sm.ranked_lists(run, relevance={"ann": {"film": 1}, "bob": {"song": 1}})
+    assert sm.compare({"A": OF_TWO, "B": same}, metrics="recall@1")["difference"].item() == 0

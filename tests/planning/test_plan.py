@@ -424,3 +424,33 @@ def test_a_pilot_of_few_users_promises_no_verdict(users):
 def test_a_pilot_of_one_user_is_refused():
     with pytest.raises(sm.DataError, match="pilot: has one user"):
         sm.plan(sm.exact_ranks({"A": [5], "B": [50]}, candidates=100, exact=True), users=2000)
+
+
+@pytest.mark.parametrize("no_flag", ["no", 0, None, np.array(True)], ids=repr)
+def test_replacement_is_true_or_false(no_flag):
+    with pytest.raises(sm.ConfigError, match=r"^replacement: is True or False, not "):
+        sm.plan(
+            sm.exact_ranks({"x": [1, 3, 40], "y": [2, 5, 6]}, candidates=100), replacement=no_flag
+        )
+
+
+def test_intervals_without_width():
+    """Among 3 negatives, every user has a Recall@10 of 1, so that the uncorrected interval has no
+    width.
+    """
+    ranks = sm.exact_ranks([1, 2, 3] * 20, candidates=100, exact=True)
+    result = sm.plan(ranks, metric="recall@10", negatives=(3,), estimators="uncorrected", draws=40)
+    row = result.set_index("estimator").loc["uncorrected"]
+    assert (row["width"], row["width_low"], row["width_high"]) == (0, 0, 0)
+
+
+def test_a_number_of_users_out_of_range_is_refused():
+    ranks = sm.exact_ranks({"A": [1, 2, 3] * 20, "B": [2, 3, 4] * 20}, candidates=100, exact=True)
+    with pytest.raises(sm.ConfigError, match=r"^users must be a whole number from 2 to .*$"):
+        sm.plan(ranks, metric="ap", negatives=(5,), users=2**63)
+
+
+def test_a_call_with_ranks_is_refused_with_one_that_python_takes():
+    with pytest.raises(sm.ConfigError) as error:
+        sm.plan([1, 3, 2, 40, 7, 1, 12, 5], n=50)
+    assert str(error.value).endswith(": sm.plan(sm.exact_ranks(pilot, candidates=50))")

@@ -11,126 +11,25 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from labelled import (
+    EXACT,
+    FACTORS,
+    HELD_OUT,
+    ITEMS,
+    NEGATIVES,
+    SAMPLED,
+    SCORES,
+    TRAINING,
+    USERS,
+    by_user,
+    drawn_case,
+    shuffled,
+    wide,
+)
 from scipy.sparse import csr_array
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
-
-USERS = [f"u{number}" for number in (10, 9, 2, 31, 1, 7)]
-ITEMS = [5, 40, 12, 3, 111, 20, 9, 1]  # another order as text, and another as numbers
-RNG = np.random.default_rng(69)
-FACTORS = RNG.normal(size=(len(USERS), 3)), RNG.normal(size=(len(ITEMS), 3))
-SCORES = FACTORS[0] @ FACTORS[1].T
-HELD_OUT = RNG.integers(len(ITEMS), size=len(USERS))
-IS_HELD_OUT = np.arange(len(ITEMS)) == HELD_OUT[:, np.newaxis]
-TRAINING = (RNG.random(SCORES.shape) < 0.3) & ~IS_HELD_OUT
-NEGATIVES = [
-    [item for item in range(len(ITEMS)) if not TRAINING[user, item] and item != HELD_OUT[user]][:2]
-    for user in range(len(USERS))
-]
-
-
-def above(user: int, items: Any) -> int:
-    """How many of some items score above the held-out item of a user."""
-    return sum(bool(SCORES[user, item] > SCORES[user, HELD_OUT[user]]) for item in items)
-
-
-EXACT = {
-    name: above(user, [item for item in range(len(ITEMS)) if not TRAINING[user, item]])
-    for user, name in enumerate(USERS)
-}
-SAMPLED = {name: above(user, NEGATIVES[user]) for user, name in enumerate(USERS)}
-
-
-def shuffled(frame: Any, order: np.random.Generator) -> Any:
-    """A frame or a Series with its rows, and its columns, in another order."""
-    rows = order.permutation(len(frame))
-    return (
-        frame.iloc[rows] if frame.ndim == 1 else frame.iloc[rows, order.permutation(frame.shape[1])]
-    )
-
-
-def wide(matrix: np.ndarray, order: np.random.Generator) -> pd.DataFrame:
-    """A matrix as a frame by user and item."""
-    return shuffled(pd.DataFrame(matrix, index=USERS, columns=ITEMS), order)
-
-
-def pairs(matrix: np.ndarray, order: np.random.Generator) -> pd.DataFrame:
-    """The pairs of a matrix as a table of ids, with a column that is not used."""
-    user, item = np.nonzero(matrix)
-    table = pd.DataFrame(
-        {"user": np.array(USERS)[user], "item": np.array(ITEMS)[item], "rating": 4.0}
-    )
-    return table.iloc[order.permutation(len(table))]
-
-
-def pair_forms(matrix: np.ndarray, order: np.random.Generator) -> dict[str, Any]:
-    """Forms of pairs with labels or ids."""
-    table = pairs(matrix, order)
-    return {
-        "wide": wide(matrix.astype(float), order),
-        "wide with names": wide(matrix, order).rename_axis(index="user", columns="item"),
-        "table": table,
-        "table by user": table.set_index("user"),
-        "table by user and item": table.set_index(["item", "user"]),
-        "nothing but an index": table.set_index(["item", "user"])[[]],
-        "Series by user and item": table.set_index(["user", "item"])["rating"],
-        "Series by user": table.set_index("user")["item"],
-        "Series by item": table.set_index("item")["user"],
-        "Series of text": table.astype({"item": str}).set_index("user")["item"],
-    }
-
-
-def score_forms(order: np.random.Generator) -> dict[str, Any]:
-    """Forms of scores with labels."""
-
-    def of_block(block: slice) -> pd.DataFrame:
-        frame = pd.DataFrame(SCORES, index=USERS, columns=ITEMS).iloc[block]
-        return shuffled(frame, order)
-
-    users, items = (
-        pd.DataFrame(factors, index=ids, columns=["f0", "f1", "f2"])
-        for factors, ids in zip(FACTORS, (USERS, ITEMS), strict=True)
-    )
-    return {
-        "frame": wide(SCORES, order),
-        "frame of text": wide(SCORES, order).rename(columns=str),
-        "frame with names": wide(SCORES, order).rename_axis(index="user", columns="item"),
-        "factors": (shuffled(users, order), shuffled(items, order)),
-        "function": of_block,
-    }
-
-
-def drawn_case(draw: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
-    """Scores, training, held-out items and ids: labels in any order, or arrays in the order of ids
-    that are given.
-    """
-    order = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    has_ids = draw(st.booleans())
-    scores = score_forms(order)
-    training = pair_forms(TRAINING, order)
-    held_out = pair_forms(IS_HELD_OUT, order)
-    if not has_ids:
-        del scores["function"]
-        name = draw(st.sampled_from(sorted(scores)))
-        return (
-            scores[name],
-            *(forms[draw(st.sampled_from(sorted(forms)))] for forms in (training, held_out)),
-            {},
-        )
-    scores |= {"array": SCORES, "arrays": FACTORS, "frame by default": pd.DataFrame(SCORES)}
-    training |= {"array": TRAINING, "frame by default": pd.DataFrame(TRAINING)}
-    held_out |= {"array": HELD_OUT, "Series by default": pd.Series(HELD_OUT)}
-    chosen = [forms[draw(st.sampled_from(sorted(forms)))] for forms in (scores, training, held_out)]
-    ids = pd.DataFrame({"user": USERS}, index=np.arange(len(USERS)) * 3 + 2)[
-        "user"
-    ]  # as after rows were left out
-    return *chosen, {"user_ids": ids if draw(st.booleans()) else USERS, "item_ids": ITEMS}
-
-
-def by_user(table: Any, values: Any) -> dict[str, int]:
-    """The values of a table by user."""
-    return dict(zip(table.user.tolist(), values.tolist(), strict=True))
 
 
 @given(st.data())
@@ -138,15 +37,6 @@ def test_ranks_by_user_do_not_depend_on_the_order_of_labels(data: Any) -> None:
     scores, training, held_out, ids = drawn_case(data.draw)
     table = sm.rank(scores, training, held_out, **ids)
     assert by_user(table, table.above) == EXACT
-
-
-@given(st.data())
-def test_ranks_of_an_epoch_do_not_depend_on_the_order_of_labels(data: Any) -> None:
-    scores, training, held_out, _ = drawn_case(data.draw)
-    validate = sm.validator(training, held_out, metrics="mrr", user_ids=USERS, item_ids=ITEMS)
-    result = validate(scores)
-    assert by_user(result.ranks, result.ranks.above) == EXACT
-    assert result.value == pytest.approx(np.mean([1 / (1 + count) for count in EXACT.values()]))
 
 
 @given(st.data())
@@ -181,66 +71,12 @@ def test_ranks_among_negatives_do_not_depend_on_the_order_of_labels(data: Any) -
     assert by_user(table, table.x) == SAMPLED
 
 
-@given(st.data())
-def test_staged_ranks_do_not_depend_on_the_order_of_labels(data: Any) -> None:
-    _, training, held_out, _ = drawn_case(data.draw)
-    order = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    place, column = ({name: number for number, name in enumerate(ids)} for ids in (USERS, ITEMS))
-
-    def of_pairs(users: Any, items: Any) -> pd.Series:
-        scores = SCORES[[place[user] for user in users], [column[item] for item in items]]
-        indices = {
-            "pairs": pd.MultiIndex.from_arrays([users, items]),
-            "users": pd.Index(users),
-            "items": pd.Index(items),
-            "numbers": pd.RangeIndex(len(users)),
-        }
-        index = indices[kind]
-        return pd.Series(scores, index=index).iloc[
-            order.permutation(len(users)) if kind in ("pairs", "numbers") else slice(None)
-        ]
-
-    kind = data.draw(st.sampled_from(["pairs", "users", "items", "numbers"]))
-    popularity = pd.Series(TRAINING.sum(axis=0), index=ITEMS)
-    orders = ["popularity", shuffled(popularity, order), lambda user: shuffled(popularity, order)]
-    table = sm.staged_ranks(
-        of_pairs,
-        training,
-        held_out,
-        k=len(ITEMS),
-        depth=None,
-        order=orders[data.draw(st.integers(0, 2))],
-        user_ids=USERS,
-        item_ids=ITEMS,
-    )
-    assert by_user(table, table.above) == EXACT
-
-
-def test_an_order_by_labels_decides_which_candidates_are_scored_first() -> None:
-    asked = []
-
-    def score(users: Any, items: Any) -> Any:
-        asked.extend(np.asarray(items).tolist())
-        return np.zeros(len(users))
-
-    order = pd.Series({9: 5.0, 1: 4.0, 3: 3.0, 40: 2.0, 20: 1.0, 5: 0.0, 12: -1.0, 111: -2.0})
-    sm.staged_ranks(
-        score, np.zeros((1, 8)), [4], order=order, depth=None, user_ids=["u"], item_ids=ITEMS
-    )
-    assert asked == [111, 9, 1, 3, 40, 20, 5, 12]  # the held-out item, and then the candidates
-
-
 def test_labels_are_the_ids_where_none_are_given() -> None:
     frame = pd.DataFrame(
         [[0.1, 0.9, 0.5], [0.2, 0.1, 0.3]], index=["ben", "ada"], columns=["x", "y", "z"]
     )
     table = sm.rank(frame, np.zeros((2, 3)), pd.Series({"ada": "z", "ben": "x"}))
     assert (table.user.tolist(), table.above.tolist()) == (["ben", "ada"], [2, 0])
-    wide_training = pd.DataFrame(
-        [[1, 0, 0], [0, 1, 0]], index=["ben", "ada"], columns=["x", "y", "z"]
-    )
-    validate = sm.validator(wide_training, pd.Series({"ada": "z", "ben": "y"}), metrics="mrr")
-    assert validate(frame[["z", "x", "y"]].sort_index()).value == 1.0
 
 
 def test_held_out_items_of_users_by_label_may_be_missing_or_several() -> None:
@@ -428,29 +264,6 @@ def test_negatives_whose_labels_contradict_are_refused(negatives: Any, says: str
         sm.rank_among_negatives(**GIVEN, negatives=negatives)
 
 
-def test_epochs_whose_labels_contradict_are_refused_and_not_counted() -> None:
-    validate = sm.validator(TRAINING, HELD_OUT, metrics="mrr", user_ids=USERS, item_ids=ITEMS)
-    for scores in (FRAME.rename({"u9": "x"}), lambda block: FRAME[block].rename(columns={5: 6})):
-        with pytest.raises(DataError, match=r"(user 'x'|item 6) is not in"):
-            validate(scores)
-    assert validate(FRAME).epoch == 1
-    with pytest.raises(DataError, match=r"user 'u10' is not an index from 0 to 5.*; give user_ids"):
-        sm.validator(TRAINING, HELD_OUT)(FRAME)
-
-
-def test_scores_of_pairs_by_other_labels_are_refused() -> None:
-    for index in (
-        lambda users: users + 1000,
-        lambda users: pd.MultiIndex.from_arrays([users, users]),
-    ):
-        with pytest.raises(
-            DataError, match=r"^scores of pairs: the Series has labels, such as .* asked for; give"
-        ):
-            sm.staged_ranks(
-                lambda users, items, of=index: pd.Series(1.0, index=of(users)), TRAINING, HELD_OUT
-            )
-
-
 def test_a_parquet_file_of_scores_has_its_labels(tmp_path: Any) -> None:
     from sampled_metrics.ranking.inputs import read_array
 
@@ -482,8 +295,6 @@ def test_numbers_that_may_be_indices_or_ids_are_refused(ids: list[Any]) -> None:
         sm.rank(*arguments, item_ids=ids)
     with pytest.raises(DataError, match="held_out: 1 may be an index or an id of items"):
         sm.rank(pd.DataFrame(scores, columns=ids), pd.DataFrame(training, columns=ids), held_out)
-    with pytest.raises(DataError, match="held_out: 1 may be an index or an id of items"):
-        sm.validator(training, held_out, item_ids=ids)
     expected = sm.rank(*arguments).above.tolist()
     assert sm.rank(*arguments, item_ids=[0, 1, 2, 3]).above.tolist() == expected
     assert sm.rank(*arguments, item_ids=["a", "b", "c", "d"]).above.tolist() == expected

@@ -2,158 +2,31 @@
 or it is refused.
 """
 
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
-from scipy.sparse import csr_array, save_npz
+from matrix_files import (
+    HELD_OUT,
+    ITEM_FACTORS,
+    ITEM_IDS,
+    ITEMS,
+    RNG,
+    SCORES,
+    USER_FACTORS,
+    USER_IDS,
+    USERS,
+    D,
+    write,
+)
+from scipy.sparse import csr_array
 
 import sampled_metrics as sm
-from sampled_metrics.cli.program import cli
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.inputs import read_array, require_layout
 from sampled_metrics.ranking.layout import Known, require_numbers_alone
-
-USERS = 30
-ITEMS = 20
-D = 8
-RNG = np.random.default_rng(7)
-USER_FACTORS = RNG.normal(size=(USERS, D))
-ITEM_FACTORS = RNG.normal(size=(ITEMS, D))
-SCORES = USER_FACTORS @ ITEM_FACTORS.T
-HELD_OUT = RNG.permutation(np.arange(USERS) % ITEMS)
-TRAINED = (HELD_OUT + 1) % ITEMS  # the training item of each user
-USER_IDS = RNG.permutation(500)[:USERS] + 7
-ITEM_IDS = RNG.permutation(900)[:ITEMS] + 7
-
-ABOVE = [
-    sum(
-        SCORES[user, item] > SCORES[user, HELD_OUT[user]]
-        for item in range(ITEMS)
-        if item != TRAINED[user]
-    )
-    for user in range(USERS)
-]
-"""How many candidates score above the held-out item of each user, by hand."""
-
-
-def write(folder: Path, name: str, array: Any, form: str, index: Any, header: Any) -> str:
-    frame = pd.DataFrame(array, index=index, columns=header)
-    path = str(
-        folder / f"{name}{'.parquet' if 'parquet' in form else '.csv' if 'csv' in form else form}"
-    )
-    if form == ".csv":
-        frame.to_csv(path, index=index is not None, header=header is not None)
-    elif form == "reset_index.csv":
-        frame.reset_index().to_csv(path, index=False, header=header is not None)
-    elif form == ".parquet":
-        frame.rename(columns=str).to_parquet(path)
-    elif form == "reset_index.parquet":
-        frame.reset_index().rename(columns=str).to_parquet(path)
-    else:
-        numbers = array if index is None else np.column_stack([index, array])
-        if header is not None:
-            numbers = np.vstack([header if index is None else np.append(0, header), numbers])
-        if form == ".npy":
-            np.save(path, numbers)
-        else:
-            save_npz(path, csr_array(numbers))
-    return path
-
-
-FORMS = (".csv", "reset_index.csv", ".npy", ".npz", ".parquet", "reset_index.parquet")
-NAMES = ("none", "from 0", "from 1", "ids")
-
-
-def names(which: str, ids: Any) -> Any:
-    return {
-        "none": None,
-        "from 0": np.arange(len(ids)),
-        "from 1": np.arange(1, len(ids) + 1),
-        "ids": ids,
-    }[which]
-
-
-@pytest.mark.parametrize("with_ids", [False, True])
-@pytest.mark.parametrize(("form", "index"), list(product(FORMS, NAMES)))
-def test_each_file_gives_the_right_ranks_or_is_refused_in_a_line(
-    form, index, with_ids, tmp_path, monkeypatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    users, items = (USER_IDS, ITEM_IDS) if with_ids else (np.arange(USERS), np.arange(ITEMS))
-    pd.DataFrame({"user": users, "item": items[TRAINED]}).to_csv("training.csv", index=False)
-    pd.DataFrame({"user": users, "item": items[HELD_OUT]}).to_csv("held-out.csv", index=False)
-    np.savetxt("users.txt", users, fmt="%d")
-    np.savetxt("items.txt", items, fmt="%d")
-    ids = ["--user-ids", "users.txt", "--item-ids", "items.txt"] if with_ids else []
-    np.save("u.npy", USER_FACTORS)
-    np.save("i.npy", ITEM_FACTORS)
-    dimensions = np.arange(D) + 40
-    for header in NAMES:
-        of_items = names(header, ITEM_IDS)
-        matrices = {
-            "scores": [
-                "--scores",
-                write(tmp_path, "s", SCORES, form, names(index, USER_IDS), of_items),
-            ],
-            "users": [
-                "--users",
-                write(
-                    tmp_path,
-                    "v",
-                    USER_FACTORS,
-                    form,
-                    names(index, USER_IDS),
-                    names(header, dimensions),
-                ),
-            ],
-            "items": [
-                "--items",
-                write(
-                    tmp_path,
-                    "j",
-                    ITEM_FACTORS,
-                    form,
-                    names(index, ITEM_IDS),
-                    names(header, dimensions),
-                ),
-            ],
-        }
-        calls = {
-            "scores": matrices["scores"],
-            "users": [*matrices["users"], "--items", "i.npy"],
-            "items": ["--users", "u.npy", *matrices["items"]],
-            "both": [*matrices["users"], *matrices["items"]],
-        }
-        for what, files in calls.items():
-            arguments = [
-                "rank",
-                *files,
-                "--training",
-                "training.csv",
-                "--held-out",
-                "held-out.csv",
-                *ids,
-                "-o",
-                "r.csv",
-            ]
-            result = CliRunner().invoke(cli, arguments)
-            is_alone = index == header == "none" and "reset_index" not in form
-            is_taken = form != ".npz" or what == "scores"  # factors are not sparse
-            has_labels = form == ".parquet"
-            if is_alone and is_taken and not (has_labels and with_ids):
-                assert result.exit_code == 0, result.exception
-            if result.exit_code == 0:
-                assert is_alone or has_labels, (what, header)
-                table = pd.read_csv("r.csv").set_index("user").loc[users]
-                assert table["above"].tolist() == ABOVE
-            else:
-                assert isinstance(result.exception, DataError), (what, header, result.exception)
-                assert "\n" not in str(result.exception)
 
 
 @pytest.mark.parametrize(

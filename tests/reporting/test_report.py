@@ -3,18 +3,14 @@ in itself.
 """
 
 import html
-import os
 import re
-import subprocess
-import sys
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import read_and
-from read_pages import cells_of_html
+from read_pages import table_of_report as table
 
 import sampled_metrics as sm
 from sampled_metrics.core.evaluation.result import cell
@@ -51,13 +47,6 @@ def sampled():
     return read_and.report(
         {"a": A_SAMPLED, "b": B_SAMPLED}, candidates=500, negatives=10, metrics=[*METRICS]
     )
-
-
-def table(page, heading):
-    """The rows of a table, as mappings from columns to text."""
-    [part] = re.findall(rf'aria-label="{re.escape(heading)}">(.*?)</table>', page, flags=re.DOTALL)
-    [[head, *rows]] = cells_of_html(f"{part}</table>")
-    return [dict(zip(head, row, strict=True)) for row in rows]
 
 
 def text_of(page):
@@ -178,21 +167,6 @@ def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_a
     )
 
 
-def test_lists_have_the_values_of_evaluate_and_compare(no_figures):
-    """Three users; old finds the item of one first and of the others second, new all first."""
-    grades, new = (dict.fromkeys("uvw", items) for items in ({"a": 1}, {"a": 2, "b": 1}))
-    old = new | {user: {"a": 1, "b": 2} for user in "vw"}
-    page = read_and.report({"old": old, "new": new}, relevance=grades, metrics=["mrr", "map"])
-    of_old, of_new = table(page, "MRR")
-    assert (float(of_old["Value"]), float(of_new["Value"])) == (pytest.approx(2 / 3, abs=1e-3), 1)
-    assert table(page, "What was read") == [
-        {"Recommender": name, "Judged users": "3"} for name in ("old", "new")
-    ]
-    assert "Undecided between old and new: MRR and AP." in page
-    assert "Histogram of ranks" not in page
-    assert "sampled negatives" not in page
-
-
 def test_escapes_every_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     given = {}
@@ -217,20 +191,6 @@ def test_refers_to_nothing_outside_and_to_ids_that_are_there_once(kind, request)
     assert len(ids) == len(set(ids)) > 100
     targets = re.findall(r'href="([^"]*)"', page) + re.findall(r"url\(([^)]*)\)", page)
     assert {*targets} <= {f"#{name}" for name in ids}
-
-
-def test_without_matplotlib_says_in_a_line_what_to_install():
-    code = (
-        "import sys; sys.modules['matplotlib'] = None; from sampled_metrics.cli import main; "
-        "main(sys.argv[1:])"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(Path(sm.__file__).parents[1])}
-    command = [sys.executable, "-c", code, "report", "-", "-o", "a.html", "--candidates", "9"]
-    ran = subprocess.run(
-        command, input="3\n4\n", capture_output=True, text=True, check=False, env=environment
-    )
-    assert (ran.returncode != 0, ran.stdout) == (True, "")
-    assert ran.stderr.count("\n") == ran.stderr.count("pip install 'sampled-metrics[plots]'") == 1
 
 
 def test_of_many_recommenders_the_pairs_are_those_of_the_best(no_figures):
@@ -261,3 +221,13 @@ def test_begins_with_a_reversal_by_group(no_figures):
     first = text_of(page.split("<h2>")[0])
     assert "Z is better than X on Recall@10." in first
     assert "Z is better than X for group 1, and X is better than Z for group 2." in first
+
+
+def test_a_call_with_ranks_is_refused_with_one_that_python_takes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ranks = [1, 3, 2, 40, 7, 1, 12, 5]
+    with pytest.raises(sm.ConfigError, match=r"sm\.report") as error:
+        sm.report(ranks, "r.html", candidates=50)
+    written = 'sm.report(sm.exact_ranks(ranks, candidates=50), "r.html")'
+    assert str(error.value).endswith(f": {written}")
+    assert eval(written, {"sm": sm, "ranks": ranks}) is not None

@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot
-from matplotlib.figure import Figure
 
 import sampled_metrics as sm
 from sampled_metrics.stages import rank as stages
@@ -408,8 +406,6 @@ def test_a_metric_that_is_not_defined_has_no_best_epoch():
     assert result.result["better"].tolist() == ["undecided", "undecided"]
     assert result.result["best"].isna().tolist() == [True, False]
     assert validate.contenders == []
-    validate.plot(ax=None)
-    pyplot.close("all")
 
 
 def test_epochs_after_those_that_were_announced_are_undecided():
@@ -435,61 +431,6 @@ def test_users_of_several_held_out_items_have_one_value_each():
     result = validate(scores_of_hits(np.arange(10)))
     assert len(result.users) == USERS
     assert result.value == pytest.approx(9.5 / USERS, rel=1e-12)
-
-
-def test_plot_draws_each_metric_by_epoch():
-    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
-    with pytest.raises(sm.ConfigError, match="there is no epoch yet"):
-        validate.plot()
-    for gain in (0, 2, 2):
-        validate(scores_by_gain(gain, np.random.default_rng(8)))
-    with pytest.raises(sm.ConfigError, match="ax for one metric"):
-        validate.plot(ax=Figure().subplots())
-    axes = validate.plot()
-    [line, *_] = [line for line in axes[0].get_lines() if line.get_linestyle() == "-"]
-    of_first = validate.history[validate.history["metric"] == "ndcg@5"]
-    np.testing.assert_array_equal(line.get_xydata(), of_first[["epoch", "value"]])
-    pyplot.close("all")
-    of_auc = sm.validator(NOTHING, HELD_OUT, metrics="auc")
-    panel = Figure().subplots()
-    of_auc(NOTHING)
-    assert of_auc.plot(ax=panel) is panel
-
-
-@pytest.mark.parametrize(
-    ("steps", "shade"),
-    [((1,), [(0.5, 1.5)]), ((0, 10, 1000), [(0, 5), (5, 505), (505, 1000)])],
-    ids=["one epoch", "far apart"],
-)
-def test_plot_has_whole_ticks_and_shades_up_to_the_last_epoch(steps, shade):
-    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
-    for step in steps:
-        validate(NOTHING, step=step)
-    panel = Figure().subplots()
-    validate.plot(ax=panel)
-    assert [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel.patches] == shade
-    assert all(tick == round(tick) for tick in panel.get_xticks())
-
-
-def test_plot_tells_epochs_apart_without_colour():
-    """References are filled, worse epochs are crosses, and those that may be the best are
-    shaded.
-    """
-    rng = np.random.default_rng(8)
-    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
-    for step, gain in ((2, 0), (4, 2), (6, 2), (8, 0)):
-        validate(scores_by_gain(gain, rng), step=step)
-    assert validate.history["better"].tolist() == ["first", "yes", "undecided", "no"]
-    panel = Figure().subplots()
-    validate.plot(ax=panel)
-    marked = {
-        (line.get_marker(), line.get_markerfacecolor()): line.get_xdata().tolist()
-        for line in panel.get_lines()
-        if line.get_marker() in ("o", "x")
-    }
-    assert marked == {("o", "#000000"): [2, 4], ("o", "white"): [6], ("x", "#000000"): [8]}
-    spans = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel.patches]
-    assert spans == [(3, 5), (5, 7)]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from sampled_metrics import _defaults
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import MOST, require_confidence_level, require_whole
 from sampled_metrics.core.evaluation.evaluate import result_of_values
-from sampled_metrics.core.evaluation.result import Result
+from sampled_metrics.core.evaluation.result import Result, drawing
 from sampled_metrics.core.evaluation.values import values_of
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike, metrics_by_label
@@ -389,6 +389,7 @@ class Validator:
             raise ConfigError("plot: there is no epoch yet")
         if ax is not None and (path is not None or len(self.metrics) > 1):
             raise ConfigError("plot takes ax for one metric, and without a path")
+        drawing()
         from sampled_metrics.validation import figure
 
         if ax is not None:

@@ -5,6 +5,11 @@ definition.
 import numpy as np
 import pandas as pd
 import pytest
+from compared import (
+    require_means_of_users,
+    require_that_equal_seeds_are_refused,
+    seeds_of_which_two_are_equal,
+)
 from read_and import compare, evaluate
 from scipy.optimize import brentq
 from scipy.stats import ttest_rel
@@ -256,74 +261,6 @@ def test_many_are_in_groups_that_cannot_be_told_apart(ranks):
     assert set(table[table["metric"] == "auc"].standings()["metric"]) == {"auc"}
 
 
-def rows_of_latex(table):
-    return [
-        line.removesuffix(r" \\").split(" & ")
-        for line in table.to_latex().splitlines()
-        if " & " in line
-    ]
-
-
-def difference(row):
-    return f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]".replace("-", "$-$")
-
-
-def test_latex_has_the_letters_of_those_who_are_beaten_and_the_differences_from_the_best(ranks):
-    values = [
-        f"{evaluate(each, candidates=100, metrics='auc')['value'][0]:.4f}"
-        for each in ranks.values()
-    ]
-    three = compare(
-        {name.replace("o", "_"): each for name, each in ranks.items()},
-        candidates=100,
-        metrics="auc",
-    )
-    assert rows_of_latex(three)[1:] == [
-        ["a", r"g\_\_d", rf"{values[0]}\textsuperscript{{c}}"],
-        ["b", "fair", rf"{values[1]}\textsuperscript{{c}}"],
-        ["c", r"p\_\_r", values[2]],
-        ["", r"fair $-$ g\_\_d", difference(three.iloc[0])],
-        ["", r"p\_\_r $-$ g\_\_d", difference(three.iloc[1])],
-    ]
-    caption = three.to_latex().split(r"\caption{")[1].split("}\n")[0]
-    assert caption.startswith(
-        "The letters of a value name the recommenders that are worse by the metric."
-    )
-    assert r"at 95 \%" in caption
-
-
-def test_latex_in_per_cent_with_the_best_value_in_bold():
-    """Hits at 2 of 4, 1 of 4 and 2 of 4; the two best are equal, so that both are bold."""
-    ranks = {"A": [1, 1, 50, 60], "B": [1, 50, 60, 70], "C": [1, 50, 1, 60]}
-    table = sm.compare(sm.exact_ranks(ranks, candidates=100), metrics="recall@10")
-    text = table.to_latex(percent=True, bold=True, digits=1)
-    lines = [line.removesuffix(r" \\") for line in text.splitlines() if " & " in line]
-    assert lines[:4] == [
-        r"\# &  & Recall@10 (\%)",
-        r"a & A & \textbf{50.0}",
-        r"b & C & \textbf{50.0}",
-        r"c & B & 25.0",
-    ]
-    assert r"\textbf" not in table.to_latex(percent=True)
-    assert "& 50.00" in table.to_latex(percent=True)
-
-
-def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):
-    users = np.arange(300)
-    tables = sm.exact_ranks(
-        {name: frame(ranks[name], users) for name in ("good", "poor")}, candidates=100, exact=True
-    )
-    two = sm.compare(tables, metrics=["auc", "ap"], groups=dict(enumerate(users % 2)))
-    header, *rows = rows_of_latex(two)
-    assert header == ["Group", "", "AUC", "AP"]
-    names = ["good", "poor", "poor $-$ good"]
-    assert [row[:2] for row in rows] == [
-        [group, name] for group in ("all", "0", "1") for name in names
-    ]
-    for of_pair, of_auc in zip(rows[2::3], two[two["metric"] == "auc"].itertuples(), strict=True):
-        assert of_pair[2] == difference(of_auc)
-
-
 def test_a_sentence_has_the_numbers_and_what_they_assume_and_no_advice(ranks):
     three = compare(ranks, candidates=100, metrics="auc")
     assert three.sentence() == "AUC: good and fair are better than poor."
@@ -465,53 +402,16 @@ def test_of_three_pairs_at_the_edge_claims_are_rare_together(margin):
     assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
-def shuffled(ranks, users, seed):
-    order = np.random.default_rng(seed).permutation(len(users))
-    return frame(np.array(ranks)[order], np.array(users)[order])
-
-
-@pytest.mark.parametrize("kind", ["exact", "sampled", "lists"])
+@pytest.mark.parametrize("kind", ["exact", "sampled"])
 def test_the_same_ranks_are_no_second_seed_in_whatever_order(kind):
-    rng = np.random.default_rng(3)
-    users = [f"u{number}" for number in range(60)]
-    of_seeds = [rng.integers(1, 9, 60) for _ in range(2)]
-    if kind == "lists":
-        items = [f"i{number}" for number in range(8)]
-        held_out = pd.DataFrame({"user": users, "item": "i0"})
-
-        def read(ranks, seed):
-            lists = {
-                user: {
-                    item: float(-abs(rank - place) if item != "i0" else 1 - rank)
-                    for place, item in enumerate(items)
-                }
-                for user, rank in shuffled(ranks, users, seed).itertuples(index=False)
-            }
-            return sm.ranked_lists(lists, relevance=held_out)
-    else:
-        sizes = {"candidates": 40} if kind == "exact" else {"candidates": 900, "negatives": 20}
-        reader = sm.exact_ranks if kind == "exact" else sm.sampled_ranks
-
-        def read(ranks, seed):
-            return reader(shuffled(ranks, users, seed), **sizes)
-
-    first, again, second = (
-        read(of_seeds[number], seed) for number, seed in ((0, 1), (0, 2), (1, 3))
-    )
+    sizes = {"candidates": 40} if kind == "exact" else {"candidates": 900, "negatives": 20}
     options = {"estimator": "bv-0.1"} if kind == "sampled" else {}
-    result = sm.compare({"A": [first, second], "B": first}, metrics="recall@3", **options)
-    assert of_kind(result, "these-runs") == [{"reason": "one seed", "of": ["B"]}]
-    with pytest.raises(
-        DataError, match=r"^A: seeds 1 and 3 have the same ranks of all users, so they are one seed"
-    ):
-        sm.compare({"A": [first, second, again], "B": first}, metrics="recall@3", **options)
+    reader = sm.exact_ranks if kind == "exact" else sm.sampled_ranks
+    first, again, second = seeds_of_which_two_are_equal(lambda frame: reader(frame, **sizes))
+    require_that_equal_seeds_are_refused(first, again, second, options)
     if kind == "sampled":
         with pytest.raises(DataError, match="seeds 1 and 2 have the same ranks"):
             sm.correct({"A": [first, again]}, estimators="bv-0.1")
-
-
-LISTS = {"u": {"x": 3.0, "y": 1.0}, "v": {"x": 1.0, "y": 2.0}, "w": {"y": 2.0, "x": 0.5}}
-JUDGED = {"u": {"x": 1}, "v": {"x": 1}, "w": {"x": 1, "y": 1}}
 
 
 @pytest.mark.parametrize(
@@ -526,13 +426,6 @@ JUDGED = {"u": {"x": 1}, "v": {"x": 1}, "w": {"x": 1, "y": 1}}
             id="sampled",
         ),
         pytest.param(
-            sm.ranked_lists(
-                {"A": LISTS, "B": {**LISTS, "u": {"y": 1.0, "x": 0.5}}}, relevance=JUDGED
-            ),
-            {},
-            id="lists",
-        ),
-        pytest.param(
             {"A": [sm.exact_ranks(ranks, candidates=50) for ranks in ([1, 7, 12], [2, 9, 30])],
              "B": [sm.exact_ranks(ranks, candidates=50) for ranks in ([1, 8, 12], [2, 9, 31])]},
             {},
@@ -541,16 +434,7 @@ JUDGED = {"u": {"x": 1}, "v": {"x": 1}, "w": {"x": 1, "y": 1}}
     ],
 )  # fmt: skip
 def test_the_means_of_the_values_of_users_are_the_values(tables, options):
-    table = sm.compare(tables, metrics=["ap", "recall@10"], **options)
-    by_user = table.by_user
-    assert list(by_user) == ["recommender", "user", "ap", "recall@10"]
-    assert len(by_user) == 6
-    for row in table.to_dict("records"):
-        means = by_user.groupby("recommender")[row["metric"]].mean()
-        assert (means["A"], means["B"]) == pytest.approx(
-            (row["value_a"], row["value_b"]), abs=1e-12
-        )
-    pd.testing.assert_frame_equal(table.iloc[:1].by_user, by_user)  # of rows, too
+    require_means_of_users(tables, options)
 
 
 def test_values_are_those_of_the_same_user_in_any_order_of_rows():

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import read_and
+from compared import require_no_interval_of_one_user
 
 import sampled_metrics as sm
 from sampled_metrics.core.estimators.linear import LinearEstimator, Uncorrected
@@ -65,13 +66,10 @@ OF_20 = {"candidates": 500, "negatives": 20}
 EXACT = [4, 61, 2, 300, 480, 17, 1, 150, 88, 3, 40, 77, 6, 9, 201]
 METRICS = ["hr@10", "MAP", "AUC", "Recall@5"], ["hit-rate@10", "ap", "auc", "recall@5"]
 """As they are written, and as they are usual."""
-LISTS = ["hr@10", "MAP", "DCG@2"], ["hit-rate@10", "ap", "dcg@2"]
 ESTIMATORS = (
     ["sampled", "BV 0.1", "Decreasing", "EM"],
     ["uncorrected", "bv-0.1", "decreasing", "mle"],
 )
-RUN = {"ann": {"film": 0.9, "song": 0.4}, "bob": {"film": 0.2, "book": 0.8, "song": 0.5}}
-GRADES = {"ann": {"song": 3}, "bob": {"book": 1, "film": 2}}
 
 
 @pytest.mark.parametrize(
@@ -86,9 +84,8 @@ GRADES = {"ann": {"song": 3}, "bob": {"book": 1, "film": 2}}
             METRICS,
             1,
         ),
-        (lambda m, _: read_and.evaluate(RUN, relevance=GRADES, metrics=m), LISTS, 0),
     ],
-    ids=["correct", "expect", "compare", "lists"],
+    ids=["correct", "expect", "compare"],
 )
 def test_labels_come_back_as_they_are_written(call, metrics, estimators):
     written, usual = (
@@ -114,8 +111,6 @@ def test_a_metric_of_ones_own():
     assert found["metric"].tolist() == ["rbp", "recall@10"]
     np.testing.assert_allclose(found["value"], [0.2 * (1 + 0.8 + 0.8**10) / 3, 2 / 3])
     assert read_and.correct(SAMPLED, **OF_20, metrics=rbp)["value"].between(0, 0.2).all()
-    with pytest.raises(sm.ConfigError, match="is not a metric of ranked lists"):
-        read_and.evaluate(RUN, relevance=GRADES, metrics=[rbp])
 
 
 @dataclass(frozen=True)
@@ -152,24 +147,14 @@ EVERY_ESTIMATOR = ["decreasing", "free", "bv-0.1", "cls", "mle", "mes", "smooth"
         lambda: sm.evaluate(
             sm.exact_ranks([3], candidates=50, exact=True), metrics=["mrr", "recall@2"]
         ),
-        lambda: sm.evaluate(
-            sm.ranked_lists({"ann": {"x": 2, "y": 1}}, relevance={"ann": {"y": 1}}), metrics="mrr"
-        ),
         lambda: sm.correct(ONE_OF_20, estimators=EVERY_ESTIMATOR, metrics=["recall@10", "auc"]),
         lambda: sm.correct({"a": [ONE_OF_20, ONE_OF_20]}, estimators="bv-0.1", metrics="recall@10"),
     ],
-    ids=["exact", "lists", "sampled", "seeds"],
+    ids=["exact", "sampled", "seeds"],
 )
 @pytest.mark.filterwarnings("error")
 def test_a_single_user_has_a_value_and_no_interval(call):
-    result = call()
-    assert result["value"].notna().all()
-    assert result[["low", "high", "standard_error"]].isna().all(axis=None)
-    kinds = {finding.kind for finding in result.findings}
-    assert "one-user" in kinds
-    assert not kinds & {"few-users", "approximate", "bounds", "supported", "contradicted"}
-    assert "without an interval" in result.sentence()
-    assert "%" not in result.sentence()  # no level of an interval
+    require_no_interval_of_one_user(call())
 
 
 @pytest.mark.parametrize("names", ["ab", "abc"])

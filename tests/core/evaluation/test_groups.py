@@ -43,17 +43,6 @@ def same(one, other, columns):
     )
 
 
-def lists(users):
-    """One list for each user, with its relevant item at a place that grows with the user."""
-    users = [*users]
-    run = {str(user): {f"i{place}": -place for place in range(5)} for user in users}
-    judged = [
-        {"user": str(user), "item": f"i{user % 5}", "relevance": 1, "age": AGE[user]}
-        for user in users
-    ]
-    return run, pd.DataFrame(judged)
-
-
 @pytest.mark.parametrize(("column", "of_rows"), [("age", None), ("item_kind", ITEM)])
 def test_values_are_those_of_the_rows_of_the_group_alone(column, of_rows):
     groups = np.array([AGE[user] for user in USERS]) if of_rows is None else of_rows
@@ -95,14 +84,6 @@ def test_of_sampled_ranks_are_those_of_their_rows():
     assert groups["bounds"] == groups["group-level"] == ""
 
 
-def test_of_lists_are_those_of_the_judged_users():
-    run, judged = lists(range(100, 250))
-    result = sm.evaluate(sm.ranked_lists(run, relevance=judged, groups="age"), groups=True)
-    run, judged = lists(user for user in range(100, 250) if AGE[user] == "young")
-    alone = sm.evaluate(sm.ranked_lists(run, relevance=judged))
-    same(of_group(result, "young"), alone, [*alone.columns])
-
-
 def test_of_a_single_user_are_left_out_with_a_remark():
     result = sm.evaluate(exact(), groups=AGE | {100: "alone"})
     assert set(result["group"]) == {"all", "old", "young"}
@@ -137,9 +118,6 @@ def test_comparisons_of_groups_hold_together_and_leave_all_rows_as_they_are():
         assert of_group(result, group)["p_value"].to_numpy() == pytest.approx(expected)
 
 
-LISTED = pd.DataFrame({"user": ["a", "a", "b"], "item": ["i", "j", "i"], "g": ["1", "2", "1"]})
-
-
 def by(groups):
     return lambda: sm.compare(exact(), groups=groups)
 
@@ -172,10 +150,6 @@ def by(groups):
                 groups=True,
             ),
             "Z: .*group 'old'",
-        ),
-        (
-            lambda: sm.ranked_lists({"a": {"i": 1}}, relevance=LISTED, groups="g"),
-            "in another group by g",
         ),
     ],
 )

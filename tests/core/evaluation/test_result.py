@@ -4,16 +4,17 @@ findings.
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import sampled_metrics as sm
+from sampled_metrics import _registry
 from sampled_metrics.core.evaluation.result import Result, by_recommender, cell, together
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
-from sampled_metrics.errors import ConfigError
 
 ON_READING = [
     Finding("columns-not-used", values={"columns": ["<remark> & more"], "unit": ""}),
@@ -116,18 +117,11 @@ def test_the_findings_of_recommenders_have_their_names_and_those_of_groups_their
     assert found.setting.names == ("A",)
 
 
-def test_text_and_html_have_rows_then_remarks(table):
+def test_text_has_rows_then_remarks(table):
     lines = repr(table).splitlines()
     cells = [["metric", "value"], ["ap", "0.1235"], ["auc", "-"], ["recall@10", "12346"]]
     assert [line.split() for line in lines[:4]] == cells
     assert lines[4:] == ["", REMARKS[0], "", REMARKS[1]]
-    page = table._repr_html_()
-    assert ">0.1235</td>" in page
-    assert (
-        "<p>The column &lt;remark&gt; &amp; more is not used.</p>\n<p>The index is taken as "
-        "user.</p>" in page
-    )
-    assert "<script>" not in Result({"a": ["<script>"]})._repr_html_()
 
 
 def test_text_of_a_value_and_of_a_p_value():
@@ -162,61 +156,11 @@ VALUES = Result(
         "users": [9] * 4,
     }
 ).found([], Setting(0.9, "9 users, m = 20"))
-LINES = [
-    "% 9 users, m = 20. In brackets: 90 % intervals.",
-    r"\begin{tabular}{lll}", r"\toprule", r"Recommender & Recall@10 & AUC \\", r"\midrule",
-    r"X\_1 & 0.2500 [0.2000, 0.3000] & 0.5000 [0.4500, 0.5500] \\",
-    r"Y & 0.1250 [-] & - \\",
-    r"\bottomrule", r"\end{tabular}",
-]  # fmt: skip
 
 
-def test_latex_has_a_row_for_each_recommender_and_estimator_and_a_sentence_is_of_the_rows(tmp_path):
-    assert VALUES.to_latex(tmp_path / "t.tex") is None
-    assert (tmp_path / "t.tex").read_text().splitlines() == LINES
-    latex = VALUES.assign(estimator=["free", "free", "decreasing", "decreasing"]).to_latex()
-    assert r"Recommender & Estimator & Recall@10 & AUC \\" in latex
-    assert "Y & decreasing & 0.1250 [-] & - " in latex
-    with pytest.raises(
-        ConfigError, match=r"digits, percent and bold, not float_format; pandas.DataFrame"
-    ):
-        VALUES.to_latex(float_format="%.2f")
-    with pytest.raises(ConfigError, match="digits must be"):
-        VALUES.to_latex(digits=-1)
-    with pytest.raises(ConfigError, match="are for values with intervals"):
-        Result({"recommender": ["X"], "exact": [0.5]}).to_latex(digits=2)
-    with pytest.raises(
-        ConfigError, match="are for values with intervals"
-    ):  # the number of other results, too
-        Result({"recommender": ["X"], "exact": [0.5]}).to_latex(digits=4)
-    with pytest.raises(
-        ConfigError, match="are for values with intervals"
-    ):  # no column tells these rows apart
-        Result(pd.concat([VALUES, VALUES])).to_latex(digits=2)
+def test_a_sentence_is_of_the_rows():
     sentence = VALUES[VALUES["metric"] == "auc"].sentence()
     assert sentence == "AUC of X_1 is 0.5000 by Free (90 % interval 0.4500 to 0.5500)."
-
-
-def test_latex_has_the_digits_and_the_best_of_each_estimator_in_bold():
-    """Of each estimator and metric, one of two recommenders is the best."""
-    rows = [("X", "free", 0.125, 0.1, 0.2), ("Y", "free", 0.25, 0.2, 0.5)]
-    rows += [("X", "mle", 0.5, 0.4, 0.75), ("Y", "mle", 0.25, 0.2, 0.3)]
-    table = Result(rows, columns=["recommender", "estimator", "value", "low", "high"]).assign(
-        metric="auc"
-    )
-    lines = [
-        line.removesuffix(r" \\")
-        for line in table.to_latex(percent=True, bold=True).splitlines()
-        if "&" in line
-    ]
-    assert lines == [
-        r"Recommender & Estimator & AUC (\%)",
-        r"X & free & 12.50 [10.00, 20.00]",
-        r"Y & free & \textbf{25.00 [20.00, 50.00]}",
-        r"X & mle & \textbf{50.00 [40.00, 75.00]}",
-        r"Y & mle & 25.00 [20.00, 30.00]",
-    ]
-    assert "X & mle & 0.500 [0.400, 0.750]" in table.to_latex(digits=3)
 
 
 NAME = "X\n\\input{other}\x1b[31m\u2028\x85!"
@@ -226,17 +170,39 @@ tests/cli/test_cli.py has the rest.
 SHOWN = r"X\n\input{other}\x1b[31m\u2028\x85!"
 
 
-def test_what_cannot_be_printed_is_escaped_in_names_and_in_remarks_of_all_forms():
+def test_what_cannot_be_printed_is_escaped_in_names_and_in_remarks():
     findings = [
         Finding("columns-not-used", values={"columns": [NAME], "unit": ""}),
         Finding("no-rank-zero", values={"source": NAME}),
     ]
     table = Result({"recommender": [NAME], "value": [0.5]}).found(findings)
     assert table.remarks == (f"{SHOWN}: {CAUTION}", f"The column {SHOWN} is not used.")
-    remarks, rows = table.to_latex().split("\\begin{tabular}")
-    assert remarks.splitlines() == [f"% {SHOWN}: {CAUTION}", f"% The column {SHOWN} is not used."]
-    assert r"\input" not in rows
-    assert all(
-        line.isprintable() for form in (repr(table), table.to_latex()) for line in form.split("\n")
-    )
+    assert all(line.isprintable() for line in repr(table).split("\n"))
     assert list(sm.exact_ranks({NAME: [1, 2, 30], "Y": [2, 3, 4]}, candidates=100)) == [SHOWN, "Y"]
+
+
+@pytest.mark.parametrize(
+    ("show", "says"),
+    [
+        (
+            lambda: VALUES.to_latex(),
+            "to_latex: sampled_metrics.reporting is not installed, which writes LaTeX",
+        ),
+        (
+            lambda: VALUES.plot(),
+            "plot: sampled_metrics.reporting is not installed, which draws figures",
+        ),
+        (
+            lambda: VALUES.plot("a.svg"),
+            "plot: sampled_metrics.reporting is not installed, which draws figures",
+        ),
+    ],
+    ids=["LaTeX", "figure", "file"],
+)
+def test_what_a_package_that_is_not_installed_would_show_is_refused_in_one_line(
+    show, says, monkeypatch
+):
+    monkeypatch.delitem(_registry.PACKAGES, "reporting", raising=False)
+    assert VALUES._repr_html_() is None  # a notebook shows the text
+    with pytest.raises(sm.ConfigError, match=f"^{re.escape(says)}$"):
+        show()

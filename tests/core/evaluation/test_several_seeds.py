@@ -160,17 +160,6 @@ def test_words_say_of_which_runs_they_are():
     assert second.startswith("AP of these runs: B is better than A; the difference (B - A) is ")
 
 
-def test_figures_and_latex_show_both_questions(tmp_path):
-    result = sm.compare(TABLES, metrics="ap")
-    axes = result.plot()
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["new runs", "these runs"]
-    text = result.to_latex()
-    assert "new runs" in text
-    assert "these runs" in text
-    sm.evaluate(TABLES, metrics="ap").plot(tmp_path / "values.svg")
-    assert (tmp_path / "values.svg").stat().st_size > 1000
-
-
 def test_seeds_that_would_decide_are_named_where_new_runs_are_undecided():
     """Of exact values, two seeds that differ as much as the models do decide nothing, and users
     alone would.
@@ -207,23 +196,6 @@ def test_no_number_of_seeds_is_named_where_the_users_alone_do_not_decide():
     result = sm.compare(tables, metrics="recall@10")
     assert set(result["conclusion"]) == {"undecided"}
     assert "more-seeds" not in {finding.kind for finding in result.findings}
-
-
-def test_latex_has_all_rows_whatever_columns_are_left():
-    values = sm.evaluate(TABLES, metrics="ap")
-    pairs = sm.compare(TABLES, metrics="ap")
-    for table in (values, pairs):
-        numbers = table["low"].map(lambda low: f"{low:.4g}")
-        for part in (table, table.drop(columns="of"), table.rename(columns={"of": "Runs"})):
-            text = part.to_latex()
-            assert text.count(r"\\") >= 1 + len(table)
-        assert all(
-            number[:5].lstrip("-") in table.drop(columns="of").to_latex() for number in numbers
-        )
-        assert "midrule" in table.set_index(["of", "metric"]).to_latex()
-    one_question = values[values["of"] == "new runs"].to_latex()
-    assert "new runs" in one_question
-    assert "these runs" not in one_question.split("begin")[1]
 
 
 def test_standings_and_verdicts_are_those_of_the_rows():

@@ -147,15 +147,12 @@ def test_shares_are_of_the_users_for_whom_each_ranks_higher():
 def test_a_margin_of_two_recommenders_says_who_ranks_higher_if_there_are_ranks():
     exact = sm.exact_ranks(RANKS, candidates=50, exact=True)
     sampled = sm.sampled_ranks(RANKS, candidates=900, negatives=20)
-    scores = {"ann": {"x": 2.0, "y": 1.0}, "bob": {"x": 2.0, "y": 1.0}}
-    lists = sm.ranked_lists(scores, relevance={"ann": {"x": 1}, "bob": {"y": 1}})
     for tables, is_sampled in ((exact, False), (sampled, True)):
         [higher] = of_kind(sm.compare(tables, metrics="ap", margin=0.1), "higher")
         assert higher.names == ("a", "b")
         assert higher.values == {"higher_a": 0.25, "higher_b": 0.5, "is_sampled": is_sampled}
     three = {**exact, "c": exact["a"].rows(np.arange(400)[::-1])}
     assert of_kind(sm.compare(three, metrics="ap", margin=0.1), "higher") == []
-    assert of_kind(sm.compare({"a": lists, "b": lists}, metrics="ap", margin=0.1), "higher") == []
 
 
 def of_kind(result, kind):

@@ -62,14 +62,6 @@ def in_folder(tmp_path, monkeypatch):
             id="numbers by position",
         ),
         pytest.param(
-            lambda: sm.report(RANKS, "r.html", candidates=50),
-            'sm.report(sm.exact_ranks(ranks, candidates=50), "r.html")',
-            id="further arguments stay",
-        ),
-        pytest.param(
-            lambda: sm.plan(RANKS, n=50), "sm.plan(sm.exact_ranks(pilot, candidates=50))", id="plan"
-        ),
-        pytest.param(
             lambda: sm.exact_ranks("a.csv", "b.csv", candidates=50),
             'sm.exact_ranks({"a": "a.csv", "b": "b.csv"}, candidates=50)',
             id="a reader of two files",
@@ -81,11 +73,10 @@ def test_the_message_has_a_call_that_python_takes(call, written):
     with pytest.raises(sm.ConfigError) as error:
         call()
     assert str(error.value).endswith(f": {written}")
-    names = {"ranks": RANKS, "pilot": RANKS, "a": RANKS, "b": RANKS}
+    names = {"ranks": RANKS, "a": RANKS, "b": RANKS}
     if "_ranks" not in written:
         names |= {"a": TABLE, "b": TABLE}
-    if "sm.plan" not in written:  # which takes long
-        assert eval(written, {"sm": sm} | names) is not None
+    assert eval(written, {"sm": sm} | names) is not None
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from no_numbers import NO_NUMBERS, require_a_flag
 
 import sampled_metrics as sm
 from sampled_metrics.core.ranks.frames import Columns
@@ -26,11 +27,6 @@ def frame(**columns):
 
 def cells(*values):
     return pd.Series(values, dtype=object)
-
-
-def lists(run=None, relevance=None):
-    run = {"ann": {"film": 0.9}} if run is None else run
-    return sm.ranked_lists(run, relevance={"ann": {"film": 1}} if relevance is None else relevance)
 
 
 FRAME = frame(user=["ann", "bob", "eve"], candidates=[50, 60, 70], rank=[1, 12, 5])
@@ -63,17 +59,12 @@ def test_columns_may_have_usual_names():
         table = sm.exact_ranks(FRAME.set_axis(names.split(), axis="columns"))
         assert (table.user.tolist(), table.above.tolist()) == (["ann", "bob", "eve"], [0, 11, 4])
         assert table.candidates.tolist() == [50, 60, 70]
-    for name in ("movieId", "corpus-id", "docid"):
-        one = pd.DataFrame({"user": ["ann"], name: [1]})
-        assert lists(one.assign(score=2), one).grades.toarray().tolist() == [[1]]
     for user, found in (
         (["7", "8", "9"], [7, 8, 9]),
         ([7.0, 8, 9], [7, 8, 9]),
         (["7", "08", "x"], ["7", "08", "x"]),
     ):
         assert sm.exact_ranks(frame(rank=RANKS, user=user), candidates=10).user.tolist() == found
-    run = {"user": ["ann", "ann"], "item": ["song", "film"], "score": [0.5, 0.9]}
-    assert lists(run).grades.toarray().tolist() == [[1]]
 
 
 def test_columns_that_are_taken_or_not_used_are_named():
@@ -242,28 +233,12 @@ REFUSED = [
         r"'bob': rank 12 .* last rank from 0, 11",
     ),
 ]
-ONE = frame(user=["ann"], item=[1])
-REFUSED_LISTS = [
-    ({"ann": ["film"]}, None, r"ann: lacks the column user, item .*; ranked lists.*\{user: \{item"),
-    (None, {"ann": ["film"], "bob": []}, r"relevance: is not a table: .*\{user: \{item"),
-    (ONE.assign(score=cells(10**400)), None, "user 'ann': score must be a number"),
-    (None, {"ann": {"film": 10**400}}, "relevance, user 'ann': relevance must be a number"),
-    (ONE.assign(score=2**53 + 1), None, "score .* round 9007199254740993"),
-    (ONE.assign(item=cells([1]), score=2), None, "item must be text or a number"),
-    ({"0.0": {"film": 0.9}}, {"0": {"film": 1}}, "such as '0.0', .* such as '0'"),
-]
 
 
 @pytest.mark.parametrize(("ranks", "options", "says"), REFUSED)
 def test_options_are_refused_with_their_place(ranks, options, says):
     with pytest.raises(sm.DataError, match=says):
         sm.exact_ranks(ranks, **options)
-
-
-@pytest.mark.parametrize(("run", "relevance", "says"), REFUSED_LISTS)
-def test_lists_are_refused_with_their_place(run, relevance, says):
-    with pytest.raises(sm.DataError, match=says):
-        lists(run, relevance)
 
 
 ROWS = frame(
@@ -296,19 +271,9 @@ PAIR = {
     "x": sm.exact_ranks([1, 3, 40], candidates=100),
     "y": sm.exact_ranks([2, 5, 6], candidates=100),
 }
-MATRICES = np.arange(12.0).reshape(3, 4), np.eye(3, 4), np.eye(3, 4, 1)
-PUBLISHED = {"negatives": 99, "candidates": 999, "users": 10}
 FLAGS = {
     "replacement": lambda flag: sm.SampledRanks(np.array([0]), 5, 9, replacement=flag),
     "replacement of expect": lambda flag: sm.expect(PAIR, negatives=9, replacement=flag),
-    "replacement of plan": lambda flag: sm.plan(PAIR, replacement=flag),
-    "replacement of report": lambda flag: sm.report(PAIR, replacement=flag),
-    "replacement of published": lambda flag: sm.published(
-        {"a": {"hr@10": 0.5}}, **PUBLISHED, replacement=flag
-    ),
-    "replacement of negatives": lambda flag: sm.rank_among_negatives(
-        *MATRICES, negatives=2, replacement=flag
-    ),
     "exact": lambda flag: sm.exact_ranks(RANKS, candidates=1000, exact=flag),
     "zero_based": lambda flag: sm.sampled_ranks(
         RANKS, negatives=50, candidates=99, zero_based=flag
@@ -318,24 +283,7 @@ FLAGS = {
 
 @pytest.mark.parametrize("name", FLAGS)
 def test_flags_are_true_or_false(name):
-    if not name.endswith(("report", "plan")):  # which take seconds
-        FLAGS[name](np.False_)
-    for flag in (None,) if name.endswith("report") else ("no", 0, np.array(True)):
-        with pytest.raises(sm.ConfigError, match=f"^{name.split()[0]}: is True or False, not "):
-            FLAGS[name](flag)
-
-
-NO_NUMBERS = {
-    "periods": pd.period_range("2001", periods=3, freq="Y"),
-    "cells that are periods": pd.Series(
-        list(pd.period_range("2001", periods=3, freq="Y")), dtype=object
-    ),
-    "times": pd.to_datetime(["2001-01-01", "2002-01-01", "2003-01-01"]),
-    "durations": pd.to_timedelta([1, 2, 3], unit="s"),
-    "durations of numpy": np.array([1, 2, 3], dtype="m8[s]"),
-    "complex numbers": [1 + 0j, 2, 3],
-    "intervals": pd.interval_range(0, 3),
-}
+    require_a_flag(FLAGS[name], name.split()[0])
 
 
 @pytest.mark.parametrize("kind", NO_NUMBERS)
@@ -345,15 +293,8 @@ NO_NUMBERS = {
         lambda values: sm.exact_ranks(frame(rank=values), candidates=9000),
         lambda values: sm.exact_ranks([1, 2, 3], candidates=values),
         lambda values: sm.sampled_ranks([1, 2, 3], candidates=9000, negatives=values),
-        lambda values: lists(
-            frame(user="ann", item=[1, 2, 3], score=values), frame(user=["ann"], item=[1])
-        ),
-        lambda values: lists(
-            frame(user="ann", item=[1, 2], score=[1, 2]),
-            frame(user="ann", item=[1, 2, 3], rel=values),
-        ),
     ],
-    ids=["rank", "candidates", "negatives", "score", "relevance"],
+    ids=["rank", "candidates", "negatives"],
 )
 def test_values_with_an_order_that_are_no_numbers_are_refused(read, kind):
     with pytest.raises(sm.DataError, match=r"must be (a|whole|integers)"):

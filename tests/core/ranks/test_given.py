@@ -7,59 +7,34 @@ Those are tables that a reader returned, of one kind, by names that differ, of t
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refused_tables import require_refusals
 
 import sampled_metrics as sm
-from sampled_metrics._registry import kinds_of_tables
 from sampled_metrics.core.ranks.exact import ExactRanks, read_rank_tables, require_same_events
 from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.core.ranks.table import pair_users
 
 EXACT = sm.exact_ranks([1, 4, 20, 3, 50], candidates=100)
 SAMPLED = sm.sampled_ranks([1, 4, 2, 3, 5], negatives=9, candidates=100)
-LISTS = sm.ranked_lists(
-    {"ann": {"film": 0.9}, "bob": {"film": 0.1}}, relevance={"ann": {"film": 1}, "bob": {"song": 1}}
-)
 FUNCTIONS = {
     "evaluate": sm.evaluate,
     "correct": sm.correct,
     "compare": sm.compare,
     "expect": lambda ranks: sm.expect(ranks, negatives=3),
-    "plan": sm.plan,
-    "report": sm.report,
 }
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_other_ranks_are_refused_with_the_reader_to_call_or_the_functions_that_take_them(function):
-    for ranks in ([1, 2], pd.DataFrame({"rank": [1, 2]})):
-        with pytest.raises(sm.DataError, match=f"^A: {function} takes ") as caught:
-            FUNCTIONS[function]({"A": ranks, "B": ranks})
-        assert all(
-            kind.reader in str(caught.value)
-            for kind in kinds_of_tables()
-            if function in kind.taken_by
-        )
-    for table in (EXACT, SAMPLED, LISTS):
-        if function not in table.taken_by:
-            with pytest.raises(
-                sm.DataError, match=f"A: has {table.kind}, which {function} does not take"
-            ) as caught:
-                FUNCTIONS[function]({"A": table, "B": table})
-            assert all(name in str(caught.value) for name in table.taken_by)
+    require_refusals(function, FUNCTIONS[function], [EXACT, SAMPLED])
 
 
 @pytest.mark.parametrize(
     ("function", "ranks", "says"),
     [
-        (
-            "evaluate",
-            {"A": EXACT, "B": LISTS},
-            "A has exact ranks and B ranked lists; evaluate takes one",
-        ),
         (
             "compare",
             {"A": SAMPLED, "B": EXACT},
@@ -71,16 +46,8 @@ def test_other_ranks_are_refused_with_the_reader_to_call_or_the_functions_that_t
             EXACT,
             "compare takes a mapping from the names of recommenders to their tables, not an E",
         ),
-        (
-            "evaluate",
-            {"A": [EXACT, 3]},
-            "A: evaluate takes exact ranks, ranked lists or staged ranks, not an int",
-        ),
-        (
-            "evaluate",
-            {"A": []},
-            "A: evaluate takes exact ranks, ranked lists or staged ranks, not a list",
-        ),
+        ("evaluate", {"A": [EXACT, 3]}, "A: evaluate takes exact ranks.*, not an int"),
+        ("evaluate", {"A": []}, "A: evaluate takes exact ranks.*, not a list"),
         (
             "expect",
             {"A": [EXACT, EXACT]},
@@ -91,17 +58,6 @@ def test_other_ranks_are_refused_with_the_reader_to_call_or_the_functions_that_t
 def test_refusals(function, ranks, says):
     with pytest.raises(sm.DataError, match=says):
         FUNCTIONS[function](ranks)
-
-
-def test_lists_of_other_judgements_are_not_compared():
-    run = {"ann": {"song": 1.0}, "bob": {"song": 1.0}}
-    other = sm.ranked_lists(run, relevance={"ann": {"film": 2}, "bob": {"song": 1}})
-    with pytest.raises(
-        sm.DataError, match="A and B have other judged items; read them with the same relevance"
-    ):
-        sm.compare({"A": LISTS, "B": other})
-    same = sm.ranked_lists(run, relevance={"ann": {"film": 1}, "bob": {"song": 1}})
-    assert sm.compare({"A": LISTS, "B": same}, metrics="recall@1")["difference"].item() == 0
 
 
 def test_cautions_of_tables_have_the_name_of_the_recommender():
@@ -118,7 +74,6 @@ def test_cautions_of_tables_have_the_name_of_the_recommender():
 def test_tables_say_what_they_are():
     assert repr(EXACT) == "exact ranks of 5 users, among 100 candidates"
     assert repr(SAMPLED) == "sampled ranks of 5 users, 9 of 100 candidates"
-    assert repr(LISTS) == "ranked lists of 2 users, with 2 judged items"
 
 
 def table(users: list | None, candidates: list[int]) -> ExactRanks:

@@ -211,36 +211,6 @@ def test_groups_of_a_file_may_be_by_an_index(tmp_path: Any) -> None:
     assert read_groups(str(tmp_path / "groups.parquet"), "age") == {"ann": "1", "bob": "2"}
 
 
-LISTS = pd.DataFrame({"user": list("aabb"), "item": [1, 2, 1, 2], "score": [0.1, 0.2, 0.3, 0.1]})
-JUDGED = pd.DataFrame({"user": list("ab"), "item": [1, 2], "relevance": [1, 2]})
-
-
-@pytest.mark.parametrize(
-    "lists",
-    [
-        LISTS.set_index("user"),
-        LISTS.set_index(["item", "user"]),
-        LISTS.set_index(["user", "item"])["score"],
-        LISTS.set_index(["user", "item"])["score"].rename("ncf"),
-        LISTS.assign(rank=[2, 1, 1, 2]).set_index(["user", "item"])["rank"],
-    ],
-)
-@pytest.mark.parametrize(
-    "relevance",
-    [
-        JUDGED.set_index("user"),
-        JUDGED.set_index(["user", "item"])["relevance"],
-        JUDGED.set_index(["user", "item"])["relevance"].rename(None),
-        JUDGED.set_index("user")["item"],
-    ],
-)
-def test_lists_and_judged_items_by_an_index(lists: Any, relevance: Any) -> None:
-    """Of each user, the judged item has the second place."""
-    assert sm.evaluate(sm.ranked_lists(lists, relevance=relevance), metrics="mrr")[
-        "value"
-    ].tolist() == [0.5]
-
-
 BY_USER = pd.Series({"a": 10, "b": 20, "c": 30, "d": 40})
 RANKS = TABLE[["user", "rank"]]
 

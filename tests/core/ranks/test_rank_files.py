@@ -102,26 +102,6 @@ def test_a_file_is_refused_with_its_name_and_line(tmp_path, name):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("run", "judged", "says"),
-    [
-        (
-            b"q1 Q0 d1 1 x bm25\nq1 Q0 d2 2 8.25 bm25\n",
-            b"",
-            "run, line 1: score must be a number, not 'x'",
-        ),
-        (b"q1 Q0 d1 1 9.5 bm25\n", b"q1 0 d1 x\n", "judged, line 2: relevance must be"),
-        (b"q1 Q0 d1 1 9.5 bm25\n", b"q1 0 d2 1 5\n", "judged, line 2: has 5 fields"),
-        (b"user,item,score\nq1,d1,9007199254740993\n", b"", "run, line 2: score"),
-    ],
-)
-def test_lists_and_judged_items_are_refused_with_the_line(tmp_path, run, judged, says):
-    (tmp_path / "run").write_bytes(run)
-    (tmp_path / "judged").write_bytes(b"q1 0 d3 1\n" + judged)
-    with pytest.raises(DataError, match=says):
-        sm.ranked_lists(tmp_path / "run", relevance=tmp_path / "judged")
-
-
 def test_a_parquet_file_is_refused_with_its_row(tmp_path):
     FRAME.assign(rank=[1, -2, 3]).to_parquet(tmp_path / "wrong.parquet")
     for path, says in (

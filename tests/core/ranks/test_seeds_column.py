@@ -27,16 +27,6 @@ LONG = pd.concat(
     ignore_index=True,
 )
 OF_A = LONG[LONG["model"] == "A"].drop(columns="model")
-RELEVANCE = {"ann": {"x": 1}, "bob": {"z": 2}}
-LISTS = pd.DataFrame(
-    {
-        "user": ["ann", "ann", "bob", "bob"] * 2,
-        "item": ["x", "y", "y", "z"] * 2,
-        "score": [2, 1, 2, 1, 1, 2, 1, 2],
-        "seed": ["first"] * 4 + ["second"] * 4,
-    }
-)
-"""The first seed has x first for ann, and z second for bob; the second the other way round."""
 
 
 def same(table, frame):
@@ -171,17 +161,11 @@ def test_seeds_are_in_the_order_of_their_numbers_or_else_of_their_texts(labels, 
     assert in_order(labels) == ordered
 
 
-def test_sampled_ranks_and_lists_have_seeds():
+def test_sampled_ranks_have_seeds():
     sampled = OF_A.assign(rank=OF_A["rank"] % 100 + 1)
     tables = sm.sampled_ranks(sampled, negatives=100, seeds="Seed")
     for table in tables:
         assert table.x.tolist() == (ALONE["A", int(table.seed_name)]["rank"] % 100).tolist()
-    first, second = sm.ranked_lists(LISTS, relevance=RELEVANCE, seeds="seed")
-    assert first.seed_name == "first"
-    reciprocal = [
-        table.outcome_values([sm.metric("mrr")]).values[0].tolist() for table in (first, second)
-    ]
-    assert reciprocal == [[1.0, 0.5], [0.5, 1.0]]
 
 
 def test_groups_and_numbers_of_users_are_those_of_each_seed():
@@ -267,10 +251,6 @@ def test_a_column_of_runs_that_no_argument_names_is_refused(name):
         sm.exact_ranks(renamed)
     with pytest.raises(sm.DataError, match=says):
         sm.sampled_ranks(renamed, negatives=899)
-    with pytest.raises(
-        sm.DataError, match=f"has the column {name}, which no argument names, with 2 values"
-    ):
-        sm.ranked_lists(LISTS.rename(columns={"seed": name}), relevance=RELEVANCE)
 
 
 @pytest.mark.parametrize(
@@ -417,39 +397,3 @@ def test_read_ranks_refuses_seeds(tmp_path):
         sm.DataError, match=r"a\.csv, line 1: has the column Seed, which no argument names"
     ):
         sm.read_ranks(tmp_path / "a.csv")
-
-
-@pytest.mark.parametrize("reader", ["by", "seeds"])
-def test_a_trec_file_of_two_runs_is_read_by_their_names(tmp_path, reader):
-    runs = {
-        "bm25": "ann Q0 x 1 2 bm25\nann Q0 y 2 1 bm25\n",
-        "dense": "ann Q0 y 1 2 dense\nann Q0 x 2 1 dense\n",
-    }
-    path = tmp_path / "both.run"
-    path.write_text("".join(runs.values()))
-    with pytest.raises(
-        sm.DataError,
-        match=r"both.run, line 1: has the column run, .* with 2 values \(bm25, dense\)",
-    ):
-        sm.ranked_lists(path, relevance=RELEVANCE)
-    read = sm.ranked_lists(path, relevance=RELEVANCE, **{reader: "run"})
-    tables = list(read.values()) if reader == "by" else read
-    values = [table.outcome_values([sm.metric("mrr")]).values[0].tolist() for table in tables]
-    assert values == [[1.0, 0.0], [0.5, 0.0]]
-    path.write_text(runs["dense"])
-    alone = sm.ranked_lists(path, relevance=RELEVANCE)
-    assert alone.grades.toarray().tolist() == [[0, 1], [0, 0]]
-    assert not any("run" in note for note in alone.notes if "both.run" not in note)
-
-
-def test_judged_items_have_no_seeds():
-    judged = pd.DataFrame({"user": ["ann", "bob"], "item": ["x", "z"], "seed": [1, 2]})
-    lists = LISTS.drop(columns="seed")[:4]
-    says = (
-        "relevance: has the column seed, .* judged items are the same for all seeds, .*--groups "
-        "seed"
-    )
-    with pytest.raises(sm.DataError, match=says):
-        sm.ranked_lists(lists, relevance=judged)
-    assert sm.ranked_lists(lists, relevance=judged, groups="seed").groups.tolist() == ["1", "2"]
-    assert len(sm.ranked_lists(lists, relevance=judged.assign(seed=1))) == 2

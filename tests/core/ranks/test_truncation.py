@@ -114,12 +114,7 @@ SHALLOW = np.random.default_rng(1).geometric(0.1, 400).clip(max=85)
 def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled() -> None:
     result = read_and.evaluate(SHALLOW, candidates=900)
     said = f"No rank of 400 is above {SHALLOW.max()} of 900"
-    for shown in (
-        repr(result).split("\n"),
-        result._repr_html_().split("</p>"),
-        result.to_latex().split("\n"),
-    ):
-        assert said in shown[0]
+    assert said in repr(result).split("\n")[0]
     assert result[:1].cautions == result.cautions
     assert [finding.kind for finding in result.found(result.findings).findings].count(
         "shallow-ranks"
@@ -127,8 +122,6 @@ def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled() -> N
     assert not any(
         said in remark for remark in read_and.evaluate(SHALLOW, candidates=900, exact=True).remarks
     )
-    page = read_and.report({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=900, metrics="recall@10")
-    assert page.index('<p class="caution">No rank of 400') < page.index('<p class="verdict">')
     assert read_and.evaluate(SHALLOW[:20], candidates=900).cautions
     assert not read_and.evaluate(SHALLOW[:19], candidates=900).cautions
 

@@ -174,6 +174,11 @@ class Comparison(Result):
             return self.remarks
         return (*self.remarks, differences_in_brackets(self.setting, by_group="group" in self))
 
+    @property
+    def _has_latex_values(self) -> bool:
+        """Whether the table has verdicts, and so values by metric."""
+        return bool(self._of_rows())
+
     def _latex_table(self, form: NumberForm) -> str:
         """Return the recommenders by metric, and by group if there are groups, best first by the
         first metric.

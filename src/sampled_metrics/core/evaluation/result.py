@@ -115,8 +115,7 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
             raise ConfigError(
                 "plot() takes a path or ax, not both; write the figure of ax by its savefig"
             )
-        draw = renderer("figure")
-        picture = None if draw is None else draw(table, path, ax)
+        picture = drawing()(table, path, ax)
         if picture is None and path is None:
             return super().__call__(ax=ax)
         if picture is None:
@@ -384,6 +383,16 @@ def together(results: Mapping[str, Result], column: str) -> Result:
     return table.found(
         findings, replace(first, names=names, parameters=first.parameters if alike else "")
     )
+
+
+def drawing() -> Any:
+    """Return the function that draws a result; raise ConfigError if no package of the library
+    draws.
+    """
+    draw = renderer("figure")
+    if draw is None:
+        raise ConfigError("plot: sampled_metrics.reporting is not installed, which draws figures")
+    return draw
 
 
 def as_latex(

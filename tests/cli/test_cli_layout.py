@@ -1,0 +1,108 @@
+"""The command rank, of files of matrices with names of columns or an index: the ranks are right, or
+it is refused.
+"""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from matrix_files import (
+    ABOVE,
+    FORMS,
+    HELD_OUT,
+    ITEM_FACTORS,
+    ITEM_IDS,
+    ITEMS,
+    NAMES,
+    SCORES,
+    TRAINED,
+    USER_FACTORS,
+    USER_IDS,
+    USERS,
+    D,
+    names,
+    write,
+)
+
+from sampled_metrics.cli.program import cli
+from sampled_metrics.errors import DataError
+
+
+@pytest.mark.parametrize("with_ids", [False, True])
+@pytest.mark.parametrize(("form", "index"), list(product(FORMS, NAMES)))
+def test_each_file_gives_the_right_ranks_or_is_refused_in_a_line(
+    form, index, with_ids, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    users, items = (USER_IDS, ITEM_IDS) if with_ids else (np.arange(USERS), np.arange(ITEMS))
+    pd.DataFrame({"user": users, "item": items[TRAINED]}).to_csv("training.csv", index=False)
+    pd.DataFrame({"user": users, "item": items[HELD_OUT]}).to_csv("held-out.csv", index=False)
+    np.savetxt("users.txt", users, fmt="%d")
+    np.savetxt("items.txt", items, fmt="%d")
+    ids = ["--user-ids", "users.txt", "--item-ids", "items.txt"] if with_ids else []
+    np.save("u.npy", USER_FACTORS)
+    np.save("i.npy", ITEM_FACTORS)
+    dimensions = np.arange(D) + 40
+    for header in NAMES:
+        of_items = names(header, ITEM_IDS)
+        matrices = {
+            "scores": [
+                "--scores",
+                write(tmp_path, "s", SCORES, form, names(index, USER_IDS), of_items),
+            ],
+            "users": [
+                "--users",
+                write(
+                    tmp_path,
+                    "v",
+                    USER_FACTORS,
+                    form,
+                    names(index, USER_IDS),
+                    names(header, dimensions),
+                ),
+            ],
+            "items": [
+                "--items",
+                write(
+                    tmp_path,
+                    "j",
+                    ITEM_FACTORS,
+                    form,
+                    names(index, ITEM_IDS),
+                    names(header, dimensions),
+                ),
+            ],
+        }
+        calls = {
+            "scores": matrices["scores"],
+            "users": [*matrices["users"], "--items", "i.npy"],
+            "items": ["--users", "u.npy", *matrices["items"]],
+            "both": [*matrices["users"], *matrices["items"]],
+        }
+        for what, files in calls.items():
+            arguments = [
+                "rank",
+                *files,
+                "--training",
+                "training.csv",
+                "--held-out",
+                "held-out.csv",
+                *ids,
+                "-o",
+                "r.csv",
+            ]
+            result = CliRunner().invoke(cli, arguments)
+            is_alone = index == header == "none" and "reset_index" not in form
+            is_taken = form != ".npz" or what == "scores"  # factors are not sparse
+            has_labels = form == ".parquet"
+            if is_alone and is_taken and not (has_labels and with_ids):
+                assert result.exit_code == 0, result.exception
+            if result.exit_code == 0:
+                assert is_alone or has_labels, (what, header)
+                table = pd.read_csv("r.csv").set_index("user").loc[users]
+                assert table["above"].tolist() == ABOVE
+            else:
+                assert isinstance(result.exception, DataError), (what, header, result.exception)
+                assert "\n" not in str(result.exception)

@@ -1,0 +1,70 @@
+"""Commands on the tables and figures of packages, against their functions."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampled_metrics as sm
+from sampled_metrics.cli import main
+from sampled_metrics.stages import files as staged_files
+
+
+def test_lists_with_relevance(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(7)
+    users = np.repeat(np.arange(20), 8)
+    items = np.concatenate([rng.permutation(40)[:8] for _ in range(20)])
+    run = pd.DataFrame({"q_id": users, "doc_id": items, "score": rng.random(160)})
+    judged = run.assign(relevance=rng.integers(0, 4, 160)).drop(columns="score")
+    run.to_csv("run.csv", index=False)
+    judged.to_csv("qrels.csv", index=False)
+    main(
+        [
+            "evaluate",
+            "run.csv",
+            "--relevance",
+            "qrels.csv",
+            "--relevant-from",
+            "2",
+            "--metrics",
+            "mrr,map",
+            "--json",
+        ]
+    )
+    values = [row["value"] for row in json.loads(capsys.readouterr().out)["rows"]]
+    lists = sm.ranked_lists(run, relevance=judged, relevant_from=2)
+    assert values == pytest.approx(sm.evaluate(lists, metrics=["mrr", "map"])["value"].tolist())
+
+
+def test_staged_ranks_of_a_job_without_pyarrow(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(staged_files, "find_spec", lambda name: None)
+    monkeypatch.chdir(tmp_path)
+    scores = np.random.default_rng(2).normal(size=(60, 90)).round(1)
+    training = np.zeros((60, 90)), np.arange(60)
+    table = sm.staged_ranks(
+        lambda u, i: scores[u, i], *training, k=5, depth=None, file="night.sqlite"
+    )
+    main(["evaluate", "night.sqlite", "--metrics", "recall@5", "--json"])
+    [row] = json.loads(capsys.readouterr().out)["rows"]
+    assert row["value"] == pytest.approx(sm.evaluate(table, metrics="recall@5")["value"][0])
+    assert {path.name for path in tmp_path.iterdir()} == {"night.sqlite"}
+
+
+def test_without_matplotlib_says_in_a_line_what_to_install():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; from sampled_metrics.cli import main; "
+        "main(sys.argv[1:])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(sm.__file__).parents[1])}
+    command = [sys.executable, "-c", code, "report", "-", "-o", "a.html", "--candidates", "9"]
+    ran = subprocess.run(
+        command, input="3\n4\n", capture_output=True, text=True, check=False, env=environment
+    )
+    assert (ran.returncode != 0, ran.stdout) == (True, "")
+    assert ran.stderr.count("\n") == ran.stderr.count("pip install 'sampled-metrics[plots]'") == 1

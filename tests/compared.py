@@ -1,0 +1,56 @@
+"""What holds for comparisons of every kind of ranks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampled_metrics as sm
+
+
+def require_means_of_users(tables, options):
+    """The means of the values of users are the values of a comparison."""
+    table = sm.compare(tables, metrics=["ap", "recall@10"], **options)
+    by_user = table.by_user
+    assert list(by_user) == ["recommender", "user", "ap", "recall@10"]
+    assert len(by_user) == 6
+    for row in table.to_dict("records"):
+        means = by_user.groupby("recommender")[row["metric"]].mean()
+        assert (means["A"], means["B"]) == pytest.approx(
+            (row["value_a"], row["value_b"]), abs=1e-12
+        )
+    pd.testing.assert_frame_equal(table.iloc[:1].by_user, by_user)  # of rows, too
+
+
+def seeds_of_which_two_are_equal(read):
+    """Return two tables of the same ranks in other orders of their rows, and one of other ranks."""
+    rng = np.random.default_rng(3)
+    users = np.array([f"u{number}" for number in range(60)])
+    of_seeds = [rng.integers(1, 9, 60) for _ in range(2)]
+    tables = []
+    for number, seed in ((0, 1), (0, 2), (1, 3)):
+        order = np.random.default_rng(seed).permutation(60)
+        tables.append(read(pd.DataFrame({"user": users[order], "rank": of_seeds[number][order]})))
+    return tables
+
+
+def require_that_equal_seeds_are_refused(first, again, second, options):
+    """The same ranks are no second seed, in whatever order they are."""
+    result = sm.compare({"A": [first, second], "B": first}, metrics="recall@3", **options)
+    reasons = [finding.values for finding in result.findings if finding.kind == "these-runs"]
+    assert reasons == [{"reason": "one seed", "of": ["B"]}]
+    with pytest.raises(
+        sm.DataError,
+        match=r"^A: seeds 1 and 3 have the same ranks of all users, so they are one seed",
+    ):
+        sm.compare({"A": [first, second, again], "B": first}, metrics="recall@3", **options)
+
+
+def require_no_interval_of_one_user(result):
+    """A single user has a value, and no interval."""
+    assert result["value"].notna().all()
+    assert result[["low", "high", "standard_error"]].isna().all(axis=None)
+    kinds = {finding.kind for finding in result.findings}
+    assert "one-user" in kinds
+    assert not kinds & {"few-users", "approximate", "bounds", "supported", "contradicted"}
+    assert "without an interval" in result.sentence()
+    assert "%" not in result.sentence()  # no level of an interval

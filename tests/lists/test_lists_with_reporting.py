@@ -1,0 +1,20 @@
+"""The report of ranked lists."""
+
+import pytest
+import read_and
+from read_pages import table_of_report as table
+
+
+def test_lists_have_the_values_of_evaluate_and_compare():
+    """Three users; old finds the item of one first and of the others second, new all first."""
+    grades, new = (dict.fromkeys("uvw", items) for items in ({"a": 1}, {"a": 2, "b": 1}))
+    old = new | {user: {"a": 1, "b": 2} for user in "vw"}
+    page = read_and.report({"old": old, "new": new}, relevance=grades, metrics=["mrr", "map"])
+    of_old, of_new = table(page, "MRR")
+    assert (float(of_old["Value"]), float(of_new["Value"])) == (pytest.approx(2 / 3, abs=1e-3), 1)
+    assert table(page, "What was read") == [
+        {"Recommender": name, "Judged users": "3"} for name in ("old", "new")
+    ]
+    assert "Undecided between old and new: MRR and AP." in page
+    assert "Histogram of ranks" not in page
+    assert "sampled negatives" not in page

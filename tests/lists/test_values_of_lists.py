@@ -1,0 +1,108 @@
+"""Values by user of ranked lists, and comparisons of lists."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import read_and
+from compared import (
+    require_means_of_users,
+    require_no_interval_of_one_user,
+    require_that_equal_seeds_are_refused,
+    seeds_of_which_two_are_equal,
+)
+from user_values import USERS, places, require_difference, require_within_bounds, values
+
+import sampled_metrics as sm
+from sampled_metrics.core.metrics import Metric
+
+
+def lists(seed=0):
+    rng = np.random.default_rng(seed)
+    run = {
+        str(user): {f"i{item}": score for item, score in enumerate(rng.random(20))}
+        for user in range(USERS)
+    }
+    return sm.ranked_lists(run, relevance={str(user): {"i0": 1, "i1": 2} for user in range(USERS)})
+
+
+def test_have_the_point_as_mean_and_are_within_their_bounds():
+    require_within_bounds(values(lists()), "lists")
+
+
+def test_a_difference_is_that_of_each_user_with_bounds_of_every_difference():
+    require_difference(values(lists()), values(lists(1)))
+
+
+def test_places_are_the_values():
+    found = values(lists())
+    np.testing.assert_array_equal(places(lists(), of=found), -found.low)
+
+
+# --- evaluated and compared ---
+
+RUN = {"ann": {"film": 0.9, "song": 0.4}, "bob": {"film": 0.2, "book": 0.8, "song": 0.5}}
+GRADES = {"ann": {"song": 3}, "bob": {"book": 1, "film": 2}}
+
+
+def test_labels_come_back_as_they_are_written():
+    written, usual = (
+        read_and.evaluate(RUN, relevance=GRADES, metrics=labels)
+        for labels in (["hr@10", "MAP", "DCG@2"], ["hit-rate@10", "ap", "dcg@2"])
+    )
+    assert written["metric"].unique().tolist() == ["hr@10", "MAP", "DCG@2"]
+    columns = [column for column in written.columns if column != "metric"]
+    assert written[columns].equals(usual[columns])
+    assert written.remarks == usual.remarks
+
+
+def test_a_metric_of_ones_own_is_refused():
+    """Rank-biased precision with p = 0.8."""
+    rbp = Metric(
+        "rbp",
+        lambda rank, _: 0.2 * 0.8 ** (np.asarray(rank) - 1.0),
+        linear_in_rank=False,
+        cutoff=None,
+    )
+    with pytest.raises(sm.ConfigError, match="is not a metric of ranked lists"):
+        read_and.evaluate(RUN, relevance=GRADES, metrics=[rbp])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_single_user_has_a_value_and_no_interval():
+    lists_of_ann = sm.ranked_lists({"ann": {"x": 2, "y": 1}}, relevance={"ann": {"y": 1}})
+    require_no_interval_of_one_user(sm.evaluate(lists_of_ann, metrics="mrr"))
+
+
+def test_the_same_ranks_are_no_second_seed_in_whatever_order():
+    items = [f"i{number}" for number in range(8)]
+
+    def read(frame):
+        run = {
+            user: {
+                item: float(-abs(rank - place) if item != "i0" else 1 - rank)
+                for place, item in enumerate(items)
+            }
+            for user, rank in frame.itertuples(index=False)
+        }
+        held_out = pd.DataFrame(
+            {"user": sorted(frame["user"], key=lambda user: int(user[1:])), "item": "i0"}
+        )
+        return sm.ranked_lists(run, relevance=held_out)
+
+    require_that_equal_seeds_are_refused(*seeds_of_which_two_are_equal(read), options={})
+
+
+COMPARED = {"u": {"x": 3.0, "y": 1.0}, "v": {"x": 1.0, "y": 2.0}, "w": {"y": 2.0, "x": 0.5}}
+JUDGED = {"u": {"x": 1}, "v": {"x": 1}, "w": {"x": 1, "y": 1}}
+
+
+def test_the_means_of_the_values_of_users_are_the_values():
+    other = {**COMPARED, "u": {"y": 1.0, "x": 0.5}}
+    require_means_of_users(sm.ranked_lists({"A": COMPARED, "B": other}, relevance=JUDGED), {})
+
+
+def test_a_margin_does_not_say_who_ranks_higher():
+    scores = {"ann": {"x": 2.0, "y": 1.0}, "bob": {"x": 2.0, "y": 1.0}}
+    of_two = sm.ranked_lists(scores, relevance={"ann": {"x": 1}, "bob": {"y": 1}})
+    result = sm.compare({"a": of_two, "b": of_two}, metrics="ap", margin=0.1)
+    assert "higher" not in {finding.kind for finding in result.findings}

@@ -1,0 +1,43 @@
+"""Files of scores, ids and pairs: an address is none, and damage is refused."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from damaged_files import METADATA, require_that_damage_is_refused, write_with_metadata
+from no_files import require_that_addresses_are_refused
+
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs
+
+READERS = {
+    "scores.csv": read_array,
+    "scores.npy": read_array,
+    "scores.npz": read_array,
+    "scores.parquet": read_array,
+    "ids.txt": read_ids,
+    "pairs.csv": read_pairs,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_an_address_is_no_file_and_is_not_fetched(name, tmp_path, monkeypatch):
+    require_that_addresses_are_refused(READERS[name], name, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("metadata", METADATA)
+def test_what_pandas_wrote_of_its_index_is_checked(metadata, tmp_path):
+    table = pa.table({"user": np.arange(60), "item": np.arange(60) % 7})
+    path = write_with_metadata(tmp_path / "x.parquet", table, metadata)
+    says = (
+        r"x\.parquet: what pandas wrote of its index is damaged: .*; write the file again, "
+        r"with to_parquet$"
+    )
+    with pytest.raises(DataError, match=says):
+        read_array(path)
+
+
+@pytest.mark.parametrize("name", ["scores.npy", "scores.npz"])
+def test_files_with_flipped_bits_or_cut_off_are_read_or_refused_in_a_line(name, tmp_path):
+    scores = np.random.default_rng(2).random((40, 50))
+    (np.savez if name.endswith("npz") else np.save)(tmp_path / name, scores)
+    require_that_damage_is_refused(tmp_path / name, read_array)

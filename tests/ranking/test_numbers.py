@@ -1,0 +1,111 @@
+"""Numbers as scores, and ids of `rank`: what is refused, and what is left out or escaped."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from no_numbers import require_a_flag
+
+import sampled_metrics as sm
+from sampled_metrics.errors import DataError, WriteError
+
+MASKED = np.ma.array([1, 3, 2], mask=[False, True, False])
+SCORES = np.ma.array([[0.5, 0.9, 0.1]], mask=[[False, True, False]])
+NOTHING = np.zeros((1, 3))
+FIRST = [0]
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (lambda: sm.rank(SCORES, NOTHING, FIRST), "scores"),
+        (lambda: sm.rank(lambda users: SCORES[users], NOTHING, FIRST), "scores"),
+        (lambda: sm.rank(NOTHING, SCORES, FIRST), "training"),
+        (lambda: sm.rank(np.zeros((3, 4)), np.zeros((3, 4)), MASKED), "held_out"),
+        (
+            lambda: sm.rank(np.zeros((3, 4)), np.zeros((3, 4)), [1, 3, 2], user_ids=MASKED),
+            "user_ids",
+        ),
+    ],
+)
+def test_masked_numbers_are_refused(call, what):
+    with pytest.raises(DataError, match=f"^{what}: has 1 masked"):
+        call()
+
+
+def test_replacement_is_true_or_false():
+    matrices = np.arange(12.0).reshape(3, 4), np.eye(3, 4), np.eye(3, 4, 1)
+    require_a_flag(
+        lambda flag: sm.rank_among_negatives(*matrices, negatives=2, replacement=flag),
+        "replacement",
+    )
+
+
+# --- ids ---
+
+USERS = 2.0**53 + np.arange(3)
+"""Of which float64 has two."""
+
+
+def test_rankings_refuse_them():
+    scores = np.eye(3)
+    none = np.zeros((3, 3))
+    pairs = pd.DataFrame({"user": USERS[:2], "item": [0, 1]})
+    for changes, place in (
+        ({"user_ids": USERS[:3]}, "user_ids: entry 1 is"),
+        ({"item_ids": [5.0, 2.0**60, 1.0]}, "item_ids: entry 2 is"),
+        ({"held_out": pairs}, "held_out, user 9007199254740992.0: user is"),
+    ):
+        arguments = {"training": none, "held_out": [0, 1, 2]} | changes
+        with pytest.raises(DataError, match=f"^{place} .*, a float that may stand for several"):
+            sm.rank(scores, **arguments)
+
+
+def test_spaces_around_ids_are_left_out():
+    with pytest.warns(UserWarning, match=r"Spaces around 1 id of the column item_ids are left out"):
+        ranked = sm.rank(
+            np.eye(2),
+            pd.DataFrame({"user": ["u1"], "item": ["i4"]}),
+            pd.DataFrame({"user": ["u1", "u2"], "item": ["i3", "i4"]}),
+            user_ids=["u1", "u2"],
+            item_ids=["i3 ", "i4"],
+        )
+    assert ranked.user.tolist() == ["u1", "u2"]
+
+
+HALF = "a\ud800"
+"""Half a pair of surrogates, which no file can hold: written as a\\ud800, as Python does."""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        list,
+        np.array,
+        lambda ids: pd.Series(ids, dtype=object),
+        lambda ids: pd.Index(ids, dtype=object),
+    ],
+)
+def test_halves_of_surrogates_in_ids_are_escaped(kind, tmp_path) -> None:
+    scores = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])
+    ranks = sm.rank(
+        scores,
+        np.zeros((2, 3)),
+        [1, 2],
+        user_ids=kind([HALF, "b"]),
+        item_ids=kind([HALF, "x", "y"]),
+    )
+    assert ranks.user.tolist() == ["a\\ud800", "b"]
+    assert ranks.above.tolist() == [1, 2]
+    for name in ("r.csv", "r.parquet"):
+        ranks.write(tmp_path / name)
+        again = sm.exact_ranks(tmp_path / name)
+        assert again.user.tolist() == ["a\\ud800", "b"]
+        assert again.above.tolist() == [1, 2]
+
+
+def test_ids_that_parquet_cannot_hold_are_refused_in_a_line(tmp_path) -> None:
+    ranks = sm.rank(np.eye(3), np.zeros((3, 3)), [0, 1, 2], user_ids=[2**100, 1, 2])
+    with pytest.raises(WriteError, match=r"r\.parquet: parquet cannot hold it: .*; write csv"):
+        ranks.write(tmp_path / "r.parquet")
+    ranks.write(tmp_path / "r.csv")
+    assert sm.exact_ranks(tmp_path / "r.csv").user.tolist() == [str(2**100), "1", "2"]

@@ -1,0 +1,259 @@
+"""Results as LaTeX and html: their rows, digits, remarks, and what is escaped."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import read_and
+from read_and import compare, evaluate
+
+import sampled_metrics as sm
+from sampled_metrics.core.evaluation.result import Result
+from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.inference.setting import Setting
+from sampled_metrics.errors import ConfigError
+
+CAUTION = "No rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1."
+VALUES = Result(
+    {
+        "recommender": ["X_1", "X_1", "Y", "Y"],
+        "estimator": ["free"] * 4,
+        "metric": ["recall@10", "auc"] * 2,
+        "value": [0.25, 0.5, 0.125, float("nan")],
+        "low": [0.2, 0.45, float("nan"), float("nan")],
+        "high": [0.3, 0.55, float("nan"), float("nan")],
+        "users": [9] * 4,
+    }
+).found([], Setting(0.9, "9 users, m = 20"))
+LINES = [
+    "% 9 users, m = 20. In brackets: 90 % intervals.",
+    r"\begin{tabular}{lll}", r"\toprule", r"Recommender & Recall@10 & AUC \\", r"\midrule",
+    r"X\_1 & 0.2500 [0.2000, 0.3000] & 0.5000 [0.4500, 0.5500] \\",
+    r"Y & 0.1250 [-] & - \\",
+    r"\bottomrule", r"\end{tabular}",
+]  # fmt: skip
+
+
+def test_latex_has_a_row_for_each_recommender_and_estimator(tmp_path):
+    assert VALUES.to_latex(tmp_path / "t.tex") is None
+    assert (tmp_path / "t.tex").read_text().splitlines() == LINES
+    latex = VALUES.assign(estimator=["free", "free", "decreasing", "decreasing"]).to_latex()
+    assert r"Recommender & Estimator & Recall@10 & AUC \\" in latex
+    assert "Y & decreasing & 0.1250 [-] & - " in latex
+    with pytest.raises(
+        ConfigError, match=r"digits, percent and bold, not float_format; pandas.DataFrame"
+    ):
+        VALUES.to_latex(float_format="%.2f")
+    with pytest.raises(ConfigError, match="digits must be"):
+        VALUES.to_latex(digits=-1)
+    with pytest.raises(ConfigError, match="are for values with intervals"):
+        Result({"recommender": ["X"], "exact": [0.5]}).to_latex(digits=2)
+    with pytest.raises(
+        ConfigError, match="are for values with intervals"
+    ):  # the number of other results, too
+        Result({"recommender": ["X"], "exact": [0.5]}).to_latex(digits=4)
+    with pytest.raises(
+        ConfigError, match="are for values with intervals"
+    ):  # no column tells these rows apart
+        Result(pd.concat([VALUES, VALUES])).to_latex(digits=2)
+
+
+def test_latex_has_the_digits_and_the_best_of_each_estimator_in_bold():
+    """Of each estimator and metric, one of two recommenders is the best."""
+    rows = [("X", "free", 0.125, 0.1, 0.2), ("Y", "free", 0.25, 0.2, 0.5)]
+    rows += [("X", "mle", 0.5, 0.4, 0.75), ("Y", "mle", 0.25, 0.2, 0.3)]
+    table = Result(rows, columns=["recommender", "estimator", "value", "low", "high"]).assign(
+        metric="auc"
+    )
+    lines = [
+        line.removesuffix(r" \\")
+        for line in table.to_latex(percent=True, bold=True).splitlines()
+        if "&" in line
+    ]
+    assert lines == [
+        r"Recommender & Estimator & AUC (\%)",
+        r"X & free & 12.50 [10.00, 20.00]",
+        r"Y & free & \textbf{25.00 [20.00, 50.00]}",
+        r"X & mle & \textbf{50.00 [40.00, 75.00]}",
+        r"Y & mle & 25.00 [20.00, 30.00]",
+    ]
+    assert "X & mle & 0.500 [0.400, 0.750]" in table.to_latex(digits=3)
+
+
+NAME = "X\n\\input{other}\x1b[31m\u2028\x85!"
+"""A name with a line break and an escape stays in its line and moves no cursor;
+tests/cli/test_cli.py has the rest.
+"""
+SHOWN = r"X\n\input{other}\x1b[31m\u2028\x85!"
+
+
+def test_what_cannot_be_printed_is_escaped():
+    findings = [
+        Finding("columns-not-used", values={"columns": [NAME], "unit": ""}),
+        Finding("no-rank-zero", values={"source": NAME}),
+    ]
+    table = Result({"recommender": [NAME], "value": [0.5]}).found(findings)
+    remarks, rows = table.to_latex().split("\\begin{tabular}")
+    assert remarks.splitlines() == [f"% {SHOWN}: {CAUTION}", f"% The column {SHOWN} is not used."]
+    assert r"\input" not in rows
+    assert all(line.isprintable() for line in table.to_latex().split("\n"))
+
+
+def test_html_has_rows_then_remarks():
+    columns = Finding("columns-not-used", values={"columns": ["<remark> & more"], "unit": ""})
+    table = Result({"metric": ["ap"], "value": [0.123456]}).found(
+        [columns, Finding("index-as-user")], Setting(0.9)
+    )
+    page = table._repr_html_()
+    assert ">0.1235</td>" in page
+    assert (
+        "<p>The column &lt;remark&gt; &amp; more is not used.</p>\n<p>The index is taken as "
+        "user.</p>" in page
+    )
+    assert "<script>" not in Result({"a": ["<script>"]})._repr_html_()
+
+
+def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled():
+    """None of the ranks is above a tenth of 900 candidates."""
+    shallow = np.random.default_rng(1).geometric(0.1, 400).clip(max=85)
+    result = evaluate(shallow, candidates=900)
+    said = f"No rank of 400 is above {shallow.max()} of 900"
+    for shown in (result._repr_html_().split("</p>"), result.to_latex().split("\n")):
+        assert said in shown[0]
+    page = read_and.report({"x": shallow, "y": shallow[::-1]}, candidates=900, metrics="recall@10")
+    assert page.index('<p class="caution">No rank of 400') < page.index('<p class="verdict">')
+
+
+# --- several recommenders, and groups ---
+
+
+@pytest.fixture
+def ranks():
+    rng = np.random.default_rng(12)
+    base = rng.integers(1, 100, size=300)
+    good, fair = (np.maximum(1, base - rng.integers(0, 30, 300)) for _ in range(2))
+    return {"good": good, "fair": fair, "poor": base}
+
+
+def rows_of_latex(table):
+    return [
+        line.removesuffix(r" \\").split(" & ")
+        for line in table.to_latex().splitlines()
+        if " & " in line
+    ]
+
+
+def difference(row):
+    return f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]".replace("-", "$-$")
+
+
+def test_latex_has_the_letters_of_those_who_are_beaten_and_the_differences_from_the_best(ranks):
+    values = [
+        f"{evaluate(each, candidates=100, metrics='auc')['value'][0]:.4f}"
+        for each in ranks.values()
+    ]
+    three = compare(
+        {name.replace("o", "_"): each for name, each in ranks.items()},
+        candidates=100,
+        metrics="auc",
+    )
+    assert rows_of_latex(three)[1:] == [
+        ["a", r"g\_\_d", rf"{values[0]}\textsuperscript{{c}}"],
+        ["b", "fair", rf"{values[1]}\textsuperscript{{c}}"],
+        ["c", r"p\_\_r", values[2]],
+        ["", r"fair $-$ g\_\_d", difference(three.iloc[0])],
+        ["", r"p\_\_r $-$ g\_\_d", difference(three.iloc[1])],
+    ]
+    caption = three.to_latex().split(r"\caption{")[1].split("}\n")[0]
+    assert caption.startswith(
+        "The letters of a value name the recommenders that are worse by the metric."
+    )
+    assert r"at 95 \%" in caption
+
+
+def test_latex_in_per_cent_with_the_best_value_in_bold():
+    """Hits at 2 of 4, 1 of 4 and 2 of 4; the two best are equal, so that both are bold."""
+    ranks = {"A": [1, 1, 50, 60], "B": [1, 50, 60, 70], "C": [1, 50, 1, 60]}
+    table = sm.compare(sm.exact_ranks(ranks, candidates=100), metrics="recall@10")
+    text = table.to_latex(percent=True, bold=True, digits=1)
+    lines = [line.removesuffix(r" \\") for line in text.splitlines() if " & " in line]
+    assert lines[:4] == [
+        r"\# &  & Recall@10 (\%)",
+        r"a & A & \textbf{50.0}",
+        r"b & C & \textbf{50.0}",
+        r"c & B & 25.0",
+    ]
+    assert r"\textbf" not in table.to_latex(percent=True)
+    assert "& 50.00" in table.to_latex(percent=True)
+
+
+def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):
+    users = np.arange(300)
+    tables = sm.exact_ranks(
+        {name: pd.DataFrame({"user": users, "rank": ranks[name]}) for name in ("good", "poor")},
+        candidates=100,
+        exact=True,
+    )
+    two = sm.compare(tables, metrics=["auc", "ap"], groups=dict(enumerate(users % 2)))
+    header, *rows = rows_of_latex(two)
+    assert header == ["Group", "", "AUC", "AP"]
+    names = ["good", "poor", "poor $-$ good"]
+    assert [row[:2] for row in rows] == [
+        [group, name] for group in ("all", "0", "1") for name in names
+    ]
+    for of_pair, of_auc in zip(rows[2::3], two[two["metric"] == "auc"].itertuples(), strict=True):
+        assert of_pair[2] == difference(of_auc)
+
+
+# --- several seeds ---
+
+USERS = 400
+
+
+def of_seeds(quality):
+    tables = []
+    for seed, level in enumerate(quality):
+        rng = np.random.default_rng([seed, round(100 * quality[0])])
+        share = 1 / (1 + np.exp(-(level + rng.normal(size=USERS))))
+        ranks = 1 + np.floor((1 - share) ** 3 * 500).astype(int).clip(max=499)
+        tables.append(
+            sm.exact_ranks({"user": np.arange(USERS), "rank": ranks}, candidates=500, exact=True)
+        )
+    return tables
+
+
+TABLES = {"A": of_seeds([0.0, 0.06]), "B": of_seeds([0.3, 0.36])}
+
+
+def test_figures_and_latex_show_both_questions(tmp_path):
+    result = sm.compare(TABLES, metrics="ap")
+    axes = result.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["new runs", "these runs"]
+    text = result.to_latex()
+    assert "new runs" in text
+    assert "these runs" in text
+    sm.evaluate(TABLES, metrics="ap").plot(tmp_path / "values.svg")
+    assert (tmp_path / "values.svg").stat().st_size > 1000
+
+
+def test_latex_has_all_rows_whatever_columns_are_left():
+    values = sm.evaluate(TABLES, metrics="ap")
+    pairs = sm.compare(TABLES, metrics="ap")
+    for table in (values, pairs):
+        numbers = table["low"].map(lambda low: f"{low:.4g}")
+        for part in (table, table.drop(columns="of"), table.rename(columns={"of": "Runs"})):
+            text = part.to_latex()
+            assert text.count(r"\\") >= 1 + len(table)
+        assert all(
+            number[:5].lstrip("-") in table.drop(columns="of").to_latex() for number in numbers
+        )
+        assert "midrule" in table.set_index(["of", "metric"]).to_latex()
+    one_question = values[values["of"] == "new runs"].to_latex()
+    assert "new runs" in one_question
+    assert "these runs" not in one_question.split("begin")[1]
+
+
+@pytest.mark.parametrize("no_flag", [None, 0], ids=repr)
+def test_replacement_of_a_report_is_true_or_false(no_flag):
+    ranks = sm.exact_ranks({"x": [1, 3, 40], "y": [2, 5, 6]}, candidates=100)
+    with pytest.raises(ConfigError, match=r"^replacement: is True or False, not "):
+        sm.report(ranks, replacement=no_flag)

@@ -1,0 +1,178 @@
+"""Ranks by the models of the study are those of the definition, and near ties those of scores added
+in order.
+"""
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from cases_by_definition import DRAWN, Case, require_definition, small_blocks
+from hypothesis import given, settings
+from ranked_by_argsort import by_argsort, rows, split_of
+from scipy.sparse import csr_array
+
+import sampled_metrics as sm
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking import factors
+from sampled_metrics_study.recommenders import ranking
+from sampled_metrics_study.recommenders.models import (
+    FactorModel,
+    RandomModel,
+    ScoreModel,
+    SimilarityModel,
+    SparseSimilarityModel,
+)
+from sampled_metrics_study.recommenders.ranking import rank_by_model
+
+MODELS: dict[str, Callable[[Case], tuple[Any, np.ndarray]]] = {
+    "factors": lambda case: (FactorModel(*case.factors), case.products),
+    "similarity": lambda case: (SimilarityModel(case.similarity), case.sums),
+    "sparse similarity": lambda case: (
+        SparseSimilarityModel(csr_array(case.similarity)),
+        case.sums,
+    ),
+    "random": lambda case: (
+        RandomModel(7),
+        RandomModel(7).scores(slice(None), csr_array(case.training)),
+    ),
+    "scores": lambda case: (ScoreModel(case.masked), case.masked),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=settings().max_examples // 3)
+@given(**DRAWN)
+def test_ranks_are_those_of_the_definition(
+    name, seed, users, items, size, threads, together, data
+) -> None:
+    case = Case(seed, users, items)
+    model, plain = MODELS[name](case)
+    split = split_of(case.training, case.held_out)
+
+    def ranked(users: Any = slice(None)) -> sm.ExactRanks:
+        return rank_by_model(model, split, users, threads=threads)
+
+    with small_blocks(size, together) as patched:
+        patched.setattr(ranking, "BLOCK_BYTES", 8 * items * size)
+        require_definition(ranked, case, plain, data, np.sort)
+
+
+def added_in_order(users, items):
+    """The scores, term by term in the order of the factors, by Python's own floats."""
+    kind = users.dtype.type
+    scores = np.zeros((len(users), len(items)), dtype=users.dtype)
+    for user, item in np.ndindex(*scores.shape):
+        total = kind(0)
+        for one, other in zip(users[user], items[item], strict=True):
+            total = kind(total + kind(one * other))
+        scores[user, item] = total
+    return scores
+
+
+def check_against_scores_in_order(user_factors, item_factors, precision="float64"):
+    users = len(user_factors)
+    items = len(item_factors)
+    rng = np.random.default_rng(0)
+    training = rng.random((users, items)) < 0.2
+    held_out = rng.integers(0, items, users)
+    training[np.arange(users), held_out] = False
+    table = rank_by_model(
+        FactorModel(user_factors, item_factors), split_of(training, held_out), precision=precision
+    )
+    scores = added_in_order(user_factors.astype(precision), item_factors.astype(precision))
+    assert rows(table) == by_argsort(scores, training, held_out)
+
+
+precisions = pytest.mark.parametrize("precision", ["float64", "float32"])
+
+
+@precisions
+def test_items_with_the_same_factors_tie_wherever_they_stand(precision):
+    for d in (1, 7, 64):
+        rng = np.random.default_rng(d)
+        items = np.repeat(
+            rng.normal(size=(1, d)), 4097, axis=0
+        )  # by a matrix product many differ in a digit
+        model = FactorModel(rng.normal(size=(33, d)), items)
+        split = split_of(np.zeros((33, 4097)), rng.integers(0, 4097, 33))
+        assert rows(rank_by_model(model, split, precision=precision)) == [(0, 4096)] * 33
+
+
+@precisions
+def test_a_last_digit_decides_and_users_and_items_may_have_no_factors(precision):
+    for d in (1, 3, 40):
+        rng = np.random.default_rng(d)
+        digit = np.finfo(precision).eps
+        items = rng.normal(size=(1, d)) * (1 + digit * rng.integers(-2, 3, (60, d)))
+        check_against_scores_in_order(rng.normal(size=(20, d)), items, precision)
+    users = rng.normal(size=(12, 5))
+    items = rng.normal(size=(40, 5))
+    users[::3] = 0.0
+    items[::2] = 0.0
+    check_against_scores_in_order(users, items, precision)
+    check_against_scores_in_order(users, np.zeros((40, 5)), precision)
+
+
+def test_of_any_size():
+    for users, items in product([1e-300, 1e-30, 1e150], [1e-300, 1e-160, 1e150]):
+        rng = np.random.default_rng(1)
+        check_against_scores_in_order(
+            users * rng.normal(size=(5, 4)), items * rng.normal(size=(20, 4))
+        )
+
+
+def test_do_not_depend_on_the_product(monkeypatch):
+    """Whatever a library makes of a product, within the bound, the counts are the same."""
+    rng = np.random.default_rng(8)
+    product = np.matmul
+    model = FactorModel(
+        rng.normal(size=(300, 24)), rng.normal(size=(500, 24))[rng.integers(500, size=700)]
+    )
+    split = split_of(np.zeros((300, 700)), rng.integers(0, 700, 300))
+    wanted = rows(rank_by_model(model, split))
+
+    def off(left, right, out):
+        product(left, right, out=out)
+        lengths = np.outer(np.linalg.norm(left, axis=1), np.linalg.norm(right, axis=0))
+        out += (rng.choice([-1, 1], out.shape) * 24 * 2.0**-24 * lengths).astype(np.float32)
+        return out
+
+    monkeypatch.setattr(factors.np, "matmul", off)
+    assert rows(rank_by_model(model, split)) == wanted
+
+
+def test_many_items_with_the_factors_of_held_out_ones_tie(monkeypatch):
+    """More pairs than items are undecided, so items with the same factors are looked up and not
+    compared.
+    """
+    monkeypatch.setattr(factors, "UNDECIDED", 50)
+    rng = np.random.default_rng(4)
+    kinds = np.arange(90) % 3
+    model = FactorModel(rng.normal(size=(40, 6)), rng.normal(size=(3, 6))[kinds])
+    held_out = rng.integers(90, size=40)
+    table = rank_by_model(model, split_of(np.zeros((40, 90)), held_out))
+    scores = model.user_factors @ model.item_factors[:3].T
+    target = scores[np.arange(40), kinds[held_out]]
+    above = 30 * (scores > target[:, np.newaxis]).sum(axis=1)
+    assert rows(table) == [(number, 29) for number in above]
+
+
+@pytest.mark.parametrize(
+    ("user", "item", "precision"),
+    [
+        (1.0, np.nan, "float64"),
+        (-np.inf, 1.0, "float64"),
+        (1e20, 1e20, "float32"),
+        (1e160, 1e160, "float64"),
+    ],
+)
+def test_factors_that_are_not_finite_or_whose_products_could_overflow_are_refused(
+    user, item, precision
+):
+    model = FactorModel(np.ones((5, 2)), np.ones((6, 2)))
+    model.user_factors[1, 1] = user
+    model.item_factors[1, 1] = item
+    with pytest.raises(DataError, match=f"too large for scores in {precision}$"):
+        rank_by_model(model, split_of(np.zeros((5, 6)), np.arange(5)), precision=precision)

@@ -1,0 +1,115 @@
+"""Figures of epochs."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+import sampled_metrics as sm
+
+USERS = 200
+ITEMS = 30
+HELD_OUT = np.arange(USERS) % ITEMS
+NOTHING = np.zeros((USERS, ITEMS))
+
+
+def scores_by_gain(gain: float, rng: np.random.Generator, users: int = USERS) -> np.ndarray:
+    """Random scores in which the held-out items score more by a gain."""
+    scores = rng.normal(size=(users, ITEMS))
+    scores[np.arange(users), np.arange(users) % ITEMS] += gain
+    return scores
+
+
+def test_a_metric_that_is_not_defined_is_drawn():
+    """The first user has one candidate, so that AUC is not defined."""
+    training = NOTHING.copy()
+    training[0] = np.arange(ITEMS) != HELD_OUT[0]
+    validate = sm.validator(training, HELD_OUT, metrics=["auc", "recall@5"])
+    rng = np.random.default_rng(5)
+    for gain in (0, 2, 2):
+        validate(scores_by_gain(gain, rng))
+    assert len(validate.plot(ax=None)) == 2
+    pyplot.close("all")
+
+
+def test_plot_draws_each_metric_by_epoch():
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    with pytest.raises(sm.ConfigError, match="there is no epoch yet"):
+        validate.plot()
+    for gain in (0, 2, 2):
+        validate(scores_by_gain(gain, np.random.default_rng(8)))
+    with pytest.raises(sm.ConfigError, match="ax for one metric"):
+        validate.plot(ax=Figure().subplots())
+    axes = validate.plot()
+    [line, *_] = [line for line in axes[0].get_lines() if line.get_linestyle() == "-"]
+    of_first = validate.history[validate.history["metric"] == "ndcg@5"]
+    np.testing.assert_array_equal(line.get_xydata(), of_first[["epoch", "value"]])
+    pyplot.close("all")
+    of_auc = sm.validator(NOTHING, HELD_OUT, metrics="auc")
+    panel = Figure().subplots()
+    of_auc(NOTHING)
+    assert of_auc.plot(ax=panel) is panel
+
+
+@pytest.mark.parametrize(
+    ("steps", "shade"),
+    [((1,), [(0.5, 1.5)]), ((0, 10, 1000), [(0, 5), (5, 505), (505, 1000)])],
+    ids=["one epoch", "far apart"],
+)
+def test_plot_has_whole_ticks_and_shades_up_to_the_last_epoch(steps, shade):
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
+    for step in steps:
+        validate(NOTHING, step=step)
+    panel = Figure().subplots()
+    validate.plot(ax=panel)
+    assert [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel.patches] == shade
+    assert all(tick == round(tick) for tick in panel.get_xticks())
+
+
+def test_plot_tells_epochs_apart_without_colour():
+    """References are filled, worse epochs are crosses, and those that may be the best are
+    shaded.
+    """
+    rng = np.random.default_rng(8)
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
+    for step, gain in ((2, 0), (4, 2), (6, 2), (8, 0)):
+        validate(scores_by_gain(gain, rng), step=step)
+    assert validate.history["better"].tolist() == ["first", "yes", "undecided", "no"]
+    panel = Figure().subplots()
+    validate.plot(ax=panel)
+    marked = {
+        (line.get_marker(), line.get_markerfacecolor()): line.get_xdata().tolist()
+        for line in panel.get_lines()
+        if line.get_marker() in ("o", "x")
+    }
+    assert marked == {("o", "#000000"): [2, 4], ("o", "white"): [6], ("x", "#000000"): [8]}
+    spans = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel.patches]
+    assert spans == [(3, 5), (5, 7)]
+
+
+WITHOUT_MATPLOTLIB = """
+import sys
+sys.modules["matplotlib"] = None
+import numpy as np
+import sampled_metrics as sm
+
+validate = sm.validator(np.zeros((30, 20)), np.arange(30) % 20)
+validate(np.random.default_rng(0).random((30, 20)))
+try:
+    validate.plot("figure.svg")
+except sm.ConfigError as error:
+    print(error)
+"""
+
+
+def test_without_matplotlib_a_figure_is_refused_in_one_line(tmp_path):
+    command = [sys.executable, "-c", WITHOUT_MATPLOTLIB]
+    [line] = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert "matplotlib" in line
+    assert "pip install" in line
+    assert not (tmp_path / "figure.svg").exists()
