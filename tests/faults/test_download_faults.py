@@ -14,10 +14,10 @@ import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
 
+import hostile_server as bad
 import pytest
+from hostile_server import CONTENT, WEB_PAGE, Answer, honest, serving
 
-from faults import hostile_server as bad
-from faults.hostile_server import CONTENT, WEB_PAGE, Answer, honest, serving
 from sampled_metrics.errors import DownloadError
 from sampled_metrics_study.data import downloads
 

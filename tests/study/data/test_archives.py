@@ -12,9 +12,9 @@ import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
+import hostile_server as answers
 import pytest
-from faults import hostile_server as answers
-from faults.hostile_server import CONTENT, WEB_PAGE, honest, serving
+from hostile_server import CONTENT, WEB_PAGE, honest, serving
 
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, WriteError
 from sampled_metrics_study.data import archives, downloads

@@ -126,7 +126,7 @@ OF_FILES = {
     HISTOGRAM: {"figures", *SUMMARY},
     "src/sampled_metrics_study/templates/summary.html": SUMMARY,
     "src/sampled_metrics_study/summary.py": SUMMARY,
-    "src/sampled_metrics/cli/commands.py": set(),
+    "src/sampled_metrics/__main__.py": set(),
     "scripts/tables.py": {"tables", "toy_tables", "toy_fidelity", *SUMMARY},
     "scripts/train.py": made("X", "Y"),
     "workflow/report/table-3.rst": SUMMARY,
@@ -188,7 +188,7 @@ def test_after_edits_of_the_config_and_of_files_and_of_what_does_not_count(
 ) -> None:
     """Several of the above at once, as a dry run takes seconds."""
     changes, of_config = OF_CONFIG["sampling.negatives"]
-    files = [HISTOGRAM, "scripts/tables.py", "src/sampled_metrics/cli/commands.py"]
+    files = [HISTOGRAM, "scripts/tables.py", "src/sampled_metrics/__main__.py"]
     edit(project, changes, files)
     for file, old, new in WORDS.values():
         text = (project.folder / file).read_text(encoding="utf-8")
