@@ -197,7 +197,7 @@ def test_p_values_are_adjusted_within_a_metric_and_a_question():
     ]
     p_values = [of_pair.p_value for of_pair in adjusted([*family, *others, *of_groups])]
     assert p_values == pytest.approx([0.03, 0.06, 0.06, 0.5, 0.4, 0.4, 0.4])
-    assert all(np.isnan(of_pair.p_value) for of_pair in adjusted(family, of_all_pairs=False))
+    assert all(np.isnan(of_pair.p_value) for of_pair in adjusted(family, has_all_pairs=False))
 
 
 def test_the_row_of_a_verdict_has_its_numbers():

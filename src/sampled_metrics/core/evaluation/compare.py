@@ -17,7 +17,7 @@ from sampled_metrics.core.estimators import Estimator, estimators_by_label
 from sampled_metrics.core.estimators.shapes import DECREASING, FREE
 from sampled_metrics.core.evaluation.comparison import Comparison, ValuesOfUsers
 from sampled_metrics.core.evaluation.evaluate import about_metrics, checked_metrics, from_readers
-from sampled_metrics.core.evaluation.kinds import KINDS
+from sampled_metrics.core.evaluation.kinds import repeated_by_group
 from sampled_metrics.core.evaluation.questions import NEW_RUNS, THESE_RUNS, about_seeds, answerable
 from sampled_metrics.core.evaluation.standings import best_of
 from sampled_metrics.core.evaluation.values import UserValues, places_of_runs, values_of_runs
@@ -64,8 +64,9 @@ def compare(
     confidence_level: float = 0.95,
     best: int | None = None,
 ) -> Comparison:
-    """Compare two recommenders or more on the same users, by exact or sampled ranks, or by ranked
-    lists.
+    """Compare two recommenders or more on the same users.
+
+    The ranks are exact, staged or sampled ones, or ranked lists.
 
     The difference of a metric is the mean over users of f(r_b) - f(r_a), where r_a and r_b are the
     ranks of the first and the second recommender. Users are paired by the column user if both have
@@ -162,7 +163,7 @@ def compare(
     confidence_level = require_confidence_level(confidence_level)
     if best is not None:
         require_whole(2, None, best=best)
-    smallest = None if margin is None else Margin.from_given(margin)
+    smallest_that_matters = None if margin is None else Margin.from_given(margin)
     recommenders = read_runs(ranks, "compare", needs_names=True)
     if len(recommenders) < 2:
         raise DataError(
@@ -170,43 +171,47 @@ def compare(
             f"{shown([runs.name for runs in recommenders])}"
         )
     require_comparable(recommenders)
-    first = recommenders[0].first
-    measures = checked_metrics(first, metrics)
-    for table in (table for runs in recommenders for table in runs.tables):
-        table.check_metrics(measures)
-    if smallest is not None:
-        smallest.require_possible(measures)
-    label, corrects = _one_estimator(estimator, first)
+    first_table = recommenders[0].first_table
+    measures = checked_metrics(first_table, metrics)
+    for runs in recommenders:
+        for table in runs.tables:
+            table.check_metrics(measures)
+    if smallest_that_matters is not None:
+        smallest_that_matters.require_possible(measures)
+    label, corrector = _single_estimator(estimator, first_table)
     setting = Setting(
         confidence_level=confidence_level,
-        parameters=first.description,
+        parameters=first_table.description,
         names=tuple(runs.name for runs in recommenders),
-        margin=smallest,
+        margin=smallest_that_matters,
         estimator=label,
-        is_uncorrected=corrects is not None and corrects.is_uncorrected,
+        is_uncorrected=corrector is not None and corrector.is_uncorrected,
     )
     recommenders_by_group, left_out = runs_by_group(recommenders, groups)
 
     # --- values
-    all_users = _part("", recommenders, measures, corrects, setting)
+    all_users = _part("", recommenders, measures, corrector, setting)
     level_of_group = 1 - (1 - confidence_level) / max(len(recommenders_by_group), 1)
     setting_of_group = replace(setting, confidence_level=level_of_group)
     parts = [all_users]
     for group, recommenders_of_group in recommenders_by_group.items():
-        parts.append(_part(group, recommenders_of_group, measures, corrects, setting_of_group))
+        parts.append(_part(group, recommenders_of_group, measures, corrector, setting_of_group))
 
     # --- families
     names = list(setting.names)
     if best is not None and best < len(names):
-        names = best_of(
-            {name: float(values.point[0]) for name, values in all_users.values.items()}, best
-        )
+        by_first_metric = {
+            name: float(values.point[0]) for name, values in all_users.values.items()
+        }
+        names = best_of(by_first_metric, best)
     questions, not_answered = answerable(all_users.values, recommenders)
     families = [_family(part, question) for part in parts for question in questions]
 
     # --- verdicts
-    verdicts = [verdict for family in families for verdict in verdicts_of(family, names, smallest)]
-    verdicts = adjusted(verdicts, of_all_pairs=len(names) == len(setting.names))
+    verdicts = list[Verdict]()
+    for family in families:
+        verdicts += verdicts_of(family, names, smallest_that_matters)
+    verdicts = adjusted(verdicts, has_all_pairs=len(names) == len(setting.names))
     overall = [verdict for verdict in verdicts if not verdict.group]
     by_group = [verdict for verdict in verdicts if verdict.group]
 
@@ -215,28 +220,30 @@ def compare(
     findings += _who_ranks_higher(overall[0], recommenders, setting)
     findings += not_answered
     findings += _seeds_that_would_decide(families[0], overall)
-    findings += _about_part(all_users, families, names, recommenders, corrects, setting)
+    findings += _about_part(all_users, families, names, recommenders, corrector, setting)
     if by_group:
         findings += orders_of_groups(overall, by_group, questions[0])
         findings += [verdict for verdict in by_group if verdict.is_defined]
         for part in parts[1:]:
-            findings_of_part = _about_part(part, families, names, recommenders, corrects, setting)
-            told = [finding for finding in findings_of_part if KINDS[finding.kind].of_groups]
-            findings += about(told, group=part.group)
-        numbers = {"groups": len(recommenders_by_group), "level": level_of_group}
-        findings.append(Finding("groups-adjusted", values=numbers))
+            findings_of_part = _about_part(part, families, names, recommenders, corrector, setting)
+            findings += about(repeated_by_group(findings_of_part), group=part.group)
+        adjustment = {"groups": len(recommenders_by_group), "level": level_of_group}
+        findings.append(Finding("groups-adjusted", values=adjustment))
         findings += left_out
-    table = Comparison.of_verdicts(verdicts, findings, setting)
-    table.values_of_users = ValuesOfUsers(all_users.ids, list(measures), all_users.values)
-    return table
+    result = Comparison.from_verdicts(verdicts, findings, setting)
+    result.values_of_users = ValuesOfUsers(all_users.ids, list(measures), all_users.values)
+    return result
 
 
 # --- read and check ---
 
 
-def _one_estimator(estimator: str | Estimator | None, table: Table) -> tuple[str, Estimator | None]:
-    """Return the label and the estimator of sampled ranks, or an empty label and none for other
-    tables.
+def _single_estimator(
+    estimator: str | Estimator | None, table: Table
+) -> tuple[str, Estimator | None]:
+    """Return the label of the estimator of sampled ranks, and the estimator.
+
+    Tables of other kinds have none: an empty label, and None.
     """
     if not table.is_sampled:
         if estimator is not None:
@@ -248,8 +255,8 @@ def _one_estimator(estimator: str | Estimator | None, table: Table) -> tuple[str
     chosen = estimators_by_label("decreasing" if estimator is None else estimator, "estimator")
     if len(chosen) > 1:
         raise ConfigError(f"estimator: give one, not {', '.join(chosen)}")
-    [(label, corrects)] = chosen.items()
-    return label, corrects
+    [label_and_estimator] = chosen.items()
+    return label_and_estimator
 
 
 # --- values ---
@@ -313,7 +320,8 @@ def _part(
         values[runs.name] = values_of_runs(runs, list(metrics.values()), estimator, rate)
         if setting.margin is not None:
             places[runs.name] = places_of_runs(runs, values[runs.name])
-    points = np.sum([values_of_name.point for values_of_name in values.values()], axis=0)
+    # a sum is NaN if the value of a recommender is
+    points = np.sum([user_values.point for user_values in values.values()], axis=0)
     tables = [(runs.name, table) for runs in numbered for table in runs.tables]
     return Part(
         group=group,
@@ -323,7 +331,7 @@ def _part(
         places=places,
         ids=ids_of_users(numbered),
         findings=[
-            *about_metrics(numbered[0].first, metrics, points),
+            *about_metrics(numbered[0].first_table, metrics, points),
             *on_pairing,
             *from_readers(tables),
         ],
@@ -334,44 +342,43 @@ def _part(
 
 
 def _family(part: Part, question: str) -> Family:
-    """Return how the intervals of all pairs hold together: by the largest of several t, or
-    Bonferroni's inequality.
+    """Return how the intervals of all pairs hold together.
+
+    They do by the largest of several t where the values of users are known, else by Bonferroni's
+    inequality.
     """
     values = dict(part.values)
     if question == THESE_RUNS:
-        values = {
-            name: values_of_name.of_these_runs() for name, values_of_name in part.values.items()
-        }
+        for name, user_values in part.values.items():
+            values[name] = user_values.of_these_runs()
     alpha = 1 - part.confidence_level
     pairs = comb(len(values), 2)
+
     rates = np.full(len(part.metrics), alpha / pairs)
     method = "" if pairs == 1 else BONFERRONI
-    are_known = all(
-        values_of_name.one_value and not values_of_name.spreads
-        for values_of_name in values.values()
+    have_known_values = all(
+        user_values.one_value and not user_values.spreads for user_values in values.values()
     )
-    if pairs > 1 and are_known:
+    if pairs > 1 and have_known_values:
         method = LARGEST_T
         for number in range(len(part.metrics)):
-            by_recommender = np.stack(
-                [values_of_name.low[number] for values_of_name in values.values()]
-            )
+            by_recommender = np.stack([user_values.low[number] for user_values in values.values()])
             rates[number] = max_t_rate(by_recommender, alpha)
-    numbers = {
-        "pairs": pairs,
-        "method": method,
-        "rate": alpha / pairs if method == BONFERRONI else 0.0,
-    }
-    finding = Finding("family", values=numbers | ({"of": question} if question else {}))
-    return Family(part, question, values, rates, finding)
+
+    facts: dict[str, Any] = {"pairs": pairs, "method": method}
+    facts["rate"] = alpha / pairs if method == BONFERRONI else 0.0
+    if question:
+        facts["of"] = question
+    return Family(part, question, values, rates, Finding("family", values=facts))
 
 
 # --- verdicts ---
 
 
 def verdicts_of(family: Family, names: Sequence[str], margin: Margin | None) -> list[Verdict]:
-    """Return the verdicts on all pairs of the named recommenders, by metric, with p-values that are
-    not adjusted.
+    """Return the verdicts on all pairs of the named recommenders, by metric.
+
+    Their p-values are not adjusted yet.
     """
     by_pair = list[list[Verdict]]()
     for name_a, name_b in late_progress(list(combinations(names, 2))):
@@ -413,20 +420,19 @@ def _beside_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) 
     a = family.values[name_a]
     b = family.values[name_b]
 
-    # (metrics,) ends of the intervals of b - a - margin and a - b - margin, or of b - (1 + margin)
-    # a and the reverse
+    # (2, metrics) ends of the intervals of b - a - margin and of a - b - margin; if the margin is
+    # relative, those of b - (1 + margin) a and of a - (1 + margin) b
     if margin.is_relative:
-        of_b = b.minus(a, 1 + margin.size).interval(family.rates)
-        of_a = a.minus(b, 1 + margin.size).interval(family.rates)
-        excess_b = np.array([of_b.low, of_b.high])
-        excess_a = np.array([of_a.low, of_a.high])
+        interval_b = b.minus(a, 1 + margin.size).interval(family.rates)
+        interval_a = a.minus(b, 1 + margin.size).interval(family.rates)
+        excess_b = np.array([interval_b.low, interval_b.high])
+        excess_a = np.array([interval_a.low, interval_a.high])
     else:
         ends = np.array([(verdict.low, verdict.high) for verdict in verdicts]).T
         excess_b = ends - margin.size
         excess_a = -ends[::-1] - margin.size
 
-    # (metrics,) shares of the users for whom the place of a is smaller than that of b, and the
-    # reverse
+    # (metrics,) shares of the users for whom a has the smaller place, and of those for whom b has
     places_a = family.part.places[name_a]
     places_b = family.part.places[name_b]
     are_known = np.isfinite(places_a - places_b).all(axis=1)
@@ -449,13 +455,13 @@ def _beside_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) 
             elif high < -EQUAL:
                 size = Size.LESS
         worse = min(verdict.value_a, verdict.value_b)
-        known = AgainstMargin(
+        against_margin = AgainstMargin(
             relative=verdict.difference / worse if worse > 0 else np.nan,
             higher_a=float(higher_a[number]),
             higher_b=float(higher_b[number]),
             size=size,
         )
-        beside_margin.append(replace(verdict, conclusion=conclusion, margin=known))
+        beside_margin.append(replace(verdict, conclusion=conclusion, margin=against_margin))
     return beside_margin
 
 
@@ -483,8 +489,10 @@ def _who_ranks_higher(
 
 
 def _seeds_that_would_decide(family: Family, verdicts: Sequence[Verdict]) -> list[Finding]:
-    """Return, for two recommenders and each metric that new runs leave undecided, how many seeds
-    would decide it.
+    """Return, for each metric that new runs leave undecided, how many seeds would decide it.
+
+    This is for two recommenders. There is no finding where the users alone do not decide, or where
+    more than a thousand seeds would be needed.
 
     There is none where the users alone do not decide, or more than a thousand seeds would be
     needed.
@@ -493,14 +501,14 @@ def _seeds_that_would_decide(family: Family, verdicts: Sequence[Verdict]) -> lis
         return []
     a, b = family.values.values()
     gap = b.minus(a)
-    of_users = gap.of_these_runs().interval(family.rates)
-    decided_by_users = (of_users.low > EQUAL) | (of_users.high < -EQUAL)
-    seeds = deciding_seeds(of_users.standard_error, gap.point, gap.spreads, family.rates)
+    over_users = gap.of_these_runs().interval(family.rates)
+    decided_by_users = (over_users.low > EQUAL) | (over_users.high < -EQUAL)
+    seeds = deciding_seeds(over_users.standard_error, gap.point, gap.spreads, family.rates)
     fewest = min(spread.freedom + 1 for spread in gap.spreads)
-    of_new_runs = [verdict for verdict in verdicts if verdict.of == NEW_RUNS]
+    on_new_runs = [verdict for verdict in verdicts if verdict.of == NEW_RUNS]
     return [
         Finding("more-seeds", verdict.metric, values={"seeds": int(number)})
-        for verdict, number, is_decided in zip(of_new_runs, seeds, decided_by_users, strict=True)
+        for verdict, number, is_decided in zip(on_new_runs, seeds, decided_by_users, strict=True)
         if is_decided and number > fewest and verdict.conclusion is Conclusion.UNDECIDED
     ]
 
@@ -513,8 +521,9 @@ def _about_part(
     estimator: Estimator | None,
     setting: Setting,
 ) -> list[Finding]:
-    """Return findings on what the intervals are of, how they hold together and what they assume,
-    and on the values.
+    """Return findings on the intervals of a part, and on its values.
+
+    They say what the intervals are of, how they hold together, and what they assume.
     """
     families = [family for family in families if family.part is part]
     findings = list[Finding]()
@@ -522,26 +531,26 @@ def _about_part(
     if setting.margin is not None and have_intervals:
         findings.append(Finding("margin"))
     if len(names) < len(part.values):
-        methods = {family.question: family.finding.values["method"] for family in families}
-        method = families[0].finding.values["method"]
-        if len(set(methods.values())) > 1:
-            method = " and ".join(
-                f"{method} for {question}" for question, method in methods.items()
-            )
-        numbers = {
+        method_by_question = {
+            family.question: family.finding.values["method"] for family in families
+        }
+        methods = list(dict.fromkeys(method_by_question.values()))
+        if len(methods) > 1:
+            methods = [f"{method} for {of}" for of, method in method_by_question.items()]
+        facts = {
             "most": len(names),
             "recommenders": len(part.values),
             "pairs": families[0].finding.values["pairs"],
-            "method": method,
+            "method": " and ".join(methods),
         }
-        findings.append(Finding("best-pairs", next(iter(part.metrics)), values=numbers))
+        findings.append(Finding("best-pairs", next(iter(part.metrics)), values=facts))
     elif have_intervals and len(names) > 2:
         findings += [family.finding for family in families]
+    # the uncorrected AUC has no bias, so that there is nothing to assume
     is_auc_alone = {metric.label for metric in part.metrics.values()} == {"auc"}
-    if not (setting.is_uncorrected and is_auc_alone):  # whose uncorrected value has no bias
-        findings += _about_intervals(
-            {name: part.values[name] for name in names}, estimator, setting
-        )
+    if not (setting.is_uncorrected and is_auc_alone):
+        values_of_names = {name: part.values[name] for name in names}
+        findings += _about_intervals(values_of_names, estimator, setting)
     if have_intervals:
         findings += about_seeds([family.question for family in families], recommenders)
     for name, values in part.values.items():
@@ -575,11 +584,11 @@ def _about_intervals(
 def orders_of_groups(
     overall: Sequence[Verdict], by_group: Sequence[Verdict], question: str
 ) -> list[Finding]:
-    """Return the pairs that groups order in different ways, and those that all users together order
-    otherwise.
+    """Return the pairs that groups order in different ways, or otherwise than all users together.
 
     `overall` are the verdicts on all users. Verdicts on other questions are left out.
     """
+    # by metric and pair, and by the better recommender, the groups for which it is better
     groups_by_pair: dict[tuple[str, str, str], dict[str, list[str]]] = {}
     for verdict in by_group:
         if verdict.better is not None and verdict.of == question:
@@ -591,14 +600,10 @@ def orders_of_groups(
         if len(groups_by_better) == 2
     ]
     for verdict in overall:
+        if verdict.of != question or verdict.worse is None:
+            continue
         groups_by_better = groups_by_pair.get((verdict.metric, verdict.a, verdict.b), {})
-        if (
-            verdict.of == question
-            and verdict.worse is not None
-            and list(groups_by_better) == [verdict.worse]
-        ):
-            groups = groups_by_better[verdict.worse]
-            findings.append(
-                Finding("order-reversed", verdict.metric, verdict.names, values={"groups": groups})
-            )
+        if list(groups_by_better) == [verdict.worse]:
+            groups = {"groups": groups_by_better[verdict.worse]}
+            findings.append(Finding("order-reversed", verdict.metric, verdict.names, values=groups))
     return findings

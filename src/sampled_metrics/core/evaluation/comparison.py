@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -39,26 +40,21 @@ class ValuesOfUsers:
     values: Mapping[str, UserValues]
 
     def table(self) -> pd.DataFrame:
-        """Return a row for each recommender and user; raise DataError if a user has no value of a
-        metric.
+        """Return a row for each recommender and user.
+
+        Raises:
+            DataError: a user has no value of a metric.
         """
         if not all(values.one_value for values in self.values.values()):
             raise DataError(
                 "by_user: strict bounds have no value of a user; compare by an estimator that "
-                "has one, such as "
-                'estimator="bv-0.1"'
+                'has one, such as estimator="bv-0.1"'
             )
-        parts = [
-            pd.DataFrame(
-                {
-                    "recommender": name,
-                    "user": self.ids,
-                    **dict(zip(self.metrics, values.low, strict=True)),
-                }
-            )
-            for name, values in self.values.items()
-        ]
-        return pd.concat(parts, ignore_index=True)
+        tables = list[pd.DataFrame]()
+        for name, values in self.values.items():
+            by_metric = dict(zip(self.metrics, values.low, strict=True))
+            tables.append(pd.DataFrame({"recommender": name, "user": self.ids, **by_metric}))
+        return pd.concat(tables, ignore_index=True)
 
 
 class Comparison(Result):
@@ -73,7 +69,7 @@ class Comparison(Result):
         return Comparison
 
     @classmethod
-    def of_verdicts(
+    def from_verdicts(
         cls, verdicts: Sequence[Verdict], findings: Sequence[Any], setting: Setting
     ) -> Comparison:
         """Return the table of verdicts, without the columns in which they have nothing to say."""
@@ -93,29 +89,31 @@ class Comparison(Result):
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """Return the verdicts on all pairs by all users; of several seeds those of new runs, if
-        there are any.
+        """Return the verdicts on all pairs by all users.
+
+        Of several seeds, they are those of new runs, if there are any.
 
         They are those of the rows, or of all rows if a column that tells them apart has been left
         out.
         """
-        verdicts = self._of_rows()
+        verdicts = self._verdicts_of_rows()
         if verdicts is None:
             verdicts = [finding for finding in self.findings if isinstance(finding, Verdict)]
         return [
             verdict for verdict in verdicts if not verdict.group and verdict.of == verdicts[0].of
         ]
 
-    def _of_rows(self) -> list[Verdict] | None:
+    def _verdicts_of_rows(self) -> list[Verdict] | None:
         """Return the verdicts of the rows; None if a row does not say which one it is."""
         rows = self.to_dict("records")
         if "metric" not in self or len({self._key(row) for row in rows}) < len(rows):
             return None
         verdicts = [verdict_of_row(row, self.findings, self.setting.names) for row in rows]
-        defined = [verdict for verdict in verdicts if verdict is not None]
-        missing = [row for row, verdict in zip(rows, verdicts, strict=True) if verdict is None]
-        are_undefined = all(np.isnan(row.get("difference", 0.0)) for row in missing)
-        return defined if are_undefined else None
+        known = [verdict for verdict in verdicts if verdict is not None]
+        # a metric that is not defined has no verdict
+        rows_without = [row for row, verdict in zip(rows, verdicts, strict=True) if verdict is None]
+        are_undefined = all(np.isnan(row.get("difference", 0.0)) for row in rows_without)
+        return known if are_undefined else None
 
     @staticmethod
     def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -157,8 +155,9 @@ class Comparison(Result):
         return {label: Standings.from_verdicts(verdicts[label]) for label in labels}
 
     def standings(self) -> Result:
-        """Return a row for each recommender and metric, best first: metric, recommender, value,
-        group.
+        """Return a row for each recommender and metric, best first.
+
+        The columns are metric, recommender, value and group.
 
         Recommenders that have a letter in common in the column group cannot be told apart (a
         compact letter display).
@@ -176,42 +175,43 @@ class Comparison(Result):
 
     @property
     def _has_latex_values(self) -> bool:
-        """Whether the table has verdicts, and so values by metric."""
-        return bool(self._of_rows())
+        """Whether the LaTeX table has values with intervals.
+
+        It has none if no metric is defined, or a column that told rows apart has been left out.
+        """
+        return bool(self._verdicts_of_rows())
 
     def _latex_table(self, form: NumberForm) -> str:
-        """Return the recommenders by metric, and by group if there are groups, best first by the
-        first metric.
+        """Return the recommenders by metric, best first by the first metric.
 
-        Below them are the differences of the pairs that the best one is in, with their intervals.
-        More than two have letters: those of a value are of the recommenders that it is shown to be
-        better than, as in the tables of ranx. The caption says so.
+        If there are groups, they are by group, too. Below them are the differences of the pairs
+        that the best one is in, with their intervals. More than two have letters: those of a value
+        are of the recommenders that it is shown to be better than, as in the tables of ranx. The
+        caption says so.
         """
-        verdicts = self._of_rows()
-        if (
-            not verdicts
-        ):  # no metric is defined, or a column that tells rows apart has been left out
+        verdicts = self._verdicts_of_rows()
+        if not verdicts:
             return super()._latex_table(form)
-        labels = [
-            label
-            for label in dict.fromkeys(self["metric"])
-            if any(verdict.metric == label for verdict in verdicts)
-        ]
-        rows = list[list[str]]()
-        letters = list[list[str]]()
-        for part in self._parts():
-            for cells, superscripts in self._latex_rows(verdicts, labels, *part, form):
-                rows.append(cells)
-                letters.append(superscripts)
+        defined = {verdict.metric for verdict in verdicts}
+        labels = [label for label in dict.fromkeys(self["metric"]) if label in defined]
         is_pair = len(self.setting.names) == 2
+
+        rows = list[_LatexRow]()
+        for group, of in self._parts():
+            verdicts_of_part = [
+                verdict for verdict in verdicts if (verdict.group or ALL, verdict.of) == (group, of)
+            ]
+            part = _LatexPart(group, of, verdicts_of_part, labels, is_pair, form)
+            rows += part.rows_of_recommenders()
+            rows += part.rows_of_differences()
+
         columns = ["Group", "Of", "#", "", *map(form.head, labels)]
-        idle = [name.capitalize() for name in ("group", "of") if name not in self] + ["#"] * is_pair
-        cells, superscripts = (
-            pd.DataFrame(texts, columns=columns).map(printable) for texts in (rows, letters)
-        )
+        idle = [name.capitalize() for name in ("group", "of") if name not in self]
         if is_pair:
-            return as_latex(cells.drop(columns=idle), superscripts.drop(columns=idle))
-        caption = letters_and_brackets(self.setting, by_group="group" in self)
+            idle.append("#")
+        cells = pd.DataFrame([row.cells for row in rows], columns=columns).map(printable)
+        superscripts = pd.DataFrame([row.superscripts for row in rows], columns=columns)
+        caption = "" if is_pair else letters_and_brackets(self.setting, by_group="group" in self)
         return as_latex(cells.drop(columns=idle), superscripts.drop(columns=idle), caption)
 
     def _parts(self) -> list[tuple[str, str]]:
@@ -220,64 +220,83 @@ class Comparison(Result):
         runs = list(dict.fromkeys(self["of"])) if "of" in self else [""]
         return [(group, of) for group in groups for of in runs]
 
-    def _latex_rows(
-        self,
-        verdicts: Sequence[Verdict],
-        labels: Sequence[str],
-        group: str,
-        of: str,
-        form: NumberForm,
-    ) -> list[tuple[list[str], list[str]]]:
-        """Return the cells and the superscripts of the rows of a group."""
-        is_pair = len(self.setting.names) == 2
-        verdicts = [
-            verdict for verdict in verdicts if (verdict.group or ALL) == group and verdict.of == of
-        ]
-        by_metric = {
-            label: [verdict for verdict in verdicts if verdict.metric == label] for label in labels
-        }
-        standings = {
-            label: Standings.from_verdicts(on_metric) for label, on_metric in by_metric.items()
-        }
-        names = next(
-            (
-                [row.name for row in standing.rows]
-                for standing in standings.values()
-                if standing.rows
-            ),
-            [],
-        )
-        letter_of = {name: letter(place) for place, name in enumerate(names)}
-        rows = []
-        for name in names:
-            cells = []
-            superscripts = []
-            for standing in standings.values():
-                value = next(
-                    (form.number(row.value) for row in standing.rows if row.name == name), "-"
-                )
-                best = form.best(["" for _ in standing.rows], [row.value for row in standing.rows])
-                cells.append(f"**{value}**" if value == best.get("") else value)
-                beaten = [letter_of[other] for other in names if other in standing.beaten_by(name)]
-                superscripts.append("" if is_pair else "".join(beaten))
-            rows.append(
-                ([group, of, letter_of[name], name, *cells], ["", "", "", "", *superscripts])
-            )
-        pairs = dict.fromkeys(
-            (verdict.a, verdict.b) for verdict in verdicts if names[0] in (verdict.a, verdict.b)
-        )
+
+class _LatexRow(NamedTuple):
+    """A row of a LaTeX table: the text of its cells, and the letters above them."""
+
+    cells: list[str]
+    superscripts: list[str]
+
+
+@dataclass(frozen=True)
+class _LatexPart:
+    """The rows of a LaTeX table on a group, or on the question of which runs.
+
+    Attributes:
+        group: the group, or "all".
+        of: new runs or these runs; empty without several seeds.
+        verdicts: those on its users and runs.
+        metrics: the labels of the columns.
+        is_pair: whether two recommenders are compared.
+        form: how numbers are written.
+    """
+
+    group: str
+    of: str
+    verdicts: Sequence[Verdict]
+    metrics: Sequence[str]
+    is_pair: bool
+    form: NumberForm
+
+    @cached_property
+    def standings(self) -> list[Standings]:
+        """The standings by each metric."""
+        verdicts = grouped(self.verdicts, lambda verdict: verdict.metric)
+        return [Standings.from_verdicts(verdicts.get(label, [])) for label in self.metrics]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The recommenders, best first by the first metric that has any."""
+        for standings in self.standings:
+            if standings.rows:
+                return [standing.name for standing in standings.rows]
+        return []
+
+    def rows_of_recommenders(self) -> list[_LatexRow]:
+        """Return the values of each recommender, with the letters of those that it beats."""
+        letters = {name: letter(place) for place, name in enumerate(self.names)}
+        rows = list[_LatexRow]()
+        for name in self.names:
+            cells = [self.group, self.of, letters[name], name]
+            superscripts = [""] * len(cells)
+            for standings in self.standings:
+                values = {standing.name: standing.value for standing in standings.rows}
+                text = self.form.number(values[name]) if name in values else "-"
+                best = self.form.best([""] * len(values), values.values()).get("")
+                cells.append(f"**{text}**" if text == best else text)
+                beaten = standings.beaten_by(name)
+                letters_of_beaten = [letters[loser] for loser in self.names if loser in beaten]
+                superscripts.append("" if self.is_pair else "".join(letters_of_beaten))
+            rows.append(_LatexRow(cells, superscripts))
+        return rows
+
+    def rows_of_differences(self) -> list[_LatexRow]:
+        """Return the differences between the best recommender and each of the others."""
+        rows = list[_LatexRow]()
+        if not self.names:
+            return rows
+        best = self.names[0]
+        verdicts = {(verdict.a, verdict.b, verdict.metric): verdict for verdict in self.verdicts}
+        pairs = dict.fromkeys((a, b) for a, b, _ in verdicts if best in (a, b))
         for a, b in pairs:
-            is_turned = b == names[0] and not is_pair  # of many, all differences are from the best
-            label = f"{a} - {b}" if is_turned else f"{b} - {a}"
-            cells = []
-            for on_metric in by_metric.values():
-                verdict = next(
-                    (verdict for verdict in on_metric if (verdict.a, verdict.b) == (a, b)), None
-                )
-                cells.append(
-                    _difference(verdict.turned() if verdict and is_turned else verdict, form)
-                )
-            rows.append(([group, of, "", label, *cells], [""] * (4 + len(cells))))
+            is_turned = b == best and not self.is_pair  # of many, all differences are from the best
+            cells = [self.group, self.of, "", f"{a} - {b}" if is_turned else f"{b} - {a}"]
+            for label in self.metrics:
+                verdict = verdicts.get((a, b, label))
+                if verdict is not None and is_turned:
+                    verdict = verdict.turned()
+                cells.append(_difference(verdict, self.form))
+            rows.append(_LatexRow(cells, [""] * len(cells)))
         return rows
 
 

@@ -129,9 +129,9 @@ def correct(
     recommenders = read_runs(ranks, "correct")
     for runs in recommenders:
         require_comparable([runs])
-
     has_seeds = any(runs.are_seeds for runs in recommenders)
 
+    # --- correct each recommender, and its groups
     def result_of(runs: Runs) -> Result:
         return _correct(runs, chosen, measures, setting, has_seeds)
 
@@ -139,22 +139,20 @@ def correct(
 
 
 @dataclass(frozen=True)
-class _Estimates:
-    """What estimators say of the sample of one run.
+class _Answer:
+    """What an estimator says of the sample of a run, or, as means, of all runs of a recommender.
 
     Attributes:
-        values: of users, by estimator.
-        biases: (2, metrics) mean errors of linear estimators and their standard errors, by
-            estimator.
-        others: of users, by strict bounds as if negatives could be drawn twice, or as if they could
-            not, where that may matter.
-        auc: the AUC of the sample, which has no bias; NaN if a user has no negatives.
+        values: of users.
+        bias: (2, metrics) mean errors of the estimator, and their standard errors; NaN if they are
+            not known.
+        values_by_other_design: of users, by strict bounds as if negatives could be drawn twice, or
+            as if they could not; None where the design can hardly matter.
     """
 
-    values: Mapping[str, UserValues]
-    biases: Mapping[str, Floats]
-    others: Mapping[str, UserValues]
-    auc: float
+    values: UserValues
+    bias: Floats
+    values_by_other_design: UserValues | None = None
 
 
 def _correct(
@@ -164,157 +162,121 @@ def _correct(
     setting: Setting,
     has_seeds: bool,
 ) -> Result:
-    """Return the result of `correct` of the paired runs of a recommender; `has_seeds` says whether
-    any has several.
+    """Return the result of `correct` for the paired runs of a recommender.
+
+    `has_seeds` says whether any recommender of the call has several runs.
     """
-    # --- values
+    # --- what the estimators say of each run
     alpha = 1 - setting.confidence_level
     samples = [
         Sample.from_ranks(table, users)
         for table, users in zip(runs.tables, runs.users, strict=True)
     ]
-    estimates = [_of_sample(sample, estimators, metrics, alpha) for sample in samples]
-    values = {
-        label: mean_of_runs([estimate.values[label] for estimate in estimates])
-        for label in estimators
-    }
-    biases = {label: _mean_bias(label, estimates, len(metrics)) for label in estimators}
-    auc = float(np.mean([estimate.auc for estimate in estimates]))
+    answers_of_runs = [
+        _answers(sample, estimators, tuple(metrics.values()), alpha) for sample in samples
+    ]
+    unbiased_auc = float(np.mean([_unbiased_auc(sample) for sample in samples]))
     negatives = np.concatenate([sample.outcomes.negatives for sample in samples])
 
-    # --- questions
-    questions_by_estimator = dict[str, list[str]]()
-    not_answered = dict[str, list[Finding]]()
-    for label in estimators:
-        questions, not_answered[label] = answerable({runs.name: values[label]}, [runs])
-        if has_seeds and questions == [""]:
-            questions = [THESE_RUNS]
-        questions_by_estimator[label] = questions
-
-    # --- intervals
-    rows_by_estimator = dict[str, list[dict[str, Any]]]()
-    for label, questions in questions_by_estimator.items():
-        rows_by_estimator[label] = []
-        for question in questions:
-            values_of_question = (
-                values[label].of_these_runs() if question == THESE_RUNS else values[label]
-            )
-            rows_by_estimator[label] += _rows(
-                label, question, metrics, values_of_question, biases[label], alpha
-            )
-    rows = [row for rows_of_estimator in rows_by_estimator.values() for row in rows_of_estimator]
-    table = Result(rows).assign(users=len(samples[0]))
-    if not any(row["of"] for row in rows):
-        table = table.drop(columns="of")
-
-    # --- findings
+    # --- rows and findings of each estimator
+    rows = list[dict[str, Any]]()
+    questions = list[str]()
     on_intervals = list[Finding]()
     on_rows = list[Finding]()
     for label, estimator in estimators.items():
-        on_intervals += values[label].findings
-        for finding in not_answered[label]:
+        answer = _mean_answer([answers[label] for answers in answers_of_runs])
+        values = answer.values
+        answered, not_answered = answerable({runs.name: values}, [runs])
+        if has_seeds and answered == [""]:
+            answered = [THESE_RUNS]
+        questions += answered
+        for question in answered:
+            rows += _rows(label, question, metrics, answer, alpha)
+
+        on_intervals += values.findings
+        for finding in not_answered:
             on_intervals.append(replace(finding, values={**finding.values, "estimator": label}))
-        for row in rows_by_estimator[label][-len(metrics) :]:
-            on_rows += _on_row(row, estimator, metrics[row["metric"]], negatives, auc)
-        on_rows += _on_estimator(label, values[label])
-        if all(label in estimate.others for estimate in estimates):
-            others = mean_of_runs([estimate.others[label] for estimate in estimates])
-            on_intervals += _on_replacement(
-                label, metrics, values[label], others, alpha, samples[0]
-            )
+        on_intervals += _on_replacement(label, metrics, answer, alpha, samples[0])
+        for row in rows[-len(metrics) :]:  # those of the last question
+            on_rows += _on_row(row, estimator, metrics[row["metric"]], negatives, unbiased_auc)
+        on_rows += _on_estimator(label, values)
+
+    # --- findings in order
     is_uncorrected = any(estimator.is_uncorrected for estimator in estimators.values())
     if is_uncorrected and any(metric.label != "auc" for metric in metrics.values()):
         on_intervals.insert(0, Finding("uncorrected-values"))
-    all_questions = [
-        question for questions in questions_by_estimator.values() for question in questions
-    ]
     findings = [
         *on_intervals,
         *on_rows,
-        *about_seeds(all_questions, [runs]),
-        *about_metrics(runs.first, metrics, np.zeros(len(metrics))),
+        *about_seeds(questions, [runs]),
+        *about_metrics(runs.first_table, metrics, np.zeros(len(metrics))),
         *about_users(runs.users[0]),
-        *from_readers(("", table_of_run) for table_of_run in runs.tables),
+        *from_readers(("", table) for table in runs.tables),
         *(Finding("undefined", row["metric"]) for row in rows if np.isnan(row["value"])),
     ]
     findings.sort(key=lambda finding: finding.kind != "bounds")  # bounds come first
-    return table.found(findings, replace(setting, parameters=runs.first.description))
+
+    # --- result
+    result = Result(rows).assign(users=len(samples[0]))
+    if not any(questions):
+        result = result.drop(columns="of")
+    return result.found(findings, replace(setting, parameters=runs.first_table.description))
 
 
-def _mean_bias(label: str, estimates: Sequence[_Estimates], metrics: int) -> Floats:
-    """Return the (2, metrics) mean bias of an estimator over runs, and its standard error; NaN if
-    it is not known.
-    """
-    if not all(label in estimate.biases for estimate in estimates):
-        return np.full((2, metrics), np.nan)
-    return np.asarray(np.mean([estimate.biases[label] for estimate in estimates], axis=0))
+# --- what an estimator says of a sample ---
 
 
-def _rows(
-    label: str,
-    question: str,
-    metrics: Mapping[str, Metric],
-    values: UserValues,
-    bias: Floats,
-    alpha: float,
-) -> list[dict[str, Any]]:
-    """Return the row of each metric by an estimator."""
-    ends = values.interval(alpha)
-    point = values.point
-    if not values.one_value:  # the value is within the interval, where there is one
-        point = np.fmax(np.fmin(values.point, ends.high), ends.low)
-    return [
-        {
-            "of": question,
-            "estimator": label,
-            "metric": metric,
-            "value": point[number],
-            "low": ends.low[number],
-            "high": ends.high[number],
-            "assumes": values.assumes,
-            "standard_error": ends.standard_error[number],
-            "bias": bias[0, number],
-            "bias_error": bias[1, number],
-        }
-        for number, metric in enumerate(metrics)
-    ]
-
-
-def _of_sample(
-    sample: Sample, estimators: Mapping[str, Estimator], metrics: Mapping[str, Metric], alpha: float
-) -> _Estimates:
-    """Return what estimators say of a sample."""
-    measures = tuple(metrics.values())
+def _answers(
+    sample: Sample, estimators: Mapping[str, Estimator], metrics: tuple[Metric, ...], alpha: float
+) -> dict[str, _Answer]:
+    """Return what each estimator says of a sample, by its label."""
     fitted = {
-        label: estimator.fit(sample.outcomes, measures) for label, estimator in estimators.items()
+        label: estimator.fit(sample.outcomes, metrics) for label, estimator in estimators.items()
     }
+    biases = _biases(fitted, sample, metrics)
+    not_known = np.full((2, len(metrics)), np.nan)
     moments = _moments(sample, fitted.values())
     not_explained = [] if all(map(has_bounds, fitted.values())) else unexplained(sample)
-    values = dict[str, UserValues]()
-    others = dict[str, UserValues]()
+    answers = dict[str, _Answer]()
     for label, estimate in fitted.items():
-        known = moments.get(estimate.estimator.replacement) if has_bounds(estimate) else None
-        user_values = sampled_values(sample, estimate, measures, alpha, known)
-        further: Iterable[Finding] = [] if known is not None else not_explained
-        if known is not None and _may_differ_by_replacement(sample):
-            outcomes = replace(sample.outcomes, replacement=not sample.outcomes.replacement)
-            fit = estimators[label].fit(outcomes, measures)
-            others[label] = sampled_values(
-                replace(sample, outcomes=outcomes), fit, measures, alpha, known
-            )
-        values[label] = replace(user_values, findings=(*user_values.findings, *further))
-    auc = np.nan
-    if (sample.outcomes.negatives > 0).all():
-        fit = linear_estimator("uncorrected").fit(sample.outcomes, [metric("auc")])
-        auc = float(fit.estimate(sample.counts)[0])
-    return _Estimates(values, _biases(fitted, sample, measures), others, auc)
+        if has_bounds(estimate):
+            moments_of_design = moments[estimate.estimator.replacement]
+            values = sampled_values(sample, estimate, metrics, alpha, moments_of_design)
+            by_other_design = None
+            if _may_differ_by_replacement(sample):
+                other_sample = _by_other_design(sample)
+                other_estimate = estimators[label].fit(other_sample.outcomes, metrics)
+                by_other_design = sampled_values(
+                    other_sample, other_estimate, metrics, alpha, moments_of_design
+                )
+            answers[label] = _Answer(values, not_known, by_other_design)
+        else:
+            values = sampled_values(sample, estimate, metrics, alpha)
+            values = replace(values, findings=(*values.findings, *not_explained))
+            answers[label] = _Answer(values, biases.get(label, not_known))
+    return answers
+
+
+def _mean_answer(answers: Sequence[_Answer]) -> _Answer:
+    """Return what an estimator says of a recommender, from what it says of each run."""
+    by_other_design = [
+        answer.values_by_other_design
+        for answer in answers
+        if answer.values_by_other_design is not None
+    ]
+    return _Answer(
+        mean_of_runs([answer.values for answer in answers]),
+        np.asarray(np.mean([answer.bias for answer in answers], axis=0)),
+        mean_of_runs(by_other_design) if len(by_other_design) == len(answers) else None,
+    )
 
 
 def _moments(
     sample: Sample, fitted: Iterable[Estimate]
 ) -> dict[bool | None, tuple[Floats, Floats]]:
-    """Return the moments of strict bounds by the design of the sample; they are the same for all
-    assumptions.
+    """Return the moments of strict bounds by the design of the sample.
+
+    They are the same for all assumptions.
     """
     moments: dict[bool | None, tuple[Floats, Floats]] = {}
     for estimate in filter(has_bounds, fitted):
@@ -323,38 +285,16 @@ def _moments(
     return moments
 
 
-def _on_row(
-    row: Mapping[str, Any],
-    estimator: Estimator,
-    metric: Metric,
-    negatives: Ints,
-    unbiased_auc: float,
-) -> Iterator[Finding]:
-    """Yield findings on a row: what its interval shows, or why it may not cover the true value."""
-    label = row["metric"]
-    name = {"estimator": row["estimator"]}
-    least = unbiased_auc - max(4 * row["standard_error"], 0.01)
-    if estimator.underestimates_auc and metric.label == "auc" and row["value"] < least:
-        yield Finding("auc-too-low", label, values=name | {"auc": unbiased_auc})
-    if estimator.assumed_shape is not None:
-        if not np.isnan(row["low"]):
-            yield finding_of_bounds(row, negatives)
-        return
-    for what, end in {"the value": "value", "the low end": "low", "the high end": "high"}.items():
-        if row[end] < -1e-9 or row[end] > 1 + 1e-9:
-            yield Finding("out-of-range", label, values=name | {"what": what, "value": row[end]})
-    if not estimator.is_uncorrected and abs(row["bias"]) > max(
-        row["standard_error"] / 2, TOLERANCE
-    ):
-        has_interval = not np.isnan(row["low"])
-        of_bias = {"bias": row["bias"], "error": row["bias_error"], "has_interval": has_interval}
-        yield Finding("bias", label, values=name | of_bias)
-    if np.isnan(row["bias"]):
-        yield Finding("no-bias", values=name)
+def _unbiased_auc(sample: Sample) -> float:
+    """Return the AUC of a sample, which has no bias; NaN if a user has no negatives."""
+    if not (sample.outcomes.negatives > 0).all():
+        return np.nan
+    estimate = linear_estimator("uncorrected").fit(sample.outcomes, [metric("auc")])
+    return float(estimate.estimate(sample.counts)[0])
 
 
 def _may_differ_by_replacement(sample: Sample) -> bool:
-    """Return whether strict bounds may be others if a negative could be drawn twice, or could not.
+    """Return whether strict bounds may differ between draws with replacement and without it.
 
     The variance of x differs between the two designs by a part of about m / n. Where this is far
     below the error of a variance, nothing is computed.
@@ -363,50 +303,23 @@ def _may_differ_by_replacement(sample: Sample) -> bool:
     x = outcomes.x
     m = outcomes.negatives
     n = outcomes.candidates
-    could_be = (
-        m < n
-        if outcomes.replacement
-        else ((n > 1) | (m == 0)) & ~impossible_with_replacement(x, m, n)
-    )
-    differ = (m / np.maximum(n - 1, 1)).max() * np.sqrt(len(sample) / 2) > MOST_DIFFERENT
-    return bool(not sample.is_shared and could_be.all() and differ)
+    if outcomes.replacement:
+        other_is_possible = m < n
+    else:
+        has_candidates = (n > 1) | (m == 0)
+        other_is_possible = has_candidates & ~impossible_with_replacement(x, m, n)
+    largest_part = (m / np.maximum(n - 1, 1)).max()
+    is_large = largest_part * np.sqrt(len(sample) / 2) > MOST_DIFFERENT
+    return bool(not sample.is_shared and other_is_possible.all() and is_large)
 
 
-def _on_replacement(
-    label: str,
-    metrics: Mapping[str, Metric],
-    values: UserValues,
-    others: UserValues,
-    alpha: float,
-    sample: Sample,
-) -> Iterator[Finding]:
-    """Yield a finding on each metric whose interval moves by the other design, from the values by
-    both designs.
-    """
-    ends = values.of_these_runs().interval(alpha)
-    other_ends = others.of_these_runs().interval(alpha)
-    moved = np.maximum(np.abs(other_ends.low - ends.low), np.abs(other_ends.high - ends.high))
-    for row in np.flatnonzero(moved > MOST_DIFFERENT * (ends.high - ends.low)):
-        numbers = {
-            "estimator": label,
-            "replacement": sample.outcomes.replacement,
-            "low": ends.low[row],
-            "high": ends.high[row],
-            "other_low": other_ends.low[row],
-            "other_high": other_ends.high[row],
-        }
-        yield Finding("replacement", list(metrics)[row], values=numbers)
+def _by_other_design(sample: Sample) -> Sample:
+    """Return the same outcomes, as if they were drawn with replacement, or without it."""
+    outcomes = sample.outcomes
+    return replace(sample, outcomes=replace(outcomes, replacement=not outcomes.replacement))
 
 
-def _on_estimator(label: str, values: UserValues) -> Iterator[Finding]:
-    """Yield findings on an estimator: an approximate interval, or weights that are too large."""
-    if not values.one_value:
-        return
-    largest = float(np.abs(values.bounds).max())
-    if np.isinf(largest) and values.has_interval:
-        yield Finding("approximate", values={"estimator": label})
-    elif np.isfinite(largest) and largest > LARGE_WEIGHT:
-        yield Finding("large-weight", values={"estimator": label, "largest": largest})
+# --- biases ---
 
 
 def _biases(
@@ -420,34 +333,144 @@ def _biases(
     linear = {label: estimate.of_groups for label, estimate in fitted.items() if estimate.is_linear}
     if not linear:
         return {}
-    rng = np.random.default_rng(0)
-    users = len(sample)
-    if sample.shares.nnz == users:  # users with the same outcome are alike
-        drawn = rng.multinomial(users, sample.counts / users, BIAS_RESAMPLES).astype(np.float64)
-    else:
-        drawn = np.asarray(
-            rng.multinomial(users, np.full(users, 1 / users), BIAS_RESAMPLES) @ sample.shares
-        )
-    samples = np.vstack((sample.counts, drawn))
-    weights = [np.vstack(of_estimators) for of_estimators in zip(*linear.values(), strict=True)]
-    of_group = {
-        _key(group): of_one for group, of_one in zip(sample.outcomes.groups, weights, strict=True)
-    }
+
+    # weights w of users with the same n and m, (estimators x metrics, outcomes)
+    weights = dict[tuple[int, int], Floats]()
+    for group, *weights_by_estimator in zip(sample.outcomes.groups, *linear.values(), strict=True):
+        weights[_key(group)] = np.vstack(weights_by_estimator)
 
     def errors(group: Group, ranks: Floats) -> Floats:
-        truth = np.stack([one.of_rank(ranks, group.candidates) for one in metrics], axis=1)
-        return group.pmf(ranks) @ of_group[_key(group)].T - np.tile(truth, len(linear))
+        """Return the (ranks, estimators x metrics) errors (A w)_r - f(r)."""
+        expected = group.pmf(ranks) @ weights[_key(group)].T
+        true = np.stack([metric.of_rank(ranks, group.candidates) for metric in metrics], axis=1)
+        return expected - np.tile(true, len(linear))
 
-    total = np.zeros((len(samples), len(linear) * len(metrics)))
-    for of_class in MaximumLikelihood().fit(sample.outcomes, metrics).distributions(samples):
-        mean_errors = of_class.probabilities @ of_class.users.mean(errors, of_class.ranks)
-        total += of_class.events[:, np.newaxis] * mean_errors
-    bias = total / samples.sum(axis=1, keepdims=True)
-    error = bias[1:].std(axis=0, ddof=1)
-    error[len(np.unique(drawn, axis=0)) == 1] = np.nan  # all users are alike
-    by_estimator = np.split(np.stack((bias[0], error)), len(linear), axis=1)
-    return dict(zip(linear, by_estimator, strict=True))
+    # mean errors of the sample, and of bootstrap samples, (1 + resamples, estimators x metrics)
+    resamples = _resamples(sample)
+    samples = np.vstack((sample.counts, resamples))
+    total_errors = np.zeros((len(samples), len(linear) * len(metrics)))
+    for rank_class in MaximumLikelihood().fit(sample.outcomes, metrics).distributions(samples):
+        mean_errors = rank_class.probabilities @ rank_class.users.mean(errors, rank_class.ranks)
+        total_errors += rank_class.events[:, np.newaxis] * mean_errors
+    biases = total_errors / samples.sum(axis=1, keepdims=True)
+
+    standard_errors = biases[1:].std(axis=0, ddof=1)
+    are_all_alike = len(np.unique(resamples, axis=0)) == 1
+    if are_all_alike:
+        standard_errors[:] = np.nan
+    with_errors = np.stack((biases[0], standard_errors))
+    return dict(zip(linear, np.split(with_errors, len(linear), axis=1), strict=True))
+
+
+def _resamples(sample: Sample) -> Floats:
+    """Return the (resamples, outcomes) numbers of users in bootstrap samples of the users."""
+    rng = np.random.default_rng(0)
+    users = len(sample)
+    has_one_row_each = sample.shares.nnz == users
+    if has_one_row_each:  # users with the same outcome are alike
+        drawn = rng.multinomial(users, sample.counts / users, BIAS_RESAMPLES)
+        return drawn.astype(np.float64)
+    times_drawn = rng.multinomial(users, np.full(users, 1 / users), BIAS_RESAMPLES)
+    return np.asarray(times_drawn @ sample.shares)
 
 
 def _key(group: Group) -> tuple[int, int]:
     return group.candidates, group.negatives
+
+
+# --- rows ---
+
+
+def _rows(
+    label: str, question: str, metrics: Mapping[str, Metric], answer: _Answer, alpha: float
+) -> list[dict[str, Any]]:
+    """Return the row of each metric by an estimator, with the answer to a question."""
+    values = answer.values.of_these_runs() if question == THESE_RUNS else answer.values
+    ends = values.interval(alpha)
+    point = values.point
+    if not values.one_value:
+        # the value is the nearest one of the interval; fmin and fmax leave it where there is none
+        point = np.fmax(np.fmin(values.point, ends.high), ends.low)
+    return [
+        {
+            "of": question,
+            "estimator": label,
+            "metric": metric,
+            "value": point[number],
+            "low": ends.low[number],
+            "high": ends.high[number],
+            "assumes": values.assumes,
+            "standard_error": ends.standard_error[number],
+            "bias": answer.bias[0, number],
+            "bias_error": answer.bias[1, number],
+        }
+        for number, metric in enumerate(metrics)
+    ]
+
+
+# --- findings ---
+
+
+def _on_row(
+    row: Mapping[str, Any],
+    estimator: Estimator,
+    metric: Metric,
+    negatives: Ints,
+    unbiased_auc: float,
+) -> Iterator[Finding]:
+    """Yield findings on a row: what its interval shows, or why it may not cover the true value."""
+    label = row["metric"]
+    name = {"estimator": row["estimator"]}
+
+    smallest_auc = unbiased_auc - max(4 * row["standard_error"], 0.01)
+    if estimator.underestimates_auc and metric.label == "auc" and row["value"] < smallest_auc:
+        yield Finding("auc-too-low", label, values=name | {"auc": unbiased_auc})
+
+    has_interval = not np.isnan(row["low"])
+    if estimator.assumed_shape is not None:
+        if has_interval:
+            yield finding_of_bounds(row, negatives)
+        return
+
+    for what, end in {"the value": "value", "the low end": "low", "the high end": "high"}.items():
+        if row[end] < -1e-9 or row[end] > 1 + 1e-9:
+            yield Finding("out-of-range", label, values=name | {"what": what, "value": row[end]})
+
+    largest_bias = max(row["standard_error"] / 2, TOLERANCE)
+    if not estimator.is_uncorrected and abs(row["bias"]) > largest_bias:
+        bias = {"bias": row["bias"], "error": row["bias_error"], "has_interval": has_interval}
+        yield Finding("bias", label, values=name | bias)
+    if np.isnan(row["bias"]):
+        yield Finding("no-bias", values=name)
+
+
+def _on_replacement(
+    label: str, metrics: Mapping[str, Metric], answer: _Answer, alpha: float, sample: Sample
+) -> Iterator[Finding]:
+    """Yield a finding on each metric whose interval is another one by the other design."""
+    if answer.values_by_other_design is None:
+        return
+    ends = answer.values.of_these_runs().interval(alpha)
+    other_ends = answer.values_by_other_design.of_these_runs().interval(alpha)
+    moved = np.maximum(np.abs(other_ends.low - ends.low), np.abs(other_ends.high - ends.high))
+    for number in np.flatnonzero(moved > MOST_DIFFERENT * (ends.high - ends.low)):
+        facts = {
+            "estimator": label,
+            "replacement": sample.outcomes.replacement,
+            "low": ends.low[number],
+            "high": ends.high[number],
+            "other_low": other_ends.low[number],
+            "other_high": other_ends.high[number],
+        }
+        yield Finding("replacement", list(metrics)[number], values=facts)
+
+
+def _on_estimator(label: str, values: UserValues) -> Iterator[Finding]:
+    """Yield findings on an estimator: an approximate interval, or weights that are too large."""
+    if not values.one_value:
+        return
+    largest = float(np.abs(values.bounds).max())
+    if np.isinf(largest) and values.has_interval:
+        yield Finding("approximate", values={"estimator": label})
+    elif np.isfinite(largest) and largest > LARGE_WEIGHT:
+        yield Finding("large-weight", values={"estimator": label, "largest": largest})

@@ -32,8 +32,9 @@ def evaluate(
     groups: Groups = False,
     confidence_level: float = 0.95,
 ) -> Result:
-    """Compute the exact metrics of ranks among all candidates, or of ranked lists, with intervals
-    over users.
+    """Compute the exact metrics of ranks or ranked lists, with intervals over users.
+
+    The ranks are among all candidates.
 
     The value of a metric is its mean over users, sum_u f(r_u) / U, where r_u is the rank of user
     u's held-out item. A user with several rows counts once, with the mean over the rows. The metric
@@ -83,66 +84,81 @@ def evaluate(
         J. Honda and A. Takemura, An Asymptotically Optimal Bandit Algorithm for Bounded Support
         Models, COLT 2010.
     """
+    # --- read and check
     setting = Setting(require_confidence_level(confidence_level))
-
-    def of_runs(runs: Runs) -> Result:
-        measures = checked_metrics(runs.first, metrics)
-        values = values_of_runs(runs, list(measures.values()))
-        questions, not_answered = answerable({runs.name: values}, [runs])
-        if has_seeds and questions == [""]:
-            questions = [THESE_RUNS]
-        rows = [
-            _rows(measures, values.of_these_runs() if of == THESE_RUNS else values, of, setting)
-            for of in questions
-        ]
-        findings = [*about_metrics(runs.first, measures, values.point), *not_answered]
-        if values.has_interval:
-            findings += about_seeds(questions, [runs])
-        findings += [*values.findings, *from_readers(("", table) for table in runs.tables)]
-        return Result(pd.concat(rows, ignore_index=True)).found(
-            findings, replace(setting, parameters=runs.first.description)
-        )
-
     recommenders = read_runs(ranks, "evaluate")
-    has_seeds = any(runs.are_seeds for runs in recommenders)
     for runs in recommenders:
         require_comparable([runs])
-    return by_recommender({runs.name: by_group(runs, groups, of_runs) for runs in recommenders})
+    has_seeds = any(runs.are_seeds for runs in recommenders)
+
+    # --- evaluate each recommender, and its groups
+    def result_of(runs: Runs) -> Result:
+        return _evaluate(runs, checked_metrics(runs.first_table, metrics), setting, has_seeds)
+
+    return by_recommender({runs.name: by_group(runs, groups, result_of) for runs in recommenders})
+
+
+def _evaluate(
+    runs: Runs, metrics: Mapping[str, Metric], setting: Setting, has_seeds: bool
+) -> Result:
+    """Return the result of `evaluate` for the paired runs of a recommender.
+
+    `has_seeds` says whether any recommender of the call has several runs.
+    """
+    values = values_of_runs(runs, list(metrics.values()))
+    questions, not_answered = answerable({runs.name: values}, [runs])
+    if has_seeds and questions == [""]:
+        questions = [THESE_RUNS]
+
+    # --- rows
+    rows = list[pd.DataFrame]()
+    for question in questions:
+        answer = values.of_these_runs() if question == THESE_RUNS else values
+        rows.append(_rows(metrics, answer, question, setting))
+
+    # --- findings
+    findings = [*about_metrics(runs.first_table, metrics, values.point), *not_answered]
+    if values.has_interval:
+        findings += about_seeds(questions, [runs])
+    findings += values.findings
+    findings += from_readers(("", table) for table in runs.tables)
+    setting = replace(setting, parameters=runs.first_table.description)
+    return Result(pd.concat(rows, ignore_index=True)).found(findings, setting)
 
 
 def result_of_values(
     table: Table, by_label: Mapping[str, Metric], values: UserValues, setting: Setting
 ) -> Result:
     """Return the values of metrics with their intervals, and what is to be said of them."""
-    undefined = about_metrics(table, by_label, values.point)
-    return Result(_rows(by_label, values, "", setting)).found(
-        [*undefined, *values.findings, *from_readers([("", table)])],
-        replace(setting, parameters=table.description),
-    )
+    findings = about_metrics(table, by_label, values.point)
+    findings += values.findings
+    findings += from_readers([("", table)])
+    setting = replace(setting, parameters=table.description)
+    return Result(_rows(by_label, values, "", setting)).found(findings, setting)
 
 
 def _rows(
-    metrics: Mapping[str, Metric], values: UserValues, of: str, setting: Setting
+    metrics: Mapping[str, Metric], values: UserValues, question: str, setting: Setting
 ) -> pd.DataFrame:
-    """Return a row for each metric."""
+    """Return a row for each metric, with the answer to a question."""
     ends = values.interval(1 - setting.confidence_level)
-    columns: dict[str, Any] = {"of": of} if of else {}
-    return pd.DataFrame(
-        columns
-        | {
-            "metric": list(metrics),
-            "value": values.point,
-            "low": ends.low,
-            "high": ends.high,
-            "standard_error": ends.standard_error,
-            "users": values.users,
-        }
-    )
+    columns: dict[str, Any] = {"of": question} if question else {}
+    columns |= {
+        "metric": list(metrics),
+        "value": values.point,
+        "low": ends.low,
+        "high": ends.high,
+        "standard_error": ends.standard_error,
+        "users": values.users,
+    }
+    return pd.DataFrame(columns)
 
 
 def checked_metrics(table: Table, metrics: MetricsLike | None) -> dict[str, Metric]:
-    """Return metrics of a table by their labels as written, or the default ones; raise ConfigError
-    if one is wrong.
+    """Return metrics by their labels as written; the default ones of a table if there are none.
+
+    Raises:
+        ConfigError: a metric does not exist, or the table has no such metric.
     """
     by_label = metrics_by_label(table.default_metrics if metrics is None else metrics)
     table.check_metrics(by_label)
@@ -150,25 +166,23 @@ def checked_metrics(table: Table, metrics: MetricsLike | None) -> dict[str, Metr
 
 
 def about_metrics(table: Table, metrics: Mapping[str, Metric], values: Floats) -> list[Finding]:
-    """Return findings on metrics whose value is NaN, as they are not defined, and on those that are
-    the same.
+    """Return findings on metrics that are not defined, and on those that are the same.
+
+    The value of a metric that is not defined is NaN.
     """
-    missing = [
+    findings = [
         Finding("undefined", label)
         for label, value in zip(metrics, values, strict=True)
         if np.isnan(value)
     ]
-    same = alike(metrics) if table.has_one_relevant_item else []
-    return [
-        *missing,
-        *(Finding("equal-metrics", values={"metrics": list(labels)}) for labels in same),
-    ]
+    if table.has_one_relevant_item:
+        for labels in alike(metrics):
+            findings.append(Finding("equal-metrics", values={"metrics": list(labels)}))
+    return findings
 
 
 def from_readers(tables: Iterable[tuple[str, Table]]) -> list[Finding]:
-    """Return what the readers of tables say of them, as findings with the names of the
-    recommenders.
-    """
+    """Return what the readers of tables found, with the names of the recommenders."""
     findings = list[Finding]()
     for name, table in tables:
         findings += about(table.findings, name)

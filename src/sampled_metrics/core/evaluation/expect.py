@@ -1,5 +1,6 @@
-"""Compute the expectation of a sampled evaluation from exact ranks, and whether it orders
-recommenders wrongly.
+"""Compute the expectation of a sampled evaluation from exact ranks.
+
+A finding names the recommenders that it orders wrongly on average.
 """
 
 from __future__ import annotations
@@ -75,58 +76,68 @@ def expect(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
+    # --- read and check
     tables = {name or "ranks": table for name, table in tables_by_name(ranks, "expect").items()}
     by_label = metrics_by_label(metrics)
+    measures = tuple(by_label.values())
     chosen = estimators_by_label(estimators)
-    wanted = tuple(by_label.values())
-    rows = []
     design = SamplingDesign(negatives, replacement)
-    weights = DesignWeights.from_tables(tables.values(), design, list(chosen.values()), wanted)
+    weights = DesignWeights.from_tables(tables.values(), design, list(chosen.values()), measures)
+
+    # --- rows, by estimator and metric
+    rows = list[dict[str, Any]]()
     for name, table in tables.items():
         user = table.user_numbers
         expectation = Expectation.from_ranks(table, user, weights)
-        true = np.stack(
-            [mean_of_rows(table.values(metric), user) for metric in wanted], axis=1
-        ).mean(axis=0)
+        values_of_users = np.stack(
+            [mean_of_rows(table.values(metric), user) for metric in measures], axis=1
+        )
+        exact = np.tile(values_of_users.mean(axis=0), len(chosen))
         expected = expectation.means.mean(axis=0)
         deviation = np.sqrt(expectation.variances.sum(axis=0)) / len(expectation.variances)
-        rows += [
-            (name, label, of_metric, *numbers)
-            for (label, of_metric), *numbers in zip(
-                product(chosen, by_label),
-                np.tile(true, len(chosen)),
-                expected,
-                deviation,
-                strict=True,
+        for number, (label, metric_label) in enumerate(product(chosen, by_label)):
+            rows.append(
+                {
+                    "recommender": name,
+                    "estimator": label,
+                    "metric": metric_label,
+                    "exact": exact[number],
+                    "expected": expected[number],
+                    "deviation": deviation[number],
+                }
             )
-        ]
-    result = Result(
-        rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"]
-    )
-    setting = Setting(
-        parameters=next(iter(tables.values())).description, names=tuple(tables), negatives=negatives
-    )
-    wrong = wrong_orders(result)
-    further = [Finding("order-undecided")] if wrong else []
-    return result.found([*wrong, *further, *from_readers(tables.items())], setting)
+    result = Result(rows)
+
+    # --- findings
+    findings = wrong_orders(result)
+    if findings:
+        findings.append(Finding("order-undecided"))
+    findings += from_readers(tables.items())
+    description = next(iter(tables.values())).description
+    setting = Setting(parameters=description, names=tuple(tables), negatives=negatives)
+    return result.found(findings, setting)
 
 
 def wrong_orders(table: pd.DataFrame) -> list[Finding]:
-    """Return the pairs of recommenders that a sampled evaluation orders wrongly on average, the
-    better one first.
+    """Return the pairs of recommenders that a sampled evaluation orders wrongly on average.
 
     A pair is by an estimator and a metric, and the better one is so by the exact values.
     """
     findings = []
     for (label, metric_label), group in table.groupby(["estimator", "metric"], sort=False):
-        for one, other in combinations(group.to_dict("records"), 2):
-            better, worse = (one, other) if one["exact"] > other["exact"] else (other, one)
+        for row_a, row_b in combinations(group.to_dict("records"), 2):
+            better, worse = (row_a, row_b) if row_a["exact"] > row_b["exact"] else (row_b, row_a)
             gap = better["expected"] - worse["expected"]
             if better["exact"] - worse["exact"] > EQUAL and gap < -EQUAL:
                 deviation = float(np.sqrt(better["deviation"] ** 2 + worse["deviation"] ** 2))
-                values = {"estimator": str(label), "chance": probability_of_order(gap, deviation)}
-                for what in ("exact", "expected"):
-                    values |= {f"{what}_better": better[what], f"{what}_worse": worse[what]}
-                names = better["recommender"], worse["recommender"]
+                values = {
+                    "estimator": str(label),
+                    "chance": probability_of_order(gap, deviation),
+                    "exact_better": better["exact"],
+                    "exact_worse": worse["exact"],
+                    "expected_better": better["expected"],
+                    "expected_worse": worse["expected"],
+                }
+                names = (better["recommender"], worse["recommender"])
                 findings.append(Finding("wrong-order", str(metric_label), names, values=values))
     return findings

@@ -5,12 +5,13 @@ An entry is also the row of the kind in docs/reference/findings.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sampled_metrics._registry import kinds_of_findings
+from sampled_metrics.core.findings import Finding
 
 if TYPE_CHECKING:
     from sampled_metrics.core.inference.setting import Setting
@@ -85,8 +86,9 @@ class _Kinds(Mapping[str, Kind]):
 
 
 def _tables() -> Iterator[tuple[str, Mapping[str, Kind]]]:
-    """Yield the kinds of each module, those of the core first, and the title of their table in the
-    reference.
+    """Yield the kinds of each module, with the title of their table in the reference.
+
+    Those of the core come first.
     """
     for title, module in WORDS.items():
         yield title, import_module(module).KINDS
@@ -95,6 +97,11 @@ def _tables() -> Iterator[tuple[str, Mapping[str, Kind]]]:
 
 KINDS: Mapping[str, Kind] = _Kinds()
 """What is known of each kind of finding."""
+
+
+def repeated_by_group(findings: Iterable[Finding]) -> list[Finding]:
+    """Return those findings on a group that differ from the findings on all users."""
+    return [finding for finding in findings if KINDS[finding.kind].of_groups]
 
 
 def tables_of_reference() -> dict[str, list[tuple[str, Kind]]]:

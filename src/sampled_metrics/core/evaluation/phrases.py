@@ -32,8 +32,9 @@ def in_groups(groups: Sequence[str]) -> str:
 
 
 def rounded_outward(low: float, high: float) -> tuple[str, str]:
-    """Return the ends of an interval, rounded outward, with as many decimals as its width has, to
-    two digits.
+    """Return the ends of an interval as text, rounded outward.
+
+    They have as many decimals as show two digits of the width.
     """
     decimals = min(max(1 - int(np.floor(np.log10(high - low))), 2), 6) if high > low else 6
     scale = 10.0**decimals

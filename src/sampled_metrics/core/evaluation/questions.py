@@ -20,8 +20,7 @@ only chance.
 def answerable(
     values: Mapping[str, UserValues], recommenders: Sequence[Runs]
 ) -> tuple[list[str], list[Finding]]:
-    """Return the questions that the values answer, the main question first, and a finding if it is
-    one alone.
+    """Return the questions that values answer, the main one first, and findings on the others.
 
     Without several seeds the question has no name. New runs need several seeds of every
     recommender, and one value of each user: strict bounds of the seeds hold the mean of these

@@ -60,8 +60,9 @@ class NumberForm:
         return f"{metric_name(label)} (%)" if self.percent else metric_name(label)
 
     def best(self, keys: Iterable[Hashable], values: Iterable[float]) -> dict[Hashable, str]:
-        """Return the largest value with each key as it is shown, if it is to be bold and others are
-        smaller.
+        """Return, by key, the text of the largest value that is to be bold.
+
+        No value of a key is bold if all of them have the same text.
         """
         shown = dict[Hashable, dict[str, float]]()
         for key, value in zip(keys, values, strict=True):
@@ -73,8 +74,9 @@ class NumberForm:
 
 
 class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
-    """Draws a result; with any other arguments, or by its methods such as ``bar``, it plots as
-    pandas does.
+    """Draws a result; with further arguments, it plots as pandas does.
+
+    So do its methods, such as ``bar``.
     """
 
     def __call__(
@@ -146,8 +148,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return Result
 
     def __finalize__(self, other: Any, method: str | None = None, **kwargs: Any) -> Any:
-        """Keep the findings of the table that this one is made of; made of several, return a plain
-        DataFrame.
+        """Keep the findings of the table that this one is made of.
+
+        A table that is made of several is a plain DataFrame.
         """
         if isinstance(other, Result):
             is_of_several = bool(self.findings) and self.findings != other.findings
@@ -165,8 +168,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return Plot(self)
 
     def found(self, findings: Iterable[Finding], setting: Setting | None = None) -> Self:
-        """Return the same table with further findings, each once, and with a setting if one is
-        given.
+        """Return the same table with further findings, each once.
+
+        It has the setting, if there is one, in place of its own.
         """
         table = self.copy()
         table.findings = distinct((*self.findings, *findings))
@@ -175,8 +179,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return the findings as sentences: the cautions, and then the conclusions and the other
-        remarks.
+        """Return the findings as sentences: the cautions, and then all others.
 
         They are those of the table that the rows were taken from.
         """
@@ -184,8 +187,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Return the cautions, the first of the remarks: what they name would make all numbers
-        wrong.
+        """Return the cautions, which are the first of the remarks.
+
+        What a caution names would make all numbers wrong.
         """
         return wording.cautions(self.findings, self.setting)
 
@@ -202,8 +206,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return None if show is None else show(self.as_text(), self.cautions, self.further_remarks)
 
     def as_text(self) -> pd.DataFrame:
-        """Return the table as text in single lines, with at most four significant digits; what is
-        missing is a dash.
+        """Return the table as text in single lines, with at most four significant digits.
+
+        What is missing is a dash.
         """
         text = pd.DataFrame(self)[self.shown_columns].map(lambda value: printable(cell(value)))
         if "p_value" in text:
@@ -219,8 +224,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         bold: bool = False,
         **others: Any,
     ) -> str | None:
-        """Return the table as LaTeX for a paper, with the remarks as comments above it; it needs
-        booktabs.
+        """Return the table as LaTeX for a paper, with the remarks as comments above it.
+
+        The table needs the LaTeX package booktabs.
 
         Values have their interval beside them, a column for each metric, and a row for each
         recommender; and for each estimator and group, if there are several. A result without
@@ -293,8 +299,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     @property
     def _has_latex_values(self) -> bool:
-        """Whether the LaTeX table has values with intervals; not if a column that told rows apart
-        has been left out.
+        """Whether the LaTeX table has values with intervals.
+
+        It has none if a column that told rows apart has been left out.
         """
         is_of_values = set(self.columns) >= _OF_VALUES
         return is_of_values and not bool(self.duplicated([*self._latex_labels, "metric"]).any())
@@ -320,8 +327,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return as_latex(pd.concat([heads, pd.DataFrame([*rows.values()]).fillna("-")], axis=1))
 
     def sentence(self) -> str:
-        """Return in one sentence what the first row shows, and what it assumes, as for the text of
-        a paper.
+        """Return in one sentence what the first row shows and assumes, for the text of a paper.
 
         Take rows of a result for the sentence on another metric or recommender. The remarks have
         the rest.
@@ -339,8 +345,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         )
 
     def plain_rows(self) -> list[dict[str, Any]]:
-        """Return the rows with Python's numbers, as JSON has them; what is missing or not finite is
-        None.
+        """Return the rows with Python's numbers, as JSON has them.
+
+        What is missing or not finite is None.
         """
         return [
             {name: plain(None if value is pd.NA else value) for name, value in row.items()}
@@ -358,16 +365,15 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
 
 def by_recommender(results: Mapping[str, Result]) -> Result:
-    """Return the results of recommenders as one, with their names in the first column; an unnamed
-    one is unchanged.
+    """Return the results of recommenders as one, with their names in the first column.
+
+    The result of a single recommender without a name is unchanged.
     """
     return results[UNNAMED] if list(results) == [UNNAMED] else together(results, "recommender")
 
 
 def together(results: Mapping[str, Result], column: str) -> Result:
-    """Return results of recommenders, or of groups, as one, with their names in the first
-    column.
-    """
+    """Return results of recommenders, or of groups, as one, with names in the first column."""
     rows = [pd.DataFrame(result).assign(**{column: name}) for name, result in results.items()]
     table = Result(pd.concat(rows, ignore_index=True))
     table = table[[column, *table.columns.drop(column)]]
@@ -422,9 +428,7 @@ def p_value(value: float) -> str:
 
 
 def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) -> Result:
-    """Return the result of the paired runs of a recommender, and with groups those of their parts,
-    too, in one.
-    """
+    """Return the result of a recommender's paired runs, and those of its groups, as one."""
     parts, left_out = runs_by_group([runs], groups)
     whole = _of_paired(runs, result_of)
     if not parts:

@@ -26,8 +26,7 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class Standings:
-    """The recommenders by a metric, best first, with the decided pairs and the groups that cannot
-    be told apart.
+    """The recommenders by a metric, best first, and which of them can be told apart.
 
     Attributes:
         rows: the recommenders.
@@ -58,15 +57,13 @@ class Standings:
         undecided = [pair for pair in pairs_of(len(names)) if pair not in is_decided]
         alike = groups(undecided, range(len(names)))
         letters = [letter(number) for number, _ in enumerate(alike)]
-        of_row = [
-            "".join(letter for letter, group in zip(letters, alike, strict=True) if row in group)
-            for row in range(len(names))
-        ]
-        return cls(
-            [Standing(name, values[name], of_row[row]) for row, name in enumerate(names)],
-            wins,
-            alike,
-        )
+        rows = list[Standing]()
+        for row, name in enumerate(names):
+            letters_of_groups = [
+                letter for letter, group in zip(letters, alike, strict=True) if row in group
+            ]
+            rows.append(Standing(name, values[name], "".join(letters_of_groups)))
+        return cls(rows, wins, alike)
 
     def beaten_by(self, name: str) -> list[str]:
         """Return the recommenders that one is shown to be better than."""
@@ -83,8 +80,9 @@ def letter(number: int) -> str:
 
 
 def best_of(values: Mapping[str, float], most: int) -> list[str]:
-    """Return the names with the largest values, in the order of the mapping; missing values are the
-    smallest.
+    """Return the names with the largest values, in the order of the mapping.
+
+    Missing values are the smallest.
     """
     ordered = sorted(
         values,

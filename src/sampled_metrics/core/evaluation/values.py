@@ -81,8 +81,9 @@ class UserValues:
 
     @property
     def has_interval(self) -> bool:
-        """Whether an interval of the mean can be trusted; a single user does not show how users
-        vary.
+        """Whether an interval of the mean can be trusted.
+
+        A single user does not show how users vary.
         """
         return self.users > 1 and not any(
             KINDS[finding.kind].forbids_interval for finding in self.findings
@@ -107,8 +108,9 @@ class UserValues:
         return self if self.draws else replace(self, spreads=())
 
     def interval(self, alpha: Floats | float, *, test: bool = False) -> Intervals:
-        """Return the (metrics,) intervals of the mean; parameters as in
-        `inference.means.intervals`.
+        """Return the (metrics,) intervals of the mean.
+
+        Parameters are as in `inference.means.intervals`.
         """
         high = self.low if self.one_value else self.high
         ends = intervals(self.low, high, self.bounds, self.limits, alpha, test=test)
@@ -117,34 +119,32 @@ class UserValues:
         if self.has_interval:
             return ends
         missing = np.full_like(ends.low, np.nan)
-        error = (
-            missing
-            if any(finding.kind == SHARED for finding in self.findings)
-            else ends.standard_error
-        )
+        are_shared = any(finding.kind == SHARED for finding in self.findings)
+        error = missing if are_shared else ends.standard_error
         return Intervals(missing, missing, error, missing)
 
-    def minus(self, other: UserValues, ratio: float = 1.0) -> UserValues:
-        """Return the values of these users minus those of another recommender of the same users,
-        times a ratio above 0.
+    def minus(self, subtrahend: UserValues, ratio: float = 1.0) -> UserValues:
+        """Return these values minus those of another recommender of the same users.
 
-        The findings are those of both recommenders. Draws of shared negatives are paired: their
-        spread is that of the differences.
+        The values of the other recommender are multiplied by `ratio`, which is above 0. The
+        findings are those of both. Draws of shared negatives are paired: their spread is that of
+        the differences.
         """
         if self.draws:
-            pairs = zip(self.draws, other.draws, strict=True)
-            return mean_of_runs([draw.minus(other_draw, ratio) for draw, other_draw in pairs])
-        low = self.low - ratio * other.high
-        one_value = self.one_value and other.one_value
+            pairs = zip(self.draws, subtrahend.draws, strict=True)
+            return mean_of_runs([draw.minus(paired_draw, ratio) for draw, paired_draw in pairs])
+        # the smallest difference is from the largest value of the other recommender
+        low = self.low - ratio * subtrahend.high
+        one_value = self.one_value and subtrahend.one_value
         return UserValues(
             low=low,
-            high=low if one_value else self.high - ratio * other.low,
+            high=low if one_value else self.high - ratio * subtrahend.low,
             one_value=one_value,
-            bounds=self.bounds - ratio * other.bounds[:, ::-1, ::-1],
-            limits=self.limits - ratio * other.limits[:, ::-1],
-            point=self.point - ratio * other.point,
-            findings=(*self.findings, *other.findings),
-            spreads=(*self.spreads, *(spread.scaled(ratio) for spread in other.spreads)),
+            bounds=self.bounds - ratio * subtrahend.bounds[:, ::-1, ::-1],
+            limits=self.limits - ratio * subtrahend.limits[:, ::-1],
+            point=self.point - ratio * subtrahend.point,
+            findings=(*self.findings, *subtrahend.findings),
+            spreads=(*self.spreads, *(spread.scaled(ratio) for spread in subtrahend.spreads)),
         )
 
 
@@ -169,15 +169,16 @@ def values_of(
     sample = Sample.from_ranks(table, user)
     estimate = estimator.fit(sample.outcomes, metrics)
     values = sampled_values(sample, estimate, metrics, alpha)
-    further = [] if has_bounds(estimate) else unexplained(sample)
-    return replace(values, findings=(*values.findings, *further, *about_users(user)))
+    not_explained = [] if has_bounds(estimate) else unexplained(sample)
+    return replace(values, findings=(*values.findings, *not_explained, *about_users(user)))
 
 
 def values_of_runs(
     runs: Runs, metrics: Sequence[Metric], estimator: Estimator | None = None, alpha: float = 0.05
 ) -> UserValues:
-    """Return the mean values over the paired runs of a recommender; parameters and errors as in the
-    two functions.
+    """Return the mean values over the paired runs of a recommender.
+
+    Parameters and errors are as in `values_of` and `mean_of_runs`.
     """
     tables = zip(runs.tables, runs.users, strict=True)
     return mean_of_runs(
@@ -186,10 +187,13 @@ def values_of_runs(
 
 
 def assumption_of(shape: str | None) -> str:
-    """Return what the interval of an estimator assumes, by the shape of the ranks; None if it has
-    no strict bounds.
+    """Return what the interval of an estimator assumes.
+
+    `shape` is what its strict bounds assume of the ranks; None if it has none.
     """
-    return NO_BIAS if shape is None else NO_ASSUMPTION if shape == FREE else shape
+    if shape is None:
+        return NO_BIAS
+    return NO_ASSUMPTION if shape == FREE else shape
 
 
 def finding_of_bounds(row: Mapping[str, Any], negatives: Ints) -> Finding:
@@ -200,33 +204,36 @@ def finding_of_bounds(row: Mapping[str, Any], negatives: Ints) -> Finding:
 
 
 def places_of_runs(runs: Runs, values: UserValues) -> Floats:
-    """Return (1 or metrics, users) mean places of users over the runs, the smaller the better; NaN
-    if not known.
+    """Return (1 or metrics, users) mean places of users over the runs; NaN if not known.
+
+    The smaller the place, the better.
 
     Places are ranks, which are the same for all metrics, or the negative values of lists.
     """
     if all(table.places is not None for table in runs.tables):
-        tables = zip(runs.tables, runs.users, strict=True)
-        return np.mean(
-            [mean_by_user(table.places[np.newaxis], users) for table, users in tables], axis=0
-        )
-    return -values.low if runs.first.has_values_of_users else np.full_like(values.low, np.nan)
+        places_by_run = [
+            mean_by_user(table.places[np.newaxis], users)
+            for table, users in zip(runs.tables, runs.users, strict=True)
+        ]
+        return np.mean(places_by_run, axis=0)
+    return -values.low if runs.first_table.has_values_of_users else np.full_like(values.low, np.nan)
 
 
 def _known(table: Table, user: Ints, metrics: Sequence[Metric]) -> UserValues:
     """Return the values of exact ranks, staged ranks or lists."""
-    values, outcome, least, most, largest = table.outcome_values(metrics)
+    values, outcome, smallest, largest, largest_mean = table.outcome_values(metrics)
     return _of_one_value(
         mean_by_user(values[:, outcome], user),
-        bounds=np.stack((least, most), axis=1),
-        limits=np.stack((np.zeros_like(largest), largest), axis=1),
+        bounds=np.stack((smallest, largest), axis=1),
+        limits=np.stack((np.zeros_like(largest_mean), largest_mean), axis=1),
         findings=tuple(about_users(user, table)),
     )
 
 
 def _of_one_value(values: Floats, bounds: Floats, limits: Floats, **others: Any) -> UserValues:
-    """Return users with one value each, of (metrics, 2) bounds; the point is their mean unless
-    another is given.
+    """Return users with one value each, of (metrics, 2) bounds.
+
+    The point is their mean, unless `others` has another one.
     """
     point = others.pop("point") if "point" in others else values.mean(axis=1)
     return UserValues(
@@ -267,21 +274,18 @@ def sampled_values(
         values = _jackknife(sample, estimate, metrics)
     else:
         values = _linear(sample, estimate, metrics)
-    drawn = Finding(SHARED if sample.is_shared else "drawn-by-user")
-    return replace(values, findings=(drawn, *values.findings))
+    on_draws = Finding(SHARED if sample.is_shared else "drawn-by-user")
+    return replace(values, findings=(on_draws, *values.findings))
 
 
 def _fully_sampled(sample: Sample, metrics: Sequence[Metric]) -> UserValues:
     """Return the values of a sample of all candidates, so that the ranks are exact."""
     limits = _limits(metrics)
     no_ties = np.zeros_like(sample.outcomes.x)
-    exact = np.stack(
-        [
-            metric.over_ties(sample.outcomes.x, no_ties, sample.outcomes.candidates)
-            for metric in metrics
-        ]
-    )
-    return _of_one_value(sample.of_users(exact), bounds=limits, limits=limits)
+    x = sample.outcomes.x
+    candidates = sample.outcomes.candidates
+    values = np.stack([metric.over_ties(x, no_ties, candidates) for metric in metrics])
+    return _of_one_value(sample.of_users(values), bounds=limits, limits=limits)
 
 
 def _bounded(
@@ -292,12 +296,14 @@ def _bounded(
     moments: tuple[Floats, Floats] | None,
     chosen: Chooser | None,
 ) -> UserValues:
-    """Return the smallest and largest values of users by strict bounds; NaN where they show
-    nothing.
+    """Return the smallest and largest values of users by strict bounds.
+
+    They are NaN where the sample shows nothing.
     """
     limits = _limits(metrics)
     point, variances = estimate.moments(sample.counts) if moments is None else moments
-    if sample.is_shared or len(sample) == 1:
+    shows_nothing = sample.is_shared or len(sample) == 1
+    if shows_nothing:
         missing = np.full((len(metrics), len(sample)), np.nan)
         bounds = np.stack((limits, limits), axis=1)
         return UserValues(
@@ -346,8 +352,7 @@ def _limits(metrics: Sequence[Metric]) -> Floats:
 
 
 def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
-    """Return the mean values over the seeds of a recommender, or over draws of negatives that users
-    share.
+    """Return the mean values over seeds, or over draws of negatives that users share.
 
     The spread between the seeds, or the draws, is that of independent ones. Strict bounds have
     none: the means of the smallest and of the largest values are at most and at least the mean
@@ -356,9 +361,8 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
     Raises:
         DataError: there are several draws, and a user has a smallest and a largest value.
     """
-    first, *further = runs
-    if not further:
-        return first
+    if len(runs) == 1:
+        return runs[0]
     findings = tuple(finding for values in runs for finding in values.findings)
     are_draws = any(finding.kind == SHARED for finding in findings)
     has_one_value = all(values.one_value for values in runs)
@@ -368,8 +372,8 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
             "an estimator such as bv-0.1"
         )
     if are_draws:
-        rest = [finding for finding in findings if finding.kind != SHARED]
-        findings = (*rest, Finding("draws", values={"draws": len(runs)}))
+        not_on_sharing = [finding for finding in findings if finding.kind != SHARED]
+        findings = (*not_on_sharing, Finding("draws", values={"draws": len(runs)}))
     findings = _without_repeated_support(findings)
     low = np.mean([values.low for values in runs], axis=0)
     points = np.stack([values.point for values in runs])
@@ -384,7 +388,7 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
         bounds=np.mean([values.bounds for values in runs], axis=0),
         limits=np.mean([values.limits for values in runs], axis=0),
         point=points.mean(axis=0),
-        assumes=DECREASING if DECREASING in assumptions else first.assumes,
+        assumes=DECREASING if DECREASING in assumptions else runs[0].assumes,
         findings=findings,
         spreads=spreads,
         draws=tuple(runs) if are_draws else (),
@@ -392,39 +396,42 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
 
 
 def _without_repeated_support(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return findings of several runs with the smallest p-value of each assumption that their
-    samples support.
+    """Return findings of several runs, with one for each supported assumption.
+
+    It has the smallest p-value of the runs.
     """
-    supported: dict[str, Finding] = {}
+    others = list[Finding]()
+    supported = dict[str, Finding]()
     for finding in findings:
-        if finding.kind == "supported":
-            assumption = finding.values["assumption"]
-            known = supported.setdefault(assumption, finding)
-            supported[assumption] = min(
-                known, finding, key=lambda one: float(one.values["p_value"])
-            )
-    return (*(finding for finding in findings if finding.kind != "supported"), *supported.values())
+        if finding.kind != "supported":
+            others.append(finding)
+            continue
+        assumption = finding.values["assumption"]
+        smallest = supported.setdefault(assumption, finding)
+        if finding.values["p_value"] < smallest.values["p_value"]:
+            supported[assumption] = finding
+    return (*others, *supported.values())
 
 
 def mean_by_user(values: Floats, user: Ints) -> Floats:
     """Return (metrics, users) means over the rows of each user, from (metrics, rows) values."""
-    rows = np.bincount(user)
-    if (rows == 1).all():
+    rows_of_user = np.bincount(user)
+    if (rows_of_user == 1).all():
         means = np.empty_like(values)
         means[:, user] = values
         return means
-    return np.stack([np.bincount(user, row) for row in values]) / rows
+    sums = np.stack([np.bincount(user, values_of_metric) for values_of_metric in values])
+    return sums / rows_of_user
 
 
 def about_users(user: Ints, table: Table | None = None) -> list[Finding]:
-    """Return findings if users have several rows, or if there are too few users to rely on an
-    interval.
-    """
-    rows = np.bincount(user)
-    findings = [Finding("several-rows")] if (rows > 1).any() else []
-    if len(rows) == 1:
+    """Return findings on users with several rows, and on too few users for an interval."""
+    rows_of_user = np.bincount(user)
+    users = len(rows_of_user)
+    findings = [Finding("several-rows")] if (rows_of_user > 1).any() else []
+    if users == 1:
         is_open = table is not None and not table.is_all_known
         findings.append(Finding("one-user", values={"is_open": is_open}))
-    elif len(rows) < FEW_USERS:
-        findings.append(Finding("few-users", values={"users": len(rows)}))
+    elif users < FEW_USERS:
+        findings.append(Finding("few-users", values={"users": users}))
     return findings

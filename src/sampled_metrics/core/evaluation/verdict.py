@@ -117,11 +117,9 @@ class Verdict:
     @property
     def worse(self) -> str | None:
         """The name of the worse recommender; None if no one is shown to be better."""
-        return (
-            None
-            if self.better is None
-            else next(name for name in (self.a, self.b) if name != self.better)
-        )
+        if self.better is None:
+            return None
+        return self.a if self.better == self.b else self.b
 
     @property
     def is_defined(self) -> bool:
@@ -161,21 +159,22 @@ class Verdict:
     @property
     def values(self) -> Mapping[str, Any]:
         """The numbers of the verdict, by name, as a finding has them."""
-        numbers = (
-            "a",
-            "b",
-            "value_a",
-            "value_b",
-            "difference",
-            "low",
-            "high",
-            "p_value",
-            "is_bounded",
-        )
-        values = {name: getattr(self, name) for name in numbers}
+        values: dict[str, Any] = {
+            "a": self.a,
+            "b": self.b,
+            "value_a": self.value_a,
+            "value_b": self.value_b,
+            "difference": self.difference,
+            "low": self.low,
+            "high": self.high,
+            "p_value": self.p_value,
+            "is_bounded": self.is_bounded,
+        }
         if self.margin is not None:
             values |= {"relative": self.margin.relative, "size": self.margin.size.value}
-        return values | ({"of": self.of} if self.of else {})
+        if self.of:
+            values["of"] = self.of
+        return values
 
     def plain(self) -> dict[str, Any]:
         """Return the verdict as JSON has a finding."""
@@ -204,20 +203,30 @@ class Verdict:
         )
 
     def row(self) -> dict[str, Any]:
-        """Return the row of a comparison, with all columns; what there is not is missing, or an
-        empty text.
+        """Return the row of a comparison, with all columns.
+
+        What the verdict does not have is missing, or an empty text.
         """
-        row: dict[str, Any] = {"group": self.group or ALL, "of": self.of, "metric": self.metric}
-        row |= {"a": self.a, "b": self.b, "value_a": self.value_a, "value_b": self.value_b}
-        row |= {"difference": self.difference, "low": self.low, "high": self.high}
         margin = self.margin or AgainstMargin(math.nan, math.nan, math.nan)
-        row |= {
+        return {
+            "group": self.group or ALL,
+            "of": self.of,
+            "metric": self.metric,
+            "a": self.a,
+            "b": self.b,
+            "value_a": self.value_a,
+            "value_b": self.value_b,
+            "difference": self.difference,
+            "low": self.low,
+            "high": self.high,
             "relative": margin.relative,
             "higher_a": margin.higher_a,
             "higher_b": margin.higher_b,
+            "p_value": self.p_value,
+            "conclusion": self.in_words,
+            "size": margin.size.value,
+            "users": self.users,
         }
-        row |= {"p_value": self.p_value, "conclusion": self.in_words, "size": margin.size.value}
-        return row | {"users": self.users}
 
 
 def conclusion_of(difference: float, low: float, high: float) -> Conclusion:
@@ -230,14 +239,13 @@ def conclusion_of(difference: float, low: float, high: float) -> Conclusion:
     return Conclusion.NO_VERDICT if excludes_difference else Conclusion.BETTER
 
 
-def adjusted(verdicts: Iterable[Verdict], *, of_all_pairs: bool = True) -> list[Verdict]:
-    """Return verdicts with p-values that are adjusted by the method of Holm, for each metric and
-    question.
+def adjusted(verdicts: Iterable[Verdict], *, has_all_pairs: bool = True) -> list[Verdict]:
+    """Return verdicts with p-values adjusted by Holm's method, for each metric and question.
 
     The verdicts of all groups are a family, beside that of all users. The method needs the p-values
     of all pairs of a family; without them there is none.
     """
-    if not of_all_pairs:
+    if not has_all_pairs:
         return [replace(verdict, p_value=math.nan) for verdict in verdicts]
     verdicts = list(verdicts)
     families: dict[tuple[str, str, bool], list[int]] = {}
@@ -261,9 +269,10 @@ def verdict_of_row(
         return None
     a, b = (row["a"], row["b"]) if "a" in row else names
     group = row.get("group", ALL)
-    wanted = (row["metric"], a, b, "" if group == ALL else group, row.get("of", ""))
-    verdicts = [finding for finding in findings if isinstance(finding, Verdict)]
-    keys = [
-        (verdict.metric, verdict.a, verdict.b, verdict.group, verdict.of) for verdict in verdicts
-    ]
-    return verdicts[keys.index(wanted)] if wanted in keys else None
+    key = (row["metric"], a, b, "" if group == ALL else group, row.get("of", ""))
+    for finding in findings:
+        if isinstance(finding, Verdict):
+            verdict = finding
+            if key == (verdict.metric, verdict.a, verdict.b, verdict.group, verdict.of):
+                return verdict
+    return None

@@ -84,8 +84,9 @@ def _of_comparison(row: Mapping[str, Any], findings: Sequence[Any], setting: Set
 
 
 def _condition(assumptions: Sequence[Any], setting: Setting) -> str:
-    """Return what the intervals of a comparison assume, as a clause; nothing if they assume
-    nothing.
+    """Return what the intervals of a comparison assume, as a clause.
+
+    It is empty if they assume nothing.
     """
     if any(finding.kind == "equal-bias" for finding in assumptions):
         return f", if the bias of {estimator_name(setting.estimator)} is equal for both"
@@ -131,8 +132,9 @@ def assumed(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
 
 
 def _sentences(findings: Sequence[Any], setting: Setting) -> tuple[str, ...]:
-    """Return findings as sentences, in their order; those of a kind that belong together make one
-    sentence.
+    """Return findings as sentences, in their order.
+
+    Findings of a kind that belong together make one sentence.
     """
     clauses = dict[
         _Sentence, dict[str, None]
@@ -179,16 +181,18 @@ def _said(kind: Kind, finding: Any, setting: Setting) -> tuple[str, str]:
 
 
 def _with_source(text: str, finding: Any) -> str:
-    """Return a sentence with the name of the file or table that it is on, unless its recommender is
-    called so.
+    """Return a sentence after the name of the file or table that it is on.
+
+    The name is left out if the recommender is called so.
     """
     source = finding.values.get("source", "")
     return text if source in ("", UNNAMED_TABLE, *finding.names) else f"{source}: {text}"
 
 
 def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[tuple[int, str]]:
-    """Return sentences with the name of the recommender and the group that they are about, unless
-    it is all.
+    """Return sentences after the recommender and the group that they are about.
+
+    Neither is named if the sentence is about all.
 
     Each has the place of its recommender: verdicts are first, then the recommenders in their order,
     and then what is said of all.

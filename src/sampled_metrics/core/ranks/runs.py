@@ -47,14 +47,14 @@ class Runs:
     users: tuple[Ints, ...] = ()
 
     @property
-    def first(self) -> Any:
+    def first_table(self) -> Any:
         """The first table."""
         return self.tables[0]
 
     @property
     def are_draws(self) -> bool:
         """Whether the tables are of draws of negatives that all users share."""
-        return self.first.design.get("drawn") == ONCE
+        return self.first_table.design.get("drawn") == ONCE
 
     @property
     def are_seeds(self) -> bool:
@@ -67,7 +67,7 @@ class Runs:
         several.
         """
         if len(self.tables) == 1:
-            return {self.name: self.first}
+            return {self.name: self.first_table}
         labels = [f"{self.name or 'ranks'}, seed {seed}" for seed in self.seeds]
         return dict(zip(labels, self.tables, strict=True))
 
@@ -131,7 +131,9 @@ def tables_by_name(ranks: Any, function: str) -> dict[str, Any]:
 
     Raises DataError as `read_runs` does.
     """
-    return {runs.name: runs.first for runs in read_runs(ranks, function, may_be_several=False)}
+    return {
+        runs.name: runs.first_table for runs in read_runs(ranks, function, may_be_several=False)
+    }
 
 
 def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
@@ -258,9 +260,10 @@ def _require_one_kind(recommenders: Sequence[Runs], function: str) -> None:
     first = recommenders[0]
     for runs in recommenders:
         for table in runs.tables:
-            if table.kind != first.first.kind and table.kind not in first.first.beside:
+            if table.kind != first.first_table.kind and table.kind not in first.first_table.beside:
                 raise DataError(
-                    f"{first.name or 'ranks'} has {first.first.kind} and {runs.name or 'ranks'} "
+                    f"{first.name or 'ranks'} has {first.first_table.kind} and "
+                    f"{runs.name or 'ranks'} "
                     f"{table.kind}; {function} takes one kind of them"
                 )
 

@@ -1,6 +1,4 @@
-"""Captions of figures and tables: what the marks, the intervals and the letters of a result are, in
-words.
-"""
+"""Captions of figures and tables: what marks, intervals and letters mean, in words."""
 
 from __future__ import annotations
 
@@ -40,8 +38,9 @@ def value_in_words(value: float) -> str:
 
 
 def width_in_words(width: float) -> str:
-    """Return the width of an interval, or the chance to decide; one that is missing has no
-    interval.
+    """Return the width of an interval, or the chance to decide.
+
+    One that is missing has no interval.
     """
     return "no interval" if np.isnan(width) else value_in_words(width)
 
@@ -94,8 +93,9 @@ def over_users_and_seeds(interval: str) -> str:
 
 
 def assumed_by_estimators(names_by_assumption: Mapping[str, Sequence[str]], interval: str) -> str:
-    """Say when the intervals of `correct` hold the true metric, of the estimators by what they
-    assume.
+    """Say when the intervals of `correct` hold the true metric.
+
+    This is by what the estimators assume.
     """
     return " ".join(
         f"{', '.join(names)}: the {interval} holds the true metric {_CONDITIONS[assumption]}."
@@ -139,9 +139,7 @@ def differences_in_brackets(setting: Setting, *, by_group: bool) -> str:
 
 
 def letters_and_brackets(setting: Setting, *, by_group: bool) -> str:
-    """Say what the letters of values, and the brackets, are in a table of more than two
-    recommenders.
-    """
+    """Say what letters and brackets mean in a table of more than two recommenders."""
     together = " and groups" if by_group else ""
     return (
         "The letters of a value name the recommenders that are worse by the metric. In brackets: "
@@ -154,8 +152,9 @@ def letters_and_brackets(setting: Setting, *, by_group: bool) -> str:
 
 
 def of_expectations(negatives: int) -> str:
-    """Say among how many negatives a metric is expected, and what the bars are; 0 if that is not
-    known.
+    """Say among how many negatives a metric is expected, and what the bars are.
+
+    `negatives` is 0 if their number is not known.
     """
     return (
         f"Among {negatives or 'the'} sampled negatives. Bars: one standard deviation of an "

@@ -1,6 +1,4 @@
-"""The order of recommenders: verdicts, margins, groups and how intervals hold together, in
-words.
-"""
+"""The order of recommenders: verdicts, margins, groups and families, in words."""
 
 from __future__ import annotations
 
@@ -27,8 +25,9 @@ _PLAN = " To see how often more negatives, or more users, would decide, use plan
 
 
 def _verdicts(alike: Sequence[Verdict], findings: Sequence[Any], setting: Setting) -> list[str]:
-    """Return the verdicts of all users, or of a group; those of groups are worded together, with
-    the first of them.
+    """Return the verdicts of all users, or of a group.
+
+    Those of groups are worded together, with the first of them.
     """
     verdicts_of_groups = [
         finding for finding in findings if isinstance(finding, Verdict) and finding.group
@@ -95,8 +94,9 @@ def on_pair(verdict: Verdict, setting: Setting) -> str:
 
 
 def _by_how_much(verdict: Verdict, setting: Setting) -> str:
-    """Say whether the better recommender is so by more than the margin; nothing without a
-    margin.
+    """Say whether the better recommender is so by more than the margin.
+
+    There is nothing to say without a margin.
     """
     if setting.margin is None:
         return ""
@@ -150,8 +150,9 @@ def verdict_in_words(verdict: Verdict) -> str:
 
 
 def on_metrics(verdicts: Sequence[Verdict], setting: Setting) -> str:
-    """Return in words which of two recommenders is better, by metric, and by how much if there is a
-    margin.
+    """Return in words which of two recommenders is better, by metric.
+
+    With a margin, they say by how much.
     """
     a, b = setting.names
     beginnings = {
@@ -182,8 +183,9 @@ def best_alone(metric: str, most: int, recommenders: int) -> str:
 
 
 def standing(standings: Standings, others: str = "all others") -> list[str]:
-    """Say who is better than whom by a metric, and then who cannot be told apart; of many, whom the
-    best one beats.
+    """Say who is better than whom by a metric, and then who cannot be told apart.
+
+    Of many recommenders, say only how many the best one beats.
     """
     names = [row.name for row in standings.rows]
     count = len(names) - 1
@@ -225,9 +227,7 @@ def margin_of_pairs(verdicts: Sequence[Verdict], setting: Setting) -> list[str]:
 
 
 def _by_margin(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return for each metric which pairs are equivalent, and which differ by more or less than the
-    margin.
-    """
+    """Return the equivalent pairs of each metric, and those beyond or within the margin."""
     sentences = []
     for (of, label), on_metric in grouped(verdicts, _question).items():
         texts = []
