@@ -22,7 +22,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import sampled_metrics as sm
-from sampled_metrics.stages import rank as stages
+from sampled_metrics.stages import counting
+from sampled_metrics.stages import rank as staged_runs
 
 RNG = np.random.default_rng(4)
 USERS = 90
@@ -36,7 +37,7 @@ CALLS = {"name": "A", "pairs_per_call": 64}
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    monkeypatch.setattr(stages, "BATCH", 8)
+    monkeypatch.setattr(counting, "BATCH", 8)
 
 
 class Asked:
@@ -259,7 +260,7 @@ def test_a_run_that_was_stopped_goes_on_and_asks_for_nothing_again(
     while not file.exists():
         scorer = Asked(calls=15)
         with suppress(ConnectionError):
-            monkeypatch.setattr(stages, "BATCH", int(RNG.integers(1, 9)))
+            monkeypatch.setattr(counting, "BATCH", int(RNG.integers(1, 9)))
             ranks = staged(scorer, file=file, concurrency=concurrency)
         assert scorer.pairs
         total += scorer.pairs
@@ -277,8 +278,8 @@ KILLED = f"""
 import os, random, signal, time
 import numpy as np
 import sampled_metrics as sm
-from sampled_metrics.stages import rank as stages
-stages.BATCH = 8
+from sampled_metrics.stages import counting
+counting.BATCH = 8
 data = dict(np.load("data.npz"))
 def score(users, items):
     with open("log", "a") as log:
@@ -601,7 +602,9 @@ def test_parts_that_make_no_whole_are_refused(second, says):
 
 def test_a_terminal_shows_scores_and_open_users(monkeypatch):
     shown = []
-    monkeypatch.setattr(stages, "terminal_status", lambda: contextlib.nullcontext(shown.append))
+    monkeypatch.setattr(
+        staged_runs, "terminal_status", lambda: contextlib.nullcontext(shown.append)
+    )
     ranks = staged(Asked())
     numbers = [
         [int(number) for number in re.findall(r"\d+", text.replace(",", ""))] for text in shown

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import sampled_metrics as sm
-from sampled_metrics.stages import rank as stages
+from sampled_metrics.stages import counting
 
 RNG = np.random.default_rng(8)
 USERS = 150
@@ -90,10 +90,10 @@ def test_several_held_out_items_masked_scores_and_groups_by_a_mapping():
 @pytest.mark.parametrize("depth", [8, None])
 def test_results_do_not_depend_on_batches(depth, monkeypatch):
     options = {"k": 5, "depth": depth, "seed": 3}
-    monkeypatch.setattr(stages, "BATCH", 1)
+    monkeypatch.setattr(counting, "BATCH", 1)
     one = staged(pairs_per_call=64, **options)
     for batch, pairs in ((32, 7), (500, 5000)):
-        monkeypatch.setattr(stages, "BATCH", batch)
+        monkeypatch.setattr(counting, "BATCH", batch)
         other = staged(pairs_per_call=pairs, **options)
         for name in ("above_at", "above", "tied", "complete", "uniform", "fold"):
             np.testing.assert_array_equal(getattr(other, name), getattr(one, name))

@@ -5,7 +5,9 @@ and returns `StagedRanks`, which `evaluate`, `compare`, `report` and `plan` take
 
 It needs the core, and of `ranking` the inputs.
 
-Begin with `table.py`, the table, and `rank.py`, the function. `scoring.py` asks for scores,
-`stopping.py` says when a user is done, `candidate_order.py` in which order candidates are scored,
-and `files.py` and `rules.py` how a file is checked.
+Begin with `table.py`, the table, and `rank.py`, the function. A run reads as follows: `rank.py`
+prepares the data, `candidate_order.py` says in which order candidates are scored, `counting.py`
+counts those above the held-out items, `scoring.py` asks for scores, `executors.py` runs its calls,
+`journal.py` keeps the answers, and `stopping.py` says which users go on. `files.py` writes and
+reads files, and `rules.py` says what they can have.
 """

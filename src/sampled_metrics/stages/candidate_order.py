@@ -12,12 +12,11 @@ from sampled_metrics.ranking.inputs import Ids, Places, candidates_at, exits_as_
 from sampled_metrics.ranking.labels import in_order
 from sampled_metrics.ranking.split import Split
 
-_ENTRIES = 2**24  # numbers of an array with the candidates of some users
+_MOST_CANDIDATES = 2**24  # of the users of a block
 
 
 class CandidateOrder:
-    """The order of the candidates of each user: one for all users, or that of a function of the
-    user.
+    """The order of the candidates of each user: the same for all, or that of a function.
 
     Args:
         order: "popularity", (items,) numbers, or a function of a user that returns such numbers;
@@ -55,20 +54,20 @@ class CandidateOrder:
         self.name = hashlib.blake2b(self._items.astype("<i8").tobytes(), digest_size=16).hexdigest()
 
     def blocks(self, users: Ints) -> Iterator[tuple[Ints, Places]]:
-        """Yield some of the users, and the function from their places to items, which takes their
-        indices in the block.
+        """Yield blocks of the users, each with a function of indices in the block, and places.
 
-        An order of each user takes much memory, so that such blocks are small.
+        The function returns the items that are at these places of the users' orders. An order of
+        each user takes much memory, so that such blocks are small.
         """
         if self._function is None:
             yield users, candidates_at(self._split.excluded[users], self._items)
             return
-        step = max(1, _ENTRIES // self._split.shape.items)
-        for first in range(0, len(users), step):
-            block = users[first : first + step]
-            yield block, self._of_each(block, self._function)
+        size = max(1, _MOST_CANDIDATES // self._split.shape.items)
+        for start in range(0, len(users), size):
+            block = users[start : start + size]
+            yield block, self._items_by_function(block, self._function)
 
-    def _of_each(self, users: Ints, function: Callable[[Any], Any]) -> Places:
+    def _items_by_function(self, users: Ints, function: Callable[[Any], Any]) -> Places:
         candidates = []
         for user in users:
             name = self._names[user]
@@ -77,7 +76,8 @@ class CandidateOrder:
                 if is_async(numbers):
                     raise DataError("order is async; a function may run it, such as by asyncio.run")
                 items = self._sorted(numbers, f"order of user {shown(name)}")
-            candidates.append(items[~np.isin(items, self._split.excluded[[user]].indices)])
+            is_excluded = np.isin(items, self._split.excluded[[user]].indices)
+            candidates.append(items[~is_excluded])
         offsets = np.cumsum([0, *map(len, candidates)])
         joined = np.concatenate(candidates)
         return lambda index, place: joined[offsets[index] + place]

@@ -30,9 +30,7 @@ def depth(value: str) -> float | None:
 
 
 def part(value: str) -> tuple[int, int]:
-    """Return the number of one of several equal parts, from 1, and the number of parts; of 2/8, 2
-    and 8.
-    """
+    """Return 2 and 8 of 2/8: the number of a part, from 1, and the number of equal parts."""
     number, slash, parts = value.partition("/")
     are_whole = slash and all(text.isdecimal() and len(text) < 16 for text in (number, parts))
     if not are_whole or not 1 <= int(number) <= int(parts):
@@ -137,15 +135,14 @@ def stages(
     test = read_pairs(held_out, separator)
     users = read_ids(user_ids) if user_ids else None
     if users is None and is_table(pairs) and is_table(test):
-        tables = [
-            table_of_pairs(table, name)["user"]
-            for table, name in ((pairs, training), (test, held_out))
-        ]
-        of_both = pd.concat(tables)
-        users = of_both[~as_text(of_both).duplicated()].to_numpy()
-    chosen = (
-        None if part is None else slice(part[0] - 1, None, part[1])
-    )  # every eighth, as a part is like the whole
+        training_users = table_of_pairs(pairs, training)["user"]
+        held_out_users = table_of_pairs(test, held_out)["user"]
+        user_column = pd.concat([training_users, held_out_users])
+        users = user_column[~as_text(user_column).duplicated()].to_numpy()
+    chosen = None
+    if part is not None:
+        number, parts = part
+        chosen = slice(number - 1, None, parts)  # every eighth, as a part is like the whole
     with warnings_on_stderr():
         try:
             ranks = sm.staged_ranks(
@@ -166,14 +163,20 @@ def stages(
         except BaseException as error:  # whatever the function raises
             if isinstance(error.__context__, BrokenPipeError):  # nobody reads what a terminal shows
                 raise
-            what = (
-                str(error)
-                if isinstance(error, SampledMetricsError)
-                else f"--score {score}: {_cause(error)}"
-            )
-            kind = ConfigError if isinstance(error, ConfigError) else DataError
-            raise kind("; ".join([what, *getattr(error, "__notes__", ())])) from None
+            raise _error_of_run(error, score) from None
     click.echo(f"{output}: {ranks}")
+
+
+def _error_of_run(error: BaseException, score: str) -> SampledMetricsError:
+    """Return an error with its notes in a line, and with --score if the function raised it."""
+    message = (
+        str(error)
+        if isinstance(error, SampledMetricsError)
+        else f"--score {score}: {_cause(error)}"
+    )
+    notes = getattr(error, "__notes__", ())
+    kind = ConfigError if isinstance(error, ConfigError) else DataError
+    return kind("; ".join([message, *notes]))
 
 
 @click.command(

@@ -1,8 +1,8 @@
 """Files of staged ranks: Parquet, which needs pyarrow, or SQLite.
 
-What is read is checked: it has what a run can write (`staged_rules`), and the checksum of what was
-written. The checksum finds damage and changes by hand or by other programs, not those of who also
-changes the checksum.
+What is read is checked: it has what a run can write (`rules.py`), and the checksum of what was
+written. The checksum finds damage, and changes by hand or by other programs. It does not find the
+changes of someone who also changes the checksum.
 """
 
 from __future__ import annotations
@@ -30,36 +30,40 @@ from sampled_metrics.errors import ConfigError, DataError, reason
 from sampled_metrics.stages.rules import fault
 
 KEY = b"sampled_metrics.staged_ranks"
-"""The key of the metadata of a Parquet file with k, depth, seed, boundaries, digests and checksum,
-as JSON.
+"""The key of the metadata of a Parquet file.
+
+It has k, depth, seed, boundaries, digests and checksum, as JSON.
 """
 
 CHECKSUM = "checksum"
 """The name of the checksum in the file, beside k, depth and the others."""
 
-_ROWS = "SELECT * FROM ranks"
+_SELECT_ROWS = "SELECT * FROM ranks"
 
 APPLICATION = 0x53_4D_53_52
 """The number by which a SQLite file says what it is; the letters SMSR."""
 
 
-_UNREADABLE = (
-    *(
-        OSError,
-        ValueError,
-        TypeError,
-        LookupError,
-        RuntimeError,
-        MemoryError,
-    ),  # those of Arrow are among these
-    *(sqlite3.Error, pd.errors.DatabaseError),
+_READING_ERRORS = (
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    RuntimeError,
+    MemoryError,
+    sqlite3.Error,
+    pd.errors.DatabaseError,
 )
-"""What libraries raise on a damaged file. Content that is nested too deeply is a RuntimeError."""
+"""What libraries raise on a damaged file.
+
+Those of Arrow are among these. Content that is nested too deeply is a RuntimeError.
+"""
 
 
 def require_ending(path: str | os.PathLike[str]) -> None:
-    """Raise ConfigError unless the name of a file ends in .sqlite, or in .parquet, with pyarrow
-    installed.
+    """Raise ConfigError unless the name of a file ends in .sqlite or .parquet.
+
+    The latter needs pyarrow.
     """
     name = path_text(path)
     ending = Path(name).suffix.lower()
@@ -73,10 +77,10 @@ def require_ending(path: str | os.PathLike[str]) -> None:
 
 
 def write(path: str | os.PathLike[str], rows: pd.DataFrame, content: Mapping[str, Any]) -> None:
-    """Write the rows of staged ranks, and what they are of; raise ConfigError as in
-    `require_ending`, or WriteError.
+    """Write the rows of staged ranks, and what they are of.
 
-    The file has a checksum of both as they are read from it.
+    The file has a checksum of both as they are read from it. Raises ConfigError as in
+    `require_ending`, and WriteError.
     """
     require_ending(path)
     with _files.atomic_write(path) as temporary:
@@ -84,21 +88,21 @@ def write(path: str | os.PathLike[str], rows: pd.DataFrame, content: Mapping[str
             import pyarrow.parquet
 
             table = _arrow(rows).replace_schema_metadata(None)
-            kept = {**content, CHECKSUM: checksum(table.to_pandas(), content)}
-            pyarrow.parquet.write_table(
-                table.replace_schema_metadata({KEY: json.dumps(kept)}), temporary
-            )
+            text = _with_checksum(content, table.to_pandas())
+            pyarrow.parquet.write_table(table.replace_schema_metadata({KEY: text}), temporary)
         else:
             with closing(sqlite3.connect(temporary)) as connection:
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 rows.to_sql("ranks", connection, index=False)
-                kept = {
-                    **content,
-                    CHECKSUM: checksum(pd.read_sql_query(_ROWS, connection), content),
-                }
+                text = _with_checksum(content, pd.read_sql_query(_SELECT_ROWS, connection))
                 connection.execute("CREATE TABLE run (content TEXT)")
-                connection.execute("INSERT INTO run VALUES (?)", (json.dumps(kept),))
+                connection.execute("INSERT INTO run VALUES (?)", (text,))
                 connection.commit()
+
+
+def _with_checksum(content: Mapping[str, Any], rows: pd.DataFrame) -> str:
+    """Return what rows are of as JSON, with the checksum of both."""
+    return json.dumps({**content, CHECKSUM: checksum(rows, content)})
 
 
 def checksum(rows: pd.DataFrame, content: Mapping[str, Any]) -> str:
@@ -114,22 +118,22 @@ def checksum(rows: pd.DataFrame, content: Mapping[str, Any]) -> str:
 
     add(json.dumps(content, sort_keys=True).encode())
     for name, (_, cells) in zip(rows.columns, rows.items(), strict=True):
-        kind = (
-            cells.dtype.kind
-            if isinstance(cells.dtype, np.dtype) and cells.dtype.kind in "iuf"
-            else "text"
-        )
+        is_number = isinstance(cells.dtype, np.dtype) and cells.dtype.kind in _STORED
+        kind = cells.dtype.kind if is_number else "text"
         add(f"{name}, {kind}".encode(errors="backslashreplace"))
-        if kind == "text":
-            add(json.dumps(as_text(cells).tolist()).encode())
+        if is_number:
+            add(cells.to_numpy().astype(_STORED[kind]).tobytes())
         else:
-            add(cells.to_numpy().astype({"i": "<i8", "u": "<u8", "f": "<f8"}[kind]).tobytes())
+            add(json.dumps(as_text(cells).tolist()).encode())
     return digest.hexdigest()
 
 
+_STORED = {"i": "<i8", "u": "<u8", "f": "<f8"}
+"""The types of numbers in the checksum, by NumPy's kind."""
+
+
 def require_ids(path: str | None, users: NDArray[Any], items: NDArray[Any]) -> None:
-    """Check, before the first score, that staged ranks can have ids, and that a file gives them
-    back.
+    """Check, before the first score, that a file of staged ranks would give ids back.
 
     Args:
         path: the file; None if there is to be none.
@@ -144,31 +148,33 @@ def require_ids(path: str | None, users: NDArray[Any], items: NDArray[Any]) -> N
         try:
             np.argsort(ids, kind="stable")
             np.array(ids, dtype=str)
-            kept = None if path is None else _kept(path, pd.DataFrame({kind: ids}))[kind]
+            stored = None if path is None else _round_trip(path, pd.DataFrame({kind: ids}))[kind]
         except (ValueError, TypeError, OverflowError, NotImplementedError, OSError) as error:
-            raise DataError(f"{kind}_ids: {_NOT_KEPT}: {reason(error)}") from None
-        before = as_text(column_of(ids))
-        if kept is not None and not np.array_equal(as_text(kept), before):
-            row = int(
-                np.argmax(as_text(kept).to_numpy(dtype=object) != before.to_numpy(dtype=object))
-            )
+            raise DataError(f"{kind}_ids: {_ALLOWED_IDS}: {reason(error)}") from None
+        if stored is None:
+            continue
+        texts = as_text(column_of(ids))
+        stored_texts = as_text(stored)
+        if not np.array_equal(stored_texts, texts):
+            differs = stored_texts.to_numpy(dtype=object) != texts.to_numpy(dtype=object)
+            row = int(np.argmax(differs))
             raise DataError(
-                f"{kind}_ids: {_NOT_KEPT}: it would have {shown(kept.iloc[row])} for "
+                f"{kind}_ids: {_ALLOWED_IDS}: it would have {shown(stored.iloc[row])} for "
                 f"{shown(ids[row])}"
             )
 
 
-_NOT_KEPT = "must be text, or whole numbers of 64 bits, which a file of staged ranks can hold"
+_ALLOWED_IDS = "must be text, or whole numbers of 64 bits, which a file of staged ranks can hold"
 
 
-def _kept(path: str, rows: pd.DataFrame) -> pd.DataFrame:
+def _round_trip(path: str, rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows as a file with such an ending would give them back."""
     if path.lower().endswith(".parquet"):
-        kept: pd.DataFrame = _arrow(rows).replace_schema_metadata().to_pandas()
-        return kept
+        stored: pd.DataFrame = _arrow(rows).replace_schema_metadata().to_pandas()
+        return stored
     with closing(sqlite3.connect(":memory:")) as connection:
         rows.to_sql("ranks", connection, index=False)
-        return pd.read_sql_query("SELECT * FROM ranks", connection)
+        return pd.read_sql_query(_SELECT_ROWS, connection)
 
 
 def _arrow(rows: pd.DataFrame) -> Any:
@@ -209,23 +215,13 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
     if not is_staged(name):
         raise DataError(f"{name}: has no staged ranks, or is damaged{_if_rewritten(name)}")
     with _files.reading(name):
-        if name.lower().endswith(".parquet"):
-            import pyarrow.parquet
-
-            with _files.opened(name) as file:
-                table = pyarrow.parquet.ParquetFile(file).read()
-            content = json.loads(table.schema.metadata[KEY])
-            rows = table.replace_schema_metadata(None).to_pandas()
-        else:
-            with closing(_opened(name)) as connection:
-                content = json.loads(connection.execute("SELECT content FROM run").fetchone()[0])
-                rows = pd.read_sql_query(_ROWS, connection)
-    kept = content.pop(CHECKSUM, None) if isinstance(content, dict) else None
+        rows, content = _rows_and_content(name)
+    stated = content.pop(CHECKSUM, None) if isinstance(content, dict) else None
     with _files.reading(name):
-        what = fault(rows, content)
-        is_changed = not what and kept != checksum(rows, content)
-    if what:
-        raise DataError(f"{name}{what}")
+        message = fault(rows, content)
+        is_changed = not message and stated != checksum(rows, content)
+    if message:
+        raise DataError(f"{name}{message}")
     if is_changed:
         raise DataError(
             f"{name}: was changed after it was written, or is damaged: its content does not fit "
@@ -234,28 +230,40 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
     return rows, content
 
 
-def _if_rewritten(path: str) -> str:
-    """Return what is said of a file that has the columns of staged ranks alone, as pandas writes
-    them.
-    """
-    columns: set[str] = set()
-    try:
-        if path.lower().endswith(".parquet"):
-            import pyarrow.parquet
+def _rows_and_content(path: str) -> tuple[pd.DataFrame, Any]:
+    """Return the rows of a file, and the JSON of what they are of."""
+    if path.lower().endswith(".parquet"):
+        import pyarrow.parquet
 
-            with _files.opened(path) as file:
-                columns = {*pyarrow.parquet.read_schema(file).names}
-        else:
-            with closing(_opened(path)) as connection:
-                columns = {*pd.read_sql_query(f"{_ROWS} LIMIT 0", connection).columns}
-    except _UNREADABLE:  # DataError is a ValueError
-        pass
-    is_rewritten = {"above_0", "uniform", "fold", "scored"} <= columns
-    return (
-        "; another program has written its columns, without k, depth, seed and digests"
-        if is_rewritten
-        else ""
-    )
+        with _files.opened(path) as file:
+            table = pyarrow.parquet.ParquetFile(file).read()
+        content = json.loads(table.schema.metadata[KEY])
+        return table.replace_schema_metadata(None).to_pandas(), content
+    with closing(_opened(path)) as connection:
+        text = connection.execute("SELECT content FROM run").fetchone()[0]
+        return pd.read_sql_query(_SELECT_ROWS, connection), json.loads(text)
+
+
+def _if_rewritten(path: str) -> str:
+    """Return what is said of a file with the columns of staged ranks alone, as pandas writes it."""
+    try:
+        columns = _column_names(path)
+    except _READING_ERRORS:  # DataError is a ValueError
+        return ""
+    if not {"above_0", "uniform", "fold", "scored"} <= columns:
+        return ""
+    return "; another program has written its columns, without k, depth, seed and digests"
+
+
+def _column_names(path: str) -> set[str]:
+    """Return the names of the columns of a file."""
+    if path.lower().endswith(".parquet"):
+        import pyarrow.parquet
+
+        with _files.opened(path) as file:
+            return {*pyarrow.parquet.read_schema(file).names}
+    with closing(_opened(path)) as connection:
+        return {*pd.read_sql_query(f"{_SELECT_ROWS} LIMIT 0", connection).columns}
 
 
 def _opened(path: str) -> sqlite3.Connection:

@@ -1,5 +1,7 @@
-"""Who is scored how far: boundaries in the order of the candidates, shares of users, and the users'
-numbers.
+"""Which users go on, and how far.
+
+A user goes on from a boundary in the order of the candidates if the user's number is below the
+share of that boundary.
 """
 
 from __future__ import annotations
@@ -24,26 +26,19 @@ _STEPS = [digit * 10**power for power in range(1, 12) for digit in (1, 3)]
 
 
 def boundaries(candidates: int) -> Ints:
-    """Return 0 and the boundaries 10, 30, 100, 300, … below half of the largest number of
-    candidates.
-    """
-    return np.array([0, *(step for step in _STEPS if step < candidates / 2)])
+    """Return 0 and the boundaries 10, 30, 100, 300, … below half of a number of candidates."""
+    steps = [step for step in _STEPS if step < candidates / 2]
+    return np.array([0, *steps])
 
 
 def are_boundaries(numbers: Sequence[Any], candidates: int) -> bool:
-    """Return whether numbers are the boundaries of this largest number of candidates, or of a
-    larger one.
-    """
-    all_of_them = [0, *_STEPS]
-    return (
-        len(numbers) >= len(boundaries(candidates)) and list(numbers) == all_of_them[: len(numbers)]
-    )
+    """Return whether numbers are the boundaries of so many candidates, or of more."""
+    are_enough = len(numbers) >= len(boundaries(candidates))
+    return are_enough and list(numbers) == [0, *_STEPS][: len(numbers)]
 
 
 def shares(depth: float | None, boundaries: Ints) -> Floats:
-    """Return the (boundaries,) shares P_b = min(1, (depth / D_b)^(3/4)) of users who go on from a
-    boundary.
-    """
+    """Return the (boundaries,) shares of users who go on, P_b = min(1, (depth / D_b)^(3/4))."""
     if depth is None:
         return np.ones(len(boundaries))
     return np.minimum(1.0, (depth / np.maximum(boundaries, 1)) ** _EXPONENT)
@@ -55,17 +50,17 @@ def last_boundary(boundaries: Ints, candidates: Ints) -> Ints:
 
 
 def numbers_of_users(names: Sequence[Any], seed: int) -> tuple[Floats, Ints]:
-    """Return the (users,) numbers v from 0 to 1 and the (users,) folds of users, by their names and
-    a seed alone.
+    """Return the (users,) numbers v from 0 to 1, and the (users,) folds of users.
+
+    Both depend on the users' names and the seed alone.
     """
     uniform = np.array([number / 2**64 for number in _hashes(names, seed, "share")])
-    return uniform, np.array([number % FOLDS for number in _hashes(names, seed, "fold")])
+    fold = np.array([number % FOLDS for number in _hashes(names, seed, "fold")])
+    return uniform, fold
 
 
 def digest_of_users(users: NDArray[Any]) -> str:
-    """Return a digest of a set of users by their ids as text, whatever their order is, and how
-    often each is there.
-    """
+    """Return a digest of a set of users by their ids as text, in any order and number of rows."""
     names = sorted(set(as_text(pd.Series(users)).tolist()))
     content = hashlib.blake2b(digest_size=16)
     for name in names:
@@ -75,8 +70,7 @@ def digest_of_users(users: NDArray[Any]) -> str:
 
 
 def _hashes(names: Sequence[Any], seed: int, purpose: str) -> list[int]:
-    """Return a whole number below 2^64 for each of (users,) names, from a hash of the seed, a word
-    and the name.
-    """
-    texts = (f"{seed}\0{purpose}\0{name}".encode() for name in names)
-    return [int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") for text in texts]
+    """Return (users,) whole numbers below 2^64: hashes of the seed, a word and the name."""
+    texts = [f"{seed}\0{purpose}\0{name}".encode() for name in names]
+    hashes = [hashlib.blake2b(text, digest_size=8).digest() for text in texts]
+    return [int.from_bytes(content, "big") for content in hashes]
