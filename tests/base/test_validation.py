@@ -19,7 +19,6 @@ from sampled_metrics.core.sampling import distributions
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.outcomes import Outcomes
 from sampled_metrics.errors import ConfigError, DataError, NumericError
-from sampled_metrics.lists.graded import mean_over_users, ndcg, padded
 
 
 @pytest.mark.parametrize(
@@ -68,9 +67,6 @@ FIRST = [0]
             lambda: sm.rank(np.zeros((3, 4)), np.zeros((3, 4)), [1, 3, 2], user_ids=MASKED),
             "user_ids",
         ),
-        (lambda: ndcg(SCORES, 2), "relevance"),
-        (lambda: padded([[1.0], MASKED]), "lists to fill up"),
-        (lambda: mean_over_users(MASKED), "values"),
     ],
 )
 def test_masked_numbers_are_refused(call, what):
