@@ -239,12 +239,10 @@ def of_evaluations(promise: Promise, population: Any) -> Truths:
     )
     designs = [SamplingDesign(promise.m)] if promise.m else []
     estimators = estimators_by_label(promise.estimator or "bv-0.1")
-    [pilot, *_] = question.pilots
-    ways, _ = _ways(
-        pilot, question, estimators, designs, [promise.depth] if promise.depth else [], 300
-    )
+    depths = [promise.depth] if promise.depth else []
+    ways, _ = _ways(question, estimators, designs, depths, 300)
     way = next(way for way in ways if way.columns["way"] == promise.way)
-    widths, gaps, *_ = simulated(replace(way, draws=300), pilot, question)
+    widths, gaps, *_ = simulated(replace(way, draws=300), question)
     of_law = {"width": widths[:, np.nanmean(widths, axis=0).argmax()].tolist()}
     if promise.recommenders > 1:
         value, low, high = gaps[:, 0].T

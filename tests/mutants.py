@@ -167,8 +167,6 @@ CHOSEN = (
         "(k for k in cutoffs if last < k < following)",
         "(k + 1 for k in cutoffs if last < k < following)",
     ),
-    ("metrics/graded.py", "if lacking.any():", "if False:"),
-    ("metrics/graded.py", "tied: float = 0.5", "tied: float = 0.0"),
     ("metrics/metric.py", "np.minimum(relevant, k)", "relevant"),
     ("metrics/metric.py", "self.of_rank(above + 1 + tied / 2", "self.of_rank(above + 1 + tied"),
     ("metrics/metric.py", "first + 0.5, last[some] - first - 1", "first, last[some] - first - 1"),

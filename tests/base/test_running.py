@@ -101,6 +101,7 @@ def test_no_call_begins_after_an_error():
         begun.append(number)
         if number == 3:
             raise KeyboardInterrupt
+        sleep(0.001)  # so that not all have begun before the error is noticed
         return number
 
     with pytest.raises(KeyboardInterrupt), _running.parallel(2) as run:

@@ -219,6 +219,11 @@ REFUSED = [
     (2, "compare old.csv new.csv --margin many --exact", "margin must be a number above 0"),
     (1, f"expect exact.csv --negatives {10**14} --replacement", "GiB"),
     (2, "plan exact.csv --sizes 5,x", "5,x"),
+    (
+        1,
+        "plan exact.csv --negatives 9 --metric ap",
+        "exact: has sampled ranks, which plan does not take, as it takes exact ranks or staged",
+    ),
     (2, "report exact.csv -o folder.svg", "is a directory"),
     (2, "report exact.csv -o -", "standard output (-) is not possible here"),
     (2, f"{RANK} --scores u.npy --users u.npy", "or --scores alone"),

@@ -34,7 +34,7 @@ LABELS = [
     "hit-rate@5",
     "precision@5",
 ]
-LABELS += ["ndcg-exp@5", "dcg", "dcg-exp@5", "f1@5"]
+LABELS += ["ndcg-exp@5", "dcg", "dcg-exp@5", "f1@5", "ndcg-log-2", "half-life-5@9"]
 
 
 @pytest.mark.parametrize(

@@ -296,18 +296,6 @@ def test_of_one_recommender_has_no_chances_and_of_staged_ranks_no_negatives():
     assert not result["way"].str.contains("negatives").any()
 
 
-def test_of_a_sample_holds_the_plan_of_the_exact_ranks():
-    rng = np.random.default_rng(1)
-    tables = {name: drawn(exact(name), slice(300), np.arange(300)) for name in "AB"}
-    options = GRID | {"negatives": [50], "estimators": "bv-0.1"}
-    samples = {name: sampled(table, 50, rng) for name, table in tables.items()}
-    plan, of_exact = (sm.plan(one, **options) for one in (samples, tables))
-    for ours, true in zip(plan.to_dict("records"), of_exact.to_dict("records"), strict=True):
-        assert ours["width_low"] <= true["width"] <= ours["width_high"]
-        assert ours["decided_low"] <= true["decided"] <= ours["decided_high"]
-    assert "plan-laws" in kinds(plan)
-
-
 @pytest.mark.parametrize("replacement", [False, True])
 def test_simulated_samples_are_distributed_as_samples(replacement):
     """Six sizes of candidates: the mean and the variance of x are those of the binomial or
@@ -380,8 +368,9 @@ def test_ways_that_decide_wrongly_are_named():
         (lambda: {"A": exact("A"), "B": staged("B")}, "all recommenders have exact ranks, or all"),
         (lambda: [exact("A", 0, 999), staged("A")], "ranks are of different rows"),
         (
-            lambda: sm.sampled_ranks([1, 2], candidates=9, negatives=3, drawn="once"),
-            "pilot: its negatives are drawn",
+            lambda: sm.sampled_ranks([1, 2], candidates=9, negatives=3),
+            "ranks: has sampled ranks, which plan does not take, as it takes exact ranks or staged "
+            "ranks; use correct, compare or report instead",
         ),
     ],
 )

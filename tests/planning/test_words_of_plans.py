@@ -5,16 +5,12 @@ from sentences import of, require_sentence
 
 from sampled_metrics.planning.words import KINDS
 
-PILOT = {"difference": 0.02, "users": 2000, "is_of_law": False}
+PILOT = {"difference": 0.02, "users": 2000}
 STAGES = {"way": "stages", "depth": 30.0}
 NEGATIVES = {"way": "negatives", "negatives": 20, "estimator": "cls"}
 DECIDED = {"decided": 0.95, "decided_low": 0.9, "decided_high": 0.99}
 COST = {"scores": 31.0, "total": 3100, "width": 0.04, "width_low": 0.03, "width_high": 0.05}
 SENTENCES = [
-    (
-        of("plan-pair", "ap", ("Y", "X"), difference=0.02, is_of_law=True),
-        "Y is better than X by AP, by 0.0200.",
-    ),
     (
         of("plan-pair", "ap", ("Y", "X"), **PILOT, low=0.01, high=0.03),
         "In the pilot, Y is better than X by AP. The difference in 2,000 users is 0.0200 (0.0100 "
@@ -91,7 +87,6 @@ SENTENCES = [
         of("plan-few-hits", "recall@10", ("X",), hits=7),
         "Recall@10 of X is above 0 for only 7 users",
     ),
-    (of("plan-laws"), "The pilot is a sample."),
     (of("plan-no-stages"), "stages"),
     (of("plan-no-negatives"), "negatives"),
 ]

@@ -16,7 +16,7 @@ from ranked_by_argsort import by_argsort, rows
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking import device_factors, rank
+from sampled_metrics.ranking import device_factors
 from sampled_metrics.ranking.inputs import Device
 
 strict = pytest.importorskip("array_api_strict")
@@ -225,10 +225,3 @@ def test_factors_that_are_not_finite_or_too_large_are_refused(user: float, item:
     items[1, 1] = item
     with pytest.raises(DataError, match=r"too large for scores in float64$"):
         sm.rank(on_device(users, items), np.zeros((5, 6)), np.arange(5))
-
-
-def test_a_validator_ranks_factors_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = last_digits(40, np.float32)
-    monkeypatch.setattr(rank, "FactorCounts", None)  # that of the host
-    validator = sm.validator(data.training, data.held_out, metrics=["recall@10"])
-    assert rows(validator(on_device(*data.factors)).ranks) == data.expected

@@ -56,15 +56,6 @@ def exponential_gain(grades: Floats) -> Floats:
     return np.exp2(grades) - 1.0
 
 
-def gain_above(neutral: float) -> Gain:
-    """Return the gain max(g - neutral, 0), with neutral a finite grade from 0 (Breese et al.
-    1998).
-    """
-    if not is_real(neutral) or not 0 <= neutral < np.inf:
-        raise ConfigError(f"neutral is {neutral!r}; it has to be a finite number from 0")
-    return lambda grades: np.maximum(grades - float(neutral), 0.0)
-
-
 def log2_discount(ranks: Floats) -> Floats:
     """Discount of a rank r: log2(r + 1), so 1, 1.58, 2, … (Burges et al. 2005; trec_eval; eq. 6 of
     the paper).
@@ -89,8 +80,13 @@ def half_life_discount(half_life: float) -> Discount:
     The half-life, above 1, is the rank at which a user looks at the item with probability 1/2; 5 in
     Breese et al.
     """
-    half_life = above("half_life", half_life, 1)
-    return lambda ranks: np.exp2((ranks - 1.0) / (half_life - 1.0))
+    half_life = above("half-life", half_life, 1)
+
+    def discount(ranks: Floats) -> Floats:
+        with np.errstate(over="ignore"):  # a gain divided by infinity is 0
+            return np.exp2((ranks - 1.0) / (half_life - 1.0))
+
+    return discount
 
 
 def above(name: str, value: float, least: float) -> float:
@@ -164,16 +160,13 @@ class Formula:
         refuse_cells(bad, gains, "the gain", "a gain has to be a finite number from 0")
         return np.where(padding, 0.0, gains)
 
-    def of_lists(
-        self, gains: Floats, judged: Floats, k: int | None, nothing_relevant: float = 0.0
-    ) -> Floats:
-        """Return the (users,) values of lists.
+    def of_lists(self, gains: Floats, judged: Floats, k: int | None) -> Floats:
+        """Return the (users,) values of lists, which are 0 for users with no relevant item.
 
         Args:
             gains: (users, positions) of the items on the lists, in ranked order.
             judged: (users, items) gains of all judged items of the user, on the list or not.
             k: the cut-off; None for the whole list.
-            nothing_relevant: the value of users with no relevant item.
         """
         relevant = (judged > 0).sum(axis=1)
         if self.divisor is not None:
@@ -182,9 +175,7 @@ class Formula:
             divisor = self._sums(-np.sort(-judged, axis=1), k)
         defined = (relevant > 0) & (divisor > 0)
         values = self._sums(gains, k) / np.where(defined, divisor, 1.0)
-        return np.where(
-            defined, np.minimum(values, 1.0) if self.bounded else values, nothing_relevant
-        )
+        return np.where(defined, np.minimum(values, 1.0) if self.bounded else values, 0.0)
 
     def _sums(self, gains: Floats, k: int | None) -> Floats:
         """Return the (users,) sums of the terms of lists."""
@@ -259,7 +250,30 @@ FORMULAS = {
 }
 """Metrics of lists by their names in labels, such as ``recall`` in ``recall@10``."""
 
-METRICS: dict[str, Formula | Auc | Family] = {**FORMULAS, "auc": Auc()}
+
+def _normalised(name: str, discount: Callable[[float], Discount]) -> Family:
+    """Return NDCG with another discount, which has a parameter."""
+    return Family(
+        lambda number: Formula(
+            f"{name} {_as_text(number)}",
+            ("", "@k"),
+            discounted(discount(number)),
+            None,
+            linear_gain,
+        )
+    )
+
+
+def _as_text(parameter: float) -> str:
+    return np.format_float_positional(parameter, trim="-")
+
+
+METRICS: dict[str, Formula | Auc | Family] = {
+    **FORMULAS,
+    "auc": Auc(),
+    "ndcg-log-b": _normalised("NDCG-log", log_discount_from),
+    "half-life-h": _normalised("Half-life", half_life_discount),
+}
 """All metrics by their names in labels.
 
 The name of a family ends in the sign of its parameter, as ``rbp-p``.
@@ -294,9 +308,7 @@ def formula_of(name: str) -> tuple[str, Formula | Auc] | None:
                 parameter = float(parts[2])
             except ValueError:
                 raise ConfigError(f"{name}: {parts[2]!r} is not a number") from None
-            return f"{parts[1]}-{np.format_float_positional(parameter, trim='-')}", family.formula(
-                parameter
-            )
+            return f"{parts[1]}-{_as_text(parameter)}", family.formula(parameter)
     return None
 
 

@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 from sampled_metrics._validation import Floats, Ints, is_real, shown
 from sampled_metrics.core.data.tables import refuse_rows
 from sampled_metrics.core.findings import Finding, from_source
-from sampled_metrics.core.metrics import FORMULAS, Formula, Metric
+from sampled_metrics.core.metrics import METRICS, Auc, Formula, Metric
 from sampled_metrics.core.ranks.calls import reads
 from sampled_metrics.core.ranks.frames import Columns
 from sampled_metrics.core.ranks.reading import (
@@ -277,11 +277,11 @@ class RankedLists(Table):
 
     def check_metrics(self, metrics: Mapping[str, Metric]) -> None:
         """Raise ConfigError if a metric is not one of ranked lists."""
+        names = [name for name, formula in METRICS.items() if not isinstance(formula, Auc)]
         for metric in metrics.values():
             if not isinstance(metric.formula, Formula):
                 raise ConfigError(
-                    f"{metric.label} is not a metric of ranked lists; those are "
-                    f"{', '.join(FORMULAS)}"
+                    f"{metric.label} is not a metric of ranked lists; those are {', '.join(names)}"
                 )
 
     @property

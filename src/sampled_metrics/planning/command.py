@@ -32,10 +32,9 @@ if (
     shared.SEEDS,
     shared.CANDIDATES,
     shared.EXACT,
-    shared.NEGATIVES,
     shared.REPLACEMENT,
-    shared.DRAWN,
 )
+@click.option("--negatives", type=shared.WHOLE, hidden=True)  # sampled ranks, which plan refuses
 @click.option(
     "--metric",
     "--metrics",
@@ -76,8 +75,7 @@ def plan(ranks: tuple[str, ...], reading: Reading, sizes: Any, **options: Any) -
     """What each way to evaluate costs, and what it tells, from the ranks of a pilot.
 
     RANKS are files, one for each recommender, or NAME=FILE,FILE for the exact and the staged ranks
-    of one. Ranks are sampled if --negatives is given or there is a column negatives, and exact if
-    not.
+    of one. Ranks are those among all candidates, or staged ones, and not those among negatives.
     """
     tables = reading.tables_of_seeds(ranks)
     return sm.plan(tables, negatives=sizes, replacement=reading.replacement, **options)

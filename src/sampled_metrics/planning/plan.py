@@ -35,7 +35,6 @@ from sampled_metrics.core.metrics import Metric, metric_name, metrics_by_label
 from sampled_metrics.core.ranks.calls import says_what_to_write
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.core.ranks.runs import read_runs, require_same_design
-from sampled_metrics.core.ranks.sampled import ONCE
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.draws import EQUAL
 from sampled_metrics.errors import ConfigError, DataError
@@ -45,7 +44,6 @@ from sampled_metrics.planning.pilot import (
     Pilot,
     SampledPilot,
     gaps_of,
-    laws_of_samples,
     widths_of,
 )
 from sampled_metrics.planning.words import way_in_words
@@ -134,11 +132,9 @@ def plan(
     `compare`. All ways have the same users.
 
     Args:
-        pilot: ranks of some users: `ExactRanks`, `StagedRanks` by ``depth=None``, or
-            `SampledRanks`; or a mapping from the names of recommenders to them. A list of the exact
-            and the staged ranks of the same users gives rows of negatives and of stages. Of
-            samples, three distributions of true ranks that fit them are taken: a smooth one, and
-            those with which the recommenders are closest and farthest apart.
+        pilot: ranks of some users: `ExactRanks`, or `StagedRanks` by ``depth=None``; or a mapping
+            from the names of recommenders to them. A list of the exact and the staged ranks of the
+            same users gives rows of negatives and of stages.
         metric: one label, such as recall@10. For rows of stages it has a cut-off of k or below.
         negatives: the m of uniform negatives, drawn anew for each user: no promise is for negatives
             that all users share. One that a user cannot have is left out.
@@ -181,9 +177,8 @@ def plan(
         in about 95 % of plans: they count what the simulation and the pilot leave open.
 
     Raises:
-        DataError: the ranks have not been read by a reader; staged ranks are not all known;
-            negatives are drawn once for all users; the recommenders are of different users, or two
-            are equal in the pilot.
+        DataError: the ranks have not been read by a reader, or are sampled; staged ranks are not
+            all known; the recommenders are of different users, or two are equal in the pilot.
         ConfigError: the metric or an estimator does not exist, an option is out of range, or is for
             rows that such a pilot has not.
 
@@ -209,16 +204,9 @@ def plan(
     chosen = estimators_by_label(estimators)
     _check(negatives, depths, draws, width, scores)
     designs = [SamplingDesign(m, replacement) for m in negatives]
-    _require_effect(question.pilots[0], negatives, depths, list(chosen), replacement)
-    tables = list[pd.DataFrame]()
-    missing = list[Finding]()
-    for number, one in enumerate(question.pilots):
-        ways, missing = _ways(one, question, chosen, designs, depths, draws)
-        rows = [_row(way, one, question) for way in late_progress(list(ways))]
-        tables.append(pd.DataFrame(rows))
-        if number:
-            tables[0] = _joined(tables[0], tables[-1])
-    table = Plan(tables[0])
+    _require_effect(question.pilot, negatives, depths, list(chosen), replacement)
+    ways, missing = _ways(question, chosen, designs, depths, draws)
+    table = Plan([_row(way, question) for way in late_progress(ways)])
     if not table["completed"].notna().any():
         table = table.drop(columns="completed")
     marked, choice = _choice(table, width, scores)
@@ -232,8 +220,8 @@ class _Question(NamedTuple):
     """What is planned.
 
     Attributes:
-        pilots: the ranks; of samples, three that fit them.
-        pairs: the pairs of recommenders, the better one of the first pilot last.
+        pilot: the ranks.
+        pairs: the pairs of recommenders, the one that is better in the pilot last.
         users: number of users of an evaluation.
         confidence_level: of its intervals.
         names: of the recommenders.
@@ -241,7 +229,7 @@ class _Question(NamedTuple):
         parameters: what the numbers are of.
     """
 
-    pilots: Sequence[Pilot]
+    pilot: Pilot
     pairs: Sequence[tuple[str, str]]
     users: int
     confidence_level: float
@@ -282,31 +270,16 @@ class _Question(NamedTuple):
         )
         if max(number.max() for number in numbers.values()) < 1:
             raise DataError("pilot: has one user; a plan needs two or more")
-        if first.design.get("drawn") == ONCE:
-            raise DataError(
-                "pilot: its negatives are drawn once for all users, of which no plan can promise "
-                "anything"
-            )
-        if first.is_sampled:
-            if several := [name or "pilot" for name, of_one in seeds.items() if len(of_one) > 1]:
-                raise DataError(f"{several[0]}: a pilot of sampled ranks is one table, not several")
-            laws, found = laws_of_samples(tables, measure)
-            pilots = [Pilot(law, {}, numbers, measure) for law in laws]
-            findings = [*found, Finding("plan-laws")]
-        else:
-            pilots = [Pilot(*_exact_and_staged(seeds, by_label), numbers, measure)]
-            findings = []
-        pairs = _ordered_pairs(pilots[0])
-        findings += from_readers(tables.items())
+        pilot = Pilot(*_exact_and_staged(seeds, by_label), numbers, measure)
+        pairs = _ordered_pairs(pilot)
+        findings = from_readers(tables.items())
         for worse, better in pairs:
-            ends = gaps_of(pilots[0].values, [(worse, better)], 0.05)[0]
+            ends = gaps_of(pilot.values, [(worse, better)], 0.05)[0]
             of_pair = dict(zip(("difference", "low", "high"), ends, strict=True))
-            of_pair |= {"users": pilots[0].users, "is_of_law": first.is_sampled}
+            of_pair |= {"users": pilot.users}
             findings.append(Finding("plan-pair", label, (better, worse), values=of_pair))
-        count = users or pilots[0].users
-        hits = {
-            name: int((values.low[0] > EQUAL).sum()) for name, values in pilots[0].values.items()
-        }
+        count = users or pilot.users
+        hits = {name: int((values.low[0] > EQUAL).sum()) for name, values in pilot.values.items()}
         fewest = min(hits, key=hits.__getitem__)
         if hits[fewest] < _FEW_HITS:
             findings.append(
@@ -314,7 +287,7 @@ class _Question(NamedTuple):
             )
         planned = "" if users is None else f"{count:,} users; pilot: "
         parameters = f"{metric_name(label)}, {planned}{first.description}"
-        return cls(pilots, pairs, count, level, tuple(filter(None, tables)), findings, parameters)
+        return cls(pilot, pairs, count, level, tuple(filter(None, tables)), findings, parameters)
 
 
 def _exact_and_staged(
@@ -414,8 +387,8 @@ def _require_effect(
     idle = [name for name, is_given in of_negatives.items() if is_given]
     if idle and len(negatives) and not pilot.exact:
         raise ConfigError(
-            f"{idle[0]}: is for rows of negatives, which need exact or sampled ranks in the "
-            "pilot; leave it out"
+            f"{idle[0]}: is for rows of negatives, which need exact ranks in the pilot; leave it "
+            "out"
         )
     if not pilot.staged and len(depths) and tuple(depths) != _DEPTHS:
         raise ConfigError(
@@ -449,16 +422,14 @@ class _Way:
 
 
 def _ways(
-    pilot: Pilot,
     question: _Question,
     estimators: Mapping[str, Estimator],
     designs: Sequence[SamplingDesign],
     depths: Sequence[float],
     draws: int,
 ) -> tuple[list[_Way], list[Finding]]:
-    """Return the ways to evaluate that a pilot can tell of, and findings on those that it
-    cannot.
-    """
+    """Return the ways to evaluate that a pilot can tell of, and findings on the others."""
+    pilot = question.pilot
     n = float(next(iter(pilot.tables.values())).candidates.mean())
     users = question.users
     ways = list[_Way]()
@@ -521,10 +492,11 @@ def _of_known_cost(values: Callable[[Draw], dict[str, UserValues]]) -> _Simulate
 # --- a row --------------------------------------------------------------------------------------
 
 
-def _row(way: _Way, pilot: Pilot, question: _Question) -> dict[str, Any]:
+def _row(way: _Way, question: _Question) -> dict[str, Any]:
     """Return the row of a way, by simulated evaluations."""
-    widths, gaps, (scores, completed), left = simulated(way, pilot, question)
-    of_laws = [widths_by_law(way, pilot, question, law) for law in LAWS]
+    pilot = question.pilot
+    widths, gaps, (scores, completed), left = simulated(way, question)
+    of_laws = [widths_by_law(way, question, law) for law in LAWS]
     row: dict[str, Any] = {
         "way": "",
         "estimator": "",
@@ -542,7 +514,7 @@ def _row(way: _Way, pilot: Pilot, question: _Question) -> dict[str, Any]:
     if share_left > SIGNIFICANCE:
         row["assumes"] = NO_ASSUMPTION if left.all() else f"{row['assumes']} or {NO_ASSUMPTION}"
     if question.pairs:
-        row |= _shares(gaps, pilot, question, way.users / pilot.users)
+        row |= _shares(gaps, question, way.users / pilot.users)
     return row | {"completed": completed, "left": share_left}
 
 
@@ -563,14 +535,16 @@ class Simulated(NamedTuple):
     left: NDArray[np.bool_]
 
 
-def simulated(way: _Way, pilot: Pilot, question: _Question) -> Simulated:
+def simulated(way: _Way, question: _Question) -> Simulated:
     """Simulate evaluations. The first users of a draw are the same for all ways."""
     widths = list[Floats]()
     gaps = list[Floats]()
     costs = list[tuple[float, float]]()
     left = list[list[bool]]()
     for number in range(way.draws):
-        values, scores, completed = way.values(pilot.drawn(number, question.users).first(way.users))
+        values, scores, completed = way.values(
+            question.pilot.drawn(number, question.users).first(way.users)
+        )
         widths.append(widths_of(values, question.alpha))
         gaps.append(gaps_of(values, question.pairs, question.rate))
         costs.append((scores, completed))
@@ -583,10 +557,10 @@ def simulated(way: _Way, pilot: Pilot, question: _Question) -> Simulated:
     return Simulated(np.array(widths), np.array(gaps), np.mean(costs, axis=0), np.array(left))
 
 
-def widths_by_law(way: _Way, pilot: Pilot, question: _Question, law: str) -> Floats:
+def widths_by_law(way: _Way, question: _Question, law: str) -> Floats:
     """Return (draws, recommenders) widths of the intervals of users of one of `LAWS`."""
     count = max(_FEWEST_OF_LAW, way.draws // 5)
-    draws = (pilot.drawn_of(law, number, question.users) for number in range(count))
+    draws = (question.pilot.drawn_of(law, number, question.users) for number in range(count))
     return np.array(
         [widths_of(way.values(draw.first(way.users))[0], question.alpha) for draw in draws]
     )
@@ -646,7 +620,7 @@ def _ends(widths: Floats, of_laws: Sequence[Floats], most: float) -> tuple[float
     return low, min(high, most)
 
 
-def _shares(gaps: Floats, pilot: Pilot, question: _Question, ratio: float) -> dict[str, Any]:
+def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
     """Return the shares of the pair that is decided least often, with their intervals.
 
     Another pilot would have other differences. So the shares are also those with all differences,
@@ -660,7 +634,9 @@ def _shares(gaps: Floats, pilot: Pilot, question: _Question, ratio: float) -> di
     value, low, high = gaps[:, hardest].T
     row: dict[str, Any] = {"pair": f"{better} and {worse}"} if len(question.pairs) > 1 else {}
     errors = []
-    in_pilot, least_gap, largest_gap = gaps_of(pilot.values, [(worse, better)], 1 - _LEVEL)[0]
+    in_pilot, least_gap, largest_gap = gaps_of(
+        question.pilot.values, [(worse, better)], 1 - _LEVEL
+    )[0]
     smaller = in_pilot - least_gap
     larger = largest_gap - in_pilot
     of_shares = {
@@ -692,18 +668,6 @@ def _shares(gaps: Floats, pilot: Pilot, question: _Question, ratio: float) -> di
 def _least(count: int, draws: int) -> float:
     """Return the lower end of the interval of a share by Clopper and Pearson."""
     return float(betaincinv(count, draws - count + 1, (1 - _LEVEL) / 2)) if count else 0.0
-
-
-def _joined(table: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose intervals include those of the same rows by another distribution of
-    ranks.
-    """
-    joined = table.copy()
-    for name in ("width", *_SHARES):
-        if f"{name}_low" in table:
-            joined[f"{name}_low"] = np.fmin(table[f"{name}_low"], other[f"{name}_low"])
-            joined[f"{name}_high"] = np.fmax(table[f"{name}_high"], other[f"{name}_high"])
-    return joined
 
 
 # --- findings -----------------------------------------------------------------------------------

@@ -18,11 +18,6 @@ def _plan_pair(finding: Finding, _: Setting) -> str:
     of = finding.values
     name = metric_name(finding.metric)
     columns = f"The column decided is for {winner}, and wrong for {loser}"
-    if of["is_of_law"]:
-        return (
-            f"By the smooth distribution that fits the samples, {better(winner, loser)} by {name}, "
-            f"by {of['difference']:.4f}. compare says what the samples decide. {columns}."
-        )
     gap = (
         f"The difference in {of['users']:,} users is {of['difference']:.4f} ({of['low']:.4f} to "
         f"{of['high']:.4f})."
@@ -196,14 +191,6 @@ KINDS: dict[str, Kind] = {
             "intervals of the promises are wide."
         ),
         names_recommenders=True,
-    ),
-    "plan-laws": Kind(
-        when="the pilot is a sample",
-        sentence=(
-            "The pilot is a sample. The rows are those of a smooth distribution of true ranks "
-            "that fits it, and the intervals include those of the distributions by which the "
-            "recommenders are closest and farthest apart."
-        ),
     ),
     "plan-no-stages": Kind(
         when="the pilot has no staged ranks",

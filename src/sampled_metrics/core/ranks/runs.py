@@ -279,18 +279,19 @@ def _require_taken(table: Any, name: str, function: str) -> None:
             f"{name}: {function} takes one table of a recommender, and not those of {len(table)} "
             "seeds"
         )
+    if isinstance(table, Table) and function in table.taken_by:
+        return
+    kinds = [kind for kind in kinds_of_tables() if function in kind.taken_by]
+    words = enumerated([kind.kind for kind in kinds], "or")
     if not isinstance(table, Table):
-        kinds = [kind for kind in kinds_of_tables() if function in kind.taken_by]
-        words = enumerated([kind.kind for kind in kinds], "or")
         readers = enumerated([kind.reader for kind in kinds], "or")
         raise DataError(
             f"{name}: {function} takes {words}, not {_a(table)}; read it first, with {readers}"
         )
-    if function not in table.taken_by:
-        raise DataError(
-            f"{name}: has {table.kind}, which {function} does not take; use "
-            f"{enumerated(table.taken_by, 'or')} instead"
-        )
+    raise DataError(
+        f"{name}: has {table.kind}, which {function} does not take, as it takes {words}; use "
+        f"{enumerated(table.taken_by, 'or')} instead"
+    )
 
 
 def _are_seeds(tables: Any) -> bool:

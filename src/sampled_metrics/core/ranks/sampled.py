@@ -156,7 +156,7 @@ class SampledRanks(Ranked):
     per_row: ClassVar[tuple[str, ...]] = ("x", "negatives", "candidates", "user", "groups")
     title: ClassVar[str] = "Ranks of {names} among sampled negatives"
     reader: ClassVar[str] = "sampled_ranks"
-    taken_by: ClassVar[tuple[str, ...]] = ("correct", "compare", "plan", "report")
+    taken_by: ClassVar[tuple[str, ...]] = ("correct", "compare", "report")
     is_sampled: ClassVar[bool] = True
     has_values_of_users: ClassVar[bool] = False
 

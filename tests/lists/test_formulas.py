@@ -1,0 +1,237 @@
+"""Metrics of ranked lists by the texts' worked examples, by hand, and by loops.
+
+The article is "MRR vs MAP vs NDCG: Rank-Aware Evaluation Metrics And When To Use Them", whose
+examples are figures that its text lacks. The lecture is the video on rank-aware top-N metrics, of
+a course of the University of Minnesota, that the article draws on.
+"""
+
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sampled_metrics as sm
+
+LOG2_3 = log2(3)
+CLOSE = {"rel": 1e-12, "abs": 1e-14}
+
+GRADES = st.lists(st.sampled_from([0, 0, 1, 2, 2.5, 4]), min_size=1, max_size=12)
+"""A list of 1 to 12 grades in ranked order."""
+UNLISTED = st.lists(st.sampled_from([0, 1, 3, 4]), max_size=6)
+"""Grades of judged items that are not on the list."""
+USERS = st.lists(st.tuples(GRADES, UNLISTED), min_size=1, max_size=5)
+CUTOFFS = st.integers(1, 15)
+
+
+def read(users, relevant_from=None):
+    """Return ranked lists of users, each a list of grades and one of grades that it lacks."""
+    run = {}
+    relevance = {}
+    for number, (listed, unlisted) in enumerate(users):
+        user = f"{number:03}"  # users are in the order of their ids as text
+        run[user] = {item: -item for item in range(len(listed))}
+        relevance[user] = dict(enumerate([*listed, *unlisted]))
+    return sm.ranked_lists(run, relevance=relevance, relevant_from=relevant_from)
+
+
+def user_values(label, users, relevant_from=None):
+    """Return the (users,) values of a metric."""
+    lists = read(users, relevant_from)
+    return lists.outcome_values([sm.metric(label)]).values[0]
+
+
+def of_complete(label, lists, relevant_from=None):
+    """Return the (users,) values of lists that hold all judged items."""
+    return user_values(label, [(grades, []) for grades in lists], relevant_from)
+
+
+# --- the lecture, in its order and with its words -----------------------------------------------
+
+
+def test_lecture_reciprocal_rank():
+    """ "B is the first one that the user likes … So the reciprocal rank is 1/2. If A was … one. …
+    if C … one third. If D, … one fourth"; of no relevant item it "is zero".
+    """
+    lists = [[0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
+    by_hand = [1 / 2, 1, 1 / 3, 1 / 4, 0]
+    assert of_complete("mrr", lists).tolist() == by_hand
+    result = sm.evaluate(read([(grades, []) for grades in lists]), metrics="mrr")
+    assert result["value"].tolist() == pytest.approx([sum(by_hand) / 5])
+
+
+def test_lecture_precision():
+    """ "ten recommendations, six of them are relevant, then we've achieved a precision of 0.6";
+    "getting the first item wrong is penalized exactly the same as getting the tenth", which
+    average precision does not.
+    """
+    assert of_complete("precision@10", [[1, 0, 1, 1, 0, 1, 0, 1, 1, 0]]).tolist() == [0.6]
+    wrong = 1 - np.eye(10)[[0, 9]]
+    assert of_complete("precision@10", wrong).tolist() == [0.9, 0.9]
+    without_first, without_tenth = of_complete("ap", wrong)
+    assert without_first < without_tenth
+
+
+def test_lecture_average_precision():
+    """ "So 1 + 2/3 + 3/4, all over 3, is the average precision of this recommendation list." """
+    lists = [[1, 0, 1, 1, 0]]
+    precisions = [of_complete(f"precision@{k}", lists)[0] for k in (1, 3, 4)]
+    assert precisions == [1, 2 / 3, 3 / 4]
+    assert of_complete("map", lists) == pytest.approx([(1 + 2 / 3 + 3 / 4) / 3], rel=1e-15)
+
+
+def test_lecture_ndcg():
+    """ "the user rates A, 4, B, 3, C, 0, and D, 5. … 4/1 + 3/1 + 0/1.58 + 5/2, which is equal to
+    9.5. … 9.5/10.9 … results in a final metric value of 0.872."
+    """
+    [value] = of_complete("ndcg-log-2", [[4, 3, 0, 5]])
+    assert value == pytest.approx(9.5 / (5 + 4 + 3 / LOG2_3), rel=1e-15)
+    assert round(value, 3) == 0.872
+
+
+@pytest.mark.parametrize("base", [2, 3, 10])
+def test_lecture_a_base_leaves_the_first_ranks_without_discount(base):
+    """ "for a log base b, we don't discount items one through b"; rank b² has half of the gain."""
+    values = of_complete(f"ndcg-log-{base}", np.eye(base**2)).tolist()
+    assert values[:base] == [1] * base
+    assert max(values[base:]) < 1
+    assert values[-1] == pytest.approx(1 / 2, rel=1e-15)
+
+
+def test_lecture_half_life():
+    """ "at some point, say five, the probability … that the user would click the item goes to 0.5",
+    by "an exponential decay function"; "a perfect score is one".
+    """
+    values = of_complete("half-life-5", np.eye(13))
+    assert values[[0, 4, 8, 12]] == pytest.approx([1, 1 / 2, 1 / 4, 1 / 8], rel=1e-15)
+    assert values[:-1] / values[1:] == pytest.approx(2**0.25, rel=1e-14)
+    assert of_complete("half-life-5", [[5, 4, 3, 0], [2, 1, 1, 1]]).tolist() == [1, 1]
+
+
+# --- the article --------------------------------------------------------------------------------
+
+
+def test_article_only_ratings_bigger_than_4_are_relevant():
+    stars = [[5, 4, 3, 5, 1], [4, 4]]
+    assert of_complete("map", stars, relevant_from=5).tolist() == [(1 + 2 / 4) / 2, 0]
+
+
+def test_article_ndcg_of_a_user_without_relevant_items_is_0():
+    lists = [[0, 0], [0, 1]]
+    assert of_complete("ndcg@1", lists).tolist() == [0, 0]
+    assert of_complete("ndcg", lists).tolist() == [0, 1 / LOG2_3]
+
+
+@pytest.mark.parametrize("label", ["ndcg", "precision", "recall", "f1", "ap"])
+@pytest.mark.parametrize("k", [2, 3, 4, 8])
+def test_article_a_list_shorter_than_k_is_one_with_items_that_are_not_relevant(label, k):
+    short, padded = of_complete(f"{label}@{k}", [[3, 0, 1], [3, 0, 1, 0, 0]])
+    assert short == padded > 0
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 9])
+def test_article_f1_is_the_harmonic_mean_of_precision_and_recall(k):
+    lists = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 1]]
+    pairs = zip(
+        of_complete(f"precision@{k}", lists), of_complete(f"recall@{k}", lists), strict=True
+    )
+    harmonic = [
+        2 / (1 / precision + 1 / recall) if precision > 0 else 0 for precision, recall in pairs
+    ]
+    assert of_complete(f"f1@{k}", lists) == pytest.approx(harmonic, rel=1e-14)
+
+
+# --- by hand ------------------------------------------------------------------------------------
+
+BY_HAND = {
+    "mrr": 1 / 2,
+    "mrr@1": 0,
+    "precision@3": 2 / 3,
+    "precision@10": 3 / 10,
+    "hit-rate@1": 0,
+    "hit-rate@2": 1,
+    "recall@3": 2 / 5,
+    "f1@3": 2 * 2 / (3 + 5),
+    "ap": (1 / 2 + 2 / 3 + 3 / 5) / 5,
+    "ap@4": (1 / 2 + 2 / 3) / 4,
+    "dcg": 3 / LOG2_3 + 1 / 2 + 2 / log2(6),
+    "dcg@2": 3 / LOG2_3,
+    "dcg-exp@3": 7 / LOG2_3 + 1 / 2,
+    "ndcg": (3 / LOG2_3 + 1 / 2 + 2 / log2(6)) / (4 + 3 / LOG2_3 + 1 / log2(5) + 1 / log2(6)),
+    "ndcg@2": (3 / LOG2_3) / (3 + 3 / LOG2_3),
+    "ndcg-exp@3": (7 / LOG2_3 + 1 / 2) / (7 + 7 / LOG2_3 + 3 / 2),
+    "ndcg-log-2@3": (3 + 1 / LOG2_3) / (3 + 3 + 2 / LOG2_3),
+    "half-life-2": (3 / 2 + 1 / 4 + 2 / 16) / (3 + 3 / 2 + 2 / 4 + 1 / 8 + 1 / 16),
+    "half-life-2@4": (3 / 2 + 1 / 4) / (3 + 3 / 2 + 2 / 4 + 1 / 8),
+}
+"""Values of the list 0, 3, 1, 0, 2, whose user has other items with the grades 3 and 1."""
+
+
+@pytest.mark.parametrize("label", BY_HAND)
+def test_by_hand(label):
+    users = [([0, 3, 1, 0, 2], [3, 1])]
+    assert user_values(label, users) == pytest.approx([BY_HAND[label]], rel=1e-14)
+
+
+def test_a_discount_beyond_double_precision_leaves_nothing():
+    """The discount of rank 2,000 is 2^1999: no warning, and no NaN."""
+    values = sm.metric("half-life-2").of_rank([1, 2, 2000], 3000)
+    assert values.tolist() == [1, 1 / 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("half-life-1", "half-life is 1.0; it has to be a finite number above 1"),
+        ("ndcg-log-0.5@10", "base is 0.5; it has to be a finite number above 1"),
+    ],
+    ids=["half-life", "base"],
+)
+def test_a_parameter_that_is_not_allowed_is_refused(label, message):
+    with pytest.raises(sm.ConfigError, match=f"^{message}$"):
+        sm.metric(label)
+
+
+# --- by loops -----------------------------------------------------------------------------------
+
+DISCOUNTED = {
+    "ndcg": (lambda grade: grade, lambda rank: log2(rank + 1)),
+    "ndcg-exp": (lambda grade: 2**grade - 1, lambda rank: log2(rank + 1)),
+    "ndcg-log-3": (lambda grade: grade, lambda rank: 1 if rank <= 3 else log2(rank) / LOG2_3),
+    "half-life-5": (lambda grade: grade, lambda rank: 2 ** ((rank - 1) / 4)),
+}
+"""The gain of a grade and the discount of a rank."""
+
+
+@pytest.mark.parametrize("name", DISCOUNTED)
+@given(users=USERS, k=CUTOFFS)
+def test_discounted_gains_are_loops(name, users, k):
+    gain, discount = DISCOUNTED[name]
+
+    def loop(grades):
+        return sum(gain(grade) / discount(rank) for rank, grade in enumerate(grades[:k], start=1))
+
+    by_loop = []
+    for listed, unlisted in users:
+        ideal = loop(sorted(listed + unlisted, reverse=True))
+        by_loop.append(loop(listed) / ideal if ideal else 0)
+    assert user_values(f"{name}@{k}", users) == pytest.approx(by_loop, **CLOSE)
+
+
+@pytest.mark.parametrize(
+    "name", ["mrr", "ap", "precision", "recall", "f1", "hit-rate", *DISCOUNTED]
+)
+@given(users=USERS, k=CUTOFFS)
+def test_values_are_from_0_to_1_users_do_not_meet_and_the_ideal_order_is_best(name, users, k):
+    label = f"{name}@{k}"
+    values = user_values(label, users)
+    assert ((values >= 0) & (values <= 1)).all()
+    alone = [user_values(label, [user])[0] for user in users]
+    assert values == pytest.approx(alone, **CLOSE)
+    ordered = [(sorted(listed, reverse=True), unlisted) for listed, unlisted in users]
+    assert (user_values(label, ordered) >= values - 1e-12).all()
+    if name in {"mrr", "ap", *DISCOUNTED}:
+        ideal = [(sorted(listed + unlisted, reverse=True), []) for listed, unlisted in users]
+        has_relevant = [max(listed + unlisted) > 0 for listed, unlisted in users]
+        assert user_values(label, ideal) == pytest.approx(np.array(has_relevant, dtype=float))
