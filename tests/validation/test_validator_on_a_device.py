@@ -10,7 +10,7 @@ strict = pytest.importorskip("array_api_strict")
 
 
 def test_a_validator_ranks_factors_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A factor of each item is its score. Users 1 to 3 have it as it is, and user 4 turned around."""
+    """A factor of each item is its score. Users 1 to 3 have it as it is, user 4 its negative."""
     scores = np.array([5.0, 1.0, 4.0, 2.0, 3.0], dtype=np.float32)
     users = np.array([[1.0], [1.0], [1.0], [-1.0]], dtype=np.float32)
     training = np.zeros((4, 5))
