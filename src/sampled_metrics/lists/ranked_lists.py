@@ -95,9 +95,15 @@ class Judgements:
                 Finding("nothing-relevant", values={"users": nothing, "all": len(users)})
             )
         order = np.argsort(pairs)
-        of_users = _groups_of_users(columns, user)
+        groups_of_users = _groups_of_users(columns, user)
         return cls(
-            users, items, pairs[order], grades[order], relevant_from, tuple(findings), of_users
+            users,
+            items,
+            pairs[order],
+            grades[order],
+            relevant_from,
+            tuple(findings),
+            groups_of_users,
         )
 
     def of_users(self, positions: Ints) -> Judgements:
@@ -180,8 +186,8 @@ class Judgements:
         judged = self.judged
         values = []
         step = max(1, _NUMBERS // (lists.shape[1] + judged.shape[1]))
-        for first in range(0, len(self.users), step):
-            rows = slice(first, first + step)
+        for start in range(0, len(self.users), step):
+            rows = slice(start, start + step)
             gains = formula.gains(lists[rows].toarray(), self.relevant_from)
             values.append(
                 formula.of_lists(
@@ -190,14 +196,14 @@ class Judgements:
             )
         return np.concatenate(values)
 
-    def equals(self, other: Judgements) -> bool:
+    def equals(self, judgements: Judgements) -> bool:
         """Return whether other judgements are the same."""
-        return self is other or (
-            self.users.equals(other.users)
-            and self.items.equals(other.items)
-            and np.array_equal(self.pairs, other.pairs)
-            and np.array_equal(self.grades, other.grades)
-            and self.relevant_from == other.relevant_from
+        return self is judgements or (
+            self.users.equals(judgements.users)
+            and self.items.equals(judgements.items)
+            and np.array_equal(self.pairs, judgements.pairs)
+            and np.array_equal(self.grades, judgements.grades)
+            and self.relevant_from == judgements.relevant_from
         )
 
     @cached_property
@@ -311,8 +317,8 @@ class RankedLists(Table):
 
     def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
         """Return the users of the judgements; raise DataError if tables have other judgements."""
-        for name, other in zip(names[1:], others, strict=True):
-            if not (isinstance(other, RankedLists) and self.judgements.equals(other.judgements)):
+        for name, table in zip(names[1:], others, strict=True):
+            if not (isinstance(table, RankedLists) and self.judgements.equals(table.judgements)):
                 raise DataError(
                     f"{names[0]} and {name} have other judged items; read them with the same "
                     "relevance"
@@ -428,9 +434,9 @@ def _ties(user: Ints, score: Floats, grade: Floats) -> int:
     """
     if not len(user):
         return 0
-    first = np.flatnonzero(np.append(True, (np.diff(user) != 0) | (score[1:] != score[:-1])))
-    differ = np.minimum.reduceat(grade, first) < np.maximum.reduceat(grade, first)
-    return len(np.unique(user[first[differ]]))
+    starts = np.flatnonzero(np.append(True, (np.diff(user) != 0) | (score[1:] != score[:-1])))
+    differ = np.minimum.reduceat(grade, starts) < np.maximum.reduceat(grade, starts)
+    return len(np.unique(user[starts[differ]]))
 
 
 def _groups_of_users(columns: Columns, user: Ints) -> NDArray[np.str_] | None:
@@ -440,14 +446,14 @@ def _groups_of_users(columns: Columns, user: Ints) -> NDArray[np.str_] | None:
     groups = columns.groups()
     if groups is None:
         return None
-    _, first = np.unique(user, return_index=True)
-    of_users = groups[first]
+    _, first_row = np.unique(user, return_index=True)
+    group_of_user = groups[first_row]
     refuse_rows(
-        of_users[user] != groups,
+        group_of_user[user] != groups,
         lambda row: f"this user is in another group by {columns.grouped_by}, too",
         columns.place,
     )
-    return of_users
+    return group_of_user
 
 
 def _distinct(user: Ints, item: Ints, items: pd.Index, columns: Columns) -> Ints:

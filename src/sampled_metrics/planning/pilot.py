@@ -101,8 +101,8 @@ class Pilot:
         and one first.
         """
         numbers = {
-            name: np.append(of_one, [self.users, self.users + 1])
-            for name, of_one in self.numbers.items()
+            name: np.append(numbers_of_users, [self.users, self.users + 1])
+            for name, numbers_of_users in self.numbers.items()
         }
         exact = {name: _with_last_and_first(table) for name, table in self.exact.items()}
         staged = {name: _with_beaten_and_first(table) for name, table in self.staged.items()}
@@ -139,10 +139,10 @@ class Pilot:
 
     def of_all_candidates(self, draw: Draw) -> dict[str, UserValues]:
         """Return the values of users whose items are ranked among all candidates."""
-        of_everyone = self.everyone.values
-        drawn = {name: values.low[:, draw.users[name]] for name, values in of_everyone.items()}
+        values_of_all = self.everyone.values
+        drawn = {name: values.low[:, draw.users[name]] for name, values in values_of_all.items()}
         return {
-            name: replace(of_everyone[name], low=low, high=low, point=low.mean(axis=1))
+            name: replace(values_of_all[name], low=low, high=low, point=low.mean(axis=1))
             for name, low in drawn.items()
         }
 
@@ -191,18 +191,18 @@ def _with_beaten_and_first(table: StagedRanks) -> StagedRanks:
     """
     row = int(np.flatnonzero(table.candidates == _middle(table.candidates))[0])
     beaten = len(table)
-    first = len(table) + 1
+    hit_at_once = len(table) + 1
     rows = np.append(np.arange(len(table)), [row, row])
     columns: dict[str, Any] = {name: getattr(table, name)[rows] for name in _OF_ROWS}
     reached = np.arange(len(table.boundaries)) <= last_boundary(
         table.boundaries, table.candidates[[row]]
     )
-    columns["above_at"][first] = np.where(reached, 0, -1)
+    columns["above_at"][hit_at_once] = np.where(reached, 0, -1)
     columns["above_at"][beaten] = np.where(np.arange(len(table.boundaries)) < 1, 0, -1)
     columns["above_at"][beaten, 1:2] = table.k
-    columns["above"][[beaten, first]] = table.k, 0
-    columns["tied"][[beaten, first]] = 0
-    columns["complete"][[beaten, first]] = False, True
+    columns["above"][[beaten, hit_at_once]] = table.k, 0
+    columns["tied"][[beaten, hit_at_once]] = 0
+    columns["complete"][[beaten, hit_at_once]] = False, True
     return replace(table, **columns)
 
 
@@ -228,22 +228,22 @@ class SampledPilot:
     def __init__(self, pilot: Pilot, design: SamplingDesign) -> None:
         self.pilot = pilot
         self.design = design
-        first = next(iter(pilot.exact.values()))
-        distinct, which = np.unique(first.candidates, return_inverse=True)
+        ranks = next(iter(pilot.exact.values()))
+        distinct, which = np.unique(ranks.candidates, return_inverse=True)
         groups = np.array_split(np.arange(len(distinct)), min(len(distinct), _MOST_SIZES))
         size = np.empty(len(distinct), dtype=np.int64)
         for group in groups:
             rows = np.isin(which, group)
-            size[group] = round(float(first.candidates[rows].mean()))
+            size[group] = round(float(ranks.candidates[rows].mean()))
         self.sizes, self.number_of_size = np.unique(size, return_inverse=True)
         self.distinct = distinct
         m = design.negatives
         events = np.bincount(self.number_of_size[which], minlength=len(self.sizes))
         x = np.tile(np.arange(m + 1), len(self.sizes))
         n = np.repeat(self.sizes, m + 1)
-        of_first = np.zeros((len(self.sizes), m + 1), dtype=np.int64)
-        of_first[:, 0] = events
-        self.outcomes = Outcomes(x, np.full_like(x, m), n, design.replacement, of_first.ravel())
+        counts = np.zeros((len(self.sizes), m + 1), dtype=np.int64)
+        counts[:, 0] = events
+        self.outcomes = Outcomes(x, np.full_like(x, m), n, design.replacement, counts.ravel())
         self._samples: dict[tuple[str, int, str, int], Sample] = {}
         self._values: dict[tuple[str, int, str], Floats] = {}
 
@@ -314,9 +314,9 @@ class SampledPilot:
                     metrics,
                     alpha,
                     self.moments(name, draw, estimate),
-                    _from(of_name, draw.number),
+                    _from(choosers_of_name, draw.number),
                 )
-                for name, of_name in choosers.items()
+                for name, choosers_of_name in choosers.items()
             }
 
         return of_draw
@@ -343,21 +343,21 @@ class SampledPilot:
         return [cache(partial(weights, self.sample(name, draw).counts)) for draw in draws]
 
 
-def _from(choosers: Sequence[Callable[[str], Bounds]], first: int) -> Chooser | None:
+def _from(choosers: Sequence[Callable[[str], Bounds]], draw: int) -> Chooser | None:
     """Return the weights of each fold, by one sample for each fold; None for an estimator without
     weights to choose.
     """
     if not choosers:
         return None
-    return lambda assumption, fold: choosers[(first + fold) % len(choosers)](assumption)
+    return lambda assumption, fold: choosers[(draw + fold) % len(choosers)](assumption)
 
 
 def widths_of(values: Mapping[str, UserValues], alpha: float) -> Floats:
     """Return the (recommenders,) widths of the intervals of the metric; NaN where there is no
     interval.
     """
-    ends = [of_one.interval(alpha) for of_one in values.values()]
-    return np.array([(one.high - one.low)[0] for one in ends])
+    ends = [user_values.interval(alpha) for user_values in values.values()]
+    return np.array([(interval.high - interval.low)[0] for interval in ends])
 
 
 def gaps_of(

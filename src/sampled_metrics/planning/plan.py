@@ -86,10 +86,10 @@ class Plan(Result):
     def as_text(self) -> pd.DataFrame:
         """Return the table as text: each promise with its interval; what is missing is a dash."""
         text = super().as_text()
-        given = {*self.columns}
+        names = {*self.columns}
         hidden = {"error", "chosen"}
         for name in ("width", *_SHARES):
-            if {name, f"{name}_low", f"{name}_high"} <= given:
+            if {name, f"{name}_low", f"{name}_high"} <= names:
                 digits = ".4f" if name == "width" else ".2f"
                 numbers = self[[name, f"{name}_low", f"{name}_high"]].to_numpy(dtype=np.float64)
                 text[name] = [
@@ -99,12 +99,12 @@ class Plan(Result):
                     for value, low, high in numbers
                 ]
                 hidden |= {f"{name}_low", f"{name}_high"}
-        if "scores" in given:
+        if "scores" in names:
             text["scores"] = self["scores"].map("{:,.0f}".format)
-        if {"way", "negatives", "depth", "estimator"} <= given:
+        if {"way", "negatives", "depth", "estimator"} <= names:
             text["way"] = [way_in_words(row) for row in self.to_dict("records")]
             hidden |= {"negatives", "depth", "estimator", "completed"}
-        if "chosen" in given and self["chosen"].any():
+        if "chosen" in names and self["chosen"].any():
             text.insert(0, "", ["*" if chosen else "" for chosen in self["chosen"]])
         return text.drop(columns=[name for name in text if name in hidden])
 
@@ -251,7 +251,7 @@ class _Question(NamedTuple):
 
     @classmethod
     def from_given(
-        cls, given: Any, metric: str | Metric, users: int | None, confidence_level: float
+        cls, ranks: Any, metric: str | Metric, users: int | None, confidence_level: float
     ) -> _Question:
         """Check what is given, and return it."""
         level = require_confidence_level(confidence_level)
@@ -262,11 +262,11 @@ class _Question(NamedTuple):
         if users is not None:
             require_whole(2, MOST, users=users)
             check_memory_limit((users,), "a value of each user", "plan for fewer users")
-        seeds = {runs.name: runs.tables for runs in read_runs(given, "plan")}
-        tables = {name: table for name, of_one in seeds.items() for table in of_one[:1]}
-        first = next(iter(tables.values()))
+        seeds = {runs.name: runs.tables for runs in read_runs(ranks, "plan")}
+        tables = {name: table for name, runs in seeds.items() for table in runs[:1]}
+        first_table = next(iter(tables.values()))
         numbers = dict(
-            zip(tables, first.pair(list(tables.values())[1:], list(tables))[0], strict=True)
+            zip(tables, first_table.pair(list(tables.values())[1:], list(tables))[0], strict=True)
         )
         if max(number.max() for number in numbers.values()) < 1:
             raise DataError("pilot: has one user; a plan needs two or more")
@@ -275,9 +275,9 @@ class _Question(NamedTuple):
         findings = from_readers(tables.items())
         for worse, better in pairs:
             ends = gaps_of(pilot.values, [(worse, better)], 0.05)[0]
-            of_pair = dict(zip(("difference", "low", "high"), ends, strict=True))
-            of_pair |= {"users": pilot.users}
-            findings.append(Finding("plan-pair", label, (better, worse), values=of_pair))
+            difference = dict(zip(("difference", "low", "high"), ends, strict=True))
+            difference |= {"users": pilot.users}
+            findings.append(Finding("plan-pair", label, (better, worse), values=difference))
         count = users or pilot.users
         hits = {name: int((values.low[0] > EQUAL).sum()) for name, values in pilot.values.items()}
         fewest = min(hits, key=hits.__getitem__)
@@ -286,7 +286,7 @@ class _Question(NamedTuple):
                 Finding("plan-few-hits", label, (fewest,), values={"hits": hits[fewest]})
             )
         planned = "" if users is None else f"{count:,} users; pilot: "
-        parameters = f"{metric_name(label)}, {planned}{first.description}"
+        parameters = f"{metric_name(label)}, {planned}{first_table.description}"
         return cls(pilot, pairs, count, level, tuple(filter(None, tables)), findings, parameters)
 
 
@@ -294,12 +294,12 @@ def _exact_and_staged(
     seeds: Mapping[str, Sequence[Any]], metrics: Mapping[str, Metric]
 ) -> tuple[dict[str, ExactRanks], dict[str, StagedRanks]]:
     """Return the exact and the staged ranks of recommenders, each for all of them or for none."""
-    for name, of_one in seeds.items():
-        if len({type(table) for table in of_one}) < len(of_one):
+    for name, runs in seeds.items():
+        if len({type(table) for table in runs}) < len(runs):
             raise DataError(
                 f"{name or 'pilot'}: a pilot is exact ranks, staged ranks, or one of each"
             )
-        for table in of_one:
+        for table in runs:
             table.check_metrics(metrics)
             if isinstance(table, StagedRanks) and not table.is_all_known:
                 raise DataError(
@@ -307,14 +307,14 @@ def _exact_and_staged(
                 )
     exact = {
         name: table
-        for name, of_one in seeds.items()
-        for table in of_one
+        for name, runs in seeds.items()
+        for table in runs
         if isinstance(table, ExactRanks)
     }
     staged = {
         name: table
-        for name, of_one in seeds.items()
-        for table in of_one
+        for name, runs in seeds.items()
+        for table in runs
         if isinstance(table, StagedRanks)
     }
     if len(exact) < len(seeds) and len(staged) < len(seeds):
@@ -379,12 +379,12 @@ def _require_effect(
     """Raise ConfigError if an option is for rows that the pilot does not give; an empty list leaves
     them out.
     """
-    of_negatives = {
+    are_changed = {
         "negatives (--sizes)": tuple(negatives) != _SIZES,
         "estimators": tuple(estimators) != PLANNED,
         "replacement": replacement,
     }
-    idle = [name for name, is_given in of_negatives.items() if is_given]
+    idle = [name for name, is_changed in are_changed.items() if is_changed]
     if idle and len(negatives) and not pilot.exact:
         raise ConfigError(
             f"{idle[0]}: is for rows of negatives, which need exact ranks in the pilot; leave it "
@@ -436,9 +436,11 @@ def _ways(
     findings = list[Finding]()
 
     def add(
-        way: str, values: _Simulated, part: int = users, of_way: int = draws, **columns: Any
+        way: str, values: _Simulated, part: int = users, draws_of_way: int = draws, **columns: Any
     ) -> None:
-        ways.append(_Way({"way": way, "assumes": NO_ASSUMPTION} | columns, part, of_way, values))
+        ways.append(
+            _Way({"way": way, "assumes": NO_ASSUMPTION} | columns, part, draws_of_way, values)
+        )
 
     def add_whole(way: str, cost: float, spent: float | None = None) -> None:
         """Add a way that ranks the items of all users, or of a part of them for as many scores as
@@ -477,7 +479,7 @@ def _ways(
             add(
                 "negatives",
                 values,
-                of_way=draws if estimator.is_linear else FEWEST_DRAWS,
+                draws_of_way=draws if estimator.is_linear else FEWEST_DRAWS,
                 **columns,
             )
         if not pilot.staged:
@@ -496,7 +498,7 @@ def _row(way: _Way, question: _Question) -> dict[str, Any]:
     """Return the row of a way, by simulated evaluations."""
     pilot = question.pilot
     widths, gaps, (scores, completed), left = simulated(way, question)
-    of_laws = [widths_by_law(way, question, law) for law in LAWS]
+    widths_of_laws = [widths_by_law(way, question, law) for law in LAWS]
     row: dict[str, Any] = {
         "way": "",
         "estimator": "",
@@ -508,7 +510,7 @@ def _row(way: _Way, question: _Question) -> dict[str, Any]:
         "users": way.users,
         "assumes": "",
         **way.columns,
-        **_width(widths, of_laws, pilot.metric.largest),
+        **_width(widths, widths_of_laws, pilot.metric.largest),
     }
     share_left = float(left.any(axis=1).mean())
     if share_left > SIGNIFICANCE:
@@ -550,8 +552,8 @@ def simulated(way: _Way, question: _Question) -> Simulated:
         costs.append((scores, completed))
         left.append(
             [
-                of_one.has_interval and of_one.assumes != way.columns["assumes"]
-                for of_one in values.values()
+                user_values.has_interval and user_values.assumes != way.columns["assumes"]
+                for user_values in values.values()
             ]
         )
     return Simulated(np.array(widths), np.array(gaps), np.mean(costs, axis=0), np.array(left))
@@ -566,7 +568,7 @@ def widths_by_law(way: _Way, question: _Question, law: str) -> Floats:
     )
 
 
-def _width(widths: Floats, of_laws: Sequence[Floats], most: float) -> dict[str, float]:
+def _width(widths: Floats, widths_of_laws: Sequence[Floats], most: float) -> dict[str, float]:
     """Return the mean width of the recommender with the widest interval, and an interval of the
     width of another one.
 
@@ -577,15 +579,17 @@ def _width(widths: Floats, of_laws: Sequence[Floats], most: float) -> dict[str, 
     if (np.isfinite(widths).mean(axis=0) < 0.5).any():
         return dict.fromkeys(("width", "width_low", "width_high"), np.nan)
     ends = [
-        _ends(of_one, laws, most)
-        for of_one, *laws in zip(widths.T, *(law.T for law in of_laws), strict=True)
+        _ends(widths_of_recommender, laws, most)
+        for widths_of_recommender, *laws in zip(
+            widths.T, *(law.T for law in widths_of_laws), strict=True
+        )
     ]
     low, high = np.max(ends, axis=0)
     width = np.nanmean(widths, axis=0).max()
     return {"width": width, "width_low": min(low, width), "width_high": max(high, width)}
 
 
-def _ends(widths: Floats, of_laws: Sequence[Floats], most: float) -> tuple[float, float]:
+def _ends(widths: Floats, widths_of_laws: Sequence[Floats], most: float) -> tuple[float, float]:
     """Return the interval of the width of an evaluation of other users, of one recommender.
 
     The pilot and the evaluation are independent. So the distance of an end is the root of the sum
@@ -596,22 +600,24 @@ def _ends(widths: Floats, of_laws: Sequence[Floats], most: float) -> tuple[float
         G. Y. Zou and A. Donner, Construction of Confidence Limits About Effect Measures, Statistics
         in Medicine 27, 2008.
     """
-    populations = [of_one[np.isfinite(of_one)] for of_one in (widths, *of_laws)]
+    populations = [population[np.isfinite(population)] for population in (widths, *widths_of_laws)]
     has_logs = all(
-        of_one.all() for of_one in populations
+        population.all() for population in populations
     )  # no width, if no end of an interval can move
-    scaled = [np.log(of_one) if has_logs else of_one for of_one in populations]
+    scaled = [np.log(population) if has_logs else population for population in populations]
     center = float(scaled[0].mean())
     below = [0.0]
     above = [0.0]
-    for of_one in scaled:
-        draws = len(of_one)
+    for widths_of_users in scaled:
+        draws = len(widths_of_users)
         if draws < 2:  # the users of a law have no interval
             below.append(np.inf)
             above.append(np.inf)
             continue
-        moved = float(of_one.mean()) - center
-        reach = float(np.hypot(moved, stdtrit(draws - 1, (1 + _LEVEL) / 2) * of_one.std(ddof=1)))
+        moved = float(widths_of_users.mean()) - center
+        reach = float(
+            np.hypot(moved, stdtrit(draws - 1, (1 + _LEVEL) / 2) * widths_of_users.std(ddof=1))
+        )
         below.append(reach if moved <= 0 else 0.0)
         above.append(reach if moved >= 0 else 0.0)
     low = center - max(below)
@@ -639,12 +645,12 @@ def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
     )[0]
     smaller = in_pilot - least_gap
     larger = largest_gap - in_pilot
-    of_shares = {
+    shares = {
         "ordered": (value, smaller, larger),
         "decided": (low, smaller, larger),
         "wrong": (-high, larger, smaller),
     }
-    for name, (numbers, least_open, most_open) in of_shares.items():
+    for name, (numbers, least_open, most_open) in shares.items():
         is_there = numbers[np.isfinite(numbers)]
         draws = (
             len(is_there) if name == "ordered" else len(gaps)
@@ -655,10 +661,10 @@ def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
             else 0.0
         )
         shifts = (0.0, -max(reach, least_open), max(reach, most_open))
-        count, least, most = (int((numbers + shift > EQUAL).sum()) for shift in shifts)
+        count, fewest, most = (int((numbers + shift > EQUAL).sum()) for shift in shifts)
         row |= {name: count / draws if draws else np.nan}
         row |= {
-            f"{name}_low": _least(least, draws),
+            f"{name}_low": _least(fewest, draws),
             f"{name}_high": 1 - _least(draws - most, draws),
         }
         errors.append(float(np.sqrt(row[name] * (1 - row[name]) / draws)) if draws else 0.0)

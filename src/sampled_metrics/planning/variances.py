@@ -81,8 +81,8 @@ def extreme_laws(values: Floats, largest: float, alpha: float) -> tuple[Law, Law
         )
         return float(best.x if best.fun < end(grid[place]) else grid[place])
 
-    least, beside = of_center(center := best_center(1), 1).law(alpha)
-    least[np.abs(distinct - center).argmin()] += (
+    least_variable, beside = of_center(center := best_center(1), 1).law(alpha)
+    least_variable[np.abs(distinct - center).argmin()] += (
         beside  # a value at the centre; the nearest one stands for it
     )
     points = np.append(distinct, [0.0, largest])
@@ -95,9 +95,9 @@ def extreme_laws(values: Floats, largest: float, alpha: float) -> tuple[Law, Law
     ):
         seen, beside = of_center(side, -1).law(alpha)
         laws.append(np.append(seen, [beside * is_at_least, beside * (not is_at_least)]))
-    mixtures = [_most_variable(points, first, second) for first, second in combinations(laws, 2)]
+    mixtures = [_most_variable(points, law_1, second) for law_1, second in combinations(laws, 2)]
     most = max(mixtures, key=lambda law: _variance(points, law))
-    return Law((least / counts)[group]), Law(
+    return Law((least_variable / counts)[group]), Law(
         (most[:-2] / counts)[group], float(most[-2]), float(most[-1])
     )
 
@@ -106,16 +106,16 @@ def _variance(points: Floats, law: Floats) -> float:
     return float(law @ points**2 - (law @ points) ** 2)
 
 
-def _most_variable(points: Floats, first: Floats, second: Floats) -> Floats:
+def _most_variable(points: Floats, first_law: Floats, second_law: Floats) -> Floats:
     """Return the mixture of two distributions with the largest variance.
 
     A mixture explains the values at least as well as the worse of the two. Its variance is a + w b
     - (m + w d)² in the weight w of the second one: that of hits has its peak where half of the
     users have one.
     """
-    change = second - first
-    mean = float(first @ points)
+    change = second_law - first_law
+    mean = float(first_law @ points)
     moved = float(change @ points)
     rise = float(change @ points**2) - 2 * moved * mean
     weight = float(np.clip(rise / (2 * moved**2), 0.0, 1.0)) if moved else float(rise > 0)
-    return first + weight * change
+    return first_law + weight * change
