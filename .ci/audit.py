@@ -50,19 +50,23 @@ def main(locks: list[Path], *, may_be_unasked: bool) -> int:
     audited = 0
     for lock in locks:
         packages, reason = asked(lock)
-        skipped = [each for each in packages if "skip_reason" in each]
+        skipped = [package for package in packages if "skip_reason" in package]
         audited += len(packages) - len(skipped)
-        known += [(lock, each, found) for each in packages for found in each.get("vulns", [])]
+        known += [
+            (lock, package, vulnerability)
+            for package in packages
+            for vulnerability in package.get("vulns", [])
+        ]
         if skipped:
             reason = (
                 f"{len(skipped)} of {len(packages)} packages, such as: {skipped[0]['skip_reason']}"
             )
         if reason:
             unasked.append(f"not audited: {lock.relative_to(ROOT)}: {reason}")
-    for lock, package, found in known:
-        fixed = ", ".join(found.get("fix_versions", [])) or "none"
+    for lock, package, vulnerability in known:
+        fixed = ", ".join(vulnerability.get("fix_versions", [])) or "none"
         print(
-            f"{lock.relative_to(ROOT)}: {package['name']} {package['version']}: {found['id']} "
+            f"{lock.relative_to(ROOT)}: {package['name']} {package['version']}: {vulnerability['id']} "
             f"(fixed in: {fixed})"
         )
     verdict = (

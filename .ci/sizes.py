@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-LIBRARY, STUDY = "sampled_metrics", "sampled_metrics_study"
+STUDY = "sampled_metrics_study"
 
 
 class Size(NamedTuple):

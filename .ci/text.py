@@ -1,6 +1,6 @@
 """Check that code can be read: no packed assignments, and no names that say nothing.
 
-python .ci/text.py [FILE ...]      all Python files of the project by default
+python .ci/text.py [FILE OR FOLDER ...]      the whole project by default
 
 A packed assignment is ``a, b = x, y``. A swap is none, and neither is the unpacking of what one
 call returns. CONTRIBUTING.md says how the text is meant.
@@ -52,10 +52,9 @@ def vague(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def main(arguments: list[str]) -> int:
     """Print what is found, and return 1 if there is any."""
-    listed = subprocess.run(
-        ["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    paths = arguments or listed.stdout.splitlines()
+    command = ["git", "ls-files", "--", *arguments]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    paths = [path for path in listed.stdout.splitlines() if path.endswith(".py")]
     messages = []
     for path in paths:
         tree = ast.parse((ROOT / path).read_bytes())

@@ -73,9 +73,9 @@ def files() -> dict[str, list[Path]]:
     packages: dict[str, list[Path]] = {package: [] for layer in layers() for package in layer}
     packages[STUDY] = sorted((SOURCE / STUDY).rglob("*.py"))
     for path in sorted((SOURCE / LIBRARY).rglob("*.py")):
-        first = path.relative_to(SOURCE / LIBRARY).with_suffix("").parts[0]
-        if not first.startswith("__"):
-            packages[first if first in packages else BASE].append(path)
+        folder = path.relative_to(SOURCE / LIBRARY).with_suffix("").parts[0]
+        if not folder.startswith("__"):
+            packages[folder if folder in packages else BASE].append(path)
     return packages
 
 

@@ -223,9 +223,9 @@ def rank_tables() -> dict[Path, list[dict[str, Any]]]:
     files = [*sorted(FOLDER.glob("*.csv.gz")), *sorted((FOLDER / "trained").glob("*.csv.gz"))]
     cases = sorted((case_of(path) for path in files), key=lambda case: case.row["source"])
     pairs = [
-        pair_of(first, second)
-        for first, second in combinations(cases, 2)
-        if are_comparable(first, second)
+        pair_of(case, second)
+        for case, second in combinations(cases, 2)
+        if are_comparable(case, second)
     ]
     return {OF_RANKS: [case.row for case in cases], OF_PAIRS: pairs}
 
@@ -247,9 +247,9 @@ def case_of(path: Path) -> Case:
     )
     dataset = {"ncf": "ml-1m, NCF"}.get(dataset, dataset)
     exact = sm.exact_ranks(table[["user", "candidates", "exact_rank"]], rank_column="exact_rank")
-    given = {} if "negatives" in table else {"negatives": 99}
+    options = {} if "negatives" in table else {"negatives": 99}
     sampled = sm.sampled_ranks(
-        table.drop(columns="exact_rank"), rank_column="sampled_rank", **given
+        table.drop(columns="exact_rank"), rank_column="sampled_rank", **options
     )
     result = sm.correct(sampled, metrics=METRIC).set_index("estimator")
     true = float((table["exact_rank"] <= 10).mean())
@@ -271,48 +271,50 @@ def case_of(path: Path) -> Case:
     return Case(row, exact, sampled)
 
 
-def are_comparable(first: Case, second: Case) -> bool:
+def are_comparable(case: Case, second: Case) -> bool:
     """Return whether two cases are of one source and data set, and have ranked as many items for
     each user.
 
     RecBole ranks the items of the history for a sequential model, and not for others.
     """
-    if any(first.row[name] != second.row[name] for name in ("source", "dataset")):
+    if any(case.row[name] != second.row[name] for name in ("source", "dataset")):
         return False
-    return np.array_equal(first.exact.candidates, second.exact.candidates)
+    return np.array_equal(case.exact.candidates, second.exact.candidates)
 
 
-def pair_of(first: Case, second: Case) -> dict[str, Any]:
+def pair_of(case_a: Case, case_b: Case) -> dict[str, Any]:
     """Return whether a pair turns, and what `compare` says of it by sampled and by exact ranks."""
     verdicts = {}
     for kind in ("exact", "sampled"):
-        tables = {case.row["model"]: getattr(case, kind) for case in (first, second)}
+        tables = {case.row["model"]: getattr(case, kind) for case in (case_a, case_b)}
         [finding] = [
-            one for one in sm.compare(tables, metrics=METRIC).findings if one.kind in VERDICTS
+            finding
+            for finding in sm.compare(tables, metrics=METRIC).findings
+            if finding.kind in VERDICTS
         ]
         verdicts[kind] = finding.names[0] if finding.kind == "better" else finding.kind
-    gaps = {column: second.row[column] - first.row[column] for column in ("sampled", "true")}
+    gaps = {column: case_b.row[column] - case_a.row[column] for column in ("sampled", "true")}
     return {
-        "source": first.row["source"],
-        "dataset": first.row["dataset"],
-        "a": first.row["model"],
-        "b": second.row["model"],
+        "source": case_a.row["source"],
+        "dataset": case_a.row["dataset"],
+        "a": case_a.row["model"],
+        "b": case_b.row["model"],
         "turns": gaps["sampled"] * gaps["true"] < 0,
         "by_exact_ranks": verdicts["exact"],
         "by_sampled_ranks": verdicts["sampled"],
-        "sampled_verdict": verdict_of(verdicts["sampled"], first.row, second.row),
+        "sampled_verdict": verdict_of(verdicts["sampled"], case_a.row, case_b.row),
     }
 
 
-def verdict_of(by_sampled_ranks: str, first: dict[str, Any], second: dict[str, Any]) -> str:
+def verdict_of(by_sampled_ranks: str, case: dict[str, Any], second: dict[str, Any]) -> str:
     """Return whether the model that the sampled ranks call the better one has the larger true
     value.
     """
-    if by_sampled_ranks not in (first["model"], second["model"]):
+    if by_sampled_ranks not in (case["model"], second["model"]):
         return "undecided"
     return (
         "right"
-        if by_sampled_ranks == max(first, second, key=lambda row: row["true"])["model"]
+        if by_sampled_ranks == max(case, second, key=lambda row: row["true"])["model"]
         else "wrong"
     )
 

@@ -59,8 +59,8 @@ def budget_table(path: Path = SHOWN / "budget-pair.csv") -> str:
         "|---|---|---|---|---|",
     ]
     for way, name in WAYS.items():
-        of_way = pair[ways == way]
-        row = of_way.loc[(of_way["scores"] - spent).abs().idxmin()]
+        rows_of_way = pair[ways == way]
+        row = rows_of_way.loc[(rows_of_way["scores"] - spent).abs().idxmin()]
         width = f"{row['width']:.4f} ({row['width_low']:.4f} to {row['width_high']:.4f})"
         chance, low, high = (
             f"{100 * row[column]:.0f}" for column in ("decided", "decided_low", "decided_high")
@@ -92,9 +92,9 @@ def publish_budget() -> None:
     table.round(6).to_csv(SHOWN / "budget.csv", index=False, lineterminator="\n")
     pair = pd.read_csv(ROOT / "results/ml-1m/budget-pair.csv")
     pair.round(6).to_csv(SHOWN / "budget-pair.csv", index=False, lineterminator="\n")
-    of_x = tables["ml-1m"][tables["ml-1m"]["recommender"] == "X"]
-    note = f"MovieLens 1M: {of_x['users'].iloc[0]:,} users"
-    drawing.write(budget.draw(of_x, pair, "recall@10", note), SHOWN / "budget.png")
+    rows_of_x = tables["ml-1m"][tables["ml-1m"]["recommender"] == "X"]
+    note = f"MovieLens 1M: {rows_of_x['users'].iloc[0]:,} users"
+    drawing.write(budget.draw(rows_of_x, pair, "recall@10", note), SHOWN / "budget.png")
     for path in PAGES:
         text = path.read_text(encoding="utf-8")
         path.write_text(PLACE.sub(rf"\g<1>{budget_table()}\g<2>", text), encoding="utf-8")

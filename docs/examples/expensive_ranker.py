@@ -66,12 +66,12 @@ def serve(ranker: FilmRanker, started: Connection) -> None:
 @contextmanager
 def service(ranker: FilmRanker) -> Iterator["Client"]:
     """Start the service in a process, and give its client."""
-    here, there = mp.Pipe()
-    process = mp.get_context("spawn").Process(target=serve, args=(ranker, there), daemon=True)
+    near_end, far_end = mp.Pipe()
+    process = mp.get_context("spawn").Process(target=serve, args=(ranker, far_end), daemon=True)
     process.start()
-    there.close()  # so that a process that ends is noticed
+    far_end.close()  # so that a process that ends is noticed
     try:
-        yield Client(f"http://127.0.0.1:{here.recv()}")
+        yield Client(f"http://127.0.0.1:{near_end.recv()}")
     finally:
         process.terminate()
         process.join()
@@ -99,7 +99,7 @@ class Client:
 
     def score_many(self, users: Ints, items: Ints) -> Floats:
         """Return the (pairs,) scores of any number of pairs."""
-        parts = [slice(first, first + PAIRS) for first in range(0, len(users), PAIRS)]
+        parts = [slice(start, start + PAIRS) for start in range(0, len(users), PAIRS)]
         with ThreadPoolExecutor(CALLS) as pool:
             return np.concatenate(
                 list(pool.map(lambda part: self.score(users[part], items[part]), parts))
@@ -159,16 +159,16 @@ def row_of(ranks: Ranks, cheap: Ranks, estimator: str | None) -> dict[str, objec
     of sampled ranks.
     """
     if estimator:
-        found = sm.correct(ranks, metrics=METRIC, estimators=[estimator])
+        result = sm.correct(ranks, metrics=METRIC, estimators=[estimator])
         verdict = sm.compare(
             {"ItemCF": cheap, "network": ranks}, metrics=METRIC, estimator=estimator
         )
     else:
-        found = sm.evaluate(ranks, metrics=METRIC)
+        result = sm.evaluate(ranks, metrics=METRIC)
         verdict = sm.compare({"ItemCF": cheap, "network": ranks}, metrics=METRIC)
     return {
-        "recall@10": found["value"].item(),
-        "interval": f"{found['low'].item():.3f}-{found['high'].item():.3f}",
+        "recall@10": result["value"].item(),
+        "interval": f"{result['low'].item():.3f}-{result['high'].item():.3f}",
         "- ItemCF": verdict["difference"].item(),
         "its interval": f"{verdict['low'].item():+.3f} to {verdict['high'].item():+.3f}",
         "better": verdict["conclusion"].item(),
@@ -182,10 +182,10 @@ def main() -> None:
     split, films = movielens()
     item_cf = ItemCF(exponent=1, neighbours=10, neighbours_prime=None, keep_self=False)
     cheap = item_cf.fit(split.training, np.random.default_rng(0))
-    of_cheap = (lambda users: cheap.scores(users, split.training)), split.training, split.held_out
-    in_full = sm.rank(*of_cheap)
+    inputs = (lambda users: cheap.scores(users, split.training)), split.training, split.held_out
+    in_full = sm.rank(*inputs)
     negatives = negatives_of(split)
-    sampled = sm.rank_among_negatives(*of_cheap, negatives=negatives)
+    sampled = sm.rank_among_negatives(*inputs, negatives=negatives)
     rows = []
     with (
         service(train(split, films)) as client,
@@ -211,8 +211,8 @@ def main() -> None:
             }
             if isinstance(ranks, sm.SampledRanks):
                 rows += [
-                    {"ranks": f"{name}, {each}"} | taken | row_of(ranks, sampled, each)
-                    for each in ("decreasing", "free")
+                    {"ranks": f"{name}, {label}"} | taken | row_of(ranks, sampled, label)
+                    for label in ("decreasing", "free")
                 ]
             else:
                 rows.append({"ranks": name} | taken | row_of(ranks, in_full, None))

@@ -82,12 +82,12 @@ def histories(split: Split) -> tuple[Ints, csr_array, csr_array]:
         before each event, (events, films); and those of the last films of each user, (users,
         films).
     """
-    first = split.training.indptr[:-1]
+    starts = split.training.indptr[:-1]
     end = split.training.indptr[1:]
-    user = np.repeat(np.arange(split.shape.users), end - first)
+    user = np.repeat(np.arange(split.shape.users), end - starts)
     film = split.training.indices[np.lexsort((split.timestamps, user))].astype(np.int64)
-    before = _latest(film, np.arange(len(film)), first[user], split.shape.items)
-    return film, before, _latest(film, end, first, split.shape.items)
+    before = _latest(film, np.arange(len(film)), starts[user], split.shape.items)
+    return film, before, _latest(film, end, starts, split.shape.items)
 
 
 def _latest(film: Ints, end: Ints, start: Ints, films: int) -> csr_array:
@@ -168,7 +168,7 @@ def train(
         numbers.normal(0, scale, shape).astype(np.float32)
         for scale, shape in zip(scales, shapes, strict=True)
     ]
-    moments = [(np.zeros_like(each), np.zeros_like(each)) for each in weights]
+    moments = [(np.zeros_like(matrix), np.zeros_like(matrix)) for matrix in weights]
     events = np.flatnonzero(np.diff(before.indptr))  # those with a history
     step = 0
     for _ in range(epochs):
@@ -202,16 +202,16 @@ def _gradients(
     error /= error.sum(axis=1, keepdims=True)
     error[:, 0] -= 1
     error /= len(error)
-    of_units = error[..., np.newaxis] * output * (units > 0)
-    of_user, of_film, of_product = np.split(of_units @ hidden.T, 3, axis=-1)
-    of_user = (of_user + 4 * of_product * film).sum(axis=1)
-    of_film = (of_film + 4 * of_product * user).reshape(-1, LENGTH)
+    unit_gradient = error[..., np.newaxis] * output * (units > 0)
+    user_gradient, film_gradient, product_gradient = np.split(unit_gradient @ hidden.T, 3, axis=-1)
+    user_gradient = (user_gradient + 4 * product_gradient * film).sum(axis=1)
+    film_gradient = (film_gradient + 4 * product_gradient * user).reshape(-1, LENGTH)
     places = choice.ravel(), np.arange(choice.size)
     chosen = csr_array((np.ones(choice.size, np.float32), places), shape=(len(bias), choice.size))
     return [
-        features.T @ (before.T @ of_user),
-        features.T @ (chosen @ of_film),
+        features.T @ (before.T @ user_gradient),
+        features.T @ (chosen @ film_gradient),
         chosen @ error.ravel(),
-        inputs.reshape(-1, 3 * LENGTH).T @ of_units.reshape(-1, HIDDEN),
+        inputs.reshape(-1, 3 * LENGTH).T @ unit_gradient.reshape(-1, HIDDEN),
         (error[..., np.newaxis] * units).sum(axis=(0, 1)),
     ]

@@ -15,6 +15,6 @@ shares = {  # P(rank) of each model
     "C": (rank <= 1590) / 1590,
 }
 places = (np.arange(USERS) + 0.5) / USERS
-ranks = {name: 1 + np.searchsorted(np.cumsum(each), places) for name, each in shares.items()}
+ranks = {name: 1 + np.searchsorted(np.cumsum(share), places) for name, share in shares.items()}
 exact = sm.exact_ranks(ranks, candidates=N, exact=True)
 print(sm.expect(exact, negatives=100, metrics="hit-rate@10"))

@@ -32,5 +32,5 @@ models = {
 
 def score(users: np.ndarray, items: np.ndarray) -> np.ndarray:
     """Return the scores of pairs by model A, in place of an expensive ranker."""
-    of_users, of_items = models["A"]
-    return (of_users[users] * of_items[items]).sum(axis=1)
+    user_factors, item_factors = models["A"]
+    return (user_factors[users] * item_factors[items]).sum(axis=1)
