@@ -65,10 +65,8 @@ def main(locks: list[Path], *, may_be_unasked: bool) -> int:
             unasked.append(f"not audited: {lock.relative_to(ROOT)}: {reason}")
     for lock, package, vulnerability in known:
         fixed = ", ".join(vulnerability.get("fix_versions", [])) or "none"
-        print(
-            f"{lock.relative_to(ROOT)}: {package['name']} {package['version']}: {vulnerability['id']} "
-            f"(fixed in: {fixed})"
-        )
+        what = f"{package['name']} {package['version']}: {vulnerability['id']}"
+        print(f"{lock.relative_to(ROOT)}: {what} (fixed in: {fixed})")
     verdict = (
         f"{len(known)} known vulnerabilities"
         if audited
