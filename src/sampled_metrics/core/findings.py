@@ -88,9 +88,9 @@ def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def plain(value: Any) -> Any:
     """Return a value as JSON has it; what is not finite is None."""
     if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): plain(element) for name, element in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(element) for element in value]
     if hasattr(value, "item"):
         value = value.item()
     return (

@@ -138,9 +138,8 @@ class Comparison(Result):
             >>> import sampled_metrics as sm
             >>> ranks = {"old": [5, 80, 3, 200], "new": [2, 40, 1, 90]}
             >>> result = sm.compare(sm.exact_ranks(ranks, candidates=1000), metrics="recall@10")
-            >>> by_user = result.by_user.pivot(index="user", columns="recommender",
-            ...     values="recall@10")
-            >>> by_user["new"].tolist()
+            >>> by_user = result.by_user
+            >>> by_user[by_user["recommender"] == "new"]["recall@10"].tolist()
             [1.0, 0.0, 1.0, 0.0]
         """
         if self.values_of_users is None:

@@ -69,9 +69,8 @@ def expect(
         >>> import sampled_metrics as sm
         >>> ranks = sm.exact_ranks({"X": [30, 30, 30], "Y": [1, 900, 900]}, candidates=1000)
         >>> result = sm.expect(ranks, negatives=100, metrics="recall@10")
-        >>> [(row.recommender, round(row.exact, 3), round(row.expected,
-        ...     3)) for row in result.itertuples()]
-        [('X', 0.0, 1.0), ('Y', 0.333, 0.333)]
+        >>> result[["recommender", "exact", "expected"]].round(3).values.tolist()
+        [['X', 0.0, 1.0], ['Y', 0.333, 0.333]]
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.

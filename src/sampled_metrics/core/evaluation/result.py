@@ -16,7 +16,7 @@ from sampled_metrics._registry import renderer
 from sampled_metrics._text import as_aligned_text
 from sampled_metrics._validation import require_flags, require_whole
 from sampled_metrics.core.evaluation import wording
-from sampled_metrics.core.evaluation.kinds import KINDS
+from sampled_metrics.core.evaluation.kinds import repeated_by_group
 from sampled_metrics.core.evaluation.words.captions import in_brackets
 from sampled_metrics.core.findings import Finding, about, distinct, plain
 from sampled_metrics.core.inference.setting import Setting
@@ -64,12 +64,16 @@ class NumberForm:
 
         No value of a key is bold if all of them have the same text.
         """
-        shown = dict[Hashable, dict[str, float]]()
+        if not self.bold:
+            return {}
+        values_by_text = dict[Hashable, dict[str, float]]()
         for key, value in zip(keys, values, strict=True):
-            if self.bold and not math.isnan(value):
-                shown.setdefault(key, {})[self.number(value)] = value
+            if not math.isnan(value):
+                values_by_text.setdefault(key, {})[self.number(value)] = value
         return {
-            key: max(texts, key=texts.__getitem__) for key, texts in shown.items() if len(texts) > 1
+            key: max(texts, key=texts.__getitem__)
+            for key, texts in values_by_text.items()
+            if len(texts) > 1
         }
 
 
@@ -154,13 +158,11 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         """
         if isinstance(other, Result):
             is_of_several = bool(self.findings) and self.findings != other.findings
-        else:  # what pandas.concat and merge put together is no table
+        else:  # pandas.concat and merge pass what they put together, which is no table
             is_of_several = not isinstance(other, pd.DataFrame | pd.Series) and method is not None
-        return (
-            pd.DataFrame(self)
-            if is_of_several
-            else super().__finalize__(other, method=method, **kwargs)
-        )
+        if is_of_several:
+            return pd.DataFrame(self)
+        return super().__finalize__(other, method=method, **kwargs)
 
     @property
     def plot(self) -> Plot:
@@ -247,8 +249,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         Examples:
             >>> import sampled_metrics as sm
             >>> ranks = sm.exact_ranks({"X": [1, 4, 20] * 9, "Z": [2, 3, 50] * 9}, candidates=100)
-            >>> print(sm.evaluate(ranks,
-            ...     metrics="recall@10").to_latex().splitlines()[-4].rstrip(chr(92) + " "))
+            >>> result = sm.evaluate(ranks, metrics="recall@10")
+            >>> lines = result.to_latex().splitlines()
+            >>> print(lines[-4].rstrip(chr(92) + " "))
             X & 0.6667 [0.4710, 0.8294]
         """
         if "metric" in self.index.names:
@@ -289,13 +292,14 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     @property
     def _latex_labels(self) -> list[str]:
         """The columns that name the rows of the LaTeX table."""
-        columns = ("group", "recommender", "estimator", "of")
         labels = [
-            name for name in columns if name in self and (name == "of" or self[name].nunique() > 1)
+            name
+            for name in ("group", "recommender", "estimator", "of")
+            if name in self and (name == "of" or self[name].nunique() > 1)
         ]
-        return (
-            ["recommender", *labels] if "recommender" in self and labels in ([], ["of"]) else labels
-        )
+        if "recommender" in self and labels in ([], ["of"]):  # no column else names a row
+            return ["recommender", *labels]
+        return labels
 
     @property
     def _has_latex_values(self) -> bool:
@@ -310,21 +314,26 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         if not self._has_latex_values:
             return as_latex(self.as_text())
         labels = self._latex_labels
+        # a value is the best of the recommenders, by the same estimator and for the same users
         others = [self[name] for name in ("group", "estimator", "of") if name in self]
-        keys = [
-            *zip(self["metric"], *others, strict=True)
-        ]  # a value is the best of recommenders alone
+        keys = list(zip(self["metric"], *others, strict=True))
         best = form.best(keys, self["value"])
-        rows: dict[tuple[str, ...], dict[str, str]] = {}
+
+        # cells by the labels of their row, and by the head of their column
+        cells = dict[tuple[str, ...], dict[str, str]]()
         for key, row in zip(keys, self.to_dict("records"), strict=True):
-            value, low, high = (row[name] for name in ("value", "low", "high"))
-            interval = f"[{form.number(low)}, {form.number(high)}]".replace("[nan, nan]", "[-]")
-            text = "-" if math.isnan(value) else f"{form.number(value)} {interval}"
-            of_row = rows.setdefault(tuple(printable(str(row[name])) for name in labels), {})
-            is_best = form.number(value) == best.get(key)
-            of_row[form.head(str(row["metric"]))] = f"**{text}**" if is_best else text
-        heads = pd.DataFrame([*rows], columns=[name.capitalize() for name in labels])
-        return as_latex(pd.concat([heads, pd.DataFrame([*rows.values()]).fillna("-")], axis=1))
+            value = form.number(row["value"])
+            text = "-"
+            if not math.isnan(row["value"]):
+                text = f"{value} [{form.number(row['low'])}, {form.number(row['high'])}]"
+                text = text.replace("[nan, nan]", "[-]")
+            if value == best.get(key):
+                text = f"**{text}**"
+            labels_of_row = tuple(printable(str(row[name])) for name in labels)
+            cells.setdefault(labels_of_row, {})[form.head(str(row["metric"]))] = text
+        heads = pd.DataFrame(list(cells), columns=[name.capitalize() for name in labels])
+        values = pd.DataFrame(list(cells.values())).fillna("-")
+        return as_latex(pd.concat([heads, values], axis=1))
 
     def sentence(self) -> str:
         """Return in one sentence what the first row shows and assumes, for the text of a paper.
@@ -334,8 +343,10 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
         Examples:
             >>> import sampled_metrics as sm
-            >>> ranks = {"old": [5, 80, 3, 200, 9, 30, 14, 7] * 5, "new": [2, 40, 1, 90, 4, 10, 6,
-            ...     3] * 5}
+            >>> ranks = {
+            ...     "old": [5, 80, 3, 200, 9, 30, 14, 7] * 5,
+            ...     "new": [2, 40, 1, 90, 4, 10, 6, 3] * 5,
+            ... }
             >>> tables = sm.exact_ranks(ranks, candidates=1000, exact=True)
             >>> sm.evaluate(tables, metrics="recall@10").sentence()
             'Recall@10 of old is 0.5000 (95 % interval 0.3456 to 0.6544).'
@@ -369,7 +380,9 @@ def by_recommender(results: Mapping[str, Result]) -> Result:
 
     The result of a single recommender without a name is unchanged.
     """
-    return results[UNNAMED] if list(results) == [UNNAMED] else together(results, "recommender")
+    if list(results) == [UNNAMED]:
+        return results[UNNAMED]
+    return together(results, "recommender")
 
 
 def together(results: Mapping[str, Result], column: str) -> Result:
@@ -378,17 +391,20 @@ def together(results: Mapping[str, Result], column: str) -> Result:
     table = Result(pd.concat(rows, ignore_index=True))
     table = table[[column, *table.columns.drop(column)]]
     is_group = column == "group"
-    first = next(iter(results.values())).setting
-    findings = [
-        finding
-        for name, result in results.items()
-        for finding in about(result.findings, **({"group": name} if is_group else {"name": name}))
-    ]
-    alike = all(result.setting.parameters == first.parameters for result in results.values())
-    names = first.names if is_group else tuple(results)
-    return table.found(
-        findings, replace(first, names=names, parameters=first.parameters if alike else "")
-    )
+    findings = list[Finding]()
+    for name, result in results.items():
+        if is_group:
+            findings += about(result.findings, group=name)
+        else:
+            findings += about(result.findings, name=name)
+
+    settings = [result.setting for result in results.values()]
+    setting = settings[0]
+    if any(other_setting.parameters != setting.parameters for other_setting in settings):
+        setting = replace(setting, parameters="")
+    if not is_group:
+        setting = replace(setting, names=tuple(results))
+    return table.found(findings, setting)
 
 
 def drawing() -> Any:
@@ -418,13 +434,17 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         if abs(value) < 1e-12:
             return "0"
-        return "-" if value != value else f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
+        if math.isnan(value):
+            return "-"
+        return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
     return "-" if value is pd.NA else str(value)
 
 
 def p_value(value: float) -> str:
     """Return a p-value as text; one that may be 0 by rounding only is shown as below 1e-16."""
-    return "< 1e-16" if value < 1e-16 else "-" if value != value else f"{value:.4g}"
+    if math.isnan(value):
+        return "-"
+    return "< 1e-16" if value < 1e-16 else f"{value:.4g}"
 
 
 def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) -> Result:
@@ -436,8 +456,7 @@ def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) ->
     results = dict[str, Result]()
     for group, [part] in parts.items():
         results[group] = _of_paired(part, result_of)
-        told = [finding for finding in results[group].findings if KINDS[finding.kind].of_groups]
-        results[group].findings = tuple(told)
+        results[group].findings = tuple(repeated_by_group(results[group].findings))
     result = together({"": whole} | results, "group")
     result["group"] = result["group"].replace("", ALL)
     return result.found([*left_out, Finding("group-level")], whole.setting)

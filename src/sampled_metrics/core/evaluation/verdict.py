@@ -176,6 +176,11 @@ class Verdict:
             values["of"] = self.of
         return values
 
+    @property
+    def _key(self) -> tuple[str, str, str, str, str]:
+        """What tells the verdict from all others of a result."""
+        return self.metric, self.a, self.b, self.group, self.of
+
     def plain(self) -> dict[str, Any]:
         """Return the verdict as JSON has a finding."""
         return Finding(self.kind, self.metric, self.names, self.group, self.values).plain()
@@ -270,9 +275,7 @@ def verdict_of_row(
     a, b = (row["a"], row["b"]) if "a" in row else names
     group = row.get("group", ALL)
     key = (row["metric"], a, b, "" if group == ALL else group, row.get("of", ""))
-    for finding in findings:
-        if isinstance(finding, Verdict):
-            verdict = finding
-            if key == (verdict.metric, verdict.a, verdict.b, verdict.group, verdict.of):
-                return verdict
+    for verdict in findings:
+        if isinstance(verdict, Verdict) and verdict._key == key:
+            return verdict
     return None

@@ -16,6 +16,7 @@ from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation.kinds import KINDS, Kind
 from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, percent
 from sampled_metrics.core.evaluation.standings import Standings
+from sampled_metrics.core.evaluation.values import NO_BIAS
 from sampled_metrics.core.evaluation.verdict import Verdict
 from sampled_metrics.core.evaluation.words.order import compared_name, on_pair, standing
 from sampled_metrics.core.inference.setting import Setting
@@ -23,6 +24,9 @@ from sampled_metrics.core.metrics import metric_name
 from sampled_metrics.core.ranks.groups import ALL
 from sampled_metrics.core.ranks.reading import UNNAMED_TABLE
 from sampled_metrics.errors import printable
+
+_ON_ASSUMPTIONS = ("assumes", "equal-bias")
+"""Kinds of findings on what the intervals of a comparison assume."""
 
 
 class _Sentence(NamedTuple):
@@ -36,14 +40,14 @@ class _Sentence(NamedTuple):
 
 def cautions(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
     """Return the cautions as sentences."""
-    return _sentences([finding for finding in findings if KINDS[finding.kind].is_caution], setting)
+    on_cautions = [finding for finding in findings if KINDS[finding.kind].is_caution]
+    return _sentences(on_cautions, setting)
 
 
 def remarks(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
     """Return the findings that are not cautions as sentences."""
-    return _sentences(
-        [finding for finding in findings if not KINDS[finding.kind].is_caution], setting
-    )
+    without_cautions = [finding for finding in findings if not KINDS[finding.kind].is_caution]
+    return _sentences(without_cautions, setting)
 
 
 def sentence(rows: Sequence[Mapping[str, Any]], findings: Sequence[Any], setting: Setting) -> str:
@@ -55,32 +59,35 @@ def sentence(rows: Sequence[Mapping[str, Any]], findings: Sequence[Any], setting
         return _of_expectation(row, setting)
     if "value" in row:
         return _of_value(row, setting)
-    said = (*remarks(findings, replace(setting, gives_advice=False)), *cautions(findings, setting))
-    return said[0] if said else f"{setting.parameters}."
+    sentences = remarks(findings, replace(setting, gives_advice=False))
+    sentences += cautions(findings, setting)
+    return sentences[0] if sentences else f"{setting.parameters}."
 
 
 def _of_comparison(row: Mapping[str, Any], findings: Sequence[Any], setting: Setting) -> str:
     """Return the first remark on the metric of a row, and what its interval assumes."""
     group = "" if row.get("group", ALL) == ALL else row["group"]
+    key = (row["metric"], group, row.get("of", ""))
     verdicts = [
         finding
         for finding in findings
-        if isinstance(finding, Verdict) and finding.metric == row["metric"]
-    ]
-    alike = [
-        verdict for verdict in verdicts if (verdict.group, verdict.of) == (group, row.get("of", ""))
+        if isinstance(finding, Verdict) and (finding.metric, finding.group, finding.of) == key
     ]
     name = compared_name(str(row["metric"]), setting)
-    if not alike:
+    if not verdicts:
         return f"{name} is not defined."
-    subject = ", ".join(filter(None, [group, f"{name} of {row['of']}" if "of" in row else name]))
+    subject = f"{name} of {row['of']}" if "of" in row else name
+    if group:
+        subject = f"{group}, {subject}"
     if len(setting.names) > 2:
-        said = standing(Standings.from_verdicts(alike))[0]
+        conclusion = standing(Standings.from_verdicts(verdicts))[0]
     else:
-        said = on_pair(alike[0], replace(setting, gives_advice=False))
-    assumptions = [finding for finding in findings if finding.kind in ("assumes", "equal-bias")]
-    condition = _condition(assumptions, setting) if alike[0].has_interval else ""
-    return f"{subject}: {said.removesuffix('.')}{condition}."
+        conclusion = on_pair(verdicts[0], replace(setting, gives_advice=False))
+    condition = ""
+    if verdicts[0].has_interval:
+        assumptions = [finding for finding in findings if finding.kind in _ON_ASSUMPTIONS]
+        condition = _condition(assumptions, setting)
+    return f"{subject}: {conclusion.removesuffix('.')}{condition}."
 
 
 def _condition(assumptions: Sequence[Any], setting: Setting) -> str:
@@ -96,21 +103,25 @@ def _condition(assumptions: Sequence[Any], setting: Setting) -> str:
 
 def _of_value(row: Mapping[str, Any], setting: Setting) -> str:
     """Return the value of a row with its interval, and what that assumes."""
-    group = f"{row['group']}: " if row.get("group", ALL) != ALL else ""
-    of = f" of {row['recommender']}" if "recommender" in row else ""
-    runs = f", of {row['of']}," if "of" in row else ""
-    by = f" by {estimator_name(str(row['estimator']))}" if "estimator" in row else ""
+    subject = metric_name(str(row["metric"]))
+    if row.get("group", ALL) != ALL:
+        subject = f"{row['group']}: {subject}"
+    if "recommender" in row:
+        subject += f" of {row['recommender']}"
     if np.isnan(row["value"]):
-        return f"{group}{metric_name(str(row['metric']))}{of} is not defined."
-    subject = f"{group}{metric_name(str(row['metric']))}{of}{runs} is {row['value']:.4f}{by}"
+        return f"{subject} is not defined."
+    if "of" in row:
+        subject += f", of {row['of']},"
+    by = f" by {estimator_name(str(row['estimator']))}" if "estimator" in row else ""
+    statement = f"{subject} is {row['value']:.4f}{by}"
     if np.isnan(row.get("low", np.nan)):
-        return f"{subject}, without an interval."
+        return f"{statement}, without an interval."
     assumption = ASSUMPTIONS.get(str(row.get("assumes", "")), "")
-    if row.get("assumes") == "bias is zero":
+    if row.get("assumes") == NO_BIAS:
         assumption = "the bias of the estimator is zero"
     condition = f", if {assumption}" if assumption else ""
     level = percent(setting.confidence_level)
-    return f"{subject} ({level} interval {row['low']:.4f} to {row['high']:.4f}){condition}."
+    return f"{statement} ({level} interval {row['low']:.4f} to {row['high']:.4f}){condition}."
 
 
 def _of_expectation(row: Mapping[str, Any], setting: Setting) -> str:
@@ -125,10 +136,10 @@ def _of_expectation(row: Mapping[str, Any], setting: Setting) -> str:
 
 def assumed(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
     """Return what the intervals of a comparison assume."""
-    kinds = ("assumes", "equal-bias")
-    return _sentences(
-        [finding for finding in findings if finding.kind in kinds and not finding.group], setting
-    )
+    assumptions = [
+        finding for finding in findings if finding.kind in _ON_ASSUMPTIONS and not finding.group
+    ]
+    return _sentences(assumptions, setting)
 
 
 def _sentences(findings: Sequence[Any], setting: Setting) -> tuple[str, ...]:
@@ -136,47 +147,48 @@ def _sentences(findings: Sequence[Any], setting: Setting) -> tuple[str, ...]:
 
     Findings of a kind that belong together make one sentence.
     """
-    clauses = dict[
-        _Sentence, dict[str, None]
-    ]()  # only these may have names of recommenders, which may hold {}
-    done = set[tuple[Any, str]]()
+    # the clauses of each sentence, each once; only clauses may have names, which may hold {}
+    clauses = dict[_Sentence, dict[str, None]]()
+    worded_together = set[tuple[Any, str]]()
     for finding in findings:
         kind = KINDS[finding.kind]
         if kind.together is None:
-            text, clause = _said(kind, finding, setting)
+            text, clause = _text_and_clause(kind, finding, setting)
             names = () if kind.names_recommenders else finding.names
             sentence = _Sentence(finding.kind, names, finding.group, text)
             clauses.setdefault(sentence, {})[clause] = None
             continue
-        if (kind.together, finding.group) in done:
+        key = (kind.together, finding.group)
+        if key in worded_together:
             continue
-        done.add((kind.together, finding.group))
+        worded_together.add(key)
         alike = [
-            other
-            for other in findings
-            if KINDS[other.kind].together is kind.together and other.group == finding.group
+            finding for finding in findings if (KINDS[finding.kind].together, finding.group) == key
         ]
         for text in kind.together(alike, findings, setting):
             clauses[_Sentence(finding.kind, (), finding.group, text)] = {"": None}
-    whole = [
-        sentence._replace(text=sentence.text.replace("{}", ", ".join(texts)))
-        if any(texts)
-        else sentence
-        for sentence, texts in clauses.items()
-    ]
-    ordered = sorted(_named(whole, setting), key=lambda item: item[0])
-    return tuple(dict.fromkeys(printable(text) for _, text in ordered))
+
+    sentences = list[_Sentence]()
+    for sentence, texts in clauses.items():
+        if any(texts):
+            sentence = sentence._replace(text=sentence.text.replace("{}", ", ".join(texts)))
+        sentences.append(sentence)
+    places_and_texts = sorted(
+        _named(sentences, setting), key=lambda place_and_text: place_and_text[0]
+    )
+    return tuple(dict.fromkeys(printable(text) for _, text in places_and_texts))
 
 
-def _said(kind: Kind, finding: Any, setting: Setting) -> tuple[str, str]:
+def _text_and_clause(kind: Kind, finding: Any, setting: Setting) -> tuple[str, str]:
     """Return the sentence of a finding, and its clause, which may be empty."""
     if callable(kind.sentence):
-        said = kind.sentence(finding, setting)
-        return said if isinstance(said, tuple) else (_with_source(said, finding), "")
-    words = {"metric": metric_name(finding.metric), "confidence": percent(setting.confidence_level)}
-    if "estimator" in finding.values:
-        words["estimator_name"] = estimator_name(finding.values["estimator"])
-    values = {**finding.values, **words}
+        words = kind.sentence(finding, setting)
+        return words if isinstance(words, tuple) else (_with_source(words, finding), "")
+    values = dict(finding.values)
+    values["metric"] = metric_name(finding.metric)
+    values["confidence"] = percent(setting.confidence_level)
+    if "estimator" in values:
+        values["estimator_name"] = estimator_name(values["estimator"])
     return _with_source(kind.sentence.format(**values), finding), kind.clause.format(**values)
 
 
@@ -197,21 +209,20 @@ def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[tuple[int, 
     Each has the place of its recommender: verdicts are first, then the recommenders in their order,
     and then what is said of all.
     """
-    of_all_users = {sentence.text for sentence in sentences if not sentence.group}
-    named = []
+    said_of_all_users = {sentence.text for sentence in sentences if not sentence.group}
+    named = list[tuple[int, str]]()
     for sentence in sentences:
         kind = KINDS[sentence.kind]
-        same = [other for other in sentences if other.text == sentence.text]
-        is_of_all = set().union(*(other.names for other in same)) >= set(setting.names)
-        name = (
-            ""
-            if not sentence.names or (len(setting.names) > 1 and is_of_all)
-            else sentence.names[0]
-        )
+        names_with_text = set[str]()
+        for same in sentences:
+            if same.text == sentence.text:
+                names_with_text.update(same.names)
+        is_of_all = len(setting.names) > 1 and names_with_text >= set(setting.names)
+        name = sentence.names[0] if sentence.names and not is_of_all else ""
         place = -1 if kind.is_first else len(setting.names)
         if name in setting.names:
             place = setting.names.index(name)
         group = "" if kind.names_groups else sentence.group
-        if not group or sentence.text not in of_all_users:
+        if not group or sentence.text not in said_of_all_users:
             named.append((place, ": ".join(filter(None, [name, group, sentence.text]))))
     return named

@@ -52,15 +52,15 @@ class Margin:
     is_relative: bool = False
 
     @classmethod
-    def from_given(cls, given: Any) -> "Margin":
+    def from_given(cls, option: Any) -> "Margin":
         """Return the margin of a number, or of text such as "0.005" or "2%".
 
         Raises:
             ConfigError: it is neither, or not above 0.
         """
-        text = given.strip() if isinstance(given, str) else ""
+        text = option.strip() if isinstance(option, str) else ""
         try:
-            number = float(text.removesuffix("%") if text or not is_real(given) else given)
+            number = float(text.removesuffix("%") if text or not is_real(option) else option)
         except ValueError:
             number = 0.0
         most = MOST_PERCENT if text.endswith("%") else float("inf")
@@ -68,20 +68,20 @@ class Margin:
             raise ConfigError(
                 "margin must be a number above 0, such as 0.005, or a part of the worse value, "
                 'such as "2%" and up to '
-                f"{MOST_PERCENT:,.0f}%, not {shown(given)}"
+                f"{MOST_PERCENT:,.0f}%, not {shown(option)}"
             )
         return cls(number / 100, True) if text.endswith("%") else cls(number)
 
     def require_possible(self, metrics: Mapping[str, Metric]) -> None:
-        """Raise ConfigError if no difference of one of these metrics, by label, can be above the
+        """Raise ConfigError if no difference of metric of these metrics, by label, can be above the
         margin.
         """
-        for label, one in metrics.items():
-            if not self.is_relative and self.size >= one.largest:
+        for label, metric in metrics.items():
+            if not self.is_relative and self.size >= metric.largest:
                 raise ConfigError(
                     f"margin: a difference of {label} is never above {self.size:g}, as its "
                     "values are from 0 to "
-                    f'{one.largest:g}; a part of the worse value is text, such as "2%"'
+                    f'{metric.largest:g}; a part of the worse value is text, such as "2%"'
                 )
 
     @property
@@ -141,21 +141,26 @@ def max_t_rate(values: Floats, alpha: float) -> float:
         The error rate, from alpha / pairs to alpha.
 
     Examples:
-        Three recommenders whose users have nothing to do with one another:
+        Three recommenders whose users have nothing to do with row another:
 
         >>> values = np.random.default_rng(0).normal(size=(3, 1000))
         >>> 0.05 / 3 < max_t_rate(values, 0.05) < 0.022
         True
     """
-    first, second = np.transpose(pairs_of(len(values)))
+    first_of_pair, second_of_pair = np.transpose(pairs_of(len(values)))
     users = values.shape[1]
-    pairs = len(first)
+    pairs = len(first_of_pair)
     if users < 2:
         return alpha / pairs
     covariance = np.cov(values)
     variance = np.diag(covariance)
     spread = np.sqrt(
-        np.maximum(variance[first] + variance[second] - 2 * covariance[first, second], 0.0)
+        np.maximum(
+            variance[first_of_pair]
+            + variance[second_of_pair]
+            - 2 * covariance[first_of_pair, second_of_pair],
+            0.0,
+        )
     )
     if not np.isfinite(spread).all() or (spread > _ROUNDING * spread.max(initial=0)).sum() < 2:
         return alpha / pairs
@@ -168,8 +173,8 @@ def max_t_rate(values: Floats, alpha: float) -> float:
     chi = np.sqrt(rng.chisquare(users - 1, draws) / (users - 1))
     places = np.ascontiguousarray((normal @ root.T).T)
     largest = np.zeros(draws)
-    for one in range(len(values) - 1):
-        gaps = np.abs(places[one + 1 :] - places[one]) * scale[first == one][:, np.newaxis]
+    for row in range(len(values) - 1):
+        gaps = np.abs(places[row + 1 :] - places[row]) * scale[first_of_pair == row][:, np.newaxis]
         np.maximum(largest, gaps.max(axis=0), out=largest)
     critical = np.quantile(largest / chi, 1 - alpha, method="higher")
     return float(np.clip(2 * stdtr(users - 1, -critical), alpha / pairs, alpha))
@@ -177,7 +182,7 @@ def max_t_rate(values: Floats, alpha: float) -> float:
 
 def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple[int, ...]]:
     """Return the largest groups of recommenders of which all pairs are undecided; each is in at
-    least one group.
+    least recommender group.
 
     They are those of a compact letter display, by the method of Bron and Kerbosch for maximal
     cliques.
@@ -187,17 +192,18 @@ def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple
         recommenders: their numbers, best first.
 
     Returns:
-        Groups in the order of their best members, each one best first.
+        Groups in the order of their best members, each recommender best first.
 
     Examples:
-        Of three recommenders the middle one cannot be told from the others:
+        Of three recommenders the middle recommender cannot be told from the others:
 
         >>> groups([(0, 1), (1, 2)], [0, 1, 2])
         [(0, 1), (1, 2)]
     """
     alike = {
-        one: {other for pair in undecided if one in pair for other in pair} - {one}
-        for one in recommenders
+        recommender: {rival for pair in undecided if recommender in pair for rival in pair}
+        - {recommender}
+        for recommender in recommenders
     }
     largest: list[set[int]] = []
 
@@ -205,13 +211,13 @@ def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple
         if not more and not left:
             largest.append(group)
             return
-        pivot = max(more | left, key=lambda one: len(alike[one] & more))
-        for one in more - alike[pivot]:
-            extend(group | {one}, more & alike[one], left & alike[one])
-            more = more - {one}
-            left = left | {one}
+        pivot = max(more | left, key=lambda recommender: len(alike[recommender] & more))
+        for recommender in more - alike[pivot]:
+            extend(group | {recommender}, more & alike[recommender], left & alike[recommender])
+            more = more - {recommender}
+            left = left | {recommender}
 
     extend(set(), set(recommenders), set())
-    place = {one: number for number, one in enumerate(recommenders)}
+    place = {recommender: number for number, recommender in enumerate(recommenders)}
     ordered = [tuple(sorted(group, key=place.__getitem__)) for group in largest]
-    return sorted(ordered, key=lambda group: [place[one] for one in group])
+    return sorted(ordered, key=lambda group: [place[recommender] for recommender in group])

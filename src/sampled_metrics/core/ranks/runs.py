@@ -143,8 +143,8 @@ def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
     Raises DataError if the users of the tables differ, or the rows or candidates of a user do.
     """
     tables = {label: table for runs in recommenders for label, table in runs.by_label.items()}
-    first, *others = tables.values()
-    numbers, findings = first.pair(others, list(tables))
+    first_table, *other_tables = tables.values()
+    numbers, findings = first_table.pair(other_tables, list(tables))
     users = iter(numbers)
     numbered = [
         replace(runs, users=tuple(itertools.islice(users, len(runs.tables))))
@@ -160,8 +160,8 @@ def ids_of_users(recommenders: Sequence[Runs]) -> NDArray[Any]:
     for runs in recommenders:
         for table, numbers in zip(runs.tables, runs.users, strict=True):
             if table.user is not None:
-                _, first = np.unique(numbers, return_index=True)
-                return np.asarray(table.user)[first]
+                _, first_rows = np.unique(numbers, return_index=True)
+                return np.asarray(table.user)[first_rows]
     return np.arange(1, int(recommenders[0].users[0].max()) + 2)
 
 
@@ -189,10 +189,10 @@ def require_same_design(tables: Mapping[str, Table]) -> None:
     known: dict[str, tuple[str, Any]] = {}
     for name, table in tables.items():
         for what, value in table.design.items():
-            first, expected = known.setdefault(what, (name, value))
+            name_before, expected = known.setdefault(what, (name, value))
             if value != expected:
                 raise DataError(
-                    f"{first} has {what} = {expected} and {name} {value}; {table.kind} are "
+                    f"{name_before} has {what} = {expected} and {name} {value}; {table.kind} are "
                     f"compared with the same {enumerated(table.design)}"
                 )
 
@@ -216,12 +216,13 @@ def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
         for runs in recommenders
         if runs.are_draws and all(table.seed_name for table in runs.tables)
     ]
-    for first, second in itertools.pairwise(named):
-        for draw, other in zip(first.tables, second.tables, strict=True):
-            if draw.seed_name != other.seed_name:
+    for runs_a, runs_b in itertools.pairwise(named):
+        for draw, paired_draw in zip(runs_a.tables, runs_b.tables, strict=True):
+            if draw.seed_name != paired_draw.seed_name:
                 raise DataError(
-                    f"{first.name} has the draw {draw.seed_name} of negatives where {second.name} "
-                    f"has {other.seed_name}; they are compared draw by draw, in the same order"
+                    f"{runs_a.name} has the draw {draw.seed_name} of negatives where {runs_b.name} "
+                    f"has {paired_draw.seed_name}; they are compared draw by draw, in the same "
+                    "order"
                 )
 
 
@@ -244,9 +245,9 @@ def _require_distinct(runs: Runs) -> None:
             continue
         outcomes = table.outcomes[np.lexsort((*table.outcomes.T, users))]
         digest = hashlib.blake2b(np.ascontiguousarray(outcomes).tobytes()).digest()
-        first = seed_by_digest.setdefault(digest, seed)
-        if first != seed:
-            what = "two draws of negatives" if runs.are_draws else f"seeds {first} and {seed}"
+        same_seed = seed_by_digest.setdefault(digest, seed)
+        if same_seed != seed:
+            what = "two draws of negatives" if runs.are_draws else f"seeds {same_seed} and {seed}"
             single = "draw" if runs.are_draws else "seed"
             raise DataError(
                 f"{runs.name or 'ranks'}: {what} have the same ranks of all users, so they are one "
@@ -257,12 +258,15 @@ def _require_distinct(runs: Runs) -> None:
 
 def _require_one_kind(recommenders: Sequence[Runs], function: str) -> None:
     """Raise DataError if two tables are of kinds that are not compared with each other."""
-    first = recommenders[0]
+    recommender = recommenders[0]
     for runs in recommenders:
         for table in runs.tables:
-            if table.kind != first.first_table.kind and table.kind not in first.first_table.beside:
+            if (
+                table.kind != recommender.first_table.kind
+                and table.kind not in recommender.first_table.beside
+            ):
                 raise DataError(
-                    f"{first.name or 'ranks'} has {first.first_table.kind} and "
+                    f"{recommender.name or 'ranks'} has {recommender.first_table.kind} and "
                     f"{runs.name or 'ranks'} "
                     f"{table.kind}; {function} takes one kind of them"
                 )

@@ -110,7 +110,7 @@ def _by_how_much(verdict: Verdict, setting: Setting) -> str:
 def _by_group(verdicts: Sequence[Verdict], setting: Setting) -> list[str]:
     """Return a sentence for each metric on the verdicts by group."""
     is_pair = len(setting.names) == 2
-    first = [better(*pair) for pair in permutations(setting.names[::-1], 2)]
+    both_orders = [better(*pair) for pair in permutations(setting.names[::-1], 2)]
     sentences = []
     for (of, label), on_metric in grouped(verdicts, _question).items():
         groups_by_text = dict[str, list[str]]()
@@ -118,7 +118,9 @@ def _by_group(verdicts: Sequence[Verdict], setting: Setting) -> list[str]:
             text = _pair_in_words(on_group[0]) if is_pair else _best_in_words(on_group)
             groups_by_text.setdefault(text, []).append(group)
         order = [
-            text for text in dict.fromkeys([*first, *groups_by_text]) if text in groups_by_text
+            text
+            for text in dict.fromkeys([*both_orders, *groups_by_text])
+            if text in groups_by_text
         ]
         texts = [f"{text} for {in_groups(groups_by_text[text])}" for text in order]
         name = _of_runs(compared_name(label, setting), of)

@@ -13,9 +13,9 @@ from sampled_metrics.core.metrics import metric_name
 def _completed(finding: Finding, _: Setting) -> str:
     of = finding.values
     several = f" in {of['rows']:,} rows" if of["rows"] > of["users"] else ""
-    least = of["least_candidates"]
+    fewest = of["least_candidates"]
     most = of["most_candidates"]
-    candidates = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    candidates = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
     completed = (
         f"{counted(of['completed'], 'user')} {'was' if of['completed'] == 1 else 'were'} completed"
     )

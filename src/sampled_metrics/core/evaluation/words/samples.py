@@ -27,12 +27,12 @@ def _bounds(finding: Finding, setting: Setting) -> tuple[str, str]:
     confidence = f"ith {percent(setting.confidence_level)} confidence"
     if assumption := ASSUMPTIONS.get(of["assumes"]):
         return f"W{confidence}, {{}}, if {assumption}.", f"{name} is between {low} and {high}"
-    least = of["least_negatives"]
+    fewest = of["least_negatives"]
     most = of["most_negatives"]
     allow = (
-        f"{counted(least, 'negative')} allow{'s' if least == 1 else ''}"
-        if least == most
-        else f"{least} to {most} negatives allow"
+        f"{counted(fewest, 'negative')} allow{'s' if fewest == 1 else ''}"
+        if fewest == most
+        else f"{fewest} to {most} negatives allow"
     )
     return (
         f"Without an assumption on the ranks, {allow} {{}}, w{confidence}.",
@@ -101,13 +101,14 @@ def _bias(finding: Finding, _: Setting) -> tuple[str, str]:
 
 def _replacement(finding: Finding, _: Setting) -> tuple[str, str]:
     of = finding.values
-    said, other = ("with", "without") if of["replacement"] else ("without", "with")
+    design, other_design = ("with", "without") if of["replacement"] else ("without", "with")
     ends, others = (
         " to ".join(rounded_outward(of[f"{which}low"], of[f"{which}high"]))
         for which in ("", "other_")
     )
     return (
-        f"The negatives are said to be drawn {said} replacement. If they are drawn {other} it, the "
+        f"The negatives are said to be drawn {design} replacement. If they are drawn "
+        f"{other_design} it, the "
         "intervals are others: {}. Make sure which it was."
     ), f"{metric_name(finding.metric)} from {others} in place of {ends} ({of['estimator']})"
 
