@@ -12,16 +12,16 @@ from sampled_metrics_study.reference import RECOMMENDERS, require_paper_users
 
 def main(snakemake: Any) -> None:
     """Write the comparisons of numbers and claims, and their pages."""
-    given = snakemake.input
+    files = snakemake.input
     params = snakemake.params
     output = snakemake.output
-    ranks = read_rank_tables(params.recommenders, given.ranks)
+    ranks = read_rank_tables(params.recommenders, files.ranks)
     require_paper_users(ranks[RECOMMENDERS[0]], snakemake.wildcards.dataset)
-    table_3 = read_table(given.table_3)
-    table_4 = read_table(given.table_4)
-    spread = read_table(given.seed_spread)
+    table_3 = read_table(files.table_3)
+    table_4 = read_table(files.table_4)
+    spread = read_table(files.seed_spread)
     printed = fidelity.compare_study(table_3, table_4, spread)
-    claimed = claims.check_study(ranks, table_3, table_4, read_table(given.figure_6), printed)
+    claimed = claims.check_study(ranks, table_3, table_4, read_table(files.figure_6), printed)
     _files.write_csv(output.fidelity_csv, printed)
     _files.write_csv(output.claims_csv, claimed)
     title = "The paper's printed numbers beside ours: Tables 3 and 4"

@@ -9,9 +9,9 @@ from sampled_metrics_study.jobs import run
 
 def main(snakemake: Any) -> None:
     """Write the rank table."""
-    given = snakemake.input
+    files = snakemake.input
     params = snakemake.params
-    table = exact_ranks(given.ranks, **params.reading)
+    table = exact_ranks(files.ranks, **params.reading)
     if table.weights is not None:
         logging.warning(
             "some users have several rows: a user counts once, by the mean over the user's rows"

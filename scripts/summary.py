@@ -20,21 +20,21 @@ from sampled_metrics_study.summary import Studied, summary
 
 def main(snakemake: Any) -> None:
     """Write the page from the tables, the figures and their captions."""
-    given = snakemake.input
+    inputs = snakemake.input
     params = snakemake.params
     config = snakemake.params.config
     captions = {
         Path(path).stem: jinja2.Template(Path(path).read_text(encoding="utf-8")).render(
             snakemake=snakemake
         )
-        for path in given.captions
+        for path in inputs.captions
     }
-    archives = {Path(path).parts[-2]: read_facts(path) for path in given.facts}
-    budgets = {Path(path).parts[-2]: path for path in given.budgets}
+    archives = {Path(path).parts[-2]: read_facts(path) for path in inputs.facts}
+    budgets = {Path(path).parts[-2]: path for path in inputs.budgets}
     studied = []
     names = list(config["recommenders"])
     for index, (name, trained) in enumerate(params.trained.items()):
-        ranks = read_rank_tables(names, given.ranks[index * len(names) : (index + 1) * len(names)])
+        ranks = read_rank_tables(names, inputs.ranks[index * len(names) : (index + 1) * len(names)])
         exact = exact_findings(ranks, config["metrics"], config["margin"])
         facts = archives.get(name)
         figures = [
@@ -44,7 +44,7 @@ def main(snakemake: Any) -> None:
                 "caption": captions[path.stem],
                 "csv": f"{name}/{path.stem}.csv",
             }
-            for path in map(Path, given.figures)
+            for path in map(Path, inputs.figures)
             if path.parts[-2] == name
         ]
         studied.append(
@@ -53,8 +53,8 @@ def main(snakemake: Any) -> None:
                 trained,
                 ranks,
                 exact,
-                read_table(given.table_3[index]),
-                read_table(given.table_4[index]),
+                read_table(inputs.table_3[index]),
+                read_table(inputs.table_4[index]),
                 facts,
                 figures,
                 budget=read_table(budgets[name]) if name in budgets else None,
@@ -63,11 +63,11 @@ def main(snakemake: Any) -> None:
         )
     printed, claims = (
         pd.concat(map(read_table, paths), ignore_index=True) if paths else None
-        for paths in (given.fidelity, given.claims)
+        for paths in (inputs.fidelity, inputs.claims)
     )
     code = provenance.code()
     software = provenance.software()
-    data = provenance.checksums(given.ranks, archives)
+    data = provenance.checksums(inputs.ranks, archives)
     files = {
         f"{dataset}: {file}": digest
         for dataset, digests in data.items()

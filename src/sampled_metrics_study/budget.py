@@ -55,12 +55,12 @@ def pilot_of(model: Model, split: Split, k: int) -> StagedRanks:
     """
     step = max(1, _NUMBERS // split.shape.items)
     parts = []
-    for first in range(0, split.shape.users, step):
-        block = slice(first, min(first + step, split.shape.users))
+    for start in range(0, split.shape.users, step):
+        block = slice(start, min(start + step, split.shape.users))
         scores = model.scores(block, split.training)
         parts.append(
             staged_ranks(
-                Ranker(lambda user, item: scores[user - first, item], pairs_per_call=2**20),  # noqa: B023  # it is called in this pass
+                Ranker(lambda user, item: scores[user - start, item], pairs_per_call=2**20),  # noqa: B023  # it is called in this pass
                 split.training,
                 split.held_out,
                 k=k,
@@ -101,13 +101,15 @@ def bought(
     for name in progress(list(pilots)):
         table = pd.DataFrame(plan([exact[name], pilots[name]], estimators=estimators, **options))
         alone.append(table.assign(recommender=name))
-    of_all = pd.concat(alone, ignore_index=True)
-    of_all = of_all[["recommender", *of_all.columns.drop(["recommender", "chosen"])]]
+    table_of_all = pd.concat(alone, ignore_index=True)
+    table_of_all = table_of_all[
+        ["recommender", *table_of_all.columns.drop(["recommender", "chosen"])]
+    ]
     if (
         pair is None
         or worse_and_better(*pair, {name: exact[name].mean(metric(label)) for name in pair}) is None
     ):
-        return of_all, pd.DataFrame(columns=_OF_PAIR)
+        return table_of_all, pd.DataFrame(columns=_OF_PAIR)
     result = plan(
         {name: [exact[name], pilots[name]] for name in pair}, estimators=estimators, **options
     )
@@ -115,7 +117,7 @@ def bought(
         finding.names for finding in result.findings if finding.kind == "plan-pair"
     ]
     of_pair = pd.DataFrame(result).drop(columns="chosen").assign(worse=worse, better=better)
-    return of_all, of_pair[["worse", "better", *of_pair.columns.drop(["worse", "better"])]]
+    return table_of_all, of_pair[["worse", "better", *of_pair.columns.drop(["worse", "better"])]]
 
 
 def sections(

@@ -68,8 +68,8 @@ def _values_by_name(texts: tuple[str, ...], option: str) -> dict[str, dict[str, 
     """Return the values of NAME:METRIC=VALUE by name and by metric."""
     by_name: dict[str, dict[str, str]] = {}
     for text in texts:
-        name, _, of_metric = text.rpartition(":")
-        label, _, number = of_metric.rpartition("=")
+        name, _, stated = text.rpartition(":")
+        label, _, number = stated.rpartition("=")
         if not name.strip() or not label.strip() or label in by_name.get(name, {}):
             raise click.UsageError(
                 f"{option} is NAME:METRIC=VALUE, such as GMF:hr@10=0.68, once for each metric, "

@@ -99,9 +99,9 @@ class KnownMeans:
         They are counted as if all others had the smallest value of the function, or all the largest
         one. The smallest reciprocal rank is 1 / (m + 1), so of a mean near it, few users decide.
         """
-        least = self.functions.min(axis=1)
-        most = self.functions.max(axis=1)
-        shares = np.minimum(self.low - least, most - self.high) / (most - least)
+        smallest = self.functions.min(axis=1)
+        largest = self.functions.max(axis=1)
+        shares = np.minimum(self.low - smallest, largest - self.high) / (largest - smallest)
         return 1.0 + self.users * max(0.0, float(shares.min()))
 
     def are_possible(self) -> bool:
@@ -110,9 +110,9 @@ class KnownMeans:
 
         rows = np.vstack((self.functions, -self.functions))
         ends = np.concatenate((self.high, -self.low))
-        one = np.ones((1, rows.shape[1]))
+        total = np.ones((1, rows.shape[1]))
         return bool(
-            linprog(np.zeros(rows.shape[1]), rows, ends + 1e-9, one, [1.0], method="highs").status
+            linprog(np.zeros(rows.shape[1]), rows, ends + 1e-9, total, [1.0], method="highs").status
             == 0
         )
 
@@ -262,9 +262,9 @@ class KnownRegion:
         else:
             ends = np.expm1(-losses - limit / self.known.users) * scale
             sums = np.ones(rows.shape[1])
-        found = linprog(objective, -rows, -ends, sums[np.newaxis], [1.0], method="highs")
-        if found.x is None:
+        solution = linprog(objective, -rows, -ends, sums[np.newaxis], [1.0], method="highs")
+        if solution.x is None:
             raise ArithmeticError(
-                f"the linear programme of known means has no solution: {found.message}"
+                f"the linear programme of known means has no solution: {solution.message}"
             )
-        return np.asarray(found.x)
+        return np.asarray(solution.x)

@@ -18,12 +18,12 @@ from sampled_metrics.core.metrics import metric_name
 def _exact_contradicted(finding: Finding, setting: Setting) -> str:
     of = finding.values
     name = metric_name(finding.metric)
-    least, most = rounded_outward(of["low"], of["high"])
+    low, high = rounded_outward(of["low"], of["high"])
     assumption = ASSUMPTIONS[of["assumption"]]
     condition = f"if {assumption}" if assumption else "whatever the ranks are"
     return (
         f"The exact {name} {of['value']} contradicts {as_published(of['values'])} of the sample, "
-        f"which {'allow' if len(of['values']) > 1 else 'allows'} {least} to {most}, {condition}. "
+        f"which {'allow' if len(of['values']) > 1 else 'allows'} {low} to {high}, {condition}. "
         "Usual causes are a misprint, values of several runs, negatives that all users share or "
         "that are not drawn uniformly, and a wrong number of candidates or negatives."
     )

@@ -293,7 +293,7 @@ class DeviceCounts:
 def _slices(count: int, size: int) -> list[slice]:
     """Return consecutive slices of so many rows, each of a size but the last."""
     size = max(1, size)
-    return [slice(first, min(first + size, count)) for first in range(0, count, size)]
+    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 
 
 def _parts(counts: Ints, most: int) -> list[slice]:
@@ -304,10 +304,10 @@ def _parts(counts: Ints, most: int) -> list[slice]:
     """
     ends = np.cumsum(counts)
     parts = []
-    first = 0
-    while first < len(counts) and ends[-1] > (before := ends[first] - counts[first]):
-        last = max(first + 1, int(np.searchsorted(ends, before + most, side="right")))
+    start = 0
+    while start < len(counts) and ends[-1] > (before := ends[start] - counts[start]):
+        last = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
         if ends[last - 1] > before:
-            parts.append(slice(first, last))
-        first = last
+            parts.append(slice(start, last))
+        start = last
     return parts

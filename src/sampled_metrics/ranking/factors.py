@@ -44,8 +44,8 @@ def pair_scores(users: FactorMatrix, items: FactorMatrix, user: Ints, item: Ints
     and (items, d).
     """
     scores = np.zeros(len(user), dtype=users.dtype)
-    for first in range(0, len(user), PAIRS):
-        sums, left, right = (array[first : first + PAIRS] for array in (scores, user, item))
+    for start in range(0, len(user), PAIRS):
+        sums, left, right = (array[start : start + PAIRS] for array in (scores, user, item))
         products = users.take(left, axis=0)
         products *= items.take(right, axis=0)
         for terms in products.T.copy():
@@ -79,7 +79,7 @@ def largest_number(factors: NDArray[Any], run: Run = map) -> float:
 def parts_of(factors: NDArray[Any]) -> list[slice]:
     """Return consecutive parts of the rows of (rows, d) factors that stay in the cache."""
     size = max(1, NUMBERS // factors.shape[1])
-    return [slice(first, first + size) for first in range(0, len(factors), size)]
+    return [slice(start, start + size) for start in range(0, len(factors), size)]
 
 
 def scaled_by(factors: FactorMatrix, exponent: int, run: Run = map) -> tuple[Floats32, float]:
@@ -234,7 +234,7 @@ def blocks_of_rows(rows: Ints, threads: int) -> list[Ints]:
     busy = min(threads, -(-len(rows) // _FEW_ROWS))
     count = -(-len(rows) // (ROWS * busy)) * busy
     size = -(-len(rows) // count)
-    return [rows[first : first + size] for first in range(0, len(rows), size)]
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 @dataclass(frozen=True)
@@ -400,7 +400,7 @@ def count_true(is_true: NDArray[np.bool_]) -> Ints:
     """Return how many of each row of (rows, items) are true; the items are a multiple of 8."""
     words = is_true.view(np.uint64)  # eight at a time: adding words adds their bytes
     total = np.zeros(len(is_true), dtype=np.int64)
-    for first in range(0, words.shape[1], WORDS):
-        sums = words[:, first : first + WORDS].sum(axis=1, keepdims=True)
+    for start in range(0, words.shape[1], WORDS):
+        sums = words[:, start : start + WORDS].sum(axis=1, keepdims=True)
         total += sums.view(np.uint8).sum(axis=1, dtype=np.int64)
     return total

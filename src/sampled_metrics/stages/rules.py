@@ -152,12 +152,12 @@ def _fault_of_users(rows: pd.DataFrame, content: dict[str, Any]) -> str:
             f"{shown(digests['users_in_all'])}"
         )
     most = int(rows["candidates"].max())
-    of_most = boundaries(most).tolist()
+    allowed = boundaries(most).tolist()
     if not are_boundaries(steps, most) or (
-        digests["users_in_all"] == str(count) and steps != of_most
+        digests["users_in_all"] == str(count) and steps != allowed
     ):
         return (
-            f": boundaries must be {of_most}, as there are up to {most} candidates, not "
+            f": boundaries must be {allowed}, as there are up to {most} candidates, not "
             f"{shown(steps)}"
         )
     if rows.duplicated(["user", "item"]).any():
@@ -172,10 +172,10 @@ def _fault_of_users(rows: pd.DataFrame, content: dict[str, Any]) -> str:
         return ": users are not those who were ranked"
     number, names = pd.factorize(users)
     uniform, fold = numbers_of_users(names.tolist(), content["seed"])
-    of_seed = f"that of the user by seed {content['seed']}"
+    rule = f"that of the user by seed {content['seed']}"
     rules = {"uniform": uniform[number], "fold": fold[number]}
     return _first_fault(
-        rows, ((column, rows[column] != right, of_seed) for column, right in rules.items())
+        rows, ((column, rows[column] != right, rule) for column, right in rules.items())
     )
 
 
@@ -284,7 +284,7 @@ def _rules_of_ends(rows: pd.DataFrame, stages: _Stages) -> Iterator[_Rule]:
     start = np.where(
         is_done, stages.steps[np.maximum(end - 1, 0)], step
     )  # of the stage in which a user is beaten
-    least = np.where(~stops & stages.all_of_user(is_beaten), 2 + start, most)
+    fewest = np.where(~stops & stages.all_of_user(is_beaten), 2 + start, most)
     is_first = stages.first == row
-    yield "scored", is_first & ((scored < least) | (scored > most)), "that of where the user stops"
+    yield "scored", is_first & ((scored < fewest) | (scored > most)), "that of where the user stops"
     yield "scored", ~is_first & (scored != 1), "1 in all rows of a user but the first"

@@ -424,12 +424,12 @@ class StagedRanks(Ranked):
             raise DataError(
                 f"ranks of depth {self.depth:g} do not have the scores of depth {wanted}"
             )
-        first = np.unique(self.user_numbers, return_index=True)[1]
+        first_row = np.unique(self.user_numbers, return_index=True)[1]
         return self._redrawn(
             np.arange(len(self)),
             self.user_numbers,
-            self.uniform[first],
-            self.fold[first],
+            self.uniform[first_row],
+            self.fold[first_row],
             depth,
             self.user,
         )
@@ -507,9 +507,13 @@ def _bounds(predictions: Floats, share: Floats, largest: float) -> tuple[float, 
     low = np.minimum(predictions[:, :-1].min(axis=1), 0.0)
     high = predictions[:, :-1].max(axis=1)
     falls = np.append(0.0, 1 / share[:-1] - 1 / share[1:])  # P_0 is 1
-    least = np.cumsum(falls * high)
-    most = np.cumsum(falls * low)
+    smallest = np.cumsum(falls * high)
+    largest_sums = np.cumsum(falls * low)
     # a row may stop at boundary b with M_b, after it went on from b - 1, or be complete after the
     # last one
-    ends = [most[index - 1] + high[index] / share[index - 1] for index in range(1, len(share))]
-    return float(least.min()), float(max([*ends, most[-1] + largest / share[-1], high[0]]))
+    ends = [
+        largest_sums[index - 1] + high[index] / share[index - 1] for index in range(1, len(share))
+    ]
+    return float(smallest.min()), float(
+        max([*ends, largest_sums[-1] + largest / share[-1], high[0]])
+    )

@@ -70,8 +70,8 @@ class Interactions:
 def blocks(columns: int) -> Iterator[slice]:
     """Yield blocks of columns whose rows of similarities are computed by one product."""
     size = max(1, ROWS_AT_ONCE // (ROW_BYTES * max(1, columns)))
-    for first in range(0, columns, size):
-        yield slice(first, min(first + size, columns))
+    for start in range(0, columns, size):
+        yield slice(start, min(start + size, columns))
 
 
 def nearest(similar: Floats, items: Ints, k: int) -> Ints:
@@ -85,8 +85,8 @@ def nearest(similar: Floats, items: Ints, k: int) -> Ints:
     """
     near = np.arange(len(similar))
     if len(similar) > k:
-        least = np.partition(similar, len(similar) - k)[len(similar) - k]
-        near = np.flatnonzero(similar >= least)
+        threshold = np.partition(similar, len(similar) - k)[len(similar) - k]
+        near = np.flatnonzero(similar >= threshold)
     order = np.lexsort((items[near], -similar[near]))
     return near[order[:k]]
 
