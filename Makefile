@@ -106,6 +106,7 @@ lint: $(READY)  ## run ruff, mypy, snakefmt and snakemake --lint, print sizes, a
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python .ci/lint_workflow.py
+	$(BIN)/python .ci/text.py
 	$(BIN)/python .ci/sizes.py
 	@$(MAKE) --no-print-directory $(AUDIT) || echo "pip-audit cannot be installed"
 	$(BIN)/python .ci/audit.py --or-say

@@ -267,11 +267,10 @@ def work(way: Way, case: Case) -> None:
     """Prepare a way, then time a call for each line of the standard input, and print its seconds
     and the megabytes.
     """
-    out, sys.stdout, sys.argv = (
-        sys.stdout,
-        sys.stderr,
-        sys.argv[:1],
-    )  # the tools print, and RecBole reads arguments
+    # the tools print, and RecBole reads arguments
+    out = sys.stdout
+    sys.stdout = sys.stderr
+    sys.argv = sys.argv[:1]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         call = way.prepare(Data.of(case))
         print("ready", file=out, flush=True)

@@ -53,10 +53,8 @@ def matrices(split: Split) -> tuple[csr_matrix, csr_matrix]:
     )
     pairs = csr_matrix(split.training), csr_matrix(held_out)
     for matrix in pairs:
-        matrix.indices, matrix.indptr = (
-            matrix.indices.astype(np.int32),
-            matrix.indptr.astype(np.int32),
-        )
+        matrix.indices = matrix.indices.astype(np.int32)
+        matrix.indptr = matrix.indptr.astype(np.int32)
     return pairs
 
 
@@ -223,11 +221,10 @@ def case(items: int) -> tuple[Split, FactorModel]:
 
 def work(way: Way, items: int) -> None:
     """Prepare a way, and print the milliseconds and the AUC of a call."""
-    out, sys.stdout, sys.argv = (
-        sys.stdout,
-        sys.stderr,
-        sys.argv[:1],
-    )  # the tools print, and RecBole reads arguments
+    # the tools print, and RecBole reads arguments
+    out = sys.stdout
+    sys.stdout = sys.stderr
+    sys.argv = sys.argv[:1]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         call = way.prepare(*case(items))
         call()  # the first call may be slower, and is not measured

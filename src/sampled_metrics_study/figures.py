@@ -103,10 +103,8 @@ def _places(side: Ends, names: "pd.Index[str]", shared: Sequence[Ends] = ()) -> 
     share it.
     """
     table = pd.DataFrame({"value": side.value, "low": side.low, "high": side.high}).loc[names]
-    table["low"], table["high"] = (
-        table["low"].fillna(table["value"]),
-        table["high"].fillna(table["value"]),
-    )
+    table["low"] = table["low"].fillna(table["value"])
+    table["high"] = table["high"].fillna(table["value"])
     lowest = table["low"].min()
     highest = table["high"].max()
     if shared:

@@ -32,6 +32,10 @@ VAGUE = {
     "a function": ("def of_rank(rank):\n    pass", []),
     "a field of a class": ("class Kind:\n    of_groups: bool = True", []),
     "what is read": ("print(first)", []),
+    "a parameter of a method that Python or pandas calls": (
+        "class Table:\n    def __finalize__(self, other):\n        pass",
+        [],
+    ),
     "a noun": ("finding = 1", []),
 }
 

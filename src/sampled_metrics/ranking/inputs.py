@@ -209,7 +209,8 @@ def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
     try:
         array = np.asarray(scores)
         if array.dtype == object:
-            array, python_numbers = array.astype(np.float64), array
+            python_numbers = array
+            array = array.astype(np.float64)
         elif (
             not hasattr(scores, "dtype")
             and array.dtype == np.float64

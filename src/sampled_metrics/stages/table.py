@@ -188,9 +188,9 @@ class StagedRanks(Ranked):
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the φ of each row, which is an outcome of its own."""
         phi, bounds = zip(*map(self._phi, metrics), strict=True)
-        least, most = np.transpose(bounds)
+        lowest, highest = np.transpose(bounds)
         largest = np.array([metric.largest for metric in metrics])
-        return OutcomeValues(np.stack(phi), np.arange(len(self)), least, most, largest)
+        return OutcomeValues(np.stack(phi), np.arange(len(self)), lowest, highest, largest)
 
     @property
     def design(self) -> dict[str, Any]:

@@ -133,15 +133,15 @@ class Standing:
         return Answer(YES if is_reference else UNDECIDED, self.reference, standing)
 
 
-def is_better(values: UserValues, other: UserValues, rate: float) -> bool:
+def is_better(values: UserValues, reference: UserValues, rate: float) -> bool:
     """Return whether the mean of some users is above that of the same users by another model.
 
     It is where the p-value of `compare` is at most the error rate. Only the side that decides is
     computed.
     """
-    if not values.point[0] > other.point[0] or rate <= 0:
+    if not values.point[0] > reference.point[0] or rate <= 0:
         return False
-    difference = values.minus(other)
+    difference = values.minus(reference)
     bounds = difference.bounds[0, 0]
     if not np.isfinite(bounds).all():
         return bool(difference.interval(0.05, test=True).p_value[0] <= rate)

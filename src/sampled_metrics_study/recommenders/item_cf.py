@@ -109,13 +109,13 @@ def near_items(interactions: Interactions, k: int | None, k_prime: int | None) -
             stored = slice(similar.indptr[row], similar.indptr[row + 1])
             partners = similar.indices[stored]
             values = similar.data[stored]
-            partners, values = partners[partners != item], values[partners != item]
+            is_partner = partners != item
+            partners = partners[is_partner]
+            values = values[is_partner]
             chosen = nearest(values, partners, most)
             counts[item] = len(chosen)
-            near[item, : len(chosen)], cosines[item, : len(chosen)] = (
-                partners[chosen],
-                values[chosen],
-            )
+            near[item, : len(chosen)] = partners[chosen]
+            cosines[item, : len(chosen)] = values[chosen]
     if k is None:
         return _within(near, cosines, counts, most)
     by_column = csr_array(_within(near, cosines, np.minimum(counts, k), most).T)

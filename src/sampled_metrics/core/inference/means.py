@@ -379,9 +379,8 @@ def _solve(rising: Callable[[float], float], target: float, slope: float, most: 
         low, high = (argument, high) if value < target else (low, argument)
         if value == value_before or abs(argument - before) <= _CLOSE * argument:
             break
-        before, value_before, argument = (
-            argument,
-            value,
-            argument + (target - value) * (argument - before) / (value - value_before),
-        )
+        step = (target - value) * (argument - before) / (value - value_before)
+        before = argument
+        value_before = value
+        argument = argument + step
     return argument
