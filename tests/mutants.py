@@ -15,198 +15,322 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCE = ROOT / "src/sampled_metrics"
+SOURCE = ROOT / "src"
 PACKAGES = {
-    "estimators": ["estimators", "inference", "evaluation"],
-    "sampling": ["sampling", "estimators", "evaluation"],
-    "metrics": ["metrics", "evaluation"],
-    "inference": ["inference", "evaluation"],
-    "evaluation": ["evaluation"],
-    "ranking": ["ranking", "recommenders"],
-    "ranks": ["ranks", "ranking", "evaluation"],
-    "data": ["data", "workflow/test_scripts.py"],
+    "sampled_metrics/core": ["core"],
+    "sampled_metrics/lists": ["lists"],
+    "sampled_metrics/papers": ["papers"],
+    "sampled_metrics/planning": ["planning"],
+    "sampled_metrics/ranking": ["ranking", "study/recommenders"],
+    "sampled_metrics/stages": ["stages"],
+    "sampled_metrics/validation": ["validation"],
+    "sampled_metrics_study": ["study"],
 }
 """Package of the library → the folders of tests that are run for a change in it."""
 CHOSEN = (
     (
-        "evaluation/compare.py",
+        "sampled_metrics/core/evaluation/compare.py",
         "rates = np.full(len(part.metrics), alpha / pairs)",
         "rates = np.full(len(part.metrics), alpha)",
     ),
     (
-        "evaluation/compare.py",
+        "sampled_metrics/core/evaluation/compare.py",
         "setting, confidence_level=level_of_group)",
         "setting, confidence_level=confidence_level)",
     ),
-    ("evaluation/correct.py", "row[end] > 1 + 1e-9", "row[end] > 2"),
+    ("sampled_metrics/core/evaluation/correct.py", "row[end] > 1 + 1e-9", "row[end] > 2"),
     (
-        "evaluation/correct.py",
+        "sampled_metrics/core/evaluation/correct.py",
         'max(4 * row["standard_error"], 0.01)',
         'max(4 * row["standard_error"], 1.0)',
     ),
-    ("evaluation/correct.py", "bias[1:].std(axis=0, ddof=1)", "bias[1:].std(axis=0, ddof=1) / 3"),
-    ("evaluation/correct.py", "m < n if outcomes.replacement", "m <= n if outcomes.replacement"),
-    ("evaluation/expect.py", "variances.sum(axis=0)) /", "variances.mean(axis=0)) /"),
-    ("evaluation/expect.py", "and gap < -EQUAL", "and gap < 1"),
-    ("evaluation/published.py", "0.5 * 10.0**exponent if", "10.0**exponent if"),
-    ("evaluation/published.py", "(1 - confidence_level) / len(values)", "(1 - confidence_level)"),
-    ("evaluation/published.py", "second.ends - first.ends[:, ::-1]", "second.ends - first.ends"),
     (
-        "evaluation/standings.py",
+        "sampled_metrics/core/evaluation/correct.py",
+        "bias[1:].std(axis=0, ddof=1)",
+        "bias[1:].std(axis=0, ddof=1) / 3",
+    ),
+    (
+        "sampled_metrics/core/evaluation/correct.py",
+        "m < n if outcomes.replacement",
+        "m <= n if outcomes.replacement",
+    ),
+    (
+        "sampled_metrics/core/evaluation/expect.py",
+        "variances.sum(axis=0)) /",
+        "variances.mean(axis=0)) /",
+    ),
+    ("sampled_metrics/core/evaluation/expect.py", "and gap < -EQUAL", "and gap < 1"),
+    ("sampled_metrics/papers/published.py", "0.5 * 10.0**exponent if", "10.0**exponent if"),
+    (
+        "sampled_metrics/papers/published.py",
+        "(1 - confidence_level) / len(values)",
+        "(1 - confidence_level)",
+    ),
+    (
+        "sampled_metrics/papers/published.py",
+        "second.ends - first.ends[:, ::-1]",
+        "second.ends - first.ends",
+    ),
+    (
+        "sampled_metrics/core/evaluation/standings.py",
         "key=lambda name: -values[name])",
         "key=lambda name: values[name])",
     ),
     (
-        "evaluation/values.py",
+        "sampled_metrics/core/evaluation/values.py",
         "ratio * other.bounds[:, ::-1, ::-1]",
         "ratio * other.bounds[:, ::-1]",
     ),
-    ("evaluation/values.py", '"unexplained", SHARED', '"unexplained"'),
-    ("evaluation/verdict.py", " or difference > high + EQUAL", ""),
+    ("sampled_metrics/core/evaluation/values.py", '"unexplained", SHARED', '"unexplained"'),
+    ("sampled_metrics/core/evaluation/verdict.py", " or difference > high + EQUAL", ""),
     (
-        "evaluation/compare.py",
+        "sampled_metrics/core/evaluation/compare.py",
         "excess_a = -ends[::-1] - margin.size",
         "excess_a = -ends - margin.size",
     ),
     (
-        "evaluation/compare.py",
+        "sampled_metrics/core/evaluation/compare.py",
         "(places_b - places_a > EQUAL).mean",
         "(places_a - places_b > EQUAL).mean",
     ),
-    ("evaluation/plan.py", "return self.alpha / max(1, len(self.pairs))", "return self.alpha"),
     (
-        "evaluation/plan.py",
+        "sampled_metrics/planning/plan.py",
+        "return self.alpha / max(1, len(self.pairs))",
+        "return self.alpha",
+    ),
+    (
+        "sampled_metrics/planning/plan.py",
         "scaled.std(ddof=1) * np.sqrt(1 + ratio)",
         "scaled.std(ddof=1) * np.sqrt(ratio)",
     ),
-    ("evaluation/wording.py", "np.ceil(high * scale - 1e-9)", "np.floor(high * scale - 1e-9)"),
-    ("validation/standing.py", "later**_POWER / (later - 1)", "later / (later - 1)"),
-    ("validation/standing.py", "(self.epochs - 1) / (later - 1)", "(self.epochs - 1)"),
     (
-        "validation/standing.py",
+        "sampled_metrics/core/evaluation/wording.py",
+        "np.ceil(high * scale - 1e-9)",
+        "np.floor(high * scale - 1e-9)",
+    ),
+    (
+        "sampled_metrics/validation/standing.py",
+        "later**_POWER / (later - 1)",
+        "later / (later - 1)",
+    ),
+    (
+        "sampled_metrics/validation/standing.py",
+        "(self.epochs - 1) / (later - 1)",
+        "(self.epochs - 1)",
+    ),
+    (
+        "sampled_metrics/validation/standing.py",
         "leaders = {self.best, self.reference}",
         "leaders = {self.reference}",
     ),
-    ("validation/standing.py", "if is_reference or is_best:", "if is_reference:"),
-    ("validation/standing.py", "epoch if is_reference else self.reference", "self.reference"),
-    ("validation/standing.py", "squares - 2 / 3 * cubes / reach", "squares"),
+    ("sampled_metrics/validation/standing.py", "if is_reference or is_best:", "if is_reference:"),
     (
-        "validation/validator.py",
+        "sampled_metrics/validation/standing.py",
+        "epoch if is_reference else self.reference",
+        "self.reference",
+    ),
+    ("sampled_metrics/validation/standing.py", "squares - 2 / 3 * cubes / reach", "squares"),
+    (
+        "sampled_metrics/validation/validator.py",
         "numbers.index(best) >= patience",
         "numbers.index(best) > patience",
     ),
     (
-        "estimators/linear.py",
+        "sampled_metrics/core/estimators/linear.py",
         "rest * x // (design.negatives +",
         "rest * x // (design.negatives + 1 +",
     ),
-    ("estimators/linear.py", "* (n + k) / (n - k)", "* (n - k) / (n + k)"),
+    ("sampled_metrics/core/estimators/linear.py", "* (n + k) / (n - k)", "* (n - k) / (n + k)"),
     (
-        "estimators/linear.py",
+        "sampled_metrics/core/estimators/linear.py",
         "if condition > WORST_CONDITION:",
         "if condition > 100 * WORST_CONDITION:",
     ),
-    ("estimators/linear.py", "(1 - self.gamma) * singular**2", "singular**2"),
-    ("estimators/linear.py", "np.min([weights.min(axis=1)", "np.max([weights.min(axis=1)"),
-    ("estimators/rank_distribution.py", "np.maximum(square - mean**2, 0.0)", "square"),
-    ("estimators/rank_distribution.py", "sample @ (negatives + 1)", "sample @ negatives"),
-    ("estimators/shapes.py", "max(1, candidates // 2)", "candidates"),
-    ("estimators/shapes.py", "[min, max] if several else [max]", "[max]"),
+    ("sampled_metrics/core/estimators/linear.py", "(1 - self.gamma) * singular**2", "singular**2"),
     (
-        "estimators/smooth.py",
+        "sampled_metrics/core/estimators/linear.py",
+        "np.min([weights.min(axis=1)",
+        "np.max([weights.min(axis=1)",
+    ),
+    (
+        "sampled_metrics/core/estimators/rank_distribution.py",
+        "np.maximum(square - mean**2, 0.0)",
+        "square",
+    ),
+    (
+        "sampled_metrics/core/estimators/rank_distribution.py",
+        "sample @ (negatives + 1)",
+        "sample @ negatives",
+    ),
+    ("sampled_metrics/core/estimators/shapes.py", "max(1, candidates // 2)", "candidates"),
+    ("sampled_metrics/core/estimators/shapes.py", "[min, max] if several else [max]", "[max]"),
+    (
+        "sampled_metrics/core/estimators/smooth.py",
         "PRIOR * (1 / exponents - 1), curvature",
         "PRIOR / exponents, curvature",
     ),
-    ("estimators/smooth.py", "+ normalising / 2", "+ normalising"),
-    ("estimators/strict_bounds.py", "return further / drawn", "return (further - 1) / drawn"),
-    ("estimators/strict_bounds.py", "deviations * float(np.sqrt(share))", "deviations"),
+    ("sampled_metrics/core/estimators/smooth.py", "+ normalising / 2", "+ normalising"),
     (
-        "inference/expectation.py",
+        "sampled_metrics/core/estimators/strict_bounds.py",
+        "return further / drawn",
+        "return (further - 1) / drawn",
+    ),
+    (
+        "sampled_metrics/core/estimators/strict_bounds.py",
+        "deviations * float(np.sqrt(share))",
+        "deviations",
+    ),
+    (
+        "sampled_metrics/core/inference/expectation.py",
         "mean_of_rows(variances / rows, user)",
         "mean_of_rows(variances, user)",
     ),
     (
-        "inference/families.py",
+        "sampled_metrics/core/inference/families.py",
         "np.arange(len(p_values), 0, -1)",
         "np.full(len(p_values), len(p_values))",
     ),
-    ("inference/families.py", "alpha / pairs, alpha))", "0.0, alpha))"),
-    ("inference/families.py", "alpha / pairs, alpha))", "alpha / pairs, 1.0))"),
-    ("inference/known_means.py", "return 1.0 + self.users * max", "return 1e9 + self.users * max"),
-    ("inference/means.py", "return float(many + few / deciding)", "return float(many)"),
+    ("sampled_metrics/core/inference/families.py", "alpha / pairs, alpha))", "0.0, alpha))"),
     (
-        "inference/means.py",
+        "sampled_metrics/core/inference/families.py",
+        "alpha / pairs, alpha))",
+        "alpha / pairs, 1.0))",
+    ),
+    (
+        "sampled_metrics/papers/known_means.py",
+        "return 1.0 + self.users * max",
+        "return 1e9 + self.users * max",
+    ),
+    (
+        "sampled_metrics/core/inference/means.py",
+        "return float(many + few / deciding)",
+        "return float(many)",
+    ),
+    (
+        "sampled_metrics/core/inference/means.py",
         "_effective_number(above, counts) + 1)",
         "_effective_number(above, counts))",
     ),
     (
-        "inference/means.py",
+        "sampled_metrics/core/inference/means.py",
         "share * (mean - limits[0]), share * (limits[1] - mean)",
         "share * mean, share * mean",
     ),
-    ("inference/seeds.py", "/ (max(users - 1, 1) * (seeds - 1)) /", "/ (users * seeds) /"),
-    ("inference/strict.py", "IMPOSSIBLE if assumption == FREE else SIGNIFICANCE", "SIGNIFICANCE"),
     (
-        "inference/strict.py",
+        "sampled_metrics/core/inference/seeds.py",
+        "/ (max(users - 1, 1) * (seeds - 1)) /",
+        "/ (users * seeds) /",
+    ),
+    (
+        "sampled_metrics/core/inference/strict.py",
+        "IMPOSSIBLE if assumption == FREE else SIGNIFICANCE",
+        "SIGNIFICANCE",
+    ),
+    (
+        "sampled_metrics/core/inference/strict.py",
         "others = sample.counts - np.asarray(own.sum(axis=0))",
         "others = sample.counts",
     ),
-    ("inference/strict.py", "_HARDLY_WIDER = 1.25", "_HARDLY_WIDER = 0.25"),
-    ("sampling/distributions.py", "lambda tied: np.maximum(tied, 1)", "lambda tied: tied + 1"),
-    ("sampling/draws.py", "rng.binomial(m - drawn_above, share)", "rng.binomial(m, share)"),
-    ("sampling/draws.py", "of_events**2 * variances", "of_events * variances"),
-    ("sampling/draws.py", "(gap - step / 2) / deviation", "(gap - step) / deviation"),
+    ("sampled_metrics/core/inference/strict.py", "_HARDLY_WIDER = 1.25", "_HARDLY_WIDER = 0.25"),
     (
-        "sampling/outcomes.py",
+        "sampled_metrics/core/sampling/distributions.py",
+        "lambda tied: np.maximum(tied, 1)",
+        "lambda tied: tied + 1",
+    ),
+    (
+        "sampled_metrics/core/sampling/draws.py",
+        "rng.binomial(m - drawn_above, share)",
+        "rng.binomial(m, share)",
+    ),
+    ("sampled_metrics/core/sampling/draws.py", "of_events**2 * variances", "of_events * variances"),
+    (
+        "sampled_metrics/core/sampling/draws.py",
+        "(gap - step / 2) / deviation",
+        "(gap - step) / deviation",
+    ),
+    (
+        "sampled_metrics/core/sampling/outcomes.py",
         "classes[-1][0].candidates <= FACTOR",
         "classes[-1][-1].candidates <= FACTOR",
     ),
-    ("sampling/outcomes.py", "+= group.events * values", "+= values"),
+    ("sampled_metrics/core/sampling/outcomes.py", "+= group.events * values", "+= values"),
     (
-        "sampling/outcomes.py",
+        "sampled_metrics/core/sampling/outcomes.py",
         "(k for k in cutoffs if last < k < following)",
         "(k + 1 for k in cutoffs if last < k < following)",
     ),
-    ("metrics/metric.py", "np.minimum(relevant, k)", "relevant"),
-    ("metrics/metric.py", "self.of_rank(above + 1 + tied / 2", "self.of_rank(above + 1 + tied"),
-    ("metrics/metric.py", "first + 0.5, last[some] - first - 1", "first, last[some] - first - 1"),
-    ("metrics/metric.py", "if one.label == other.label:", "if label == before:"),
-    ("ranks/exact.py", "last >= n,", "last > n,"),
-    ("ranks/exact.py", "((self.tied + 1.0) ** 2 - 1) / 12", "(self.tied + 1.0) ** 2 / 12"),
-    ("ranks/sampled.py", "(x < 0) | (x > m)", "x < 0"),
+    ("sampled_metrics/core/metrics.py", "np.minimum(relevant, k)", "relevant"),
     (
-        "ranks/staged.py",
+        "sampled_metrics/core/metrics.py",
+        "self.of_rank(above + 1 + tied / 2",
+        "self.of_rank(above + 1 + tied",
+    ),
+    (
+        "sampled_metrics/core/metrics.py",
+        "first + 0.5, last[some] - first - 1",
+        "first, last[some] - first - 1",
+    ),
+    ("sampled_metrics/core/metrics.py", "if one.label == other.label:", "if label == before:"),
+    ("sampled_metrics/core/ranks/exact.py", "last >= n,", "last > n,"),
+    (
+        "sampled_metrics/core/ranks/exact.py",
+        "((self.tied + 1.0) ** 2 - 1) / 12",
+        "(self.tied + 1.0) ** 2 / 12",
+    ),
+    ("sampled_metrics/core/ranks/sampled.py", "(x < 0) | (x > m)", "x < 0"),
+    (
+        "sampled_metrics/stages/table.py",
         "np.cumsum(falls * high), np.cumsum(falls * low)",
         "np.cumsum(falls), np.cumsum(falls * low)",
     ),
-    ("ranking/candidate_order.py", "joined[offsets[index] + place]", "joined[place]"),
-    ("ranking/inputs.py", "np.argsort(order)[excluded.indices]", "order[excluded.indices]"),
     (
-        "ranking/labels.py",
+        "sampled_metrics/stages/candidate_order.py",
+        "joined[offsets[index] + place]",
+        "joined[place]",
+    ),
+    (
+        "sampled_metrics/ranking/inputs.py",
+        "np.argsort(order)[excluded.indices]",
+        "order[excluded.indices]",
+    ),
+    (
+        "sampled_metrics/ranking/labels.py",
         "ordered = data if order is None else data.iloc[order]",
         "ordered = data",
     ),
     (
-        "ranking/labels.py",
+        "sampled_metrics/ranking/labels.py",
         "return ordered if order is None else ordered.iloc[:, order]",
         "return ordered",
     ),
-    ("ranking/labels.py", "return users, items[users.columns]", "return users, items"),
-    ("ranking/negatives.py", "(tie * (tied + 1))", "(tie * tied)"),
     (
-        "ranking/negatives.py",
+        "sampled_metrics/ranking/labels.py",
+        "return users, items[users.columns]",
+        "return users, items",
+    ),
+    ("sampled_metrics/ranking/negatives.py", "(tie * (tied + 1))", "(tie * tied)"),
+    (
+        "sampled_metrics/ranking/negatives.py",
         "(np.diff(pair, prepend=-1) == 0) & (not replacement)",
         "np.diff(pair, prepend=-1) == 0",
     ),
-    ("ranking/scoring.py", "np.isnan(scores) | (scores == math.inf)", "np.isnan(scores)"),
     (
-        "data/split.py",
+        "sampled_metrics/stages/scoring.py",
+        "np.isnan(scores) | (scores == math.inf)",
+        "np.isnan(scores)",
+    ),
+    (
+        "sampled_metrics/ranking/split.py",
         "self.training.shape[1] + 1 - own[self.user]",
         "self.training.shape[1] - own[self.user]",
     ),
-    ("data/split.py", 'side="right") - held_out])', 'side="left") - held_out])'),
     (
-        "data/split.py",
+        "sampled_metrics_study/data/split.py",
+        'side="right") - held_out])',
+        'side="left") - held_out])',
+    ),
+    (
+        "sampled_metrics_study/data/split.py",
         "lambda positions, events, rng: -positions",
         "lambda positions, events, rng: positions",
     ),
@@ -220,16 +344,21 @@ Mutant = tuple[Path, int, str, str]
 """File, line, the changed source of the file, and what was changed in words."""
 
 
+def package_of(name: str) -> str:
+    """Return the package of a file, by its path below src."""
+    return next(package for package in PACKAGES if name.startswith(f"{package}/"))
+
+
 def tests_of(path: Path, package: str) -> list[str]:
     """Return the files of tests that are run for a change of a file: first those about it, which
     fail soonest.
     """
-    module = ".".join(("sampled_metrics", *path.relative_to(SOURCE).with_suffix("").parts))
+    module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
     places = [ROOT / "tests" / place for place in PACKAGES[package]]
     files = [
         file
         for place in places
-        for file in (sorted(place.glob("test_*.py")) if place.is_dir() else [place])
+        for file in (sorted(place.rglob("test_*.py")) if place.is_dir() else [place])
     ]
 
     def is_other(file: Path) -> bool:
@@ -263,7 +392,7 @@ def is_found(path: Path, source: str, package: str) -> bool:
 def chosen_mutants(packages: list[str]) -> Iterator[Mutant]:
     """Yield the changes of CHOSEN in some packages; a text that is not there once is an error."""
     for name, before, after in CHOSEN:
-        if name.partition("/")[0] not in packages:
+        if package_of(name) not in packages:
             continue
         first, *rest = (SOURCE / name).read_text(encoding="utf-8").split(before)
         if len(rest) != 1:
@@ -283,7 +412,7 @@ def main() -> None:
     for path, place, source, what in [
         *chosen_mutants(asked.chosen or [*PACKAGES])
     ]:  # all are looked up first
-        package = path.relative_to(SOURCE).parts[0]
+        package = package_of(path.relative_to(SOURCE).as_posix())
         noticed = is_found(path, source, package)
         made[package] += 1
         found[package] += noticed

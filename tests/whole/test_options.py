@@ -146,7 +146,6 @@ WITHOUT = [
     ),
     (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"rank_column": "nothing"}),
     (sm.plan, (EXACT,), {"draws": 40}, {"depths": [20]}),
-    (sm.plan, (DRAWN,), {"draws": 40}, {"depths": [20]}),
     (sm.plan, (STAGED,), {"draws": 40}, {"negatives": [20]}),
     (sm.plan, (STAGED,), {"draws": 40}, {"estimators": "cls"}),
     (sm.plan, (STAGED,), {"draws": 40}, AGAIN),
