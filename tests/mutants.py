@@ -46,13 +46,13 @@ CHOSEN = (
     ),
     (
         "sampled_metrics/core/evaluation/correct.py",
-        "bias[1:].std(axis=0, ddof=1)",
-        "bias[1:].std(axis=0, ddof=1) / 3",
+        "biases[1:].std(axis=0, ddof=1)",
+        "biases[1:].std(axis=0, ddof=1) / 3",
     ),
     (
         "sampled_metrics/core/evaluation/correct.py",
-        "m < n if outcomes.replacement",
-        "m <= n if outcomes.replacement",
+        "other_is_possible = m < n",
+        "other_is_possible = m <= n",
     ),
     (
         "sampled_metrics/core/evaluation/expect.py",
@@ -78,10 +78,9 @@ CHOSEN = (
     ),
     (
         "sampled_metrics/core/evaluation/values.py",
-        "ratio * other.bounds[:, ::-1, ::-1]",
-        "ratio * other.bounds[:, ::-1]",
+        "ratio * subtrahend.bounds[:, ::-1, ::-1]",
+        "ratio * subtrahend.bounds[:, ::-1]",
     ),
-    ("sampled_metrics/core/evaluation/values.py", '"unexplained", SHARED', '"unexplained"'),
     ("sampled_metrics/core/evaluation/verdict.py", " or difference > high + EQUAL", ""),
     (
         "sampled_metrics/core/evaluation/compare.py",
@@ -97,16 +96,6 @@ CHOSEN = (
         "sampled_metrics/planning/plan.py",
         "return self.alpha / max(1, len(self.pairs))",
         "return self.alpha",
-    ),
-    (
-        "sampled_metrics/planning/plan.py",
-        "scaled.std(ddof=1) * np.sqrt(1 + ratio)",
-        "scaled.std(ddof=1) * np.sqrt(ratio)",
-    ),
-    (
-        "sampled_metrics/core/evaluation/wording.py",
-        "np.ceil(high * scale - 1e-9)",
-        "np.floor(high * scale - 1e-9)",
     ),
     (
         "sampled_metrics/validation/standing.py",
@@ -231,7 +220,6 @@ CHOSEN = (
         "others = sample.counts - np.asarray(own.sum(axis=0))",
         "others = sample.counts",
     ),
-    ("sampled_metrics/core/inference/strict.py", "_HARDLY_WIDER = 1.25", "_HARDLY_WIDER = 0.25"),
     (
         "sampled_metrics/core/sampling/distributions.py",
         "lambda tied: np.maximum(tied, 1)",
@@ -280,8 +268,8 @@ CHOSEN = (
     ("sampled_metrics/core/ranks/sampled.py", "(x < 0) | (x > m)", "x < 0"),
     (
         "sampled_metrics/stages/table.py",
-        "np.cumsum(falls * high), np.cumsum(falls * low)",
-        "np.cumsum(falls), np.cumsum(falls * low)",
+        "smallest = np.cumsum(falls * high)",
+        "smallest = np.cumsum(falls)",
     ),
     (
         "sampled_metrics/stages/candidate_order.py",
@@ -326,8 +314,8 @@ CHOSEN = (
     ),
     (
         "sampled_metrics_study/data/split.py",
-        'side="right") - held_out])',
-        'side="left") - held_out])',
+        'side="right") - held_out]',
+        'side="left") - held_out]',
     ),
     (
         "sampled_metrics_study/data/split.py",

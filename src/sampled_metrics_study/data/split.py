@@ -81,9 +81,8 @@ def shared_last_times(events: Events, held_out: int = 1) -> int:
     order = np.lexsort((times, users))
     users = users[order]
     times = times[order]
-    last = (
-        np.flatnonzero(np.diff(users, append=-1)) + 1 - held_out
-    )  # the k-th last event of each user
+    # the k-th last event of each user
+    last = np.flatnonzero(np.diff(users, append=-1)) + 1 - held_out
     last = last[last > 0]
     return int(
         ((times[last] == times[last - 1]) & (users[last + held_out - 1] == users[last - 1])).sum()
@@ -223,9 +222,12 @@ def split_tables(split: Split) -> dict[str, pd.DataFrame]:
     """Return the tables of a split, with the ids of the file, by name.
 
     Returns:
-        train: user, item and, if known, timestamp of the training events, in the order of users and
-        then items. held_out: user and item, a row for each held-out item. users, items: the ids, in
-        the order of the rows and columns of a (users, items) matrix.
+        A dict of
+
+        - train: user, item and, if known, timestamp of the training events, in the order of users
+          and then items;
+        - held_out: user and item, a row for each held-out item;
+        - users, items: the ids, in the order of the rows and columns of a (users, items) matrix.
     """
     import pandas as pd  # slow to import, and training does without
 
