@@ -24,16 +24,10 @@ import grimp
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = "sampled_metrics"
 STUDY = "sampled_metrics_study"
-PACKAGES = (
-    "lists",
-    "papers",
-    "ranking",
-    "reporting",
-    "stages",
-    "planning",
-    "validation",
-    "adapters",
-    "cli",
+PACKAGES = sorted(
+    path.parent.name
+    for path in (ROOT / "src" / LIBRARY).glob("*/__init__.py")
+    if path.parent.name != "core"
 )
 OF_ALL = ("benchmarks", "browser", "docs", "faults", "packaging", "slurm", "whole")
 """Folders of tests that need all of the project."""

@@ -302,14 +302,11 @@ def rank(
               DataFrame is aligned, too.
 
             Higher is better, equal is a tie. Candidates with -inf, such as masked items, rank last
-                and tie with each
-            other; factors are finite. Scores are compared in their own type, without rounding.
-                Dense scores
-            and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are
-                counted there, in blocks
-            of 1.5 GB at most; this needs array-api-compat. Both factors must be of one library and
-                on one device.
-            Their ranks are those of the same factors in double precision on the host.
+            and tie with each other; factors are finite. Scores are compared in their own type,
+            without rounding. Dense scores and factors may be arrays of torch, CuPy or JAX. Those in
+            the memory of a GPU are counted there, in blocks of 1.5 GB at most; this needs
+            array-api-compat. Both factors must be of one library and on one device. Their ranks are
+            those of the same factors in double precision on the host.
         training: what the users have in training: (users, items), sparse or dense, not 0 where the
             user has the item; or a DataFrame with the columns user and item, in any order, of which
             an index may have one or both.

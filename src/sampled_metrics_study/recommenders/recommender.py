@@ -74,7 +74,6 @@ class TrainingEvents:
         The last item of each user:
 
         >>> import numpy as np
-    from numpy.typing import NDArray
         >>> from sampled_metrics_study.recommenders import TrainingEvents
         >>> events = TrainingEvents(user=np.array([0, 0, 1]), item=np.array([7, 2, 5]))
         >>> events.item[np.diff(events.user, append=-1) != 0]
