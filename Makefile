@@ -47,7 +47,7 @@ reproduce: $(READY)  ## run the whole study, from the archive to results/report.
 PYTEST = $(BIN)/pytest -n $(CORES) --dist worksteal
 SLOW = -m 'slow or not slow' --hypothesis-profile thorough
 
-test: $(READY)  ## the tests, and those of the core alone: about three minutes on two cores
+test: $(READY)  ## the tests, and those of the core alone: about four minutes on two cores
 	$(PYTEST)
 	$(BIN)/python tests/rooms.py --core-alone
 
