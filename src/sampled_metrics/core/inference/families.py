@@ -73,7 +73,7 @@ class Margin:
         return cls(number / 100, True) if text.endswith("%") else cls(number)
 
     def require_possible(self, metrics: Mapping[str, Metric]) -> None:
-        """Raise ConfigError if no difference of metric of these metrics, by label, can be above the
+        """Raise ConfigError if no difference of one of these metrics, by label, can be above the
         margin.
         """
         for label, metric in metrics.items():
@@ -141,7 +141,7 @@ def max_t_rate(values: Floats, alpha: float) -> float:
         The error rate, from alpha / pairs to alpha.
 
     Examples:
-        Three recommenders whose users have nothing to do with row another:
+        Three recommenders whose users have nothing to do with one another:
 
         >>> values = np.random.default_rng(0).normal(size=(3, 1000))
         >>> 0.05 / 3 < max_t_rate(values, 0.05) < 0.022
@@ -181,8 +181,9 @@ def max_t_rate(values: Floats, alpha: float) -> float:
 
 
 def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the largest groups of recommenders of which all pairs are undecided; each is in at
-    least recommender group.
+    """Return the largest groups of recommenders of which all pairs are undecided.
+
+    Each recommender is in at least one group.
 
     They are those of a compact letter display, by the method of Bron and Kerbosch for maximal
     cliques.
@@ -192,10 +193,10 @@ def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple
         recommenders: their numbers, best first.
 
     Returns:
-        Groups in the order of their best members, each recommender best first.
+        Groups in the order of their best members, each best first.
 
     Examples:
-        Of three recommenders the middle recommender cannot be told from the others:
+        Of three recommenders the middle one cannot be told from the others:
 
         >>> groups([(0, 1), (1, 2)], [0, 1, 2])
         [(0, 1), (1, 2)]
