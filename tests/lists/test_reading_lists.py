@@ -5,6 +5,7 @@ refused.
 import numpy as np
 import pandas as pd
 import pytest
+from columns_of_runs import NAMES
 from no_numbers import NO_NUMBERS
 
 import sampled_metrics as sm
@@ -140,22 +141,7 @@ def test_lists_have_seeds():
     assert reciprocal == [[1.0, 0.5], [0.5, 1.0]]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "seed",
-        "Seed",
-        "SEED",
-        "random_state",
-        "run",
-        "Run",
-        "run_id",
-        "fold",
-        "trial",
-        "repetition",
-        "replicate",
-    ],
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_column_of_runs_that_no_argument_names_is_refused(name):
     with pytest.raises(
         sm.DataError, match=f"has the column {name}, which no argument names, with 2 values"

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import read_and
 from read_and import compare, evaluate
+from values_with_intervals import VALUES
 
 import sampled_metrics as sm
 from sampled_metrics.core.evaluation.result import Result
@@ -13,17 +14,6 @@ from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.errors import ConfigError
 
 CAUTION = "No rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1."
-VALUES = Result(
-    {
-        "recommender": ["X_1", "X_1", "Y", "Y"],
-        "estimator": ["free"] * 4,
-        "metric": ["recall@10", "auc"] * 2,
-        "value": [0.25, 0.5, 0.125, float("nan")],
-        "low": [0.2, 0.45, float("nan"), float("nan")],
-        "high": [0.3, 0.55, float("nan"), float("nan")],
-        "users": [9] * 4,
-    }
-).found([], Setting(0.9, "9 users, m = 20"))
 LINES = [
     "% 9 users, m = 20. In brackets: 90 % intervals.",
     r"\begin{tabular}{lll}", r"\toprule", r"Recommender & Recall@10 & AUC \\", r"\midrule",

@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from values_with_intervals import VALUES
 
 import sampled_metrics as sm
 from sampled_metrics import _registry
@@ -143,19 +144,6 @@ def test_text_of_a_value_and_of_a_p_value():
         "3.25e-14",
         "-",
     ]
-
-
-VALUES = Result(
-    {
-        "recommender": ["X_1", "X_1", "Y", "Y"],
-        "estimator": ["free"] * 4,
-        "metric": ["recall@10", "auc"] * 2,
-        "value": [0.25, 0.5, 0.125, float("nan")],
-        "low": [0.2, 0.45, float("nan"), float("nan")],
-        "high": [0.3, 0.55, float("nan"), float("nan")],
-        "users": [9] * 4,
-    }
-).found([], Setting(0.9, "9 users, m = 20"))
 
 
 def test_a_sentence_is_of_the_rows():

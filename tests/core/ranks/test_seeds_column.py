@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from columns_of_runs import NAMES
 
 import sampled_metrics as sm
 from sampled_metrics.core.ranks.exact import ExactRanks
@@ -221,21 +222,6 @@ def test_without_users_seeds_need_as_many_rows():
 
 
 # --- what is refused ----------------------------------------------------------------------------
-
-NAMES = [
-    "seed",
-    "Seed",
-    "SEED",
-    "random_state",
-    "run",
-    "Run",
-    "run_id",
-    "fold",
-    "trial",
-    "repetition",
-    "replicate",
-]
-NAMES += ["draw", "draws", "cv", "n_run"]
 
 
 @pytest.mark.parametrize("name", NAMES)

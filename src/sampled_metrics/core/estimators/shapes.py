@@ -167,26 +167,6 @@ def mixtures(
     }
 
 
-def density(
-    users: Sequence[Size], metrics: tuple[Metric, ...], shape: str, ranks: Floats
-) -> Floats:
-    """Return the (members, ranks) probabilities of ranks by the members of `free` or `decreasing`,
-    as in `mixtures`.
-    """
-    k = _members_k(users, metrics)
-    (by_size, ends) = _by_negatives(users)
-    of_ends = []
-    for end in ends:
-        n = end(group.candidates for _, groups in by_size for group in groups)
-        last = np.minimum(k, n)[:, np.newaxis]
-        is_uniform = (shape != "free") & (last <= max(1, n // 2))
-        first = np.where(
-            is_uniform, 0, np.minimum(np.append(0, k[:-1]), last[:, 0] - 1)[:, np.newaxis]
-        )
-        of_ends.append(((ranks > first) & (ranks <= last)) / (last - first))
-    return np.vstack(of_ends)
-
-
 def _members_k(
     users: Sequence[Size],
     metrics: tuple[Metric, ...],

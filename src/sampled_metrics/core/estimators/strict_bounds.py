@@ -193,12 +193,6 @@ class Fit:
         best = int(np.argmin(limits))
         return side * (offsets[best] + lines[best] * slope)
 
-    def furthest(self, metric: int, side: int, deviations: float) -> Floats:
-        """Return the (members,) proportions within a distance with the largest metric, or the
-        smallest for side -1.
-        """
-        return self._furthest(side * self.mixture.values[:, metric], deviations)
-
     def _furthest(self, value: Floats, deviations: float) -> Floats:
         """Return the proportions with the largest mean of (members,) values within a distance in
         standard errors.
@@ -261,12 +255,6 @@ class Bounds:
     least: Floats
     most: Floats
     fitted: Floats
-
-    def of_metrics(self, columns: Sequence[int]) -> "Bounds":
-        """Return the bounds of some metrics, by index."""
-        return Bounds(
-            *(values[:, columns] for values in (self.weights, self.least, self.most, self.fitted))
-        )
 
 
 @dataclass(frozen=True)
