@@ -103,9 +103,8 @@ def draw_pairs(counts: Ints, tastes: Ints, pairs: Ints, size: int, draw: Draw) -
         series = pd.Series(np.append(pairs, user * size + draw(tastes[user]))).drop_duplicates()
         user = series // size
         pairs = series[user.groupby(user).cumcount() < counts[user]].to_numpy()
-        draws_per_item = min(
-            2 * draws_per_item, 64
-        )  # the remaining users have most of the items that they draw
+        # the remaining users have most of the items that they draw
+        draws_per_item = min(2 * draws_per_item, 64)
     return np.sort(pairs)
 
 

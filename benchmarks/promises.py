@@ -41,6 +41,7 @@ FINALISTS = (
     3  # laws that are searched from, and that are in the last choice, besides the known ones
 )
 LEAST_GAP = 0.01  # of the metrics of two recommenders whose evaluation is planned
+# laws of seeds, with the mean 0
 SPREADS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = {
     "uniform": lambda rng, shape: rng.uniform(-1, 1, shape),
     "normal": lambda rng, shape: rng.standard_normal(shape),
@@ -48,7 +49,7 @@ SPREADS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]]
     "lognormal": lambda rng, shape: (
         (np.exp(rng.standard_normal(shape)) - np.exp(0.5)) / np.sqrt((np.e - 1) * np.e)
     ),
-}  # laws of seeds, with the mean 0
+}
 Law = Population | laws.Users
 
 # --- promises ------------------------------------------------------------------------------------
@@ -59,13 +60,11 @@ class Promise:
     """A promise of the library, in a setting."""
 
     name: str
-    say: Callable[
-        ..., dict[str, Statement]
-    ]  # of the promise, (recommenders or seeds, users) ranks, truths and a seed
+    # of the promise, (recommenders or seeds, users) ranks, truths and a seed
+    say: Callable[..., dict[str, Statement]]
     users: int
-    metrics: tuple[str, ...] = (
-        "recall@10",
-    )  # each with its worst law; one where recommenders are equal by it
+    # each with its worst law; one where recommenders are equal by it
+    metrics: tuple[str, ...] = ("recall@10",)
     m: int = 0  # number of negatives; 0 for exact ranks
     n: int = 1000  # number of candidates
     estimator: str = ""  # of sampled ranks and published values
@@ -75,9 +74,8 @@ class Promise:
     margin: float = 0.0  # the smallest difference that matters; 0 for none
     is_relative: bool = False  # whether it is relative to the worse metric
     groups: tuple[float, ...] = ()  # shares of the users by group, with the same laws in all groups
-    seeds: tuple[
-        int, ...
-    ] = ()  # number of seeds of each recommender; the law of a seed is a mixture of two laws
+    # number of seeds of each recommender; the law of a seed is a mixture of two laws
+    seeds: tuple[int, ...] = ()
     spread: float = (
         0.0  # scale of the deviations of the share of the first law in this mixture from one half
     )
@@ -97,9 +95,8 @@ class Promise:
     planned: str = "recall@10"  # the metric of a plan
     is_of_estimator: bool = False  # whether the truth is the mean of the estimator
     level: float = 0.95
-    known: tuple[
-        Population, ...
-    ] = ()  # first populations of the search that take part in the last choice, too
+    # first populations of the search that take part in the last choice, too
+    known: tuple[Population, ...] = ()
 
     def __str__(self) -> str:
         sample = f", m = {self.m}" if self.m else f", depth = {self.depth:g}" if self.depth else ""

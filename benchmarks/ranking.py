@@ -131,9 +131,8 @@ def recbole(split: Split, model: FactorModel) -> Call:
             self.unused = torch.nn.Parameter(torch.zeros(1))  # the trainer needs a parameter
             users = dataset.id2token("user_id", np.arange(1, dataset.user_num)).astype(int)
             items = dataset.id2token("item_id", np.arange(1, dataset.item_num)).astype(int)
-            self.users = torch.from_numpy(
-                np.insert(model.user_factors[users], 0, 0.0, axis=0)
-            )  # 0 is padding
+            # 0 is padding
+            self.users = torch.from_numpy(np.insert(model.user_factors[users], 0, 0.0, axis=0))
             self.items = torch.from_numpy(np.insert(model.item_factors[items], 0, 0.0, axis=0))
 
         def full_sort_predict(self, interaction: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -141,9 +140,8 @@ def recbole(split: Split, model: FactorModel) -> Call:
 
     torch.set_num_threads(THREADS)
     training, test = matrices(split)
-    events = vstack(
-        [training, 2 * test]
-    ).tocoo()  # the held-out item has the later of two made-up times
+    # the held-out item has the later of two made-up times
+    events = vstack([training, 2 * test]).tocoo()
     names = ("user_id:token", "item_id:token", "timestamp:float")
     columns = (events.row % training.shape[0], events.col, events.data)
     Path("events").mkdir()

@@ -44,20 +44,23 @@ MORE = (
     (20, 20),
 )
 ALONE = ((2, 0), (3, 0), (5, 0), (10, 0), (20, 0))  # of one recommender
+# of the deviations of seeds of the first and the second recommender
 RATIOS = (
     1 / 3,
     1 / 2,
     1.0,
     2.0,
     3.0,
-)  # of the deviations of seeds of the first and the second recommender
+)
+# deviations of the users' part, relative to that of the difference by seeds
 USERS = (
     0.1,
     0.3,
     1.0,
     3.0,
     10.0,
-)  # deviations of the users' part, relative to that of the difference by seeds
+)
+# all with the mean 0 and the variance 1
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "t3": lambda rng, shape: rng.standard_t(3, shape) / np.sqrt(3),
@@ -65,7 +68,7 @@ LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = 
         (np.exp(rng.standard_normal(shape)) - np.exp(0.5)) / np.sqrt((np.e - 1) * np.e)
     ),
     "uniform": lambda rng, shape: rng.uniform(-np.sqrt(3), np.sqrt(3), shape),
-}  # all with the mean 0 and the variance 1
+}
 SLOW = 10  # a tenth of the draws is used for the slow interval
 WIDTHS = 100  # draws for the mean width of the slow interval
 LOGS = np.linspace(-17, 17, 401)  # of the ratios for which the interval of the library is tabled

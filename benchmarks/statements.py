@@ -20,16 +20,16 @@ from sampled_metrics.planning.plan import _Question, _ways, simulated
 from sampled_metrics.stages.stopping import boundaries, last_boundary, shares
 
 EXACT = 1e-9  # ends of intervals and metrics that differ by less are equal
+# kinds of findings that state that a sample contradicts an assumption
 CONTRADICTIONS = (
     "contradicted",
     "unexplained",
-)  # kinds of findings that state that a sample contradicts an assumption
+)
 CHANCES = ("ordered", "decided", "wrong")
 LARGE = 200_000  # users who stand for a law
 Promise = Any  # of promises.py, which imports this module
-Truths = Mapping[
-    str, Sequence[float]
-]  # the true metric of each recommender, by the label of the metric
+# the true metric of each recommender, by the label of the metric
+Truths = Mapping[str, Sequence[float]]
 
 
 class Statement(NamedTuple):
@@ -344,9 +344,8 @@ def _above_at(
         return counts
     above = side - 1
     smallest = np.zeros(len(side))
-    for number in range(
-        10
-    ):  # the smallest of the uniform numbers that are larger than the last one
+    # the smallest of the uniform numbers that are larger than the last one
+    for number in range(10):
         smallest = 1 - (1 - smallest) * rng.random(len(side)) ** (1 / np.maximum(above - number, 1))
         is_among = (smallest[:, np.newaxis] ** order <= steps / (n - 1)) & (above > number)[
             :, np.newaxis

@@ -23,9 +23,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "paper"]
 default_role = "code"
 nitpicky = True
-nitpick_ignore_regex = [
-    (r"py:.*", r"(?!sampled_metrics).*")
-]  # no links to the documentation of other projects
+# no links to the documentation of other projects
+nitpick_ignore_regex = [(r"py:.*", r"(?!sampled_metrics).*")]
 myst_heading_anchors = 3
 myst_enable_extensions = ["html_image"]  # the figure of README, which has a width
 add_module_names = False
@@ -36,9 +35,8 @@ autodoc_preserve_defaults = True
 autodoc_typehints = "none"  # docstrings state shapes and types
 
 html_theme = "furo"
-html_theme_options = {
-    "light_css_variables": {"code-font-size": "0.72rem"}
-}  # 100 columns fit beside the menu
+# 100 columns fit beside the menu
+html_theme_options = {"light_css_variables": {"code-font-size": "0.72rem"}}
 html_title = project
 html_copy_source = False
 html_show_sphinx = html_show_copyright = False
@@ -55,9 +53,8 @@ def with_readme(app: Sphinx, page: str, content: list[str]) -> None:
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
         readme = re.sub(r"\]\((?!\w+:)", "](../", readme).replace("](../docs/", "](")
         readme = readme.replace('src="docs/', 'src="')
-        readme = re.sub(
-            r"\[([^]]*)\]\(\.\./(?:published/evidence/)?[A-Z]+\.md\)", r"\1", readme
-        )  # not on the site
+        # not on the site
+        readme = re.sub(r"\[([^]]*)\]\(\.\./(?:published/evidence/)?[A-Z]+\.md\)", r"\1", readme)
         content[0] = content[0].replace("<!-- README.md -->", readme)
 
 

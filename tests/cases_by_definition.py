@@ -35,9 +35,8 @@ class Case:
     def __init__(self, seed: int, users: int, items: int) -> None:
         rng = np.random.default_rng(seed)
         chosen = rng.random((users, items)) < rng.choice([0.1, 0.4, 0.7], (users, 1))
-        share = rng.choice(
-            [0, 0.2, 1], (users, 1), p=[0.2, 0.6, 0.2]
-        )  # of them, all, some or none are held out
+        # of them, all, some or none are held out
+        share = rng.choice([0, 0.2, 1], (users, 1), p=[0.2, 0.6, 0.2])
         self.held_out = chosen & (rng.random((users, items)) < share)
         self.held_out[0] |= np.arange(items) == rng.integers(items)  # at least one
         self.training = chosen & ~self.held_out
@@ -51,9 +50,8 @@ class Case:
         )
         self.sums = self.training @ self.similarity
         self.masked = np.where(rng.random((users, items)) < 0.3, -np.inf, self.products)
-        self.masked[self.training & (rng.random((users, items)) < 0.5)] = (
-            np.nan
-        )  # what is in training may score so
+        # what is in training may score so
+        self.masked[self.training & (rng.random((users, items)) < 0.5)] = np.nan
 
 
 @contextmanager

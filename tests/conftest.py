@@ -19,13 +19,13 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from made_up_project import Project
 
+# a busy machine is no failure
 BUSY = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow],
-}  # a busy machine is no failure
-settings.register_profile(
-    "brief", max_examples=20, derandomize=True, **BUSY
-)  # the same examples in each run
+}
+# the same examples in each run
+settings.register_profile("brief", max_examples=20, derandomize=True, **BUSY)
 settings.register_profile("thorough", max_examples=300, **BUSY)  # --hypothesis-profile thorough
 settings.load_profile("brief")
 

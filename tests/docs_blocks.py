@@ -20,9 +20,8 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-sys.path.append(
-    str(ROOT)
-)  # pages import docs.examples, as a reader does in the root of the repository
+# pages import docs.examples, as a reader does in the root of the repository
+sys.path.append(str(ROOT))
 FENCE = re.compile(r"^```(?P<language>\S*)\n(?P<content>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 COLUMNS = 100
 """How wide a terminal the documentation shows; lines that are longer go on below, as they do there.

@@ -45,9 +45,8 @@ def dense(n, m, replacement=False):
     """P(x | r) of thousands of ranks, (n, m + 1), from sums of logarithms; to about 10 digits,
     read-only.
     """
-    logs = np.concatenate(
-        ([0.0], np.cumsum(np.log(np.arange(1.0, max(n, m) + 1))))
-    )  # of factorials
+    # of factorials
+    logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1.0, max(n, m) + 1)))))
     x = np.arange(m + 1)
     better = np.arange(n)[:, np.newaxis]
     if replacement:
@@ -75,9 +74,8 @@ def over_ties(above, tied, candidates, m, replacement, rule):
     samples = list(product(items, repeat=m) if replacement else combinations(items, m))
     law = [Fraction(0)] * (m + 1)
     for sample in samples:
-        rivals = sample.count("tied") - (
-            rule == "beats-one" and "tied" in sample
-        )  # one of them is below
+        # one of them is below
+        rivals = sample.count("tied") - (rule == "beats-one" and "tied" in sample)
         for order in permutations(range(rivals + 1)):
             law[sample.count("above") + order.index(0)] += Fraction(
                 1, len(samples) * factorial(rivals + 1)

@@ -114,9 +114,8 @@ def drawn_case(draw: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
     training |= {"array": TRAINING, "frame by default": pd.DataFrame(TRAINING)}
     held_out |= {"array": HELD_OUT, "Series by default": pd.Series(HELD_OUT)}
     chosen = [forms[draw(st.sampled_from(sorted(forms)))] for forms in (scores, training, held_out)]
-    ids = pd.DataFrame({"user": USERS}, index=np.arange(len(USERS)) * 3 + 2)[
-        "user"
-    ]  # as after rows were left out
+    # as after rows were left out
+    ids = pd.DataFrame({"user": USERS}, index=np.arange(len(USERS)) * 3 + 2)["user"]
     return *chosen, {"user_ids": ids if draw(st.booleans()) else USERS, "item_ids": ITEMS}
 
 

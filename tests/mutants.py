@@ -397,9 +397,8 @@ def main() -> None:
     asked = parser.parse_args()
     made = Counter[str]()
     found = Counter[str]()
-    for path, place, source, what in [
-        *chosen_mutants(asked.chosen or [*PACKAGES])
-    ]:  # all are looked up first
+    # all are looked up first
+    for path, place, source, what in [*chosen_mutants(asked.chosen or [*PACKAGES])]:
         package = package_of(path.relative_to(SOURCE).as_posix())
         noticed = is_found(path, source, package)
         made[package] += 1

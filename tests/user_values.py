@@ -48,9 +48,8 @@ def require_within_bounds(found, kind):
         "bias is zero" if kind in biased else kind if kind == "decreasing" else "none"
     )
     assert np.isinf(found.bounds).all() == (kind == "mle")
-    assert (found.limits.tolist() == [[0, 1]] * 2) == (
-        kind != "bv-0.1"
-    )  # its weights may be below 0
+    # its weights may be below 0
+    assert (found.limits.tolist() == [[0, 1]] * 2) == (kind != "bv-0.1")
     for side, of_side in enumerate((found.low, found.high)):
         assert (of_side >= found.bounds[:, side, :1] - 1e-12).all()
         assert (of_side <= found.bounds[:, side, 1:] + 1e-12).all()

@@ -187,10 +187,11 @@ def main() -> None:
     negatives = negatives_of(split)
     sampled = sm.rank_among_negatives(*inputs, negatives=negatives)
     rows = []
+    # in a study, keep the files
     with (
         service(train(split, films)) as client,
         tempfile.TemporaryDirectory() as folder,
-    ):  # in a study, keep the files
+    ):
         ways: dict[str, Callable[[], Ranks]] = {
             "all candidates": lambda: ranked_in_full(client, split),
             "stop at k": lambda: ranked_by_stages(

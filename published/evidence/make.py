@@ -450,9 +450,8 @@ def ncf_training(source: Source, archive: Path | None, test: Ncf, scores: Floats
         rows = np.loadtxt(io.StringIO(text), dtype=np.int64, usecols=(0, 1))
         return csr_array((np.ones(len(rows)), rows.T), shape=scores.shape)
     events = binarize(read_events(archive, get("movielens-dat"), member="ml-1m/ratings.dat"), 0)
-    split = split_events(
-        events, strategy="last-event", ties="first", rng=np.random.default_rng()
-    )  # nothing is drawn
+    # nothing is drawn
+    split = split_events(events, strategy="last-event", ties="first", rng=np.random.default_rng())
     order = np.argsort(split.user_ids.astype(np.int64))
     training = csr_array(split.training[order])
     held_out = csr_array(split.held_out[order])
@@ -467,9 +466,8 @@ def ncf_training(source: Source, archive: Path | None, test: Ncf, scores: Floats
     contradictions = (all_items.T @ negatives).toarray()
     is_other_place = ~_first_user_places(all_items)
     fit = all_items.T @ scores
-    fit /= (
-        len(fit) * np.abs(fit).max()
-    )  # at most 1 for all items together, so it decides what is open alone
+    # at most 1 for all items together, so it decides what is open alone
+    fit /= len(fit) * np.abs(fit).max()
     number = linear_sum_assignment(contradictions - fit + 1e3 * is_other_place - 1e4 * agreements)[
         1
     ]

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from sampled_metrics._registry import public_names
 
-if (
-    TYPE_CHECKING
-):  # at run time each is imported when it is used: a job of the workflow needs few of the modules
+# at run time each is imported when it is used: a job of the workflow needs few of the modules
+if TYPE_CHECKING:
     from sampled_metrics.core.estimators import estimator as estimator
     from sampled_metrics.core.evaluation.compare import compare as compare
     from sampled_metrics.core.evaluation.correct import correct as correct

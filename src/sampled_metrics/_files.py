@@ -87,9 +87,8 @@ def _final(path: str | os.PathLike[str]) -> Path:
         mode = 0
     if name.endswith(os.sep) or (mode is not None and not stat.S_ISREG(mode)):
         raise WriteError(f"{name}: is not a regular file, and only a regular file is written")
-    if mode is not None and (
-        not mode & 0o222 or not os.access(final, os.W_OK)
-    ):  # root may write all files
+    # root may write all files
+    if mode is not None and (not mode & 0o222 or not os.access(final, os.W_OK)):
         raise WriteError(f"{name}: is read-only, and is not replaced")
     return Path(final)
 

@@ -186,9 +186,8 @@ def _check_toy(
             f"toy.negatives: must be less than toy.candidates ({toy['candidates']}), without "
             "replacement"
         )
-    if (
-        figures["figure-3"]["negatives"] == default_sizes
-    ):  # as many of them as there are candidates for
+    # as many of them as there are candidates for
+    if figures["figure-3"]["negatives"] == default_sizes:
         figures["figure-3"]["negatives"] = [
             m for m in default_sizes if m < toy["candidates"] - 1
         ] or [1]

@@ -147,9 +147,8 @@ def _is_reproduced(difference: Floats, unit: Floats, error: Floats) -> NDArray[n
     """Return whether numbers are reproduced, from (…, cells) differences, last digits and standard
     errors.
     """
-    same_digits = np.abs(difference) <= unit / 2 * (
-        1 + 1e-9
-    )  # half a unit, with a margin for binary rounding
+    # half a unit, with a margin for binary rounding
+    same_digits = np.abs(difference) <= unit / 2 * (1 + 1e-9)
     # a number that varies by less than a hundredth of the last digit is not random, so its digits
     # must agree
     random = error**2 - unit**2 / 12 > (unit / 100) ** 2

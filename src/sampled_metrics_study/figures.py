@@ -52,9 +52,8 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
     names = exact.value.sort_values(ascending=False, kind="stable").index[:SHOWN]
     texts = {name: _shortened(str(name)) for name in names}
     wider = _LETTER * max(0, max(map(len, texts.values())) - _ROOM)
-    figure = Figure(
-        figsize=(_WIDTH * (2.5 + 2 * wider) / 2.5, _HEIGHT)
-    )  # 2.5: from edge to edge without longer names
+    # 2.5: from edge to edge without longer names
+    figure = Figure(figsize=(_WIDTH * (2.5 + 2 * wider) / 2.5, _HEIGHT))
     panel = figure.subplots()
     looks = [styles_of[name] for name in names]
     sides = exact, sampled

@@ -204,9 +204,8 @@ def repeat(
         by_label = [
             fitted[label].estimate(histograms[tie_rule]) for label in evaluation.labels(reading)
         ]
-        estimates.append(
-            np.stack(by_label).transpose(2, 0, 1).ravel()
-        )  # metrics × estimators × repetitions
+        # metrics × estimators × repetitions
+        estimates.append(np.stack(by_label).transpose(2, 0, 1).ravel())
     keys = [evaluation.readings, evaluation.metrics, evaluation.estimators, range(repetitions)]
     index = pd.MultiIndex.from_product(keys, names=["reading", "metric", "estimator", "repetition"])
     return pd.DataFrame({"estimate": np.concatenate(estimates)}, index).reset_index()

@@ -50,9 +50,8 @@ def test_ranks(split, module: str, name: str, options: dict[str, Any]) -> None:
     theirs = ranking_metrics_at_k(model, training, test, K=5, show_progress=False, num_threads=1)
     ours = sm.evaluate(table, metrics=["recall@5", "ap@5", "ndcg@5"])["value"]
     assert table.tied.any() == (module == "nearest_neighbours")
-    if (
-        not table.tied.any()
-    ):  # its precision divides by min(K, relevant items), so with one item it is recall
+    # its precision divides by min(K, relevant items), so with one item it is recall
+    if not table.tied.any():
         np.testing.assert_allclose(
             ours, [theirs["precision"], theirs["map"], theirs["ndcg"]], rtol=1e-12
         )

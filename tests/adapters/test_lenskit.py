@@ -52,9 +52,8 @@ def test_ranks(split, name: str) -> None:
         theirs = analysis.measure(lists, held_out).list_summary()["mean"]
         ours = sm.evaluate(table, metrics=["recall@5", "mrr@5"])["value"]
         np.testing.assert_allclose(ours, theirs[["Recall@5", "RecipRank@5"]], rtol=1e-6)
-        gain = 1 / np.maximum(
-            np.log2(table.above + 1), 1
-        )  # LensKit's NDCG discounts from rank 3 on
+        # LensKit's NDCG discounts from rank 3 on
+        gain = 1 / np.maximum(np.log2(table.above + 1), 1)
         assert theirs["NDCG@5"] == pytest.approx(
             np.where(table.above < 5, gain, 0).mean(), rel=1e-6
         )

@@ -159,9 +159,8 @@ def test_it_draws_with_replacement_and_ranks_each_item_once(trained) -> None:
     negatives = np.mean([table["negatives"] for table in tables], axis=0)
     pool = tables[0]["candidates"] - 1
     expected = pool * (1 - (1 - 1 / pool) ** 10)
-    assert (
-        np.abs(negatives - expected).max() < 0.7
-    )  # five standard errors; without replacement it would be 10
+    # five standard errors; without replacement it would be 10
+    assert np.abs(negatives - expected).max() < 0.7
     assert negatives.max() < 9.5
     assert (tables[0]["rank"] <= tables[0]["negatives"] + 1).all()
 

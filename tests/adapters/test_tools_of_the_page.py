@@ -82,9 +82,8 @@ def test_cornac(split, name: str, options: dict[str, Any], validation: bool) -> 
         ]  # 2.2: not with Recall@5
         for metric in (cornac.metrics.AUC(), cornac.metrics.Recall(k=5), cornac.metrics.MRR())
     ]
-    losses = (table.above + table.tied) / (
-        table.candidates - 1
-    )  # Cornac's AUC counts a tie as a loss
+    # Cornac's AUC counts a tie as a loss
+    losses = (table.above + table.tied) / (table.candidates - 1)
     assert theirs[0] == pytest.approx((1 - losses).mean())
     assert table.tied.any() == (name in ("MostPop", "ItemKNN"))
     if not table.tied.any():
@@ -124,11 +123,12 @@ def test_what_cornac_cannot_score_is_left_out() -> None:
     scores = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])
     train = csr_matrix([[1, 0, 0], [0, 1, 0]])
     train_set = SimpleNamespace(num_users=2, num_items=3, csr_matrix=train, user_ids=["a", "b"])
+    # the third user and the fourth item are unknown
     uir = (
         np.array([0, 1, 2, 1]),
         np.array([2, 0, 1, 3]),
         np.ones(4),
-    )  # the third user and the fourth item are unknown
+    )
     model = SimpleNamespace(rank=lambda user, items: (None, scores[user]))
     ranks = of_page("cornac_ranks")(model, train_set, SimpleNamespace(uir_tuple=uir))
     assert list(zip(ranks.user, ranks.above, ranks.candidates, strict=True)) == [

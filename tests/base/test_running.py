@@ -36,10 +36,11 @@ def test_progress_is_shown_on_a_terminal_alone_and_that_of_short_work_after_a_de
             is_terminal,
             is_terminal,
         )
+    # the bar appears within the first step, which may be long
     for delay, is_late in (
         (60.0, False),
         (0.05, True),
-    ):  # the bar appears within the first step, which may be long
+    ):
         shown = stderr(monkeypatch, is_terminal)
         steps = terminal_progress(range(2), "plan", delay=delay)
         next(steps)

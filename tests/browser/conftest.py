@@ -21,10 +21,11 @@ QUIET = [
     f"--disable-{what}"
     for what in ("background-networking", "component-update", "gpu", "quic", "sync")
 ]
+# Chromium as root has no other way; the pages are our own
 QUIET += [
     "--no-first-run",
     "--no-sandbox",
-]  # Chromium as root has no other way; the pages are our own
+]
 
 
 @dataclass

@@ -34,9 +34,8 @@ def test_the_page_has_a_row_for_each_model_of_each_table() -> None:
     text = EVIDENCE["PAGE"].read_text(encoding="utf-8")
     shown = re.search("<!-- printed -->(.*?)<!-- end of", text, re.DOTALL)
     assert shown is not None
-    cases = [
-        line for line in shown[1].splitlines() if line.count(" to ") >= 2
-    ]  # with two intervals
+    # with two intervals
+    cases = [line for line in shown[1].splitlines() if line.count(" to ") >= 2]
     assert len(cases) == len(models) >= 60
     assert (
         f"The page has {len(models) + files}: {files} from ranks, and {len(models)} from printed "

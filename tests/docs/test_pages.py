@@ -105,10 +105,11 @@ def test_every_block_is_run_here_or_elsewhere() -> None:
         for block in blocks_of(text_of(page)):
             known = elsewhere(page, block.content)
             seen |= set(known)
+            # {: a directive
             assert block.is_run or block.language.startswith("{") or known, (
                 page,
                 block.content,
-            )  # {: a directive
+            )
     assert seen == {(page, start) for page, starts in ELSEWHERE.items() for start in starts}
 
 
@@ -206,9 +207,8 @@ def test_the_pages_of_the_reference_list_the_options_formats_findings_and_packag
 def test_the_site_shows_labels_as_code_and_not_as_addresses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        Inliner, "standalone_uri", Inliner.standalone_uri
-    )  # which the settings replace
+    # which the settings replace
+    monkeypatch.setattr(Inliner, "standalone_uri", Inliner.standalone_uri)
     runpy.run_path(str(DOCS / "conf.py"))
     page = publish_doctree("Metrics such as recall@10, and https://example.org.")
     assert [node.astext() for node in page.findall(nodes.literal)] == ["recall@10"]

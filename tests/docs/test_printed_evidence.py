@@ -55,11 +55,12 @@ def test_counts_turns_and_verdicts_and_names_what_contradicts() -> None:
     ]
     assert (counts["models"], counts["values"], counts["contradictions"]) == (3, 5, 1)
     assert (counts["pairs"], counts["turn"]) == (4, 3)
+    # .3 and .1 may both be of .05
     assert (counts["right"], counts["undecided"], counts["wrong"]) == (
         1,
         3,
         0,
-    )  # .3 and .1 may both be of .05
+    )
 
 
 @pytest.mark.skipif(

@@ -200,6 +200,5 @@ def test_refused_by_the_workflow(finished: Project, tmp_path: Path) -> None:
     assert re.search(says, line), line
     assert "Traceback" not in ran.stdout + ran.stderr
     assert (project.folder / path).read_bytes() == wrong
-    assert not (
-        project.folder / target
-    ).exists()  # a result of an earlier run is not left beside it
+    # a result of an earlier run is not left beside it
+    assert not (project.folder / target).exists()

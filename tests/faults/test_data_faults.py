@@ -138,9 +138,8 @@ def test_a_line_that_is_wrong_is_refused_with_its_number(way: Way) -> None:
 def test_no_events_or_a_header_with_a_wrong_name(way: Way) -> None:
     contents = ["", "\n", way.file([])]
     if way.header:
-        header = way.header.replace("user", "item").replace(
-            "who", "what"
-        )  # a column twice, another one not
+        # a column twice, another one not
+        header = way.header.replace("user", "item").replace("who", "what")
         contents += [f"{wrong}\n{way.line(1, 2, 3, 4)}" for wrong in (header, way.header.upper())]
     for content in contents:
         with pytest.raises(DataError, match=r"^events(, line [12])?: ") as caught:
@@ -150,9 +149,8 @@ def test_no_events_or_a_header_with_a_wrong_name(way: Way) -> None:
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_times_of_64_bits_that_differ_in_the_last_bit(order: int) -> None:
-    lines = ["1::1::5::9007199254740993\n", "1::2::5::9007199254740992\n"][
-        ::order
-    ]  # one, as float64
+    # one, as float64
+    lines = ["1::1::5::9007199254740993\n", "1::2::5::9007199254740992\n"][::order]
     chunks = formats.get("movielens-dat").parse(io.BytesIO("".join(lines).encode()), "ratings.dat")
     split = leave_last_out(binarize(chunks, 0), "first", np.random.default_rng(0))
     assert split.item_ids[split.item].tolist() == [1]

@@ -359,9 +359,8 @@ def test_a_disk_that_is_full_and_then_is_not(
     ours = [line for line in full.splitlines() if " failed: " in line]
     says = re.compile(r".* failed: .*results/\S+: cannot be written: No space left on device")
     assert all(says.fullmatch(line) for line in ours), ours
-    assert (
-        ours or not (left / "results/made-up/table-4.csv").exists() or kilobytes == 1000
-    )  # the report
+    # the report
+    assert ours or not (left / "results/made-up/table-4.csv").exists() or kilobytes == 1000
     undisturbed.check_nothing_is_half_written(left)
     assert temporaries(left) == []
     shutil.rmtree(results)

@@ -155,9 +155,8 @@ def test_a_small_pilot_promises_less():
     options = GRID | {"users": 500, "draws": 200}
     of_size = {users: sm.plan(exact("A", 0, users), **options).iloc[0] for users in (100, 1000)}
     logs = {users: np.log(one["width_high"] / one["width_low"]) for users, one in of_size.items()}
-    assert (
-        1.5 * logs[1000] < logs[100] < 2.7 * logs[1000]
-    )  # by the formula, √(6 / 1.5) times as much
+    # by the formula, √(6 / 1.5) times as much
+    assert 1.5 * logs[1000] < logs[100] < 2.7 * logs[1000]
 
 
 def test_promises_hold_the_chance_of_the_law():

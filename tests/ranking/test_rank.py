@@ -57,9 +57,8 @@ def test_tables_of_ids_give_the_same_as_matrices() -> None:
         table = rank(FACTORS, training, held_out, **IDS)
         assert rows(table) == EXPECTED
         assert table.user.tolist() == USER_IDS.tolist()
-        assert (
-            rows(rank(FACTORS, training.astype(str), held_out.astype(str), **IDS)) == EXPECTED
-        )  # as in a csv file
+        # as in a csv file
+        assert rows(rank(FACTORS, training.astype(str), held_out.astype(str), **IDS)) == EXPECTED
 
 
 def test_users_without_a_held_out_item_are_left_out_and_counted() -> None:

@@ -37,13 +37,11 @@ def test_latex_has_a_row_for_each_recommender_and_estimator(tmp_path):
         VALUES.to_latex(digits=-1)
     with pytest.raises(ConfigError, match="are for values with intervals"):
         Result({"recommender": ["X"], "exact": [0.5]}).to_latex(digits=2)
-    with pytest.raises(
-        ConfigError, match="are for values with intervals"
-    ):  # the number of other results, too
+    # the number of other results, too
+    with pytest.raises(ConfigError, match="are for values with intervals"):
         Result({"recommender": ["X"], "exact": [0.5]}).to_latex(digits=4)
-    with pytest.raises(
-        ConfigError, match="are for values with intervals"
-    ):  # no column tells these rows apart
+    # no column tells these rows apart
+    with pytest.raises(ConfigError, match="are for values with intervals"):
         Result(pd.concat([VALUES, VALUES])).to_latex(digits=2)
 
 

@@ -59,9 +59,8 @@ def assert_rows(rows, result, columns):
     for row, numbers in zip(rows, result.to_dict("records"), strict=True):
         for heading, column in columns.items():
             number = numbers[column]
-            if (
-                isinstance(number, float) and number == number
-            ):  # another order of the sums may round another way
+            # another order of the sums may round another way
+            if isinstance(number, float) and number == number:
                 assert float(row[heading]) == pytest.approx(number, abs=1e-4)
             else:
                 assert row[heading] == cell(number)

@@ -35,9 +35,8 @@ TABLE = "results/made-up/table-3.csv"
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[dict[str, str]]:
     """The environment of Slurm's clients, while it is up."""
-    folder = Path(
-        tempfile.mkdtemp(prefix="slurm-test-")
-    )  # short: a socket's path may have 107 characters
+    # short: a socket's path may have 107 characters
+    folder = Path(tempfile.mkdtemp(prefix="slurm-test-"))
     up = subprocess.run(
         [CLUSTER, "up", folder], capture_output=True, text=True, timeout=900, check=False
     )

@@ -265,9 +265,8 @@ def test_a_run_that_was_stopped_goes_on_and_asks_for_nothing_again(
         assert scorer.pairs
         total += scorer.pairs
     assert set(total.values()) == {1}
-    assert_same(
-        ranks, expected, but=("scored", "digests")
-    )  # other sizes of batches score other numbers of candidates
+    # other sizes of batches score other numbers of candidates
+    assert_same(ranks, expected, but=("scored", "digests"))
     assert os.listdir(tmp_path) == ["x.parquet"]
     with pytest.warns(UserWarning, match=r"x\.parquet is complete; nothing was scored"):
         assert_same(staged(Asked(calls=0), file=file), ranks)
@@ -449,9 +448,8 @@ def test_a_journal_that_is_damaged_or_of_another_program_is_refused_and_left(jou
         assert_refused(says)
 
     whole = journal.read_bytes()
-    journal.write_bytes(
-        whole[: 2 * 4096] + b"\xff" * (len(whole) - 2 * 4096)
-    )  # the pages of the scores
+    # the pages of the scores
+    journal.write_bytes(whole[: 2 * 4096] + b"\xff" * (len(whole) - 2 * 4096))
     assert_refused("is not a journal of staged ranks")
     for change in (
         "score = NULL",

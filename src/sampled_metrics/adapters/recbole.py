@@ -263,9 +263,8 @@ def sampled_ranks(model: Any, test_data: Any, *, seed: int = 0) -> SampledRanks:
         parts.append(pd.DataFrame(columns | {"score": scores}))
     pairs = pd.concat(parts).drop_duplicates(["user", "item"])
     users, row = np.unique(pairs["user"], return_inverse=True)
-    if isinstance(
-        sampler, RepeatableSampler
-    ):  # of sequential models; it may draw the user's own items
+    # of sequential models; it may draw the user's own items
+    if isinstance(sampler, RepeatableSampler):
         candidates = np.full(len(users), dataset.item_num - 1)
     else:
         candidates = dataset.item_num - np.array([len(used) for used in sampler.used_ids[users]])

@@ -15,9 +15,8 @@ from sampled_metrics.cli.reading import ANY_TABLES, Reading, are_sampled, readin
 from sampled_metrics.core.estimators import KNOWN, LINEAR
 from sampled_metrics.errors import ConfigError
 
-if (
-    TYPE_CHECKING
-):  # pandas and what needs it are imported where they are used, so that help comes at once
+# pandas and what needs it are imported where they are used, so that help comes at once
+if TYPE_CHECKING:
     from sampled_metrics.core.evaluation.result import Result
 
 

@@ -14,9 +14,8 @@ import click
 from sampled_metrics.cli.options import FigureFile, together
 from sampled_metrics.errors import Remark, printable
 
-if (
-    TYPE_CHECKING
-):  # pandas and what needs it are imported where they are used, so that help comes at once
+# pandas and what needs it are imported where they are used, so that help comes at once
+if TYPE_CHECKING:
     from sampled_metrics.core.evaluation.result import Result
 
 FAILED = 3
@@ -66,9 +65,8 @@ def _print(result: Result, form: str) -> None:
     else:
         above = "".join(f"{caution}\n\n" for caution in result.cautions)
         header, *rest = str(result).removeprefix(above).split("\n")
-        click.echo(
-            "\n".join([above + click.style(header, bold=True), *rest])
-        )  # plain where it is not a terminal
+        # plain where it is not a terminal
+        click.echo("\n".join([above + click.style(header, bold=True), *rest]))
 
 
 @contextmanager

@@ -13,9 +13,8 @@ from sampled_metrics.cli import options as shared
 from sampled_metrics.cli.options import named_files, together
 from sampled_metrics.errors import ConfigError, DataError, printable
 
-if (
-    TYPE_CHECKING
-):  # pandas and what needs it are imported where they are used, so that help comes at once
+# pandas and what needs it are imported where they are used, so that help comes at once
+if TYPE_CHECKING:
     from sampled_metrics.core.ranks.frames import Columns
     from sampled_metrics.core.ranks.table import Table
 

@@ -145,9 +145,8 @@ class Judgements:
                 f"and those of the judgements such as {shown(self.users[0])}"
             )
         rows = np.flatnonzero(user_here[user] >= 0)
-        rows = rows[
-            np.lexsort((-item[rows], -score[rows], user[rows]))
-        ]  # ids are ascending, as those of the users
+        # ids are ascending, as those of the users
+        rows = rows[np.lexsort((-item[rows], -score[rows], user[rows]))]
         user = user_here[user[rows]]
         item = item_here[item[rows]]
         score = score[rows]

@@ -13,9 +13,8 @@ from sampled_metrics.cli.options import Command, label_option, whole_range
 from sampled_metrics.cli.output import prints_result
 from sampled_metrics.core.estimators import BOUNDS
 
-if (
-    TYPE_CHECKING
-):  # pandas and what needs it are imported where they are used, so that help comes at once
+# pandas and what needs it are imported where they are used, so that help comes at once
+if TYPE_CHECKING:
     from sampled_metrics.core.evaluation.result import Result
 
 

@@ -115,9 +115,8 @@ def known_means(
         are_ranges = low < high and least < most
         low = max(low, least)
         high = min(high, most)
-        if low > high or (
-            are_ranges and low > high - 1e-12
-        ):  # both round to the same number, but not the same way
+        # both round to the same number, but not the same way
+        if low > high or (are_ranges and low > high - 1e-12):
             raise DataError(
                 f"values: {before} and {label} are the same share, so they contradict one another"
             )
@@ -168,9 +167,8 @@ def _limits(label: str, value: float | str, metric: Metric) -> tuple[float, floa
         raise DataError(f"{label}: the value must be a number, not {shown(value)}")
     number = float(digits)
     exponent = int(digits.as_tuple().exponent)
-    half = (
-        0.5 * 10.0**exponent if exponent < 0 else 0.0
-    )  # of the last digit; whole numbers are not rounded
+    # of the last digit; whole numbers are not rounded
+    half = 0.5 * 10.0**exponent if exponent < 0 else 0.0
     if not 0 <= number <= metric.largest * (1 + 1e-9):
         share = number / 100
         hint = (
@@ -591,9 +589,8 @@ def _bounds(
         region = KnownRegion(known, mixtures[weaker])
         deviance = region.deviance()
         if deviance <= known.limit(alphas[0]):
-            ends = [
-                np.clip(region.bounds(known.limit(alpha)), 0.0, most) + 0.0 for alpha in alphas
-            ]  # 0.0, not -0.0
+            # 0.0, not -0.0
+            ends = [np.clip(region.bounds(known.limit(alpha)), 0.0, most) + 0.0 for alpha in alphas]
             return _Bounds(weaker, contradicted, np.array(ends))
         fewest = known.fewest(partial(_contradict, mixture=mixtures[weaker], alpha=alphas[0]))
         contradicted[weaker] = (known.p_value(deviance), fewest.written)

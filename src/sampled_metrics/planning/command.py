@@ -14,9 +14,8 @@ from sampled_metrics.cli.output import prints_result
 from sampled_metrics.cli.reading import Reading, reading
 from sampled_metrics.core.estimators import BOUNDS, LINEAR
 
-if (
-    TYPE_CHECKING
-):  # pandas and what needs it are imported where they are used, so that help comes at once
+# pandas and what needs it are imported where they are used, so that help comes at once
+if TYPE_CHECKING:
     from sampled_metrics.core.evaluation.result import Result
 
 

@@ -601,9 +601,8 @@ def _ends(widths: Floats, widths_of_laws: Sequence[Floats], most: float) -> tupl
         in Medicine 27, 2008.
     """
     populations = [population[np.isfinite(population)] for population in (widths, *widths_of_laws)]
-    has_logs = all(
-        population.all() for population in populations
-    )  # no width, if no end of an interval can move
+    # no width, if no end of an interval can move
+    has_logs = all(population.all() for population in populations)
     scaled = [np.log(population) if has_logs else population for population in populations]
     center = float(scaled[0].mean())
     below = [0.0]
@@ -652,9 +651,8 @@ def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
     }
     for name, (numbers, least_open, most_open) in shares.items():
         is_there = numbers[np.isfinite(numbers)]
-        draws = (
-            len(is_there) if name == "ordered" else len(gaps)
-        )  # an evaluation without an interval decides nothing
+        # an evaluation without an interval decides nothing
+        draws = len(is_there) if name == "ordered" else len(gaps)
         reach = (
             float(-ndtri((1 - _LEVEL) / 2) * is_there.std() * np.sqrt(ratio))
             if len(is_there)

@@ -312,9 +312,8 @@ class FactorCounts:
         row, item = (np.concatenate(part) for part in zip(*waiting, strict=True))
         waiting.clear()
         self._undecided += len(row)
-        if self._undecided > len(
-            self._items
-        ):  # then many items may have the factors of a held-out one
+        # then many items may have the factors of a held-out one
+        if self._undecided > len(self._items):
             same = self._same[item] == self._same[block.held_out[row]]
             block.tied[:] += np.bincount(row[same], minlength=len(block.tied))
             row = row[~same]
@@ -348,9 +347,8 @@ class FactorCounts:
         number = row // height * columns + excluded // width  # of the block
         ends = np.append(0, np.cumsum(np.bincount(number, minlength=tops * columns)))
         if columns > 1:
-            few = (
-                number.astype(np.uint16) if tops * columns <= 2**16 else number
-            )  # of 16 bits: a radix sort
+            # of 16 bits: a radix sort
+            few = number.astype(np.uint16) if tops * columns <= 2**16 else number
             order = np.argsort(few, kind="stable")
             row = row[order]
             excluded = excluded[order]

@@ -157,9 +157,8 @@ class Device:
 
     def count(self, is_true: Any) -> NDArray[np.int64]:
         """Return how many entries of each row of (rows, items) are true, on the host."""
-        if (
-            self.is_host and is_true.shape[1] >= _LONG
-        ):  # numpy counts a whole array several times as fast
+        # numpy counts a whole array several times as fast
+        if self.is_host and is_true.shape[1] >= _LONG:
             return np.array([np.count_nonzero(row) for row in is_true], dtype=np.int64)
         return self.pull(self.xp.count_nonzero(is_true, axis=1)).astype(np.int64)
 
@@ -754,6 +753,7 @@ def _blank_lines_at_the_end(array: NDArray[np.float64]) -> int:
     return len(array) - (int(has_numbers[-1]) + 1 if len(has_numbers) else 0)
 
 
+# of SciPy's files of sparse matrices
 _INTEGERS = (
     "indices",
     "indptr",
@@ -762,7 +762,7 @@ _INTEGERS = (
     "coords",
     "offsets",
     "shape",
-)  # of SciPy's files of sparse matrices
+)
 
 
 def _sparse_of_file(path: str, arrays: dict[str, NDArray[Any]]) -> Any:

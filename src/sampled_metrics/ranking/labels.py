@@ -111,9 +111,8 @@ def aligned_blocks(scores: ScoreFunction | Factors, users: Ids, items: Ids) -> A
             return answer
         index = answer.index
         is_unnamed = not isinstance(index, pd.MultiIndex) and index.name is None
-        if is_unnamed and np.array_equal(
-            index, np.arange(block.start, block.stop)
-        ):  # of a slice of a larger frame
+        # of a slice of a larger frame
+        if is_unnamed and np.array_equal(index, np.arange(block.start, block.stop)):
             answer = answer.set_axis(range(len(index)), axis="index")
         return in_order(
             answer, "scores", Ids(users.kind, users.values[block], users.is_given), items

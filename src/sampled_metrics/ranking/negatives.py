@@ -150,9 +150,8 @@ def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement
         """
         return np.asarray(values.sum() - is_excluded.T @ values)
 
-    of_draw = (
-        1 / n if replacement else m / n
-    )  # probability of an item, in one draw or in all of them
+    # probability of an item, in one draw or in all of them
+    of_draw = 1 / n if replacement else m / n
     draws = m if replacement else np.ones_like(m)
     expected = over_users(draws * of_draw)
     spread = over_users(draws * of_draw * (1 - of_draw))
@@ -518,9 +517,8 @@ def _listed(negatives: Any, ids: tuple[Ids, Ids]) -> tuple[Columns, Ids, Ids]:
         names = ids[0].values.tolist()
         rows = negatives
     try:
-        lists = [
-            np.asarray(row).astype(object) for row in rows
-        ]  # so that ids of several types stay as they are
+        # so that ids of several types stay as they are
+        lists = [np.asarray(row).astype(object) for row in rows]
     except (TypeError, ValueError):
         lists = []
     if not lists or any(row.ndim != 1 for row in lists) or len(lists) != len(names):

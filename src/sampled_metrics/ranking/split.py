@@ -109,9 +109,8 @@ class Split:
         if (counts > 1).any():
             excluded = self.excluded[user]
             is_other = excluded.indices != np.repeat(self.item[rows], np.diff(excluded.indptr))
-            return excluded.indices[is_other], excluded.indptr - np.arange(
-                len(rows) + 1
-            )  # a row lacks its own item
+            # a row lacks its own item
+            return excluded.indices[is_other], excluded.indptr - np.arange(len(rows) + 1)
         if user[-1] - user[0] + 1 == len(user):  # consecutive users: nothing is copied
             ends = training.indptr[user[0] : user[-1] + 2]
             return training.indices[ends[0] : ends[-1]], ends - ends[0]
@@ -178,9 +177,8 @@ def valid_sparse(matrix: Any, name: str) -> Any:
         if matrix.dtype.kind not in "biufc":
             raise ValueError(f"it holds {matrix.dtype}, not numbers")
         if matrix.format == "coo":
-            return coo_array(
-                (matrix.data, (matrix.row, matrix.col)), shape=matrix.shape
-            )  # which checks the places
+            # which checks the places
+            return coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)
         if matrix.format not in ("csr", "csc", "bsr"):
             matrix = csr_array(matrix)
         matrix.check_format(full_check=True)

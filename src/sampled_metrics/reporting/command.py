@@ -35,9 +35,8 @@ def report(ranks: tuple[str, ...], reading: Reading, output: str, **options: Any
 
     tables = reading.tables(reading.recommenders(ranks))
     groups = reading.groups_of_results()
-    replacement = reading.replacement and not are_sampled(
-        tables
-    )  # of sampled ranks, the reader has used it
+    # of sampled ranks, the reader has used it
+    replacement = reading.replacement and not are_sampled(tables)
     write_report(
         tables,
         output,

@@ -140,9 +140,8 @@ def inline_svg(figure: Figure, label: str, prefix: str) -> str:
     """
     buffer = io.StringIO()
     for text in figure.findobj(Text):
-        text.set_fontfamily(
-            "sans-serif"
-        )  # a browser may lack the font of the style; few fonts are wider
+        # a browser may lack the font of the style; few fonts are wider
+        text.set_fontfamily("sans-serif")
     with mpl.rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser has fonts of its own
         figure.savefig(
@@ -222,9 +221,8 @@ def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
         heights = (
             isotonic_regression([_in_panel(group[0])[-1] for group in groups] - spacing).x + spacing
         )
-        heights = np.maximum(
-            heights, line_height / 2 + spacing
-        )  # clear of the numbers below the panel
+        # clear of the numbers below the panel
+        heights = np.maximum(heights, line_height / 2 + spacing)
         for group, height in zip(groups, heights, strict=True):
             for line in group:
                 sample = Line2D([], [])
@@ -267,9 +265,8 @@ def move_clear(texts: Sequence[Annotation]) -> None:
         panel.set_in_layout(True)
 
 
-_Place = tuple[
-    tuple[float, float], str, str
-]  # of a text: offset in points, and horizontal and vertical alignment
+# of a text: offset in points, and horizontal and vertical alignment
+_Place = tuple[tuple[float, float], str, str]
 _ENDS = 1000  # a text beyond the ends of a panel hides as much as that many points
 
 

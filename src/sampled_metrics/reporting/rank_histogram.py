@@ -56,9 +56,8 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
     figure, [panel] = panels(1, 1, 2.8, note)
     figure.set_figwidth(max(WIDTH, 0.22 * table["bucket"].nunique() * (len(names) + 1)))
     draw_bars(panel, table, names, numbered=len(names) <= _NUMBERED)
-    figure.legend(
-        *panel.get_legend_handles_labels(), loc="outside upper left", ncols=4
-    )  # no bar reaches it
+    # no bar reaches it
+    figure.legend(*panel.get_legend_handles_labels(), loc="outside upper left", ncols=4)
     return figure
 
 

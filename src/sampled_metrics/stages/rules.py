@@ -191,9 +191,8 @@ class _Stages:
         self.ties_at: Ints = rows[[f"tied_{step}" for step in self.steps]].to_numpy()
         self.is_reached = self.at >= 0
         self.user: Ints = pd.factorize(rows["user"])[0]
-        self.first = np.unique(self.user, return_index=True)[1][
-            self.user
-        ]  # (rows,) the first row of the user
+        # (rows,) the first row of the user
+        self.first = np.unique(self.user, return_index=True)[1][self.user]
         self.last = last_boundary(self.steps, rows["candidates"].to_numpy())
         self.is_below: NDArray[np.bool_] = rows["uniform"].to_numpy()[:, np.newaxis] < shares(
             content["depth"], self.steps
@@ -281,9 +280,8 @@ def _rules_of_ends(rows: pd.DataFrame, stages: _Stages) -> Iterator[_Rule]:
         "that of the last boundary, and may be more only if the user goes on from it; 0 if beaten",
     )
     most = np.where(is_done | stops, 1 + step, rows["candidates"].to_numpy())
-    start = np.where(
-        is_done, stages.steps[np.maximum(end - 1, 0)], step
-    )  # of the stage in which a user is beaten
+    # of the stage in which a user is beaten
+    start = np.where(is_done, stages.steps[np.maximum(end - 1, 0)], step)
     fewest = np.where(~stops & stages.all_of_user(is_beaten), 2 + start, most)
     is_first = stages.first == row
     yield "scored", is_first & ((scored < fewest) | (scored > most)), "that of where the user stops"

@@ -95,9 +95,8 @@ class _MemberStream(io.RawIOBase):
             count = self._source.readinto(buffer)
         self._count += count
         self.advance(count)
-        if self._count > MAX_BYTES and not isinstance(
-            self._source, io.BufferedReader
-        ):  # not a plain file
+        # not a plain file
+        if self._count > MAX_BYTES and not isinstance(self._source, io.BufferedReader):
             raise DataError(f"{self.name}: unpacks to more than the {MAX_BYTES} bytes allowed")
         return count
 

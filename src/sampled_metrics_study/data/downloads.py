@@ -29,10 +29,11 @@ from sampled_metrics_study.data.archives import (
 )
 from sampled_metrics_study.data.connections import Progress, watched_session
 
+# seconds to wait for a connection, and for the next bytes of the file (`connections.SLOWEST`)
 TIMEOUT = (
     10.0,
     60.0,
-)  # seconds to wait for a connection, and for the next bytes of the file (`connections.SLOWEST`)
+)
 _PIP_SECONDS = 3600.0  # pip has no limit for a server that goes on slowly
 _RETRIES = 2  # at each address; pooch waits a second before the first, and two before the second
 
@@ -90,9 +91,8 @@ def download(
 
 def _fetch(url: str, path: Path, expected: dict[str, str]) -> None:
     """Write the file at an address to `path`, and verify it."""
-    path.unlink(
-        missing_ok=True
-    )  # pooch would keep an existing file, such as the wrong one of another address
+    # pooch would keep an existing file, such as the wrong one of another address
+    path.unlink(missing_ok=True)
     if url.startswith(SCHEME):
         _fetch_wheel(parse_address(url), path)
     else:

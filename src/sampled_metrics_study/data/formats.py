@@ -237,9 +237,8 @@ def _chosen(
 
 
 def _text(value: str | int) -> str:
-    return (
-        value if isinstance(value, str) else json.dumps(value)
-    )  # true, as JSON and parquet files have it
+    # true, as JSON and parquet files have it
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _csv(

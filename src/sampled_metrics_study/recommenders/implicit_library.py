@@ -111,9 +111,8 @@ class ImplicitLibrary(Recommender):
             return FactorModel(
                 trained.user_factors.astype(np.float64), trained.item_factors.astype(np.float64)
             )
-        return SparseSimilarityModel(
-            csr_array(trained.similarity)
-        )  # row i: what item i adds to scores
+        # row i: what item i adds to scores
+        return SparseSimilarityModel(csr_array(trained.similarity))
 
     @on_one_thread
     def _trained(self, training: csr_array, seed: int) -> Any:
@@ -126,9 +125,8 @@ class ImplicitLibrary(Recommender):
         takes = inspect.signature(make).parameters
         events = csr_matrix(training, dtype=np.float32, copy=True)  # implicit may sort it in place
         with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", ParameterWarning
-            )  # about formats that implicit converts itself
+            # about formats that implicit converts itself
+            warnings.simplefilter("ignore", ParameterWarning)
             try:
                 trained = make(
                     **self.options,

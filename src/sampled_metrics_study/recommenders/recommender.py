@@ -147,9 +147,8 @@ def class_at(path: str) -> type[Recommender]:
     """
     module, _, name = path.rpartition(".")
     if os.getcwd() not in sys.path:
-        sys.path.append(
-            os.getcwd()
-        )  # last, so that a file of the study hides no module that others import
+        # last, so that a file of the study hides no module that others import
+        sys.path.append(os.getcwd())
     try:
         cls = getattr(import_module(module), name)
     except (Exception, SystemExit) as error:  # whatever the module does

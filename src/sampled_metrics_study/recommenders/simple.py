@@ -23,9 +23,8 @@ class Popularity(Recommender):
         """Count the events of each item. Nothing is random."""
         users, items = training.shape
         events = np.bincount(training.indices, minlength=items).astype(np.float64)
-        return FactorModel(
-            np.ones((users, 1)), events[:, np.newaxis]
-        )  # one factor, so products are exact
+        # one factor, so products are exact
+        return FactorModel(np.ones((users, 1)), events[:, np.newaxis])
 
 
 @dataclass(frozen=True)

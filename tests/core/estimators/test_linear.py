@@ -42,10 +42,11 @@ def test_an_estimate_is_the_mean_of_the_weights_of_events():
     np.testing.assert_allclose(
         estimate.estimate(np.array([[2, 1, 1], [0, 4, 0]])), [[2.5 / 4, 3 / 4], [0.5, 2]]
     )
+    # of every x, seen or not
     assert [ends.tolist() for ends in estimate.bounds] == [
         [-1, 1],
         [3, 2],
-    ]  # of every x, seen or not
+    ]
 
 
 BY_HAND = {

@@ -79,9 +79,8 @@ def test_two_iterations_by_hand():
     np.testing.assert_allclose(fitted.estimate(np.array([3, 1])), wanted, rtol=1e-14)
     mean, variance = fitted.moments(np.array([3.0, 1.0]))
     np.testing.assert_allclose(mean, wanted, rtol=1e-14)
-    assert variance[-1] == pytest.approx(
-        9 / 16 + 5 / 64 - (9 / 16 + 5 / 32) ** 2
-    )  # of AUC: 1, 1/2 and 0
+    # of AUC: 1, 1/2 and 0
+    assert variance[-1] == pytest.approx(9 / 16 + 5 / 64 - (9 / 16 + 5 / 32) ** 2)
 
 
 def em(A, counts, iterations):

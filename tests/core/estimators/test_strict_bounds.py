@@ -96,10 +96,11 @@ def test_weights_bound_the_metric_of_every_member_also_between_those_of_the_grid
     assert len(fine.mixture.probabilities) > 2 * len(coarse.mixture.probabilities)
     for at in range(len(METRICS)):
         weights, finer = (fit.weights(at, side, 1.96) for fit in (coarse, fine))
+        # within the ranks from one k to the next
         for fit, least in (
             (coarse, -1e-9),
             (fine, -5e-3),
-        ):  # within the ranks from one k to the next
+        ):
             off = fit.mixture.probabilities @ weights - fit.mixture.values[:, at]
             assert (side * off).min() >= least
         assert end(coarse, weights, side, 1.96) == pytest.approx(

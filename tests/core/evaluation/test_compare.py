@@ -309,9 +309,8 @@ def test_values_of_seeds_are_means():
 HIT = 1
 MISS = 40
 FEW = [HIT] * 20 + [MISS] * 80
-MANY = (
-    [HIT] * 10 + [MISS] * 10 + [HIT] * 30 + [MISS] * 50
-)  # 10 hits of the others are missed, and 30 others found
+# 10 hits of the others are missed, and 30 others found
+MANY = [HIT] * 10 + [MISS] * 10 + [HIT] * 30 + [MISS] * 50
 OF_HITS = {"metrics": ["recall@10"], "candidates": 50, "exact": True}
 
 

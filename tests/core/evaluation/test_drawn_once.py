@@ -130,9 +130,8 @@ LAWS = {
     "steep": lambda rng, n, users: np.minimum(n ** rng.random(users), n).astype(int),
     "two": lambda rng, n, users: np.where(rng.random(users) < 0.9, 1 + n // 50, n // 2),
 }
-MOST = {
-    "two": 0.9
-}  # of users who share the order of the items: by this law, two draws may be equal if all do
+# of users who share the order of the items: by this law, two draws may be equal if all do
+MOST = {"two": 0.9}
 SLOW = [
     (law, share, draws, 600)
     for law in LAWS

@@ -32,9 +32,8 @@ def test_the_rate_of_independent_recommenders_is_that_of_tukey(recommenders, use
     range, over √2.
     """
     random = np.random.default_rng(1).normal(size=(users, recommenders))
-    values, _ = np.linalg.qr(
-        random - random.mean(axis=0)
-    )  # without correlation, and with the same spread
+    # without correlation, and with the same spread
+    values, _ = np.linalg.qr(random - random.mean(axis=0))
     critical = stats.studentized_range.isf(alpha, recommenders, users - 1) / np.sqrt(2)
     assert max_t_rate(values.T, alpha) == pytest.approx(
         2 * stats.t.sf(critical, users - 1), rel=0.03

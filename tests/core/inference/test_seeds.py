@@ -233,9 +233,8 @@ def test_as_many_seeds_would_decide_as_make_the_half_width_smaller_than_the_diff
         }
         wanted.append(next((seeds for seeds, width in widths.items() if width < difference), 0))
     of_three = deciding_seeds(np.full(3, 0.003), np.array([0.02, -0.008, 0.0059]), [spread], 0.05)
-    assert (
-        wanted[2] == 0
-    )  # less than 1.96 * .003 = .00588 by a margin that 1,024 seeds do not reach
+    # less than 1.96 * .003 = .00588 by a margin that 1,024 seeds do not reach
+    assert wanted[2] == 0
     assert of_three.tolist() == wanted
 
 

@@ -70,9 +70,8 @@ def test_columns_may_have_usual_names():
 def test_columns_that_are_taken_or_not_used_are_named():
     table = frame(userId=range(40), position=3, rank=1, n_items=50, age=7)
     table.insert(0, "", 0)  # the index that to_csv writes has no name, and no remark
-    ranks = sm.exact_ranks(
-        table, rank_column="position"
-    )  # which comes before one with a usual name
+    # which comes before one with a usual name
+    ranks = sm.exact_ranks(table, rank_column="position")
     taken, unused = ranks.notes
     assert taken.startswith(
         "The columns userId and n_items are taken as user and candidates (how many"
@@ -257,12 +256,13 @@ def test_rows_of_several_recommenders_are_refused_where_a_text_tells_them_apart(
         ):
             read()
     items = [f"item {number}" for number in range(60)]
+    # numbers, as of items; no pairs
     for model in (
         [1, 2] * 30,
         items,
         ["a", "a"] * 30,
         ["a", "b"] * 29 + ["a", "a"],
-    ):  # numbers, as of items; no pairs
+    ):
         assert len(sm.exact_ranks(ROWS.assign(model=model), candidates=40)) == 60
     assert len(sm.exact_ranks(ROWS, candidates=40, groups="model")) == 60
 

@@ -96,9 +96,8 @@ def test_seeds_of_a_file_are_its_column(tmp_path, ending):
     tables = sm.exact_ranks(path, by="model", seeds="Seed")
     assert names_of(tables["A"]) == ["1", "2", "10"]
     assert all(same(table, ALONE["A", int(table.seed_name)]) for table in tables["A"])
-    assert {table.source for table in tables["B"]} == {
-        str(path)
-    }  # which a report may not overwrite
+    # which a report may not overwrite
+    assert {table.source for table in tables["B"]} == {str(path)}
 
 
 def test_of_a_wide_file_the_column_of_seeds_is_kept(tmp_path):

@@ -19,9 +19,8 @@ def test_share_of_compositions_is_that_of_their_list_or_of_a_recurrence() -> Non
     parts = 60
     total = 900
     largest = 40
-    counts = [1] + [
-        0
-    ] * total  # of the ways to write a number as parts up to the largest, one part more at a time
+    # of the ways to write a number as parts up to the largest, one part more at a time
+    counts = [1] + [0] * total
     for _ in range(parts):
         sums = np.cumsum(np.array([0, *counts], dtype=object))
         counts = [sums[each] - sums[max(0, each - largest)] for each in range(total + 1)]

@@ -67,9 +67,8 @@ def test_large_pools_in_fractions_to_12_digits(pool, draws, replacement):
     samples = pool**draws if replacement else comb(pool, draws)
     wanted = [[float(Fraction(number, samples)) for number in row] for row in ways]
     ours = pmf(better, pool, SamplingDesign(draws, replacement), x)
-    np.testing.assert_allclose(
-        ours, wanted, rtol=1e-12, atol=1e-290
-    )  # below, doubles themselves lose digits
+    # below, doubles themselves lose digits
+    np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-290)
 
 
 def test_blocks_do_not_matter():

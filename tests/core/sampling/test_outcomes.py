@@ -88,9 +88,8 @@ def test_every_outcome_is_in_one_class_and_classes_are_as_wide_as_they_may(n):
     for users in classes:
         of_class = outcomes.candidates[users.outcomes]
         assert users.candidates == of_class.max() <= 1.25 * of_class.min()
-        assert (
-            above > 1.25 * of_class.max()
-        )  # the largest of this class would not fit into the one above
+        # the largest of this class would not fit into the one above
+        assert above > 1.25 * of_class.max()
         above = of_class.max()
 
 

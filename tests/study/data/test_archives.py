@@ -255,10 +255,11 @@ def pip(monkeypatch):
 
 def test_a_wheel_becomes_the_file_alone(pip, destination):
     given = pip(["data-1.0-py3-none-any.whl"])
+    # the first does not answer
     addresses = [
         "http://127.0.0.1:1/data-1.0.whl",
         "pypi:data==1.0!x.csv",
-    ]  # the first does not answer
+    ]
     download(addresses, destination, sha256=hashlib.sha256(b"wheel").hexdigest())
     assert [path.read_bytes() for path in destination.parent.iterdir()] == [b"wheel"]
     assert (given[:2], given[-1]) == (["-m", "pip"], "data==1.0")

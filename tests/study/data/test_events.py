@@ -76,9 +76,8 @@ def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(rows, le
     assert events.timestamps.tolist() == once["time"].tolist()
     assert events.user_ids.tolist() == sorted(once["user"].unique())  # without an event, no number
     assert events.item_ids.tolist() == sorted(once["item"].unique())
-    assert (
-        events.users.dtype == events.items.dtype == np.int32
-    )  # half of the memory of 32 million events
+    # half of the memory of 32 million events
+    assert events.users.dtype == events.items.dtype == np.int32
     assert events.left_out == {
         "malformed": 0,
         "below_min_rating": len(table) - len(kept),

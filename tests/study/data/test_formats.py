@@ -295,9 +295,8 @@ def test_of_lists_the_order_is_the_time_and_the_last_item_or_a_second_file_is_he
 ):
     for block in (1, 5, 2**21):
         monkeypatch.setattr(tables, "_BLOCK_BYTES", block)
-        found = rows(
-            parse(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n", "item-lists"), 3
-        )  # a user may have no items
+        # a user may have no items
+        found = rows(parse(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n", "item-lists"), 3)
         assert found == [("0", "5", 0), ("0", "07", 1), ("0", "3", 2), ("ann", "5", 3)]
     train = tmp_path / "train.txt"
     test = tmp_path / "test.txt"

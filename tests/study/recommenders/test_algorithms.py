@@ -90,9 +90,8 @@ def solve(fixed, events, alpha, weight):
 def test_ials_takes_the_same_steps_as_a_plain_solver_of_the_papers_loss(iterations, alpha, weight):
     training = made_up(14, 10)
     training[3] = 0  # a user without events
-    items = (
-        DEVIATION * START[10] / np.sqrt(1 + alpha)
-    )  # the library's factors at its start are these times √(1 + α)
+    # the library's factors at its start are these times √(1 + α)
+    items = DEVIATION * START[10] / np.sqrt(1 + alpha)
     for _ in range(iterations):
         users = solve(items, training, alpha, weight)
         items = solve(users, training.T, alpha, weight)
@@ -114,9 +113,8 @@ def test_models_score_as_in_implicit(model: str) -> None:
 
     What implicit does not list has no neighbour among the user's items, and scores 0.
     """
-    training = csr_array(
-        made_up(60, 40, np.linspace(0.05, 0.5, 40))
-    )  # so similarities differ from their transpose
+    # so similarities differ from their transpose
+    training = csr_array(made_up(60, 40, np.linspace(0.05, 0.5, 40)))
     ours = ImplicitLibrary(model, OPTIONS[model])
     scores = ours.fit(training, np.random.default_rng(0)).scores(slice(None), training)
     theirs = ours._trained(training, int(np.random.default_rng(0).integers(2**31)))

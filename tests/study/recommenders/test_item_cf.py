@@ -124,13 +124,14 @@ def test_the_nearest_items_by_hand():
     )
     r = 1 / sqrt(2)
     h = 1 / 2
+    # the nearest one of each column
     wanted = [
         [0, 0, r, 0, h],
         [0] * 5,
         [r, r, 0, 0, 0],
         [0] * 5,
         [0] * 5,
-    ]  # the nearest one of each column
+    ]
     np.testing.assert_allclose(
         near_items(Interactions(training), 1, None).toarray(), wanted, atol=1e-15
     )

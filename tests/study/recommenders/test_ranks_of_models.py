@@ -92,9 +92,8 @@ precisions = pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_items_with_the_same_factors_tie_wherever_they_stand(precision):
     for d in (1, 7, 64):
         rng = np.random.default_rng(d)
-        items = np.repeat(
-            rng.normal(size=(1, d)), 4097, axis=0
-        )  # by a matrix product many differ in a digit
+        # by a matrix product many differ in a digit
+        items = np.repeat(rng.normal(size=(1, d)), 4097, axis=0)
         model = FactorModel(rng.normal(size=(33, d)), items)
         split = split_of(np.zeros((33, 4097)), rng.integers(0, 4097, 33))
         assert rows(rank_by_model(model, split, precision=precision)) == [(0, 4096)] * 33

@@ -306,9 +306,8 @@ def test_a_value_of_several_lines_stays_one_line_and_a_long_one_is_cut(path, val
     with pytest.raises(ConfigError) as caught:
         completed(changed(AS_IT_STANDS, path, value))
     assert "\n" not in str(caught.value)
-    assert (
-        path == "metrics" or len(str(caught.value)) < 200
-    )  # that of metrics lists all that are known
+    # that of metrics lists all that are known
+    assert path == "metrics" or len(str(caught.value)) < 200
 
 
 def test_what_config_yaml_says_is_what_holds_without_it():
@@ -366,10 +365,11 @@ def test_the_config_of_a_user_lies_over_config_yaml_and_the_defaults_of_datasets
     in_place = deepcopy(BELOW) | deepcopy(given)
     config = assemble({}, BELOW, over, given)
     assert {key: config.get(key) for key in laid} == laid
+    # config.yaml edited in place is as a file over it
     if not given.keys() & {
         "datasets",
         "sampling",
-    }:  # config.yaml edited in place is as a file over it
+    }:
         assert assemble({}, in_place, in_place, {}) == config
 
 

@@ -138,9 +138,8 @@ def test_the_answer_by_hand():
         for key in ("error", "uncorrected_error", "right", "uncorrected_right", "most_right")
     ]
     assert numbers == pytest.approx([0.01581, 0.51918, 0.5, 0.0, 0.9], abs=1e-5)
-    once = answer_of(
-        third=METRICS.assign(sd=np.nan, sd_exact=METRICS["sd"])
-    )  # has the exact deviations
+    # has the exact deviations
+    once = answer_of(third=METRICS.assign(sd=np.nan, sd_exact=METRICS["sd"]))
     for exact, sampled in (given["sides"], once["sides"]):
         assert exact.low.to_dict() == pytest.approx({"X": 0.07, "Z": 0.08})
         assert sampled.high.to_dict() == pytest.approx({"X": 0.68, "Z": 0.56})
@@ -535,9 +534,8 @@ def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
     studied = Studied("made", (), rank_tables, found, *results)
     page, text = page_of(studied, recommenders=recommenders, sampling={"repetitions": 20})
     assert "2 of 2 decided pairs are the wrong way round by Recall@10." in text
-    assert (
-        "2 of 2 decided comparisons of two recommenders come out wrong in most samples" in text
-    )  # without AUC
+    # without AUC
+    assert "2 of 2 decided comparisons of two recommenders come out wrong in most samples" in text
     assert "The exact ranks do not decide 1 further one." in text
     cells = [
         re.findall(r"<t[dh][^>]*>\s*(.*?)\s*</t[dh]>", row, re.DOTALL)

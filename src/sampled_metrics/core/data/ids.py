@@ -152,10 +152,11 @@ def as_text(values: pd.Series) -> pd.Series:
     """Return cells as text: whole numbers without a point, missing values as empty text."""
     if isinstance(values.dtype, pd.StringDtype):
         return values.fillna("").str.strip()
+    # Python has no such floats
     if isinstance(values.dtype, np.dtype) and values.dtype in (
         np.float16,
         np.float32,
-    ):  # Python has no such floats
+    ):
         return pd.Series(
             [cell_as_text(value) for value in values.to_numpy()], index=values.index, dtype="str"
         )

@@ -204,9 +204,8 @@ def parquet_rows(
     """
     pa, parquet = _pyarrow(name)
     with reading(name):
-        file = parquet.ParquetFile(
-            stream, pre_buffer=False, buffer_size=_BUFFER_BYTES
-        )  # reads page by page
+        # reads page by page
+        file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)
         schema = file.schema_arrow
         before = 0
         levels = _levels(schema, file.metadata.num_rows, name) if columns is None else {}

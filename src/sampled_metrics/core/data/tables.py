@@ -115,9 +115,8 @@ class Text:
         while len(read) < _BLOCK_BYTES and (more := self._stream.read(_BLOCK_BYTES - len(read))):
             read += more
         self.is_last = len(read) < _BLOCK_BYTES
-        while read.endswith(b"\r") and (
-            more := self._stream.read(1)
-        ):  # the line end may be cut in two
+        # the line end may be cut in two
+        while read.endswith(b"\r") and (more := self._stream.read(1)):
             read += more
         if b"\r" in read:
             read = read.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -425,9 +424,8 @@ class Csv:
         """
         has_quotes = self.has_quotes and b'"' in lines
         separators = lines.partition(b"\n")[0].count(self._delimiter.encode())
-        if has_quotes or (
-            lines and separators + 1 != len(self.first)
-        ):  # pandas takes any first line
+        # pandas takes any first line
+        if has_quotes or (lines and separators + 1 != len(self.first)):
             return frame_of(lines) if self._are_right(lines) else None
         try:
             frame = frame_of(lines)
@@ -505,9 +503,8 @@ class Csv:
         return "".join(right).encode(), len(block), skipped, np.array(places, dtype=np.int64)
 
     def _reader(self, lines: Iterable[str]) -> Any:
-        csv.field_size_limit(
-            max(csv.field_size_limit(), 2 * LONGEST_LINE)
-        )  # a review may be longer
+        # a review may be longer
+        csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))
         return csv.reader(lines, delimiter=self._delimiter, quoting=self._quoting, strict=True)
 
     def _malformed(self, line: int, content: bytes, fault: str) -> DataError:
@@ -556,9 +553,8 @@ def _are_plain(lines: bytes, delimiter: str) -> bool:
     zeros = np.flatnonzero(before[:-1] & (characters[1:] == ord("0"))) + 1
     if lines.startswith(b"0"):
         zeros = np.append(zeros, 0)
-    if (
-        characters[zeros + 1] - ord("0") < 10
-    ).any():  # as unsigned bytes, what is before 0 is far above
+    # as unsigned bytes, what is before 0 is far above
+    if (characters[zeros + 1] - ord("0") < 10).any():
         return False
     if not any(
         sign in lines for sign in map(bytes, zip(_OTHER_STARTS)) if sign != delimiter.encode()
@@ -571,6 +567,7 @@ def _are_plain(lines: bytes, delimiter: str) -> bool:
 
 
 _ASCII_SPACES = b" \t\v\f\x1c\x1d\x1e\x1f"  # those that str.strip leaves out
+# in UTF-8
 _OTHER_SPACES = (
     b"\xc2\x85",
     b"\xc2\xa0",
@@ -578,7 +575,7 @@ _OTHER_SPACES = (
     b"\xe2\x80",
     b"\xe2\x81\x9f",
     b"\xe3\x80\x80",
-)  # in UTF-8
+)
 _OF_FLOATS = b"e+", b"E+", b".0"
 
 

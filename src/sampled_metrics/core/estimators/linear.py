@@ -338,9 +338,8 @@ class RankEstimate(LinearEstimator):
         """Return the metrics of the sampled ranks, scaled to the n candidates."""
         x = np.arange(design.negatives + 1)
         n = candidates[:, np.newaxis]
-        whole, rest = np.divmod(
-            n - 1, design.negatives + self.extra_divisor
-        )  # (n - 1) x may overflow
+        # (n - 1) x may overflow
+        whole, rest = np.divmod(n - 1, design.negatives + self.extra_divisor)
         rank = 1 + whole * x + rest * x // (design.negatives + self.extra_divisor)
         return np.stack([metric.of_rank(rank, n) for metric in metrics], axis=1)
 

@@ -125,9 +125,8 @@ class PlugIn(Estimate):
         probabilities = np.zeros((len(counts), len(nodes.ranks)))
         if len(distinct):
             solved = solve(distinct)
-            require_sum_of_one(
-                solved, f"ranks behind the sample, by {self.prior}", tolerance=1e-6
-            )  # of iteration
+            # of iteration
+            require_sum_of_one(solved, f"ranks behind the sample, by {self.prior}", tolerance=1e-6)
             probabilities[events > 0] = solved[np.asarray(which).ravel()]
         return ClassDistribution(users, nodes.ranks, probabilities, events)
 
@@ -230,9 +229,8 @@ def expectation_maximisation(
     seen = counts.any(axis=0)
     columns = likelihood[:, seen]
     counts = counts[:, seen]
-    columns /= columns.max(
-        axis=0
-    )  # entries outside the band are negligible relative to the largest
+    # entries outside the band are negligible relative to the largest
+    columns /= columns.max(axis=0)
     bands = Banded.from_matrix(columns)
     frequencies = counts / counts.sum(axis=1, keepdims=True)
     distribution = np.tile(weights / weights.sum(), (len(counts), 1))

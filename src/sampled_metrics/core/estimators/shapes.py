@@ -54,9 +54,8 @@ _MORE = 160  # further k, in geometric steps
 _RANK = 1e-9  # smallest relative size of a dimension in which members differ
 _SCALED_FROM = 1e-12  # shares of samples from here on are scaled alike
 _KEPT = 4_000_000  # numbers of P(x | rank) that are held at a time
-_AROUND = np.linspace(
-    -6.0, 6.0, 193
-)  # further k around the cut-off of a known mean, in standard deviations of x
+# further k around the cut-off of a known mean, in standard deviations of x
+_AROUND = np.linspace(-6.0, 6.0, 193)
 _LAST = 20  # the last ranks that are taken one by one, and the ratio of the steps before them
 _LAST_STEP = 1.15
 
@@ -181,9 +180,8 @@ def _members_k(
         return grid
     groups = [group for group in users if group.negatives]
     jumps = [_around(group, metric.cutoff) for group in groups for metric in known if metric.cutoff]
-    last_before = [
-        cutoff - 1 for cutoff in cutoffs if 1 < cutoff <= largest
-    ]  # the rank of a cut-off is a member alone
+    # the rank of a cut-off is a member alone
+    last_before = [cutoff - 1 for cutoff in cutoffs if 1 < cutoff <= largest]
     return np.unique(np.concatenate((grid, np.array(last_before, dtype=np.int64), *jumps)))
 
 

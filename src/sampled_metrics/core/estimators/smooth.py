@@ -111,9 +111,8 @@ class _Posterior:
         penalty: Floats,
     ) -> None:
         self.counts = counts  # (samples, outcomes)
-        self.events = (counts @ np.eye(same.max() + 1)[same])[
-            :, same
-        ]  # (samples, outcomes) events with the same m
+        # (samples, outcomes) events with the same m
+        self.events = (counts @ np.eye(same.max() + 1)[same])[:, same]
         self.likelihood = likelihood
         self.log_weights = np.log(weights)
         self.basis = basis
@@ -145,9 +144,8 @@ class _Posterior:
             rows, current, step, gain = (
                 values[gain > _GAIN] for values in (rows, current, step, gain)
             )
-            size = np.minimum(
-                1, 0.9 / np.maximum((-step / current).max(axis=1), 0.9)
-            )  # keeps the exponents above 0
+            # keeps the exponents above 0
+            size = np.minimum(1, 0.9 / np.maximum((-step / current).max(axis=1), 0.9))
             least = self._value(rows, current, strength)
             short = np.ones(len(rows), dtype=bool)
             while short.any():
@@ -199,9 +197,8 @@ class _Posterior:
         (distribution, expected) = self._model(exponents)
         weighted = (distribution[:, np.newaxis, :] * self.basis.T).reshape(-1, len(self.basis))
         joint = (weighted @ self.likelihood).reshape(*exponents.shape, -1)
-        scores = (distribution @ self.basis)[:, :, np.newaxis] - joint / expected[
-            :, np.newaxis, :
-        ]  # of log (Aᵀπ)_x
+        # of log (Aᵀπ)_x
+        scores = (distribution @ self.basis)[:, :, np.newaxis] - joint / expected[:, np.newaxis, :]
         slope = (scores @ counts[:, :, np.newaxis])[:, :, 0] - strength * exponents @ self.penalty
         weights = counts if observed else self.events[rows] * expected
         curvature = (scores * weights[:, np.newaxis, :]) @ scores.transpose(

@@ -465,9 +465,8 @@ class ShapeTest:
         """
         variance = float(users @ np.sum(places**2, axis=1)) / self.fit.users
         of_events = float(self.fit.fitted @ np.sum(self.directions**2, axis=1))
-        if (
-            of_events <= _NEGLIGIBLE**2
-        ):  # one outcome is certain, up to rounding, so samples from the fit do not vary
+        # one outcome is certain, up to rounding, so samples from the fit do not vary
+        if of_events <= _NEGLIGIBLE**2:
             return self
         return replace(self, inflation=float(np.sqrt(variance / of_events)))
 
@@ -565,9 +564,8 @@ def _without_negligible(coordinates: Floats, tolerance: Tolerance) -> Floats:
     Dimensions in which no member is further than a negligible distance from 0 are left out.
     """
     upper, order = qr(coordinates, mode="r", pivoting=True)
-    left_out = np.sqrt(
-        np.cumsum(upper[::-1] ** 2, axis=0)[::-1].max(axis=1)
-    )  # without this dimension and the rest
+    # without this dimension and the rest
+    left_out = np.sqrt(np.cumsum(upper[::-1] ** 2, axis=0)[::-1].max(axis=1))
     kept = np.empty((int((left_out > tolerance.effect).sum()), coordinates.shape[1]))
     kept[:, order] = upper[: len(kept)]
     return kept

@@ -38,10 +38,11 @@ def rounded_outward(low: float, high: float) -> tuple[str, str]:
     """
     decimals = min(max(1 - int(np.floor(np.log10(high - low))), 2), 6) if high > low else 6
     scale = 10.0**decimals
+    # 0.0, not -0.0
     ends = (
         np.floor(low * scale + 1e-9) / scale + 0.0,
         np.ceil(high * scale - 1e-9) / scale + 0.0,
-    )  # 0.0, not -0.0
+    )
     low_text, high_text = (f"{end:.{decimals}f}" if 0 < end < 1 else f"{end:g}" for end in ends)
     return low_text, high_text
 

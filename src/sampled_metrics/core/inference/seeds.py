@@ -204,9 +204,8 @@ def deciding_seeds(
     """
     of_users = np.maximum(standard_error**2 - sum(spread.interaction for spread in spreads), 0.0)
     rates = np.broadcast_to(np.asarray(alpha, dtype=np.float64), mean.shape)
-    rest = (
-        mean**2 - (ndtri(rates / 2) ** 2) * of_users
-    )  # what the half width by seeds may be, squared
+    # what the half width by seeds may be, squared
+    rest = mean**2 - (ndtri(rates / 2) ** 2) * of_users
     numbers = np.zeros(len(mean), dtype=np.int64)
     for metric in np.flatnonzero(rest > 0):
         of_metric = [spread.of_metric(int(metric)) for spread in spreads]

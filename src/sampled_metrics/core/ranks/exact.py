@@ -102,10 +102,11 @@ class ExactRanks(Ranked):
     place: InitVar[Place | None] = None
     findings: tuple[Finding, ...] = ()
     source: str = ""
+    # how the source writes ranks: their name, and the best one
     written: InitVar[tuple[str, int]] = (
         "rank",
         1,
-    )  # how the source writes ranks: their name, and the best one
+    )
     groups: NDArray[np.str_] | None = None
     seed_name: str = ""
 

@@ -393,9 +393,8 @@ class Columns:
         """
         values = self[column]
         if _is_numpy(values, "iuf"):  # bool and other types are converted to text, and refused
-            numbers = values.to_numpy(
-                np.float64 if values.dtype.kind == "f" else None
-            )  # float16 ends below 2^53
+            # float16 ends below 2^53
+            numbers = values.to_numpy(np.float64 if values.dtype.kind == "f" else None)
             most = 2**53 if values.dtype.kind == "f" else 10**18
             with np.errstate(invalid="ignore"):
                 wrong = ~((numbers >= least) & (numbers == np.floor(numbers)) & (numbers < most))

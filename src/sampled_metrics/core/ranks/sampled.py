@@ -75,10 +75,11 @@ class SampledRanks(Ranked):
     place: InitVar[Place | None] = None
     findings: tuple[Finding, ...] = ()
     source: str = ""
+    # how the source writes ranks: their name, and the best one
     written: InitVar[tuple[str, int]] = (
         "rank",
         1,
-    )  # how the source writes ranks: their name, and the best one
+    )
     groups: NDArray[np.str_] | None = None
     drawn: str = BY_USER
     seed_name: str = ""

@@ -278,9 +278,8 @@ class Ranked(Table):
             one, other = sorted((base, place))
             first, second = pair_users(tables[one], tables[other], (names[one], names[other]))
             in_base, own = (first, second) if one == base else (second, first)
-            number = np.empty(
-                in_base.max() + 1, dtype=np.int64
-            )  # a user may have another number in another pair
+            # a user may have another number in another pair
+            number = np.empty(in_base.max() + 1, dtype=np.int64)
             number[in_base] = numbers[base]
             numbers[place] = number[own]
         return numbers, _on_pairing(tables, names)
@@ -343,9 +342,8 @@ def _numbered(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tupl
     """Return the (rows,) numbers of the users of two tables; raise DataError if users, or their
     rows, differ.
     """
-    if (
-        first.dtype != second.dtype
-    ):  # users 1, 2 of one table and "1", "b" of the other are compared as text
+    # users 1, 2 of one table and "1", "b" of the other are compared as text
+    if first.dtype != second.dtype:
         first, second = (pd.Index(as_text(pd.Series(users))) for users in (first, second))
     numbers, users = pd.factorize(first, sort=True)
     other_numbers = users.get_indexer(second)

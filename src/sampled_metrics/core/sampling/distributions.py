@@ -52,9 +52,8 @@ class SamplingDesign:
             )
         if self.negatives < 1:
             raise ConfigError(f"the number of negatives must be 1 or more, not {self.negatives}")
-        object.__setattr__(
-            self, "negatives", int(self.negatives)
-        )  # a number of numpy may be of few bits
+        # a number of numpy may be of few bits
+        object.__setattr__(self, "negatives", int(self.negatives))
 
     def __str__(self) -> str:
         return (

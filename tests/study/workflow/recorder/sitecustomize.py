@@ -11,9 +11,8 @@ from pathlib import Path
 def record() -> None:
     """Add a line for each module to a file that has the name of the script."""
     words = Path(sys.argv[0]).name.split(".")
-    if (
-        Path(sys.argv[0]).parent.name == "scripts" and len(words) == 3
-    ):  # snakemake calls it tmpabc123.train.py
+    # snakemake calls it tmpabc123.train.py
+    if Path(sys.argv[0]).parent.name == "scripts" and len(words) == 3:
         names = [
             name for name in sys.modules if name.partition(".")[0].startswith("sampled_metrics")
         ]
