@@ -77,6 +77,16 @@ def test_the_import_loads_neither_pandas_nor_scipy():
     assert subprocess.run([sys.executable, "-c", code], cwd=source, check=False).returncode == 0
 
 
+def test_the_functions_load_no_part_of_scipy_that_they_may_not_need():
+    code = (
+        "import sys, sampled_metrics as sm; sm.evaluate, sm.correct, sm.compare; "
+        "sys.exit(any(f'scipy.{name}' in sys.modules for name in ('optimize', 'stats', "
+        "'interpolate')))"
+    )
+    source = Path(sm.__file__).parents[1]
+    assert subprocess.run([sys.executable, "-c", code], cwd=source, check=False).returncode == 0
+
+
 def test_an_error_is_a_value_error_of_one_line_that_moves_no_cursor_and_no_longer_than_a_screen():
     assert issubclass(sm.DataError, sm.SampledMetricsError)
     assert issubclass(sm.DataError, ValueError)

@@ -62,7 +62,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize.elementwise import find_root
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from sampled_metrics._validation import Floats, Ints
@@ -338,6 +337,8 @@ def _root(rising: Callable[[Floats, Ints], Floats], low: Floats, high: Floats) -
     roots = low.copy()
     some = np.flatnonzero(low > 0)
     if len(some):
+        from scipy.optimize.elementwise import find_root  # slow to import, and used only here
+
         ends = np.log(low[some]) - _SLACK, np.log(high[some]) + _SLACK
         found = find_root(
             lambda logs, metric: rising(np.exp(logs), metric),
