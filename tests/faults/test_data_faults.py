@@ -5,11 +5,12 @@ says where.
 import io
 import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 from made_up_project import STUDY, archive, complete_config, ratings, split
+from ways_to_write_events import WAYS, Row, Way, expected
 
 from sampled_metrics import rank
 from sampled_metrics.core.ranks.exact import exact_ranks
@@ -18,57 +19,9 @@ from sampled_metrics_study.data import formats
 from sampled_metrics_study.data.events import binarize
 from sampled_metrics_study.data.split import leave_last_out
 
-Row = tuple[Any, Any, float, Any]
 ROWS: list[Row] = [(1, 10, 5, 100), (1, 20, 4, 90), (2, 10, 3, 80), (2, 30, 2, 85), (3, 20, 1, 70)]
 """Events of three users and three items; the faults are in the third."""
-
-
-class Way(NamedTuple):
-    """How events are written in a format."""
-
-    name: str
-    separator: str
-    header: str | None
-    options: dict
-    has_text_ids: bool
-
-    def line(self, *fields: Any) -> str:
-        return self.separator.join(map(str, fields)) + "\n"
-
-    def file(self, lines: list[str]) -> str:
-        return (f"{self.header}\n" if self.header else "") + "".join(lines)
-
-    def read(self, content: bytes) -> list[list]:
-        """The events, as rows of user, item, rating, timestamp; ids that may be text are text."""
-        chunks = list(formats.get(self.name).parse(io.BytesIO(content), "events", **self.options))
-        rows = [
-            row
-            for chunk in chunks
-            for row in zip(*(column.tolist() for column in chunk[:4]), strict=True)
-        ]
-        return (
-            [(str(user), str(item), *more) for user, item, *more in rows]
-            if self.has_text_ids
-            else rows
-        )
-
-
-COLUMNS = {"columns": {"user": "who", "item": "what", "rating": "stars", "timestamp": "when"}}
-TYPED = "user_id:token\titem_id:token\trating:float\ttimestamp:float"
-WAYS = [
-    Way("movielens-dat", "::", None, {}, has_text_ids=False),
-    Way("movielens-csv", ",", "userId,movieId,rating,timestamp", {}, has_text_ids=False),
-    Way("movielens-100k", "\t", None, {}, has_text_ids=False),
-    Way("recbole-inter", "\t", TYPED, {}, has_text_ids=True),
-    Way("delimited", ",", "who,what,stars,when", COLUMNS, has_text_ids=True),
-    Way("delimited", ";", "who;what;stars;when", COLUMNS | {"separator": ";"}, has_text_ids=True),
-]
 by_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name + way.separator.strip())
-
-
-def expected(way: Way, rows: list[Row]) -> list[tuple]:
-    kind = str if way.has_text_ids else int
-    return [(kind(user), kind(item), float(rating), when) for user, item, rating, when in rows]
 
 
 def with_third(line: str, way: Way) -> bytes:

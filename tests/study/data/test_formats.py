@@ -15,10 +15,10 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pyarrow as pa
 import pytest
-from faults.test_data_faults import WAYS, expected
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyarrow import parquet
+from ways_to_write_events import WAYS, expected
 
 from sampled_metrics.core.data import tables
 from sampled_metrics.core.data.records import parquet_rows
