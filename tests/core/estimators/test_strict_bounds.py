@@ -128,10 +128,11 @@ def test_the_steps_to_the_nearest_mixture_have_its_distance_between_their_bounds
         start = np.zeros(12)
         start[rng.integers(12)] = 1.0
         steps = list(_steps(points.T, start, ROUGH))
-        assert all(step.least <= distance * (1 + 1e-9) for step in steps)
-        assert all(step.most >= distance * (1 - 1e-9) for step in steps)
-        assert [step.most for step in steps] == sorted((step.most for step in steps), reverse=True)
-        assert steps[-1].most == pytest.approx(distance, rel=0.05)
+        assert all(step.lower_bound <= distance * (1 + 1e-9) for step in steps)
+        assert all(step.upper_bound >= distance * (1 - 1e-9) for step in steps)
+        upper_bounds = [step.upper_bound for step in steps]
+        assert upper_bounds == sorted(upper_bounds, reverse=True)
+        assert upper_bounds[-1] == pytest.approx(distance, rel=0.05)
 
 
 def test_a_statistic_is_beyond_a_limit_as_its_value_says_whatever_the_step_that_decides():

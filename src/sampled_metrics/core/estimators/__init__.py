@@ -88,15 +88,15 @@ class Entry:
             ConfigError: its parameter is not allowed.
         """
         module, _, name = self.path.rpartition(".")
-        kind = getattr(import_module(module), name)
-        sign, number = self.parameter
+        estimator_class = getattr(import_module(module), name)
+        sign, convert = self.parameter
         try:
-            parameters = [number(text) for text in match.groups() if text is not None]
+            parameters = [convert(text) for text in match.groups() if text is not None]
         except ValueError:
             raise ConfigError(f"{sign} must be a number, not {match[1]!r}") from None
-        takes = {attribute.name for attribute in fields(kind)}
-        assumed = {"replacement": replacement} if "replacement" in takes else {}
-        return kind(*self.arguments, *parameters, **assumed)
+        field_names = {attribute.name for attribute in fields(estimator_class)}
+        assumed = {"replacement": replacement} if "replacement" in field_names else {}
+        return estimator_class(*self.arguments, *parameters, **assumed)
 
 
 ESTIMATORS = (
@@ -174,11 +174,11 @@ LINEAR = tuple(entry.label for entry in ESTIMATORS if entry.is_listed and entry.
 
 
 def _entry_of(label: str) -> tuple[Entry, re.Match[str]] | None:
-    """Return the entry of a label, and how its pattern matches; None if there is no such
-    estimator.
-    """
-    matches = ((entry, entry.match(label)) for entry in ESTIMATORS)
-    return next(((entry, match) for entry, match in matches if match), None)
+    """Return the entry of a label and the match of its pattern, or None for an unknown label."""
+    for entry in ESTIMATORS:
+        if match := entry.match(label):
+            return entry, match
+    return None
 
 
 def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimator:
@@ -219,14 +219,14 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
 
 
 def usual_label(label: str) -> str:
-    """Return the label by which files name an estimator, from a label in any case or a displayed
-    name.
+    """Return the label by which files name an estimator.
 
-    Other text is returned unchanged.
+    It is found from a label in any case or from a displayed name. Other text is returned unchanged.
     """
-    words = re.sub(r"[\s_]+", "-", label.strip().lower())
+    hyphenated = re.sub(r"[\s_]+", "-", label.strip().lower())
     aliases = {alias: entry.label for entry in ESTIMATORS for alias in entry.aliases}
-    usual = aliases.get(words) or re.sub(r"^([a-z]+)(?=[0-9.])", r"\1-", words)
+    # bv0.1 is bv-0.1
+    usual = aliases.get(hyphenated) or re.sub(r"^([a-z]+)(?=[0-9.])", r"\1-", hyphenated)
     return usual if _entry_of(usual) else label
 
 
@@ -242,22 +242,23 @@ def estimator_name(label: str) -> str:
 
 
 def line_styles(labels: Iterable[str]) -> dict[str, int]:
-    """Return the number of the style of each estimator's line
-    (`sampled_metrics.reporting.drawing.style`), by label.
+    """Return the number of the style of each estimator's line, by label.
 
     The row ``exact`` has the first style. Labels without a style of their own have the next free
-    ones.
+    ones. The styles are those of `sampled_metrics.reporting.drawing.style`.
     """
     numbers = {"exact": 0}
     for entry in ESTIMATORS:
         numbers.update(entry.lines)
-    usual = {label: usual_label(label) for label in labels}
-    for label in usual.values():
-        numbers.setdefault(label, len(numbers))
-    return {label: numbers[of_style] for label, of_style in usual.items()}
+    usual_labels = {label: usual_label(label) for label in labels}
+    for usual in usual_labels.values():
+        numbers.setdefault(usual, len(numbers))
+    return {label: numbers[usual] for label, usual in usual_labels.items()}
 
 
-def estimators_by_label(given: EstimatorsLike, what: str = "estimators") -> dict[str, Estimator]:
+def estimators_by_label(
+    estimators: EstimatorsLike, what: str = "estimators"
+) -> dict[str, Estimator]:
     """Return one or several estimators by label. Labels stay as written: for MLE, the key is MLE.
 
     An estimator is given by its label, or as an `Estimator`, whose label is its text.
@@ -269,16 +270,19 @@ def estimators_by_label(given: EstimatorsLike, what: str = "estimators") -> dict
     from sampled_metrics._validation import check_labels  # loads numpy
 
     by_label: dict[str, Estimator] = {}
-    for label_or_estimator in check_labels(given, what, Estimator):
-        is_label = isinstance(label_or_estimator, str)
-        label = label_or_estimator.strip() if is_label else str(label_or_estimator)
-        one = estimator(label) if is_label else label_or_estimator
-        for before, other in by_label.items():
-            if label == before or one == other:
+    for label_or_estimator in check_labels(estimators, what, Estimator):
+        if isinstance(label_or_estimator, str):
+            label = label_or_estimator.strip()
+            new_estimator = estimator(label)
+        else:
+            label = str(label_or_estimator)
+            new_estimator = label_or_estimator
+        for earlier_label, earlier_estimator in by_label.items():
+            if label == earlier_label or new_estimator == earlier_estimator:
                 raise ConfigError(
-                    f"{what}: {before!r} and {label!r} are the same one; give it once"
+                    f"{what}: {earlier_label!r} and {label!r} are the same one; give it once"
                 )
-        by_label[label] = one
+        by_label[label] = new_estimator
     return by_label
 
 
@@ -290,12 +294,12 @@ def linear_estimator(
     Raises:
         ConfigError: there is no such estimator, or it is not linear.
     """
-    one = (
+    chosen = (
         estimator(label, assume_replacement=assume_replacement) if isinstance(label, str) else label
     )
-    if not one.is_linear:
+    if not chosen.is_linear:
         raise ConfigError(
             f"estimator {str(label)!r} is not linear in the sample, so that it has no weights to "
             "show here"
         )
-    return cast("LinearEstimator", one)
+    return cast("LinearEstimator", chosen)

@@ -71,8 +71,12 @@ class LinearEstimator(Estimator):
     def weights(
         self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]
     ) -> Floats:
-        """Return the (n's, metrics, m + 1) weights of x = 0 … m for samples of a design, for each n
-        by itself.
+        """Return the (n's, metrics, m + 1) weights of x = 0 … m, for each n by itself.
+
+        Args:
+            design: how negatives are drawn.
+            candidates: (n's,) numbers of candidates.
+            metrics: the metrics.
 
         Raises:
             DataError: an n or m is too large for the allowed memory, or the equations are too badly
@@ -82,9 +86,7 @@ class LinearEstimator(Estimator):
     def condition_number(
         self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]
     ) -> float:
-        """Return the condition number of the solved equations, 1 if there are none; parameters as
-        in `weights`.
-        """
+        """Return the condition number of the solved equations, 1 if there are none."""
         return 1.0
 
     def checked_weights(
@@ -112,20 +114,21 @@ class LinearEstimator(Estimator):
                 "take decreasing, or draw more negatives or with weights that differ less"
             )
         weights = np.empty((len(metrics), len(outcomes)))
-        of_groups: dict[int, Floats] = {}
-        by_design: dict[int, list[tuple[int, Group]]] = {}
-        for number, group in enumerate(outcomes.groups):
-            by_design.setdefault(group.negatives, []).append((number, group))
-        for negatives, groups in by_design.items():
+        weights_by_group: dict[int, Floats] = {}  # by the index of the group
+        groups_by_negatives: dict[int, list[tuple[int, Group]]] = {}
+        for index, group in enumerate(outcomes.groups):
+            groups_by_negatives.setdefault(group.negatives, []).append((index, group))
+        for negatives, groups in groups_by_negatives.items():
             design = SamplingDesign(negatives, outcomes.replacement)
             shape = (len(groups), len(metrics), negatives + 1)
             check_memory_limit(shape, f"weights of {self} for {design}", "take fewer")
             candidates = np.array([group.candidates for _, group in groups])
             fitted = self.checked_weights(design, candidates, tuple(metrics))
-            for (number, group), group_weights in zip(groups, fitted, strict=True):
+            for (index, group), group_weights in zip(groups, fitted, strict=True):
                 weights[:, group.outcomes] = group_weights[:, group.x]
-                of_groups[number] = group_weights
-        return LinearEstimate(weights, tuple(of_groups[number] for number in sorted(of_groups)))
+                weights_by_group[index] = group_weights
+        in_order = tuple(weights_by_group[index] for index in sorted(weights_by_group))
+        return LinearEstimate(weights, in_order)
 
 
 _SLOPE = 1e-5  # largest slope at an optimum, relative to that at 0
@@ -141,8 +144,10 @@ def nonnegative_least_squares(matrix: Floats, target: Floats) -> Floats:
 
     solution: Floats = nnls(matrix, target, maxiter=30 * matrix.shape[1])[0]
     slope = matrix.T @ (matrix @ solution - target)
-    most = _SLOPE * np.abs(matrix.T @ target).max()
-    if np.abs(slope[solution > 0]).max(initial=0.0) > most or slope.min() < -most:
+    tolerance = _SLOPE * np.abs(matrix.T @ target).max()
+    # at the optimum, the slope is 0 along every x > 0, and nowhere negative
+    is_steep = np.abs(slope[solution > 0]).max(initial=0.0) > tolerance
+    if is_steep or slope.min() < -tolerance:
         solution = lsq_linear(matrix, target, bounds=(0, np.inf), method="bvls", tol=1e-14).x
     return solution
 
@@ -181,10 +186,10 @@ def solved(
     metrics: tuple[Metric, ...],
     precise: bool = False,
 ) -> Floats:
-    """Return (n's, metrics, m + 1) weights, solved for several n at once where these share their
-    singular vectors.
+    """Return (n's, metrics, m + 1) weights.
 
-    `precise` asks for coordinates that keep their digits where S is small.
+    Several n are solved at once where they share their singular vectors. `precise` asks for
+    coordinates that keep their digits where S is small.
     """
     if not design.replacement and not precise:
         return solve(reduced(tuple(map(int, candidates)), design, metrics))
@@ -198,8 +203,9 @@ def reduced(
     metrics: tuple[Metric, ...],
     precise: bool = False,
 ) -> Reduction:
-    """Reduce eq. 21 under the uniform prior; several n only without replacement and without
-    `precise`.
+    """Reduce eq. 21 under the uniform prior.
+
+    Several n are allowed only without replacement and without `precise`.
 
     Raises:
         DataError: m is too large for the allowed memory.
@@ -207,22 +213,31 @@ def reduced(
     columns = design.negatives + 1
     instead = "take an estimator that solves no equations, such as rank-estimate or uncorrected"
     check_memory_limit((2 * columns, columns), f"the equations for {design}", instead)
-    parts = _computed(candidates[0], design, metrics) if design.replacement or precise else None
-    if parts is None:
-        basis = np.sqrt(columns) * _chebyshev(design.negatives)
-        k = np.arange(1, columns)
-        n = np.array(candidates, dtype=np.float64)[:, np.newaxis]
-        factors = (columns - k) / (columns + k) * (n + k) / (n - k)
-        squares = np.cumprod(np.hstack((np.ones_like(n), factors)), axis=1)
-        parts = (
-            basis,
-            np.full(columns, 1 / columns),
-            np.sqrt(squares),
-            basis.T @ _joint(candidates, design, metrics),
-        )
-    for part in parts:
-        part.flags.writeable = False
-    return Reduction(*parts)
+    if design.replacement or precise:
+        reduction = _computed(candidates[0], design, metrics)
+    else:
+        reduction = _in_closed_form(candidates, design, metrics)
+    for array in vars(reduction).values():  # the cache shares them among callers
+        array.flags.writeable = False
+    return reduction
+
+
+def _in_closed_form(
+    candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[Metric, ...]
+) -> Reduction:
+    """Return the reduction of several n without replacement, from the known singular vectors."""
+    columns = design.negatives + 1
+    basis = np.sqrt(columns) * _chebyshev(design.negatives)
+    k = np.arange(1, columns)
+    n = np.array(candidates, dtype=np.float64)[:, np.newaxis]
+    factors = (columns - k) / (columns + k) * (n + k) / (n - k)
+    squares = np.cumprod(np.hstack((np.ones_like(n), factors)), axis=1)
+    return Reduction(
+        basis=basis,
+        marginal=np.full(columns, 1 / columns),
+        singular=np.sqrt(squares),
+        projected=basis.T @ _joint(candidates, design, metrics),
+    )
 
 
 @lru_cache(maxsize=8)
@@ -241,13 +256,13 @@ def _chebyshev(degree: int) -> Floats:
 def _joint(
     candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[Metric, ...]
 ) -> Floats:
-    """Return AᵀD f, (n's, m + 1, metrics)."""
+    """Return AᵀD f, (n's, m + 1, metrics), in blocks of n that fit into memory."""
     grids = [_nodes(n, design, metrics) for n in candidates]
     lengths = np.array([len(grid.ranks) for grid in grids])
     sums = np.zeros((len(candidates), design.negatives + 1, len(metrics)))
-    block = np.cumsum(lengths) * (design.negatives + 1) // _BLOCK
-    for number in np.unique(block):
-        chosen = np.flatnonzero(block == number)
+    blocks = np.cumsum(lengths) * (design.negatives + 1) // _BLOCK
+    for block in np.unique(blocks):
+        chosen = np.flatnonzero(blocks == block)
         n = np.repeat(np.array(candidates)[chosen], lengths[chosen])
         ranks = np.concatenate([grids[index].ranks for index in chosen])
         shares = np.concatenate([grids[index].weights for index in chosen]) / n
@@ -255,30 +270,30 @@ def _joint(
         require_sum_of_one(probabilities, f"P(x | rank) of {design}")
         values = np.stack([metric.of_rank(ranks, n) * shares for metric in metrics], axis=1)
         ends = np.cumsum(lengths[chosen])
-        for index, first, last in zip(chosen, ends - lengths[chosen], ends, strict=True):
-            sums[index] = probabilities[first:last].T @ values[first:last]
+        starts = ends - lengths[chosen]
+        for index, start, end in zip(chosen, starts, ends, strict=True):
+            sums[index] = probabilities[start:end].T @ values[start:end]
     return sums
 
 
 def _nodes(candidates: int, design: SamplingDesign, metrics: tuple[Metric, ...]) -> RankNodes:
-    """Return nodes for sums of P(x | rank) f(rank); ranks beyond the cut-offs of all metrics are
-    left out.
+    """Return nodes for sums of P(x | rank) f(rank).
+
+    Ranks beyond the cut-offs of all metrics are left out.
     """
     cutoffs = [metric.cutoff for metric in metrics]
-    last = max((_FEW + 1 if k is None else k for k in cutoffs), default=1)
-    if last <= _FEW:
-        ranks = np.arange(1.0, min(max(last, 1), candidates) + 1)
+    # a metric without a cut-off needs all ranks
+    last_rank = max((_FEW + 1 if k is None else k for k in cutoffs), default=1)
+    if last_rank <= _FEW:
+        ranks = np.arange(1.0, min(max(last_rank, 1), candidates) + 1)
         return RankNodes(ranks, np.ones_like(ranks))
     return rank_nodes(candidates, design, tuple(k for k in cutoffs if k is not None))
 
 
-def _computed(
-    candidates: int, design: SamplingDesign, metrics: tuple[Metric, ...]
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the parts of a reduction for one n by a singular value decomposition."""
-    grid = rank_nodes(
-        candidates, design, tuple(metric.cutoff for metric in metrics if metric.cutoff is not None)
-    )
+def _computed(candidates: int, design: SamplingDesign, metrics: tuple[Metric, ...]) -> Reduction:
+    """Return the reduction of one n, by a singular value decomposition."""
+    cutoffs = tuple(metric.cutoff for metric in metrics if metric.cutoff is not None)
+    grid = rank_nodes(candidates, design, cutoffs)
     what = f"P(x | rank) of n = {candidates} candidates and {design}"
     check_memory_limit((3 * len(grid.ranks), design.negatives + 1), what, "take fewer negatives")
     probabilities = pmf(grid.ranks - 1, candidates - 1, design)
@@ -288,20 +303,20 @@ def _computed(
     seen = marginal > 0  # an x that no rank can give has weight 0
     scale = np.sqrt(marginal[seen])
     root = np.sqrt(share)[:, np.newaxis]
-    left, singular, right = svd(
-        root * probabilities[:, seen] / scale, full_matrices=False, check_finite=False
-    )
+    matrix = root * probabilities[:, seen] / scale  # D^½ A C^-½
+    left, singular, right = svd(matrix, full_matrices=False, check_finite=False)
     basis = np.zeros((len(marginal), len(singular)))
     basis[seen] = right.T / scale[:, np.newaxis]
     values = np.stack([metric.of_rank(grid.ranks, candidates) for metric in metrics], axis=1)
     projected = singular[:, np.newaxis] * (left.T @ (root * values))
-    return basis, marginal, singular[np.newaxis], projected[np.newaxis]
+    return Reduction(basis, marginal, singular[np.newaxis], projected[np.newaxis])
 
 
 @dataclass(frozen=True)
 class Uncorrected(LinearEstimator):
-    """The metric of the sampled rank: w_x = f(x + 1), with n = m + 1 for the metrics that need
-    n.
+    """The metric of the sampled rank: w_x = f(x + 1).
+
+    Metrics that need n take n = m + 1.
     """
 
     is_uncorrected: ClassVar[bool] = True
@@ -319,8 +334,9 @@ class Uncorrected(LinearEstimator):
 
 @dataclass(frozen=True)
 class RankEstimate(LinearEstimator):
-    """The metric of the estimated rank: w_x = f(1 + floor((n - 1) x / m)), eq. 20, floored as in
-    the experiments.
+    """The metric of the estimated rank: w_x = f(1 + floor((n - 1) x / m)).
+
+    This is eq. 20, floored as in the experiments.
 
     Attributes:
         extra_divisor: the number added to m. The paper's printed numbers fit 1; its eq. 20 has 0.
@@ -351,8 +367,7 @@ _TOLERANCE = 1e-11  # slope of the loss that counts as none, relative to the lar
 
 @dataclass(frozen=True)
 class ConstrainedLeastSquares(LinearEstimator):
-    """Weights that minimise eq. 21 under a uniform prior, and are non-negative and non-increasing
-    in x.
+    """Non-negative and non-increasing weights that minimise eq. 21 under a uniform prior.
 
     With w_x = Σ_{j ≥ x} δ_j and δ ≥ 0 this is a non-negative least-squares problem. The paper
     states only that weights do not increase; its printed numbers also need w ≥ 0.
@@ -397,22 +412,19 @@ class ConstrainedLeastSquares(LinearEstimator):
         problem = reduced((candidates,), design.assumed(self.replacement), not_linear)
         steps, _ = _steps(problem)
         weights = _solve(problem)[0]
-        taken = [
-            weights_x > following
-            for weights_x, following in zip(weights, np.roll(weights, -1, 1), strict=True)
-        ]
-        for columns, last in zip(taken, weights[:, -1], strict=True):
-            columns[-1] = last > 0
+        next_weights = np.column_stack((weights[:, 1:], np.zeros(len(weights))))
+        is_active = weights > next_weights  # δ_x is the fall of the weights after x
         scaled = problem.singular.T * steps
-        return max(
-            (float(np.linalg.cond(scaled[:, columns])) for columns in taken if columns.any()),
-            default=1.0,
-        )
+        conditions = [
+            float(np.linalg.cond(scaled[:, columns])) for columns in is_active if columns.any()
+        ]
+        return max(conditions, default=1.0)
 
 
 def _steps(problem: Reduction) -> tuple[Floats, Floats]:
-    """Return the (K, m + 1) effects of δ_j relative to S, and the (n's, K, metrics) targets Uᵀ D^½
-    f.
+    """Return the effects of δ_j relative to S, and the targets Uᵀ D^½ f.
+
+    They are (K, m + 1) and (n's, K, metrics).
     """
     steps = np.cumsum(problem.basis.T * problem.marginal, axis=1)
     singular = problem.singular[:, :, np.newaxis]
@@ -423,8 +435,9 @@ def _steps(problem: Reduction) -> tuple[Floats, Floats]:
 def _solve(problem: Reduction) -> Floats:
     """Return the (n's, metrics, m + 1) weights."""
     steps, targets = _steps(problem)
+    targets_by_metric = np.moveaxis(targets, 2, 0)
     deltas = np.stack(
-        [_deltas(steps, problem.singular, of_metric) for of_metric in np.moveaxis(targets, 2, 0)],
+        [_deltas(steps, problem.singular, metric_targets) for metric_targets in targets_by_metric],
         axis=1,
     )
     return np.cumsum(deltas[:, :, ::-1], axis=2)[:, :, ::-1]
@@ -438,32 +451,36 @@ def _deltas(steps: Floats, singular: Floats, targets: Floats) -> Floats:
     (Karush, Kuhn and Tucker) hold. Large active sets differ from n to n, and are not tried.
     """
     deltas = np.zeros((len(targets), steps.shape[1]))
-    left = np.arange(len(targets))
-    while len(left):
-        first = left[len(left) // 2]
-        left = np.delete(left, len(left) // 2)
-        deltas[first] = nonnegative_least_squares(
-            singular[first][:, np.newaxis] * steps, targets[first]
+    unsolved = np.arange(len(targets))  # indices of n
+    while len(unsolved):
+        middle = unsolved[len(unsolved) // 2]
+        unsolved = np.delete(unsolved, len(unsolved) // 2)
+        deltas[middle] = nonnegative_least_squares(
+            singular[middle][:, np.newaxis] * steps, targets[middle]
         )
-        active = deltas[first] > 0
-        if not len(left) or not 0 < active.sum() <= _SHARED:
+        active = deltas[middle] > 0
+        if not len(unsolved) or not 0 < active.sum() <= _SHARED:
             continue
-        factor, upper = np.linalg.qr(singular[left][:, :, np.newaxis] * steps[:, active])
-        solutions = np.linalg.solve(
-            upper, np.swapaxes(factor, 1, 2) @ targets[left][:, :, np.newaxis]
-        )[:, :, 0]
-        rest = targets[left] - singular[left] * (solutions @ steps[:, active].T)
-        slope = (singular[left] * rest) @ steps
-        most = np.abs((singular[left] * targets[left]) @ steps).max(axis=1, keepdims=True)
-        best = (solutions > 0).all(axis=1) & (slope <= _TOLERANCE * most).all(axis=1)
-        deltas[np.ix_(left[best], active)] = solutions[best]
-        left = left[~best]
+        # least squares with this active set, for all other n
+        factor, upper = np.linalg.qr(singular[unsolved][:, :, np.newaxis] * steps[:, active])
+        projected = np.swapaxes(factor, 1, 2) @ targets[unsolved][:, :, np.newaxis]
+        solutions = np.linalg.solve(upper, projected)[:, :, 0]
+        # the conditions of an optimum
+        rest = targets[unsolved] - singular[unsolved] * (solutions @ steps[:, active].T)
+        slope = (singular[unsolved] * rest) @ steps
+        slope_at_zero = (singular[unsolved] * targets[unsolved]) @ steps
+        steepest = np.abs(slope_at_zero).max(axis=1, keepdims=True)
+        is_flat = (slope <= _TOLERANCE * steepest).all(axis=1)
+        is_optimal = (solutions > 0).all(axis=1) & is_flat
+        deltas[np.ix_(unsolved[is_optimal], active)] = solutions[is_optimal]
+        unsolved = unsolved[~is_optimal]
     return deltas
 
 
 WORST_CONDITION = 1e10
-"""Largest condition number of the equations of γ = 0; beyond, the weights are made of rounding
-errors.
+"""Largest condition number of the equations of γ = 0.
+
+Beyond it, the weights are made of rounding errors.
 """
 
 _SMALL = 1e-4  # up to this γ, the digits of small singular values matter
@@ -526,9 +543,8 @@ class BiasVariance(LinearEstimator):
 
     def _solve(self, problem: Reduction) -> Floats:
         """Solve for y = S Uᵀ D^½ f / ((1 - γ) S² + γ)."""
-        return problem.weights(
-            problem.projected / self._denominators(problem.singular)[:, :, np.newaxis]
-        )
+        denominators = self._denominators(problem.singular)[:, :, np.newaxis]
+        return problem.weights(problem.projected / denominators)
 
     def _require_condition(
         self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]

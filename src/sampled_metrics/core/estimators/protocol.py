@@ -1,5 +1,6 @@
-"""The interface of estimators: fitted without a sample, an estimator then estimates true metrics
-(section 5).
+"""The interface of estimators.
+
+An estimator is fitted without a sample. It then estimates true metrics from samples (section 5).
 
 A sample is a count of outcomes (`sampled_metrics.core.sampling.outcomes`): the number of events
 with x of m negatives above the held-out item. The outcomes hold everything else that an estimator
@@ -40,23 +41,20 @@ class Estimate(ABC):
 
     @property
     def is_linear(self) -> bool:
-        """Return whether the estimate is linear in the counts, so that it is a mean of weights over
-        events.
-        """
+        """Return whether the estimate is linear in the counts: a mean of weights over events."""
         return self.weights is not None
 
     @property
     def bounds(self) -> tuple[Floats, Floats] | None:
-        """Return the (metrics,) smallest and largest value of one event, or None if they are those
-        of the metric.
+        """Return the (metrics,) smallest and largest values of one event.
+
+        None stands for the smallest and largest values of the metrics.
         """
         return None
 
     @property
     def assumed_shape(self) -> str | None:
-        """Return the shape of the distribution of ranks that strict bounds assume, or None if these
-        are no bounds.
-        """
+        """Return the assumed shape of the distribution of ranks; None without strict bounds."""
         return None
 
     @abstractmethod
@@ -87,9 +85,7 @@ class Estimator(ABC):
 
     @property
     def assumed_shape(self) -> str | None:
-        """Return the shape of the distribution of ranks that its bounds assume, or None if it gives
-        no bounds.
-        """
+        """Return the assumed shape of the distribution of ranks; None without strict bounds."""
         return None
 
     @abstractmethod
@@ -103,8 +99,9 @@ class Estimator(ABC):
     def condition_number(
         self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]
     ) -> float | None:
-        """Return the condition number of the equations of its weights, or None if it is not linear
-        in the sample.
+        """Return the condition number of the equations of its weights.
+
+        It is None if the estimator is not linear in the sample.
 
         Args:
             design: how negatives are drawn.

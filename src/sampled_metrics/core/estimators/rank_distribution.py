@@ -1,5 +1,4 @@
-"""Estimators of the distribution of true ranks behind a sample (MLE, MES), and the metrics that
-follow from it.
+"""Estimators of the distribution of true ranks behind a sample (MLE, MES), and its metrics.
 
 Maximum likelihood and maximum entropy estimate the distribution of true ranks, for each class of
 users with similar n (`sampled_metrics.core.sampling.outcomes`). The estimate of a metric is its
@@ -32,8 +31,10 @@ from sampled_metrics.core.sampling.outcomes import Outcomes, RankClass, RankNode
 from sampled_metrics.errors import ConfigError, DataError
 
 Solver = Callable[[Floats], Floats]
-"""(samples, distinct (m, x)) counts, not all 0 in any sample → (samples, nodes) probabilities of
-the true ranks.
+"""A function from counts of outcomes to probabilities of true ranks.
+
+The counts are (samples, distinct (m, x)), and not all 0 in any sample. The probabilities are
+(samples, nodes).
 """
 
 
@@ -44,8 +45,11 @@ class RankPrior(Estimator):
 
     @abstractmethod
     def solver(self, users: RankClass, nodes: RankNodes) -> Solver:
-        """Return the function that estimates the distributions of true ranks of a class of users
-        from samples.
+        """Return the function that estimates the distributions of true ranks from samples.
+
+        Args:
+            users: the class of users that the distributions are of.
+            nodes: the ranks that have probabilities.
         """
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "PlugIn":
@@ -88,26 +92,25 @@ class PlugIn(Estimate):
     def estimate(self, counts: np.ndarray) -> Floats:
         """Return (…, metrics) estimates from (…, outcomes) counts."""
         samples = counts.reshape(-1, counts.shape[-1])
-        return self._moment(self.distributions(samples), samples, 1).reshape(
-            *counts.shape[:-1], len(self.metrics)
-        )
+        means = self._moment(self.distributions(samples), samples, 1)
+        return means.reshape(*counts.shape[:-1], len(self.metrics))
 
     def moments(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Return the (metrics,) means and variances over users, with true ranks estimated from
-        (outcomes,) counts.
-        """
+        """Return the (metrics,) means and variances over users, from (outcomes,) counts."""
         samples = counts[np.newaxis]
         distributions = self.distributions(samples)
         mean, square = (self._moment(distributions, samples, power)[0] for power in (1, 2))
         return mean, np.maximum(square - mean**2, 0.0)
 
     def distributions(self, samples: np.ndarray) -> tuple[ClassDistribution, ...]:
-        """Return the distributions of true ranks by class of users, from (samples, outcomes)
-        counts.
+        """Return the distribution of true ranks of each class of users.
 
-        The nodes are right for sums of the metrics.
+        The samples are (samples, outcomes) counts. The nodes are right for sums of the metrics.
         """
-        return tuple(self._distribution(*of_class, samples) for of_class in self._classes)
+        return tuple(
+            self._distribution(users, nodes, solve, samples)
+            for users, nodes, solve in self._classes
+        )
 
     @cached_property
     def _classes(self) -> tuple[tuple[RankClass, RankNodes, Solver], ...]:
@@ -125,7 +128,7 @@ class PlugIn(Estimate):
         probabilities = np.zeros((len(counts), len(nodes.ranks)))
         if len(distinct):
             solved = solve(distinct)
-            # of iteration
+            # rounding errors add up over iterations
             require_sum_of_one(solved, f"ranks behind the sample, by {self.prior}", tolerance=1e-6)
             probabilities[events > 0] = solved[np.asarray(which).ravel()]
         return ClassDistribution(users, nodes.ranks, probabilities, events)
@@ -135,9 +138,10 @@ class PlugIn(Estimate):
     ) -> Floats:
         """Return the (samples, metrics) means over users of a power of the metrics."""
         total = np.zeros((len(samples), len(self.metrics)))
-        for one in distributions:
-            values = one.users.values(self.metrics, one.ranks)
-            total += one.events[:, np.newaxis] * (one.probabilities @ values**power)
+        for distribution in distributions:
+            values = distribution.users.values(self.metrics, distribution.ranks)
+            means = distribution.probabilities @ values**power
+            total += distribution.events[:, np.newaxis] * means
         return total / samples.sum(axis=1, keepdims=True)
 
 
@@ -147,7 +151,7 @@ NEGLIGIBLE = 1e-25
 A sum over all ranks does not change: it is rounded at 10⁻¹⁶.
 """
 
-_ROWS = 32  # least rows of a block
+_ROWS = 32  # smallest number of rows of a block
 
 
 @dataclass(frozen=True)
@@ -163,8 +167,8 @@ class Banded:
         ranks, outcomes = matrix.shape
         step = max(_ROWS, ranks // 32)
         blocks = []
-        for first in range(0, ranks, step):
-            rows = slice(first, min(first + step, ranks))
+        for start in range(0, ranks, step):
+            rows = slice(start, min(start + step, ranks))
             columns = np.flatnonzero((matrix[rows] > NEGLIGIBLE).any(axis=0))
             if len(columns):
                 band = slice(int(columns[0]), int(columns[-1]) + 1)
@@ -220,11 +224,13 @@ class MaximumLikelihood(RankPrior):
 def expectation_maximisation(
     likelihood: Floats, counts: np.ndarray, iterations: int, weights: Floats
 ) -> Floats:
-    """Return (samples, nodes) probabilities of the true ranks from (samples, outcomes) counts, by
-    EM.
+    """Return (samples, nodes) probabilities of the true ranks, by EM.
 
-    `likelihood` is the (nodes, outcomes) P(outcome | rank), up to a factor for each outcome;
-    `weights` are the (nodes,) numbers of ranks that the nodes stand for.
+    Args:
+        likelihood: (nodes, outcomes) P(outcome | rank), up to a factor for each outcome.
+        counts: (samples, outcomes) events.
+        iterations: the number of updates.
+        weights: (nodes,) numbers of ranks that the nodes stand for.
     """
     seen = counts.any(axis=0)
     columns = likelihood[:, seen]
@@ -245,9 +251,8 @@ GAP = 1e-8
 """Largest duality gap of a solution."""
 
 _MOST_STEPS = 200  # of Newton's method
-_MANY = (
-    200  # outcomes beyond which quasi-Newton steps, which need no matrix of this size, come first
-)
+# outcomes beyond which quasi-Newton steps, which need no matrix of this size, come first
+_MANY = 200
 
 
 @dataclass(frozen=True)
@@ -279,27 +284,27 @@ class MaximumEntropy(RankPrior):
     def solver(self, users: RankClass, nodes: RankNodes) -> Solver:
         """Return the function that estimates the distributions of true ranks from samples."""
         negatives, x, _ = users.columns
-        by_m = {
+        probabilities_by_m = {
             int(m): users.probabilities(nodes.ranks, int(m), self.replacement)
             for m in np.unique(negatives)
         }
         seen = np.unique(x)
 
-        def solve_one(sample: Floats) -> Floats:
+        def solve_sample(sample: Floats) -> Floats:
             likelihood = np.zeros((len(nodes.ranks), int(negatives.max()) + 1))
-            for m, probabilities in by_m.items():
+            for m, probabilities in probabilities_by_m.items():
                 likelihood[:, : m + 1] += sample[negatives == m].sum() * probabilities
-            # the sum is 0 at a rank that no user's n allows
-            likelihood /= np.maximum(
-                likelihood.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny
-            )
+            # the total is 0 at a rank that no user's n allows
+            totals = likelihood.sum(axis=1, keepdims=True)
+            likelihood /= np.maximum(totals, np.finfo(np.float64).tiny)
             merged = np.bincount(x, weights=sample, minlength=likelihood.shape[1])
             scale = float(sample @ (negatives + 1) / sample.sum())
-            return maximum_entropy(
+            distribution, _ = maximum_entropy(
                 likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights
-            )[0]
+            )
+            return distribution
 
-        return lambda counts: np.stack([solve_one(sample) for sample in counts])
+        return lambda counts: np.stack([solve_sample(sample) for sample in counts])
 
 
 def maximum_entropy(
@@ -331,6 +336,7 @@ def maximum_entropy(
     base = np.log(weights)
 
     def dual(mu: Floats) -> tuple[float, Floats, Floats]:
+        """Return the value of the dual at μ, its gradient and π."""
         exponents = base - scaled @ mu / eta
         highest = exponents.max()
         probabilities = np.exp(exponents - highest)
@@ -347,6 +353,7 @@ def maximum_entropy(
         mu = minimize(
             lambda point: dual(point)[:2], mu, jac=True, method="L-BFGS-B", options=options
         ).x
+    # Newton's method, with steps that are halved until the dual falls enough
     value, slope, probabilities = dual(mu)
     for _ in range(_MOST_STEPS):
         if not 0.5 * slope @ slope > 1e-6 * GAP * max(1.0, abs(value)):  # the duality gap
@@ -372,6 +379,7 @@ def maximum_entropy(
             break  # rounding hides what is left to gain
         mu = mu + size * step
         value, slope, probabilities = ahead
+    # the primal objective plus the dual one, which is 0 at the optimum
     errors = probabilities @ likelihood - frequencies
     gap = float(
         scale * frequencies @ errors**2

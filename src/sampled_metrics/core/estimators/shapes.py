@@ -22,10 +22,9 @@ depend on it. So a class has the members of its smallest and of its largest n. F
 candidates, k is at most n.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 
 import numpy as np
 from scipy.linalg import qr
@@ -56,8 +55,8 @@ _SCALED_FROM = 1e-12  # shares of samples from here on are scaled alike
 _KEPT = 4_000_000  # numbers of P(x | rank) that are held at a time
 # further k around the cut-off of a known mean, in standard deviations of x
 _AROUND = np.linspace(-6.0, 6.0, 193)
-_LAST = 20  # the last ranks that are taken one by one, and the ratio of the steps before them
-_LAST_STEP = 1.15
+_LAST = 20  # the last ranks, which are taken one by one
+_LAST_STEP = 1.15  # the ratio of the geometric steps before them
 
 
 @dataclass(frozen=True)
@@ -76,11 +75,11 @@ class Mixture:
     values: Floats
 
     def distances(self, shares: Floats, scale: Floats) -> Floats:
-        """Return (dimensions, members) coordinates of the scaled differences of members from
-        (cells,) shares.
+        """Return (dimensions, members) coordinates of the differences of members from shares.
 
-        They have the products of (probabilities - shares) * scale, up to a part of the shares that
-        is the same for all members, and at right angles to their differences.
+        The (cells,) shares and the differences are scaled. The coordinates have the products of
+        (probabilities - shares) * scale, up to a part of the shares that is the same for all
+        members, and at right angles to their differences.
         """
         directions, coordinates = self._reduced
         orthonormal, upper = np.linalg.qr(directions * scale[:, np.newaxis])
@@ -88,9 +87,7 @@ class Mixture:
 
     @cached_property
     def _reduced(self) -> tuple[Floats, Floats]:
-        """Return (cells, dimensions) and (dimensions, members) factors of the scaled
-        probabilities.
-        """
+        """Return (cells, dimensions) and (dimensions, members) factors of the probabilities."""
         scale = 1 / np.sqrt(self.probabilities.mean(axis=0) + _SCALED_FROM)
         directions, upper, order = qr(
             (self.probabilities * scale).T, mode="economic", pivoting=True
@@ -103,32 +100,32 @@ class Mixture:
 
 
 def cells(users: RankClass) -> tuple[Ints, int]:
-    """Return the cell of each outcome of a class, (outcomes of the class,), and the number of
-    cells.
-    """
-    of_outcomes = np.empty(len(users.x), dtype=np.int64)
-    number = 0
+    """Return the (outcomes of the class,) cells of the outcomes, and the number of cells."""
+    cell_indices = np.empty(len(users.x), dtype=np.int64)
+    count = 0
     for m in np.unique(users.negatives):
-        same = users.negatives == m
-        first = _first_of_cells(int(m))
-        of_outcomes[same] = number + np.searchsorted(first, users.x[same], side="right") - 1
-        number += len(first)
-    return of_outcomes, number
+        has_m = users.negatives == m
+        starts = _cell_starts(int(m))
+        cell_indices[has_m] = count + np.searchsorted(starts, users.x[has_m], side="right") - 1
+        count += len(starts)
+    return cell_indices, count
 
 
-def _first_of_cells(negatives: int) -> Ints:
-    """Return the smallest x of each cell: each x is one up to a number, and then x of about √x / 6
-    are together.
+def _cell_starts(negatives: int) -> Ints:
+    """Return the smallest x of each cell.
+
+    Each x is a cell if m is small. Otherwise a cell has about √x / 6 of them.
 
     P(x | rank) hardly changes over a cell, as its standard deviation is about √x. So little is lost
     for large m, and weights that are the same for all x of a cell are valid.
     """
     if negatives <= _EACH:
         return np.arange(negatives + 1)
-    first = [0]
-    while first[-1] <= negatives:
-        first.append(first[-1] + max(1, int(np.sqrt(first[-1]) / _PER_DEVIATION)))
-    return np.array(first[:-1])
+    starts = [0]
+    while starts[-1] <= negatives:
+        width = max(1, int(np.sqrt(starts[-1]) / _PER_DEVIATION))
+        starts.append(starts[-1] + width)
+    return np.array(starts[:-1])
 
 
 def mixtures(
@@ -151,19 +148,22 @@ def mixtures(
     Raises:
         DataError: n or m is too large for the allowed memory.
     """
-    replaced = users[0].replacement
-    (by_size, ends) = _by_negatives(users)
+    is_binomial = users[0].replacement if replacement is None else replacement
+    users_by_m = _by_negatives(users)
     k = _members_k(users, metrics, finer, known or ())
-    of_ends = [
-        _of_end(end, by_size, k, replaced, metrics, replacement, known is not None) for end in ends
+    # the n of a class that have members, both as one where they are the same for each m
+    several = any(len({group.candidates for group in groups}) > 1 for groups in users_by_m.values())
+    ends = [min, max] if several else [max]
+    mixtures_by_end = [
+        _mixtures_of_end(end, users_by_m, k, metrics, is_binomial, known is not None)
+        for end in ends
     ]
-    return {
-        shape: Mixture(
-            np.vstack([members[shape].probabilities for members in of_ends]),
-            np.vstack([members[shape].values for members in of_ends]),
-        )
-        for shape in MIXTURES
-    }
+    combined = {}
+    for shape in MIXTURES:
+        probabilities = [by_shape[shape].probabilities for by_shape in mixtures_by_end]
+        values = [by_shape[shape].values for by_shape in mixtures_by_end]
+        combined[shape] = Mixture(np.vstack(probabilities), np.vstack(values))
+    return combined
 
 
 def _members_k(
@@ -186,9 +186,7 @@ def _members_k(
 
 
 def _around(group: Size, cutoff: int) -> Ints:
-    """Return ranks whose samples have about as many negatives above the item as a cut-off of the
-    sampled rank.
-    """
+    """Return true ranks whose sampled rank is near a cut-off."""
     pool = group.candidates - 1
     m = group.negatives
     share = min(1.0, (cutoff - 0.5) / m)
@@ -201,57 +199,47 @@ def _around(group: Size, cutoff: int) -> Ints:
     return np.clip(np.floor(ranks).astype(np.int64), 1, group.candidates)
 
 
-def _by_negatives(
-    users: Sequence[Size],
-) -> tuple[list[tuple[int, list[Size]]], list[Callable[[Iterable[int]], int]]]:
-    """Return the groups of a class by m, and the n that have members: the smallest and the largest,
-    or both as one.
-    """
-    by_size = [
-        (m, list(groups))
-        for m, groups in groupby(
-            sorted(users, key=lambda group: group.negatives), key=lambda g: g.negatives
-        )
-    ]
-    several = any(len({group.candidates for group in groups}) > 1 for _, groups in by_size)
-    return by_size, [min, max] if several else [max]
+def _by_negatives(users: Sequence[Size]) -> dict[int, list[Size]]:
+    """Return the groups of a class by m, in increasing order."""
+    users_by_m: dict[int, list[Size]] = {}
+    for group in sorted(users, key=lambda group: group.negatives):
+        users_by_m.setdefault(group.negatives, []).append(group)
+    return users_by_m
 
 
-def _of_end(
+def _mixtures_of_end(
     end: Callable[[Iterable[int]], int],
-    by_size: Sequence[tuple[int, Sequence[Size]]],
+    users_by_m: Mapping[int, Sequence[Size]],
     k: Ints,
-    replaced: bool,
     metrics: tuple[Metric, ...],
-    replacement: bool | None,
+    is_binomial: bool,
     is_each: bool,
 ) -> dict[str, Mixture]:
     """Return the mixture of each shape for users who have the smallest or the largest n of their m.
 
     Args:
         end: min or max.
-        by_size: the groups of the class, by m.
+        users_by_m: the groups of the class, by m.
         k: of the members.
-        replaced: whether negatives were drawn with replacement.
         metrics: the metrics.
-        replacement: whether P(x | r) is taken as binomial; None follows `replaced`.
+        is_binomial: whether P(x | r) is taken as binomial.
         is_each: whether each x is a cell, also of large m.
     """
-    total = sum(group.events for _, groups in by_size for group in groups)
+    total = sum(group.events for groups in users_by_m.values() for group in groups)
     probabilities: dict[str, list[Floats]] = {shape: [] for shape in MIXTURES}
     values: dict[str, Floats | float] = dict.fromkeys(MIXTURES, 0.0)
-    for m, groups in by_size:
+    for m, groups in users_by_m.items():
         check_memory_limit(
             (16 * len(k), m + 1), f"what samples of {m} negatives can show", "take fewer"
         )
         n = end(group.candidates for group in groups)
         share = sum(group.events for group in groups) / total
-        first_of_cells = np.arange(m + 1) if is_each else _first_of_cells(m)
-        for shape, (of_samples, of_metrics) in _members(
-            n, m, k, replaced, metrics, replacement
-        ).items():
-            probabilities[shape].append(share * np.add.reduceat(of_samples, first_of_cells, axis=1))
-            values[shape] = values[shape] + share * of_metrics
+        starts = np.arange(m + 1) if is_each else _cell_starts(m)
+        members = _members(n, m, k, metrics, is_binomial)
+        for shape, (member_probabilities, member_values) in members.items():
+            in_cells = np.add.reduceat(member_probabilities, starts, axis=1)
+            probabilities[shape].append(share * in_cells)
+            values[shape] = values[shape] + share * member_values
     return {
         shape: Mixture(np.hstack(probabilities[shape]), np.asarray(values[shape]))
         for shape in MIXTURES
@@ -263,12 +251,13 @@ def _grid(candidates: int, cutoffs: set[int], finer: int) -> Ints:
     if candidates <= _ALL + finer * _MORE:
         return np.arange(1, candidates + 1)
     steps = np.round(np.geomspace(_ALL, candidates, finer * _MORE + 1)).astype(np.int64)
-    number = 1 + finer * int(np.log(candidates / 2 / _LAST) / np.log(_LAST_STEP))
-    from_last = np.round(np.geomspace(_LAST, candidates / 2, number)).astype(np.int64)
-    last = candidates - np.concatenate((np.arange(_LAST), from_last))
-    of_metrics = [k + more for k in cutoffs for more in (0, 1) if 1 <= k + more <= candidates]
+    count = 1 + finer * int(np.log(candidates / 2 / _LAST) / np.log(_LAST_STEP))
+    from_last = np.round(np.geomspace(_LAST, candidates / 2, count)).astype(np.int64)
+    last_ranks = candidates - np.concatenate((np.arange(_LAST), from_last))
+    # a cut-off, and the rank behind it
+    ends = [k + more for k in cutoffs for more in (0, 1) if 1 <= k + more <= candidates]
     return np.unique(
-        np.concatenate((np.arange(1, _ALL + 1), steps, last, np.array(of_metrics, dtype=np.int64)))
+        np.concatenate((np.arange(1, _ALL + 1), steps, last_ranks, np.array(ends, dtype=np.int64)))
     )
 
 
@@ -276,58 +265,69 @@ def _members(
     candidates: int,
     negatives: int,
     k: Ints,
-    replaced: bool,
     metrics: tuple[Metric, ...],
-    replacement: bool | None,
+    is_binomial: bool,
 ) -> dict[str, tuple[Floats, Floats]]:
-    """Return (members, m + 1) probabilities and (members, metrics) values of each shape, for one n
-    and m.
+    """Return what the members of each shape show, for one n and m.
+
+    They are (members, m + 1) probabilities of x, and (members, metrics) values.
     """
-    design = SamplingDesign(max(negatives, 1), replaced).assumed(replacement)
     k = np.minimum(k, candidates)
     half = max(1, candidates // 2)
-
-    def shown_by(ranks: Floats) -> Floats:
-        """Return P(x | rank) and the metrics, (ranks, m + 1 + metrics)."""
-        probabilities = (
-            sparse_pmf(ranks - 1, candidates - 1, design) if negatives else np.ones((len(ranks), 1))
-        )
-        return np.hstack(
-            (
-                probabilities,
-                *(metric.of_rank(ranks, candidates)[:, np.newaxis] for metric in metrics),
-            )
-        )
-
     distinct, which = np.unique(k, return_inverse=True)
-    nodes = rank_nodes(candidates, design, tuple(map(int, distinct)))
-    ends = np.concatenate(([0], np.searchsorted(nodes.ranks, distinct, side="right")))
-    shape = (len(distinct), len(nodes.ranks))
-    between = [
-        csr_array((weights, np.arange(len(weights)), ends), shape=shape)
-        for weights in (nodes.weights, nodes.weights * nodes.ranks)
-    ]
-    sums, by_rank = (np.zeros((len(distinct), negatives + 1 + len(metrics))) for _ in between)
-    step = max(1, _KEPT // (negatives + 1))
-    for first in range(0, len(nodes.ranks), step):
-        block = slice(first, first + step)
-        of_nodes = shown_by(nodes.ranks[block])
-        sums += between[0][:, block] @ of_nodes
-        by_rank += between[1][:, block] @ of_nodes
-    for total in (sums, by_rank):  # over the ranks up to each k
-        np.cumsum(total, axis=0, out=total)
+    sums, sums_by_rank = _sums_up_to(distinct, candidates, negatives, metrics, is_binomial)
     size = distinct[:, np.newaxis].astype(np.float64)
     single = np.diff(sums, axis=0, prepend=0.0) / np.diff(size, axis=0, prepend=0.0)
     uniform = sums / size
-    triangles = ((size + 1) * sums - by_rank) / (size * (size + 1) / 2)
-    better = size <= half
-    last = np.searchsorted(distinct, half, side="right") - 1
+    triangles = ((size + 1) * sums - sums_by_rank) / (size * (size + 1) / 2)
+    is_better_half = size <= half
+    last_better = np.searchsorted(distinct, half, side="right") - 1
+    decreasing = np.where(is_better_half, uniform, single)
+    convex = np.where(is_better_half, triangles, single)
     members = {
         "free": single[which],
-        "decreasing": np.where(better, uniform, single)[which],
-        "convex": np.vstack((np.where(better, triangles, single)[which], uniform[last])),
+        "decreasing": decreasing[which],
+        "convex": np.vstack((convex[which], uniform[last_better])),
     }
     return {
-        shape: (both[:, : negatives + 1], both[:, negatives + 1 :])
-        for shape, both in members.items()
+        shape: (columns[:, : negatives + 1], columns[:, negatives + 1 :])
+        for shape, columns in members.items()
     }
+
+
+def _sums_up_to(
+    k: Ints,
+    candidates: int,
+    negatives: int,
+    metrics: tuple[Metric, ...],
+    is_binomial: bool,
+) -> tuple[Floats, Floats]:
+    """Return the sums of P(x | rank) and the metrics over the ranks up to each k, in two ways.
+
+    Both are (k, m + 1 + metrics). In the second, each rank counts as often as its number says.
+    """
+    design = SamplingDesign(max(negatives, 1), is_binomial)
+    nodes = rank_nodes(candidates, design, tuple(map(int, k)))
+    ends = np.concatenate(([0], np.searchsorted(nodes.ranks, k, side="right")))
+    # each row has the weights of the nodes from one k to the next
+    shape = (len(k), len(nodes.ranks))
+    columns = np.arange(len(nodes.ranks))
+    summing = csr_array((nodes.weights, columns, ends), shape=shape)
+    summing_by_rank = csr_array((nodes.weights * nodes.ranks, columns, ends), shape=shape)
+    sums = np.zeros((len(k), negatives + 1 + len(metrics)))
+    sums_by_rank = np.zeros_like(sums)
+    step = max(1, _KEPT // (negatives + 1))
+    for start in range(0, len(nodes.ranks), step):
+        block = slice(start, start + step)
+        ranks = nodes.ranks[block]
+        # without negatives, every sample has x = 0
+        probabilities = (
+            sparse_pmf(ranks - 1, candidates - 1, design) if negatives else np.ones((len(ranks), 1))
+        )
+        values = [metric.of_rank(ranks, candidates)[:, np.newaxis] for metric in metrics]
+        shown = np.hstack((probabilities, *values))
+        sums += summing[:, block] @ shown
+        sums_by_rank += summing_by_rank[:, block] @ shown
+    np.cumsum(sums, axis=0, out=sums)
+    np.cumsum(sums_by_rank, axis=0, out=sums_by_rank)
+    return sums, sums_by_rank

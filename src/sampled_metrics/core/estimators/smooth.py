@@ -62,24 +62,24 @@ class Smooth(RankPrior):
             return lambda counts: np.ones((len(counts), 1))
         likelihood = users.likelihood(nodes.ranks, self.replacement)
         basis, penalty = spline(nodes.ranks, users.candidates)
-        _, same = np.unique(users.columns[0], return_inverse=True)  # outcomes with the same m
+        _, m_indices = np.unique(users.columns[0], return_inverse=True)
         size = max(1, _ENTRIES // (basis.shape[1] * len(basis)))
 
         def solve(counts: Floats) -> Floats:
-            parts = [counts[first : first + size] for first in range(0, len(counts), size)]
-            return np.concatenate(
-                [
-                    _Posterior(part, same, likelihood, nodes.weights, basis, penalty).mean()
-                    for part in parts
-                ]
-            )
+            parts = [counts[start : start + size] for start in range(0, len(counts), size)]
+            means = [
+                _Posterior(part, m_indices, likelihood, nodes.weights, basis, penalty).mean()
+                for part in parts
+            ]
+            return np.concatenate(means)
 
         return solve
 
 
 def spline(ranks: Floats, candidates: int) -> tuple[Floats, Floats]:
-    """Return the (ranks, exponents) S_j(t), and the (exponents, exponents) matrix of the penalty
-    for λ = 1.
+    """Return the S_j(t), and the matrix of the penalty for λ = 1.
+
+    They are (ranks, exponents) and (exponents, exponents).
     """
     from scipy.interpolate import BSpline  # slow to import, and used only here
 
@@ -97,22 +97,20 @@ def spline(ranks: Floats, candidates: int) -> tuple[Floats, Floats]:
 
 
 class _Posterior:
-    """The posterior of the exponents, for samples that are solved together but do not depend on
-    each other.
-    """
+    """The posterior of the exponents of several samples, which do not depend on each other."""
 
     def __init__(
         self,
         counts: Floats,
-        same: np.ndarray,
+        m_indices: np.ndarray,
         likelihood: Floats,
         weights: Floats,
         basis: Floats,
         penalty: Floats,
     ) -> None:
         self.counts = counts  # (samples, outcomes)
-        # (samples, outcomes) events with the same m
-        self.events = (counts @ np.eye(same.max() + 1)[same])[:, same]
+        # (samples, outcomes) events with the m of the outcome
+        self.events = (counts @ np.eye(m_indices.max() + 1)[m_indices])[:, m_indices]
         self.likelihood = likelihood
         self.log_weights = np.log(weights)
         self.basis = basis
@@ -141,27 +139,30 @@ class _Posterior:
             slope, curvature = self._derivatives(rows, current, strength, observed=False)
             step = np.linalg.solve(curvature, slope[:, :, np.newaxis])[:, :, 0]
             gain = (slope * step).sum(axis=1)
-            rows, current, step, gain = (
-                values[gain > _GAIN] for values in (rows, current, step, gain)
-            )
+            is_worthwhile = gain > _GAIN
+            rows = rows[is_worthwhile]
+            current = current[is_worthwhile]
+            step = step[is_worthwhile]
+            gain = gain[is_worthwhile]
             # keeps the exponents above 0
             size = np.minimum(1, 0.9 / np.maximum((-step / current).max(axis=1), 0.9))
-            least = self._value(rows, current, strength)
-            short = np.ones(len(rows), dtype=bool)
-            while short.any():
-                ahead = self._value(
-                    rows[short], current[short] + size[short, np.newaxis] * step[short], strength
-                )
-                short[short] = ahead < least[short] + 1e-4 * size[short] * gain[short]
-                size[short] /= 2
-                short &= size > _LEAST_SIZE
+            value = self._value(rows, current, strength)
+            too_long = np.ones(len(rows), dtype=bool)  # the steps that gain too little
+            while too_long.any():
+                ahead = current[too_long] + size[too_long, np.newaxis] * step[too_long]
+                value_ahead = self._value(rows[too_long], ahead, strength)
+                wanted = value[too_long] + 1e-4 * size[too_long] * gain[too_long]
+                too_long[too_long] = value_ahead < wanted
+                size[too_long] /= 2
+                too_long &= size > _LEAST_SIZE
             modes[rows] += size[:, np.newaxis] * step
             rows = rows[size > _LEAST_SIZE]
         return modes
 
     def _log_evidence(self, exponents: Floats, strength: float) -> Floats:
-        """Return the (samples,) log marginal likelihood at the mode, up to a constant, by Laplace's
-        approximation.
+        """Return the (samples,) log marginal likelihood at the mode, up to a constant.
+
+        It is that of Laplace's approximation.
         """
         rows = np.arange(len(exponents))
         _, curvature = self._derivatives(rows, exponents, strength, observed=True)
@@ -183,27 +184,26 @@ class _Posterior:
         perfect = np.where(counts > 0, counts / np.maximum(self.events[rows], 1), expected)
         rough = ((exponents @ self.penalty) * exponents).sum(axis=1)
         prior = (np.log(exponents) - exponents).sum(axis=1)
-        return (
-            (counts * np.log(expected / perfect)).sum(axis=1) - strength / 2 * rough + PRIOR * prior
-        )
+        log_likelihood = (counts * np.log(expected / perfect)).sum(axis=1)
+        return log_likelihood - strength / 2 * rough + PRIOR * prior
 
     def _derivatives(
         self, rows: np.ndarray, exponents: Floats, strength: float, *, observed: bool
     ) -> tuple[Floats, Floats]:
-        """Return the (samples, exponents) gradient and the information, of the counts or of their
-        expectations.
+        """Return the (samples, exponents) gradient and the information.
+
+        The information is that of the counts if they are observed, or else of their expectations.
         """
         counts = self.counts[rows]
-        (distribution, expected) = self._model(exponents)
+        distribution, expected = self._model(exponents)
         weighted = (distribution[:, np.newaxis, :] * self.basis.T).reshape(-1, len(self.basis))
         joint = (weighted @ self.likelihood).reshape(*exponents.shape, -1)
-        # of log (Aᵀπ)_x
+        # the derivatives of log (Aᵀπ)_x
         scores = (distribution @ self.basis)[:, :, np.newaxis] - joint / expected[:, np.newaxis, :]
         slope = (scores @ counts[:, :, np.newaxis])[:, :, 0] - strength * exponents @ self.penalty
         weights = counts if observed else self.events[rows] * expected
-        curvature = (scores * weights[:, np.newaxis, :]) @ scores.transpose(
-            0, 2, 1
-        ) + strength * self.penalty
+        products = (scores * weights[:, np.newaxis, :]) @ scores.transpose(0, 2, 1)
+        curvature = products + strength * self.penalty
         diagonal = np.arange(len(self.penalty))
         curvature[:, diagonal, diagonal] += PRIOR / exponents**2
         return slope + PRIOR * (1 / exponents - 1), curvature

@@ -1,5 +1,4 @@
-"""Strict bounds of true metrics, under an assumption on the shape of the distribution of true
-ranks.
+"""Strict bounds of true metrics, if the distribution of true ranks has an assumed shape.
 
 A sample shows x of m negatives above the held-out item. Weights w_x with
 
@@ -59,14 +58,12 @@ _STEPS = 30  # most steps of the fit, of the search for an end, and of those tha
 _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matters for the weights
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
 _MISSING = 1e-9  # a member with a slope above minus this is not missing
-_LEAST_SQUARES = (
-    0.1  # smallest sum of squares that slopes are compared with; the sum of a perfect fit is 0
-)
+# smallest sum of squares that slopes are compared with; the sum of a perfect fit is 0
+_LEAST_SQUARES = 0.1
 _ROUNDING = 1e-9  # relative error of the bounds of a distance
 _FIRST = 12  # members that are taken first, about
-_FIRST_REACH = (
-    5.0  # the first target of a search, relative to the best mixture of the fit and one member
-)
+# the first target of a search, relative to the best mixture of the fit and one member
+_FIRST_REACH = 5.0
 _NEAR = 1 / 8  # below this part of the wanted distance, Newton's method would go too far
 _GROWTH = 3.0  # the next target, relative to one that is so near
 _VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape uses
@@ -99,8 +96,9 @@ PRECISE = Tolerance(1e-4, 1e-2, 1e-3, 1e-5)
 """The tolerance for the users that are analysed."""
 
 ROUGH = Tolerance(1e-2, 0.25, 0.1, 0.02)
-"""The tolerance for weights that a part of the users chooses for others: these vary by more than
-the error.
+"""The tolerance for weights that a part of the users chooses for others.
+
+Such weights vary by more than the error.
 """
 
 
@@ -128,8 +126,9 @@ class Fit:
 
     @classmethod
     def from_counts(cls, mixture: Mixture, counts: Floats, tolerance: Tolerance = PRECISE) -> "Fit":
-        """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted
-        least squares.
+        """Fit the proportions to (cells,) counts of users.
+
+        The likelihood is maximised by reweighted least squares.
         """
         users = float(counts.sum())
         observed = counts / users
@@ -141,15 +140,15 @@ class Fit:
             proportions = _nearest(distances, proportions, tolerance)
             before = fitted
             fitted = proportions @ mixture.probabilities
-            if np.abs(fitted - before).max() < tolerance.step * np.sqrt(fitted.max() / users):
+            largest_error = np.sqrt(fitted.max() / users)
+            if np.abs(fitted - before).max() < tolerance.step * largest_error:
                 break
         return cls(
             mixture, proportions, observed, fitted, inverse_errors(fitted, users), users, tolerance
         )
 
     def near(self, mixture: Mixture) -> "Fit":
-        """Return the proportions of another mixture that are nearest to the sample that this one
-        fits best.
+        """Return the fit of another mixture to the sample that this one fits best.
 
         One user with all outcomes alike is added to the sample, so that no outcome is taken as
         impossible.
@@ -162,14 +161,19 @@ class Fit:
 
     @cached_property
     def distances(self) -> Floats:
-        """Return the (dimensions, members) distances of members from the fitted shares, in standard
-        errors.
+        """Return the (dimensions, members) distances of members from the fitted shares.
+
+        They are in standard errors.
         """
         return _without_negligible(self.mixture.distances(self.fitted, self.scale), self.tolerance)
 
     def weights(self, metric: int, side: int, deviations: float) -> Floats:
-        """Return the (cells,) weights of the upper (side 1) or lower (side -1) bound of a
-        metric.
+        """Return the (cells,) weights of a bound of a metric.
+
+        Args:
+            metric: the index of the metric.
+            side: 1 for the upper bound, -1 for the lower one.
+            deviations: the distance z of the bound, in standard errors.
         """
         value = side * self.mixture.values[:, metric]
         if np.isnan(value).any():
@@ -182,9 +186,9 @@ class Fit:
         deviation = float(np.linalg.norm(slope / self.scale))
         support = proportions > 1e-9 * proportions.max()
         spread = along[support] - along[support].mean()
-        steep = spread @ value[support] / (spread @ spread) if spread @ spread > 0 else 0.0
         # a straight line through the members of the support is the best one, up to rounding
-        lines = [max(steep, 0.0) * share for share in (0.0, 1.0)]
+        steepness = spread @ value[support] / (spread @ spread) if spread @ spread > 0 else 0.0
+        lines = [0.0, max(steepness, 0.0)]
         offsets = [float((value - line * along).max()) for line in lines]
         limits = [
             offset + deviations * line * deviation
@@ -194,44 +198,41 @@ class Fit:
         return side * (offsets[best] + lines[best] * slope)
 
     def _furthest(self, value: Floats, deviations: float) -> Floats:
-        """Return the proportions with the largest mean of (members,) values within a distance in
-        standard errors.
+        """Return the proportions with the largest mean of (members,) values within a distance.
 
-        The least distance at a value is a convex function of the value, so Newton's method
-        approaches from above, after its first step at the latest. The value is held near its target
-        by a penalty, from which the slope of the distance follows. The first target is a multiple
-        of what the best mixture of the fit and one member reaches. Nothing depends on other users
-        than those of the fit.
+        The distance is in standard errors. The least distance at a value is a convex function of
+        the value, so Newton's method approaches from above, after its first step at the latest. The
+        value is held near its target by a penalty, from which the slope of the distance follows.
+        The first target is a multiple of what the best mixture of the fit and one member reaches.
+        Nothing depends on other users than those of the fit.
         """
         low = float(self.proportions @ value)
         high = float(value.max())
-        away = np.linalg.norm(
-            self.distances - (self.distances @ self.proportions)[:, np.newaxis], axis=0
-        )
+        value_range = float(np.ptp(value))
+        fitted_place = (self.distances @ self.proportions)[:, np.newaxis]
+        away = np.linalg.norm(self.distances - fitted_place, axis=0)
         reach = (value - low) * np.minimum(1.0, deviations / np.maximum(away, 1e-300))
         proportions = self.proportions
         target = min(low + _FIRST_REACH * float(reach.max()), high)
-        penalty = _PENALTY * max(deviations, 1e-3) / max(float(np.ptp(value)), 1e-300)
+        penalty = _PENALTY * max(deviations, 1e-3) / max(value_range, 1e-300)
+        error = self.tolerance.distance * deviations
         for _ in range(_STEPS):
-            if target - low <= 1e-9 * max(float(np.ptp(value)), abs(low)):
+            if target - low <= 1e-9 * max(value_range, abs(low)):
                 return self.proportions
-            proportions = _nearest(
-                np.vstack((self.distances, penalty * (value - target))), proportions, self.tolerance
-            )
+            rows = np.vstack((self.distances, penalty * (value - target)))
+            proportions = _nearest(rows, proportions, self.tolerance)
             distance = float(np.linalg.norm(self.distances @ proportions))
             reached = float(proportions @ value)
-            error = self.tolerance.distance * deviations
-            if distance <= deviations + error and (
-                target == high or distance >= deviations - error
-            ):
+            is_far_enough = target == high or distance >= deviations - error
+            if distance <= deviations + error and is_far_enough:
                 break
             if distance < _NEAR * deviations:
                 target = min(low + _GROWTH * (target - low), high)
                 continue
             slope = penalty**2 * (target - reached) / distance
-            target = min(
-                reached - (distance - deviations) / slope + deviations * slope / penalty**2, high
-            )
+            newton = reached - (distance - deviations) / slope
+            # the penalty holds the value this much below its target
+            target = min(newton + deviations * slope / penalty**2, high)
         return proportions
 
 
@@ -241,8 +242,9 @@ Fits = tuple[tuple[RankClass, Fit | None], ...]
 
 @dataclass(frozen=True)
 class Bounds:
-    """Weights whose mean is at most, or at least, the true metric; index 0 is the lower bound and 1
-    the upper one.
+    """Weights whose mean is at most, or at least, the true metric.
+
+    Index 0 is the lower bound, and 1 the upper one.
 
     Attributes:
         weights: (2, metrics, outcomes) weights.
@@ -306,9 +308,7 @@ class ShapeEstimate(Estimate):
         return self._smooth.estimate(counts)
 
     def moments(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Return the (metrics,) means and variances over users, by `smooth`, from (outcomes,)
-        counts.
-        """
+        """Return the (metrics,) means and variances over users, by `smooth`."""
         return self._smooth.moments(counts)
 
     @cached_property
@@ -319,8 +319,8 @@ class ShapeEstimate(Estimate):
         """Return the best fits with a shape, by default its own, to (outcomes,) counts."""
         shape = shape or self.estimator.shape
         return tuple(
-            (users, self._fit(users, of_shapes[shape], counts, PRECISE))
-            for users, of_shapes in self._classes
+            (users, self._fit(users, by_shape[shape], counts, PRECISE))
+            for users, by_shape in self._classes
         )
 
     def fits_of_part(self, shape: str, part: Floats) -> Fits:
@@ -335,9 +335,9 @@ class ShapeEstimate(Estimate):
         """
         stronger = MIXTURES[MIXTURES.index(shape) + 1]
         fits = []
-        for users, of_shapes in self._classes:
-            fit = self._fit(users, of_shapes[stronger], part, ROUGH)
-            fits.append((users, fit.near(of_shapes[shape]) if fit else None))
+        for users, by_shape in self._classes:
+            fit = self._fit(users, by_shape[stronger], part, ROUGH)
+            fits.append((users, fit.near(by_shape[shape]) if fit else None))
         return tuple(fits)
 
     def _fit(
@@ -352,8 +352,9 @@ class ShapeEstimate(Estimate):
         return class_mixtures(self.outcomes, self.metrics, self.estimator.replacement)
 
     def _in_cells(self, users: RankClass, counts: Floats) -> Floats:
-        of_outcomes, number = cells(users)
-        return np.bincount(of_outcomes, counts[users.outcomes], minlength=number).astype(np.float64)
+        cell_indices, cell_count = cells(users)
+        sums = np.bincount(cell_indices, counts[users.outcomes], minlength=cell_count)
+        return sums.astype(np.float64)
 
     def bounding_weights(
         self, fits: Fits, deviations: float, wanted: Sequence[int] | None = None
@@ -369,34 +370,33 @@ class ShapeEstimate(Estimate):
         shape = (2, len(self.metrics))
         wanted = range(len(self.metrics)) if wanted is None else wanted
         weights = np.full((*shape, len(self.outcomes)), np.nan)
-        least = np.full(shape, np.nan)
-        most = np.full(shape, np.nan)
+        smallest = np.full(shape, np.nan)
+        largest = np.full(shape, np.nan)
         fitted = np.full(shape, np.nan)
-        least[:, wanted] = np.inf
-        most[:, wanted] = -np.inf
+        smallest[:, wanted] = np.inf
+        largest[:, wanted] = -np.inf
         fitted[:, wanted] = 0.0
         total = sum(fit.users for _, fit in fits if fit)
-        for (users, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):
+        for (users, fit), (_, by_shape) in zip(fits, self._classes, strict=True):
             share = fit.users / total if fit else 0.0
-            of_members = cells(users)[0]
+            cell_indices, cell_count = cells(users)
             for metric in wanted:
-                values = of_shapes[FREE].values[:, metric]
+                values = by_shape[FREE].values[:, metric]
                 for end, (side, extreme) in enumerate(((-1, values.min()), (1, values.max()))):
                     if fit is None:
-                        of_cells = np.full(cells(users)[1], extreme)
+                        cell_weights = np.full(cell_count, extreme)
                     else:
-                        of_cells = fit.weights(metric, side, deviations * float(np.sqrt(share)))
-                        fitted[end, metric] += share * float(of_cells @ fit.fitted)
-                    weights[end, metric, users.outcomes] = of_cells[of_members]
-                    least[end, metric] = min(least[end, metric], of_cells.min())
-                    most[end, metric] = max(most[end, metric], of_cells.max())
-        return Bounds(weights, least, most, fitted)
+                        cell_weights = fit.weights(metric, side, deviations * float(np.sqrt(share)))
+                        fitted[end, metric] += share * float(cell_weights @ fit.fitted)
+                    weights[end, metric, users.outcomes] = cell_weights[cell_indices]
+                    smallest[end, metric] = min(smallest[end, metric], cell_weights.min())
+                    largest[end, metric] = max(largest[end, metric], cell_weights.max())
+        return Bounds(weights, least=smallest, most=largest, fitted=fitted)
 
     def p_value(
         self, users: Ints, shares: csr_array, fits: Fits, seed: int, significance: float
     ) -> float:
-        """Return the p-value of the assumption that the distribution of ranks has the shape of the
-        fits.
+        """Return the p-value of the assumption that ranks have the shape of the fits.
 
         The statistic is the squared distance of the observed sample from the nearest one of the
         shape, in standard errors, along the directions in which a distribution of ranks can move a
@@ -412,14 +412,15 @@ class ShapeEstimate(Estimate):
             significance: the significance, as in `p_value_of`.
         """
         tests = []
-        for (members, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):
+        has_several_events = shares.nnz > shares.shape[0]
+        for (members, fit), (_, by_shape) in zip(fits, self._classes, strict=True):
             if fit is None:
                 continue
-            test = ShapeTest.from_fit(fit, of_shapes[FREE].probabilities)
-            if shares.nnz > shares.shape[0]:
-                test = test.inflated(
-                    shares[:, members.outcomes] @ test.directions[cells(members)[0]], users
-                )
+            test = ShapeTest.from_fit(fit, by_shape[FREE].probabilities)
+            if has_several_events:
+                cell_indices, _ = cells(members)
+                places = shares[:, members.outcomes] @ test.directions[cell_indices]
+                test = test.inflated(places, users)
             tests.append(test)
         return p_value_of(tests, seed, significance)
 
@@ -450,25 +451,26 @@ class ShapeTest:
     @classmethod
     def from_fit(cls, fit: Fit, any_ranks: Floats) -> "ShapeTest":
         """Prepare the test from what any ranks can show, (ranks, cells)."""
-        left, singular, _ = np.linalg.svd(
-            ((any_ranks - fit.fitted) * fit.scale).T, full_matrices=False
-        )
+        differences = (any_ranks - fit.fitted) * fit.scale
+        left, singular, _ = np.linalg.svd(differences.T, full_matrices=False)
         directions = left[:, singular > _VISIBLE] * fit.scale[:, np.newaxis]
         directions -= fit.fitted @ directions
-        return cls(
-            fit, directions, (fit.mixture.probabilities @ directions).T, fit.observed @ directions
-        )
+        members = (fit.mixture.probabilities @ directions).T
+        return cls(fit, directions, members, observed=fit.observed @ directions)
 
     def inflated(self, places: Floats, users: Ints) -> "ShapeTest":
-        """Return the test for (groups,) users with several events, from their mean (groups,
-        dimensions) places.
+        """Return the test for users with several events.
+
+        Args:
+            places: (groups, dimensions) mean places of the events of a user.
+            users: (groups,) numbers of users.
         """
-        variance = float(users @ np.sum(places**2, axis=1)) / self.fit.users
-        of_events = float(self.fit.fitted @ np.sum(self.directions**2, axis=1))
+        user_variance = float(users @ np.sum(places**2, axis=1)) / self.fit.users
+        event_variance = float(self.fit.fitted @ np.sum(self.directions**2, axis=1))
         # one outcome is certain, up to rounding, so samples from the fit do not vary
-        if of_events <= _NEGLIGIBLE**2:
+        if event_variance <= _NEGLIGIBLE**2:
             return self
-        return replace(self, inflation=float(np.sqrt(variance / of_events)))
+        return replace(self, inflation=float(np.sqrt(user_variance / event_variance)))
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return the (dimensions,) place of a sample that is drawn from the fit."""
@@ -479,7 +481,8 @@ class ShapeTest:
     def statistic(self, place: Floats) -> float:
         """Return the squared distance of the nearest mixture from a place."""
         apart = self.members - place[:, np.newaxis]
-        return float(np.sum((apart @ _nearest(apart, self._start, ROUGH)) ** 2))
+        proportions = _nearest(apart, self._start, ROUGH)
+        return float(np.sum((apart @ proportions) ** 2))
 
     def is_beyond(self, place: Floats, limit: float) -> bool:
         """Return whether the statistic at a place is at least a limit.
@@ -489,9 +492,9 @@ class ShapeTest:
         apart = self.members - place[:, np.newaxis]
         margin = _ROUNDING * abs(limit)
         for step in _steps(apart, self._start, ROUGH):
-            if step.most < limit - margin:
+            if step.upper_bound < limit - margin:
                 return False
-            if step.least > limit + margin:
+            if step.lower_bound > limit + margin:
                 return True
         return float(np.sum((apart @ step.proportions) ** 2)) >= limit
 
@@ -504,11 +507,10 @@ class ShapeTest:
 
 
 def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> float:
-    """Return the share of samples from the fits that are as far from the shape as the observed one,
-    itself included.
+    """Return the share of samples from the fits that are as far from the shape as the observed one.
 
-    The number of samples is that at which ten of them decide about the significance. Fewer are
-    drawn once the p-value is certain to be above it.
+    The observed sample is one of them. The number of samples is that at which ten of them decide
+    about the significance. Fewer are drawn once the p-value is certain to be above it.
     """
     rng = np.random.default_rng(seed)
     samples = round(_DECISIVE / significance)
@@ -517,8 +519,9 @@ def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> fl
     drawn = 1
     limit = observed - _NEGLIGIBLE**2  # up to rounding
     while drawn < samples and further <= _DECISIVE:
-        further = further + _are_beyond(tests, [test.draw(rng) for test in tests], limit)
-        drawn = drawn + 1
+        places = [test.draw(rng) for test in tests]
+        further += _are_beyond(tests, places, limit)
+        drawn += 1
     return further / drawn
 
 
@@ -526,9 +529,10 @@ def _are_beyond(tests: Sequence[ShapeTest], places: Sequence[Floats], limit: flo
     """Return whether the sum of the statistics of tests at their places is at least a limit."""
     if not tests:
         return limit <= 0
-    *others, last = zip(tests, places, strict=True)
-    rest = limit - sum(test.statistic(place) for test, place in others)
-    return last[0].is_beyond(last[1], rest)
+    # of the last test, only which side of the rest it is on matters
+    before_last = zip(tests[:-1], places[:-1], strict=True)
+    rest = limit - sum(test.statistic(place) for test, place in before_last)
+    return tests[-1].is_beyond(places[-1], rest)
 
 
 def class_mixtures(
@@ -536,8 +540,9 @@ def class_mixtures(
 ) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
     """Return the classes of users with the mixture of each shape."""
     classes = rank_classes(outcomes, _LEAST)
-    of_classes = _mixtures(tuple(users.sizes for users in classes), metrics, replacement)
-    return tuple(zip(classes, of_classes, strict=True))
+    sizes_by_class = tuple(users.sizes for users in classes)
+    mixtures_by_class = _mixtures(sizes_by_class, metrics, replacement)
+    return tuple(zip(classes, mixtures_by_class, strict=True))
 
 
 @lru_cache(maxsize=2)
@@ -558,8 +563,7 @@ def inverse_errors(shares: Floats, users: float) -> Floats:
 
 
 def _without_negligible(coordinates: Floats, tolerance: Tolerance) -> Floats:
-    """Return (dimensions, members) coordinates with the same products as given ones, in fewer
-    dimensions.
+    """Return (dimensions, members) coordinates with the same products, in fewer dimensions.
 
     Dimensions in which no member is further than a negligible distance from 0 are left out.
     """
@@ -572,10 +576,9 @@ def _without_negligible(coordinates: Floats, tolerance: Tolerance) -> Floats:
 
 
 def _nearest(coordinates: Floats, start: Floats, tolerance: Tolerance = PRECISE) -> Floats:
-    """Return the (members,) proportions for which ‖Σ_k ν_k c_k‖ is least, from (dimensions,
-    members) coordinates.
+    """Return the (members,) proportions for which ‖Σ_k ν_k c_k‖ is least.
 
-    The proportions are those of the last of `_steps`.
+    The coordinates c are (dimensions, members). The proportions are those of the last of `_steps`.
     """
     for step in _steps(coordinates, start, tolerance):
         last = step
@@ -606,12 +609,12 @@ class _Step(NamedTuple):
         return proportions
 
     @property
-    def most(self) -> float:
+    def upper_bound(self) -> float:
         """The squared distance of these proportions. Later steps are nearer."""
         return float(np.sum(self.residual[:-1] ** 2) / self.solution.sum() ** 2)
 
     @property
-    def least(self) -> float:
+    def lower_bound(self) -> float:
         """A squared distance below which no proportions are.
 
         Less the steepest increase in its last dimension, the residual is at an obtuse angle to all
@@ -620,8 +623,8 @@ class _Step(NamedTuple):
         along = float(self.residual[-1]) - max(self.steepest, 0.0)
         if along <= 0:
             return 0.0
-        others = float(np.sum(self.residual[:-1] ** 2))
-        return along**2 / others if others > 0 else np.inf
+        across = float(np.sum(self.residual[:-1] ** 2))
+        return along**2 / across if across > 0 else np.inf
 
 
 def _steps(coordinates: Floats, start: Floats, tolerance: Tolerance) -> Iterator[_Step]:
@@ -644,9 +647,11 @@ def _steps(coordinates: Floats, start: Floats, tolerance: Tolerance) -> Iterator
         excess = rows[:, taken] @ solution - target
         slope = rows.T @ excess
         yield _Step(taken.copy(), solution, -excess, float(-slope.min()))
-        around = np.concatenate(([np.inf], slope, [np.inf]))
-        least = -max(tolerance.slope * max(1 - solution.sum(), _LEAST_SQUARES), _MISSING)
-        missing = (slope < least) & (slope <= around[:-2]) & (slope <= around[2:]) & ~taken
+        least_squares = max(1 - solution.sum(), _LEAST_SQUARES)
+        is_steep = slope < -max(tolerance.slope * least_squares, _MISSING)
+        padded = np.concatenate(([np.inf], slope, [np.inf]))
+        is_steepest_around = (slope <= padded[:-2]) & (slope <= padded[2:])
+        missing = is_steep & is_steepest_around & ~taken
         if not missing.any():
             return
         if step < _STEPS:
