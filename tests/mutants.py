@@ -68,8 +68,8 @@ CHOSEN = (
     ),
     (
         "sampled_metrics/papers/published.py",
-        "second.ends - first.ends[:, ::-1]",
-        "second.ends - first.ends",
+        "b.ends - a.ends[:, ::-1]",
+        "b.ends - a.ends",
     ),
     (
         "sampled_metrics/core/evaluation/standings.py",

@@ -33,10 +33,8 @@ from sampled_metrics.core.estimators.shapes import Mixture
 from sampled_metrics.core.inference.means import p_value_of_deviance, threshold
 
 _STEPS = 60  # most rows that are added for a bound
-_STALLED = (
-    5  # steps after which a bound has to have moved by this part of itself, or no rows are added
-)
-_SLOW = 1e-3
+_STALLED = 5  # steps in which a bound has to move, or no more rows are added
+_SLOW = 1e-3  # the part of itself by which it has to move
 _CLOSE = 0.03  # relative violation of the threshold at which no more rows are added
 _FIRST = (0.3, 1.0, 3.0)  # sizes of the first λ, relative to that of the best row for a mean alone
 _STEEP = 300.0  # largest |λ| (max g - min g) for each function
@@ -65,10 +63,10 @@ class KnownMeans:
     def part(self, rows: Sequence[int]) -> KnownMeans:
         """Return some of the means, by index."""
         chosen = list(rows)
-        written = [*self.written.items()]
-        kept = dict(written[row] for row in chosen) if written else {}
+        labels_and_values = list(self.written.items())
+        written = dict(labels_and_values[row] for row in chosen) if labels_and_values else {}
         return KnownMeans(
-            self.functions[chosen], self.low[chosen], self.high[chosen], self.users, kept
+            self.functions[chosen], self.low[chosen], self.high[chosen], self.users, written
         )
 
     def fewest(self, contradict: Callable[[KnownMeans], bool]) -> KnownMeans:
@@ -78,9 +76,9 @@ class KnownMeans:
         """
         kept = list(range(len(self.functions)))
         for row in reversed(range(len(self.functions))):
-            others = [other for other in kept if other != row]
-            if others and contradict(self.part(others)):
-                kept = others
+            rest = [index for index in kept if index != row]
+            if rest and contradict(self.part(rest)):
+                kept = rest
         return self.part(kept)
 
     def limit(self, alpha: float) -> float:
@@ -93,11 +91,11 @@ class KnownMeans:
 
     @property
     def _deciding(self) -> float:
-        """Return the smallest number of users who decide a mean, and one more, as in
-        `means.threshold`.
+        """Return the smallest number of users who decide a mean, and one more.
 
-        They are counted as if all others had the smallest value of the function, or all the largest
-        one. The smallest reciprocal rank is 1 / (m + 1), so of a mean near it, few users decide.
+        It is the number that `means.threshold` takes. The users are counted as if all others had
+        the smallest value of the function, or all the largest one. The smallest reciprocal rank is
+        1 / (m + 1), so of a mean near it, few users decide.
         """
         smallest = self.functions.min(axis=1)
         largest = self.functions.max(axis=1)
@@ -110,15 +108,15 @@ class KnownMeans:
 
         rows = np.vstack((self.functions, -self.functions))
         ends = np.concatenate((self.high, -self.low))
+        objective = np.zeros(rows.shape[1])
         total = np.ones((1, rows.shape[1]))
-        return bool(
-            linprog(np.zeros(rows.shape[1]), rows, ends + 1e-9, total, [1.0], method="highs").status
-            == 0
-        )
+        solution = linprog(objective, rows, ends + 1e-9, total, [1.0], method="highs")
+        return bool(solution.status == 0)
 
     def steepest(self, probabilities: Floats) -> tuple[Floats, float]:
-        """Return the (F,) λ that violates (1) most for (m + 1,) probabilities of x, and U times the
-        divergence.
+        """Return the (F,) λ that violates (1) most, and U times the divergence.
+
+        They are those of (m + 1,) probabilities of x.
         """
         from scipy.optimize import minimize
 
@@ -131,25 +129,24 @@ class KnownMeans:
         logs = np.log(np.maximum(probabilities, 1e-300))
 
         def loss(parts: Floats) -> tuple[float, Floats]:
+            """Return the loss and its slope at the positive and the negative parts of λ."""
             sides = parts.reshape(2, number)
             exponent = logs + ((sides[0] - sides[1]) * scale) @ centred
             total = float(logsumexp(exponent))
             mean = centred @ np.exp(exponent - total) * scale
             slope = np.concatenate((mean, -mean)) + np.tile(half * scale, 2)
-            return self.users * (
-                total + float(sides.sum(axis=0) @ (half * scale))
-            ), self.users * slope
+            rounding = float(sides.sum(axis=0) @ (half * scale))
+            return self.users * (total + rounding), self.users * slope
 
-        most = np.tile(_STEEP / scale, 2)
-        found = minimize(
+        solution = minimize(
             loss,
             np.zeros(2 * number),
             jac=True,
             method="L-BFGS-B",
-            bounds=[(0.0, end) for end in most],
+            bounds=[(0.0, end) for end in np.tile(_STEEP / scale, 2)],
         )
-        sides = found.x.reshape(2, number)
-        return (sides[0] - sides[1]) * scale, -float(found.fun)
+        sides = solution.x.reshape(2, number)
+        return (sides[0] - sides[1]) * scale, -float(solution.fun)
 
 
 @dataclass(frozen=True)
@@ -157,12 +154,12 @@ class Row:
     """A row of the linear programme, which is (1) for a λ times a scale.
 
     Attributes:
-        of_members: (members,) means of (exp(λ·(g - V)) - 1) times the scale.
+        coefficients: (members,) means of (exp(λ·(g - V)) - 1) times the scale.
         loss: |λ|·h.
         scale: the scale, at which the largest part of the row is about 1.
     """
 
-    of_members: Floats
+    coefficients: Floats
     loss: float
     scale: float
 
@@ -195,8 +192,8 @@ class KnownRegion:
         half = (known.high - known.low) / 2
         exponents = direction @ (known.functions - middle[:, np.newaxis])
         scale = np.exp(-max(exponents.max(), 0.0)) / min(np.abs(exponents).max(), 1.0)
-        of_members = self.mixture.probabilities @ (np.expm1(exponents) * scale)
-        self.rows.append(Row(of_members, float(np.abs(direction) @ half), float(scale)))
+        coefficients = self.mixture.probabilities @ (np.expm1(exponents) * scale)
+        self.rows.append(Row(coefficients, float(np.abs(direction) @ half), float(scale)))
 
     def contradicts(self, alpha: float) -> bool:
         """Return whether no proportions agree with the means, at an error rate α."""
@@ -207,24 +204,22 @@ class KnownRegion:
         objective = np.append(np.zeros(len(self.mixture.probabilities)), 1.0)
         for _ in range(_STEPS):
             solution = self._solved(objective, None)
-            least = float(
-                -self.known.users * np.log1p(-min(solution[-1] / self.known.users, 1 - 1e-12))
-            )
+            share = min(solution[-1] / self.known.users, 1 - 1e-12)  # 1 - exp(-t / U)
+            smallest = float(-self.known.users * np.log1p(-share))
             direction, violation = self.known.steepest(self._shown(solution[:-1]))
-            if violation <= least + _CLOSE:
+            if violation <= smallest + _CLOSE:
                 break
             self._add(direction)
-        return least
+        return smallest
 
     def bounds(self, limit: float) -> Floats:
-        """Return the (2, metrics) smallest and largest metrics, for t = limit, which some
-        proportions agree with.
+        """Return the (2, metrics) smallest and largest metrics for t = limit.
+
+        Some proportions have to agree with that limit.
         """
-        ends = [
-            [side * self._largest(side * value, limit) for value in self.mixture.values.T]
-            for side in (-1, 1)
-        ]
-        return np.array(ends)
+        smallest = [-self._largest(-value, limit) for value in self.mixture.values.T]
+        largest = [self._largest(value, limit) for value in self.mixture.values.T]
+        return np.array([smallest, largest])
 
     def _largest(self, value: Floats, limit: float) -> float:
         """Return the largest mean of (members,) values."""
@@ -233,25 +228,26 @@ class KnownRegion:
             solution = self._solved(-value, limit)
             ends.append(float(value @ solution))
             direction, violation = self.known.steepest(self._shown(solution))
-            is_slow = len(ends) > _STALLED and ends[-_STALLED - 1] - ends[-1] < _SLOW * abs(
-                ends[-1]
-            )
+            earlier_end = ends[-_STALLED - 1] if len(ends) > _STALLED else np.inf
+            is_slow = earlier_end - ends[-1] < _SLOW * abs(ends[-1])
             if violation <= limit * (1 + _CLOSE) or is_slow:
                 break
             self._add(direction)
         return ends[-1]
 
     def _shown(self, proportions: Floats) -> Floats:
+        """Return the (m + 1,) probabilities of x."""
         shown = np.maximum(proportions, 0.0) @ self.mixture.probabilities
         return np.asarray(shown / shown.sum())
 
     def _solved(self, objective: Floats, limit: float | None) -> Floats:
-        """Return the proportions with the smallest mean objective; without a limit, U (1 - exp(-t /
-        U)) is the last.
+        """Return the proportions with the smallest mean objective.
+
+        Without a limit, the last variable is U (1 - exp(-t / U)).
         """
         from scipy.optimize import linprog
 
-        rows = np.array([row.of_members for row in self.rows])
+        rows = np.array([row.coefficients for row in self.rows])
         losses = np.array([row.loss for row in self.rows])
         scale = np.array([row.scale for row in self.rows])
         # Σ_x p_x (exp(λ·(g - V)) - 1) >= exp(-|λ|·h - t / U) - 1

@@ -28,7 +28,7 @@ from sampled_metrics.core.estimators.shapes import DECREASING, FREE, SHAPES, Mix
 from sampled_metrics.core.estimators.shapes import mixtures as mixtures_of
 from sampled_metrics.core.evaluation.result import Result, by_recommender
 from sampled_metrics.core.evaluation.values import assumption_of, finding_of_bounds
-from sampled_metrics.core.findings import Finding, grouped
+from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.core.ranks.reading import by_name
@@ -41,50 +41,85 @@ MOST_VALUES = 6
 """Largest number of values of a recommender that are taken together."""
 
 
+class _Written(NamedTuple):
+    """A value as it is written.
+
+    Attributes:
+        name: the recommender.
+        label: the metric, as it is written.
+        metric: the label of the metric.
+        value: the value.
+    """
+
+    name: str
+    label: str
+    metric: str
+    value: float | str
+
+
 def with_decimals(
-    given: Mapping[str, Mapping[str, Metric]], values: Mapping[str, Mapping[str, float | str]]
+    metrics: Mapping[str, Mapping[str, Metric]], values: Mapping[str, Mapping[str, float | str]]
 ) -> tuple[dict[str, dict[str, float | str]], list[Finding]]:
-    """Return the values with the zeros at the end that numbers have lost, and findings that say
-    so.
+    """Return the values with the zeros that numbers lose at their end, and findings that say so.
+
+    The metrics are by recommender and label, in the order of the values.
     """
     written = [
-        (name, label, metric.label, value)
-        for name, metrics in given.items()
-        for (label, metric), value in zip(metrics.items(), values[name].values(), strict=True)
+        _Written(name, label, metric.label, value)
+        for name, by_label in metrics.items()
+        for (label, metric), value in zip(by_label.items(), values[name].values(), strict=True)
     ]
-    decimals = {
-        metric: max(
-            len(str(value).partition(".")[2]) if is_real(value) and "e" not in str(value) else 0
-            for *_, value in of_metric
-        )
-        for metric, of_metric in grouped(written, lambda row: row[2]).items()
-    }
+    decimals: dict[str, int] = {}  # the largest number of each metric
+    for row in written:
+        decimals[row.metric] = max(_decimals(row.value), decimals.get(row.metric, 0))
     read = dict[str, dict[str, float | str]]()
     findings = list[Finding]()
-    for name, label, metric, value in written:
-        number = f"{float(value):.{decimals[metric]}f}" if is_real(value) else str(value)
+    for name, label, metric_label, value in written:
+        number = f"{float(value):.{decimals[metric_label]}f}" if is_real(value) else str(value)
         is_longer = is_real(value) and len(number) > len(str(value)) and float(number) == value
         read.setdefault(name, {})[label] = number if is_longer else value
         if is_longer:
             numbers = {"label": label, "value": str(value), "read": number}
-            findings.append(Finding("read-with-decimals", metric, (name,), values=numbers))
+            findings.append(Finding("read-with-decimals", metric_label, (name,), values=numbers))
     return read, findings
 
 
-def known_means(
-    given: Mapping[str, Metric], values: Sequence[float | str], negatives: int, users: int
-) -> tuple[KnownMeans, list[Finding]]:
-    """Return what rounded values of sampled metrics say, and findings on shares that no number of
-    users has.
+def _decimals(value: float | str) -> int:
+    """Return the number of decimals of a number, or 0 for text, which keeps its own."""
+    return len(str(value).partition(".")[2]) if is_real(value) and "e" not in str(value) else 0
+
+
+class _Mean(NamedTuple):
+    """The means that round to a value of a metric.
+
+    Attributes:
+        label: the metric, as it is written.
+        function: (m + 1,) values of the metric at x = 0 … m, relative to the largest one.
+        low: the smallest mean, relative to the largest value.
+        high: the largest mean.
     """
-    if len(given) > MOST_VALUES:
+
+    label: str
+    function: Floats
+    low: float
+    high: float
+
+
+def known_means(
+    metrics: Mapping[str, Metric], values: Sequence[float | str], negatives: int, users: int
+) -> tuple[KnownMeans, list[Finding]]:
+    """Return what rounded values of sampled metrics say, with findings.
+
+    A finding says that no number of users has a share.
+    """
+    if len(metrics) > MOST_VALUES:
         raise ConfigError(
-            f"values: at most {MOST_VALUES} values are taken together, not {len(given)}"
+            f"values: at most {MOST_VALUES} values are taken together, not {len(metrics)}"
         )
     ranks = np.arange(1, negatives + 2)
-    known: dict[bytes, tuple[str, Floats, float, float]] = {}
+    known: dict[bytes, _Mean] = {}  # by the function
     findings = []
-    for (label, metric), value in zip(given.items(), values, strict=True):
+    for (label, metric), value in zip(metrics.items(), values, strict=True):
         function = metric.of_rank(ranks, negatives + 1) / metric.largest
         if not np.ptp(function):
             raise DataError(
@@ -93,36 +128,24 @@ def known_means(
             )
         low, high = _limits(label, value, metric)
         if np.isin(function, (0, 1)).all():  # the share of some of the users
-            fewest = ceil(low * users - 1e-9)
+            fewest_users = ceil(low * users - 1e-9)
             most_users = floor(high * users + 1e-9)
-            below = most_users / users
-            above = fewest / users
-            if fewest <= most_users:
-                low = above
-                high = below
+            if fewest_users <= most_users:
+                low = fewest_users / users
+                high = most_users / users
             else:
-                nearest = {"below": below * metric.largest, "above": above * metric.largest}
-                findings.append(
-                    Finding(
-                        "no-share", label, values={"value": str(value), "users": users} | nearest
-                    )
-                )
-        share = function.tobytes()
-        if share not in known:
-            known[share] = label, function, low, high
-            continue
-        before, _, least, most = known[share]
-        are_ranges = low < high and least < most
-        low = max(low, least)
-        high = min(high, most)
-        # both round to the same number, but not the same way
-        if low > high or (are_ranges and low > high - 1e-12):
-            raise DataError(
-                f"values: {before} and {label} are the same share, so they contradict one another"
-            )
-        known[share] = before, function, low, high
+                shares = {
+                    "value": str(value),
+                    "users": users,
+                    "below": most_users / users * metric.largest,
+                    "above": fewest_users / users * metric.largest,
+                }
+                findings.append(Finding("no-share", label, values=shares))
+        mean = _Mean(label, function, low, high)
+        key = function.tobytes()
+        known[key] = _in_common(known[key], mean) if key in known else mean
     labels, functions, lows, highs = zip(*known.values(), strict=True)
-    written = dict(zip(given, map(str, values), strict=True))
+    written = dict(zip(metrics, map(str, values), strict=True))
     means = KnownMeans(
         np.array(functions),
         np.array(lows),
@@ -135,6 +158,24 @@ def known_means(
     return means, findings
 
 
+def _in_common(earlier: _Mean, later: _Mean) -> _Mean:
+    """Return the means that two values of the same share have in common.
+
+    Raises:
+        DataError: there are none.
+    """
+    are_ranges = earlier.low < earlier.high and later.low < later.high
+    low = max(earlier.low, later.low)
+    high = min(earlier.high, later.high)
+    # ranges that meet at an end round to the same number, but not the same way
+    if low > high or (are_ranges and low > high - 1e-12):
+        raise DataError(
+            f"values: {earlier.label} and {later.label} are the same share, so they contradict "
+            "one another"
+        )
+    return earlier._replace(low=low, high=high)
+
+
 def _contradiction(means: KnownMeans) -> str:
     """Return which of the means cannot be together, in words; as few as can be."""
     sizes = range(1, len(means.functions) + 1)
@@ -143,21 +184,21 @@ def _contradiction(means: KnownMeans) -> str:
         for size in sizes
         for rows in combinations(range(len(means.functions)), size)
     )
-    part = next(part for part in parts if not part.are_possible())
-    falling = np.argsort(-part.low, kind="stable")
-    items = [*part.written.items()]
-    texts = [f"{label} ({value})" for label, value in (items[row] for row in falling)]
-    if len(texts) <= 2:
-        return (
-            f"{' above '.join(texts)} cannot be: no sample has "
-            f"{'both' if len(texts) == 2 else 'it'}"
-        )
+    impossible = next(part for part in parts if not part.are_possible())
+    falling = np.argsort(-impossible.low, kind="stable")
+    written = [f"{label} ({value})" for label, value in impossible.written.items()]
+    texts = [written[row] for row in falling]
+    if len(texts) == 1:
+        return f"{texts[0]} cannot be: no sample has it"
+    if len(texts) == 2:
+        return f"{' above '.join(texts)} cannot be: no sample has both"
     return f"{enumerated(texts)} cannot be: no sample has all of them"
 
 
 def _limits(label: str, value: float | str, metric: Metric) -> tuple[float, float]:
-    """Return the least and the largest mean, relative to the largest one, that is written as a
-    value of a metric.
+    """Return the smallest and the largest mean that are written as a value of a metric.
+
+    They are relative to the largest mean of the metric.
     """
     try:
         digits = Decimal(str(value))
@@ -167,15 +208,12 @@ def _limits(label: str, value: float | str, metric: Metric) -> tuple[float, floa
         raise DataError(f"{label}: the value must be a number, not {shown(value)}")
     number = float(digits)
     exponent = int(digits.as_tuple().exponent)
-    # of the last digit; whole numbers are not rounded
+    # half a unit of the last digit; whole numbers are not rounded
     half = 0.5 * 10.0**exponent if exponent < 0 else 0.0
     if not 0 <= number <= metric.largest * (1 + 1e-9):
         share = number / 100
-        hint = (
-            f"; in per cent? Write {share:.12g}"
-            if 1 < number <= 100 and share <= metric.largest
-            else ""
-        )
+        is_per_cent = 1 < number <= 100 and share <= metric.largest
+        hint = f"; in per cent? Write {share:.12g}" if is_per_cent else ""
         raise DataError(
             f"{label}: the value must be from 0 to {metric.largest:g}, not {value}{hint}"
         )
@@ -221,55 +259,61 @@ def _exact_values(
             f"exact: there are no sampled values of {shown(unknown[0])}; there are of "
             f"{', '.join(names)}"
         )
-    metrics_of = {
+    metrics_by_name = {
         name: metrics_by_label(list(metrics), "exact") for name, metrics in exact.items() if metrics
     }
-    read, on_decimals = with_decimals(metrics_of, exact)
-    by_recommender = dict[str, list[_Exact]]()
-    for name, metrics in metrics_of.items():
-        by_recommender[name] = []
+    read, on_decimals = with_decimals(metrics_by_name, exact)
+    exact_by_name = dict[str, list[_Exact]]()
+    for name, metrics in metrics_by_name.items():
+        exact_by_name[name] = []
         for (label, metric), value in zip(metrics.items(), read[name].values(), strict=True):
             try:
                 low, high = _limits(label, value, metric)
             except DataError as error:
                 raise DataError(f"{name}: exact: {error}") from None
             ends = (low * metric.largest, high * metric.largest)
-            by_recommender[name].append(_Exact(label, metric, str(value), *ends))
-    return by_recommender, on_decimals
+            exact_by_name[name].append(_Exact(label, metric, str(value), *ends))
+    return exact_by_name, on_decimals
 
 
 def _is_within(
-    exact: _Exact, by_size: Sequence[Mapping[str, _Bounds]], metrics: Sequence[str]
+    exact: _Exact, bounds_by_size: Sequence[Mapping[str, _Bounds]], metrics: Sequence[str]
 ) -> bool:
-    """Return whether an exact value is within the bounds of its metric of all shapes, which are at
-    a larger rate.
+    """Return whether an exact value is within the bounds of its metric under all assumptions.
+
+    These bounds are at a larger error rate than that of exact values, so they are narrower.
     """
     if exact.label not in metrics:
         return False
-    bounds = [_together([of_shapes[shape] for of_shapes in by_size]) for shape in by_size[0]]
-    ends = [of_shape.ends[0, :, metrics.index(exact.label)] for of_shape in bounds]
-    return all(low <= exact.high and exact.low <= high for low, high in ends)
+    column = metrics.index(exact.label)
+    for shape in bounds_by_size[0]:
+        bounds = _together([by_shape[shape] for by_shape in bounds_by_size])
+        low, high = bounds.ends[0, :, column]
+        if not (low <= exact.high and exact.low <= high):
+            return False
+    return True
 
 
 def _exact_contradicted(
     known: KnownMeans,
     exact: _Exact,
-    of_sizes: Sequence[Mapping[str, Mixture]],
+    mixtures_by_size: Sequence[Mapping[str, Mixture]],
     shapes: Sequence[str],
     alpha: float,
 ) -> list[Finding]:
-    """Return a finding if sampled values exclude an exact one, with the fewest that do and the
-    weakest assumption.
+    """Return a finding if sampled values exclude an exact one.
+
+    It has the fewest values that do, and the weakest assumption under which they do.
 
     Args:
         known: the sampled values.
         exact: the exact value.
-        of_sizes: by n and by shape, the mixture whose only metric is the exact one.
+        mixtures_by_size: by n and by shape, the mixture whose only metric is the exact one.
         shapes: the assumptions, the weaker one first.
         alpha: the error rate.
     """
     for shape in shapes:
-        mixtures = [of_shapes[shape] for of_shapes in of_sizes]
+        mixtures = [by_shape[shape] for by_shape in mixtures_by_size]
 
         def excludes(part: KnownMeans, mixtures: Sequence[Mixture] = mixtures) -> bool:
             low, high = _ends(part, mixtures, alpha)
@@ -290,8 +334,9 @@ def _exact_contradicted(
 
 
 def _ends(known: KnownMeans, mixtures: Sequence[Mixture], alpha: float) -> tuple[float, float]:
-    """Return the bounds of the only metric of mixtures of several n together; NaN if no n explains
-    the means.
+    """Return the bounds of the only metric of mixtures of several n together.
+
+    They are NaN if no n explains the means.
     """
     ends = []
     for mixture in mixtures:
@@ -304,19 +349,12 @@ def _ends(known: KnownMeans, mixtures: Sequence[Mixture], alpha: float) -> tuple
     return float(low.min()), float(high.max())
 
 
-def _by_metrics(mixtures: Mapping[str, Mixture], first: int) -> list[dict[str, Mixture]]:
-    """Return mixtures with the first metrics alone, and with each of the others."""
-    columns = [
-        slice(first),
-        *(slice(column, column + 1) for column in range(first, len(mixtures[FREE].values.T))),
-    ]
-    return [
-        {
-            shape: Mixture(mixture.probabilities, mixture.values[:, some])
-            for shape, mixture in mixtures.items()
-        }
-        for some in columns
-    ]
+def _with_metrics(mixtures: Mapping[str, Mixture], columns: slice) -> dict[str, Mixture]:
+    """Return mixtures with some of their metrics."""
+    return {
+        shape: Mixture(mixture.probabilities, mixture.values[:, columns])
+        for shape, mixture in mixtures.items()
+    }
 
 
 _SIZES = 5  # numbers of candidates that stand for a range
@@ -335,12 +373,12 @@ def published(
     exact: Mapping[str, Mapping[str, float | str]] | None = None,
     confidence_level: float = 0.95,
 ) -> Result:
-    """Bound the true metrics behind published sampled ones, such as a hit rate of .62 among 99
-    negatives.
+    """Bound the true metrics behind published sampled ones.
 
-    If x of a user's m sampled negatives rank above the held-out item, a sampled metric is the mean
-    over users of a function of x. The bounds hold for all distributions of true ranks that agree
-    with all values of a recommender, up to rounding and the error of so many users. For each two
+    A published sampled metric is, for example, a hit rate of .62 among 99 negatives. If x of a
+    user's m sampled negatives rank above the held-out item, a sampled metric is the mean over users
+    of a function of x. The bounds hold for all distributions of true ranks that agree with all
+    values of a recommender, up to rounding and the error of so many users. For each two
     recommenders, a remark says whether the values order them.
 
     Args:
@@ -432,96 +470,105 @@ def published(
     users = int(users)
     for n in sizes:
         design.check(n)
-    if (
-        not isinstance(values, Mapping)
-        or not values
-        or not all(isinstance(one, Mapping) for one in values.values())
-    ):
+    _require_by_recommender(values)
+    chosen = estimators_by_label(estimators)
+    _require_bounds(chosen)
+    shapes = sorted(map(str, chosen.values()), key=SHAPES.index)
+    # read the values
+    values = by_name(values)
+    metrics_by_name = {
+        name: metrics_by_label(list(by_label), "values") for name, by_label in values.items()
+    }
+    values, on_values = with_decimals(metrics_by_name, values)
+    exact_by_name, on_exact = _exact_values(exact, values)
+    known = dict[str, KnownMeans]()
+    findings = dict[str, list[Finding]]()
+    for name, by_label in values.items():
+        try:
+            known[name], findings[name] = known_means(
+                metrics_by_name[name], list(by_label.values()), negatives, users
+            )
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+    known_metrics = dict[str, tuple[str, Metric]]()  # a metric with two names has the first one
+    for metrics_of_name in metrics_by_name.values():
+        for label, metric in metrics_of_name.items():
+            known_metrics.setdefault(metric.label, (label, metric))
+    known_only = tuple(metric for _, metric in known_metrics.values())
+    wanted = dict(known_metrics.values()) if metrics is None else metrics_by_label(metrics)
+    exact_metrics = {
+        value.label: value.metric for value in chain.from_iterable(exact_by_name.values())
+    }
+    # bound the metrics, for each n
+    alphas = sorted({1 - confidence_level, (1 - confidence_level) / len(values)}, reverse=True)
+    most = np.array([metric.largest for metric in wanted.values()])
+    all_metrics = (*wanted.values(), *exact_metrics.values())
+    # by n and by shape
+    bounds_by_name: dict[str, list[dict[str, _Bounds]]] = {name: [] for name in values}
+    # of each exact metric alone, by n and by shape
+    exact_mixtures: dict[str, list[dict[str, Mixture]]] = {label: [] for label in exact_metrics}
+    for n in sizes:
+        mixtures = _mixtures(Size(n, negatives, design.replacement, 1), all_metrics, known_only)
+        for column, label in enumerate(exact_metrics, start=len(wanted)):
+            exact_mixtures[label].append(_with_metrics(mixtures, slice(column, column + 1)))
+        mixtures = _with_metrics(mixtures, slice(len(wanted)))
+        for name, means in known.items():
+            bounds_by_name[name].append(
+                {shape: _bounds(means, mixtures, shape, alphas, most) for shape in shapes}
+            )
+    # say what they show
+    range_of_n = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    setting = Setting(confidence_level, f"{users:,} users, n = {range_of_n}, m = {negatives:,}")
+    results = {}
+    for name, bounds_by_size in bounds_by_name.items():
+        for value in exact_by_name.get(name, ()):
+            if not _is_within(value, bounds_by_size, list(wanted)):
+                alpha = (1 - confidence_level) / len(exact_by_name[name])
+                findings[name] += _exact_contradicted(
+                    known[name], value, exact_mixtures[value.label], shapes, alpha
+                )
+        table = _table(bounds_by_size, chosen, list(wanted), users, negatives)
+        results[name] = table.found([*findings[name], Finding("drawn-by-user")], setting)
+    table = by_recommender(results)
+    return table.found([*_verdicts(bounds_by_name, list(wanted)), *on_values, *on_exact])
+
+
+def _require_by_recommender(values: Any) -> None:
+    """Raise ConfigError if values are not by recommender."""
+    is_by_name = isinstance(values, Mapping) and bool(values)
+    if not is_by_name or not all(isinstance(by_label, Mapping) for by_label in values.values()):
         raise ConfigError(
             f"values: give them by recommender, {{'GMF': {{'hit-rate@10': 0.62}}}}, not "
             f"{shown(values)}"
         )
-    chosen = estimators_by_label(estimators)
-    for label, estimator in chosen.items():
+
+
+def _require_bounds(estimators: Mapping[str, Estimator]) -> None:
+    """Raise ConfigError if one of the estimators gives no bounds."""
+    for label, estimator in estimators.items():
         if estimator.assumed_shape is None:
             raise ConfigError(
                 f"estimators: {label} needs all ranks; of a value, there are bounds: "
                 f"{', '.join(SHAPES)}"
             )
-    values = by_name(values)
-    given = {name: metrics_by_label(list(of_one), "values") for name, of_one in values.items()}
-    values, on_values = with_decimals(given, values)
-    also_exact, on_exact = _exact_values(exact, values)
-    known = dict[str, KnownMeans]()
-    said = dict[str, list[Finding]]()
-    for name, of_one in values.items():
-        try:
-            known[name], said[name] = known_means(
-                given[name], list(of_one.values()), negatives, users
-            )
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
-    named = grouped(
-        (one for metrics in given.values() for one in metrics.items()), lambda one: one[1].label
-    )
-    all_known = {alike[0][1].label: alike[0][1] for alike in named.values()}
-    wanted = (
-        dict(alike[0] for alike in named.values()) if metrics is None else metrics_by_label(metrics)
-    )
-    alphas = sorted({1 - confidence_level, (1 - confidence_level) / len(values)}, reverse=True)
-    exact_metrics = {
-        value.label: value.metric for value in chain.from_iterable(also_exact.values())
-    }
-    found: dict[str, list[dict[str, _Bounds]]] = {name: [] for name in values}  # by n, and by shape
-    of_exact = list[dict[str, dict[str, Mixture]]]()  # by n, label of an exact metric, and shape
-    for n in sizes:
-        size = Size(n, negatives, design.replacement, 1)
-        all_metrics = (*wanted.values(), *exact_metrics.values())
-        mixtures, *others = _by_metrics(
-            _mixtures(size, all_metrics, tuple(all_known.values())), len(wanted)
-        )
-        of_exact.append(dict(zip(exact_metrics, others, strict=True)))
-        most = np.array([metric.largest for metric in wanted.values()])
-        for name, means in known.items():
-            found[name].append(
-                {
-                    str(one): _bounds(means, mixtures, str(one), alphas, most)
-                    for one in chosen.values()
-                }
-            )
-    of_n = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    shapes = sorted(map(str, chosen.values()), key=SHAPES.index)
-    results = {}
-    for name, by_size in found.items():
-        table = _table(by_size, chosen, list(wanted), users, negatives)
-        for value in also_exact.get(name, ()):
-            if not _is_within(value, by_size, list(wanted)):
-                of_sizes = [of_labels[value.label] for of_labels in of_exact]
-                alpha = (1 - confidence_level) / len(also_exact[name])
-                said[name] += _exact_contradicted(known[name], value, of_sizes, shapes, alpha)
-        parameters = f"{users:,} users, n = {of_n}, m = {negatives:,}"
-        results[name] = table.found(
-            [*said[name], Finding("drawn-by-user")], Setting(confidence_level, parameters)
-        )
-    table = by_recommender(results)
-    return table.found([*_verdicts(found, list(wanted)), *on_values, *on_exact])
 
 
 def _table(
-    by_size: Sequence[Mapping[str, _Bounds]],
+    bounds_by_size: Sequence[Mapping[str, _Bounds]],
     estimators: Mapping[str, Estimator],
     metrics: Sequence[str],
     users: int,
     negatives: int,
 ) -> Result:
-    """Return the rows of a recommender, from its bounds by n and shape, with what its values show
-    and contradict.
+    """Return the rows of a recommender, with findings on what its values show and contradict.
+
+    The bounds are by n and shape.
     """
     rows = list[dict[str, Any]]()
     findings = list[Finding]()
     contradicted = list[Finding]()
     for label, estimator in estimators.items():
-        together = _together([of_shapes[str(estimator)] for of_shapes in by_size])
+        together = _together([by_shape[str(estimator)] for by_shape in bounds_by_size])
         assumes = assumption_of(together.shape)
         for metric, low, high in zip(metrics, *together.ends[0], strict=True):
             row = {
@@ -534,7 +581,7 @@ def _table(
             }
             rows.append(row)
             if not np.isnan(low):
-                findings.append(finding_of_bounds(rows[-1], np.array([negatives])))
+                findings.append(finding_of_bounds(row, np.array([negatives])))
         kinds = (
             {FREE: "unexplained"} if FREE in together.contradicted else {DECREASING: "contradicted"}
         )
@@ -559,18 +606,29 @@ def _mixtures(
     return mixtures_of([size], metrics, known=known)
 
 
+class _Contradicted(NamedTuple):
+    """An assumption that values contradict.
+
+    Attributes:
+        p_value: the p-value of the assumption.
+        values: the fewest values that contradict it, as they are written, by label.
+    """
+
+    p_value: float
+    values: Mapping[str, str]
+
+
 class _Bounds(NamedTuple):
     """The bounds of a recommender under an assumption.
 
     Attributes:
         shape: the assumption, the strongest one that the values do not contradict.
-        contradicted: p-values of the stronger ones, and the fewest values that contradict them, by
-            label; `free` is among them if no ranks explain the values.
+        contradicted: the stronger ones; `free` is among them if no ranks explain the values.
         ends: (levels, 2, metrics) smallest and largest metrics at each error rate.
     """
 
     shape: str
-    contradicted: dict[str, tuple[float, Mapping[str, str]]]
+    contradicted: dict[str, _Contradicted]
     ends: Floats
 
 
@@ -581,58 +639,59 @@ def _bounds(
     alphas: Sequence[float],
     most: Floats,
 ) -> _Bounds:
-    """Return the bounds at error rates, the largest first, with a shape or the next weaker one that
-    is possible.
+    """Return the bounds with a shape, or with the next weaker one that is possible.
+
+    They are at error rates, of which the largest is the first.
     """
-    contradicted: dict[str, tuple[float, Mapping[str, str]]] = {}
+    contradicted: dict[str, _Contradicted] = {}
     for weaker in SHAPES[SHAPES.index(shape) :: -1]:
         region = KnownRegion(known, mixtures[weaker])
         deviance = region.deviance()
         if deviance <= known.limit(alphas[0]):
-            # 0.0, not -0.0
-            ends = [np.clip(region.bounds(known.limit(alpha)), 0.0, most) + 0.0 for alpha in alphas]
-            return _Bounds(weaker, contradicted, np.array(ends))
+            ends = [np.clip(region.bounds(known.limit(alpha)), 0.0, most) for alpha in alphas]
+            return _Bounds(weaker, contradicted, np.array(ends) + 0.0)  # 0.0, not -0.0
         fewest = known.fewest(partial(_contradict, mixture=mixtures[weaker], alpha=alphas[0]))
-        contradicted[weaker] = (known.p_value(deviance), fewest.written)
+        contradicted[weaker] = _Contradicted(known.p_value(deviance), fewest.written)
     return _Bounds(FREE, contradicted, np.full((len(alphas), 2, len(most)), np.nan))
 
 
 def _contradict(known: KnownMeans, mixture: Mixture, alpha: float) -> bool:
+    """Return whether no proportions of a mixture agree with the means."""
     return KnownRegion(known, mixture).contradicts(alpha)
 
 
-def _together(bounds: Sequence[_Bounds]) -> _Bounds:
-    """Return the bounds of several n together; an n with which no ranks explain the values is left
-    out.
+def _together(bounds_by_size: Sequence[_Bounds]) -> _Bounds:
+    """Return the bounds of several n together.
+
+    An n with which no ranks explain the values is left out.
     """
-    possible = [one for one in bounds if FREE not in one.contradicted] or bounds
-    weakest = min(possible, key=lambda one: SHAPES.index(one.shape))
-    ends = np.stack([one.ends for one in possible])
-    return weakest._replace(
-        ends=np.stack((ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)), axis=1)
-    )
+    explained = [bounds for bounds in bounds_by_size if FREE not in bounds.contradicted]
+    possible = explained or bounds_by_size
+    weakest = min(possible, key=lambda bounds: SHAPES.index(bounds.shape))
+    ends = np.stack([bounds.ends for bounds in possible])
+    low = ends[:, :, 0].min(axis=0)
+    high = ends[:, :, 1].max(axis=0)
+    return weakest._replace(ends=np.stack((low, high), axis=1))
 
 
 def _difference(
-    of_first: Sequence[Mapping[str, _Bounds]],
-    of_second: Sequence[Mapping[str, _Bounds]],
+    bounds_a: Sequence[Mapping[str, _Bounds]],
+    bounds_b: Sequence[Mapping[str, _Bounds]],
     shape: str,
 ) -> _Bounds | None:
-    """Return the bounds of the second minus the first, of all n together; None if no ranks explain
-    one of them.
-    """
+    """Return the bounds of B minus A, of all n together; None if no ranks explain one of them."""
     differences = []
-    for one, other in zip(of_first, of_second, strict=True):
-        first = one[shape]
-        second = other[shape]
-        ends = second.ends - first.ends[:, ::-1]
+    for by_shape_a, by_shape_b in zip(bounds_a, bounds_b, strict=True):
+        a = by_shape_a[shape]
+        b = by_shape_b[shape]
+        ends = b.ends - a.ends[:, ::-1]
         if np.isfinite(ends).all():
-            differences.append(_Bounds(min(first.shape, second.shape, key=SHAPES.index), {}, ends))
+            differences.append(_Bounds(min(a.shape, b.shape, key=SHAPES.index), {}, ends))
     return _together(differences) if differences else None
 
 
 def _verdicts(
-    found: Mapping[str, Sequence[Mapping[str, _Bounds]]], metrics: Sequence[str]
+    bounds_by_name: Mapping[str, Sequence[Mapping[str, _Bounds]]], metrics: Sequence[str]
 ) -> list[Finding]:
     """Return findings on the order of each two recommenders, from their bounds by n and shape.
 
@@ -640,22 +699,17 @@ def _verdicts(
     order it either.
     """
     findings = []
-    for (a, of_a), (b, of_b) in combinations(found.items(), 2):
-        differences = [
-            _difference(of_a, of_b, shape) for shape in sorted(of_a[0], key=SHAPES.index)
-        ]
-        explained = [one for one in differences if one is not None]
+    for (a, bounds_a), (b, bounds_b) in combinations(bounds_by_name.items(), 2):
+        shapes = sorted(bounds_a[0], key=SHAPES.index)
+        differences = [_difference(bounds_a, bounds_b, shape) for shape in shapes]
+        explained = [difference for difference in differences if difference is not None]
         for column, label in enumerate(metrics if explained else ()):
-            bounds = [
-                (one.shape, float(one.ends[-1, 0, column]), float(one.ends[-1, 1, column]))
-                for one in explained
-            ]
-            ordering = [(shape, low, high) for shape, low, high in bounds if low > 0 or high < 0]
-            shape, low, high = (ordering or bounds[-1:])[0]
+            ends = [(bounds.shape, *bounds.ends[-1, :, column].tolist()) for bounds in explained]
+            ordering = [(shape, low, high) for shape, low, high in ends if low > 0 or high < 0]
+            shape, low, high = (ordering or ends[-1:])[0]
             values = {"low": low, "high": high, "assumption": shape, "is_decided": bool(ordering)}
-            findings.append(
-                Finding("published-order", label, (b, a) if low > 0 else (a, b), values=values)
-            )
+            names = (b, a) if low > 0 else (a, b)
+            findings.append(Finding("published-order", label, names, values=values))
     return findings
 
 

@@ -16,33 +16,37 @@ from sampled_metrics.core.metrics import metric_name
 
 
 def _exact_contradicted(finding: Finding, setting: Setting) -> str:
-    of = finding.values
+    values = finding.values
     name = metric_name(finding.metric)
-    low, high = rounded_outward(of["low"], of["high"])
-    assumption = ASSUMPTIONS[of["assumption"]]
+    sampled = values["values"]
+    verb = "allow" if len(sampled) > 1 else "allows"
+    low, high = rounded_outward(values["low"], values["high"])
+    assumption = ASSUMPTIONS[values["assumption"]]
     condition = f"if {assumption}" if assumption else "whatever the ranks are"
     return (
-        f"The exact {name} {of['value']} contradicts {as_published(of['values'])} of the sample, "
-        f"which {'allow' if len(of['values']) > 1 else 'allows'} {low} to {high}, {condition}. "
+        f"The exact {name} {values['value']} contradicts {as_published(sampled)} of the sample, "
+        f"which {verb} {low} to {high}, {condition}. "
         "Usual causes are a misprint, values of several runs, negatives that all users share or "
         "that are not drawn uniformly, and a wrong number of candidates or negatives."
     )
 
 
 def _published_order(finding: Finding, setting: Setting) -> tuple[str, str]:
-    of = finding.values
+    values = finding.values
     name = metric_name(finding.metric)
     confidence = f"with {percent(setting.confidence_level)} confidence"
-    assumption = ASSUMPTIONS[of["assumption"]]
-    if of["is_decided"]:
-        least, most = rounded_outward(*sorted((abs(of["low"]), abs(of["high"]))))
+    assumption = ASSUMPTIONS[values["assumption"]]
+    if values["is_decided"]:
+        sizes = sorted((abs(values["low"]), abs(values["high"])))
+        smallest, largest = rounded_outward(*sizes)
         condition = f"if {assumption}" if assumption else "without an assumption on the ranks"
-        clause = f"{better(*finding.names)} by {name} ({least} to {most})"
+        clause = f"{better(*finding.names)} by {name} ({smallest} to {largest})"
         return f"By these numbers, {confidence} and {condition}, {{}}.", clause
     a, b = finding.names
-    for_a, for_b = (rounded_outward(0.0, end)[1] for end in (-of["low"], of["high"]))
+    _, most_a = rounded_outward(0.0, -values["low"])
+    _, most_b = rounded_outward(0.0, values["high"])
     condition = f", even if {assumption}" if assumption else ""
-    clause = f"{a} and {b} by {name} ({a} may be better by up to {for_a}, {b} by up to {for_b})"
+    clause = f"{a} and {b} by {name} ({a} may be better by up to {most_a}, {b} by up to {most_b})"
     return f"These numbers do not order {{}}, {confidence}{condition}.", clause
 
 
